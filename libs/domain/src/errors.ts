@@ -1,0 +1,110 @@
+/** One row of the error table: what a client sees for a code, and whether the same call can succeed later. */
+interface ErrorRow {
+  status: number;
+  title: string;
+  retriable: boolean;
+}
+
+/**
+ * Every error the service answers, by its stable code.
+ * `retriable` means that the very same request can succeed later without the client changing it.
+ */
+export const ERRORS = {
+  VALIDATION_FAILED: { status: 400, title: 'The request is not well formed', retriable: false },
+  MALFORMED_JSON: { status: 400, title: 'The body is not JSON', retriable: false },
+  UNAUTHENTICATED: { status: 401, title: 'A valid identity is needed', retriable: false },
+  FORBIDDEN: { status: 403, title: 'This identity may not do that', retriable: false },
+  NOT_FOUND: { status: 404, title: 'There is nothing at this address', retriable: false },
+  BOARD_NOT_FOUND: { status: 404, title: 'There is no such board', retriable: false },
+  ENTRY_NOT_FOUND: { status: 404, title: 'The player has no entry', retriable: false },
+  WINDOW_NOT_FOUND: { status: 404, title: 'The board has no such window', retriable: false },
+  API_KEY_NOT_FOUND: { status: 404, title: 'There is no such API key', retriable: false },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'This address does not take that method', retriable: false },
+  WINDOW_CLOSED: { status: 409, title: 'The window is closed', retriable: false },
+  SUBMISSION_ID_REUSED: { status: 409, title: 'The submission id was used for another body', retriable: false },
+  BOARD_NOT_EMPTY: { status: 409, title: 'The board has entries', retriable: false },
+  SUBSCRIPTION_EXISTS: { status: 409, title: 'The subscription id is in use on this socket', retriable: false },
+  PRECONDITION_FAILED: { status: 412, title: 'The board was changed by somebody else', retriable: false },
+  PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retriable: false },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json', retriable: false },
+  NOT_SUPPORTED: { status: 422, title: 'This is not built yet', retriable: false },
+  SCORE_OUT_OF_BOUNDS: { status: 422, title: 'The score is outside the limits', retriable: false },
+  COLUMNS_MISMATCH: { status: 422, title: 'The columns are not those of the board', retriable: false },
+  METADATA_TOO_LARGE: { status: 422, title: 'The metadata is too large', retriable: false },
+  ACHIEVED_AT_IN_FUTURE: { status: 422, title: 'The run lies in the future', retriable: false },
+  ACHIEVED_AT_REFUSED: { status: 422, title: 'The board does not take the time from players', retriable: false },
+  WINDOW_MISMATCH: { status: 422, title: 'The window does not hold the run', retriable: false },
+  SUBMISSION_REJECTED: { status: 422, title: 'A check rejected the submission', retriable: false },
+  SUBSCRIPTION_LIMIT: { status: 429, title: 'Too many subscriptions on this socket', retriable: false },
+  TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages on this socket', retriable: true },
+  INTERNAL: { status: 500, title: 'Something went wrong on our side', retriable: true },
+  OVERLOADED: { status: 503, title: 'Too much is waiting already', retriable: true },
+  LEDGER_UNAVAILABLE: { status: 503, title: 'The database cannot be reached', retriable: true },
+  OUTBOX_FULL: { status: 503, title: 'Too many events wait for the log', retriable: true },
+  PROJECTION_UNAVAILABLE: { status: 503, title: 'The ranks cannot be read', retriable: true },
+  PROJECTION_BEHIND: { status: 503, title: 'The ranks are behind what was asked for', retriable: true },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One fault of a request: a JSON pointer (RFC 6901) into the body, or `?name` for a query parameter, and what to do. */
+export interface Fault {
+  pointer: string;
+  message: string;
+}
+
+/** An RFC 9457 problem, as REST answers and sockets send it. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: ErrorCode;
+  instance?: string;
+  errors?: Fault[];
+  [extension: string]: unknown;
+}
+
+/**
+ * A failure with a stable code of {@link ERRORS}; `detail` tells the reader what to do.
+ * `extensions` become members of the problem (for example `errors`, `total`, `retryAfterSeconds`).
+ */
+export class LadderError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly detail: string,
+    readonly extensions: Record<string, unknown> = {},
+    options?: { cause?: unknown },
+  ) {
+    super(`${code}: ${detail}`, options);
+    this.name = 'LadderError';
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get retriable(): boolean {
+    return ERRORS[this.code].retriable;
+  }
+
+  /** The problem+json body; `instance` is the request's path. */
+  toProblem(instance?: string): Problem {
+    return {
+      type: `urn:laddercast:problem:${this.code}`,
+      title: ERRORS[this.code].title,
+      status: this.status,
+      detail: this.detail,
+      ...(instance === undefined ? {} : { instance }),
+      code: this.code,
+      ...this.extensions,
+    };
+  }
+}
+
+/** A 400 with one line for each fault. */
+export function validationFailed(errors: Fault[]): LadderError {
+  const first = errors[0];
+  const detail = first ? `${first.pointer || '/'}: ${first.message}` : 'The request is not well formed.';
+  return new LadderError('VALIDATION_FAILED', detail, { errors });
+}

@@ -1,0 +1,29 @@
+/** A row of a list or channel, as clients see it. `rank` is 1-based. */
+export interface RankedEntry {
+  rank: number;
+  playerId: string;
+  displayName: string | null;
+  score: number;
+  columns: Record<string, number>;
+  /** RFC 3339 UTC with milliseconds. */
+  achievedAt: string;
+  metadata: unknown;
+}
+
+/** 100 × (total − rank) / max(1, total − 1): 100 for the first, 0 for the last of several. */
+export function percentileOf(rank: number, total: number): number {
+  return (100 * (total - rank)) / Math.max(1, total - 1);
+}
+
+export type RankAccuracy = 'exact' | 'estimated';
+
+/** What a submission's answer says of its rank. `delta` = before − after: positive when the player moved up. */
+export interface RankMovement {
+  before: number | null;
+  after: number;
+  delta: number | null;
+  accuracy: RankAccuracy;
+  errorBound: number;
+  total: number;
+  asOf: string;
+}

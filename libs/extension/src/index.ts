@@ -1,0 +1,2 @@
+export * from './entry-enricher.js';
+export * from './submission-check.js';

@@ -1,0 +1,28 @@
+import type { Board } from '@laddercast/domain';
+
+/** A submission as the client sent it, well formed and within the board's rules, before anything is stored. */
+export interface CheckedSubmission {
+  submissionId: string;
+  playerId: string;
+  score: number;
+  columns: Record<string, number>;
+  /** RFC 3339, or null when the client left it to the database's clock. */
+  achievedAt: string | null;
+  metadata: Record<string, unknown> | null;
+  sourceId: string | null;
+}
+
+export type CheckVerdict = { verdict: 'accept' } | { verdict: 'reject'; reason: string };
+
+/**
+ * Decides whether a submission may count, before it reaches the ledger; it may do I/O.
+ * Every check of `LeaderboardModule.forFeature` is asked, in the order given; the first rejection wins and
+ * becomes 422 `SUBMISSION_REJECTED` with its reason. Default: no check, everything is accepted.
+ * A check that throws refuses the submission with 503; nothing is stored.
+ */
+export abstract class SubmissionCheck {
+  /** The boards it looks at; null for every board. */
+  abstract readonly boards: readonly string[] | null;
+
+  abstract check(board: Board, submission: CheckedSubmission): Promise<CheckVerdict>;
+}

@@ -1,0 +1,170 @@
+import 'reflect-metadata';
+import { plainToInstance } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  MinLength,
+  ValidateIf,
+  validateSync,
+} from 'class-validator';
+
+interface SettingDoc {
+  name: string;
+  doc: string;
+  example: string;
+}
+
+const documented: SettingDoc[] = [];
+
+/** Describes a setting for `.env.example` and the reference page, which are generated from here. */
+function Setting(doc: string, example = ''): PropertyDecorator {
+  return (_target, name) => void documented.push({ name: String(name), doc, example });
+}
+
+/** An integer setting: text from the environment becomes a number, anything else stays as it is and is reported. */
+const asInteger = (text: unknown): unknown => (typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text);
+
+/** All settings of a process. They are read once, validated together, and never change while it runs. */
+export class Environment {
+  @Setting('Port of REST, WebSocket and the live page.')
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  PORT = 3000;
+
+  @Setting('Port of GET /metrics (Prometheus). 0: any free port.')
+  @IsInt()
+  @Min(0)
+  @Max(65_535)
+  METRICS_PORT = 9464;
+
+  @Setting('Address that the ports are bound to.')
+  @IsString()
+  HOST = '127.0.0.1';
+
+  @Setting('PostgreSQL 15 or newer, the truth.', 'postgres://ladder:secret@127.0.0.1:5432/ladder')
+  @Matches(/^postgres(ql)?:\/\//, { message: 'DATABASE_URL must begin with postgres://' })
+  DATABASE_URL!: string;
+
+  @Setting(
+    'Redis 7 or Valkey 8 and newer; several addresses, separated by commas, are nodes of one cluster.',
+    'redis://127.0.0.1:6379',
+  )
+  @Matches(/^rediss?:\/\/[^,]+(,rediss?:\/\/[^,]+)*$/, {
+    message: 'REDIS_URL must begin with redis:// or rediss:// (cluster nodes: several, separated by commas)',
+  })
+  REDIS_URL!: string;
+
+  @Setting('The log between the ledger and the projections: the outbox itself (postgres) or Kafka.')
+  @IsIn(['postgres', 'kafka'])
+  EVENT_LOG: 'postgres' | 'kafka' = 'postgres';
+
+  @Setting('Kafka brokers as host:port, separated by commas. Needed with EVENT_LOG=kafka.', '127.0.0.1:9092')
+  @ValidateIf((settings: Environment) => settings.EVENT_LOG === 'kafka')
+  @Matches(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, {
+    message: 'KAFKA_BROKERS must be host:port, several separated by commas, when EVENT_LOG is kafka',
+  })
+  KAFKA_BROKERS?: string;
+
+  @Setting('What topic names and consumer groups begin with, so that installations can share one Kafka.')
+  @Matches(/^[a-zA-Z0-9._-]{1,64}$/)
+  KAFKA_PREFIX = 'ladder';
+
+  @Setting('Where the two commands of the README keep the data of services that they start.')
+  @IsString()
+  DATA_DIR = '.data';
+
+  @Setting(
+    'The first admin key, 16 characters or more. Without it one is made and printed at start-up, unless NODE_ENV is production.',
+  )
+  @IsOptional()
+  @MinLength(16)
+  BOOTSTRAP_ADMIN_KEY?: string;
+
+  @Setting(
+    "Secret of the HS256 signature of players' tokens, 32 characters or more. Without it no player token is accepted.",
+  )
+  @IsOptional()
+  @MinLength(32)
+  JWT_SECRET?: string;
+
+  @Setting('Lanes of the ledger and partitions of the log. Fixed at installation.')
+  @IsInt()
+  @Min(1)
+  @Max(64)
+  LEDGER_LANES = 2;
+
+  @Setting('The most submissions that may wait in one lane; beyond, they are answered 503 OVERLOADED.')
+  @IsInt()
+  @Min(512)
+  @Max(1_000_000)
+  LANE_QUEUE_MAX = 20_000;
+
+  @Setting('The most events that may wait in the outbox; beyond, submissions are answered 503 OUTBOX_FULL.')
+  @IsInt()
+  @Min(1000)
+  OUTBOX_EVENTS_MAX = 10_000_000;
+
+  @Setting('How many days a submission id is remembered.')
+  @IsInt()
+  @Min(1)
+  @Max(365)
+  SUBMISSION_ID_DAYS = 7;
+
+  @Setting('The most subscriptions of one socket.')
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  SOCKET_SUBSCRIPTIONS_MAX = 50;
+
+  @Setting('The largest request body, in bytes.')
+  @IsInt()
+  @Min(1024)
+  @Max(64 * 1024 * 1024)
+  BODY_BYTES_MAX = 2 * 1024 * 1024;
+
+  @Setting('What is logged: fatal, error, warn, info, debug or trace.')
+  @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+  LOG_LEVEL = 'info';
+
+  @Setting('production: no admin key is ever made up.')
+  @IsString()
+  NODE_ENV = 'development';
+}
+
+/** Thrown when settings are wrong; its message lists every fault, one a line. */
+export class EnvironmentError extends Error {}
+
+/**
+ * Reads and validates the settings.
+ * @throws EnvironmentError with all faults together
+ */
+export function loadEnvironment(source: Record<string, string | undefined> = process.env): Environment {
+  const given: Record<string, unknown> = {};
+  const defaults = new Environment() as unknown as Record<string, unknown>;
+  for (const { name } of documented) {
+    const text = source[name];
+    if (text === undefined || text === '') continue;
+    given[name] = typeof defaults[name] === 'number' ? asInteger(text) : text;
+  }
+  const settings = plainToInstance(Environment, given);
+  const faults = validateSync(settings).flatMap((fault) => Object.values(fault.constraints ?? {}));
+  if (faults.length > 0)
+    throw new EnvironmentError(`These settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+  return settings;
+}
+
+/** The text of `.env.example`. */
+export function describeEnvironment(): string {
+  const defaults = new Environment() as unknown as Record<string, unknown>;
+  const lines = documented.map(({ name, doc, example }) => {
+    const value = defaults[name];
+    return value === undefined ? `# ${doc}\n# ${name}=${example}` : `# ${doc}\n${name}=${String(value)}`;
+  });
+  return `# Generated from libs/platform/src/environment.ts by npm run generate.\n\n${lines.join('\n\n')}\n`;
+}

@@ -1,0 +1,3 @@
+export * from './clock.js';
+export * from './environment.js';
+export * from './retry.js';

@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import swc from 'unplugin-swc';
+import { defineConfig } from 'vitest/config';
+import tsconfig from './tsconfig.json' with { type: 'json' };
+
+const alias = Object.fromEntries(
+  Object.entries(tsconfig.compilerOptions.paths).map(([name, [file]]) => [
+    name,
+    fileURLToPath(new URL(file!, import.meta.url)),
+  ]),
+);
+
+export default defineConfig({
+  resolve: { alias },
+  oxc: false,
+  plugins: [
+    swc.vite({
+      module: { type: 'es6' },
+      jsc: {
+        target: 'es2022',
+        parser: { syntax: 'typescript', decorators: true },
+        transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+        keepClassNames: true,
+      },
+    }),
+  ],
+  test: {
+    include: [
+      'libs/**/*.spec.ts',
+      'apps/**/*.spec.{ts,mjs}',
+      'examples/**/*.spec.ts',
+      'tools/**/*.spec.mjs',
+      'test/**/*.spec.ts',
+    ],
+    // The suites share one PostgreSQL, one Redis and two cores: side by side they would only wait for each other.
+    fileParallelism: false,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});

@@ -5,8 +5,8 @@ export interface RankedEntry {
   displayName: string | null;
   score: number;
   columns: Record<string, number>;
-  /** RFC 3339 UTC with milliseconds. */
-  achievedAt: string;
+  /** RFC 3339 UTC with milliseconds; null only while the database, which alone keeps it for tiebreak `none`, is away. */
+  achievedAt: string | null;
   metadata: unknown;
 }
 

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
+import { appendEvent, nextPosition, takeAllLanes, type Lanes } from './lanes.js';
+import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
+
+interface BoardRow {
+  board_uid: number;
+  revision: number;
+  definition: BoardDefinition;
+}
+
+/** A board's entity tag: it changes with every change of the board, and never comes back. */
+export const entityTagOf = (board: Pick<Board, 'uid' | 'revision'>): string => `"${board.uid}-${board.revision}"`;
+
+/** Creates, redefines, resets and deletes boards: each under all lanes, so that no write of an entry is under way. */
+export class BoardRegistry {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+  ) {}
+
+  /**
+   * Creates or replaces a definition.
+   * @param ifMatch the entity tag that the board must still have
+   * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, NOT_SUPPORTED
+   */
+  async put(
+    id: string,
+    definition: BoardDefinition,
+    ifMatch: string | null,
+  ): Promise<{ board: Board; created: boolean }> {
+    return this.underAllLanes(async (transaction) => {
+      const current = await this.find(transaction, id);
+      if (ifMatch !== null && (!current || !matches(ifMatch, current))) {
+        throw new LadderError('PRECONDITION_FAILED', `Board "${id}" is not the one If-Match names; read it again.`);
+      }
+      if (!current) return { board: await this.create(transaction, id, definition), created: true };
+      const kept = keepsEntries(current.definition, definition);
+      if (!kept && (await this.hasEntries(transaction, current.board_uid))) {
+        throw refusalOfChange(current.definition, definition);
+      }
+      if (!kept) {
+        // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
+        await this.unlink(transaction, current.board_uid);
+        return { board: await this.create(transaction, id, definition), created: false };
+      }
+      const revision = await this.announce(transaction, current.board_uid, id);
+      await transaction.query('UPDATE boards SET definition = $2, revision = $3 WHERE board_uid = $1', [
+        current.board_uid,
+        JSON.stringify(definition),
+        revision,
+      ]);
+      return { board: { uid: current.board_uid, id, revision, definition }, created: false };
+    });
+  }
+
+  /** @throws BOARD_NOT_FOUND */
+  async delete(id: string): Promise<void> {
+    await this.underAllLanes(async (transaction) => {
+      const current = await this.find(transaction, id);
+      if (!current) throw boardNotFound(id);
+      await this.unlink(transaction, current.board_uid);
+    });
+  }
+
+  /**
+   * Empties a board: the same definition under a new uid.
+   * @throws BOARD_NOT_FOUND
+   */
+  async reset(id: string): Promise<Board> {
+    return this.underAllLanes(async (transaction) => {
+      const current = await this.find(transaction, id);
+      if (!current) throw boardNotFound(id);
+      await this.unlink(transaction, current.board_uid);
+      return this.create(transaction, id, current.definition);
+    });
+  }
+
+  private underAllLanes<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
+    return this.database.transaction(async (transaction) => {
+      await takeAllLanes(transaction, this.lanes);
+      return work(transaction);
+    });
+  }
+
+  private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
+    const [row] = await transaction.query<BoardRow>(
+      'SELECT board_uid, revision, definition FROM boards WHERE board_id = $1',
+      [id],
+    );
+    return row;
+  }
+
+  private async create(transaction: SqlRunner, id: string, definition: BoardDefinition): Promise<Board> {
+    const [row] = await transaction.query<{ board_uid: number }>(
+      'INSERT INTO boards (board_id, definition, revision) VALUES ($1, $2, 0) RETURNING board_uid',
+      [id, JSON.stringify(definition)],
+    );
+    const uid = row!.board_uid;
+    const revision = await this.announce(transaction, uid, id);
+    await transaction.query('UPDATE boards SET revision = $2 WHERE board_uid = $1', [uid, revision]);
+    return { uid, id, revision, definition };
+  }
+
+  private async unlink(transaction: SqlRunner, uid: number): Promise<void> {
+    const revision = await this.announce(transaction, uid, null);
+    await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
+  }
+
+  /** Writes the change into every lane; the first position is the board's revision. */
+  private async announce(transaction: SqlRunner, boardUid: number, boardId: string | null): Promise<number> {
+    const revision = await nextPosition(transaction);
+    for (const lane of this.lanes.all) {
+      const position = await nextPosition(transaction);
+      await appendEvent(transaction, lane, position, String(boardUid), {
+        type: 'board-changed',
+        boardUid,
+        boardId,
+        revision,
+      });
+    }
+    return revision;
+  }
+
+  private async hasEntries(transaction: SqlRunner, boardUid: number): Promise<boolean> {
+    const rows = await transaction.query(
+      `SELECT 1 FROM windows w WHERE w.board_uid = $1
+        AND EXISTS (SELECT 1 FROM entries e WHERE e.window_uid = w.window_uid AND NOT e.removed) LIMIT 1`,
+      [boardUid],
+    );
+    return rows.length > 0;
+  }
+}
+
+const boardNotFound = (id: string): LadderError => new LadderError('BOARD_NOT_FOUND', `There is no board "${id}".`);
+
+function matches(ifMatch: string, row: BoardRow): boolean {
+  const tag = entityTagOf({ uid: row.board_uid, revision: row.revision });
+  return ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
+}
+
+/** Options that decide the order of what is there. */
+const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns'] as const;
+/** Options that a later release changes in the background. */
+const LAYOUT_OPTIONS = ['sharding', 'windows', 'timeZone', 'scopes'] as const;
+
+const differing = <Option extends keyof BoardDefinition>(
+  options: readonly Option[],
+  a: BoardDefinition,
+  b: BoardDefinition,
+): Option[] => options.filter((option) => !isDeepStrictEqual(a[option], b[option]));
+
+function keepsEntries(from: BoardDefinition, to: BoardDefinition): boolean {
+  return differing([...ORDERING_OPTIONS, ...LAYOUT_OPTIONS], from, to).length === 0;
+}
+
+function refusalOfChange(from: BoardDefinition, to: BoardDefinition): LadderError {
+  const ordering = differing(ORDERING_OPTIONS, from, to);
+  if (ordering.length > 0) {
+    return new LadderError(
+      'BOARD_NOT_EMPTY',
+      `${ordering.join(', ')} cannot change while the board has entries: reset it first, or make another board.`,
+    );
+  }
+  const layout = differing(LAYOUT_OPTIONS, from, to);
+  return new LadderError(
+    'NOT_SUPPORTED',
+    `${layout.join(', ')} of a board with entries cannot be changed yet: reset it first, or make another board.`,
+    { option: layout[0] },
+  );
+}

@@ -1,0 +1,18 @@
+import type { BoardDefinition } from '@laddercast/domain';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** A board that was ever made. `boardId` is null once it is deleted or reset: the uid is never used again. */
+@Entity('boards')
+export class BoardEntity {
+  @PrimaryColumn({ name: 'board_uid', type: 'integer', generated: 'identity' })
+  boardUid!: number;
+
+  @Column({ name: 'board_id', type: 'text', nullable: true })
+  boardId!: string | null;
+
+  @Column({ type: 'jsonb' })
+  definition!: BoardDefinition;
+
+  @Column({ type: 'bigint' })
+  revision!: number;
+}

@@ -1,0 +1,148 @@
+import { LadderError } from '@laddercast/domain';
+import { monotonicMs, sleep } from '@laddercast/platform';
+import type { QueryRunner } from 'typeorm';
+import { LaneTransaction } from './lane-transaction.js';
+import type { PostgresDatabase } from './postgres-database.js';
+import { isDatabaseUnavailable, sqlStateOf } from './postgres-errors.js';
+import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
+import type { WindowCatalog } from './board-catalog.js';
+
+/** The most writes in one transaction. */
+export const LANE_BATCH_MAX = 512;
+/** How long a write may wait for PostgreSQL before it is answered 503. */
+const WRITE_DEADLINE_MS = 5000;
+const RECONNECT_EVERY_MS = 100;
+const UNIQUE_VIOLATION = '23505';
+/** An id that two lanes carry at once is settled by the second look; more would be a fault of ours. */
+const COLLISION_RETRIES_MAX = 5;
+
+/** A write on its way. `unsettled` says that a commit of it was sent whose outcome is not known. */
+export interface PendingWrite {
+  write: LedgerWrite;
+  expiresAtMs: number;
+  unsettled: boolean;
+  resolve(receipt: LedgerReceipt): void;
+  reject(error: unknown): void;
+}
+
+export interface LaneWriterOptions {
+  lane: number;
+  queueMax: number;
+  /** Called after each commit that put events into the outbox. */
+  onCommitted: (lane: number) => void;
+}
+
+/**
+ * One lane's writes: whatever waits when the connection is free is committed together (group commit, no timer).
+ */
+export class LaneWriter {
+  private readonly queue: PendingWrite[] = [];
+  private connection: QueryRunner | null = null;
+  private running: Promise<void> | null = null;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly windows: WindowCatalog,
+    private readonly options: LaneWriterOptions,
+  ) {}
+
+  /**
+   * Resolves once the write is durable.
+   * @throws OVERLOADED, LEDGER_UNAVAILABLE, StaleBoardError, and what the write itself is refused for
+   */
+  write(write: LedgerWrite): Promise<LedgerReceipt> {
+    if (this.queue.length >= this.options.queueMax) {
+      throw new LadderError(
+        'OVERLOADED',
+        'Too many submissions are waiting; send it again shortly, with the same id.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
+    }
+    return new Promise((resolve, reject) => {
+      this.queue.push({ write, expiresAtMs: monotonicMs() + WRITE_DEADLINE_MS, unsettled: false, resolve, reject });
+      this.running ??= this.drain();
+    });
+  }
+
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  /** Commits what waits, then lets the connection go. */
+  async close(): Promise<void> {
+    await this.running;
+    await this.disconnect();
+  }
+
+  private async drain(): Promise<void> {
+    // Everything that arrives in this turn of the event loop goes along.
+    await Promise.resolve();
+    while (this.queue.length > 0) await this.commit(this.queue.splice(0, LANE_BATCH_MAX));
+    // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
+    this.running = null;
+  }
+
+  /** Settles every write of the batch, whatever happens. */
+  private async commit(batch: PendingWrite[], collisions = 0): Promise<void> {
+    const transaction = new LaneTransaction(this.options.lane, this.windows, batch);
+    try {
+      // TypeORM lets a runner go by itself when its connection breaks.
+      if (this.connection?.isReleased) this.connection = null;
+      this.connection ??= await this.database.dedicatedConnection();
+      const results = await transaction.run(this.connection);
+      if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);
+      batch.forEach((pending, index) => settle(pending, results[index]!));
+    } catch (error) {
+      await this.connection?.query('ROLLBACK').catch(() => undefined);
+      if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, error);
+      if (sqlStateOf(error) === UNIQUE_VIOLATION && collisions < COLLISION_RETRIES_MAX) {
+        return this.commit(batch, collisions + 1);
+      }
+      return this.bisect(batch, error);
+    }
+  }
+
+  private async retryUntilDeadline(batch: PendingWrite[], cause: unknown): Promise<void> {
+    await this.disconnect();
+    const now = monotonicMs();
+    const alive = batch.filter((pending) => {
+      if (pending.expiresAtMs > now) return true;
+      pending.reject(unavailable(pending, cause));
+      return false;
+    });
+    if (alive.length === 0) return;
+    await sleep(RECONNECT_EVERY_MS);
+    await this.commit(alive);
+  }
+
+  /** One bad row never fails its batch: halves are tried until it stands alone. */
+  private async bisect(batch: PendingWrite[], error: unknown): Promise<void> {
+    if (batch.length === 1) {
+      batch[0]!.reject(error);
+      return;
+    }
+    const middle = batch.length >> 1;
+    await this.commit(batch.slice(0, middle));
+    await this.commit(batch.slice(middle));
+  }
+
+  private async disconnect(): Promise<void> {
+    const connection = this.connection;
+    this.connection = null;
+    await connection?.release().catch(() => undefined);
+  }
+}
+
+function settle(pending: PendingWrite, result: WriteResult): void {
+  if ('error' in result) pending.reject(result.error);
+  else pending.resolve(result.receipt);
+}
+
+function unavailable(pending: PendingWrite, cause: unknown): LadderError {
+  const detail = pending.unsettled
+    ? 'The database went away during the commit: it is not known whether this counted. Send it again with the same submissionId.'
+    : 'The database cannot be reached; nothing was stored. Send it again with the same submissionId.';
+  return new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause });
+}

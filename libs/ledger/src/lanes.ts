@@ -1,0 +1,77 @@
+import { laneOf, type LadderEvent } from '@laddercast/domain';
+import type { SqlRunner } from './postgres-database.js';
+
+/** The first key of every lane's advisory lock; the second is the lane. */
+const LANE_LOCK_SPACE = 7_162;
+
+/** The lanes of this installation; their number never changes. */
+export class Lanes {
+  readonly all: readonly number[];
+
+  constructor(readonly count: number) {
+    this.all = Array.from({ length: count }, (_, lane) => lane);
+  }
+
+  of(playerId: string): number {
+    return laneOf(playerId, this.count);
+  }
+}
+
+/**
+ * Begins a transaction and takes the lane's lock, in one round trip. The lock is held to the commit, so that positions
+ * become visible in order.
+ */
+export const openLaneSql = (lane: number): string => `BEGIN; SELECT pg_advisory_xact_lock(${LANE_LOCK_SPACE}, ${lane})`;
+
+/** The clock and `$1` log positions, to be read while the lane is held. */
+export const DRAW_POSITIONS = `SELECT (extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms,
+  ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[] AS positions`;
+
+/** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
+export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {
+  for (const lane of lanes.all)
+    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [LANE_LOCK_SPACE, lane]);
+}
+
+export async function takeLane(transaction: SqlRunner, lane: number): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [LANE_LOCK_SPACE, lane]);
+}
+
+/** Draws the next log position; only right while the lanes it is written to are held. */
+export async function nextPosition(transaction: SqlRunner): Promise<number> {
+  const [row] = await transaction.query<{ position: number }>(`SELECT nextval('ladder_position') AS position`);
+  return row!.position;
+}
+
+/** Writes one event into the outbox of a lane that this transaction holds. */
+export async function appendEvent(
+  transaction: SqlRunner,
+  lane: number,
+  position: number,
+  key: string,
+  event: LadderEvent,
+): Promise<void> {
+  await transaction.query('INSERT INTO outbox (lane, position, topic, key, payload) VALUES ($1, $2, $3, $4, $5)', [
+    lane,
+    position,
+    event.type,
+    key,
+    JSON.stringify(event),
+  ]);
+}
+
+/**
+ * Fixes the number of lanes at the first start.
+ * @throws when the installation was made with another number
+ */
+export async function fixLanes(database: SqlRunner, lanes: number): Promise<void> {
+  await database.query(`INSERT INTO installation (name, value) VALUES ('lanes', $1) ON CONFLICT (name) DO NOTHING`, [
+    String(lanes),
+  ]);
+  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'lanes'`);
+  if (row?.value !== String(lanes)) {
+    throw new Error(
+      `This installation was made with LEDGER_LANES=${row?.value}; set it back, it cannot be changed to ${lanes}.`,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) after which the same statement can succeed later. */
+const RETRIABLE_SQLSTATE = /^(08|57P|53|55P03|40001|40P01|57014|58|25P03|XX000)/;
+const RETRIABLE_SOCKET = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+]);
+const RETRIABLE_MESSAGE =
+  /Connection terminated|timeout exceeded|Query read timeout|not queryable|Client was closed|is not established|already released/i;
+
+interface DriverError {
+  code?: string;
+  message?: string;
+  driverError?: DriverError;
+  cause?: unknown;
+}
+
+/** The SQLSTATE or socket code of a database error, through TypeORM's wrapping. */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code, driverError } = (error ?? {}) as DriverError;
+  return driverError?.code ?? code;
+}
+
+/** Whether the database could not be reached or asked to be left alone, as opposed to refusing these very data. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  const code = sqlStateOf(error) ?? '';
+  const message = (error as DriverError | null)?.message ?? '';
+  return RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message);
+}

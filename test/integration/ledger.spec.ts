@@ -1,0 +1,218 @@
+// Real: PostgreSQL, the ledger with its lanes, two of them as two processes would run.
+import { createHash, randomUUID } from 'node:crypto';
+import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
+import {
+  BoardCatalog,
+  BoardRegistry,
+  fixLanes,
+  Lanes,
+  Ledger,
+  PostgresDatabase,
+  StaleBoardError,
+  WindowCatalog,
+  type SubmitWrite,
+} from '@laddercast/ledger';
+import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const LANES = new Lanes(2);
+
+class Node {
+  readonly database: PostgresDatabase;
+  readonly windows: WindowCatalog;
+  readonly boards: BoardCatalog;
+  readonly registry: BoardRegistry;
+  readonly ledger: Ledger;
+
+  constructor(url: string) {
+    this.database = new PostgresDatabase({ url });
+    this.windows = new WindowCatalog(this.database);
+    this.boards = new BoardCatalog(this.database);
+    this.registry = new BoardRegistry(this.database, LANES);
+    this.ledger = new Ledger(this.database, this.windows, LANES, { laneQueueMax: 20_000, outboxEventsMax: 1_000_000 });
+  }
+
+  async start(): Promise<void> {
+    await this.database.open({ migrate: true });
+    await fixLanes(this.database, LANES.count);
+    await this.boards.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.ledger.close();
+    this.boards.stop();
+    await this.database.close();
+  }
+}
+
+function submit(board: Board, playerId: string, score: number, more: Partial<SubmitWrite> = {}): SubmitWrite {
+  const submissionId = more.submissionId ?? randomUUID();
+  return {
+    kind: 'submit',
+    board,
+    playerId,
+    submissionId,
+    idFromClient: true,
+    score,
+    columns: [],
+    achievedAtMs: null,
+    windowId: null,
+    metadata: null,
+    bodySha256: createHash('sha256')
+      .update(JSON.stringify([playerId, score]))
+      .digest(),
+    ...more,
+  };
+}
+
+describe('the ledger', () => {
+  let testDatabase: TestDatabase;
+  let a: Node;
+  let b: Node;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    a = new Node(testDatabase.url);
+    b = new Node(testDatabase.url);
+    await Promise.all([a.start(), b.start()]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([a.stop(), b.stop()]);
+    await testDatabase.drop();
+  });
+
+  async function makeBoard(definition: Partial<BoardDefinition> = {}): Promise<Board> {
+    const full = withBoardDefaults({ order: 'desc', operator: 'sum', ...definition });
+    const { board } = await a.registry.put(`b${randomUUID().slice(0, 8)}`, full, null);
+    return board;
+  }
+
+  it('adds concurrent increments of one player without losing any, from two processes', async () => {
+    const board = await makeBoard();
+    await Promise.all(
+      Array.from({ length: 400 }, (_, index) => [a, b][index % 2]!.ledger.write(submit(board, 'ada', 1))),
+    );
+    const last = await a.ledger.write(submit(board, 'ada', 1));
+    expect(last.answer.score).toBe(401);
+    expect(last.answer.previousScore).toBe(400);
+  });
+
+  it('counts a submission id once: in one batch, over two processes, and later', async () => {
+    const board = await makeBoard();
+    const write = submit(board, 'ada', 5, { submissionId: 'once' });
+    const receipts = await Promise.all(Array.from({ length: 60 }, (_, i) => [a, b][i % 2]!.ledger.write({ ...write })));
+    expect(receipts.filter((receipt) => !receipt.replayed)).toHaveLength(1);
+    expect(new Set(receipts.map((receipt) => JSON.stringify(receipt.answer))).size).toBe(1);
+    const later = await b.ledger.write({ ...write });
+    expect(later).toMatchObject({ replayed: true, answer: { score: 5, outcome: 'created' } });
+  });
+
+  it('settles one id that two players in different lanes carry at once', async () => {
+    const board = await makeBoard();
+    const players = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
+    const results = await Promise.allSettled(
+      players.map((player, i) => [a, b][i % 2]!.ledger.write(submit(board, player, 1, { submissionId: 'shared' }))),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'SUBMISSION_ID_REUSED' });
+    }
+  });
+
+  it('refuses one overflowing sum among hundreds of good rows and counts the others', async () => {
+    const board = await makeBoard();
+    await a.ledger.write(submit(board, 'big', 1.7e308));
+    const results = await Promise.allSettled([
+      a.ledger.write(submit(board, 'big', 1.7e308)),
+      ...Array.from({ length: 500 }, (_, i) => a.ledger.write(submit(board, `p${i}`, i))),
+    ]);
+    expect(results[0]).toMatchObject({ status: 'rejected', reason: { code: 'SCORE_OUT_OF_BOUNDS' } });
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(500);
+  });
+
+  it('isolates a row that PostgreSQL itself refuses', async () => {
+    const board = await makeBoard();
+    const results = await Promise.allSettled([
+      a.ledger.write(submit(board, 'nul\u0000', 1)),
+      ...Array.from({ length: 50 }, (_, i) => a.ledger.write(submit(board, `p${i}`, i))),
+    ]);
+    expect(results[0]!.status).toBe('rejected');
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+  });
+
+  it('writes one outbox row per change, in each lane in the order of positions, and none for what changes nothing', async () => {
+    const board = await makeBoard({ operator: 'best' });
+    await a.ledger.write(submit(board, 'ada', 10));
+    await a.ledger.write(submit(board, 'ada', 5));
+    await a.ledger.write(submit(board, 'ada', 20));
+    const rows = await a.database.query<{ payload: string; position: number }>(
+      `SELECT position, payload FROM outbox WHERE topic = 'entry-changed' AND payload::jsonb ->> 'boardUid' = $1 ORDER BY position`,
+      [String(board.uid)],
+    );
+    const events = rows.map(
+      (row) => JSON.parse(row.payload) as { version: number; changes: { entry: { score: number } }[] },
+    );
+    expect(events.map((event) => event.changes[0]!.entry.score)).toEqual([10, 20]);
+    expect(events.map((event) => event.version)).toEqual(rows.map((row) => row.position));
+  });
+
+  it('refuses a write for a board that was reset, redefined or deleted after the caller looked', async () => {
+    const board = await makeBoard();
+    await a.registry.reset(board.id);
+    await expect(a.ledger.write(submit(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
+    await a.registry.delete(board.id);
+    await expect(a.ledger.write(submit(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
+  });
+
+  it('feeds all windows of the board in one transaction, and only those still open for the run', async () => {
+    const board = await makeBoard({ windows: ['alltime', 'daily', 'weekly', 'monthly'] });
+    const now = await a.ledger.write(submit(board, 'ada', 1));
+    expect(now.answer.windows.map((id) => id.split(':')[0])).toEqual(['alltime', 'daily', 'weekly', 'monthly']);
+    const old = await a.ledger.write(submit(board, 'bob', 1, { achievedAtMs: Date.UTC(2020, 0, 1) }));
+    expect(old.answer.windows).toEqual(['alltime']);
+    await expect(
+      a.ledger.write(submit(board, 'cy', 1, { achievedAtMs: Date.UTC(2020, 0, 1), windowId: 'daily:2020-01-01' })),
+    ).rejects.toMatchObject({ code: 'WINDOW_CLOSED' });
+    await expect(a.ledger.write(submit(board, 'cy', 1, { windowId: 'daily:2020-01-01' }))).rejects.toMatchObject({
+      code: 'WINDOW_MISMATCH',
+    });
+    await expect(a.ledger.write(submit(board, 'cy', 1, { achievedAtMs: Date.now() + 120_000 }))).rejects.toMatchObject({
+      code: 'ACHIEVED_AT_IN_FUTURE',
+    });
+  });
+
+  it('answers a retry whose commit was cut with its first answer', async () => {
+    const board = await makeBoard();
+    const stop = { now: false };
+    const cutter = (async () => {
+      while (!stop.now) {
+        await b.database
+          .query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%COMMIT%'`,
+          )
+          .catch(() => undefined);
+        await new Promise((resolve) => setTimeout(resolve, 15));
+      }
+    })();
+    const outcomes = [];
+    for (let round = 0; round < 20; round += 1) {
+      outcomes.push(
+        ...(await Promise.allSettled(
+          Array.from({ length: 20 }, (_, i) =>
+            a.ledger.write(submit(board, `p${i}`, 1, { submissionId: `${round}-${i}` })),
+          ),
+        )),
+      );
+    }
+    stop.now = true;
+    await cutter;
+    expect(outcomes.filter((outcome) => outcome.status === 'rejected' || outcome.value.replayed)).toEqual([]);
+    const [sum] = await b.database.query<{ total: number; rows: number }>(
+      `SELECT sum(score) AS total, count(*) AS rows FROM entries WHERE board_uid = $1`,
+      [board.uid],
+    );
+    expect(sum).toEqual({ total: 400, rows: 20 });
+  });
+});

@@ -11,7 +11,7 @@ const config = {
     'no-console': 'error',
     'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     '@typescript-eslint/no-explicit-any': 'error',
-    '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+    '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     '@typescript-eslint/no-extraneous-class': 'off',
   },
   overrides: [

@@ -39,7 +39,7 @@ export function windowAt(kind: WindowKind, atMs: number): WindowBounds {
         endsAtMs: (day + 1) * DAY_MS,
       };
     case 'weekly': {
-      const monday = day - ((((day + EPOCH_ISO_WEEKDAY_OFFSET) % 7) + 7) % 7);
+      const monday = mondayOf(day);
       return { kind, id: isoWeekId(monday), startsAtMs: monday * DAY_MS, endsAtMs: (monday + 7) * DAY_MS };
     }
     case 'monthly':
@@ -52,11 +52,14 @@ export function windowAt(kind: WindowKind, atMs: number): WindowBounds {
   }
 }
 
+/** The Monday of a day's ISO week; both are days since 1970, which may be negative. */
+const mondayOf = (day: number): number => day - ((((day + EPOCH_ISO_WEEKDAY_OFFSET) % 7) + 7) % 7);
+
 /** ISO 8601: a week belongs to the year that holds its Thursday. */
 function isoWeekId(monday: number): string {
   const year = new Date((monday + 3) * DAY_MS).getUTCFullYear();
   const fourthOfJanuary = Math.floor(Date.UTC(year, 0, 4) / DAY_MS);
-  const firstMonday = fourthOfJanuary - ((fourthOfJanuary + EPOCH_ISO_WEEKDAY_OFFSET) % 7);
+  const firstMonday = mondayOf(fourthOfJanuary);
   return `weekly:${pad(year, 4)}-W${pad((monday - firstMonday) / 7 + 1, 2)}`;
 }
 

@@ -3,6 +3,8 @@ import { LadderError, type Board, type BoardDefinition } from '@laddercast/domai
 import { appendEvent, nextPosition, takeAllLanes, type Lanes } from './lanes.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 
+const PURGE_CHUNK_ROWS = 5000;
+
 interface BoardRow {
   board_uid: number;
   revision: number;
@@ -74,6 +76,26 @@ export class BoardRegistry {
       await this.unlink(transaction, current.board_uid);
       return this.create(transaction, id, current.definition);
     });
+  }
+
+  /** The definition of a board that was deleted or reset; undefined while it lives, or when it never did. */
+  async definitionOfGone(boardUid: number): Promise<BoardDefinition | undefined> {
+    const [row] = await this.database.query<{ definition: BoardDefinition }>(
+      'SELECT definition FROM boards WHERE board_uid = $1 AND board_id IS NULL',
+      [boardUid],
+    );
+    return row?.definition;
+  }
+
+  /** Deletes the entries and submissions of a board that is gone, a chunk at a time. Its windows' rows stay. */
+  async purgeRows(boardUid: number): Promise<void> {
+    const chunks = [
+      `DELETE FROM entries WHERE ctid IN (SELECT e.ctid FROM windows w JOIN entries e USING (window_uid)
+        WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      `DELETE FROM submissions WHERE ctid IN (SELECT ctid FROM submissions WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS})
+        RETURNING 1`,
+    ];
+    for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
   }
 
   private underAllLanes<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {

@@ -7,3 +7,6 @@ export * from './lanes.js';
 export * from './ledger.js';
 export * from './writes.js';
 export { keptAfterEndMs } from './batch-fold.js';
+export * from './audit-log.js';
+export * from './postgres-leases.js';
+export * from './held-lease.js';

@@ -1,0 +1,92 @@
+import { assertAdmin, ResetBoardCommand, type Identity } from '@laddercast/commands';
+import { isCleanText, LadderError, validationFailed } from '@laddercast/domain';
+import { ApiKeyStore, AuditLog, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { BoardBody } from './boards.controller.js';
+import { CurrentIdentity } from './http/identity.guard.js';
+import { BoardIdPipe, NoParametersGuard, PageParameters, QueryPipe } from './http/parameters.js';
+
+const KEYS_PAGE_DEFAULT = 50;
+/** What key ids are made of; other text may not even be storable. */
+const KEY_ID = /^[\w-]{1,64}$/;
+
+@Controller('v1/admin')
+export class AdminController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly keys: ApiKeyStore,
+    private readonly audit: AuditLog,
+  ) {}
+
+  @Post('boards/:board/reset')
+  @ApiOperation({ operationId: 'resetBoard' })
+  @UseGuards(NoParametersGuard)
+  @HttpCode(200)
+  async reset(
+    @Param('board', BoardIdPipe) boardId: string,
+    @CurrentIdentity() identity: Identity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<BoardBody> {
+    const board = await this.commands.execute(new ResetBoardCommand(identity, boardId));
+    void reply.header('ETag', entityTagOf(board));
+    return { id: board.id, ...board.definition };
+  }
+
+  @Post('api-keys')
+  @ApiOperation({ operationId: 'createApiKey' })
+  @UseGuards(NoParametersGuard)
+  async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<ApiKey & { secret: string }> {
+    assertAdmin(identity);
+    const { name, scopes } = parseKey(body);
+    const key = await this.keys.create(name, scopes);
+    await this.audit.record(identity, 'api-key.create', key.keyId, { name, scopes });
+    return key;
+  }
+
+  @Get('api-keys')
+  @ApiOperation({ operationId: 'listApiKeys' })
+  async listKeys(
+    @Query(QueryPipe) { limit = KEYS_PAGE_DEFAULT, cursor }: PageParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ keys: (ApiKey & { createdAt: string; revokedAt: string | null })[]; next: string | null }> {
+    assertAdmin(identity);
+    if (cursor !== undefined && !KEY_ID.test(cursor)) {
+      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    }
+    const keys = await this.keys.list(limit + 1, cursor ?? '');
+    const page = keys.slice(0, limit);
+    return { keys: page, next: keys.length > limit ? page.at(-1)!.keyId : null };
+  }
+
+  @Delete('api-keys/:key')
+  @ApiOperation({ operationId: 'revokeApiKey' })
+  @UseGuards(NoParametersGuard)
+  @HttpCode(204)
+  async revokeKey(@Param('key') keyId: string, @CurrentIdentity() identity: Identity): Promise<void> {
+    assertAdmin(identity);
+    if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
+    await this.keys.revoke(keyId);
+    await this.audit.record(identity, 'api-key.revoke', keyId, {});
+  }
+}
+
+const NAME_LENGTH_MAX = 100;
+
+function parseKey(body: unknown): { name: string; scopes: KeyScope[] } {
+  const { name, scopes, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  const faults = Object.keys(unknown).map((field) => ({ pointer: `/${field}`, message: 'is not a known field' }));
+  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX || !isCleanText(name)) {
+    faults.push({ pointer: '/name', message: `must be 1-${NAME_LENGTH_MAX} characters` });
+  }
+  const known =
+    Array.isArray(scopes) && scopes.length > 0 && scopes.every((scope) => KEY_SCOPES.includes(scope as KeyScope));
+  if (!known) faults.push({ pointer: '/scopes', message: `must be an array of ${KEY_SCOPES.join(', ')}` });
+  if (faults.length > 0) throw validationFailed(faults);
+  return { name: name as string, scopes: [...new Set(scopes as KeyScope[])] };
+}

@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { AdminController } from './admin.controller.js';
+import { BoardsController } from './boards.controller.js';
+import { IdentityGuard } from './http/identity.guard.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { RouteTable } from './http/route-table.js';
+import { RanksController } from './ranks.controller.js';
+import { ScoresController } from './scores.controller.js';
+
+/** REST: needs a LeaderboardModule with the role `api` beside it. */
+@Module({
+  controllers: [ScoresController, BoardsController, RanksController, AdminController],
+  providers: [
+    RouteTable,
+    { provide: APP_GUARD, useClass: IdentityGuard },
+    { provide: APP_FILTER, useClass: ProblemFilter },
+  ],
+  exports: [RouteTable],
+})
+export class ApiModule {}

@@ -1,0 +1,192 @@
+import { faultsOf, faultsUnseen, type Identity } from '@laddercast/commands';
+import { faultOfNamedId, faultOfOpaqueId, LadderError, validationFailed, type RankStyle } from '@laddercast/domain';
+import {
+  Injectable,
+  type ArgumentMetadata,
+  type CanActivate,
+  type ExecutionContext,
+  type PipeTransform,
+} from '@nestjs/common';
+import { plainToInstance, Transform } from 'class-transformer';
+import { IsIn, IsInt, IsNumber, IsOptional, IsString, Max, MaxLength, Min, validateSync } from 'class-validator';
+
+const Integer = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value,
+  );
+
+/** A JSON number in a query string. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+const Decimal = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' && JSON_NUMBER.test(value) ? Number(value) : value,
+  );
+
+/** Query parameters common to all reads of a list. */
+export class ListParameters {
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  window?: string;
+
+  @IsOptional()
+  @IsIn(['global'])
+  scope?: 'global';
+
+  @IsOptional()
+  @IsIn(['ordinal', 'competition'])
+  rankStyle?: RankStyle;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  minVersion?: number;
+}
+
+export class EntriesParameters extends ListParameters {
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  limit?: number;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  offset?: number;
+}
+
+const NEIGHBOURS_MAX = 100;
+
+export class PlayerParameters extends ListParameters {
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  @Max(NEIGHBOURS_MAX)
+  around?: number;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  @Max(NEIGHBOURS_MAX)
+  above?: number;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  @Max(NEIGHBOURS_MAX)
+  below?: number;
+
+  @IsOptional()
+  @IsIn(['last'])
+  fallback?: 'last';
+
+  @IsOptional()
+  @IsIn(['exact'])
+  accuracy?: 'exact';
+}
+
+export class ScoreParameters extends ListParameters {
+  @Decimal()
+  @IsNumber()
+  score!: number;
+}
+
+export class PageParameters {
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(500)
+  limit?: number;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  cursor?: string;
+}
+
+/** Parameters of the contract that are not built: refused by name, never ignored. */
+const UNBUILT_PARAMETERS = new Map<string, (value: unknown) => boolean>([
+  ['cursor', () => true],
+  ['aroundScore', () => true],
+  ['aroundRank', () => true],
+  ['asOf', () => true],
+  ['accuracy', (value) => value === 'estimated'],
+  ['scope', (value) => value !== 'global'],
+  ['rankStyle', (value) => value === 'dense'],
+]);
+
+const unknownParameters = (names: string[]): LadderError =>
+  validationFailed(names.map((name) => ({ pointer: `?${name}`, message: 'is not a known parameter' })));
+
+/** For routes that take no query parameters: any is refused. */
+@Injectable()
+export class NoParametersGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const names = Object.keys(context.switchToHttp().getRequest<{ query: object }>().query);
+    if (names.length > 0) throw unknownParameters(names);
+    return true;
+  }
+}
+
+/** Parses a query string into its class; unknown parameters are refused. */
+export class QueryPipe implements PipeTransform {
+  transform(value: Record<string, unknown>, { metatype }: ArgumentMetadata): unknown {
+    const Parameters = metatype as new () => object;
+    const paged = Parameters === PageParameters;
+    const unbuilt = Object.keys(value).find(
+      (name) => !(paged && name === 'cursor') && UNBUILT_PARAMETERS.get(name)?.(value[name]),
+    );
+    if (unbuilt)
+      throw new LadderError('NOT_SUPPORTED', `?${unbuilt}=${String(value[unbuilt])} is not built yet.`, {
+        option: unbuilt,
+      });
+    const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
+    if (unseen.length > 0) throw unknownParameters(unseen);
+    const parameters = plainToInstance(Parameters, { ...value });
+    const errors = validateSync(parameters, { whitelist: true, forbidNonWhitelisted: true });
+    const faults = errors
+      .flatMap((error) => faultsOf(error, ''))
+      .map((fault) => ({ ...fault, pointer: `?${fault.pointer.slice(1)}` }));
+    if (faults.length > 0)
+      throw validationFailed(
+        faults.map((fault) =>
+          fault.message === 'is not a known field' ? { ...fault, message: 'is not a known parameter' } : fault,
+        ),
+      );
+    return parameters;
+  }
+}
+
+/** The `{board}` of a path. */
+export class BoardIdPipe implements PipeTransform<string, string> {
+  transform(boardId: string): string {
+    const fault = faultOfNamedId(boardId);
+    if (fault) throw validationFailed([{ pointer: '{board}', message: fault }]);
+    return boardId;
+  }
+}
+
+/** The `{player}` of a path, where `me` stands for the token's player. */
+export function playerOf(pathPlayer: string, identity: Identity): string {
+  if (pathPlayer === 'me') {
+    if (identity.kind === 'player') return identity.playerId;
+    throw new LadderError('UNAUTHENTICATED', '"me" needs a player token.');
+  }
+  const fault = faultOfOpaqueId(pathPlayer);
+  if (fault) throw validationFailed([{ pointer: '{player}', message: fault }]);
+  return pathPlayer;
+}
+
+/** Seconds of `Prefer: wait=N` (RFC 7240), at most 10; 0 when it is absent. */
+export function waitSecondsOf(prefer: string | undefined): number {
+  const match = /(?:^|[,;]\s*)wait\s*=\s*"?(\d{1,6})"?/i.exec(prefer ?? '');
+  return match ? Math.min(10, Number(match[1])) : 0;
+}

@@ -1,0 +1,95 @@
+import { LadderError, validationFailed } from '@laddercast/domain';
+import { isDatabaseUnavailable } from '@laddercast/ledger';
+import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RouteTable } from './route-table.js';
+
+/** What Fastify and Nest throw before a controller is reached. */
+interface HttpFailure {
+  code?: string;
+  statusCode?: number;
+  message: string;
+}
+
+/** For a 503 that does not say itself when to come back. */
+const RETRY_AFTER_DEFAULT_SECONDS = 2;
+
+/** Makes problem+json (RFC 9457) of every failure, and shows nobody a stack trace. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly log = new Logger('http');
+
+  constructor(private readonly routes: RouteTable) {}
+
+  catch(failure: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = this.toLadderError(failure, request);
+    if (error.code === 'INTERNAL') this.log.error({ err: failure, url: request.url.split('?')[0] }, 'request failed');
+    if (error.code === 'METHOD_NOT_ALLOWED') void reply.header('Allow', this.routes.methodsAt(request.url).join(', '));
+    sendProblem(reply, error, request.url);
+  }
+
+  private toLadderError(failure: unknown, request: FastifyRequest): LadderError {
+    if (failure instanceof LadderError) return failure;
+    if (isDatabaseUnavailable(failure)) {
+      return new LadderError(
+        'LEDGER_UNAVAILABLE',
+        'The database cannot be reached; try again shortly.',
+        { retryAfterSeconds: 2 },
+        { cause: failure },
+      );
+    }
+    const known = errorOfHttpFailure(failure as HttpFailure);
+    if (known) return known;
+    if (failure instanceof HttpException && failure.getStatus() === 404) return this.notFound(request);
+    if (failure instanceof HttpException && failure.getStatus() < 500) {
+      return validationFailed([{ pointer: '', message: failure.message }]);
+    }
+    return new LadderError('INTERNAL', 'This failed on our side; the log has the details.', {}, { cause: failure });
+  }
+
+  private notFound(request: FastifyRequest): LadderError {
+    const methods = this.routes.methodsAt(request.url);
+    if (methods.length > 0) {
+      return new LadderError(
+        'METHOD_NOT_ALLOWED',
+        `${request.method} is not for this address; it takes ${methods.join(', ')}.`,
+      );
+    }
+    return new LadderError('NOT_FOUND', `There is nothing at ${request.url.split('?')[0]}; see /docs.`);
+  }
+}
+
+/** The error behind a failure of the HTTP layer, null when it is not one of the client's. */
+export function errorOfHttpFailure(failure: HttpFailure): LadderError | null {
+  switch (failure.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new LadderError('PAYLOAD_TOO_LARGE', 'The body is too large; send fewer submissions at once.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new LadderError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return new LadderError('MALFORMED_JSON', 'The body is empty; send a JSON object.');
+    case 'FST_ERR_BAD_URL':
+      return validationFailed([{ pointer: '', message: 'the address is not percent-encoded UTF-8' }]);
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return validationFailed([{ pointer: '', message: 'a part of the address is longer than any id can be' }]);
+    default:
+      if (failure instanceof SyntaxError || failure.code?.startsWith('FST_ERR_CTP')) {
+        return new LadderError('MALFORMED_JSON', `The body cannot be read: ${failure.message}.`);
+      }
+      return null;
+  }
+}
+
+export function sendProblem(reply: FastifyReply, error: LadderError, url: string): void {
+  const { retryAfterSeconds = error.status === 503 ? RETRY_AFTER_DEFAULT_SECONDS : undefined } = error.extensions;
+  if (typeof retryAfterSeconds === 'number') void reply.header('Retry-After', String(retryAfterSeconds));
+  if (error.code === 'UNAUTHENTICATED') void reply.header('WWW-Authenticate', 'Bearer');
+  void reply
+    .status(error.status)
+    .header('Cache-Control', 'no-store')
+    .type('application/problem+json; charset=utf-8')
+    .send(JSON.stringify(error.toProblem(url.split('?')[0])));
+}

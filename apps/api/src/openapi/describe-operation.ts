@@ -1,0 +1,174 @@
+import { ERRORS, type ErrorCode } from '@laddercast/domain';
+import { schemaOfClass, type JsonSchema } from './class-schema.js';
+import { ref } from './schemas.js';
+
+/** A parameter, header or answer of the document, as plain JSON. */
+type Part = Record<string, unknown>;
+
+/** What a success looks like. */
+export interface AnswerDescription {
+  description: string;
+  /** The name of its schema; without one the answer has no body. */
+  schema?: string;
+  /** Names of `components.headers` that it always carries. */
+  headers?: readonly (keyof typeof HEADERS)[];
+  example?: unknown;
+}
+
+/** What the document says of one operation, beside its address. */
+export interface OperationDescription {
+  tag: 'Scores' | 'Ranks' | 'Boards' | 'Administration' | 'Health';
+  summary: string;
+  description?: string;
+  /** Who may call it. `anyone`: no identity is looked at; `reader`: public boards need none. */
+  callers: 'anyone' | 'reader' | 'identified';
+  /** The class that validates the query string. */
+  query?: new () => object;
+  headers?: readonly (keyof typeof REQUEST_HEADERS)[];
+  body?: { schema: string; examples: Record<string, unknown> };
+  answers: Record<number, AnswerDescription>;
+  /** What it can be refused for, beside what every operation can ({@link COMMON_ERRORS}). */
+  errors: readonly ErrorCode[];
+}
+
+/** Every operation that looks at an identity can answer these. */
+const COMMON_ERRORS: readonly ErrorCode[] = ['VALIDATION_FAILED', 'UNAUTHENTICATED', 'LEDGER_UNAVAILABLE', 'INTERNAL'];
+const BODY_ERRORS: readonly ErrorCode[] = ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+
+export const HEADERS = {
+  ETag: { description: 'Changes with what was answered; for If-None-Match and If-Match.', schema: { type: 'string' } },
+  'Cache-Control': {
+    description: 'public, max-age only for anonymous reads of public boards with ticks of a second or more.',
+    schema: { type: 'string' },
+  },
+  Vary: { schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds until the same request may succeed.', schema: { type: 'string' } },
+  'WWW-Authenticate': { schema: { type: 'string', enum: ['Bearer'] } },
+} satisfies Record<string, Part>;
+
+const REQUEST_HEADERS = {
+  'Idempotency-Key': {
+    description: 'The submissionId, when the body has none; not both and different. 1-128 characters of ASCII.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+    example: 'match-77-ada',
+  },
+  Prefer: {
+    description: '`wait=N`: wait up to N seconds (at most 10) until this submission is projected, for an exact rank.',
+    schema: { type: 'string' },
+    example: 'wait=1',
+  },
+  'If-Match': { description: 'Only replace the board that has this ETag.', schema: { type: 'string' } },
+  'If-None-Match': { description: 'Answer 304 if the ETag is still this one.', schema: { type: 'string' } },
+} satisfies Record<string, Part>;
+
+const PATH_PARAMETERS: Record<string, Part> = {
+  board: { description: 'The id of the board.', schema: { type: 'string' }, example: 'blitz' },
+  player: {
+    description: "Percent-encoded UTF-8; `me` is the player of the caller's token.",
+    schema: { type: 'string' },
+    example: 'São Tomé',
+  },
+  key: { description: 'The keyId of an API key.', schema: { type: 'string' } },
+};
+
+const QUERY_PARAMETERS: Record<string, string> = {
+  window: '`daily` is the running one, `daily:2026-11-20` that one. Default: alltime, or the first of the board.',
+  scope: 'Only global so far.',
+  rankStyle: 'ordinal 1234, competition 1224. Default: what the board says.',
+  minVersion: 'A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND.',
+  limit: 'Default 50.',
+  offset: '0-based.',
+  cursor: 'The `next` of the page before.',
+  around: 'Neighbours above and below. Default 5.',
+  above: 'Neighbours above, instead of around.',
+  below: 'Neighbours below, instead of around.',
+  fallback: '`last`: for a player without entry, the end of the list instead of 404.',
+  accuracy: 'Only exact so far.',
+  score: 'A JSON number.',
+};
+
+/** The OpenAPI operation of a description. */
+export function describeOperation(operationId: string, path: string, about: OperationDescription): Part {
+  const errors = [
+    ...(about.callers === 'anyone' ? [] : COMMON_ERRORS),
+    ...(about.body ? BODY_ERRORS : []),
+    ...about.errors,
+  ];
+  return {
+    operationId,
+    tags: [about.tag],
+    summary: about.summary,
+    ...(about.description ? { description: about.description } : {}),
+    ...securityOf(about.callers),
+    parameters: [...pathParameters(path), ...queryParameters(about.query), ...headerParameters(about.headers ?? [])],
+    ...(about.body ? { requestBody: requestBody(about.body) } : {}),
+    responses: {
+      ...Object.fromEntries(Object.entries(about.answers).map(([status, answer]) => [status, success(answer)])),
+      ...problemsByStatus(errors),
+    },
+  };
+}
+
+function securityOf(callers: OperationDescription['callers']): Part {
+  const bearer = { bearer: [] };
+  return { security: { anyone: [], reader: [{}, bearer], identified: [bearer] }[callers] };
+}
+
+const pathParameters = (path: string): Part[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...PATH_PARAMETERS[name!],
+  }));
+
+function queryParameters(query: (new () => object) | undefined): Part[] {
+  if (!query) return [];
+  const schema = schemaOfClass(query, { optionalMayBeNull: false });
+  const required = (schema['required'] ?? []) as string[];
+  return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, parameter]) => {
+    const description = QUERY_PARAMETERS[name];
+    if (!description) throw new Error(`?${name} has no description in QUERY_PARAMETERS.`);
+    return { name, in: 'query', required: required.includes(name), description, schema: parameter };
+  });
+}
+
+const headerParameters = (names: readonly (keyof typeof REQUEST_HEADERS)[]): Part[] =>
+  names.map((name) => ({ name, in: 'header', required: false, ...REQUEST_HEADERS[name] }));
+
+function requestBody({ schema, examples }: NonNullable<OperationDescription['body']>): Part {
+  const named = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
+  return { required: true, content: { 'application/json': { schema: ref(schema), examples: named } } };
+}
+
+const headerRefs = (names: readonly (keyof typeof HEADERS)[]): Part =>
+  names.length === 0
+    ? {}
+    : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
+
+function success({ description, schema, headers = [], example }: AnswerDescription): Part {
+  const content = {
+    'application/json': { schema: schema && ref(schema), ...(example === undefined ? {} : { example }) },
+  };
+  return { description, ...headerRefs(headers), ...(schema ? { content } : {}) };
+}
+
+/** One answer for each status, with the codes that stand behind it. */
+function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
+  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const those = codes.filter((code) => ERRORS[code].status === status);
+      const description = those.map((code) => `${code}: ${ERRORS[code].title}.`).join(' ');
+      const schema = {
+        ...ref('Problem'),
+        properties: { status: { const: status }, code: { enum: those } },
+        ...(status === 400
+          ? { if: { properties: { code: { const: 'VALIDATION_FAILED' } } }, then: { required: ['errors'] } }
+          : {}),
+      };
+      const headers = headerRefs(status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : []);
+      return [status, { description, ...headers, content: { 'application/problem+json': { schema } } }];
+    }),
+  );
+}

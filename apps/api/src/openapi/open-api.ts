@@ -1,0 +1,75 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { describeOperation, HEADERS, type OperationDescription } from './describe-operation.js';
+import { ADMINISTRATION } from './operations/administration.js';
+import { BOARDS } from './operations/boards.js';
+import { RANKS } from './operations/ranks.js';
+import { SCORES } from './operations/scores.js';
+import { SCHEMAS } from './schemas.js';
+
+/** Of the public contract, not of the release. */
+export const CONTRACT_VERSION = '1.0.0';
+
+const OPERATIONS: Record<string, OperationDescription> = { ...SCORES, ...RANKS, ...BOARDS, ...ADMINISTRATION };
+
+const DESCRIPTION = `Leaderboards that are exact, durable and live.
+
+All bodies are JSON, all times RFC 3339 UTC with milliseconds. Scores are finite IEEE doubles, never rounded. Unknown body
+fields and query parameters are refused, and so is what is not built yet (422 \`NOT_SUPPORTED\`). Every error is RFC 9457
+problem+json with a stable \`code\`; a wrong method is answered 405 with \`Allow\`. Changes are pushed over a WebSocket at
+\`/v1/live\`, described by \`/asyncapi.json\`.`;
+
+const CONFIG = new DocumentBuilder()
+  .setOpenAPIVersion('3.1.0')
+  .setTitle('Laddercast')
+  .setVersion(CONTRACT_VERSION)
+  .setDescription(DESCRIPTION)
+  .addTag('Scores', 'Submitting: durable before answered, counted once.')
+  .addTag('Ranks', 'Reading: lists, players, exact ranks.')
+  .addTag('Boards', 'What a board ranks, and how.')
+  .addTag('Administration', 'For operators: needs the scope admin.')
+  .addTag('Health', 'For whatever restarts processes.')
+  .addBearerAuth(
+    {
+      type: 'http',
+      description: "An API key (scopes scores:write, read, admin), or a player's JWT (HS256, sub, exp).",
+    },
+    'bearer',
+  )
+  .build();
+
+/**
+ * The OpenAPI 3.1 document of the routes that the application has. Addresses come from the controllers, bodies and errors
+ * from the descriptions under operations/; routes of other modules are left as Nest describes them.
+ * @throws Error when a description has no route
+ */
+export function openApiDocument(app: INestApplication): OpenAPIObject {
+  const document = SwaggerModule.createDocument(app, CONFIG, { operationIdFactory: idOfHandler });
+  const undescribed = new Set(Object.keys(OPERATIONS));
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item as Record<string, { operationId: string }>)) {
+      const { operationId } = operation;
+      const about = OPERATIONS[operationId];
+      if (!about) continue;
+      Object.assign(item, { [method]: describeOperation(operationId, path, about) });
+      undescribed.delete(operationId);
+    }
+  }
+  if (undescribed.size > 0) throw new Error(`No route has the operation ids ${[...undescribed].join(', ')}.`);
+  const components = document.components ?? {};
+  return {
+    ...document,
+    info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never },
+    components: {
+      ...components,
+      schemas: { ...components.schemas, ...SCHEMAS },
+      headers: HEADERS,
+    },
+  } as OpenAPIObject;
+}
+
+/** For routes that name no operation id: `HealthController.ready` is `healthReady`. */
+function idOfHandler(controller: string, method: string): string {
+  const noun = controller.replace(/Controller$/, '');
+  return noun.charAt(0).toLowerCase() + noun.slice(1) + method.charAt(0).toUpperCase() + method.slice(1);
+}

@@ -1,0 +1,108 @@
+import { EntriesParameters, ListParameters, PlayerParameters, ScoreParameters } from '../../http/parameters.js';
+import type { OperationDescription } from '../describe-operation.js';
+
+const envelope = {
+  board: 'blitz',
+  window: { id: 'alltime', startsAt: null, endsAt: null, resetsAt: null },
+  scope: 'global',
+  total: 1042,
+  boardVersion: 5120,
+  asOf: '2026-11-20T18:00:01.000Z',
+  rankStyle: 'ordinal',
+};
+const entry = {
+  rank: 17,
+  playerId: 'ada',
+  displayName: null,
+  score: 1520,
+  columns: { moves: 31 },
+  achievedAt: '2026-11-20T18:00:00.000Z',
+  metadata: { replay: 'r-77' },
+};
+
+const READ_ERRORS = [
+  'FORBIDDEN',
+  'BOARD_NOT_FOUND',
+  'WINDOW_NOT_FOUND',
+  'NOT_SUPPORTED',
+  'PROJECTION_UNAVAILABLE',
+  'PROJECTION_BEHIND',
+] as const;
+const CACHE_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
+const NOT_MODIFIED = { description: 'Still what If-None-Match names.', headers: CACHE_HEADERS };
+
+export const RANKS = {
+  getEntries: {
+    tag: 'Ranks',
+    summary: 'Read a list',
+    description: 'Pages by offset are live: each is of its own boardVersion.',
+    callers: 'reader',
+    query: EntriesParameters,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'One page, the best first.',
+        schema: 'EntriesPage',
+        headers: CACHE_HEADERS,
+        example: {
+          ...envelope,
+          entries: [entry],
+          next: '/v1/boards/blitz/entries?window=alltime&limit=1&offset=17',
+          prev: '/v1/boards/blitz/entries?window=alltime&limit=1&offset=15',
+        },
+      },
+      304: NOT_MODIFIED,
+    },
+    errors: READ_ERRORS,
+  },
+  getPlayer: {
+    tag: 'Ranks',
+    summary: 'Read a player with rank, percentile and neighbours',
+    callers: 'reader',
+    query: PlayerParameters,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'The entry, and the neighbours in order, the player included.',
+        schema: 'PlayerRank',
+        headers: CACHE_HEADERS,
+        example: { ...envelope, entry: { ...entry, percentile: 98.463, accuracy: 'exact' }, neighbours: [entry] },
+      },
+      304: NOT_MODIFIED,
+    },
+    errors: [...READ_ERRORS, 'ENTRY_NOT_FOUND'],
+  },
+  getRankOfScore: {
+    tag: 'Ranks',
+    summary: 'Ask which rank a score would get',
+    description: 'After equal scores where ties go to the earliest. Extra columns are taken as the worst there are.',
+    callers: 'reader',
+    query: ScoreParameters,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'The rank that the score would get now.',
+        schema: 'RankOfScore',
+        headers: CACHE_HEADERS,
+        example: { ...envelope, rank: 18, accuracy: 'exact' },
+      },
+      304: NOT_MODIFIED,
+    },
+    errors: READ_ERRORS,
+  },
+  lookupPlayers: {
+    tag: 'Ranks',
+    summary: 'Read up to 500 players at once',
+    callers: 'reader',
+    query: ListParameters,
+    body: { schema: 'PlayerLookup', examples: { two: { playerIds: ['ada', 'bob'], ranked: false } } },
+    answers: {
+      200: {
+        description: 'In the order asked, null where there is no entry; with `ranked` only entries, the best first.',
+        schema: 'PlayersLookup',
+        example: { ...envelope, entries: [entry, null] },
+      },
+    },
+    errors: READ_ERRORS,
+  },
+} satisfies Record<string, OperationDescription>;

@@ -1,0 +1,104 @@
+import type { OperationDescription } from '../describe-operation.js';
+
+const submission = {
+  submissionId: 'b1c0ffee',
+  playerId: 'ada',
+  score: 1520,
+  columns: { moves: 31 },
+  achievedAt: '2026-11-20T18:00:00.000Z',
+  window: 'daily:2026-11-20',
+  metadata: { replay: 'r-77' },
+  sourceId: 'match-77',
+};
+
+const result = {
+  submissionId: 'b1c0ffee',
+  board: 'blitz',
+  playerId: 'ada',
+  outcome: 'created',
+  replayed: false,
+  score: 1520,
+  previousScore: null,
+  version: 48213,
+  windows: ['daily:2026-11-20', 'alltime'],
+  rank: {
+    before: null,
+    after: 17,
+    delta: null,
+    accuracy: 'estimated',
+    errorBound: 0,
+    total: 1042,
+    asOf: '2026-11-20T18:00:00.012Z',
+  },
+};
+
+export const SCORES = {
+  submitScore: {
+    tag: 'Scores',
+    summary: 'Submit a score',
+    description:
+      'Answered once the score is durable. `submissionId` (or the Idempotency-Key header) makes retries safe: it counts once ' +
+      'on a board, and a repetition gets the first answer again with `replayed: true`. Without either each request counts. ' +
+      'Needs a key with the scope scores:write, or the token of the player itself where `submitters` is `players`.',
+    callers: 'identified',
+    headers: ['Idempotency-Key', 'Prefer'],
+    body: { schema: 'Submission', examples: { least: { playerId: 'ada', score: 1520 }, full: submission } },
+    answers: { 200: { description: 'The score counts.', schema: 'SubmissionResult', example: result } },
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_FOUND',
+      'WINDOW_CLOSED',
+      'SUBMISSION_ID_REUSED',
+      'SCORE_OUT_OF_BOUNDS',
+      'COLUMNS_MISMATCH',
+      'METADATA_TOO_LARGE',
+      'ACHIEVED_AT_IN_FUTURE',
+      'ACHIEVED_AT_REFUSED',
+      'WINDOW_MISMATCH',
+      'SUBMISSION_REJECTED',
+      'OVERLOADED',
+      'OUTBOX_FULL',
+    ],
+  },
+  submitScores: {
+    tag: 'Scores',
+    summary: 'Submit up to 1,000 scores',
+    description:
+      "For any boards; a player's submissions count in the order of the array. Each succeeds or fails by itself: the results " +
+      'stand in the same order, each a SubmissionResult or `{ problem }`.',
+    callers: 'identified',
+    headers: ['Prefer'],
+    body: {
+      schema: 'SubmissionBatch',
+      examples: {
+        two: {
+          submissions: [
+            { board: 'blitz', ...submission },
+            { board: 'sprint', playerId: 'bob', score: 9.58 },
+          ],
+        },
+      },
+    },
+    answers: {
+      200: {
+        description: 'Each item has its result or its problem.',
+        schema: 'SubmissionResults',
+        example: {
+          results: [
+            result,
+            {
+              problem: {
+                type: 'urn:laddercast:problem:BOARD_NOT_FOUND',
+                title: 'There is no such board',
+                status: 404,
+                detail: 'There is no board "sprint".',
+                code: 'BOARD_NOT_FOUND',
+              },
+            },
+          ],
+        },
+      },
+    },
+    errors: [],
+  },
+} satisfies Record<string, OperationDescription>;

@@ -1,0 +1,78 @@
+import {
+  assertIdentified,
+  parseBatch,
+  parseBatchedSubmission,
+  parseSubmission,
+  SubmitScoreCommand,
+  SubmitScoresCommand,
+  type BoardSubmission,
+  type Identity,
+  type SubmissionBody,
+  type SubmissionResult,
+} from '@laddercast/commands';
+import { faultOfOpaqueId, LadderError, validationFailed, type Problem } from '@laddercast/domain';
+import { Body, Controller, Headers, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { CurrentIdentity } from './http/identity.guard.js';
+import { BoardIdPipe, NoParametersGuard, waitSecondsOf } from './http/parameters.js';
+
+@Controller('v1')
+export class ScoresController {
+  constructor(private readonly commands: CommandBus) {}
+
+  @Post('boards/:board/scores')
+  @ApiOperation({ operationId: 'submitScore' })
+  @UseGuards(NoParametersGuard)
+  @HttpCode(200)
+  submit(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
+    @Headers('prefer') prefer: string | undefined,
+  ): Promise<SubmissionResult> {
+    assertIdentified(identity);
+    const submission = { boardId, body: withIdempotencyKey(parseSubmission(body), idempotencyKey) };
+    return this.commands.execute(new SubmitScoreCommand(identity, submission, waitSecondsOf(prefer)));
+  }
+
+  @Post('scores')
+  @ApiOperation({ operationId: 'submitScores' })
+  @UseGuards(NoParametersGuard)
+  @HttpCode(200)
+  async submitBatch(
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Headers('prefer') prefer: string | undefined,
+  ): Promise<{ results: (SubmissionResult | { problem: Problem })[] }> {
+    assertIdentified(identity);
+    const submissions = parseBatch(body).map(parsed);
+    const results = await this.commands.execute(new SubmitScoresCommand(identity, submissions, waitSecondsOf(prefer)));
+    return {
+      results: results.map((result) => (result instanceof LadderError ? { problem: result.toProblem() } : result)),
+    };
+  }
+}
+
+function parsed(item: unknown): BoardSubmission | LadderError {
+  try {
+    const { board, ...body } = parseBatchedSubmission(item);
+    return { boardId: board, body };
+  } catch (error) {
+    if (error instanceof LadderError) return error;
+    throw error;
+  }
+}
+
+function withIdempotencyKey(body: SubmissionBody, key: string | undefined): SubmissionBody {
+  if (key === undefined) return body;
+  const fault = faultOfOpaqueId(key);
+  if (fault) throw validationFailed([{ pointer: '', message: `the Idempotency-Key header ${fault}` }]);
+  if (body.submissionId !== undefined && body.submissionId !== key) {
+    throw validationFailed([
+      { pointer: '/submissionId', message: 'differs from the Idempotency-Key header; send one of them' },
+    ]);
+  }
+  return { ...body, submissionId: key };
+}

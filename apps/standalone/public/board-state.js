@@ -1,0 +1,64 @@
+/**
+ * The list of a live subscription, as plain data: what a snapshot shows, and what each numbered delta makes of it.
+ * Nothing here knows of sockets or of the document.
+ */
+
+/** A list nothing is known about yet; every snapshot replaces it. */
+export const UNKNOWN_LIST = Object.freeze({ seq: null, asOf: null, total: null, rows: Object.freeze([]) });
+
+/** The list that a snapshot message states, whole. */
+export function fromSnapshot(message, tiebreak = 'earliest') {
+  const rows = message.entries.map((entry) => ({ ...entry })).sort(byPlace(tiebreak));
+  return { seq: message.seq, asOf: message.asOf, total: message.total, rows };
+}
+
+/**
+ * The list after a delta, by the rule of the protocol: `ignored` when the delta is not newer than the list, `gap` when
+ * it does not connect to the list (the caller resumes), else `applied` with the new list. The old list is left as it is.
+ */
+export function applyDelta(list, message, tiebreak = 'earliest') {
+  if (list.seq === null) return { outcome: 'gap', list };
+  if (message.seq <= list.seq) return { outcome: 'ignored', list };
+  if (message.previousSeq > list.seq) return { outcome: 'gap', list };
+  const byPlayer = new Map(list.rows.map((row) => [row.playerId, row]));
+  for (const change of message.changes) {
+    const row = rowAfter(byPlayer.get(change.playerId), change);
+    if (row === undefined) return { outcome: 'gap', list };
+    if (row === null) byPlayer.delete(change.playerId);
+    else byPlayer.set(change.playerId, row);
+  }
+  const rows = [...byPlayer.values()].sort(byPlace(tiebreak));
+  return { outcome: 'applied', list: { seq: message.seq, asOf: message.asOf, total: message.total, rows } };
+}
+
+/** null: left the list. undefined: shifted, but never seen, so the list is not the one the delta was made for. */
+function rowAfter(known, change) {
+  if (change.rank === null) return null;
+  if (change.score === undefined) return known && { ...known, rank: change.rank };
+  const entry = { ...change };
+  for (const name of ['previousRank', 'previousScore', 'passed']) delete entry[name];
+  return entry;
+}
+
+/** Rows by rank; equal ranks (competition style) by tie-break time, then by the bytes of the player id. */
+export function byPlace(tiebreak) {
+  const timeSign = { earliest: 1, latest: -1, none: 0 }[tiebreak] ?? 0;
+  return (a, b) =>
+    a.rank - b.rank || timeSign * compareTimes(a.achievedAt, b.achievedAt) || compareUtf8(a.playerId, b.playerId);
+}
+
+function compareTimes(a, b) {
+  return (Date.parse(a ?? '') || 0) - (Date.parse(b ?? '') || 0);
+}
+
+/** Code points order like UTF-8 bytes; JavaScript's own `<` orders UTF-16 units, which differ above U+FFFF. */
+function compareUtf8(a, b) {
+  const left = Array.from(a);
+  const right = Array.from(b);
+  const shared = Math.min(left.length, right.length);
+  for (let index = 0; index < shared; index += 1) {
+    const difference = left[index].codePointAt(0) - right[index].codePointAt(0);
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}

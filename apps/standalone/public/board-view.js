@@ -1,0 +1,182 @@
+import { News, arrowOf } from './news.js';
+import { count } from './words.js';
+
+const MOVE_MS = 450;
+const FLASH_MS = 1400;
+const EASING = 'cubic-bezier(0.22, 0.9, 0.3, 1)';
+
+const stillness = globalThis.matchMedia?.('(prefers-reduced-motion: reduce)');
+
+/**
+ * A ranked table that shows whatever list it is given. Rows that stay glide to their new place, and say for a few
+ * seconds how far they moved and what they gained.
+ */
+export class BoardView {
+  #body;
+  #rows = new Map();
+  #writeScore;
+  #mine = null;
+  #isCompact;
+
+  /** `body` is the `<tbody>`. A compact table says neither what a row gained nor its share of the best score. */
+  constructor(body, { writeScore = String, isCompact = false } = {}) {
+    this.#body = body;
+    this.#writeScore = writeScore;
+    this.#isCompact = isCompact;
+  }
+
+  set writeScore(writeScore) {
+    this.#writeScore = writeScore;
+  }
+
+  /** Whose row is marked; null marks none. */
+  set mine(playerId) {
+    this.#mine = playerId;
+    for (const row of this.#rows.values()) markMine(row, playerId);
+  }
+
+  /** Points at one row, for a list that was asked for around it. */
+  point(playerId) {
+    for (const row of this.#rows.values()) row.element.removeAttribute('aria-current');
+    this.#rows.get(playerId)?.element.setAttribute('aria-current', 'true');
+  }
+
+  /** Forgets every row, so that the next list appears without movement. */
+  clear() {
+    this.#rows.clear();
+    this.#body.replaceChildren();
+  }
+
+  /**
+   * Shows the list. `changes` (of the delta that led to it) says where a row came from that was not on the list, and is
+   * the reason for arrows; without them a row is compared with what was shown before.
+   */
+  show(list, changes = []) {
+    const wasEmpty = this.#rows.size === 0;
+    const animated = !wasEmpty && !document.hidden && !stillness?.matches;
+    const topsBefore = animated ? this.#tops() : null;
+    const causes = new Map(changes.map((change) => [change.playerId, change]));
+    this.#removeAllBut(new Set(list.rows.map((entry) => entry.playerId)));
+    const shareOf = this.#isCompact ? () => 0 : shares(list.rows);
+    list.rows.forEach((entry, index) => {
+      const row = this.#rows.get(entry.playerId) ?? this.#add(entry.playerId);
+      this.#update(row, entry, wasEmpty ? null : causes.get(entry.playerId));
+      row.element.style.setProperty('--share', String(shareOf(entry.score)));
+      if (this.#body.children[index] !== row.element)
+        this.#body.insertBefore(row.element, this.#body.children[index] ?? null);
+    });
+    if (animated) this.#glide(topsBefore);
+  }
+
+  #removeAllBut(kept) {
+    for (const [playerId, row] of this.#rows) {
+      if (kept.has(playerId)) continue;
+      row.element.remove();
+      this.#rows.delete(playerId);
+    }
+  }
+
+  #add(playerId) {
+    const row = makeRow(this.#isCompact);
+    markMine(row, this.#mine, playerId);
+    row.playerId = playerId;
+    this.#rows.set(playerId, row);
+    return row;
+  }
+
+  #update(row, entry, cause) {
+    const rankBefore = cause?.previousRank ?? row.entry?.rank ?? null;
+    const scoreBefore = cause?.previousScore ?? row.entry?.score ?? null;
+    row.entry = entry;
+    write(row.rank, count(entry.rank));
+    row.rank.dataset.place = entry.rank <= 3 ? String(entry.rank) : '';
+    write(row.label, entry.displayName ?? entry.playerId);
+    row.name.title = entry.displayName ? `${entry.displayName} (${entry.playerId})` : entry.playerId;
+    write(row.details, columnWords(entry.columns));
+    write(row.score, this.#writeScore(entry.score));
+    row.score.title = String(entry.score);
+    const places = rankBefore === null ? 0 : rankBefore - entry.rank;
+    const gain = scoreBefore === null ? 0 : entry.score - scoreBefore;
+    if (places !== 0) row.moved.tell(places);
+    if (gain !== 0) row.gained?.tell(gain, this.#writeScore);
+    if (places !== 0) flash(row, places);
+  }
+
+  /** Where each row is on the screen now, movement under way included, relative to the table. */
+  #tops() {
+    const origin = this.#body.getBoundingClientRect().top;
+    return new Map([...this.#rows].map(([id, row]) => [id, row.element.getBoundingClientRect().top - origin]));
+  }
+
+  #glide(topsBefore) {
+    for (const row of this.#rows.values()) row.movement?.cancel();
+    const topsAfter = this.#tops();
+    for (const [playerId, row] of this.#rows) {
+      const before = topsBefore.get(playerId);
+      const distance = before === undefined ? 0 : before - topsAfter.get(playerId);
+      if (before === undefined) row.element.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS });
+      if (Math.abs(distance) < 1) continue;
+      row.element.dataset.direction = distance > 0 ? 'up' : 'down';
+      const path = [{ transform: `translateY(${distance}px)` }, { transform: 'none' }];
+      row.movement = row.element.animate(path, { duration: MOVE_MS, easing: EASING });
+    }
+  }
+}
+
+function makeRow(isCompact) {
+  const element = make('tr');
+  const rank = make('span');
+  const move = make('td', 'move');
+  const name = Object.assign(make('th', 'name'), { scope: 'row' });
+  const label = Object.assign(make('span', 'label'), { dir: 'auto' });
+  const details = make('span', 'details');
+  const who = make('div', 'who', [label, Object.assign(make('span', 'you'), { textContent: 'You' }), details]);
+  name.append(who);
+  const gain = make('td', 'gain');
+  const score = make('td', 'score');
+  element.append(make('td', 'rank', [rank]), move, name, ...(isCompact ? [] : [gain]), score);
+  const gained = isCompact ? null : new News(gain, gainOf);
+  return { element, rank, moved: new News(move, arrowOf), name, label, details, gained, score };
+}
+
+function make(tag, className = '', children = []) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.append(...children);
+  return element;
+}
+
+function gainOf(amount, writeScore) {
+  return { text: `${amount > 0 ? '+' : '−'}${writeScore(Math.abs(amount))}` };
+}
+
+function markMine(row, mine, playerId = row.playerId) {
+  row.element.classList.toggle('mine', mine !== null && playerId === mine);
+}
+
+function flash(row, sign) {
+  if (stillness?.matches || document.hidden) return;
+  const tint = `var(${sign > 0 ? '--up-tint' : '--down-tint'})`;
+  row.tint?.cancel();
+  row.tint = row.element.animate([{ backgroundColor: tint }, { backgroundColor: 'transparent' }], {
+    duration: FLASH_MS,
+    easing: 'ease-out',
+  });
+}
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function columnWords(columns) {
+  return Object.entries(columns ?? {})
+    .map(([name, value]) => `${name} ${value}`)
+    .join(' · ');
+}
+
+/** Each score's share of the best one, where a share means something: higher is better, and nothing below 0. */
+function shares(rows) {
+  const best = rows[0]?.score ?? 0;
+  const meaningful = best > 0 && rows.every((row) => row.score >= 0 && row.score <= best);
+  return (score) => (meaningful ? score / best : 0);
+}

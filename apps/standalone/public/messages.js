@@ -1,0 +1,24 @@
+/** Says a sentence in a message element; an empty one takes the message away. */
+export function say(element, text) {
+  element.classList.remove('bad');
+  element.textContent = text;
+}
+
+/** Says what went wrong: the problem's title, and its detail in the next line. */
+export function sayProblem(element, problem) {
+  const title = document.createElement('strong');
+  title.textContent = problem.title ?? 'Something went wrong';
+  element.classList.add('bad');
+  element.replaceChildren(title, problemDetail(problem));
+}
+
+/** The detail of a problem, with the single faults of a body that was refused. */
+export function problemDetail(problem) {
+  const faults = (problem.errors ?? []).map((fault) => `${fault.pointer} ${fault.message}`.trim());
+  return [problem.detail, ...faults].filter(Boolean).join(' ');
+}
+
+/** The problem that a caught error carries; errors of the page itself are shown too, and not lost. */
+export function problemOf(error) {
+  return error.problem ?? { title: 'This page failed', detail: String(error.message ?? error) };
+}

@@ -1,0 +1,116 @@
+import { BoardView } from './board-view.js';
+import { News, arrowOf } from './news.js';
+import { say, sayProblem } from './messages.js';
+import { count } from './words.js';
+
+const AROUND = 3;
+const ASK_AGAIN_MS = 4000;
+
+const byId = (id) => document.getElementById(id);
+
+/** The reader's own row with its neighbours, in a card and in the bar that stays in sight. */
+export class MyPlace {
+  #memory;
+  #onChange;
+  #view = new BoardView(byId('me-rows'), { isCompact: true });
+  #barMove = new News(byId('me-bar-move'), arrowOf);
+  #subscription = null;
+  #timer = null;
+  #source = null;
+  #rankShown = null;
+
+  /** `memory` holds the player id; `onChange(playerId)` hears a new one, or null. */
+  constructor({ memory, onChange }) {
+    this.#memory = memory;
+    this.#onChange = onChange;
+    byId('me-input').value = memory.get() ?? '';
+    byId('me-form').addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#choose(byId('me-input').value);
+    });
+    byId('me-forget').addEventListener('click', () => {
+      byId('me-input').value = '';
+      this.#choose(null);
+      byId('me-input').focus();
+    });
+  }
+
+  /** Follows the reader on this board and window through `live`; called again, leaves what it followed before. */
+  follow({ live, board, window, tiebreak, writeScore }) {
+    this.#source = { live, board, window, tiebreak, writeScore };
+    this.#view.writeScore = writeScore;
+    this.#restart();
+  }
+
+  leave() {
+    clearTimeout(this.#timer);
+    this.#subscription?.close();
+    this.#subscription = null;
+  }
+
+  #choose(playerId) {
+    this.#memory.set(playerId);
+    this.#onChange(playerId);
+    if (this.#source) this.#restart();
+  }
+
+  #restart() {
+    this.leave();
+    const playerId = this.#memory.get();
+    this.#view.clear();
+    this.#view.mine = playerId;
+    this.#barMove.clear();
+    this.#rankShown = null;
+    byId('me-table').hidden = true;
+    byId('me-bar').hidden = true;
+    byId('me-forget').hidden = playerId === null;
+    say(byId('me-message'), '');
+    if (playerId !== null) this.#subscribe(playerId);
+  }
+
+  #subscribe(playerId) {
+    const { live, board, window, tiebreak } = this.#source;
+    const request = { board, window, channel: 'player', playerId, around: AROUND };
+    this.#subscription = live.subscribe(request, {
+      tiebreak,
+      onList: (list, changes) => this.#show(playerId, list, changes),
+      onProblem: (problem) => this.#refused(playerId, problem),
+    });
+  }
+
+  #refused(playerId, problem) {
+    if (problem.code === 'ENTRY_NOT_FOUND') this.#showNone(playerId);
+    else sayProblem(byId('me-message'), problem);
+    this.#timer = setTimeout(() => this.#subscribe(playerId), ASK_AGAIN_MS);
+  }
+
+  #show(playerId, list, changes) {
+    const mine = list.rows.find((row) => row.playerId === playerId);
+    if (!mine) {
+      this.#showNone(playerId);
+      return;
+    }
+    say(byId('me-message'), '');
+    byId('me-table').hidden = false;
+    this.#view.show(list, changes);
+    this.#bar(mine.displayName ?? playerId, `Rank ${count(mine.rank)}`, this.#source.writeScore(mine.score));
+    if (this.#rankShown !== null && this.#rankShown !== mine.rank) this.#barMove.tell(this.#rankShown - mine.rank);
+    this.#rankShown = mine.rank;
+  }
+
+  #showNone(playerId) {
+    this.#view.clear();
+    this.#rankShown = null;
+    byId('me-table').hidden = true;
+    say(byId('me-message'), `${playerId} has no entry here yet. It appears with the first score.`);
+    this.#bar(playerId, 'No entry yet', '');
+  }
+
+  #bar(name, rank, score) {
+    byId('me-bar').hidden = false;
+    byId('me-bar-rank').textContent = rank;
+    byId('me-bar-name').textContent = name;
+    byId('me-bar-name').title = name;
+    byId('me-bar-score').textContent = score;
+  }
+}

@@ -1,0 +1,39 @@
+import { count } from './words.js';
+
+const PAUSE_MS = 12_000;
+
+/** Tells those who listen to the page what leads the board, at most once in a while however fast it moves. */
+export class Summary {
+  #element;
+  #last = '';
+  #next = null;
+  #timer = null;
+
+  constructor(element) {
+    this.#element = element;
+  }
+
+  tell(list, writeScore) {
+    this.#next = { list, writeScore };
+    if (this.#timer === null) this.#speak();
+  }
+
+  #speak() {
+    this.#timer = null;
+    if (this.#next === null) return;
+    const text = words(this.#next.list, this.#next.writeScore);
+    this.#next = null;
+    if (text === this.#last) return;
+    this.#last = text;
+    this.#element.textContent = text;
+    this.#timer = setTimeout(() => this.#speak(), PAUSE_MS);
+  }
+}
+
+function words(list, writeScore) {
+  if (list.rows.length === 0) return 'The board is empty.';
+  const leaders = list.rows
+    .slice(0, 3)
+    .map((row) => `${count(row.rank)}, ${row.displayName ?? row.playerId}, ${writeScore(row.score)}`);
+  return `Leading of ${count(list.total)}: ${leaders.join('; ')}.`;
+}

@@ -1,0 +1,86 @@
+/** Numbers, times and outcomes in the reader's own format. */
+
+const integers = new Intl.NumberFormat();
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' });
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const scientific = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumFractionDigits: 6 });
+
+const WINDOW_NAMES = { alltime: 'All time', daily: 'Daily', weekly: 'Weekly', monthly: 'Monthly' };
+const OUTCOMES = {
+  created: 'New entry',
+  improved: 'Improved',
+  changed: 'Changed',
+  unchanged: 'Nothing changed',
+  held: 'Held for review',
+};
+
+export function count(value) {
+  return integers.format(value);
+}
+
+/** How a board's scores are written; the exact number belongs in a title beside it. */
+export function scoreFormat(format) {
+  const decimals = Math.min(format?.decimals ?? 0, 20);
+  const style = new Intl.NumberFormat(undefined, {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: Math.max(decimals, 3),
+  });
+  const unit = format?.unit ? `\u202f${format.unit}` : '';
+  return (score) => {
+    const size = Math.abs(score);
+    const plain = size === 0 || (size >= 1e-3 && size < 1e15);
+    return (plain ? style : scientific).format(score) + unit;
+  };
+}
+
+/** `windows` of a board definition → what can be asked for, with a label. */
+export function windowChoices(windows = ['alltime']) {
+  return windows.flatMap((window) => {
+    if (typeof window === 'string') return [{ id: window, label: WINDOW_NAMES[window] ?? window }];
+    if (window.season) return [{ id: `season:${window.season}`, label: `Season ${window.season}` }];
+    if (window.rolling) return [{ id: `rolling:${window.rolling}`, label: `Last ${window.rolling}` }];
+    return [];
+  });
+}
+
+export function timeOfDay(iso) {
+  return clockTime.format(new Date(iso));
+}
+
+export function dateAndTime(iso) {
+  return fullTime.format(new Date(iso));
+}
+
+/** "in 5 hours", "in 40 minutes": how far away a moment is. */
+export function untilWords(iso, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((Date.parse(iso) - now) / 1000));
+  if (seconds < 90) return relative.format(seconds, 'second');
+  if (seconds < 90 * 60) return relative.format(Math.round(seconds / 60), 'minute');
+  if (seconds < 36 * 3600) return relative.format(Math.round(seconds / 3600), 'hour');
+  return relative.format(Math.round(seconds / 86_400), 'day');
+}
+
+/** The answer to a submission as one or two sentences. */
+export function submissionWords(answer, writeScore) {
+  const outcome = OUTCOMES[answer.outcome] ?? answer.outcome;
+  const score = `${outcome}: ${writeScore(answer.score)}.`;
+  const again = answer.replayed ? ' It had been counted before, and counts once.' : '';
+  return `${score} ${rankWords(answer.rank)}${again}`;
+}
+
+function rankWords(rank) {
+  if (!rank || rank.after === null) return 'It is kept; the rank cannot be said right now.';
+  const about = rank.accuracy === 'estimated' && rank.errorBound > 0 ? ` (±${count(rank.errorBound)})` : '';
+  const place = `${count(rank.after)}${about} of ${count(rank.total)}`;
+  if (rank.before === null) return `Rank ${place}.`;
+  if (rank.before === rank.after) return `Still rank ${place}.`;
+  const arrow = rank.after < rank.before ? '▲' : '▼';
+  return `Rank ${count(rank.before)} → ${place}, ${arrow}\u00a0${count(Math.abs(rank.before - rank.after))}.`;
+}
+
+/** "up 3 places", "down 1 place". */
+export function movementWords(places) {
+  const size = Math.abs(places);
+  return `${places > 0 ? 'up' : 'down'} ${count(size)} ${size === 1 ? 'place' : 'places'}`;
+}

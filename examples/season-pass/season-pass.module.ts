@@ -1,0 +1,26 @@
+import { defineBoard, LeaderboardModule } from '@laddercast/leaderboard';
+import { Module } from '@nestjs/common';
+import { CaptainNames } from './captain-names.js';
+import { PassModule } from './pass.module.js';
+import { SEASON_BOARD, SeasonPassCheck } from './season-pass.check.js';
+
+/** A board for holders of a season pass: everything that this team adds to the service. */
+@Module({
+  imports: [
+    LeaderboardModule.forFeature({
+      boards: [
+        defineBoard({
+          id: SEASON_BOARD,
+          title: 'Season 7',
+          order: 'desc',
+          operator: 'best',
+          windows: ['alltime', 'weekly'],
+          limits: { scoreMin: 0 },
+        }),
+      ],
+      extensions: [SeasonPassCheck, CaptainNames],
+      imports: [PassModule],
+    }),
+  ],
+})
+export class SeasonPassModule {}

@@ -1,0 +1,286 @@
+import 'reflect-metadata';
+import {
+  COLUMNS_MAX,
+  LadderError,
+  PUSH_TOP_MAX,
+  SHARDS_MAX,
+  validationFailed,
+  WINDOW_KINDS,
+  withBoardDefaults,
+  isCleanText,
+  type BoardDefinition,
+  type Fault,
+  type SortOrder,
+} from '@laddercast/domain';
+import { plainToInstance, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+  validateSync,
+  type ValidationError,
+} from 'class-validator';
+
+const DAY_SECONDS = 86_400;
+
+export class SortColumnDto {
+  @Matches(/^[a-zA-Z][a-zA-Z0-9_]{0,31}$/, { message: 'must be 1-32 letters, digits or "_", beginning with a letter' })
+  name!: string;
+  @IsIn(['asc', 'desc'])
+  order!: SortOrder;
+}
+
+export class ShardingDto {
+  @IsIn(['hash'])
+  by!: 'hash';
+  @IsInt()
+  @Min(1)
+  @Max(SHARDS_MAX)
+  count!: number;
+}
+
+export class LimitsDto {
+  @IsOptional()
+  @IsNumber()
+  scoreMin?: number | null;
+  @IsOptional()
+  @IsNumber()
+  scoreMax?: number | null;
+}
+
+export class PushDto {
+  @IsOptional()
+  @IsInt()
+  @Min(50)
+  @Max(60_000)
+  intervalMs?: number;
+  @IsOptional()
+  @IsInt()
+  @Min(10)
+  @Max(PUSH_TOP_MAX)
+  top?: number;
+}
+
+export class FormatDto {
+  @IsOptional()
+  @IsIn(['number', 'time', 'currency'])
+  kind?: 'number' | 'time' | 'currency';
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(10)
+  decimals?: number;
+  @IsOptional()
+  @IsString()
+  @MaxLength(32)
+  unit?: string | null;
+}
+
+/** The body of `PUT /v1/boards/{board}`. */
+export class BoardDefinitionDto {
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  title?: string | null;
+  @IsIn(['asc', 'desc'])
+  order!: SortOrder;
+  @IsIn(['best', 'latest', 'sum'])
+  operator!: 'best' | 'latest' | 'sum';
+  @IsOptional()
+  @IsIn(['earliest', 'latest', 'none'])
+  tiebreak?: 'earliest' | 'latest' | 'none';
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(COLUMNS_MAX)
+  @ArrayUnique((column: SortColumnDto | null) => column?.name)
+  @ValidateNested({ each: true })
+  @Type(() => SortColumnDto)
+  columns?: SortColumnDto[];
+  @IsOptional()
+  @IsIn(['ordinal', 'competition'])
+  rankStyle?: 'ordinal' | 'competition';
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(WINDOW_KINDS, { each: true })
+  windows?: BoardDefinition['windows'];
+  @IsOptional()
+  @IsIn(['UTC'])
+  timeZone?: 'UTC';
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(['global'], { each: true })
+  scopes?: ['global'];
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ShardingDto)
+  sharding?: ShardingDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => LimitsDto)
+  limits?: LimitsDto;
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(30 * DAY_SECONDS)
+  graceSeconds?: number;
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(400 * DAY_SECONDS)
+  keepEndedSeconds?: number;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => PushDto)
+  push?: PushDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => FormatDto)
+  format?: FormatDto;
+  @IsOptional()
+  @IsIn(['servers', 'players'])
+  submitters?: 'servers' | 'players';
+  @IsOptional()
+  @IsBoolean()
+  clientTime?: boolean;
+  @IsOptional()
+  @IsIn(['public', 'private'])
+  visibility?: 'public' | 'private';
+}
+
+/**
+ * The definition behind a body, with all defaults.
+ * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault
+ */
+export function parseBoardDefinition(body: unknown): BoardDefinition {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
+  }
+  const unseen = faultsUnseen(body);
+  if (unseen.length > 0) throw validationFailed(unseen);
+  refuseUnbuilt(body as Record<string, unknown>);
+  const dto = plainToInstance(BoardDefinitionDto, withoutNulls(body));
+  const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  const faults = errors.flatMap((error) => faultsOf(error, ''));
+  faults.push(...crossFaults(dto, faults.length === 0));
+  if (faults.length > 0) throw validationFailed(faults);
+  return withBoardDefaults(JSON.parse(JSON.stringify(dto)) as BoardDefinition);
+}
+
+/** Deeper than any definition, and far from where the validators would run out of stack. */
+const DEPTH_MAX = 8;
+
+/**
+ * Faults that class-transformer would never show to class-validator: it passes over names that every object has
+ * (`constructor`, `toString`), and follows any nesting.
+ */
+export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (depth === DEPTH_MAX) return [{ pointer, message: 'is nested too deeply' }];
+  return Object.entries(value).flatMap(([name, field]) => {
+    const at = `${pointer}/${escapePointer(name)}`;
+    return name in Object.prototype
+      ? [{ pointer: at, message: 'is not a known field' }]
+      : faultsUnseen(field, at, depth + 1);
+  });
+}
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** null means "the default", as in the answers of the service: what is read can be put again. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, field]) => field !== null)
+      .map(([name, field]) => [name, withoutNulls(field)]),
+  );
+}
+
+/** Options that stand in the contract and are not built: never stored and ignored. */
+const UNBUILT_OPTIONS = ['snapshot', 'guildAggregate', 'decay', 'dense', 'change'];
+const UNBUILT_LIMITS = ['entriesMax', 'attemptsMax', 'entryLifetimeSeconds'];
+
+function refuseUnbuilt(body: Record<string, unknown>): void {
+  const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
+  const limits = body['limits'];
+  if (typeof limits === 'object' && limits !== null) {
+    unbuilt.push(
+      ...UNBUILT_LIMITS.filter((name) => (limits as Record<string, unknown>)[name] != null).map(
+        (name) => `limits.${name}`,
+      ),
+    );
+  }
+  if (body['rankStyle'] === 'dense') unbuilt.push('rankStyle: dense');
+  if (typeof body['timeZone'] === 'string' && body['timeZone'] !== 'UTC') unbuilt.push('timeZone');
+  if (isObject(body['sharding']) && body['sharding']['by'] === 'range') unbuilt.push('sharding by range');
+  for (const window of asArray(body['windows'])) {
+    if (isObject(window)) unbuilt.push(`windows: ${Object.keys(window)[0] ?? ''}`);
+    else if (typeof window === 'string' && /^(rolling|season|cron)\b/.test(window)) unbuilt.push(`windows: ${window}`);
+  }
+  for (const scope of asArray(body['scopes'])) {
+    if (isObject(scope) || scope === 'region' || scope === 'guild')
+      unbuilt.push(`scopes: ${isObject(scope) ? 'attribute' : scope}`);
+  }
+  if (unbuilt.length > 0) {
+    throw new LadderError('NOT_SUPPORTED', `Not built yet: ${unbuilt.join(', ')}. Leave it out.`, {
+      option: unbuilt[0],
+    });
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+/** Rules between fields. */
+function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean): Fault[] {
+  if (!fieldsAreFine) return [];
+  const faults: Fault[] = [];
+  const { scoreMin, scoreMax } = dto.limits ?? {};
+  if (scoreMin != null && scoreMax != null && scoreMin > scoreMax) {
+    faults.push({ pointer: '/limits/scoreMin', message: 'must not be above scoreMax' });
+  }
+  if (dto.operator === 'sum' && (dto.columns?.length ?? 0) > 0) {
+    faults.push({ pointer: '/columns', message: 'a sum board takes no extra columns' });
+  }
+  for (const [pointer, text] of [
+    ['/title', dto.title],
+    ['/format/unit', dto.format?.unit],
+  ] as const) {
+    if (text != null && !isCleanText(text))
+      faults.push({ pointer, message: 'must not hold control characters or lone surrogates' });
+  }
+  return faults;
+}
+
+/** class-validator's tree as JSON pointers. */
+export function faultsOf(error: ValidationError, parent: string): Fault[] {
+  const pointer = `${parent}/${escapePointer(error.property)}`;
+  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
+    pointer,
+    message: rule === 'whitelistValidation' ? 'is not a known field' : message.replace(`${error.property} `, ''),
+  }));
+  return [...own, ...(error.children ?? []).flatMap((child) => faultsOf(child, pointer))];
+}

@@ -1,0 +1,162 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
+import type { CheckedSubmission, SubmissionCheck } from '@laddercast/extension';
+import {
+  StaleBoardError,
+  type BoardCatalog,
+  type Ledger,
+  type SubmitReceipt,
+  type SubmitWrite,
+} from '@laddercast/ledger';
+import type { BoardSubmission } from './commands.js';
+import { assertIdentified, assertMaySubmit, type Identity } from './identity.js';
+import { parseTimestamp, type SubmissionBody } from './submission-body.js';
+
+export const METADATA_BYTES_MAX = 1024;
+/** A board that changes again and again under a write; each try looks it up anew. */
+const STALE_RETRIES_MAX = 3;
+
+/** A submission that counted, with the board it counted on. */
+export interface AcceptedSubmission {
+  board: Board;
+  write: SubmitWrite;
+  receipt: SubmitReceipt;
+}
+
+/** From a submission as it was sent to one that is durable. */
+export class ScoreSubmitter {
+  constructor(
+    private readonly boards: BoardCatalog,
+    private readonly ledger: Ledger,
+    private readonly checks: () => readonly SubmissionCheck[],
+  ) {}
+
+  /**
+   * Everything that is looked at before the ledger: rights, the board's rules, the teams' checks.
+   * @throws LadderError with what is wrong
+   */
+  async prepare(identity: Identity, { boardId, body }: BoardSubmission): Promise<SubmitWrite> {
+    assertIdentified(identity);
+    const board = this.boards.byId(boardId) ?? (await this.lookAgain(boardId));
+    assertMaySubmit(identity, board, body.playerId);
+    const write = toWrite(board, body, identity);
+    await this.ask(board, write, body);
+    return write;
+  }
+
+  /**
+   * Resolves when the run is durable. Writes of one player are counted in the order of these calls.
+   * @throws LadderError with what is wrong
+   */
+  async commit(write: SubmitWrite): Promise<AcceptedSubmission> {
+    let current = write;
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return { board: current.board, write: current, receipt: await this.ledger.write(current) };
+      } catch (error) {
+        if (!(error instanceof StaleBoardError)) throw error;
+        if (tries === STALE_RETRIES_MAX) {
+          throw new LadderError('OVERLOADED', 'The board keeps changing; send it again, with the same submissionId.', {
+            retryAfterSeconds: 1,
+          });
+        }
+        await this.boards.refresh();
+        const board = await this.lookAgain(current.board.id);
+        current = { ...current, board, columns: columnValues(board, namedColumns(current)) };
+        assertScoreInBounds(board.definition, current.score, 'The score');
+      }
+    }
+  }
+
+  private async lookAgain(boardId: string): Promise<Board> {
+    // A board made a moment ago by another process is found before its next refresh.
+    await this.boards.refresh().catch(() => undefined);
+    const board = this.boards.byId(boardId);
+    if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
+    return board;
+  }
+
+  private async ask(board: Board, write: SubmitWrite, body: SubmissionBody): Promise<void> {
+    const asked = this.checks().filter((check) => check.boards === null || check.boards.includes(board.id));
+    if (asked.length === 0) return;
+    const submission: CheckedSubmission = {
+      submissionId: write.submissionId,
+      playerId: write.playerId,
+      score: write.score,
+      columns: body.columns ?? {},
+      achievedAt: body.achievedAt ?? null,
+      metadata: body.metadata ?? null,
+      sourceId: body.sourceId ?? null,
+    };
+    for (const check of asked) {
+      const answer = await check.check(board, submission).catch((error: unknown) => {
+        throw new LadderError(
+          'OVERLOADED',
+          `The check ${check.constructor.name} could not decide; nothing was stored.`,
+          { retryAfterSeconds: 2 },
+          { cause: error },
+        );
+      });
+      if (answer.verdict === 'reject') {
+        throw new LadderError('SUBMISSION_REJECTED', answer.reason, { check: check.constructor.name });
+      }
+    }
+  }
+}
+
+function toWrite(board: Board, body: SubmissionBody, identity: Identity): SubmitWrite {
+  const { definition } = board;
+  if (identity.kind === 'player' && body.achievedAt !== undefined && !definition.clientTime) {
+    throw new LadderError(
+      'ACHIEVED_AT_REFUSED',
+      `Board "${board.id}" takes the time from the server; leave achievedAt out.`,
+    );
+  }
+  assertScoreInBounds(definition, body.score, 'The score');
+  const metadata = body.metadata === undefined ? null : JSON.stringify(body.metadata);
+  if (metadata !== null && Buffer.byteLength(metadata) > METADATA_BYTES_MAX) {
+    throw new LadderError(
+      'METADATA_TOO_LARGE',
+      `metadata has ${Buffer.byteLength(metadata)} bytes of JSON; at most ${METADATA_BYTES_MAX} are kept.`,
+    );
+  }
+  return {
+    kind: 'submit',
+    board,
+    playerId: body.playerId,
+    submissionId: body.submissionId ?? randomUUID(),
+    idFromClient: body.submissionId !== undefined,
+    score: body.score,
+    columns: columnValues(board, body.columns ?? {}),
+    achievedAtMs: body.achievedAt === undefined ? null : parseTimestamp(body.achievedAt),
+    windowId: body.window ?? null,
+    metadata,
+    bodySha256: createHash('sha256').update(canonical(body)).digest(),
+  };
+}
+
+function namedColumns(write: SubmitWrite): Record<string, number> {
+  return Object.fromEntries(write.board.definition.columns.map(({ name }, index) => [name, write.columns[index]!]));
+}
+
+/** The columns in the board's order; each has to be there, and no other. */
+export function columnValues(board: Board, given: Record<string, number>): number[] {
+  const { columns } = board.definition;
+  const names = columns.map(({ name }) => name);
+  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  const missing = names.filter((name) => !Object.hasOwn(given, name));
+  if (unknown.length > 0 || missing.length > 0) {
+    const wanted = names.length === 0 ? 'takes no columns' : `wants exactly these columns: ${names.join(', ')}`;
+    throw new LadderError('COLUMNS_MISMATCH', `Board "${board.id}" ${wanted}.`, { missing, unknown });
+  }
+  return names.map((name) => given[name]!);
+}
+
+/** The same text for the same content, in whatever order the fields came. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, field: unknown) =>
+    typeof field === 'object' && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}

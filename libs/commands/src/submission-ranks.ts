@@ -1,0 +1,78 @@
+import { encodeSortKey, type RankMovement } from '@laddercast/domain';
+import type { SubmitReceipt } from '@laddercast/ledger';
+import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
+import type { RankList, RankProjection } from '@laddercast/projections';
+import type { AcceptedSubmission } from './score-submitter.js';
+
+const POLL_FIRST_MS = 2;
+const POLL_MAX_MS = 50;
+
+/** Says where a submission stands: counted on the projection as it is, or, after a wait, exactly. */
+export class SubmissionRanks {
+  constructor(private readonly projection: RankProjection) {}
+
+  /**
+   * @param waitSeconds how long the projection may take to reach this very submission
+   * @returns null when the projection says nothing
+   */
+  async movementOf(accepted: AcceptedSubmission, waitSeconds: number): Promise<RankMovement | null> {
+    const { board, write, receipt } = accepted;
+    const list: RankList = {
+      boardUid: board.uid,
+      windowUid: receipt.window.uid,
+      ordering: board.definition,
+      shards: board.definition.sharding.count,
+    };
+    try {
+      if (waitSeconds > 0) await this.waitFor(list, write.playerId, receipt.answer.version, waitSeconds);
+      return receipt.movement
+        ? await this.moved(list, accepted, receipt.movement)
+        : await this.standing(list, write.playerId);
+    } catch {
+      // The score is safe; a projection that cannot be read only leaves the rank unsaid.
+      return null;
+    }
+  }
+
+  private async waitFor(list: RankList, playerId: string, version: number, waitSeconds: number): Promise<void> {
+    const untilMs = monotonicMs() + waitSeconds * 1000;
+    for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_MAX_MS, pollMs * 1.5)) {
+      const projected = await this.projection.entryVersion(list, playerId);
+      if ((projected !== null && projected >= version) || monotonicMs() >= untilMs) return;
+      await sleep(Math.min(pollMs, untilMs - monotonicMs()));
+    }
+  }
+
+  private async moved(
+    list: RankList,
+    { write, receipt }: AcceptedSubmission,
+    movement: NonNullable<SubmitReceipt['movement']>,
+  ): Promise<RankMovement> {
+    const keyOf = (entry: typeof movement.after) => encodeSortKey(list.ordering, entry, write.playerId);
+    const reading = await this.projection.placement(
+      list,
+      write.playerId,
+      keyOf(movement.after),
+      movement.before && keyOf(movement.before),
+    );
+    const projected = reading.version !== null && reading.version >= receipt.answer.version;
+    return {
+      before: reading.before,
+      after: reading.after,
+      delta: reading.before === null ? null : reading.before - reading.after,
+      accuracy: projected ? 'exact' : 'estimated',
+      // Counted, not interpolated: as of asOf nothing is uncertain.
+      errorBound: 0,
+      total: reading.total,
+      asOf: toTimestamp(nowMs()),
+    };
+  }
+
+  /** A retry moved nothing: the rank as of now. */
+  private async standing(list: RankList, playerId: string): Promise<RankMovement | null> {
+    const { entry, total } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
+    if (!entry) return null;
+    const { rank } = entry;
+    return { before: rank, after: rank, delta: 0, accuracy: 'exact', errorBound: 0, total, asOf: toTimestamp(nowMs()) };
+  }
+}

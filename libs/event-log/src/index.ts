@@ -1,0 +1,11 @@
+export * from './event-log.js';
+export * from './topics.js';
+export * from './log-line.js';
+export * from './retriable.js';
+export { deliver, toLogBatch, type DeliveryOptions, type Park, type StoredRecord } from './delivery.js';
+export * from './postgres-event-log.js';
+export * from './kafka-event-log.js';
+export { KafkaTopicError } from './kafka-topics.js';
+export type { KafkaOptions } from './kafka-connection.js';
+export * from './outbox-relay.js';
+export * from './kafka-relay-target.js';

@@ -1,0 +1,108 @@
+import { nowMs } from '@laddercast/platform';
+import kafkajs, { type Kafka, type Message, type Producer } from 'kafkajs';
+import { connectKafka, KAFKA_RETRY, topicName, type KafkaOptions } from './kafka-connection.js';
+import { reasonOf } from './log-line.js';
+import { RelayTarget } from './outbox-relay.js';
+import type { OutboxRecord } from './postgres-outbox.js';
+import type { Topic } from './topics.js';
+
+/** A send stays well below the megabyte that brokers take at once by default. */
+const SEND_BYTES_MAX = 512 * 1024;
+/** What Kafka answers when it will never take these very records (error codes 10, 18 and 87 of its protocol). */
+const RECORD_FAULTS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
+
+/** Kafka is not taking anything now; the same records can be sent later. */
+export class KafkaUnavailableError extends Error {
+  readonly retriable = true;
+}
+
+/** Appends to the partition of the lane, acknowledged by all replicas in sync, by an idempotent producer. */
+export class KafkaRelayTarget extends RelayTarget {
+  private readonly kafka: Kafka;
+  private producer: Promise<Producer> | null = null;
+
+  constructor(private readonly options: KafkaOptions) {
+    super();
+    this.kafka = connectKafka(options);
+  }
+
+  override async append(records: readonly OutboxRecord[]): Promise<void> {
+    for (const chunk of chunksOf(records)) await this.send(chunk);
+  }
+
+  override async close(): Promise<void> {
+    const producer = this.producer;
+    this.producer = null;
+    await producer?.then((one) => one.disconnect()).catch(() => undefined);
+  }
+
+  private async send(records: readonly OutboxRecord[]): Promise<void> {
+    this.producer ??= this.connect();
+    const producing = this.producer;
+    try {
+      const producer = await producing;
+      await producer.sendBatch({ acks: -1, topicMessages: this.toTopicMessages(records) });
+    } catch (error) {
+      if (RECORD_FAULTS.has(protocolTypeOf(error))) throw error;
+      // A producer that failed may have lost count of its sequence numbers: the next try begins with a new one.
+      if (this.producer === producing) await this.close();
+      throw new KafkaUnavailableError(`Kafka does not take events now: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  private async connect(): Promise<Producer> {
+    const producer = this.kafka.producer({
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: KAFKA_RETRY,
+      // Never asked, since every record names its partition; without it kafkajs warns about a changed default.
+      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+    });
+    await producer.connect();
+    return producer;
+  }
+
+  private toTopicMessages(records: readonly OutboxRecord[]): { topic: string; messages: Message[] }[] {
+    const byTopic = new Map<string, Message[]>();
+    for (const { topic, lane, position, key, payload, createdAtMs } of records) {
+      const message: Message = {
+        key,
+        value: payload,
+        partition: lane,
+        headers: { position: String(position), lane: String(lane) },
+        // Brokers refuse records from the future.
+        timestamp: String(Math.min(createdAtMs, nowMs())),
+      };
+      const messages = byTopic.get(topic);
+      if (messages) messages.push(message);
+      else byTopic.set(topic, [message]);
+    }
+    return [...byTopic].map(([topic, messages]) => ({
+      topic: topicName(this.options.prefix, topic as Topic),
+      messages,
+    }));
+  }
+}
+
+function* chunksOf(records: readonly OutboxRecord[]): Generator<OutboxRecord[]> {
+  let chunk: OutboxRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const size = Buffer.byteLength(record.payload) + Buffer.byteLength(record.key);
+    if (chunk.length > 0 && bytes + size > SEND_BYTES_MAX) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(record);
+    bytes += size;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+/** The protocol error's name, through the wrapping of kafkajs' retries. */
+function protocolTypeOf(error: unknown, depth = 0): string {
+  const { type, cause, originalError } = (error ?? {}) as { type?: string; cause?: unknown; originalError?: unknown };
+  if (typeof type === 'string') return type;
+  return depth < 5 && (cause ?? originalError) ? protocolTypeOf(cause ?? originalError, depth + 1) : '';
+}

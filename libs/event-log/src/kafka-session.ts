@@ -1,0 +1,114 @@
+import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { deliver, type Park, type StoredRecord } from './delivery.js';
+import { LOG_BATCH_MAX } from './event-log.js';
+import { KafkaOffsets } from './kafka-offsets.js';
+import type { LogLine } from './log-line.js';
+
+export interface KafkaSessionOptions {
+  /** Topics by their names in Kafka. */
+  topics: ReadonlyMap<string, string>;
+  lanes: number;
+  handler: (records: readonly StoredRecord[]) => Promise<void>;
+  park: Park;
+  log: LogLine;
+}
+
+export const HEARTBEAT_EVERY_MS = 1500;
+
+/**
+ * What one kafkajs consumer does with its batches, from its start to its end: each is settled, lanes side by side,
+ * and then its offset is committed.
+ */
+export class KafkaSession {
+  private readonly offsets: KafkaOffsets;
+  private readonly inHand = new Map<AbortController, Promise<void>>();
+  /** Grows with every rebalance: what was begun in an earlier generation is not committed. */
+  private generation = 0;
+  private ended = false;
+
+  constructor(
+    consumer: Consumer,
+    private readonly options: KafkaSessionOptions,
+  ) {
+    this.offsets = new KafkaOffsets(consumer, options.log);
+  }
+
+  /** To be called when the consumer has joined its group, again and again. */
+  joined(): void {
+    this.generation += 1;
+    this.offsets.forget();
+  }
+
+  /**
+   * Settles a batch.
+   * @throws kafkajs' own error when the lane was lost meanwhile, so that kafkajs joins the group again
+   */
+  async accept(payload: EachBatchPayload): Promise<void> {
+    if (this.ended) return;
+    const end = new AbortController();
+    const handling = this.handle(payload, end);
+    this.inHand.set(end, handling);
+    try {
+      await handling;
+    } finally {
+      this.inHand.delete(end);
+    }
+  }
+
+  /** Takes no more batches, ends waiting, finishes what is in hand, and commits it; it never rejects. */
+  async end(): Promise<void> {
+    this.ended = true;
+    for (const end of this.inHand.keys()) end.abort();
+    await Promise.allSettled(this.inHand.values());
+    await this.offsets.stop();
+  }
+
+  private async handle(payload: EachBatchPayload, end: AbortController): Promise<void> {
+    let loss: { error: unknown } | null = null;
+    // kafkajs sends heartbeats between batches only; a handler that waits for a service to come back takes longer.
+    const beats = setInterval(() => {
+      payload.heartbeat().catch((error: unknown) => {
+        loss ??= { error };
+        end.abort();
+      });
+    }, HEARTBEAT_EVERY_MS);
+    try {
+      await this.handleChunks(payload, end.signal);
+    } catch (error) {
+      if (!end.signal.aborted) throw error;
+    } finally {
+      clearInterval(beats);
+    }
+    if (loss === null) return;
+    await this.offsets.flush();
+    throw (loss as { error: unknown }).error;
+  }
+
+  private async handleChunks(payload: EachBatchPayload, end: AbortSignal): Promise<void> {
+    const { batch, resolveOffset, isRunning, isStale } = payload;
+    const { handler, park, log, topics } = this.options;
+    const { generation } = this;
+    const goesOn = (): boolean => !end.aborted && isRunning() && !isStale() && generation === this.generation;
+    for (let from = 0; from < batch.messages.length && goesOn(); from += LOG_BATCH_MAX) {
+      const messages = batch.messages.slice(from, from + LOG_BATCH_MAX);
+      const records = messages.map((message) => toStored(topics.get(batch.topic)!, batch.partition, message));
+      await deliver(records, handler, { signal: end, park, log });
+      if (generation !== this.generation) return;
+      const last = messages.at(-1)!.offset;
+      resolveOffset(last);
+      this.offsets.note(batch.topic, batch.partition, String(BigInt(last) + 1n));
+    }
+  }
+}
+
+function toStored(topic: string, lane: number, message: KafkaMessage): StoredRecord {
+  const position = Number(message.headers?.position?.toString() ?? NaN);
+  return {
+    topic,
+    lane,
+    // A record that no relay of ours wrote: it will be parked, under a number that no position has.
+    position: Number.isSafeInteger(position) ? position : -1 - Number(message.offset),
+    key: message.key?.toString() ?? '',
+    payload: message.value?.toString() ?? 'null',
+  };
+}

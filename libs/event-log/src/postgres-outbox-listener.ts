@@ -1,0 +1,85 @@
+import { OUTBOX_CHANNEL, type PostgresDatabase } from '@laddercast/ledger';
+import { backoffMs, sleep } from '@laddercast/platform';
+import { reasonOf, type LogLine } from './log-line.js';
+
+type Connection = Awaited<ReturnType<PostgresDatabase['listener']>>;
+
+const RETRY = { firstMs: 100, maxMs: 5000 };
+/** A connection that died without a word is noticed within this time. */
+const PROBE_EVERY_MS = 15_000;
+
+/** Hears the ledger's word that a lane has new rows. A word may be lost: whoever waits also looks by itself. */
+export class PostgresOutboxListener {
+  private readonly waiting = new Map<number, Set<() => void>>();
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | null = null;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly log: LogLine,
+  ) {}
+
+  start(): void {
+    this.running ??= this.listen();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  /** Resolves when the lane has new rows, after `timeoutMs`, or when the signal aborts; it never rejects. */
+  async wait(lane: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    const ofLane = this.waiting.get(lane) ?? new Set();
+    this.waiting.set(lane, ofLane.add(wake));
+    signal.addEventListener('abort', wake, { once: true });
+    try {
+      if (!signal.aborted) await sleep(timeoutMs, woken.signal);
+    } finally {
+      signal.removeEventListener('abort', wake);
+      ofLane.delete(wake);
+    }
+  }
+
+  private async listen(): Promise<void> {
+    for (let failures = 0; !this.stopped.signal.aborted; failures += 1) {
+      try {
+        const connection = await this.database.listener();
+        try {
+          failures = 0;
+          await this.hear(connection);
+        } finally {
+          await connection.end().catch(() => undefined);
+        }
+      } catch (error) {
+        this.log('warn', `No wakings from PostgreSQL, looking now and then instead: ${reasonOf(error)}`);
+        await sleep(backoffMs(failures, RETRY.firstMs, RETRY.maxMs), this.stopped.signal);
+      }
+    }
+  }
+
+  /** Ends when stopped. @throws when the connection breaks */
+  private async hear(connection: Connection): Promise<void> {
+    const broken = new AbortController();
+    let cause: unknown = new Error('the connection was closed');
+    connection.on('error', (error) => {
+      cause = error;
+      broken.abort();
+    });
+    connection.on('end', () => broken.abort());
+    connection.on('notification', ({ payload }) => this.wake(Number(payload)));
+    await connection.query(`LISTEN ${OUTBOX_CHANNEL}`);
+    const ending = AbortSignal.any([broken.signal, this.stopped.signal]);
+    while (!ending.aborted) {
+      await sleep(PROBE_EVERY_MS, ending);
+      if (!ending.aborted) await connection.query('SELECT 1');
+    }
+    if (!this.stopped.signal.aborted) throw cause;
+  }
+
+  private wake(lane: number): void {
+    for (const wake of this.waiting.get(lane) ?? []) wake();
+  }
+}

@@ -1,0 +1,146 @@
+import type { SqlRunner } from '@laddercast/ledger';
+import type { StoredRecord } from './delivery.js';
+import type { LaneLag } from './event-log.js';
+
+/** One look at a lane of the outbox. */
+export interface OutboxReading {
+  records: OutboxRecord[];
+  /** Everything of these topics up to here was read, now or before. */
+  through: number;
+}
+
+export interface OutboxRecord extends StoredRecord {
+  /** When the ledger wrote it, Unix ms. */
+  createdAtMs: number;
+}
+
+/** One look passes over rows of other topics up to this many positions further on. */
+const POSITIONS_PER_LOOK = 200_000;
+/** The most events that a lag counts; beyond, it stays there. */
+export const LAG_COUNTED_MAX = 1_000_000;
+/** Rows that one statement removes. */
+const TRIM_CHUNK = 10_000;
+
+/**
+ * The outbox as a log, and its offsets: every statement is one atomic step.
+ * Reading by position is safe here: a lane's writers hold the lane's lock from before they draw positions until they
+ * have committed, so within a lane positions become visible in order.
+ */
+export class PostgresOutbox {
+  constructor(
+    private readonly database: SqlRunner,
+    private readonly lanes: number,
+  ) {}
+
+  /**
+   * Takes a group's lane over: from here on, commits of lower epochs change nothing.
+   * @returns the position up to which the group is done; 0 for a new group
+   */
+  async claim(group: string, lane: number, epoch: number): Promise<number> {
+    const [row] = await this.database.query<{ position: number }>(
+      `INSERT INTO log_offsets AS o (consumer_group, lane, position, epoch) VALUES ($1, $2, 0, $3)
+       ON CONFLICT (consumer_group, lane) DO UPDATE SET epoch = excluded.epoch WHERE o.epoch <= excluded.epoch
+       RETURNING position`,
+      [group, lane, epoch],
+    );
+    if (!row) throw new Error(`Lane ${lane} of group ${group} was claimed under a later epoch than ${epoch}.`);
+    return row.position;
+  }
+
+  /** Moves the offset; false, and nothing changed, when the lane was claimed under a later epoch. */
+  async commit(group: string, lane: number, epoch: number, position: number): Promise<boolean> {
+    // Not waiting for the disk: what a crash of PostgreSQL forgets is delivered again, which handlers must bear anyway.
+    const rows = await this.database.query(
+      `WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+       UPDATE log_offsets SET position = $4 FROM setting
+       WHERE consumer_group = $1 AND lane = $2 AND epoch = $3 RETURNING lane`,
+      [group, lane, epoch, position],
+    );
+    return rows.length > 0;
+  }
+
+  /** At most `limit` records of the topics after a position, in order. */
+  async read(lane: number, after: number, topics: readonly string[], limit: number): Promise<OutboxReading> {
+    const rows = await this.database.query<{
+      first: number | null;
+      last: number | null;
+      position: number | null;
+      topic: string;
+      key: string;
+      payload: string;
+      created_at_ms: number;
+    }>(
+      `WITH ends AS MATERIALIZED (SELECT
+         (SELECT position FROM outbox WHERE lane = $1 AND position > $2 ORDER BY position LIMIT 1) AS first,
+         (SELECT position FROM outbox WHERE lane = $1 ORDER BY position DESC LIMIT 1) AS last)
+       SELECT ends.first, ends.last, r.* FROM ends LEFT JOIN LATERAL (
+         SELECT position, topic, key, payload, (extract(epoch FROM created_at) * 1000)::float8 AS created_at_ms
+         FROM outbox
+         WHERE lane = $1 AND position >= ends.first AND position < ends.first + $5 AND topic = ANY($3::text[])
+         ORDER BY position LIMIT $4) AS r ON true`,
+      [lane, after, topics, limit, POSITIONS_PER_LOOK],
+    );
+    const { first, last } = rows[0]!;
+    if (first === null || last === null) return { records: [], through: after };
+    const records = rows
+      .filter((row) => row.position !== null)
+      .map(({ position, topic, key, payload, created_at_ms }) => ({
+        lane,
+        position: position!,
+        topic,
+        key,
+        payload,
+        createdAtMs: Math.floor(created_at_ms),
+      }));
+    const full = records.length >= limit;
+    return { records, through: full ? records.at(-1)!.position : Math.min(last, first + POSITIONS_PER_LOOK - 1) };
+  }
+
+  /** How far a group is behind in each lane, over these topics. */
+  async lag(group: string, topics: readonly string[]): Promise<LaneLag[]> {
+    return this.database.query<LaneLag>(
+      `SELECT lane.lane, waiting.events::int AS events,
+         coalesce(greatest(0, extract(epoch FROM ladder_now() - oldest.created_at)), 0)::float8 AS seconds
+       FROM generate_series(0, $2::int - 1) AS lane (lane)
+       LEFT JOIN log_offsets o ON o.consumer_group = $1 AND o.lane = lane.lane
+       CROSS JOIN LATERAL (SELECT count(*) AS events FROM (
+         SELECT 1 FROM outbox w WHERE w.lane = lane.lane AND w.position > coalesce(o.position, 0)
+           AND w.topic = ANY($3::text[]) LIMIT $4) AS counted) AS waiting
+       LEFT JOIN LATERAL (
+         SELECT w.created_at FROM outbox w WHERE w.lane = lane.lane AND w.position > coalesce(o.position, 0)
+           AND w.topic = ANY($3::text[]) ORDER BY w.position LIMIT 1) AS oldest ON true
+       ORDER BY lane.lane`,
+      [group, this.lanes, topics, LAG_COUNTED_MAX],
+    );
+  }
+
+  /**
+   * Removes one chunk of a lane's rows that every group has passed and that are older than `keepMs`.
+   * A group that nobody has consumed for `groupKeptMs` is not waited for.
+   * @returns whether there may be more
+   */
+  async trim(lane: number, keepMs: number, groupKeptMs: number): Promise<boolean> {
+    const [row] = await this.database.query<{ removed: number }>(
+      `WITH passed AS MATERIALIZED (
+         SELECT min(o.position) AS position FROM log_offsets o
+         LEFT JOIN leases l ON l.name = 'log:' || o.consumer_group || ':' || o.lane
+         WHERE o.lane = $1 AND (l.name IS NULL OR l.expires_at > ladder_now() - $4::float8 * interval '1 millisecond')),
+       old AS MATERIALIZED (
+         SELECT w.position, w.created_at FROM outbox w, passed
+         WHERE w.lane = $1 AND w.position <= passed.position ORDER BY w.position LIMIT $2),
+       edge AS MATERIALIZED (
+         SELECT coalesce((SELECT min(position) FROM old
+           WHERE created_at > ladder_now() - $3::float8 * interval '1 millisecond'),
+           (SELECT max(position) + 1 FROM old)) AS position),
+       removed AS (
+         DELETE FROM outbox w USING edge
+         WHERE w.lane = $1 AND w.position < edge.position AND w.position >= (SELECT min(position) FROM old) RETURNING 1)
+       SELECT count(*)::int AS removed FROM removed`,
+      [lane, TRIM_CHUNK, keepMs, groupKeptMs],
+    );
+    return (row?.removed ?? 0) >= TRIM_CHUNK;
+  }
+}
+
+/** The lease under which one consumer at a time serves a group's lane; {@link PostgresOutbox.trim} knows this name. */
+export const laneLeaseName = (group: string, lane: number): string => `log:${group}:${lane}`;

@@ -1,0 +1,35 @@
+import { LadderError } from '@laddercast/domain';
+import { isDatabaseUnavailable } from '@laddercast/ledger';
+
+/** Node's socket errors, after which a connection can come back. */
+const RETRIABLE_SOCKET =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/;
+/** What Redis and Valkey answer while they cannot serve (error prefixes of the Redis protocol), and ioredis says of its connection. */
+const RETRIABLE_REDIS =
+  /^(ReplyError: )?(LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|MISCONF|NOREPLICAS|UNBLOCKED)\b|Command timed out|Connection is closed|Stream isn't writeable|Failed to refresh slots cache|max retries per request|None of startup nodes|Too many Cluster redirections/;
+
+/** Causes are followed this deep. */
+const CAUSES_MAX = 8;
+
+/**
+ * Whether the very same work can succeed later: a service is away, slow, full or moving. Everything else is the fault
+ * of the data (or of our code), and trying again would block the lane for ever.
+ * An error may say it itself (`retriable: true`, as LadderError and kafkajs do); else its causes are looked at.
+ */
+export function isRetriable(error: unknown, depth = 0): boolean {
+  if (error === null || typeof error !== 'object' || depth > CAUSES_MAX) return false;
+  if (error instanceof LadderError) return error.retriable;
+  const { code, message, retriable, cause, errors } = error as {
+    code?: unknown;
+    message?: unknown;
+    retriable?: unknown;
+    cause?: unknown;
+    errors?: unknown;
+  };
+  if (retriable === true) return true;
+  if (typeof code === 'string' && RETRIABLE_SOCKET.test(code)) return true;
+  if (typeof message === 'string' && RETRIABLE_REDIS.test(message)) return true;
+  if (isDatabaseUnavailable(error)) return true;
+  if (Array.isArray(errors) && errors.some((one) => isRetriable(one, depth + 1))) return true;
+  return isRetriable(cause, depth + 1);
+}

@@ -1,0 +1,54 @@
+import {
+  EventLog,
+  KafkaEventLog,
+  KafkaRelayTarget,
+  OutboxRelay,
+  PostgresEventLog,
+  type KafkaOptions,
+  type LogLine,
+} from '@laddercast/event-log';
+import { PostgresDatabase } from '@laddercast/ledger';
+import { Environment } from '@laddercast/platform';
+import { Logger, type Provider } from '@nestjs/common';
+
+const log: LogLine = (level, message, details) => {
+  const logger = new Logger('event-log');
+  const line = { msg: message, ...details };
+  if (level === 'error') logger.error(line);
+  else if (level === 'warn') logger.warn(line);
+  else if (level === 'info') logger.log(line);
+  else logger.debug(line);
+};
+
+const kafkaOptions = (environment: Environment): KafkaOptions => ({
+  brokers: environment.KAFKA_BROKERS!.split(','),
+  prefix: environment.KAFKA_PREFIX,
+  lanes: environment.LEDGER_LANES,
+  log,
+});
+
+/** The log: the outbox itself, or Kafka with a relay that fills it. */
+export const eventLogProviders: Provider[] = [
+  {
+    provide: PostgresEventLog,
+    inject: [PostgresDatabase, Environment],
+    useFactory: (database: PostgresDatabase, { LEDGER_LANES }: Environment) =>
+      new PostgresEventLog(database, { lanes: LEDGER_LANES, log }),
+  },
+  {
+    provide: EventLog,
+    inject: [Environment, PostgresEventLog, PostgresDatabase],
+    useFactory: async (environment: Environment, outbox: PostgresEventLog, database: PostgresDatabase) => {
+      if (environment.EVENT_LOG === 'postgres') return outbox;
+      const kafka = new KafkaEventLog(database, kafkaOptions(environment));
+      await kafka.start();
+      return kafka;
+    },
+  },
+  {
+    provide: OutboxRelay,
+    inject: [Environment, PostgresEventLog],
+    useFactory: (environment: Environment, outbox: PostgresEventLog) =>
+      environment.EVENT_LOG === 'kafka' ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment))) : null,
+  },
+];

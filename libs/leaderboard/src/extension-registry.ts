@@ -1,0 +1,51 @@
+import { EntryEnricher, SubmissionCheck } from '@laddercast/extension';
+import type { DefinedBoard } from './define-board.js';
+
+/** The seams of this release, by the name a team knows them under. */
+const SEAMS = { SubmissionCheck, EntryEnricher };
+
+/** What the teams' modules brought along: their boards, and their classes behind the seams. */
+export class ExtensionRegistry {
+  readonly boards: DefinedBoard[] = [];
+  readonly checks: SubmissionCheck[] = [];
+  enricher: EntryEnricher | null = null;
+
+  /** @throws when an extension fits no seam, or two claim the same place */
+  add(boards: readonly DefinedBoard[], extensions: readonly object[]): void {
+    for (const board of boards) {
+      if (this.boards.some(({ id }) => id === board.id)) throw new Error(`Two modules define the board "${board.id}".`);
+      this.boards.push(board);
+    }
+    for (const extension of extensions) this.place(extension);
+  }
+
+  private place(extension: object): void {
+    const { name } = extension.constructor;
+    if (extension instanceof SubmissionCheck) {
+      if (this.checks.some((check) => check.constructor.name === name))
+        throw new Error(`Two submission checks are called ${name}.`);
+      this.checks.push(extension);
+    } else if (extension instanceof EntryEnricher) {
+      if (this.enricher)
+        throw new Error(
+          `${name} and ${this.enricher.constructor.name} both want to be the EntryEnricher; there is one.`,
+        );
+      this.enricher = extension;
+    } else {
+      throw new Error(`${name} extends none of the seams: ${Object.keys(SEAMS).join(', ')}.`);
+    }
+  }
+
+  /** @throws when a check names a board that no module defines and that does not exist */
+  assertBoardsExist(known: (boardId: string) => boolean): void {
+    for (const check of this.checks) {
+      const unknown = check.boards?.find((boardId) => !known(boardId));
+      if (unknown) {
+        const defined = this.boards.map(({ id }) => id).join(', ') || 'none';
+        throw new Error(
+          `${check.constructor.name} is for the board "${unknown}", which does not exist; modules define: ${defined}.`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { RankGateway } from '@laddercast/realtime';
+import { Environment } from '@laddercast/platform';
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { CqrsModule } from '@nestjs/cqrs';
+import { apiProviders } from './api.providers.js';
+import { coreProviders } from './core.providers.js';
+import type { DefinedBoard } from './define-board.js';
+import { ExtensionRegistry } from './extension-registry.js';
+import { LoggerModule } from 'nestjs-pino';
+import { gatewayProviders } from './gateway.providers.js';
+import { HealthController } from './health.controller.js';
+import { LeaderboardLifecycle, ROLES, type Role } from './leaderboard.lifecycle.js';
+import { projectorControllers, projectorProviders } from './projector.providers.js';
+
+export interface LeaderboardOptions {
+  environment: Environment;
+  /** What this process does: answers REST, projects the log, serves sockets. */
+  roles: readonly Role[];
+}
+
+export interface LeaderboardFeature {
+  /** Boards that exist once the service has started; see `defineBoard`. */
+  boards?: readonly DefinedBoard[];
+  /** Classes behind the seams of `@laddercast/extension`; they get what `imports` export injected. */
+  extensions?: readonly Type<object>[];
+  imports?: NonNullable<DynamicModule['imports']>;
+}
+
+/** The leaderboards, as one import. */
+@Module({})
+export class LeaderboardModule {
+  /** The service itself: once, in the root module. */
+  static forRoot({ environment, roles }: LeaderboardOptions): DynamicModule {
+    const providers: Provider[] = [
+      { provide: Environment, useValue: environment },
+      { provide: ROLES, useValue: roles },
+      ...coreProviders,
+      ...(roles.includes('api') ? apiProviders : []),
+      ...(roles.includes('projector') ? projectorProviders : []),
+      ...(roles.includes('gateway') ? gatewayProviders : []),
+      LeaderboardLifecycle,
+    ];
+    return {
+      module: LeaderboardModule,
+      global: true,
+      imports: [CqrsModule.forRoot(), loggerModule(environment)],
+      controllers: [HealthController, ...(roles.includes('projector') ? projectorControllers : [])],
+      providers,
+      exports: [...providers.filter((provider) => provider !== RankGateway), CqrsModule],
+    };
+  }
+
+  /** What a team adds: boards and extensions, in any number of modules. */
+  static forFeature({ boards = [], extensions = [], imports = [] }: LeaderboardFeature): DynamicModule {
+    const registration = Symbol('leaderboard feature');
+    return {
+      module: LeaderboardModule,
+      imports: [...imports],
+      providers: [
+        ...extensions,
+        {
+          provide: registration,
+          inject: [ExtensionRegistry, ...extensions],
+          useFactory: (registry: ExtensionRegistry, ...instances: object[]) => registry.add(boards, instances),
+        },
+      ],
+    };
+  }
+}
+
+/** Structured logs; nothing is logged for a request that went well. */
+function loggerModule({ LOG_LEVEL }: Environment): DynamicModule {
+  return LoggerModule.forRoot({
+    pinoHttp: {
+      level: LOG_LEVEL,
+      autoLogging: false,
+      quietReqLogger: true,
+      redact: ['req.headers.authorization', 'req.url'],
+    },
+    forRoutes: [],
+  });
+}

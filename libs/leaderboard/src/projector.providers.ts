@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { EventLog, OutboxRelay, PostgresEventLog } from '@laddercast/event-log';
+import { BoardCatalog, Lanes, PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
+import {
+  AppliedSessions,
+  ApplyEntriesHandler,
+  CommittedPositions,
+  DropBoardHandler,
+  MarkLaneHandler,
+  ProjectionRecovery,
+  RankProjection,
+  RedisConnection,
+} from '@laddercast/projections';
+import { LeasedTickSlots, publisherProviders, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
+import { BoardSaga, SagaServer, ScoreSaga } from '@laddercast/sagas';
+import { Logger, type Provider, type Type } from '@nestjs/common';
+import { eventLogProviders } from './event-log.providers.js';
+import { LaneRecoveries } from './lane-recoveries.js';
+import { PostgresCommittedPositions } from './postgres-committed-positions.js';
+import { ProjectorLifecycle } from './projector.lifecycle.js';
+
+export const projectorControllers: Type<object>[] = [ScoreSaga, BoardSaga];
+
+/** Names this process among the holders of leases. */
+const HOLDER = randomUUID();
+
+/** What a process with the role `projector` adds: the log, its sagas, the ticks, and the recovery of what Redis lost. */
+export const projectorProviders: Provider[] = [
+  ...eventLogProviders,
+  {
+    provide: SagaServer,
+    inject: [EventLog],
+    useFactory: (eventLog: EventLog) => new SagaServer(eventLog),
+  },
+  AppliedSessions,
+  ApplyEntriesHandler,
+  MarkLaneHandler,
+  DropBoardHandler,
+  {
+    provide: CommittedPositions,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new PostgresCommittedPositions(database),
+  },
+  {
+    provide: PostgresLeases,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new PostgresLeases(database),
+  },
+  {
+    provide: ProjectionRecovery,
+    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog],
+    useFactory: (
+      database: PostgresDatabase,
+      projection: RankProjection,
+      committed: CommittedPositions,
+      boards: BoardCatalog,
+    ) => {
+      const log = new Logger('recovery');
+      return new ProjectionRecovery({
+        database,
+        projection,
+        committed,
+        boardOf: (boardUid) => boards.byUid(boardUid),
+        onProgress: (progress) => {
+          if (progress.committed > 0) log.log({ msg: `lane ${progress.lane}: ${progress.step}`, ...progress });
+        },
+        onError: (lane, error) => log.warn(`Lane ${lane} cannot be recovered yet: ${(error as Error).message}`),
+      });
+    },
+  },
+  {
+    provide: LaneRecoveries,
+    inject: [ProjectionRecovery, PostgresLeases, Lanes, RedisConnection],
+    useFactory: (recovery: ProjectionRecovery, leases: PostgresLeases, lanes: Lanes, redis: RedisConnection) =>
+      new LaneRecoveries(recovery, leases, { lanes: lanes.all, holder: HOLDER, wake: (listener) => redis.onReady(listener) }),
+  },
+  {
+    provide: TickSlots,
+    inject: [PostgresLeases],
+    useFactory: (leases: PostgresLeases) => new LeasedTickSlots(leases, HOLDER),
+  },
+  ...publisherProviders,
+  {
+    provide: ProjectorLifecycle,
+    inject: [EventLog, PostgresEventLog, OutboxRelay, LaneRecoveries, RankDeltaPublisher, TickSlots],
+    useFactory: (
+      eventLog: EventLog,
+      outbox: PostgresEventLog,
+      relay: OutboxRelay | null,
+      recoveries: LaneRecoveries,
+      publisher: RankDeltaPublisher,
+      slots: LeasedTickSlots,
+    ) => new ProjectorLifecycle({ eventLog, outbox, relay, recoveries, publisher, slots }),
+  },
+];

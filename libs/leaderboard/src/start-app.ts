@@ -1,0 +1,88 @@
+import { Environment, EnvironmentError, loadEnvironment } from '@laddercast/platform';
+import { createLiveAdapter } from '@laddercast/realtime';
+import type { Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SagaServer } from '@laddercast/sagas';
+import { Logger } from 'nestjs-pino';
+import type { Role } from './leaderboard.lifecycle.js';
+import { MetricsServer } from './metrics-server.js';
+
+/** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
+const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+export interface AppDescription {
+  /** For the log: api, projector, gateway or standalone. */
+  name: string;
+  roles: readonly Role[];
+  /** The root module, made once the settings are known to be good. */
+  module(environment: Environment): Type<object>;
+  /** Called before the port opens; for what an app adds to its HTTP server. */
+  prepare?(app: NestFastifyApplication, environment: Environment): Promise<void> | void;
+}
+
+/** Runs one process of the service until a signal ends it; a failure to start ends it with a message, not a stack trace. */
+export async function startApp(description: AppDescription): Promise<void> {
+  try {
+    await start(description, loadEnvironment());
+  } catch (error) {
+    const reason =
+      error instanceof EnvironmentError ? error.message : `${description.name} cannot start: ${reasonOf(error)}`;
+    process.stderr.write(`${reason}\n`);
+    process.exit(1);
+  }
+}
+
+async function start(description: AppDescription, environment: Environment): Promise<void> {
+  const adapter = new FastifyAdapter({
+    bodyLimit: environment.BODY_BYTES_MAX,
+    routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
+    forceCloseConnections: 'idle',
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(description.module(environment), adapter, {
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  app.useLogger(app.get(Logger));
+  await description.prepare?.(app, environment);
+  if (description.roles.includes('gateway')) app.useWebSocketAdapter(createLiveAdapter(app));
+  if (description.roles.includes('projector')) {
+    app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer) });
+  }
+  const metrics = new MetricsServer();
+  stopOnSignal(async () => {
+    await metrics.close();
+    await app.close();
+  });
+  await app.init();
+  await app.startAllMicroservices();
+  await app.listen(environment.PORT, environment.HOST);
+  await metrics.listen(environment.METRICS_PORT, environment.HOST);
+  app.get(Logger).log(`${description.name} listens on ${await app.getUrl()}`);
+}
+
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stopping = false;
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`The stop failed: ${reasonOf(error)}\n`);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+/** The innermost message of an error: what went wrong, without the layers that reported it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${reasonOf(error.cause)})` : error.message;
+}

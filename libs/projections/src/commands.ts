@@ -1,0 +1,32 @@
+import { Command } from '@nestjs/cqrs';
+import type { ProjectedChange, RankList } from './rank-projection.js';
+
+/** Brings one shard of one list up to the changes given. */
+export class ApplyEntriesCommand extends Command<{ applied: number }> {
+  constructor(
+    readonly list: RankList,
+    readonly shard: number,
+    readonly changes: ProjectedChange[],
+    /** When the list's keys may go, Unix ms; null for ever. */
+    readonly keepUntilMs: number | null,
+  ) {
+    super();
+  }
+}
+
+/** Records in the projection that a lane was applied up to a position: the last step before its offset is committed. */
+export class MarkLaneCommand extends Command<void> {
+  constructor(
+    readonly lane: number,
+    readonly position: number,
+  ) {
+    super();
+  }
+}
+
+/** Removes what the projection and the ledger keep of a board that was deleted or reset. */
+export class DropBoardCommand extends Command<void> {
+  constructor(readonly boardUid: number) {
+    super();
+  }
+}

@@ -1,0 +1,134 @@
+import type { BoardOrdering, RankStyle, SortKey } from '@laddercast/domain';
+
+/** One ranked list: a board's window in one scope (only global so far), as one generation of shards keeps it. */
+export interface RankList {
+  boardUid: number;
+  windowUid: number;
+  ordering: BoardOrdering;
+  /** Number of hash shards. */
+  shards: number;
+}
+
+/** The newest state of one player's entry, or its removal; older versions than what is there change nothing. */
+export interface ProjectedChange {
+  playerId: string;
+  version: number;
+  /** null: removed. */
+  key: SortKey | null;
+}
+
+/** An entry as the projection knows it. `rank` is 1-based, in the style that was asked for. */
+export interface ProjectedEntry {
+  rank: number;
+  playerId: string;
+  score: number;
+  columns: number[];
+  /** null where the board's tie-break keeps no time. */
+  achievedAtMs: number | null;
+}
+
+/** What every reading says of the list as it was read. */
+export interface Reading {
+  total: number;
+  /** The sum of the shards' apply counters: it never falls. */
+  listVersion: number;
+}
+
+export interface PageReading extends Reading {
+  entries: ProjectedEntry[];
+}
+
+export interface PlayerReading extends Reading {
+  /** null when the player has no entry. */
+  entry: (ProjectedEntry & { version: number }) | null;
+  /** Up to `above` before and `below` after the entry, the entry included, best first. */
+  neighbours: ProjectedEntry[];
+}
+
+/** Where a new key stands now, and where the one before it would stand in the same reading; 1-based, ordinal. */
+export interface PlacementReading extends Reading {
+  before: number | null;
+  after: number;
+  /** The version of the player's entry in the projection, null when it has none. */
+  version: number | null;
+}
+
+/**
+ * The ranks: sharded sorted lists, fed by the log and read by queries.
+ * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call.
+ * Every method throws PROJECTION_UNAVAILABLE (a LadderError) when the store cannot answer in time.
+ */
+export abstract class RankProjection {
+  /**
+   * Applies changes of one shard, in one atomic step per chunk; repeating or reordering them changes nothing.
+   * @param keepUntilMs when the list's keys may go (Unix ms); null for ever
+   * @returns how many were newer than what was there
+   */
+  abstract apply(
+    list: RankList,
+    shard: number,
+    changes: ProjectedChange[],
+    keepUntilMs: number | null,
+  ): Promise<number>;
+
+  /** `limit` entries from the 0-based `offset`; deep offsets cost O(log n) rounds, not O(offset). */
+  abstract page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading>;
+
+  abstract player(
+    list: RankList,
+    playerId: string,
+    above: number,
+    below: number,
+    style: RankStyle,
+  ): Promise<PlayerReading>;
+
+  /** Each player's entry in the order asked, null where there is none. */
+  abstract lookup(
+    list: RankList,
+    playerIds: readonly string[],
+    style: RankStyle,
+  ): Promise<Reading & { entries: (ProjectedEntry | null)[] }>;
+
+  /** The 1-based rank that an entry with this key would get. */
+  abstract rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }>;
+
+  /**
+   * Ranks of a player's key after and before a change, counted without the player's own entry in the projection;
+   * `total` includes the player.
+   */
+  abstract placement(
+    list: RankList,
+    playerId: string,
+    after: SortKey,
+    before: SortKey | null,
+  ): Promise<PlacementReading>;
+
+  abstract total(list: RankList): Promise<Reading>;
+
+  /** The projected version of a player's entry, null when it has none (a removal counts as a version). */
+  abstract entryVersion(list: RankList, playerId: string): Promise<number | null>;
+
+  /**
+   * Numbers what may have lost writes: every new connection to the store, or another master, starts a session.
+   * Changes are proven by a mark only when both were written in one session.
+   */
+  abstract session(): number;
+
+  /** Puts the mark 0 (nothing is proven) on every master that has none for the lane. */
+  abstract openMark(lane: number): Promise<void>;
+
+  /**
+   * Records on every master that each change of the lane up to `to` was written.
+   * @param from what the mark must have reached: the position up to which the lane was committed before these changes
+   * @param session the session in which the changes were applied
+   * @throws PROJECTION_UNAVAILABLE when a mark is missing or behind `from`, or the session is over: changes may have
+   * been lost, and recovery must look first
+   */
+  abstract advanceMark(lane: number, from: number, to: number, session: number): Promise<void>;
+
+  /** The lowest mark of a lane over all masters, null when one has none. */
+  abstract readMark(lane: number): Promise<number | null>;
+
+  /** Removes every key of the list, in chunks. */
+  abstract drop(list: RankList): Promise<void>;
+}

@@ -1,0 +1,241 @@
+import { LadderError } from '@laddercast/domain';
+import { backoffMs } from '@laddercast/platform';
+import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { slotOf } from './redis-keys.js';
+import type { ScriptCall } from './redis-scripts.js';
+
+export interface RedisConnectionOptions {
+  /** One address, or nodes of one cluster separated by commas. */
+  url: string;
+  connectTimeoutMs?: number;
+  commandTimeoutMs?: number;
+  /** Told of every failure of the connection itself, which goes on trying. */
+  onError?: (error: Error) => void;
+}
+
+const RECONNECT_FIRST_MS = 50;
+const RECONNECT_MAX_MS = 2000;
+/** Answers that say "not now" or "not here", as opposed to "never" (Redis: reply errors). */
+const NOT_NOW = /^(LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH)\b/;
+/** Answers after which the same call is sent once more by itself: the script is unknown there, or its slot has moved. */
+const SEND_AGAIN = /^(NOSCRIPT|MOVED|ASK|TRYAGAIN)\b/;
+
+/** Methods that ioredis has, and its types do not. */
+interface Scripting {
+  evalshaBuffer(sha1: string, keys: number, ...rest: (string | number | Buffer)[]): Promise<unknown>;
+  evalBuffer(body: string, keys: number, ...rest: (string | number | Buffer)[]): Promise<unknown>;
+}
+
+/**
+ * Redis as every part of the service uses it: one server or a cluster, commands with a time-out and no queue while it
+ * is away, reconnecting for ever, and never an error that nobody handles.
+ * Commands of one moment travel together (ioredis auto-pipelining), per node of a cluster.
+ */
+export class RedisConnection {
+  private readonly client: Redis | Cluster;
+  private readonly readyListeners = new Set<() => void>();
+  private sessionNumber = 0;
+  private masterSignature = '';
+
+  constructor(private readonly options: RedisConnectionOptions) {
+    this.client = this.createClient();
+    this.client.on('ready', () => this.ready());
+    if (this.client instanceof Cluster) {
+      this.client.on('+node', (node: Redis) => node.on('ready', () => this.ready()));
+    }
+  }
+
+  /**
+   * Connects; afterwards the connection repairs itself.
+   * @throws PROJECTION_UNAVAILABLE when there is no answer now; it goes on trying all the same
+   */
+  async connect(): Promise<void> {
+    if (this.isReady) return;
+    const connecting = this.client.status === 'wait' ? this.client.connect() : this.untilReady();
+    await connecting.catch((error: unknown) => {
+      throw this.failure(error);
+    });
+  }
+
+  get isReady(): boolean {
+    return this.client.status === 'ready';
+  }
+
+  /**
+   * Counts what may have lost writes: a new connection, or another master. Writes of one session reached the same
+   * servers in the order in which they were sent.
+   */
+  session(): number {
+    if (this.client instanceof Cluster) {
+      const signature = [...this.masters()].sort().join(' ');
+      if (signature !== this.masterSignature) this.sessionNumber += 1;
+      this.masterSignature = signature;
+    }
+    return this.sessionNumber;
+  }
+
+  /** Calls the listener after each (re)connection. */
+  onReady(listener: () => void): () => void {
+    this.readyListeners.add(listener);
+    return () => this.readyListeners.delete(listener);
+  }
+
+  /**
+   * Calls scripts, all sent together; answers in the same order, with strings as Buffers.
+   * @throws PROJECTION_UNAVAILABLE
+   */
+  async run(calls: readonly ScriptCall[]): Promise<unknown[]> {
+    this.assertReady();
+    const settled = await Promise.allSettled(calls.map((call) => this.callByHash(call)));
+    return settled.map((result) => {
+      if (result.status === 'rejected') throw this.failure(result.reason);
+      return result.value;
+    });
+  }
+
+  /**
+   * Sends one plain command; strings come back as Buffers.
+   * @throws PROJECTION_UNAVAILABLE
+   */
+  async command(name: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
+    this.assertReady();
+    try {
+      return await this.client.sendCommand(new Command(name, args, { replyEncoding: null }));
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  /**
+   * One hash tag number for each master, such that `keyOf(tag)` lies there; a single server has the tag 0.
+   * @throws PROJECTION_UNAVAILABLE while a cluster's slots are not known
+   */
+  tagsOfMasters(keyOf: (tag: number) => string): number[] {
+    if (!(this.client instanceof Cluster)) return [0];
+    this.assertReady();
+    const slots = this.client.slots;
+    const missing = new Set(this.masters());
+    const tags: number[] = [];
+    for (let tag = 0; missing.size > 0 && tag < MARK_TAGS_TRIED_MAX; tag += 1) {
+      const owner = slots[slotOf(keyOf(tag))]?.[0];
+      if (owner !== undefined && missing.delete(owner)) tags.push(tag);
+    }
+    if (missing.size > 0 || tags.length === 0) throw this.failure(new Error('no key lands on every master'));
+    return tags;
+  }
+
+  /** A connection of its own for subscriptions, not connected yet; its owner disconnects it. */
+  subscriber(): Redis | Cluster {
+    return this.createClient();
+  }
+
+  async close(): Promise<void> {
+    this.readyListeners.clear();
+    if (this.isReady) await this.client.quit().catch(() => this.client.disconnect());
+    else this.client.disconnect();
+  }
+
+  private async callByHash(call: ScriptCall): Promise<unknown> {
+    const { script, keys, arguments: args } = call;
+    try {
+      return await this.scripting.evalshaBuffer(script.sha1, keys.length, ...keys, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !SEND_AGAIN.test(error.message)) throw error;
+      return this.scripting.evalBuffer(script.body, keys.length, ...keys, ...args);
+    }
+  }
+
+  private get scripting(): Scripting {
+    return this.client as unknown as Scripting;
+  }
+
+  private masters(): Set<string> {
+    const owners = new Set<string>();
+    if (this.client instanceof Cluster) for (const nodes of this.client.slots) if (nodes?.[0]) owners.add(nodes[0]);
+    return owners;
+  }
+
+  private ready(): void {
+    this.sessionNumber += 1;
+    for (const listener of this.readyListeners) listener();
+  }
+
+  private untilReady(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error('no connection in time')),
+        this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      );
+      const stop = this.onReady(() => {
+        stop();
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  private assertReady(): void {
+    if (!this.isReady) throw this.failure(new Error(`the connection is "${this.client.status}"`));
+  }
+
+  private failure(error: unknown): Error {
+    if (error instanceof LadderError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    const refusedForGood = error instanceof Error && error.name === 'ReplyError' && !NOT_NOW.test(message);
+    if (refusedForGood) return new Error(`Redis refused a command: ${message}`, { cause: error });
+    return new LadderError('PROJECTION_UNAVAILABLE', `Redis does not answer (${message}).`, {}, { cause: error });
+  }
+
+  private createClient(): Redis | Cluster {
+    const addresses = this.options.url.split(',');
+    const redisOptions: RedisOptions = {
+      lazyConnect: true,
+      connectTimeout: this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      commandTimeout: this.options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      enableAutoPipelining: true,
+      retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT_FIRST_MS, RECONNECT_MAX_MS),
+    };
+    const client =
+      addresses.length === 1
+        ? new Redis(addresses[0]!, redisOptions)
+        : new Cluster(addresses.map(nodeOf), clusterOptions(addresses[0]!, redisOptions));
+    client.on('error', (error: Error) => this.options.onError?.(error));
+    return client;
+  }
+}
+
+const CONNECT_TIMEOUT_MS = 5000;
+const COMMAND_TIMEOUT_MS = 1000;
+/** With this many tries a master that owns one slot in 1,000 is still found. */
+const MARK_TAGS_TRIED_MAX = 20_000;
+
+function nodeOf(address: string): { host: string; port: number } {
+  const { hostname, port } = new URL(address);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
+}
+
+/** User, password and TLS of the first address hold for every node. */
+function clusterOptions(address: string, redisOptions: RedisOptions): ClusterOptions {
+  const { username, password, protocol } = new URL(address);
+  return {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    // Sent alone, a command follows a slot that is moving; in a pipeline with others it cannot.
+    autoPipeliningIgnoredCommands: ['eval'],
+    slotsRefreshTimeout: redisOptions.commandTimeout,
+    maxRedirections: 8,
+    clusterRetryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT_FIRST_MS, RECONNECT_MAX_MS),
+    redisOptions: {
+      connectTimeout: redisOptions.connectTimeout,
+      commandTimeout: redisOptions.commandTimeout,
+      autoResendUnfulfilledCommands: false,
+      ...(username ? { username: decodeURIComponent(username) } : {}),
+      ...(password ? { password: decodeURIComponent(password) } : {}),
+      ...(protocol === 'rediss:' ? { tls: {} } : {}),
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { bucketOf, crc16 } from '@laddercast/domain';
+import type { RankList } from './rank-projection.js';
+import type { ListRef } from './snapshot-store.js';
+
+/**
+ * Every key of the service in Redis, on one page. Keys hold numbers only, because a player's id may hold a `}`; what
+ * stands between the braces decides the slot (Redis Cluster specification, "Hash tags"), one for each shard.
+ */
+
+/** The global scope; regions and guilds get numbers of their own. */
+const SCOPE_GLOBAL = 0;
+/** Shards of another generation stand beside these while a list is rebuilt. */
+const GENERATION = 1;
+/** Index buckets of a shard: few enough to be listed, many enough to stay listpacks of about 100 players each at 100,000. */
+export const INDEX_BUCKETS = 1024;
+const CLUSTER_SLOTS = 16_384;
+
+const shardTag = (list: RankList, shard: number): string =>
+  `{${list.boardUid}.${list.windowUid}.${SCOPE_GLOBAL}.${shard}}${GENERATION}`;
+
+/** The sorted set of a shard: score and member of each {@link SortKey}. */
+export const entriesKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:z`;
+
+/** How many changes a shard has seen. */
+export const counterKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:v`;
+
+/** One bucket of a shard's index: player id → index value. */
+export const bucketKey = (list: RankList, shard: number, bucket: number): string =>
+  `${shardTag(list, shard)}:i:${bucket}`;
+
+/** The index bucket that holds a player. */
+export const playerBucketKey = (list: RankList, shard: number, playerId: string): string =>
+  bucketKey(list, shard, bucketOf(playerId, INDEX_BUCKETS));
+
+/** All keys of a shard, the counter last. */
+export function shardKeys(list: RankList, shard: number): string[] {
+  const buckets = Array.from({ length: INDEX_BUCKETS }, (_, bucket) => bucketKey(list, shard, bucket));
+  return [...buckets, entriesKey(list, shard), counterKey(list, shard)];
+}
+
+/** The newest snapshot of a list, and the stream of its last deltas. */
+export const snapshotKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${SCOPE_GLOBAL}}:s`;
+export const deltasKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${SCOPE_GLOBAL}}:d`;
+
+/** Lists that somebody looks at: a sorted set of `boardUid.windowUid` by the Unix ms until which they are ticked. */
+export const IN_USE_KEY = 'ladder:in-use';
+
+/** The channel of hints `boardUid.windowUid.seq`. */
+export const TICKS_CHANNEL = 'ladder:ticks';
+
+/** The mark of a lane. In a cluster each master has its own: `tag` is chosen so that the key lands there. */
+export const markKey = (lane: number, tag: number): string => `{m${tag}}ladder:mark:${lane}`;
+
+/** The cluster slot of one of these keys. */
+export function slotOf(key: string): number {
+  const tag = /\{([^}]+)\}/.exec(key)?.[1];
+  return crc16(tag ?? key) % CLUSTER_SLOTS;
+}

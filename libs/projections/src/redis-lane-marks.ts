@@ -1,0 +1,40 @@
+import { LadderError } from '@laddercast/domain';
+import type { RedisConnection } from './redis-connection.js';
+import { markKey } from './redis-keys.js';
+import { callOf, redisScripts } from './redis-scripts.js';
+
+/** The marks of the lanes, one on every master (RankProjection says what they mean). */
+export class RedisLaneMarks {
+  constructor(private readonly redis: RedisConnection) {}
+
+  async open(lane: number): Promise<void> {
+    await Promise.all(this.keys(lane).map((key) => this.redis.command('SET', key, 0, 'NX')));
+  }
+
+  async advance(lane: number, from: number, to: number, session: number): Promise<void> {
+    const calls = this.keys(lane).map((key) => callOf(redisScripts.advanceMark, [key], [from, to]));
+    const reached = this.redis.session() === session ? await this.redis.run(calls) : [];
+    // Asked again afterwards: the connection may have been replaced while the mark was under way. Then the mark may
+    // stand, but its offset is not committed, and whatever lies beyond the committed offset is applied again.
+    if (this.redis.session() !== session) {
+      throw behind(`The connection to Redis was replaced while changes of lane ${lane} were applied.`);
+    }
+    if (reached.some((answer) => answer !== 1)) {
+      throw behind(`Redis has lost changes of lane ${lane} from before position ${from}.`);
+    }
+  }
+
+  async read(lane: number): Promise<number | null> {
+    const marks = await Promise.all(this.keys(lane).map((key) => this.redis.command('GET', key)));
+    const positions = marks.map((mark) => (mark === null ? null : Number(String(mark))));
+    return positions.some((position) => position === null) ? null : Math.min(...(positions as number[]));
+  }
+
+  private keys(lane: number): string[] {
+    return this.redis.tagsOfMasters((tag) => markKey(lane, tag)).map((tag) => markKey(lane, tag));
+  }
+}
+
+function behind(detail: string): LadderError {
+  return new LadderError('PROJECTION_UNAVAILABLE', `${detail} They are applied again from PostgreSQL.`);
+}

@@ -1,0 +1,238 @@
+import { compareSortKeys, decodeSortKey, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import {
+  RankProjection,
+  type PageReading,
+  type PlacementReading,
+  type PlayerReading,
+  type ProjectedChange,
+  type ProjectedEntry,
+  type RankList,
+  type Reading,
+} from './rank-projection.js';
+import type { RedisConnection } from './redis-connection.js';
+import { versionOfIndexValue } from './redis-index-value.js';
+import { playerBucketKey, shardKeys } from './redis-keys.js';
+import { RedisLaneMarks } from './redis-lane-marks.js';
+import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
+import { columnBytesFor, nameOf, rankRows, strictKey } from './redis-rank-rows.js';
+import { callOf, redisScripts } from './redis-scripts.js';
+import * as shards from './redis-shard-calls.js';
+
+/** The most changes that one script call applies: some five milliseconds of Redis. */
+const APPLY_CHUNK = 500;
+/** The most players, or sort keys, that one script call looks at. */
+const LOOKUP_CHUNK = 100;
+/** The most players of one lookup. */
+export const LOOKUP_PLAYERS_MAX = 500;
+const KEYS_CHUNK = 256;
+
+/** The ranks in Redis or Valkey: a sorted set and an index of players for each shard. */
+export class RedisRankProjection extends RankProjection {
+  private readonly marks: RedisLaneMarks;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly pageLimits = PAGE_LIMITS,
+  ) {
+    super();
+    this.marks = new RedisLaneMarks(redis);
+  }
+
+  async apply(list: RankList, shard: number, changes: ProjectedChange[], keepUntilMs: number | null): Promise<number> {
+    let newer = 0;
+    for (const chunk of chunksOf(changes, APPLY_CHUNK)) {
+      const [answer] = await this.run([shards.applyEntries(list, shard, chunk, keepUntilMs)]);
+      newer += answer!.newer;
+      if (answer!.wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
+    }
+    return newer;
+  }
+
+  async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
+    if (list.shards > 1) {
+      const { rows, ...reading } = await readMergedRows(this.run, list, offset, limit, this.pageLimits);
+      const strictly = await this.strictlyBetter(list, rows[0], style);
+      return { ...reading, entries: rankRows(list, rows, offset, strictly) };
+    }
+    const [answer] = await this.run([shards.readRows(list, 0, offset, limit, columnBytesFor(list, style))]);
+    return { ...sumReadings([answer!]), entries: rankRows(list, answer!.rows, offset, answer!.strictlyBetter) };
+  }
+
+  async player(
+    list: RankList,
+    playerId: string,
+    above: number,
+    below: number,
+    style: RankStyle,
+  ): Promise<PlayerReading> {
+    const owner = shardOf(playerId, list.shards);
+    const columnBytes = list.shards === 1 ? columnBytesFor(list, style) : null;
+    const [own] = await this.run([shards.readPlayer(list, owner, playerId, { above, below, columnBytes })]);
+    const { index, firstIndex, version } = own!;
+    if (index === null) {
+      const readings = await this.run(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, [])));
+      return { ...sumReadings([own!, ...readings]), entry: null, neighbours: [] };
+    }
+    const key = own!.rows[index - firstIndex]!;
+    const others = await this.run(
+      otherShards(list, owner).map((shard) => shards.readAround(list, shard, key, above, below)),
+    );
+    const keys = [own!, ...others].flatMap(({ rows }) => rows).sort(compareSortKeys);
+    const at = keys.indexOf(key);
+    const from = Math.max(0, at - above);
+    const indexOfKey = others.reduce((total, { better }) => total + better, index);
+    const rows = keys.slice(from, at + below + 1);
+    const strictly = own!.strictlyBetter ?? (await this.strictlyBetter(list, rows[0], style));
+    const neighbours = rankRows(list, rows, indexOfKey - (at - from), strictly);
+    return {
+      ...sumReadings([own!, ...others]),
+      entry: { ...neighbours[at - from]!, version: version! },
+      neighbours,
+    };
+  }
+
+  async lookup(
+    list: RankList,
+    playerIds: readonly string[],
+    style: RankStyle,
+  ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
+    if (playerIds.length > LOOKUP_PLAYERS_MAX) throw new RangeError(`at most ${LOOKUP_PLAYERS_MAX} players at once`);
+    const { found, reading } = await this.findEntries(list, playerIds);
+    const columnBytes = columnBytesFor(list, style);
+    const keys = new Map<string, SortKey>();
+    for (const { key } of found.values()) {
+      const counted = columnBytes === null ? key : strictKey(key, columnBytes);
+      keys.set(nameOf(counted), counted);
+    }
+    const counting = list.shards > 1 || columnBytes !== null;
+    const better = counting ? await this.betterOverAll(list, [...keys.values()]) : null;
+    const entries = playerIds.map((playerId) => {
+      const entry = found.get(playerId);
+      if (entry === undefined) return null;
+      const counted = columnBytes === null ? entry.key : strictKey(entry.key, columnBytes);
+      const before = better === null ? entry.index : better.get(nameOf(counted))!;
+      return { rank: before + 1, ...decodeSortKey(list.ordering, entry.key) };
+    });
+    return { ...reading, entries };
+  }
+
+  async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
+    const answers = await this.run(allShards(list).map((shard) => shards.countBetter(list, shard, [key])));
+    return { ...sumReadings(answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
+  }
+
+  async placement(list: RankList, playerId: string, after: SortKey, before: SortKey | null): Promise<PlacementReading> {
+    const keys = before === null ? [after] : [after, before];
+    const owner = shardOf(playerId, list.shards);
+    const [[own], others] = await Promise.all([
+      this.run([shards.countWithoutPlayer(list, owner, playerId, keys)]),
+      this.run(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, keys))),
+    ]);
+    const readings = [own!, ...others];
+    const rankOf = (at: number): number => 1 + readings.reduce((total, { better }) => total + better[at]!, 0);
+    const { total, listVersion } = sumReadings(readings);
+    return {
+      total: total + 1,
+      listVersion,
+      after: rankOf(0),
+      before: before === null ? null : rankOf(1),
+      version: own!.version,
+    };
+  }
+
+  async total(list: RankList): Promise<Reading> {
+    return sumReadings(await this.run(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
+  }
+
+  async entryVersion(list: RankList, playerId: string): Promise<number | null> {
+    const bucket = playerBucketKey(list, shardOf(playerId, list.shards), playerId);
+    const value = (await this.redis.command('HGET', bucket, playerId)) as Buffer | null;
+    return value === null ? null : versionOfIndexValue(value);
+  }
+
+  session(): number {
+    return this.redis.session();
+  }
+
+  openMark(lane: number): Promise<void> {
+    return this.marks.open(lane);
+  }
+
+  advanceMark(lane: number, from: number, to: number, session: number): Promise<void> {
+    return this.marks.advance(lane, from, to, session);
+  }
+
+  readMark(lane: number): Promise<number | null> {
+    return this.marks.read(lane);
+  }
+
+  async drop(list: RankList): Promise<void> {
+    for (const shard of allShards(list)) {
+      for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) await this.redis.command('UNLINK', ...keys);
+    }
+  }
+
+  private readonly run = async <Answer>(calls: readonly shards.ShardCall<Answer>[]): Promise<Answer[]> => {
+    if (calls.length === 0) return [];
+    const answers = await this.redis.run(calls.map(({ call }) => call));
+    return answers.map((answer, at) => calls[at]!.read(answer));
+  };
+
+  /** The counter, whose expiry is the shard's, is the last: when this fails half-way, the next change tries again. */
+  private async extendExpiry(list: RankList, shard: number, keepUntilMs: number): Promise<void> {
+    for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) {
+      await this.redis.run([callOf(redisScripts.extendExpiry, keys, [Math.round(keepUntilMs)])]);
+    }
+  }
+
+  /** Entries of all shards that are strictly better than a row by score and columns; null where no style asks for it. */
+  private async strictlyBetter(list: RankList, row: SortKey | undefined, style: RankStyle): Promise<number | null> {
+    const columnBytes = columnBytesFor(list, style);
+    if (row === undefined || columnBytes === null) return null;
+    const { rank } = await this.rankOfKey(list, strictKey(row, columnBytes));
+    return rank - 1;
+  }
+
+  private async findEntries(
+    list: RankList,
+    playerIds: readonly string[],
+  ): Promise<{ reading: Reading; found: Map<string, shards.EntryOfShard> }> {
+    const byShard: string[][] = allShards(list).map(() => []);
+    for (const playerId of new Set(playerIds)) byShard[shardOf(playerId, list.shards)]!.push(playerId);
+    // A shard without any of the players is asked as well: for its total.
+    const asked = byShard.flatMap((players, shard) =>
+      (players.length === 0 ? [[]] : chunksOf(players, LOOKUP_CHUNK)).map((chunk) => ({ shard, chunk })),
+    );
+    const answers = await this.run(asked.map(({ shard, chunk }) => shards.readEntries(list, shard, chunk)));
+    const found = new Map<string, shards.EntryOfShard>();
+    const lastOfShard = new Map<number, shards.ShardReading>();
+    for (const [at, answer] of answers.entries()) {
+      const { shard, chunk } = asked[at]!;
+      lastOfShard.set(shard, answer);
+      for (const [which, entry] of answer.entries.entries()) if (entry) found.set(chunk[which]!, entry);
+    }
+    return { reading: sumReadings([...lastOfShard.values()]), found };
+  }
+
+  private async betterOverAll(list: RankList, keys: readonly SortKey[]): Promise<Map<string, number>> {
+    const better = new Map<string, number>();
+    const asked = chunksOf(keys, LOOKUP_CHUNK).flatMap((chunk) => allShards(list).map((shard) => ({ shard, chunk })));
+    const answers = await this.run(asked.map(({ shard, chunk }) => shards.countBetter(list, shard, chunk)));
+    for (const [at, answer] of answers.entries()) {
+      for (const [which, key] of asked[at]!.chunk.entries()) {
+        better.set(nameOf(key), (better.get(nameOf(key)) ?? 0) + answer.better[which]!);
+      }
+    }
+    return better;
+  }
+}
+
+const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
+
+const otherShards = (list: RankList, owner: number): number[] => allShards(list).filter((shard) => shard !== owner);
+
+function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
+  return chunks;
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** A Lua file of `lua/`, ready to be called by its hash. */
+export interface RedisScript {
+  name: string;
+  body: string;
+  sha1: string;
+  /** The keys that its header declares; `more` when any number of them may follow. */
+  keys: { count: number; more: boolean };
+}
+
+/** One call of a script. All keys lie in one slot. */
+export interface ScriptCall {
+  script: RedisScript;
+  keys: string[];
+  arguments: (string | number | Buffer)[];
+}
+
+const LUA_FOLDER = new URL('./lua/', import.meta.url);
+const INCLUDE = /^-- include ([a-z-]+)$/gm;
+const DECLARED_KEY = /^-- KEYS\[(\d+)(\.\.\.)?\] /gm;
+
+/** The text of a Lua file with its includes in place. The header's lines are its contract: `KEYS[n]`, `ARGV[n]`, returns. */
+export function readScriptText(name: string): string {
+  const text = readFileSync(new URL(`${name}.lua`, LUA_FOLDER), 'utf8');
+  return text.replace(INCLUDE, (_line, include: string) =>
+    readFileSync(new URL(`include/${include}.lua`, LUA_FOLDER), 'utf8').trimEnd(),
+  );
+}
+
+function loadScript(name: string): RedisScript {
+  const body = readScriptText(name);
+  const declared = [...body.matchAll(DECLARED_KEY)];
+  const more = declared.some(([, , ellipsis]) => ellipsis !== undefined);
+  return {
+    name,
+    body,
+    sha1: createHash('sha1').update(body).digest('hex'),
+    keys: { count: declared.length - (more ? 1 : 0), more },
+  };
+}
+
+/** Every script of the projection, one atomic step each. */
+export const redisScripts = {
+  advanceMark: loadScript('advance-mark'),
+  applyEntries: loadScript('apply-entries'),
+  countBetter: loadScript('count-better'),
+  countWithoutPlayer: loadScript('count-without-player'),
+  extendExpiry: loadScript('extend-expiry'),
+  publishSnapshot: loadScript('publish-snapshot'),
+  readAround: loadScript('read-around'),
+  readDeltas: loadScript('read-deltas'),
+  readEntries: loadScript('read-entries'),
+  readPlayer: loadScript('read-player'),
+  readRows: loadScript('read-rows'),
+} as const;
+
+/**
+ * A call of a script.
+ * @throws Error when the number of keys is not what the script's header declares
+ */
+export function callOf(script: RedisScript, keys: string[], args: ScriptCall['arguments']): ScriptCall {
+  const { count, more } = script.keys;
+  if (more ? keys.length < count : keys.length !== count) {
+    throw new Error(`${script.name}.lua takes ${count}${more ? ' or more' : ''} keys, not ${keys.length}.`);
+  }
+  return { script, keys, arguments: args };
+}

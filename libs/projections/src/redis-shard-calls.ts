@@ -1,0 +1,221 @@
+import { bucketOf, type SortKey } from '@laddercast/domain';
+import type { ProjectedChange, RankList } from './rank-projection.js';
+import { packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
+import { bucketKey, counterKey, entriesKey, INDEX_BUCKETS, playerBucketKey } from './redis-keys.js';
+import { callOf, redisScripts, type ScriptCall } from './redis-scripts.js';
+
+/** A script call with the reader of its answer. */
+export interface ShardCall<Answer> {
+  call: ScriptCall;
+  read: (raw: unknown) => Answer;
+}
+
+/** What every answer of a shard begins with. */
+export interface ShardReading {
+  total: number;
+  counter: number;
+}
+
+export interface PlayerOfShard extends ShardReading {
+  version: number | null;
+  /** 0-based, null when the player has no entry. */
+  index: number | null;
+  firstIndex: number;
+  rows: SortKey[];
+  /** Entries strictly better than the first row by score and columns; null when it was not asked for. */
+  strictlyBetter: number | null;
+}
+
+export interface RowsOfShard extends ShardReading {
+  rows: SortKey[];
+  strictlyBetter: number | null;
+}
+
+export interface EntryOfShard {
+  index: number;
+  version: number;
+  key: SortKey;
+}
+
+const NO_COLUMNS = -1;
+
+/** Brings a shard up to the changes: how many were newer, and whether its keys want a later expiry. */
+export function applyEntries(
+  list: RankList,
+  shard: number,
+  changes: readonly ProjectedChange[],
+  keepUntilMs: number | null,
+): ShardCall<{ newer: number; wantsLaterExpiry: boolean }> {
+  const keys = new KeyNumbers(list, shard);
+  const args: (string | number | Buffer)[] = [keepUntilMs === null ? '' : Math.round(keepUntilMs)];
+  for (const change of changes) {
+    const score = change.key === null ? '' : String(change.key.score);
+    args.push(keys.numberOf(change.playerId), change.playerId, packIndexValue(change), score);
+  }
+  return {
+    call: callOf(redisScripts.applyEntries, keys.keys, args),
+    read: (raw) => {
+      const [newer, wantsLater] = raw as [number, number];
+      return { newer, wantsLaterExpiry: wantsLater === 1 };
+    },
+  };
+}
+
+/** A player's entry, with up to `above` rows before it and `below` after it. */
+export function readPlayer(
+  list: RankList,
+  shard: number,
+  playerId: string,
+  around: { above: number; below: number; columnBytes: number | null },
+): ShardCall<PlayerOfShard> {
+  const keys = [...shardPair(list, shard), playerBucketKey(list, shard, playerId)];
+  const args = [playerId, around.above, around.below, around.columnBytes ?? NO_COLUMNS];
+  return {
+    call: callOf(redisScripts.readPlayer, keys, args),
+    read: (raw) => {
+      const [total, counter, version, index, firstIndex, rows, better] = raw as [
+        number,
+        number,
+        number | null,
+        number,
+        number,
+        Buffer[],
+        number,
+      ];
+      return {
+        total,
+        counter,
+        version,
+        index: index < 0 ? null : index,
+        firstIndex,
+        rows: rowsOf(rows),
+        strictlyBetter: better < 0 ? null : better,
+      };
+    },
+  };
+}
+
+/** How many entries stand before the key, and up to `above` and `below` rows on both sides of it. */
+export function readAround(
+  list: RankList,
+  shard: number,
+  key: SortKey,
+  above: number,
+  below: number,
+): ShardCall<ShardReading & { better: number; rows: SortKey[] }> {
+  return {
+    call: callOf(redisScripts.readAround, shardPair(list, shard), [String(key.score), key.member, above, below]),
+    read: (raw) => {
+      const [total, counter, better, rows] = raw as [number, number, number, Buffer[]];
+      return { total, counter, better, rows: rowsOf(rows) };
+    },
+  };
+}
+
+/** `limit` rows from a 0-based index. */
+export function readRows(
+  list: RankList,
+  shard: number,
+  index: number,
+  limit: number,
+  columnBytes: number | null = null,
+): ShardCall<RowsOfShard> {
+  return {
+    call: callOf(redisScripts.readRows, shardPair(list, shard), [index, limit, columnBytes ?? NO_COLUMNS]),
+    read: (raw) => {
+      const [total, counter, rows, better] = raw as [number, number, Buffer[], number];
+      return { total, counter, rows: rowsOf(rows), strictlyBetter: better < 0 ? null : better };
+    },
+  };
+}
+
+/** The entries of players of this shard, in the order asked. */
+export function readEntries(
+  list: RankList,
+  shard: number,
+  playerIds: readonly string[],
+): ShardCall<ShardReading & { entries: (EntryOfShard | null)[] }> {
+  const keys = new KeyNumbers(list, shard);
+  const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
+  return {
+    call: callOf(redisScripts.readEntries, keys.keys, args),
+    read: (raw) => {
+      const [total, counter, ...found] = raw as [number, number, ...([number, Buffer] | null)[]];
+      const entries = found.map((entry, at) => {
+        if (entry === null) return null;
+        const [index, value] = entry;
+        return { index, version: versionOfIndexValue(value), key: sortKeyOfIndexValue(value, playerIds[at]!) };
+      });
+      return { total, counter, entries };
+    },
+  };
+}
+
+/** How many entries stand before each key. */
+export function countBetter(
+  list: RankList,
+  shard: number,
+  keys: readonly SortKey[],
+): ShardCall<ShardReading & { better: number[] }> {
+  return {
+    call: callOf(redisScripts.countBetter, shardPair(list, shard), argumentsOf(keys)),
+    read: (raw) => {
+      const [total, counter, ...better] = raw as number[];
+      return { total: total!, counter: counter!, better };
+    },
+  };
+}
+
+/** How many entries stand before each key, and how many there are, as if the player had none. */
+export function countWithoutPlayer(
+  list: RankList,
+  shard: number,
+  playerId: string,
+  keys: readonly SortKey[],
+): ShardCall<ShardReading & { version: number | null; better: number[] }> {
+  const names = [...shardPair(list, shard), playerBucketKey(list, shard, playerId)];
+  return {
+    call: callOf(redisScripts.countWithoutPlayer, names, [playerId, ...argumentsOf(keys)]),
+    read: (raw) => {
+      const [total, counter, version, ...better] = raw as [number, number, number | null, ...number[]];
+      return { total, counter, version, better };
+    },
+  };
+}
+
+/** Keys of a script whose buckets depend on its players: the two of the shard first, then each bucket once. */
+class KeyNumbers {
+  readonly keys: string[];
+  private readonly numbers = new Map<number, number>();
+
+  constructor(
+    private readonly list: RankList,
+    private readonly shard: number,
+  ) {
+    this.keys = shardPair(list, shard);
+  }
+
+  /** The 1-based number in KEYS of a player's bucket. */
+  numberOf(playerId: string): number {
+    const bucket = bucketOf(playerId, INDEX_BUCKETS);
+    const known = this.numbers.get(bucket);
+    if (known !== undefined) return known;
+    const number = this.keys.push(bucketKey(this.list, this.shard, bucket));
+    this.numbers.set(bucket, number);
+    return number;
+  }
+}
+
+const shardPair = (list: RankList, shard: number): string[] => [entriesKey(list, shard), counterKey(list, shard)];
+
+/** A double's shortest decimal reads back as the same double, in JavaScript and in Redis. */
+const argumentsOf = (keys: readonly SortKey[]): (string | Buffer)[] =>
+  keys.flatMap((key) => [String(key.score), key.member]);
+
+/** Members and scores by turns, as ZRANGE WITHSCORES answers. */
+function rowsOf(flat: readonly Buffer[]): SortKey[] {
+  const rows: SortKey[] = [];
+  for (let at = 0; at < flat.length; at += 2)
+    rows.push({ member: flat[at]!, score: Number(flat[at + 1]!.toString('latin1')) });
+  return rows;
+}

@@ -1,0 +1,40 @@
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { RankedEntry } from '@laddercast/domain';
+import { inStyle, ListReader } from './list-reader.js';
+import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from './queries.js';
+
+@QueryHandler(GetEntriesQuery)
+export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
+  constructor(private readonly reader: ListReader) {}
+
+  async execute(query: GetEntriesQuery): Promise<EntriesPage> {
+    const { selection, offset, limit } = query;
+    const { resolved, style } = await this.reader.open(selection);
+    const snapshot = this.reader.snapshot(resolved, selection.minVersion);
+    if (snapshot && (offset + limit <= snapshot.entries.length || snapshot.entries.length === snapshot.total)) {
+      const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
+      return page(query, envelope, inStyle(snapshot.entries, style).slice(offset, offset + limit));
+    }
+    const reading = await this.reader.projection.page(resolved.list, offset, limit, style);
+    const envelope = this.reader.envelope(resolved, style, reading);
+    return page(query, envelope, await this.reader.details.complete(resolved, reading.entries));
+  }
+}
+
+function page(
+  { selection, offset, limit }: GetEntriesQuery,
+  envelope: ListEnvelope,
+  entries: RankedEntry[],
+): EntriesPage {
+  const path = (at: number): string => {
+    const query = new URLSearchParams({ window: envelope.window.id, limit: String(limit), offset: String(at) });
+    if (selection.rankStyle) query.set('rankStyle', selection.rankStyle);
+    return `/v1/boards/${envelope.board}/entries?${query.toString()}`;
+  };
+  return {
+    ...envelope,
+    entries,
+    next: offset + limit < envelope.total ? path(offset + limit) : null,
+    prev: offset > 0 ? path(Math.max(0, offset - limit)) : null,
+  };
+}

@@ -1,0 +1,123 @@
+import { AROUND_MAX, SUBSCRIPTION_ID_LENGTH_MAX } from './live-messages.js';
+
+type JsonSchema = Record<string, unknown>;
+
+/** Limits that the schemas repeat from elsewhere. */
+export interface SchemaLimits {
+  boardPattern: string;
+  limitMax: number;
+  passedMax: number;
+  codes: readonly string[];
+}
+
+const text = { type: 'string' };
+const wholeNumber = { type: 'integer', minimum: 0 };
+const rank = { type: 'integer', minimum: 1, description: '1-based, ordinal' };
+const time = { type: 'string', format: 'date-time', pattern: 'Z$', description: 'RFC 3339 UTC with milliseconds' };
+const id = {
+  type: 'string',
+  minLength: 1,
+  maxLength: SUBSCRIPTION_ID_LENGTH_MAX,
+  description: "The subscription's id, unique on its socket",
+};
+const playerId = { type: 'string', minLength: 1, description: '1-128 bytes of UTF-8' };
+const seq = { ...wholeNumber, description: 'Grows with every change, with gaps, and never repeats' };
+
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+const orNull = (schema: JsonSchema): JsonSchema => ({ oneOf: [schema, { type: 'null' }] });
+
+function object(properties: Record<string, JsonSchema>, optional: readonly string[] = []): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** JSON schemas (2020-12) of every message of `/v1/live`, and of what they hold, by name. */
+export function liveMessageSchemas(limits: SchemaLimits): Record<string, JsonSchema> {
+  return { ...clientMessages(limits), ...serverMessages(), ...parts(limits) };
+}
+
+function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string, JsonSchema> {
+  const list = {
+    board: { type: 'string', pattern: boardPattern },
+    window: { type: 'string', maxLength: 64, description: 'alltime, daily, daily:2026-11-20 …; default as in reads' },
+    scope: { type: 'string', const: 'global' },
+  };
+  const limit = { type: 'integer', minimum: 1, maximum: limitMax, description: 'Rounded up to 10, 25, 50 or 100' };
+  const around = { type: 'integer', minimum: 0, maximum: AROUND_MAX, default: 5 };
+  const channels = (head: Record<string, JsonSchema>): JsonSchema => ({
+    oneOf: [
+      object({ ...head, ...list, channel: { const: 'top' }, limit }, ['window', 'scope', 'limit']),
+      object({ ...head, ...list, channel: { const: 'player' }, playerId, around }, ['window', 'scope', 'around']),
+    ],
+  });
+  return {
+    subscribe: channels({ type: { const: 'subscribe' }, id }),
+    resume: channels({ type: { const: 'resume' }, id, seq }),
+    unsubscribe: object({ type: { const: 'unsubscribe' }, id }),
+    authenticate: object({ type: { const: 'authenticate' }, token: { type: 'string', minLength: 1 } }),
+  };
+}
+
+function serverMessages(): Record<string, JsonSchema> {
+  const state = { asOf: time, total: wholeNumber };
+  return {
+    snapshot: object({ type: { const: 'snapshot' }, id, seq, ...state, entries: { type: 'array', items: ref('Entry') } }),
+    delta: object({
+      type: { const: 'delta' },
+      id,
+      seq,
+      previousSeq: seq,
+      ...state,
+      changes: {
+        type: 'array',
+        items: { oneOf: [ref('EntryChange'), ref('ShiftChange'), ref('LeaveChange')] },
+      },
+    }),
+    error: object({ type: { const: 'error' }, id, problem: ref('Problem') }, ['id']),
+    'window-closed': object({ type: { const: 'window-closed' }, id, window: text }),
+  };
+}
+
+function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
+  const entry = {
+    rank,
+    playerId,
+    displayName: orNull(text),
+    score: { type: 'number' },
+    columns: { type: 'object', additionalProperties: { type: 'number' } },
+    achievedAt: orNull(time),
+    metadata: orNull({ type: 'object' }),
+  };
+  const fault = object({ pointer: text, message: text });
+  return {
+    Entry: object(entry),
+    EntryChange: {
+      ...object({
+        ...entry,
+        previousRank: orNull(rank),
+        previousScore: orNull({ type: 'number' }),
+        passed: { type: 'array', items: playerId, maxItems: passedMax },
+      }),
+      description: 'A row that is new or changed: whole, as in the snapshot',
+    },
+    ShiftChange: { ...object({ playerId, rank, previousRank: rank }), description: 'A row that others shifted' },
+    LeaveChange: {
+      ...object({ playerId, rank: { type: 'null' }, previousRank: rank }),
+      description: 'A row that left the list',
+    },
+    Problem: {
+      type: 'object',
+      description: 'RFC 9457',
+      properties: {
+        type: text,
+        title: text,
+        status: { type: 'integer', minimum: 400, maximum: 599 },
+        detail: text,
+        code: { type: 'string', enum: codes },
+        instance: text,
+        errors: { type: 'array', items: fault },
+      },
+      required: ['type', 'title', 'status', 'detail', 'code'],
+    },
+  };
+}

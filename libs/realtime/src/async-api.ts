@@ -1,0 +1,89 @@
+import { ERRORS, NAMED_ID_PATTERN, PASSED_MAX, PUSH_TOP_MAX } from '@laddercast/domain';
+import { liveMessageSchemas } from './async-api-schemas.js';
+
+/** An AsyncAPI 3.0 document, as plain JSON. */
+export type AsyncApiDocument = Record<string, unknown>;
+
+const SENT_BY_CLIENTS = ['subscribe', 'resume', 'unsubscribe', 'authenticate'] as const;
+const SENT_BY_US = ['snapshot', 'delta', 'error', 'window-closed'] as const;
+
+const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[number], string> = {
+  subscribe: 'Asks for a channel; answered by its snapshot, then by deltas, or by an error.',
+  resume:
+    'Asks for a channel from a seq on, after a reconnect or a gap; answered by what changed since (top), or by a snapshot.',
+  unsubscribe: 'Ends a subscription; an unknown id is no error.',
+  authenticate: 'Renews the identity; only a refusal is answered.',
+  snapshot: 'The channel whole.',
+  delta:
+    'What changed. Ignore it with seq ≤ yours; apply it if previousSeq ≤ yours < seq; else resume. Numbers grow, with gaps, and never repeat.',
+  error: 'What was wrong with a message, or why a subscription ended; the body is the problem that REST would answer.',
+  'window-closed': 'The window takes no more runs.',
+};
+
+/** Describes `/v1/live` for machines (AsyncAPI 3.0): every message of both directions with the schema of its JSON. */
+export function buildAsyncApi(version: string): AsyncApiDocument {
+  const names = [...SENT_BY_CLIENTS, ...SENT_BY_US];
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Laddercast live',
+      version,
+      description:
+        'Leaderboards that move: GET /v1/live as a WebSocket, one JSON object a text frame, subprotocol ladder.v1. ' +
+        'A client that follows the rule of the delta message holds, at every seq, exactly what a snapshot at that seq would show.',
+    },
+    defaultContentType: 'application/json',
+    channels: { live: liveChannel(names) },
+    operations: {
+      receiveFromClients: operation('receive', SENT_BY_CLIENTS),
+      sendToClients: operation('send', SENT_BY_US),
+    },
+    components: {
+      messages: Object.fromEntries(
+        names.map((name) => [
+          name,
+          { name, summary: SUMMARIES[name], payload: { $ref: `#/components/schemas/${name}` } },
+        ]),
+      ),
+      schemas: liveMessageSchemas({
+        boardPattern: NAMED_ID_PATTERN,
+        limitMax: PUSH_TOP_MAX,
+        passedMax: PASSED_MAX,
+        codes: Object.keys(ERRORS),
+      }),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            "An API key with the scope read or a player's JWT: in the Authorization header, as the subprotocol pair " +
+            'ladder.v1, bearer.<jwt>, or as ?token=. Not needed for public boards. Without a valid one the socket closes with 4401.',
+        },
+      },
+    },
+  };
+}
+
+function liveChannel(names: readonly string[]): object {
+  return {
+    address: '/v1/live',
+    title: 'Live lists and players',
+    messages: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
+    bindings: {
+      ws: {
+        method: 'GET',
+        query: { type: 'object', properties: { token: { type: 'string', description: 'The identity.' } } },
+        headers: {
+          type: 'object',
+          properties: { 'Sec-WebSocket-Protocol': { type: 'string', examples: ['ladder.v1'] } },
+        },
+      },
+    },
+  };
+}
+
+const operation = (action: 'send' | 'receive', names: readonly string[]): object => ({
+  action,
+  channel: { $ref: '#/channels/live' },
+  messages: names.map((name) => ({ $ref: `#/channels/live/messages/${name}` })),
+});

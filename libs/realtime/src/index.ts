@@ -1,0 +1,13 @@
+export * from './async-api.js';
+export * from './leased-tick-slots.js';
+export * from './live-adapter.js';
+export * from './live-feeds.js';
+export * from './live-options.js';
+export * from './live-stats.js';
+export * from './live-subscriptions.js';
+export * from './rank-delta.publisher.js';
+export * from './rank.gateway.js';
+export * from './realtime.providers.js';
+export * from './snapshot-tick.js';
+export * from './tick-slots.js';
+export { WatchBudget } from './watched-players.js';

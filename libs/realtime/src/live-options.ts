@@ -1,0 +1,31 @@
+/** The gateway's limits; every one has a default that suits one process with some ten thousand sockets. */
+export class LiveOptions {
+  /** The most subscriptions of one socket (SOCKET_SUBSCRIPTIONS_MAX). */
+  subscriptionsMax = 50;
+  /** The most sockets of this process; one more is told OVERLOADED and closed with 1013. */
+  socketsMax = 20_000;
+  /** The most different players (with their `around`) that this process watches, all exact at each tick. */
+  watchedPlayersMax = 1000;
+  /** The largest message; a larger one is answered with an error frame. */
+  messageBytesMax = 16 * 1024;
+  /** Messages that a socket may send at once, and how many more each second. */
+  messagesBurst = 120;
+  messagesPerSecond = 20;
+  /** Messages of one socket that may wait while one is being answered. */
+  messagesWaitingMax = 120;
+  /** A socket with more unsent bytes than this gets no deltas until it has drained, and a fresh snapshot then. */
+  behindBytes = 256 * 1024;
+  /** A socket with more unsent bytes than this is ended. */
+  bufferedBytesMax = 4 * 1024 * 1024;
+  /** A socket that is behind for longer than this is ended. */
+  behindForMs = 60_000;
+  pingEveryMs = 20_000;
+  /** How often tokens' ends, drained readers and closed windows are looked for. */
+  sweepEveryMs = 1000;
+  /** How often a feed looks for itself, should a hint be lost. */
+  pollEveryMs = 5000;
+
+  constructor(given: Partial<LiveOptions> = {}) {
+    Object.assign(this, given);
+  }
+}

@@ -1,0 +1,12 @@
+/** What the gateway counts for its metrics, since its start (sockets and subscriptions: now). */
+export class LiveStats {
+  sockets = 0;
+  subscriptions = 0;
+  framesSent = 0;
+  /** Deltas that slow readers were not sent. */
+  dropped = 0;
+  /** Fresh snapshots sent to readers that had been behind. */
+  resynchronised = 0;
+  /** Connections ended because they were dead or too slow. */
+  terminated = 0;
+}

@@ -1,0 +1,79 @@
+import { LadderError } from '@laddercast/domain';
+import type { LiveSocket } from './live-socket.js';
+import type { LiveStats } from './live-stats.js';
+import type { SubscribeRequest } from './live-messages.js';
+import type { SharedFrame } from './shared-frame.js';
+
+/** What a subscription hangs on: the top of a list at one limit, or one watched player. */
+export interface LiveChannel {
+  /** The channel as it is now. */
+  snapshot(): SharedFrame;
+  leave(subscription: LiveSubscription): void;
+}
+
+/** One subscription of one socket: it decides between a delta, nothing, and a fresh snapshot. */
+export class LiveSubscription {
+  /** Set once the subscription is served; none before, and after its end. */
+  channel: LiveChannel | null = null;
+  private needsSnapshot = false;
+
+  constructor(
+    readonly id: string,
+    readonly request: SubscribeRequest,
+    readonly socket: LiveSocket,
+    private readonly stats: LiveStats,
+  ) {}
+
+  /** Sends the channel whole; a reader that is behind gets it when it has drained. */
+  sendSnapshot(frame: SharedFrame): void {
+    if (this.socket.isBehind()) {
+      this.needsSnapshot = true;
+      return;
+    }
+    this.needsSnapshot = false;
+    this.socket.write(frame.forId(this.id));
+  }
+
+  /** Sends what changed; a reader that is behind is sent nothing, and a fresh snapshot later. */
+  sendDelta(frame: SharedFrame): void {
+    const missedOne = this.needsSnapshot;
+    if (this.socket.isBehind()) {
+      this.needsSnapshot = true;
+      this.stats.dropped += 1;
+    } else if (!missedOne) {
+      // One that had missed something was just given a snapshot, which holds this delta already.
+      this.socket.write(frame.forId(this.id));
+    }
+  }
+
+  /** The reader has drained: gives it the present state, if it missed anything. */
+  catchUp(): void {
+    if (!this.needsSnapshot || !this.channel) return;
+    this.needsSnapshot = false;
+    this.stats.resynchronised += 1;
+    this.socket.write(this.channel.snapshot().forId(this.id));
+  }
+
+  error(error: LadderError): void {
+    this.socket.error(error, this.id);
+  }
+
+  windowClosed(windowId: string): void {
+    this.socket.write(JSON.stringify({ type: 'window-closed', id: this.id, window: windowId }));
+  }
+
+  /** Leaves its channel; it may be served by another. */
+  detach(): void {
+    this.channel?.leave(this);
+    this.channel = null;
+    this.needsSnapshot = false;
+  }
+
+  /** Ends it: its id is free. */
+  end(): void {
+    this.detach();
+    if (this.socket.subscriptions.get(this.id) !== this) return;
+    this.socket.subscriptions.delete(this.id);
+    this.stats.subscriptions -= 1;
+  }
+}

@@ -1,0 +1,151 @@
+import { assertMayRead, type Authenticator } from '@laddercast/commands';
+import { LadderError, type Board } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import { listOf, type ListResolver, type ResolvedList } from '@laddercast/queries';
+import type { ListFeed } from './list-feed.js';
+import type { LiveFeeds } from './live-feeds.js';
+import { topLimitOf, type SubscribeRequest } from './live-messages.js';
+import type { LiveOptions } from './live-options.js';
+import type { LiveSocket } from './live-socket.js';
+import type { LiveStats } from './live-stats.js';
+import { LiveSubscription } from './live-subscription.js';
+import { asLadderError } from './problems.js';
+import { TOP_LIMITS } from './top-channel.js';
+
+/** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
+export class LiveSubscriptions {
+  private readonly feedOf = new Map<LiveSubscription, ListFeed>();
+
+  constructor(
+    private readonly feeds: LiveFeeds,
+    private readonly resolver: ListResolver,
+    private readonly authenticator: Authenticator,
+    readonly options: LiveOptions,
+    readonly stats: LiveStats,
+  ) {}
+
+  /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */
+  async authenticate(socket: LiveSocket, token: string): Promise<void> {
+    socket.identity = await this.authenticator.authenticate(token);
+    for (const subscription of [...socket.subscriptions.values()]) this.endIfForbidden(subscription);
+  }
+
+  /**
+   * Serves a new subscription, its snapshot first; with `seq` that of a resume, which replaces a live one of this id.
+   * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN,
+   * VALIDATION_FAILED, PROJECTION_UNAVAILABLE
+   */
+  async subscribe(socket: LiveSocket, id: string, request: SubscribeRequest, seq?: number): Promise<void> {
+    const known = socket.subscriptions.get(id);
+    if (known && seq === undefined) {
+      throw new LadderError('SUBSCRIPTION_EXISTS', `This socket has a subscription "${id}"; unsubscribe it, or choose another id.`);
+    }
+    if (known) this.end(known);
+    const { subscriptionsMax } = this.options;
+    if (socket.subscriptions.size >= subscriptionsMax) {
+      throw new LadderError('SUBSCRIPTION_LIMIT', `A socket may have at most ${subscriptionsMax} subscriptions.`);
+    }
+    const subscription = new LiveSubscription(id, request, socket, this.stats);
+    socket.subscriptions.set(id, subscription);
+    this.stats.subscriptions += 1;
+    try {
+      await this.serve(subscription, seq);
+    } catch (error) {
+      this.end(subscription);
+      throw error;
+    }
+  }
+
+  /** Ends a subscription; an id that is not there is no error, it may have ended by itself just now. */
+  unsubscribe(socket: LiveSocket, id: string): void {
+    const subscription = socket.subscriptions.get(id);
+    if (subscription) this.end(subscription);
+  }
+
+  endAll(socket: LiveSocket): void {
+    for (const subscription of [...socket.subscriptions.values()]) this.end(subscription);
+  }
+
+  /** Follows a change of a board: subscribers without the right to read it any more are told so, and end. */
+  boardChanged(board: Board): void {
+    for (const feed of this.feeds.ofBoard(board.uid)) {
+      feed.resolved = { ...feed.resolved, board, list: listOf(board, feed.resolved.window.uid) };
+    }
+    for (const [subscription, feed] of [...this.feedOf]) {
+      if (feed.resolved.board.uid === board.uid) this.endIfForbidden(subscription);
+    }
+  }
+
+  /** The board was deleted or reset: subscribers move to the board that has its id now, or are told that there is none. */
+  async boardGone(board: Board): Promise<void> {
+    for (const [subscription, feed] of [...this.feedOf]) {
+      // Ended or moved while others were served.
+      if (feed.resolved.board.uid !== board.uid || this.feedOf.get(subscription) !== feed) continue;
+      this.detach(subscription);
+      await this.serve(subscription, undefined, feed.seq).catch((error: unknown) => this.refuse(subscription, error));
+    }
+  }
+
+  /** Tells subscribers of windows that closed. */
+  sweep(): void {
+    const now = nowMs();
+    for (const feed of this.feeds.all()) feed.sweep(now);
+  }
+
+  private async serve(subscription: LiveSubscription, seq?: number, seqFloor?: number): Promise<void> {
+    const { socket, request } = subscription;
+    const board = this.resolver.board(request.board);
+    assertMayRead(socket.identity, board);
+    const resolved = await this.resolver.resolve(request.board, request.window);
+    const limit = request.channel === 'top' ? channelLimit(request.limit, resolved) : 0;
+    const feed = await this.feeds.acquire(resolved, seqFloor);
+    if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
+      this.feeds.release(feed);
+      return this.end(subscription);
+    }
+    if (this.resolver.board(request.board).uid !== resolved.board.uid) {
+      this.feeds.release(feed);
+      return this.serve(subscription, undefined, feed.seq);
+    }
+    this.feedOf.set(subscription, feed);
+    // From here on whoever ends or moves the subscription takes the feed away from it.
+    const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
+    if (request.channel === 'player') await feed.joinPlayer(subscription, request.playerId, request.around, isWanted);
+    else if (seq !== undefined) await feed.resumeTop(subscription, limit, seq, isWanted);
+    else feed.joinTop(subscription, limit);
+  }
+
+  private endIfForbidden(subscription: LiveSubscription): void {
+    const feed = this.feedOf.get(subscription);
+    if (!feed) return;
+    try {
+      assertMayRead(subscription.socket.identity, feed.resolved.board);
+    } catch (error) {
+      this.refuse(subscription, error);
+    }
+  }
+
+  private refuse(subscription: LiveSubscription, error: unknown): void {
+    this.end(subscription);
+    subscription.error(asLadderError(error));
+  }
+
+  private end(subscription: LiveSubscription): void {
+    this.detach(subscription);
+    subscription.end();
+  }
+
+  private detach(subscription: LiveSubscription): void {
+    subscription.detach();
+    const feed = this.feedOf.get(subscription);
+    if (!feed) return;
+    this.feedOf.delete(subscription);
+    this.feeds.release(feed);
+  }
+}
+
+function channelLimit(limit: number | null, { board }: ResolvedList): number {
+  const asked = topLimitOf(limit, board.definition.push.top);
+  return TOP_LIMITS.find((rounded) => rounded >= asked) ?? asked;
+}
+

@@ -1,0 +1,184 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  ConnectedSocket,
+  MessageBody,
+  SubscribeMessage,
+  WebSocketGateway,
+  type OnGatewayConnection,
+  type OnGatewayDisconnect,
+} from '@nestjs/websockets';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { LadderError } from '@laddercast/domain';
+import { BoardCatalog } from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
+import type { WebSocket } from 'ws';
+import { LiveFeeds } from './live-feeds.js';
+import {
+  idOf,
+  readAuthenticate,
+  readResume,
+  readSubscribe,
+  readUnsubscribe,
+  type RefusedMessage,
+} from './live-messages.js';
+import { CLOSE, LiveSocket } from './live-socket.js';
+import type { LiveStats } from './live-stats.js';
+import { LiveSubscriptions } from './live-subscriptions.js';
+import { asLadderError } from './problems.js';
+
+export const LIVE_PATH = '/v1/live';
+export const LIVE_SUBPROTOCOL = 'ladder.v1';
+const TOKEN_SUBPROTOCOL = 'bearer.';
+
+/**
+ * Messages above `messageBytesMax` are answered with an error frame; ws itself can only close (1009), so it does that
+ * for what nobody sends by mistake.
+ */
+const FRAME_BYTES_MAX = 64 * 1024;
+const CLOSE_TIMEOUT_MS = 5000;
+const SHUTDOWN_WAIT_MS = 1000;
+
+const SERVER_OPTIONS = {
+  path: LIVE_PATH,
+  maxPayload: FRAME_BYTES_MAX,
+  perMessageDeflate: false,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+  handleProtocols: (offered: Set<string>): string | false => offered.has(LIVE_SUBPROTOCOL) && LIVE_SUBPROTOCOL,
+};
+
+/**
+ * `GET /v1/live`: the WebSocket side of the public contract, on the port of the HTTP server.
+ * Every message of a client is answered: with frames, or with an error frame that carries the problem.
+ */
+@WebSocketGateway(SERVER_OPTIONS)
+export class RankGateway
+  implements OnGatewayConnection, OnGatewayDisconnect, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly sockets = new Map<WebSocket, LiveSocket>();
+  private sweepTimer: NodeJS.Timeout | null = null;
+  private stopListening: (() => void) | null = null;
+
+  constructor(
+    private readonly subscriptions: LiveSubscriptions,
+    private readonly feeds: LiveFeeds,
+    private readonly boards: BoardCatalog,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.feeds.start();
+    this.stopListening = this.boards.onChange((board, gone) => {
+      // A reset is told as two changes, and only after both does the id lead to the new board.
+      if (gone) setImmediate(() => void this.subscriptions.boardGone(board));
+      else this.subscriptions.boardChanged(board);
+    });
+    this.sweepTimer = setInterval(() => this.sweep(), this.subscriptions.options.sweepEveryMs);
+  }
+
+  /** Tells every client to connect elsewhere (1012), and gives them a second to hear it. */
+  async beforeApplicationShutdown(): Promise<void> {
+    if (this.sweepTimer) clearInterval(this.sweepTimer);
+    this.stopListening?.();
+    for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, 'this gateway is restarting');
+    for (let waited = 0; this.sockets.size > 0 && waited < SHUTDOWN_WAIT_MS; waited += 20) await sleep(20);
+    await this.feeds.stop();
+  }
+
+  /** For metrics. */
+  stats(): LiveStats {
+    return { ...this.subscriptions.stats };
+  }
+
+  handleConnection(client: WebSocket, request: IncomingMessage): void {
+    const { options, stats } = this.subscriptions;
+    const socket = new LiveSocket(client, request.socket, options, stats);
+    if (this.sockets.size >= options.socketsMax) {
+      socket.error(new LadderError('OVERLOADED', 'This gateway has as many connections as it takes; try another.'));
+      return socket.close(CLOSE.TRY_LATER, 'too many connections');
+    }
+    this.sockets.set(client, socket);
+    stats.sockets += 1;
+    socket.first(() => this.identify(socket, request));
+  }
+
+  handleDisconnect(client: WebSocket): void {
+    const socket = this.sockets.get(client);
+    if (!socket) return;
+    this.sockets.delete(client);
+    this.subscriptions.stats.sockets -= 1;
+    this.subscriptions.endAll(socket);
+  }
+
+  @SubscribeMessage('subscribe')
+  subscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, idOf(data), async (socket) => {
+      const { id, request } = readSubscribe(data);
+      await this.subscriptions.subscribe(socket, id, request);
+    });
+  }
+
+  @SubscribeMessage('resume')
+  resume(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, idOf(data), async (socket) => {
+      const { id, request, seq } = readResume(data);
+      await this.subscriptions.subscribe(socket, id, request, seq);
+    });
+  }
+
+  @SubscribeMessage('unsubscribe')
+  unsubscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, idOf(data), async (socket) => this.subscriptions.unsubscribe(socket, readUnsubscribe(data)));
+  }
+
+  @SubscribeMessage('authenticate')
+  authenticate(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, undefined, (socket) => this.subscriptions.authenticate(socket, readAuthenticate(data)));
+  }
+
+  /** What the adapter could not read as a message. */
+  @SubscribeMessage('refused')
+  refused(@ConnectedSocket() client: WebSocket, @MessageBody() { id, error }: RefusedMessage): void {
+    this.answer(client, id, () => Promise.reject(error));
+  }
+
+  private answer(client: WebSocket, id: string | undefined, work: (socket: LiveSocket) => Promise<void>): void {
+    const socket = this.sockets.get(client);
+    if (!socket) return;
+    const tell = (error: unknown): void => socket.error(asLadderError(error), id);
+    try {
+      socket.enqueue(async () => {
+        if (socket.isOpen) await work(socket).catch(tell);
+      });
+    } catch (error) {
+      tell(error);
+    }
+  }
+
+  private async identify(socket: LiveSocket, request: IncomingMessage): Promise<void> {
+    try {
+      const token = tokenOf(request);
+      if (token !== null) await this.subscriptions.authenticate(socket, token);
+    } catch (error) {
+      const problem = asLadderError(error);
+      socket.error(problem);
+      if (problem.code === 'UNAUTHENTICATED') socket.close(CLOSE.UNAUTHENTICATED, 'no valid identity');
+      else socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
+    }
+  }
+
+  private sweep(): void {
+    for (const socket of this.sockets.values()) socket.sweep();
+    this.subscriptions.sweep();
+  }
+}
+
+/** The token a client connects with: the header, the subprotocol, or the query; null for nobody in particular. */
+function tokenOf({ headers, url }: IncomingMessage): string | null {
+  if (headers.authorization !== undefined) {
+    const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization) ?? [];
+    if (!token) throw new LadderError('UNAUTHENTICATED', 'The Authorization header must be "Bearer <token>".');
+    return token;
+  }
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());
+  const pair = offered.find((protocol) => protocol.startsWith(TOKEN_SUBPROTOCOL));
+  return pair?.slice(TOKEN_SUBPROTOCOL.length) ?? new URL(url ?? '', 'ws://live').searchParams.get('token');
+}

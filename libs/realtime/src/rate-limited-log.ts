@@ -1,0 +1,28 @@
+import { Logger } from '@nestjs/common';
+import { monotonicMs } from '@laddercast/platform';
+
+const EVERY_MS = 10_000;
+const KINDS_MAX = 100;
+
+/** A log for failures that come with every tick: each kind is written at most once in ten seconds, with how many there were. */
+export class RateLimitedLog {
+  private readonly kinds = new Map<string, { writtenAtMs: number; left: number }>();
+  private readonly log: Logger;
+
+  constructor(context: string) {
+    this.log = new Logger(context);
+  }
+
+  warn(kind: string, error: unknown): void {
+    const now = monotonicMs();
+    const known = this.kinds.get(kind);
+    if (known && now - known.writtenAtMs < EVERY_MS) {
+      known.left += 1;
+      return;
+    }
+    if (this.kinds.size >= KINDS_MAX) this.kinds.clear();
+    const more = known?.left ? ` (and ${known.left} more in between)` : '';
+    this.kinds.set(kind, { writtenAtMs: now, left: 0 });
+    this.log.warn(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}${more}`);
+  }
+}

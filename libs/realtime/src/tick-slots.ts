@@ -1,0 +1,23 @@
+import { fnv1a } from '@laddercast/domain';
+import type { ListRef } from '@laddercast/projections';
+
+/** Lists are shared out among processes in this many parts. */
+export const TICK_SLOTS = 8;
+
+/** The part (0-based) that a list belongs to. */
+export const slotOf = (list: ListRef): number => fnv1a(`${list.boardUid}.${list.windowUid}`) % TICK_SLOTS;
+
+/**
+ * Says which lists this process ticks. Only a way to save work: two processes that both hold a slot
+ * write one history all the same, because publishing is compare-and-set.
+ */
+export abstract class TickSlots {
+  abstract holds(slot: number): boolean;
+}
+
+/** Every list: for one process alone, and for tests. */
+export class AllTickSlots extends TickSlots {
+  override holds(): boolean {
+    return true;
+  }
+}

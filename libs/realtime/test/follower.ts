@@ -1,0 +1,128 @@
+import { WebSocket, type ClientOptions } from 'ws';
+import type { Problem, RankedEntry } from '@laddercast/domain';
+import { eventually } from './boards.js';
+
+/** A frame of the server, as it came. */
+export interface ServerFrame {
+  type: 'snapshot' | 'delta' | 'error' | 'window-closed';
+  id?: string;
+  seq?: number;
+  previousSeq?: number;
+  asOf?: string;
+  total?: number;
+  entries?: RankedEntry[];
+  changes?: ({ playerId: string; rank: number | null; score?: number } & Record<string, unknown>)[];
+  problem?: Problem;
+  window?: string;
+}
+
+/** What a client holds of one subscription by the contract's rule, and every state it went through. */
+export class Followed {
+  seq = -1;
+  total = -1;
+  rows = new Map<string, Record<string, unknown>>();
+  snapshots = 0;
+  deltas = 0;
+  gaps = 0;
+  readonly states = new Map<number, string>();
+
+  take(frame: ServerFrame): void {
+    if (frame.type === 'snapshot') {
+      this.snapshots += 1;
+      this.rows = new Map(frame.entries!.map((entry) => [entry.playerId, { ...entry }]));
+    } else if (frame.type === 'delta') {
+      if (frame.seq! <= this.seq) return;
+      if (frame.previousSeq! > this.seq) {
+        this.gaps += 1;
+        return;
+      }
+      this.deltas += 1;
+      for (const change of frame.changes!) this.apply(change);
+    } else {
+      return;
+    }
+    this.seq = frame.seq!;
+    this.total = frame.total!;
+    this.states.set(this.seq, this.text());
+  }
+
+  /** The list as text, for comparing. */
+  text(): string {
+    return listText([...this.rows.values()] as unknown as RankedEntry[], this.total);
+  }
+
+  private apply(change: NonNullable<ServerFrame['changes']>[number]): void {
+    if (change.rank === null) {
+      if (!this.rows.delete(change.playerId)) throw new Error(`${change.playerId} left a list it was not in`);
+      return;
+    }
+    if (change.score !== undefined) {
+      const { previousRank: _rank, previousScore: _score, passed: _passed, ...row } = change;
+      this.rows.set(change.playerId, row);
+      return;
+    }
+    const row = this.rows.get(change.playerId);
+    if (!row) throw new Error(`${change.playerId} was shifted in a list it was not in`);
+    row.rank = change.rank;
+  }
+}
+
+/** One line a row, in the order of ranks, with the total. */
+export function listText(rows: readonly RankedEntry[], total: number): string {
+  const sorted = [...rows].sort((a, b) => a.rank - b.rank);
+  return [`total ${total}`, ...sorted.map((row) => JSON.stringify(row, Object.keys(row).sort()))].join('\n');
+}
+
+/** A client of the live socket that keeps every frame and follows its subscriptions. */
+export class LiveClient {
+  readonly frames: ServerFrame[] = [];
+  readonly lists = new Map<string, Followed>();
+  closed: { code: number; reason: string } | null = null;
+
+  private constructor(readonly socket: WebSocket) {
+    socket.on('message', (data) => {
+      const frame = JSON.parse(String(data)) as ServerFrame;
+      this.frames.push(frame);
+      if (frame.id !== undefined) this.list(frame.id).take(frame);
+    });
+    socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }));
+    socket.on('error', () => undefined);
+  }
+
+  static async connect(url: string, protocols: string[] = ['ladder.v1'], options: ClientOptions = {}): Promise<LiveClient> {
+    const client = new LiveClient(new WebSocket(url, protocols, options));
+    await eventually('the socket opens', () => client.socket.readyState !== WebSocket.CONNECTING);
+    return client;
+  }
+
+  list(id: string): Followed {
+    const known = this.lists.get(id) ?? new Followed();
+    this.lists.set(id, known);
+    return known;
+  }
+
+  send(message: object | string): void {
+    this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+
+  /** Sends a message and waits for the first frame with its id that comes after it. */
+  async ask(message: { id: string } & Record<string, unknown>): Promise<ServerFrame> {
+    const from = this.frames.length;
+    this.send(message);
+    return this.frame(`an answer to ${JSON.stringify(message)}`, (frame) => frame.id === message.id, from);
+  }
+
+  async frame(what: string, fits: (frame: ServerFrame) => boolean, from = 0): Promise<ServerFrame> {
+    await eventually(what, () => this.frames.slice(from).some(fits));
+    return this.frames.slice(from).find(fits)!;
+  }
+
+  async problem(from = 0): Promise<Problem> {
+    return (await this.frame('an error frame', (frame) => frame.type === 'error', from)).problem!;
+  }
+
+  async close(): Promise<void> {
+    this.socket.close();
+    await eventually('the socket closes', () => this.closed !== null);
+  }
+}

@@ -1,0 +1,55 @@
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Test } from '@nestjs/testing';
+import { Authenticator } from '@laddercast/commands';
+import { BoardCatalog, type ApiKeyStore } from '@laddercast/ledger';
+import { RankProjection, SnapshotStore } from '@laddercast/projections';
+import { EntryDetails, ListResolver } from '@laddercast/queries';
+import { createLiveAdapter, gatewayProviders, LiveOptions, RankGateway } from '@laddercast/realtime';
+import { SignJWT } from 'jose';
+import { plainDetails, type TestBoards } from './boards.js';
+
+const JWT_SECRET = 'a secret of the tests, 32 characters';
+export const READ_KEY = 'a-key-with-the-scope-read';
+
+/** A player's token that ends in `lifeSeconds`. */
+export function playerToken(playerId: string, lifeSeconds = 3600): Promise<string> {
+  const expiresAt = Math.floor(Date.now() / 1000) + lifeSeconds;
+  return new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).setSubject(playerId).setExpirationTime(expiresAt).sign(
+    new TextEncoder().encode(JWT_SECRET),
+  );
+}
+
+export interface LiveApp {
+  url: string;
+  gateway: RankGateway;
+  close(): Promise<void>;
+}
+
+/** A gateway process: a real HTTP server on a free port, over the ports given. */
+export async function startLiveApp(
+  boards: TestBoards,
+  projection: RankProjection,
+  store: SnapshotStore,
+  options: Partial<LiveOptions> = {},
+): Promise<LiveApp> {
+  const keys = {
+    find: async (token: string) => (token === READ_KEY ? { keyId: 'k', name: 'k', scopes: ['read'] } : undefined),
+  } as unknown as ApiKeyStore;
+  const module = await Test.createTestingModule({
+    providers: [
+      { provide: LiveOptions, useValue: new LiveOptions(options) },
+      { provide: RankProjection, useValue: projection },
+      { provide: SnapshotStore, useValue: store },
+      { provide: EntryDetails, useValue: plainDetails() },
+      { provide: ListResolver, useValue: boards.resolver },
+      { provide: Authenticator, useValue: new Authenticator(keys, JWT_SECRET) },
+      { provide: BoardCatalog, useValue: boards.catalog() },
+      ...gatewayProviders,
+    ],
+  }).compile();
+  const app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter(), { logger: ['warn', 'error'] });
+  app.useWebSocketAdapter(createLiveAdapter(app));
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as { port: number };
+  return { url: `ws://127.0.0.1:${port}/v1/live`, gateway: app.get(RankGateway), close: () => app.close() };
+}

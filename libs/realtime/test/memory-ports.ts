@@ -1,0 +1,187 @@
+import {
+  applyChanges,
+  compareSortKeys,
+  decodeSortKey,
+  LadderError,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
+import {
+  DELTAS_KEPT_MAX,
+  RankProjection,
+  SnapshotStore,
+  type ListRef,
+  type PageReading,
+  type PlayerReading,
+  type ProjectedChange,
+  type ProjectedEntry,
+  type RankDelta,
+  type RankList,
+  type RankSnapshot,
+  type Reading,
+} from '@laddercast/projections';
+
+const keyOf = (list: ListRef): string => `${list.boardUid}.${list.windowUid}`;
+
+interface MemoryList {
+  counter: number;
+  entries: Map<string, { key: SortKey | null; version: number }>;
+}
+
+/** Ranks in a plain sorted array: what the Redis adapter must agree with, and quick enough for unit tests. */
+export class MemoryRankProjection extends RankProjection {
+  readonly lists = new Map<string, MemoryList>();
+  /** Set: every call fails with it, as when Redis is away. */
+  failure: LadderError | null = null;
+  /** Awaited before each page is answered. */
+  beforePage: (list: RankList) => Promise<void> = () => Promise.resolve();
+  pages = 0;
+
+  override async apply(list: RankList, _shard: number, changes: ProjectedChange[]): Promise<number> {
+    const { entries } = this.listOf(list);
+    let newer = 0;
+    for (const { playerId, version, key } of changes) {
+      if ((entries.get(playerId)?.version ?? -1) >= version) continue;
+      entries.set(playerId, { key, version });
+      newer += 1;
+      this.listOf(list).counter += 1;
+    }
+    return newer;
+  }
+
+  override async page(list: RankList, offset: number, limit: number, _style: RankStyle): Promise<PageReading> {
+    this.pages += 1;
+    await this.beforePage(list);
+    const rows = this.rows(list);
+    return { ...this.reading(list), entries: rows.slice(offset, offset + limit) };
+  }
+
+  override async player(list: RankList, playerId: string, above: number, below: number): Promise<PlayerReading> {
+    const rows = this.rows(list);
+    const index = rows.findIndex((row) => row.playerId === playerId);
+    if (index < 0) return { ...this.reading(list), entry: null, neighbours: [] };
+    const { version } = this.listOf(list).entries.get(playerId)!;
+    const neighbours = rows.slice(Math.max(0, index - above), index + below + 1);
+    return { ...this.reading(list), entry: { ...rows[index]!, version }, neighbours };
+  }
+
+  override async total(list: RankList): Promise<Reading> {
+    return this.reading(list);
+  }
+
+  override async drop(list: RankList): Promise<void> {
+    this.lists.delete(keyOf(list));
+  }
+
+  override lookup = unused;
+  override rankOfKey = unused;
+  override placement = unused;
+  override entryVersion = unused;
+  override session = unused;
+  override openMark = unused;
+  override advanceMark = unused;
+  override readMark = unused;
+
+  private listOf(list: RankList): MemoryList {
+    if (this.failure) throw this.failure;
+    const known = this.lists.get(keyOf(list)) ?? { counter: 0, entries: new Map() };
+    this.lists.set(keyOf(list), known);
+    return known;
+  }
+
+  private rows(list: RankList): ProjectedEntry[] {
+    return [...this.listOf(list).entries.values()]
+      .flatMap(({ key }) => (key ? [key] : []))
+      .sort(compareSortKeys)
+      .map((key, index) => ({ rank: index + 1, ...decodeSortKey(list.ordering, key) }));
+  }
+
+  private reading(list: RankList): Reading {
+    const { counter, entries } = this.listOf(list);
+    return { total: [...entries.values()].filter(({ key }) => key !== null).length, listVersion: counter };
+  }
+}
+
+const unused = (): never => {
+  throw new Error('This part of the port is not used here.');
+};
+
+interface Stored {
+  snapshot: RankSnapshot;
+  deltas: RankDelta[];
+}
+
+/** Snapshots in memory, with every published one kept so that tests can ask what stood at a `seq`. */
+export class MemorySnapshotStore extends SnapshotStore {
+  readonly stored = new Map<string, Stored>();
+  readonly history = new Map<string, RankSnapshot[]>();
+  readonly inUse = new Map<string, { list: ListRef; untilMs: number }>();
+  readonly listeners = new Set<(list: ListRef, seq: number) => void>();
+  /** Set: hints are lost. */
+  isDeaf = false;
+  reads = 0;
+  deltaReads = 0;
+  markCalls = 0;
+
+  override async markInUse(lists: readonly ListRef[], untilMs: number): Promise<void> {
+    this.markCalls += 1;
+    for (const list of lists) this.inUse.set(keyOf(list), { list, untilMs });
+  }
+
+  override async listsInUse(nowMs: number, limit: number): Promise<ListRef[]> {
+    return [...this.inUse.values()]
+      .filter(({ untilMs }) => untilMs > nowMs)
+      .slice(0, limit)
+      .map(({ list }) => list);
+  }
+
+  override async read(list: ListRef): Promise<RankSnapshot | null> {
+    this.reads += 1;
+    return structuredClone(this.stored.get(keyOf(list))?.snapshot ?? null);
+  }
+
+  override async publish(
+    list: ListRef,
+    expectedSeq: number | null,
+    snapshot: RankSnapshot,
+    delta: RankDelta | null,
+  ): Promise<boolean> {
+    const key = keyOf(list);
+    const known = this.stored.get(key);
+    if ((known?.snapshot.seq ?? null) !== expectedSeq) return false;
+    if (known && delta) assertLeadsTo(known.snapshot, delta, snapshot);
+    const deltas = [...(known?.deltas ?? []), ...(delta ? [delta] : [])].slice(-DELTAS_KEPT_MAX);
+    this.stored.set(key, structuredClone({ snapshot, deltas }));
+    this.history.set(key, [...(this.history.get(key) ?? []), structuredClone(snapshot)]);
+    if (!this.isDeaf) for (const listener of this.listeners) setImmediate(() => listener(list, snapshot.seq));
+    return true;
+  }
+
+  override async deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null> {
+    this.deltaReads += 1;
+    const stored = this.stored.get(keyOf(list));
+    if (!stored) return null;
+    if (stored.snapshot.seq === seq) return [];
+    const first = stored.deltas.findIndex((delta) => delta.previousSeq === seq);
+    return first < 0 ? null : structuredClone(stored.deltas.slice(first));
+  }
+
+  override async onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>> {
+    this.listeners.add(listener);
+    return async () => void this.listeners.delete(listener);
+  }
+
+  /** Forgets everything, as an emptied Redis does. */
+  lose(): void {
+    this.stored.clear();
+    this.inUse.clear();
+  }
+}
+
+function assertLeadsTo(before: RankSnapshot, delta: RankDelta, after: RankSnapshot): void {
+  if (delta.previousSeq !== before.seq || delta.seq !== after.seq || after.seq <= before.seq) {
+    throw new Error(`A delta from ${delta.previousSeq} to ${delta.seq} does not lead from ${before.seq} to ${after.seq}.`);
+  }
+  const reached = JSON.stringify(applyChanges(before.entries, delta.changes));
+  if (reached !== JSON.stringify(after.entries)) throw new Error('The changes of a delta do not lead to its snapshot.');
+}

@@ -1,0 +1,5 @@
+export * from './board.saga.js';
+export * from './saga-failure.filter.js';
+export * from './saga-pattern.js';
+export * from './saga-server.js';
+export * from './score.saga.js';

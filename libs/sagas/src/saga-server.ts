@@ -1,0 +1,49 @@
+import { EventLog, type LogBatch, type LogSubscription } from '@laddercast/event-log';
+import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
+import { isObservable, lastValueFrom } from 'rxjs';
+import { parseSagaPattern } from './saga-pattern.js';
+
+/**
+ * Runs sagas as a Nest microservice: each `@ConsumesLog(…)` handler is a consumer group of the log and
+ * gets whole batches; the batch's offset is committed only after the handler resolved. A handler that fails gets its
+ * batch again, by the rules of the log.
+ */
+export class SagaServer extends Server implements CustomTransportStrategy {
+  private subscriptions: LogSubscription[] = [];
+
+  constructor(private readonly eventLog: EventLog) {
+    super();
+  }
+
+  listen(listening: (error?: unknown) => void): void {
+    this.subscribe().then(() => listening(), listening);
+  }
+
+  /** Finishes the batches in hand and commits them. */
+  async close(): Promise<void> {
+    const subscriptions = this.subscriptions;
+    this.subscriptions = [];
+    await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+  }
+
+  override on(): never {
+    throw new Error('The saga server has no events of its own.');
+  }
+
+  override unwrap<T>(): T {
+    return this.eventLog as T;
+  }
+
+  private async subscribe(): Promise<void> {
+    for (const [pattern, handler] of this.messageHandlers) {
+      const { group, topics } = parseSagaPattern(pattern);
+      this.subscriptions.push(await this.eventLog.consume(group, topics, (batch) => run(handler, batch)));
+    }
+  }
+}
+
+/** A handler that failed resolves, to an observable that errors: only its last value says that it is done. */
+async function run(handler: MessageHandler, batch: LogBatch): Promise<void> {
+  const result: unknown = await handler(batch);
+  if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
+}

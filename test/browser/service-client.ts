@@ -1,0 +1,38 @@
+/** The REST calls by which these tests bring about what the page then has to show. */
+export class ServiceClient {
+  constructor(
+    readonly url: string,
+    readonly adminKey: string,
+  ) {}
+
+  /** @throws with the answer when it is a refusal */
+  async call<Body>(method: string, path: string, body?: object): Promise<Body> {
+    const response = await fetch(new URL(path, this.url), {
+      method,
+      headers: { authorization: `Bearer ${this.adminKey}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text ? JSON.parse(text) : null) as Body;
+  }
+
+  async makeBoard(board: string, options: object = {}): Promise<void> {
+    await this.call('PUT', `/v1/boards/${board}`, {
+      title: `Board ${board}`,
+      order: 'desc',
+      operator: 'sum',
+      windows: ['alltime', 'daily'],
+      push: { intervalMs: 100 },
+      ...options,
+    });
+  }
+
+  /** Submits `player → score` in the order given; the answer is sent when it is durable. */
+  async submit(board: string, scores: Record<string, number>, options: object = {}): Promise<void> {
+    const submissions = Object.entries(scores).map(([playerId, score]) => ({ board, playerId, score, ...options }));
+    const { results } = await this.call<{ results: { problem?: object }[] }>('POST', '/v1/scores', { submissions });
+    const refused = results.find(({ problem }) => problem);
+    if (refused) throw new Error(JSON.stringify(refused));
+  }
+}

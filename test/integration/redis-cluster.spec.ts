@@ -1,0 +1,107 @@
+// Real: three masters of the Redis or Valkey found, made into a cluster here.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeSortKey, type BoardOrdering } from '@laddercast/domain';
+import { RedisConnection, RedisRankProjection, RedisSnapshotStore, type RankList } from '@laddercast/projections';
+import { rankProjectionConformance } from '@laddercast/testing';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRedis, type RedisProcess } from './redis-process.js';
+
+const SLOTS = 16_384;
+let masters: RedisProcess[] = [];
+let redis: RedisConnection;
+
+beforeAll(async () => {
+  const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+  masters = await Promise.all([0, 1, 2].map(() => startRedis({ args })));
+  await formCluster(masters);
+  redis = new RedisConnection({ url: masters.map(({ url }) => url).join(','), commandTimeoutMs: 10_000 });
+  await redis.connect();
+});
+
+afterAll(async () => {
+  await redis?.close();
+  await Promise.all(masters.map((master) => master.stop()));
+});
+
+describe('ranks in a Redis cluster', () => {
+  rankProjectionConformance({ projection: () => new RedisRankProjection(redis), runs: 6 });
+});
+
+describe('a Redis cluster', () => {
+  it('holds the shards of one list on several masters, each script in one slot', async () => {
+    const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
+    const list: RankList = { boardUid: 2, windowUid: 1, ordering, shards: 12 };
+    const projection = new RedisRankProjection(redis);
+    for (let shard = 0; shard < list.shards; shard += 1) {
+      const playerId = `p${shard}`;
+      const key = encodeSortKey(ordering, { score: shard, columns: [], achievedAtMs: 0 }, playerId);
+      await projection.apply(list, shard, [{ playerId, version: 1, key }], null);
+    }
+    const sizes = await Promise.all(masters.map((master) => onServer(master, (server) => server.dbsize())));
+    // A script that left its slot would have been refused by the server (CROSSSLOT, or an undeclared key).
+    expect(sizes.every((size) => size > 0)).toBe(true);
+    expect((await projection.total(list)).total).toBe(12);
+  });
+
+  it('has a mark on each master, and no mark when one master lost everything', async () => {
+    const projection = new RedisRankProjection(redis);
+    await projection.openMark(1);
+    await projection.advanceMark(1, 0, 7, projection.session());
+    expect(await projection.readMark(1)).toBe(7);
+    await onServer(masters[1]!, (server) => server.flushall());
+    expect(await projection.readMark(1)).toBeNull();
+    await expect(projection.advanceMark(1, 7, 9, projection.session())).rejects.toMatchObject({
+      code: 'PROJECTION_UNAVAILABLE',
+    });
+  });
+
+  it('finds a script again that a master has forgotten', async () => {
+    await Promise.all(masters.map((master) => onServer(master, (server) => server.script('FLUSH'))));
+    const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
+    const list: RankList = { boardUid: 2, windowUid: 2, ordering, shards: 9 };
+    expect(await new RedisRankProjection(redis).total(list)).toEqual({ total: 0, listVersion: 0 });
+  });
+
+  it('carries hints from any master to every listener', async () => {
+    const store = new RedisSnapshotStore(redis);
+    const heard: number[] = [];
+    const stop = await store.onPublished((_list, seq) => heard.push(seq));
+    for (let seq = 1; heard.length === 0 && seq < 60; seq += 1) {
+      const snapshot = { seq, asOfMs: 0, total: 0, listVersion: 0, entries: [] };
+      expect(await store.publish({ boardUid: seq, windowUid: 1 }, null, snapshot, null)).toBe(true);
+      await sleep(50);
+    }
+    expect(heard.length).toBeGreaterThan(0);
+    await stop();
+  });
+});
+
+async function formCluster(nodes: readonly RedisProcess[]): Promise<void> {
+  const share = Math.ceil(SLOTS / nodes.length);
+  for (const [at, node] of nodes.entries()) {
+    await onServer(node, async (server) => {
+      await server.call('CLUSTER', 'SET-CONFIG-EPOCH', at + 1);
+      await server.call('CLUSTER', 'ADDSLOTSRANGE', at * share, Math.min(SLOTS, (at + 1) * share) - 1);
+      if (at > 0) await server.call('CLUSTER', 'MEET', '127.0.0.1', nodes[0]!.port);
+    });
+  }
+  for (let tries = 0; tries < 200; tries += 1) {
+    const infos = await Promise.all(nodes.map((node) => onServer(node, (server) => server.cluster('INFO'))));
+    const formed = infos.every(
+      (info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`),
+    );
+    if (formed) return;
+    await sleep(100);
+  }
+  throw new Error('the three masters did not become a cluster within 20 s');
+}
+
+async function onServer<T>(server: RedisProcess, work: (client: Redis) => Promise<T>): Promise<T> {
+  const client = new Redis(server.port, '127.0.0.1');
+  try {
+    return await work(client);
+  } finally {
+    client.disconnect();
+  }
+}

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { requiredService } from '@laddercast/testing';
+import { Redis } from 'ioredis';
+
+/** A server of the test's own, empty, which forgets all when it ends. */
+export interface RedisProcess {
+  port: number;
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+const READY_TRIES = 100;
+
+/** A port that is free now, and whose cluster bus port is free too. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    // The bus listens 10,000 higher.
+    if (port < 55_000) return port;
+  }
+}
+
+/** Starts the program that `npm test` found. */
+export async function startRedis(
+  options: { port?: number; args?: string[]; env?: Record<string, string> } = {},
+): Promise<RedisProcess> {
+  const port = options.port ?? (await freePort());
+  const folder = mkdtempSync(join(tmpdir(), 'ladder-redis-'));
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
+  const child = spawn(requiredService('TEST_REDIS_BINARY'), [...args, ...(options.args ?? [])], {
+    stdio: 'ignore',
+    env: { ...process.env, ...options.env },
+  });
+  await answers(port, child);
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { port, url: `redis://127.0.0.1:${port}`, pid: child.pid!, stop };
+}
+
+async function answers(port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < READY_TRIES; attempt += 1) {
+    if (child.exitCode !== null) throw new Error(`the Redis of the test ended with code ${child.exitCode}`);
+    const redis = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => null });
+    redis.on('error', () => undefined);
+    const up = await redis.connect().then(
+      () => true,
+      () => false,
+    );
+    redis.disconnect();
+    if (up) return;
+    await sleep(50);
+  }
+  throw new Error(`the Redis of the test does not answer on port ${port}`);
+}

@@ -1,0 +1,243 @@
+// Real: PostgreSQL with the ledger's tables, Redis or Valkey, the handlers of the command bus.
+import { encodeSortKey, laneOf, shardOf, withBoardDefaults, type Board } from '@laddercast/domain';
+import { PostgresDatabase } from '@laddercast/ledger';
+import {
+  AppliedSessions,
+  ApplyEntriesCommand,
+  ApplyEntriesHandler,
+  CommittedPositions,
+  MarkLaneCommand,
+  MarkLaneHandler,
+  ProjectionRecovery,
+  RedisConnection,
+  RedisRankProjection,
+  type RankList,
+  type RecoveryProgress,
+} from '@laddercast/projections';
+import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+const LANES = 2;
+const PLAYERS = 6000;
+const never = new AbortController().signal;
+
+class CommittedInMemory extends CommittedPositions {
+  readonly positions = [0, 0];
+
+  override async of(lane: number): Promise<number> {
+    return this.positions[lane]!;
+  }
+}
+
+let testDatabase: TestDatabase;
+let database: PostgresDatabase;
+let redis: RedisConnection;
+let plain: Redis;
+let projection: RedisRankProjection;
+let committed: CommittedInMemory;
+let progress: RecoveryProgress[];
+let recovery: ProjectionRecovery;
+let board: Board;
+let windows: Record<'alltime' | 'running' | 'kept' | 'over', number>;
+
+beforeAll(async () => {
+  const url = await emptyTestRedis();
+  plain = new Redis(url);
+  redis = new RedisConnection({ url, commandTimeoutMs: 10_000 });
+  await redis.connect();
+  projection = new RedisRankProjection(redis);
+  testDatabase = await createTestDatabase();
+  database = new PostgresDatabase({ url: testDatabase.url });
+  await database.open({ migrate: true });
+  await fill();
+});
+
+afterAll(async () => {
+  plain?.disconnect();
+  await redis?.close();
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+beforeEach(async () => {
+  await plain.flushall();
+  committed = new CommittedInMemory();
+  committed.positions.fill(PLAYERS);
+  progress = [];
+  recovery = new ProjectionRecovery({
+    database,
+    projection,
+    committed,
+    boardOf: async (uid) => (uid === board.uid ? board : undefined),
+    onProgress: (step) => progress.push(step),
+    onError: (_lane, error) => {
+      throw error;
+    },
+  });
+});
+
+const listOf = (window: keyof typeof windows): RankList => ({
+  boardUid: board.uid,
+  windowUid: windows[window],
+  ordering: board.definition,
+  shards: 3,
+});
+
+/** A board whose players each have an entry in four windows, with version = number; every tenth was removed. */
+async function fill(): Promise<void> {
+  const definition = withBoardDefaults({
+    order: 'desc',
+    operator: 'best',
+    sharding: { by: 'hash', count: 3 },
+    keepEndedSeconds: 3600,
+    columns: [{ name: 'moves', order: 'asc' }],
+  });
+  const [row] = await database.query<{ uid: number }>(
+    `INSERT INTO boards (board_id, definition, revision) VALUES ('blitz', $1, 1) RETURNING board_uid AS uid`,
+    [JSON.stringify(definition)],
+  );
+  board = { uid: row!.uid, id: 'blitz', revision: 1, definition };
+  const ends = { alltime: null, running: '1 hour', kept: '-30 minutes', over: '-2 hours' };
+  windows = {} as typeof windows;
+  for (const [name, end] of Object.entries(ends)) {
+    const [window] = await database.query<{ uid: number }>(
+      `INSERT INTO windows (board_uid, window_id, kind, ends_at) VALUES ($1, $2, 'daily', now() + $3::interval)
+       RETURNING window_uid AS uid`,
+      [board.uid, name, end],
+    );
+    windows[name as keyof typeof windows] = window!.uid;
+  }
+  const numbers = Array.from({ length: PLAYERS }, (_, at) => at + 1);
+  const players = numbers.map((number) => `Spieler ${number} é`);
+  for (const windowUid of Object.values(windows)) {
+    await database.query(
+      `INSERT INTO entries SELECT $1, player, $2, lane, number, number % 10 = 0, number % 50, ARRAY[number % 7], 1000 + number
+       FROM unnest($3::text[], $4::int[], $5::int[]) AS given (player, lane, number)`,
+      [windowUid, board.uid, players, players.map((player) => laneOf(player, LANES)), numbers],
+    );
+  }
+}
+
+async function expectWhole(window: keyof typeof windows): Promise<void> {
+  const list = listOf(window);
+  expect((await projection.total(list)).total).toBe(PLAYERS * 0.9);
+  for (const number of [1, 17, 5999]) {
+    const playerId = `Spieler ${number} é`;
+    const { entry } = await projection.player(list, playerId, 0, 0, 'ordinal');
+    expect(entry).toMatchObject({
+      score: number % 50,
+      columns: [number % 7],
+      achievedAtMs: 1000 + number,
+      version: number,
+    });
+  }
+  expect(await projection.entryVersion(list, 'Spieler 10 é')).toBe(10);
+}
+
+const checkAll = async (): Promise<boolean[]> => [await recovery.check(0, never), await recovery.check(1, never)];
+
+describe('recovery of the ranks', () => {
+  it('brings everything back when Redis is empty, removals and the expiry of windows included', async () => {
+    expect(await checkAll()).toEqual([true, true]);
+    await expectWhole('alltime');
+    await expectWhole('running');
+    await expectWhole('kept');
+    expect((await projection.total(listOf('over'))).total).toBe(0);
+    expect(await plain.pttl(`{${board.uid}.${windows.kept}.0.1}1:z`)).toBeGreaterThan(1_000_000);
+    expect(await plain.pttl(`{${board.uid}.${windows.alltime}.0.1}1:z`)).toBe(-1);
+    expect(await projection.readMark(0)).toBe(PLAYERS);
+    expect(progress.at(-1)).toMatchObject({ lane: 1, step: 'recovered', mark: null, committed: PLAYERS });
+    progress = [];
+    expect(await checkAll()).toEqual([false, false]);
+    expect(progress).toEqual([]);
+  });
+
+  it('sends only what is newer than a mark that is behind', async () => {
+    await checkAll();
+    await plain.set('{m0}ladder:mark:0', PLAYERS - 100);
+    progress = [];
+    expect(await checkAll()).toEqual([true, false]);
+    const { sent, newer, mark } = progress.at(-1)!;
+    expect(mark).toBe(PLAYERS - 100);
+    expect(sent).toBeGreaterThan(100);
+    expect(sent).toBeLessThan(300);
+    expect(newer).toBe(0);
+  });
+
+  it('does not vouch for a Redis that was emptied while it worked', async () => {
+    const emptiedOnce = new ProjectionRecovery({
+      ...recovery['options'],
+      onProgress: ({ step, sent }) => void (step === 'scanning' && sent > 4000 && void plain.flushall()),
+    });
+    await expect(emptiedOnce.check(0, never)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    expect(await projection.readMark(0)).toBeNull();
+    expect(await recovery.check(0, never)).toBe(true);
+  });
+
+  it('looks again when it is woken, and stops with its signal', async () => {
+    const stop = new AbortController();
+    let wake = (): void => undefined;
+    const watching = recovery.watch(0, stop.signal, (listener) => {
+      wake = listener;
+      return () => undefined;
+    });
+    await expect.poll(() => projection.readMark(0)).toBe(PLAYERS);
+    await plain.flushall();
+    wake();
+    await expect.poll(() => projection.readMark(0)).toBe(PLAYERS);
+    stop.abort();
+    await watching;
+  });
+});
+
+describe('the handlers of the score saga', () => {
+  const change = (number: number) => {
+    const playerId = `Spieler ${number} é`;
+    const values = { score: number, columns: [1], achievedAtMs: 1 };
+    const key = encodeSortKey(board.definition, values, playerId);
+    return { shard: shardOf(playerId, 3), changes: [{ playerId, version: PLAYERS + number, key }] };
+  };
+
+  it('apply and mark, and refuse to mark what an emptied Redis has lost', async () => {
+    await checkAll();
+    const sessions = new AppliedSessions();
+    const apply = new ApplyEntriesHandler(projection, sessions);
+    const mark = new MarkLaneHandler(projection, sessions, committed);
+    const applyOne = (number: number): Promise<{ applied: number }> => {
+      const { shard, changes } = change(number);
+      return apply.execute(new ApplyEntriesCommand(listOf('alltime'), shard, changes, null));
+    };
+    expect(await applyOne(1)).toEqual({ applied: 1 });
+    expect(await applyOne(1)).toEqual({ applied: 0 });
+    await mark.execute(new MarkLaneCommand(0, PLAYERS + 1));
+    committed.positions[0] = PLAYERS + 1;
+    expect(await projection.readMark(0)).toBe(PLAYERS + 1);
+
+    await plain.flushall();
+    await applyOne(2);
+    const refused = { code: 'PROJECTION_UNAVAILABLE', retriable: true };
+    await expect(mark.execute(new MarkLaneCommand(0, PLAYERS + 2))).rejects.toMatchObject(refused);
+    expect(await recovery.check(0, never)).toBe(true);
+    await mark.execute(new MarkLaneCommand(0, PLAYERS + 2));
+    expect(await projection.readMark(0)).toBe(PLAYERS + 2);
+  });
+
+  it('refuse to mark once when the connection was replaced between two changes of a batch', async () => {
+    await checkAll();
+    const sessions = new AppliedSessions();
+    const apply = new ApplyEntriesHandler(projection, sessions);
+    const mark = new MarkLaneHandler(projection, sessions, committed);
+    const { shard, changes } = change(1);
+    await apply.execute(new ApplyEntriesCommand(listOf('alltime'), shard, changes, null));
+    const before = projection.session();
+    await plain.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await expect.poll(() => projection.session(), { timeout: 5000 }).not.toBe(before);
+    await apply.execute(new ApplyEntriesCommand(listOf('alltime'), shard, changes, null));
+    const refused = { code: 'PROJECTION_UNAVAILABLE' };
+    await expect(mark.execute(new MarkLaneCommand(0, PLAYERS + 1))).rejects.toMatchObject(refused);
+    await apply.execute(new ApplyEntriesCommand(listOf('alltime'), shard, changes, null));
+    await mark.execute(new MarkLaneCommand(0, PLAYERS + 1));
+    expect(await projection.readMark(0)).toBe(PLAYERS + 1);
+  });
+});

@@ -1,0 +1,141 @@
+// Real: Redis or Valkey, two stores with connections of their own.
+import {
+  DELTAS_KEPT_MAX,
+  RedisConnection,
+  RedisSnapshotStore,
+  type ListRef,
+  type RankDelta,
+  type RankSnapshot,
+} from '@laddercast/projections';
+import { emptyTestRedis } from '@laddercast/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+
+let connections: RedisConnection[];
+let owner: RedisSnapshotStore;
+let other: RedisSnapshotStore;
+let list: ListRef;
+let boardUid = 1;
+
+beforeAll(async () => {
+  const url = await emptyTestRedis();
+  connections = [new RedisConnection({ url }), new RedisConnection({ url })];
+  await Promise.all(connections.map((redis) => redis.connect()));
+  [owner, other] = connections.map((redis) => new RedisSnapshotStore(redis)) as [
+    RedisSnapshotStore,
+    RedisSnapshotStore,
+  ];
+});
+
+afterAll(() => Promise.all(connections.map((redis) => redis.close())));
+
+beforeEach(() => {
+  list = { boardUid: boardUid++, windowUid: 3 };
+});
+
+const snapshotAt = (seq: number): RankSnapshot => ({ seq, asOfMs: seq, total: seq, listVersion: seq, entries: [] });
+const deltaTo = (seq: number, previousSeq: number): RankDelta => ({
+  seq,
+  previousSeq,
+  asOfMs: seq,
+  total: seq,
+  listVersion: seq,
+  changes: [{ playerId: 'Åda 😀', rank: null, previousRank: 1 }],
+});
+
+/** Publishes a first snapshot and one after another. */
+async function publishAll(first: number, ...following: number[]): Promise<void> {
+  const stored = (await owner.read(list))?.seq ?? null;
+  expect(await owner.publish(list, stored, snapshotAt(first), null)).toBe(true);
+  let previous = first;
+  for (const seq of following) {
+    expect(await owner.publish(list, previous, snapshotAt(seq), deltaTo(seq, previous))).toBe(true);
+    previous = seq;
+  }
+}
+
+describe('snapshots in Redis', () => {
+  it('are read by every process as they were published', async () => {
+    expect(await other.read(list)).toBeNull();
+    await publishAll(10, 12);
+    expect(await other.read(list)).toEqual(snapshotAt(12));
+    expect(await other.deltasSince(list, 10)).toEqual([deltaTo(12, 10)]);
+  });
+
+  it('have one history: of two owners that publish at once only one can', async () => {
+    await publishAll(10);
+    const attempts = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        (at % 2 ? owner : other).publish(list, 10, snapshotAt(11 + at), deltaTo(11 + at, 10)),
+      ),
+    );
+    expect(attempts.filter((written) => written)).toHaveLength(1);
+    expect(await other.deltasSince(list, 10)).toHaveLength(1);
+  });
+
+  it('never go back: neither over what is stored nor from what is not', async () => {
+    await publishAll(10, 20);
+    expect(await other.publish(list, 10, snapshotAt(30), deltaTo(30, 10))).toBe(false);
+    expect(await other.publish(list, null, snapshotAt(30), null)).toBe(false);
+    expect(await other.publish(list, 20, snapshotAt(20), deltaTo(20, 20))).toBe(false);
+    expect(await other.publish({ ...list, windowUid: 4 }, 20, snapshotAt(30), deltaTo(30, 20))).toBe(false);
+    expect(await other.read(list)).toEqual(snapshotAt(20));
+  });
+});
+
+describe('deltas in Redis', () => {
+  it('are those after a seq that was published, or that lies in a gap of the numbers', async () => {
+    await publishAll(10, 12, 20, 21);
+    expect((await other.deltasSince(list, 12))!.map(({ seq }) => seq)).toEqual([20, 21]);
+    expect((await other.deltasSince(list, 15))!.map(({ seq }) => seq)).toEqual([20, 21]);
+    expect(await other.deltasSince(list, 21)).toEqual([]);
+  });
+
+  it('are refused for a seq from before the history, from another one, and for a list without snapshot', async () => {
+    await publishAll(10, 12);
+    expect(await other.deltasSince(list, 9)).toBeNull();
+    expect(await other.deltasSince(list, 13)).toBeNull();
+    expect(await other.deltasSince({ ...list, windowUid: 9 }, 1)).toBeNull();
+    await publishAll(100, 101);
+    expect(await other.deltasSince(list, 12)).toBeNull();
+    expect(await other.deltasSince(list, 100)).toHaveLength(1);
+  });
+
+  it('are kept up to a number, and refused for what lies before', async () => {
+    await publishAll(1, ...Array.from({ length: DELTAS_KEPT_MAX + 5 }, (_, at) => at + 2));
+    expect(await other.deltasSince(list, 5)).toBeNull();
+    expect(await other.deltasSince(list, 6)).toHaveLength(DELTAS_KEPT_MAX);
+  });
+});
+
+describe('hints', () => {
+  it('reach every listener once per publication, until it stops', async () => {
+    const heard: [ListRef, number][] = [];
+    const stop = await other.onPublished((...hint) => heard.push(hint));
+    let seq = 0;
+    await vi.waitFor(async () => {
+      await publishAll((seq += 1));
+      expect(heard.length).toBeGreaterThan(0);
+    });
+    expect(heard.at(-1)![0]).toEqual(list);
+    await stop();
+    const count = heard.length;
+    await owner.publish(list, seq, snapshotAt(seq + 1), deltaTo(seq + 1, seq));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(heard).toHaveLength(count);
+  });
+});
+
+describe('lists in use', () => {
+  it('are listed until their time is over, and never for a shorter time than somebody asked for', async () => {
+    const [first, second] = [list, { ...list, windowUid: 4 }];
+    await owner.markInUse([first, second], 1000);
+    await other.markInUse([first], 5000);
+    await owner.markInUse([first], 2000);
+    await owner.markInUse([], 2000);
+    expect(await other.listsInUse(1000, 10)).toEqual([second, first]);
+    expect(await other.listsInUse(1000, 1)).toEqual([second]);
+    expect(await other.listsInUse(5000, 10)).toEqual([first]);
+    expect(await other.listsInUse(0, 10)).toEqual([first]);
+    expect(await other.listsInUse(5001, 10)).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runStep, stopRecordedStep, stopSteps } from './commands.mjs';
+import { installWhenStale } from './install.mjs';
+import { onInterruption } from './interruption.mjs';
+import { waitForLock } from './lock.mjs';
+import { requireNode } from './node-version.mjs';
+import { describeFailure, Problem } from './problem.mjs';
+import { step } from './progress.mjs';
+
+const sourceFolders = ['apps', 'libs', 'examples'];
+const sourceFiles = ['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json', 'tools/build.mjs'];
+const lockWaitMs = 15 * 60_000;
+
+/** The top folder of the project. */
+export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+/** The program that `npm start` runs. */
+export function standaloneMain(root = projectRoot) {
+  return join(root, 'dist/apps/standalone/src/main.js');
+}
+
+/** Whether something that the build reads was added, changed or removed since the last build that succeeded. */
+export function isStale(root = projectRoot) {
+  const stamp = stampFile(root);
+  if (!existsSync(stamp) || !existsSync(standaloneMain(root))) return true;
+  return readFileSync(stamp, 'utf8') !== fingerprint(root);
+}
+
+/** Builds all apps and libs into dist/, with the files that are not TypeScript in their places. */
+export async function build(root = projectRoot) {
+  const before = fingerprint(root);
+  rmSync(stampFile(root), { force: true });
+  const nest = join(root, 'node_modules/@nestjs/cli/bin/nest.js');
+  await runStep('Building (nest build; about ten seconds)', process.execPath, [nest, 'build', 'standalone'], {
+    cwd: root,
+    recordFile: stepRecord(root),
+  });
+  if (!existsSync(standaloneMain(root))) {
+    throw new Problem(`The build ended well, but ${relative(root, standaloneMain(root))} is not there.`);
+  }
+  for (const file of assets(root)) {
+    const target = join(root, 'dist', file);
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(join(root, file), target);
+  }
+  // The state from before the build: what was saved while it ran makes the next one necessary.
+  writeFileSync(stampFile(root), before);
+}
+
+/** Installs the dependencies and builds, each when stale; one process at a time does so in a checkout. */
+export async function prepare(root = projectRoot, { force = false } = {}) {
+  const lock = await waitForLock(join(root, '.data/build.lock'), lockWaitMs, (pid) =>
+    step(`Waiting for another build in this folder (pid ${pid})`),
+  );
+  if (lock.release === undefined)
+    throw new Problem(`Another build has been running for too long here (pid ${lock.holder}).`);
+  try {
+    await stopRecordedStep(stepRecord(root));
+    await installWhenStale(root, stepRecord(root));
+    if (force || isStale(root)) await build(root);
+  } finally {
+    lock.release();
+  }
+}
+
+function stepRecord(root) {
+  mkdirSync(join(root, '.data'), { recursive: true });
+  return join(root, '.data/step.json');
+}
+
+function stampFile(root) {
+  return join(root, 'dist/.built-from');
+}
+
+function assets(root) {
+  const scripts = filesUnder(join(root, 'libs')).filter((path) => path.endsWith('.lua'));
+  const pages = filesUnder(join(root, 'apps')).filter((path) => /^apps\/[^/]+\/public\//.test(relative(root, path)));
+  return [...scripts, ...pages].map((path) => relative(root, path));
+}
+
+function fingerprint(root) {
+  const hash = createHash('sha256');
+  const files = [
+    ...sourceFolders.flatMap((folder) => filesUnder(join(root, folder))),
+    ...sourceFiles.map((file) => join(root, file)),
+  ];
+  for (const path of files.filter((file) => existsSync(file)).sort()) {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${relative(root, path)}\0${size}\0${mtimeMs}\n`);
+  }
+  return hash.digest('hex');
+}
+
+function filesUnder(folder) {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesUnder(path) : [path];
+  });
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  onInterruption(() => void stopSteps().then(() => process.exit(130)));
+  try {
+    requireNode(projectRoot);
+    await prepare(projectRoot, { force: true });
+    step('Built into dist/');
+  } catch (error) {
+    console.error(describeFailure(error));
+    process.exitCode = 1;
+  }
+}

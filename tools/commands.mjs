@@ -1,0 +1,109 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { Problem } from './problem.mjs';
+import { identityOf, stopProcess } from './process-identity.mjs';
+import { step, withHeartbeat } from './progress.mjs';
+
+const outputLinesMax = 40;
+const live = new Set();
+const stepSignals = [
+  ['SIGTERM', 3_000],
+  ['SIGKILL', 3_000],
+];
+
+/** Every executable of that name on the PATH, in its order. */
+export function findOnPath(name, env = process.env) {
+  const names = process.platform === 'win32' ? [`${name}.exe`, `${name}.cmd`] : [name];
+  return (env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .flatMap((folder) => names.map((file) => join(folder, file)))
+    .filter(isExecutable);
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** What a short command printed on both of its outputs, or `null` when it cannot be run or fails. */
+export function outputOf(command, args, options = {}) {
+  const result = spawnSync(command, args, { encoding: 'utf8', timeout: 20_000, ...options });
+  return result.status === 0 ? `${result.stdout}${result.stderr}` : null;
+}
+
+/**
+ * Runs one step to its end: a line of progress at the start, then one every ten seconds.
+ * @param {{ env?: object, cwd?: string, remedy?: string, recordFile?: string }} options the file names the process
+ *   while it runs, for `stopRecordedStep`
+ * @throws Problem with the last lines that it printed when it fails
+ */
+export async function runStep(text, command, args, { env = process.env, cwd, remedy = '', recordFile } = {}) {
+  step(text);
+  const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const outcomeOfChild = ended(child);
+  const target = { pid: child.pid, identity: identityOf(child.pid), group: true };
+  live.add(target);
+  if (recordFile !== undefined) writeFileSync(recordFile, JSON.stringify(target));
+  const lines = [];
+  for (const stream of [child.stdout, child.stderr]) collectLines(stream, lines);
+  try {
+    const outcome = await withHeartbeat(lowerFirst(text), () => outcomeOfChild);
+    if (outcome.code === 0) return lines;
+    const how = outcome.error ?? (outcome.signal ? `stopped by ${outcome.signal}` : `exit code ${outcome.code}`);
+    const printed = lines.map((line) => `    ${line}`).join('\n');
+    throw new Problem([`${text}: failed (${how}).`, printed, remedy].filter((part) => part !== '').join('\n'));
+  } finally {
+    live.delete(target);
+    if (recordFile !== undefined) rmSync(recordFile, { force: true });
+  }
+}
+
+/** Stops the steps that are running now, with all that they started. */
+export async function stopSteps() {
+  await Promise.all([...live].map((target) => stopProcess(target, stepSignals)));
+}
+
+/** Stops the step that a run which was killed has left behind, if it still runs. */
+export async function stopRecordedStep(recordFile) {
+  if (!existsSync(recordFile)) return;
+  const target = JSON.parse(readFileSync(recordFile, 'utf8'));
+  if (identityOf(target.pid) === target.identity) {
+    step(`Stopping a step (pid ${target.pid}) that was left over from a run that was killed`);
+    await stopProcess(target, stepSignals);
+  }
+  rmSync(recordFile, { force: true });
+}
+
+function ended(child) {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ error: error.message }));
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function collectLines(stream, lines) {
+  let rest = '';
+  const keep = (line) => {
+    if (line.trim() === '') return;
+    lines.push(stripVTControlCharacters(line).trimEnd());
+    if (lines.length > outputLinesMax) lines.shift();
+  };
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk) => {
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop();
+    parts.forEach(keep);
+  });
+  stream.on('end', () => keep(rest));
+}
+
+function lowerFirst(text) {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { differences, prepareBoard, readLeader, readTable } from './demo/board.mjs';
+import { Client } from './demo/client.mjs';
+import { readMatches, tableOf } from './demo/matches.mjs';
+import { readOptions, usage } from './demo/options.mjs';
+import { ProgressBar } from './demo/progress-bar.mjs';
+import { playMatches } from './demo/replay.mjs';
+import { describeFailure, Problem } from './problem.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const results = new URL('../data/football-results-1872-1999.csv', import.meta.url);
+const leaderEveryMs = 1_000;
+const catchUpMaxMs = 60_000;
+const standstillMaxMs = 10_000;
+const failuresShownMax = 10;
+const topShown = 10;
+const number = new Intl.NumberFormat('en');
+
+/** Plays the matches behind a progress bar that also says who leads. */
+async function play(client, matches, options, bar) {
+  const state = { played: 0, date: matches[0].date, leader: null };
+  let leaderReadAt = -Infinity;
+  let failuresShown = 0;
+  const onProgress = ({ played, date }) => {
+    bar.show(Object.assign(state, { played, date }));
+    if (performance.now() - leaderReadAt < leaderEveryMs) return;
+    leaderReadAt = performance.now();
+    void readLeader(client, options.board).then((leader) => (state.leader = leader ?? state.leader));
+  };
+  const onFailure = ({ submissionId, playerId }, problem) => {
+    failuresShown += 1;
+    if (failuresShown > failuresShownMax) return;
+    bar.note(`Refused: ${submissionId} (${playerId}): ${problem.code} ${problem.detail ?? problem.title}`);
+  };
+  const tally = await playMatches(client, matches, { ...options, onProgress, onFailure });
+  state.leader = (await readLeader(client, options.board)) ?? state.leader;
+  bar.show(state, { last: true });
+  return tally;
+}
+
+/**
+ * Reads the board until it equals the table: what it shows may be a moment behind. Gives up when it has not changed for
+ * ten seconds, and after a minute.
+ */
+async function compare(client, board, expected) {
+  const deadline = performance.now() + catchUpMaxMs;
+  let changedAt = performance.now();
+  let before = '';
+  for (;;) {
+    const shown = await readTable(client, board);
+    const faults = differences(expected, shown);
+    const text = JSON.stringify(shown);
+    if (text !== before) changedAt = performance.now();
+    before = text;
+    const isOver = performance.now() > Math.min(deadline, changedAt + standstillMaxMs);
+    if (faults.length === 0 || isOver) return { shown, faults };
+    await sleep(250);
+  }
+}
+
+function printTop(table) {
+  console.log('');
+  for (const { rank, playerId, score } of table.slice(0, topShown)) {
+    console.log(`${String(rank).padStart(4)}  ${playerId.padEnd(24)} ${number.format(score).padStart(6)}`);
+  }
+  console.log('');
+}
+
+function printVerdict({ shown, faults }, { replay, keep }) {
+  const teams = `${number.format(shown.length)} nations`;
+  if (keep && replay.isNew) {
+    console.log(`${teams}; not compared with the file, because the replay was added to what was there (--keep).`);
+    return true;
+  }
+  if (faults.length === 0) {
+    console.log(`The board equals the table computed from the file: ${teams}, points and order.`);
+    return true;
+  }
+  console.log('The board does not equal the table computed from the file:');
+  for (const line of faults) console.log(`  ${line}`);
+  console.log(
+    'Other scores on the same board do that too; a new replay (without --replay) starts with an empty board.',
+  );
+  return false;
+}
+
+async function main() {
+  const options = readOptions(process.argv.slice(2), { root });
+  if (options.help) {
+    console.log(usage);
+    return true;
+  }
+  if (options.key === null) {
+    throw new Problem(
+      'There is no key. Start the service with npm start, or set LADDER_KEY to a key with admin rights.',
+    );
+  }
+  const matches = readMatches(readFileSync(results, 'utf8')).slice(0, options.limit);
+  const bar = new ProgressBar(matches.length);
+  const client = new Client({ url: options.url, key: options.key, onRetry: (text) => bar.note(text) });
+  const { replay, board } = options;
+  console.log(await prepareBoard(client, board, { emptied: replay.isNew && !options.keep }));
+  console.log(`Watch it live: ${options.url.replace(/\/+$/, '')}/${board === 'football' ? '' : `?board=${board}`}`);
+  console.log(
+    `Replay ${replay.id}: ${number.format(matches.length)} matches (again: npm run demo -- --replay ${replay.id})\n`,
+  );
+  bar.start();
+  const tally = await play(client, matches, options, bar);
+  const verdict = await compare(client, board, tableOf(matches));
+  printTop(verdict.shown);
+  console.log(
+    `${number.format(tally.counted)} results counted, ${number.format(tally.replayed)} had been counted before, ` +
+      `${number.format(tally.failed)} refused.`,
+  );
+  return printVerdict(verdict, options) && tally.failed === 0;
+}
+
+process.once('SIGINT', () => {
+  console.log('\nInterrupted. What was played is kept; go on with --replay and the id above.');
+  process.exit(130);
+});
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} catch (error) {
+  console.error(`\n${describeFailure(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * A text that no other process on this machine has, also after the pid was given to another one; `null` when the
+ * process is gone (or is a zombie, which holds nothing any more).
+ */
+export function identityOf(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  if (process.platform !== 'linux') return identityByPs(pid);
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : `${bootId}/${fields[19]}`;
+  } catch {
+    return null;
+  }
+}
+
+function identityByPs(pid) {
+  const { status, stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' });
+  const line = (stdout ?? '').trim();
+  return status !== 0 || line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');
+}
+
+/** The command line of a process, or an empty text when it is gone. */
+export function commandLineOf(pid) {
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Stops a process by signals of growing force, each with its time to work.
+ * @param {{ pid: number, identity: string, group?: boolean }} target nothing is sent once the identity has changed;
+ *   `group` sends to the process group that it leads
+ * @param {[signal: string, waitMs: number][]} signals
+ * @returns whether it is gone
+ */
+export async function stopProcess({ pid, identity, group = false }, signals) {
+  for (const [signal, waitMs] of signals) {
+    if (identityOf(pid) !== identity) return true;
+    try {
+      process.kill(group ? -pid : pid, signal);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
+    const deadlineMs = Date.now() + waitMs;
+    while (Date.now() < deadlineMs) {
+      if (identityOf(pid) !== identity) return true;
+      await sleep(25);
+    }
+  }
+  return identityOf(pid) !== identity;
+}

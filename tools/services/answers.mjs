@@ -1,0 +1,48 @@
+import { Problem } from '../problem.mjs';
+
+const causes = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: 'the name of the host cannot be resolved now',
+  ETIMEDOUT: 'it did not answer in time',
+  ECONNRESET: 'it hung up: is it the right port?',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+};
+
+/** An address as it may be shown: without the password. */
+export function withoutPassword(url) {
+  return url.replace(/:\/\/([^:/@]*):[^@/]*@/, '://$1:***@');
+}
+
+/** @throws Problem when the text is not a URL of one of the schemes */
+export function requireUrl(variable, url, schemes, example) {
+  let parsed = null;
+  try {
+    parsed = new URL(url);
+  } catch {
+    // Reported below, like a wrong scheme.
+  }
+  if (parsed !== null && schemes.includes(parsed.protocol) && parsed.hostname !== '') return parsed;
+  throw new Problem(
+    `${variable} is not an address that can be used: "${withoutPassword(url)}". It looks like ${example}.`,
+  );
+}
+
+/** The problem of a service that was named in the environment and does not answer. */
+export function doesNotAnswer(variable, address, error, remedy) {
+  const first = error?.errors?.[0] ?? error;
+  const cause = causes[first?.code] ?? first?.message ?? String(first);
+  return new Problem(
+    `${variable} is set, but there is no answer from ${withoutPassword(address)}: ${cause}.\n` +
+      `${remedy} Or unset ${variable}, and one is started for you.`,
+  );
+}
+
+/** The problem of a service that was found in none of the places, with every way out. */
+export function notFound(service, tried, waysOut) {
+  const reasons = tried.map((line) => `  - ${line}`).join('\n');
+  const ways = waysOut.map((line) => `  * ${line}`).join('\n');
+  return new Problem(`No ${service} could be found.\nWhat was tried:\n${reasons}\nAny one of these helps:\n${ways}`);
+}

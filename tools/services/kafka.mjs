@@ -1,0 +1,146 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { keptSecret } from '../data-directory.mjs';
+import { freePort } from '../ports.mjs';
+import { Problem } from '../problem.mjs';
+import { step } from '../progress.mjs';
+import { waitUntilReady } from '../running.mjs';
+import { doesNotAnswer } from './answers.mjs';
+import { findKafka } from './kafka-jars.mjs';
+
+const answerTimeoutMs = 5_000;
+const readyWaitMs = 120_000;
+const stopSignals = [
+  ['SIGTERM', 20_000],
+  ['SIGKILL', 5_000],
+];
+
+/**
+ * Kafka: the brokers of `KAFKA_BROKERS`, else one broker that is started with its data under `dataDir`.
+ * @param {{ dataDir: string, cacheDir: string, env: object, running: RunningProcesses }} context
+ * @returns `{ brokers, origin, describe, process, stop() }`; brokers is `host:port,…`
+ * @throws Problem
+ */
+export async function startKafka({ dataDir, cacheDir, env, running }) {
+  if (env.KAFKA_BROKERS) return fromEnvironment(env.KAFKA_BROKERS);
+  const kafka = await findKafka(cacheDir, env);
+  const folder = join(dataDir, 'kafka');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const clusterId = keptSecret(join(folder, 'cluster-id'), () => randomBytes(16).toString('base64url'));
+  const [port, controllerPort] = [await freePort(), await freePort()];
+  const config = join(folder, 'server.properties');
+  writeFileSync(config, properties({ port, controllerPort, logs: join(folder, 'logs') }));
+  const classpath = ['-cp', join(kafka.jars, '*')];
+  format(kafka.java, classpath, clusterId, config);
+  step(`Starting Kafka ${kafka.version} on port ${port}`);
+  const entry = await running.launch({
+    name: 'Kafka',
+    command: kafka.java,
+    args: ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-Dlog4j2.level=INFO', ...classpath, 'kafka.Kafka', config],
+    cwd: folder,
+    signals: stopSignals,
+    logPath: join(dataDir, 'kafka.log'),
+  });
+  const brokers = `127.0.0.1:${port}`;
+  await waitUntilReady(entry, async () => (await ask(brokers)) === null, readyWaitMs);
+  const describe = `Kafka ${kafka.version} on port ${port} (of Maven Central)`;
+  return { brokers, origin: 'maven', describe, process: entry, stop: () => entry.stop() };
+}
+
+function properties({ port, controllerPort, logs }) {
+  const values = {
+    'process.roles': 'broker,controller',
+    'node.id': 1,
+    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': logs.replaceAll('\\', '/'),
+    'log.retention.hours': 7 * 24,
+    'auto.create.topics.enable': false,
+    'group.initial.rebalance.delay.ms': 0,
+    'offsets.topic.num.partitions': 8,
+    'transaction.state.log.num.partitions': 8,
+    'share.coordinator.state.topic.num.partitions': 8,
+    'default.replication.factor': 1,
+    'min.insync.replicas': 1,
+    'offsets.topic.replication.factor': 1,
+    'transaction.state.log.replication.factor': 1,
+    'transaction.state.log.min.isr': 1,
+    'share.coordinator.state.topic.replication.factor': 1,
+    'share.coordinator.state.topic.min.isr': 1,
+  };
+  return Object.entries(values)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('');
+}
+
+function format(java, classpath, clusterId, config) {
+  step('Preparing the log directory of Kafka');
+  const args = [
+    '-Xmx256m',
+    ...classpath,
+    'kafka.tools.StorageTool',
+    'format',
+    '--ignore-formatted',
+    '-t',
+    clusterId,
+    '-c',
+    config,
+  ];
+  const result = spawnSync(java, args, { encoding: 'utf8', timeout: 60_000 });
+  if (result.status === 0) return;
+  const output = `${result.error?.message ?? ''}${result.stdout ?? ''}${result.stderr ?? ''}`
+    .trim()
+    .split('\n')
+    .slice(-10);
+  throw new Problem(
+    `The log directory of Kafka could not be prepared:\n${output.map((line) => `    ${line}`).join('\n')}`,
+  );
+}
+
+async function fromEnvironment(brokers) {
+  for (const broker of brokers.split(',')) {
+    if (/^\s*(\[[^\]]+\]|[^\s:/]+):\d{1,5}\s*$/.test(broker)) continue;
+    throw new Problem(
+      `KAFKA_BROKERS is not a list of brokers that can be used: "${brokers}". It looks like 127.0.0.1:9092,broker2:9092.`,
+    );
+  }
+  step(`Asking the Kafka of KAFKA_BROKERS (${brokers})`);
+  const error = await ask(brokers);
+  if (error !== null)
+    throw doesNotAnswer('KAFKA_BROKERS', brokers, error, 'Start that broker, or correct the address.');
+  return {
+    brokers,
+    origin: 'environment',
+    describe: `Kafka of KAFKA_BROKERS (${brokers})`,
+    process: null,
+    stop: async () => {},
+  };
+}
+
+async function ask(brokers) {
+  const { Kafka, logLevel } = await import('kafkajs');
+  const kafka = new Kafka({
+    clientId: 'laddercast-start',
+    brokers: brokers.split(',').map((broker) => broker.trim()),
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: answerTimeoutMs,
+    requestTimeout: answerTimeoutMs,
+    retry: { retries: 0 },
+  });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const { controller, brokers: known } = await admin.describeCluster();
+    return controller === null || known.length === 0 ? new Error('it has no controller yet') : null;
+  } catch (error) {
+    return error.cause ?? error;
+  } finally {
+    await admin.disconnect().catch(() => {});
+  }
+}

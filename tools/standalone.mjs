@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { standaloneMain } from './build.mjs';
+import { keptSecret } from './data-directory.mjs';
+import { isPortFree, nextFreePort } from './ports.mjs';
+import { Problem } from './problem.mjs';
+import { step } from './progress.mjs';
+import { waitUntilReady } from './running.mjs';
+
+const readyWaitMs = 300_000;
+const probeTimeoutMs = 3_000;
+const defaultPort = 3000;
+const defaultMetricsPort = 9464;
+const stopSignals = [
+  ['SIGTERM', 10_000],
+  ['SIGKILL', 5_000],
+];
+
+/**
+ * The ports of REST and page, and of metrics: those of the environment, else free ones.
+ * @throws Problem
+ */
+export async function choosePorts(env) {
+  const port = await choosePort('PORT', env.PORT, defaultPort);
+  return { port, metricsPort: await choosePort('METRICS_PORT', env.METRICS_PORT, defaultMetricsPort, [port]) };
+}
+
+/**
+ * Starts the service in one process and waits until it is ready.
+ * @param {{ root: string, dataDir: string, env: object, running: RunningProcesses }} context
+ * @param {{ port: number, metricsPort: number, postgres: object, redis: object, kafka: object | null }} services
+ * @returns `{ url, adminKey, adminKeyFile, entry }`; `adminKeyFile` is null for a key of the environment
+ * @throws Problem
+ */
+export async function startStandalone({ root, dataDir, env, running }, { port, metricsPort, postgres, redis, kafka }) {
+  const adminKeyFile = join(dataDir, 'admin-key');
+  const adminKey = env.BOOTSTRAP_ADMIN_KEY || keptSecret(adminKeyFile);
+  step(`Starting Laddercast on port ${port}`);
+  const entry = await running.launch({
+    name: 'Laddercast',
+    command: process.execPath,
+    args: ['--enable-source-maps', standaloneMain(root)],
+    cwd: root,
+    env: {
+      ...env,
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      DATABASE_URL: postgres.url,
+      REDIS_URL: redis.url,
+      EVENT_LOG: kafka === null ? 'postgres' : 'kafka',
+      ...(kafka === null ? {} : { KAFKA_BROKERS: kafka.brokers }),
+      DATA_DIR: dataDir,
+      BOOTSTRAP_ADMIN_KEY: adminKey,
+      JWT_SECRET: env.JWT_SECRET || keptSecret(join(dataDir, 'jwt-secret')),
+    },
+    signals: stopSignals,
+    logPath: join(dataDir, 'standalone.log'),
+  });
+  const host = ['', '0.0.0.0', '::'].includes(env.HOST ?? '') ? '127.0.0.1' : env.HOST;
+  let missing = 'it does not answer yet';
+  const check = async () => {
+    missing = await notReady(`http://${host.includes(':') ? `[${host}]` : host}:${port}/health/ready`);
+    return missing === null;
+  };
+  await waitUntilReady(entry, check, readyWaitMs, () => `waiting for Laddercast to be ready: ${missing}`);
+  return {
+    url: `http://localhost:${port}/`,
+    adminKey,
+    adminKeyFile: env.BOOTSTRAP_ADMIN_KEY ? null : adminKeyFile,
+    entry,
+  };
+}
+
+// A port that was asked for is taken or refused; only the default one gives way to the next.
+async function choosePort(variable, asked, byDefault, taken = []) {
+  if (asked) {
+    const port = Number(asked);
+    if (!/^\d+$/.test(asked) || port < 1 || port > 65_535) {
+      throw new Problem(`${variable} is "${asked}", which is not a port (1 to 65535).`);
+    }
+    if (taken.includes(port))
+      throw new Problem(`${variable} is ${port}, and so is PORT: they need two different ports.`);
+    if (await isPortFree(port)) return port;
+    throw new Problem(
+      `Port ${port} of ${variable} is in use by another program. Stop that one, or set ${variable} to another port.`,
+    );
+  }
+  const port = await nextFreePort(byDefault, taken);
+  if (port === null)
+    throw new Problem(`No port from ${byDefault} to ${byDefault + 99} is free. Set ${variable} to one that is.`);
+  if (port !== byDefault) step(`Port ${byDefault} is in use by another program, so ${variable} is ${port}`);
+  return port;
+}
+
+async function notReady(url) {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });
+    const body = await response.text();
+    return response.status === 200 ? null : `${response.status} ${body.replace(/\s+/g, ' ').slice(0, 300)}`;
+  } catch {
+    return 'it does not answer yet';
+  }
+}

@@ -1,0 +1,150 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { findChromium } from './browser.mjs';
+import { prepare, projectRoot } from './build.mjs';
+import { stopSteps } from './commands.mjs';
+import { dataDirectory, makeDataDirectory } from './data-directory.mjs';
+import { onInterruption } from './interruption.mjs';
+import { tryLock } from './lock.mjs';
+import { requireNode } from './node-version.mjs';
+import { describeFailure, Problem } from './problem.mjs';
+import { step } from './progress.mjs';
+import { RunningProcesses } from './running.mjs';
+import { findKafka } from './services/kafka-jars.mjs';
+import { startKafka } from './services/kafka.mjs';
+import { removeDataDirectory } from './services/postgres-account.mjs';
+import { startPostgres } from './services/postgres.mjs';
+import { findRedisBinary } from './services/redis-binary.mjs';
+import { startRedis } from './services/redis.mjs';
+import { summarise, summaryLine } from './test-summary.mjs';
+
+const env = process.env;
+const sharedDir = dataDirectory(projectRoot, env);
+const dataDir = join(sharedDir, `test-${process.pid}`);
+const reportFile = join(dataDir, 'report.json');
+let running = null;
+let lock = null;
+let ending = null;
+
+function end(summary) {
+  ending ??= (async () => {
+    let failure = null;
+    try {
+      await stopSteps();
+      await running?.stopAll();
+      lock?.release();
+      removeDataDirectory(dataDir);
+    } catch (error) {
+      failure = error;
+    }
+    if (failure !== null) console.error(describeFailure(failure));
+    const counts = failure === null ? summary : { ...summary, failed: summary.failed + 1 };
+    console.log(summaryLine(counts));
+    process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
+  })();
+  return ending;
+}
+
+function fail(error) {
+  if (ending !== null) return;
+  console.error(`\n${describeFailure(error)}\n`);
+  // What was running when it failed is one failure, beside what had been reported.
+  void end({ passed: 0, failed: 1, skipped: 0 });
+}
+
+/** Removes what killed runs left: their processes first, then their data. */
+async function removeLeftovers() {
+  for (const name of readdirSync(sharedDir).filter((entry) => /^test-\d+$/.test(entry))) {
+    const folder = join(sharedDir, name);
+    const claim = tryLock(join(folder, 'test.lock'));
+    if (claim.release === undefined) continue;
+    await new RunningProcesses(folder).stopLeftovers();
+    removeDataDirectory(folder);
+  }
+}
+
+async function kafkaFor(context) {
+  if (!env.KAFKA_BROKERS) {
+    try {
+      await findKafka(context.cacheDir, env);
+    } catch (error) {
+      if (env.REQUIRE_KAFKA === '1') throw new Problem(`REQUIRE_KAFKA=1, and there is no Kafka. ${error.message}`);
+      step('Tests on Kafka are skipped:');
+      console.log(error.message.replaceAll(/^/gm, '    '));
+      return null;
+    }
+  }
+  return startKafka(context);
+}
+
+function chromium() {
+  const found = findChromium(env);
+  if (found.command !== undefined) return found.command;
+  if (env.REQUIRE_BROWSER === '1') throw new Problem(`REQUIRE_BROWSER=1, and there is no Chromium: ${found.missing}.`);
+  step(`Tests in a browser are skipped: ${found.missing}`);
+  return null;
+}
+
+async function settings(context) {
+  const browser = chromium();
+  const postgres = await startPostgres(context, { connectionsMax: 200 });
+  const redis = await startRedis(context);
+  const redisBinary = redis.binary ?? (await findRedisBinary(context.cacheDir, env).catch(() => null))?.command;
+  const kafka = await kafkaFor(context);
+  const given = {
+    TEST_DATABASE_URL: postgres.url,
+    TEST_REDIS_URL: redis.url,
+    TEST_REDIS_BINARY: redisBinary,
+    TEST_KAFKA_BROKERS: kafka?.brokers,
+    TEST_CHROMIUM: browser ?? undefined,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+async function runVitest(given, args) {
+  step(`Running the tests${args.length > 0 ? ` (${args.join(' ')})` : ''}`);
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`];
+  // The services of these tests are those above, and not those that an installation may have set.
+  const own = ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'];
+  const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !own.includes(name)));
+  const vitest = await running.launch({
+    name: 'vitest',
+    command: process.execPath,
+    args: [join(projectRoot, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...args],
+    cwd: projectRoot,
+    env: { ...rest, NODE_ENV: 'test', ...given },
+    signals: [
+      ['SIGTERM', 5_000],
+      ['SIGKILL', 5_000],
+    ],
+    group: true,
+    output: 'terminal',
+    logPath: join(dataDir, 'vitest.log'),
+    mayEnd: true,
+  });
+  return vitest.exited;
+}
+
+async function main() {
+  requireNode(projectRoot);
+  makeDataDirectory(sharedDir);
+  await prepare(projectRoot);
+  await removeLeftovers();
+  makeDataDirectory(dataDir);
+  lock = tryLock(join(dataDir, 'test.lock'));
+  running = new RunningProcesses(dataDir, fail);
+  const cacheDir = join(sharedDir, 'cache');
+  mkdirSync(cacheDir, { recursive: true });
+  const given = await settings({ root: projectRoot, dataDir, cacheDir, env, running });
+  const { code, signal } = await runVitest(given, process.argv.slice(2));
+  if (ending !== null) return;
+  if (!existsSync(reportFile)) step(`vitest wrote no report (${signal ?? `exit code ${code}`})`);
+  await end(summarise(reportFile, code ?? 1));
+}
+
+onInterruption((reason) => fail(new Problem(`${reason}: the tests were interrupted.`)));
+try {
+  await main();
+} catch (error) {
+  fail(error);
+}

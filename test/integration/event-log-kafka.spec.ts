@@ -28,7 +28,12 @@ const SKIPPED =
   'the tests on Kafka: no broker. Set KAFKA_BROKERS, or install a JDK 17+ and Maven and use "npm test -- --kafka".';
 const brokers = optionalService('TEST_KAFKA_BROKERS')?.split(',') ?? [];
 
-const kafkaOptions = (prefix: string, lanes = LANES): KafkaOptions => ({ brokers, prefix, lanes, log: () => undefined });
+const kafkaOptions = (prefix: string, lanes = LANES): KafkaOptions => ({
+  brokers,
+  prefix,
+  lanes,
+  log: () => undefined,
+});
 
 if (brokers.length === 0) {
   it.skipIf(process.env.REQUIRE_KAFKA !== '1')(`skips ${SKIPPED}`, () => {
@@ -116,7 +121,9 @@ describe.skipIf(brokers.length === 0)('KafkaEventLog', () => {
   });
 });
 
-async function withAdmin<T>(work: (admin: ReturnType<InstanceType<typeof kafkajs.Kafka>['admin']>) => Promise<T>): Promise<T> {
+async function withAdmin<T>(
+  work: (admin: ReturnType<InstanceType<typeof kafkajs.Kafka>['admin']>) => Promise<T>,
+): Promise<T> {
   const admin = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING }).admin();
   await admin.connect();
   try {

@@ -75,6 +75,18 @@ describe('a Redis cluster', () => {
     expect(heard.length).toBeGreaterThan(0);
     await stop();
   });
+
+  it('says within seconds that the ranks are unavailable when a master is gone', async () => {
+    const projection = new RedisRankProjection(redis);
+    const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
+    const list: RankList = { boardUid: 2, windowUid: 3, ordering, shards: 12 };
+    await projection.total(list);
+    await masters[2]!.stop();
+    const began = performance.now();
+    await expect(projection.total(list)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    await expect(projection.readMark(1)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
 });
 
 async function formCluster(nodes: readonly RedisProcess[]): Promise<void> {

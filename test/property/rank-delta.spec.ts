@@ -12,17 +12,15 @@ const lists = fc
     { selector: ({ player }) => player, maxLength: 20 },
   )
   .map((rows) =>
-    rows.map(
-      ({ player, score, named }, index): RankedEntry => ({
-        rank: index + 1,
-        playerId: `p${player}`,
-        displayName: named ? `Player ${player}` : null,
-        score,
-        columns: {},
-        achievedAt: '2026-11-20T18:00:00.000Z',
-        metadata: null,
-      }),
-    ),
+    rows.map(({ player, score, named }, index): RankedEntry => ({
+      rank: index + 1,
+      playerId: `p${player}`,
+      displayName: named ? `Player ${player}` : null,
+      score,
+      columns: {},
+      achievedAt: '2026-11-20T18:00:00.000Z',
+      metadata: null,
+    })),
   );
 
 const histories = fc.array(lists, { minLength: 2, maxLength: 6 });
@@ -116,7 +114,9 @@ describe('the merged changes of several ticks', () => {
   it('speak only of the rows that the reader sees', () => {
     fc.assert(
       fc.property(histories, fc.constantFrom(...LIMITS), (history, limit) => {
-        const seen = new Set([...history[0]!, ...history.at(-1)!].filter((row) => row.rank <= limit).map((row) => row.playerId));
+        const seen = new Set(
+          [...history[0]!, ...history.at(-1)!].filter((row) => row.rank <= limit).map((row) => row.playerId),
+        );
         for (const change of mergeChanges(changesOf(history), history.at(-1)!, limit)) {
           expect(change.previousRank ?? 1).toBeLessThanOrEqual(limit);
           expect(seen.has(change.playerId)).toBe(true);

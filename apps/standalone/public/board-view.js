@@ -158,10 +158,8 @@ function flash(row, sign) {
   if (stillness?.matches || document.hidden) return;
   const tint = `var(${sign > 0 ? '--up-tint' : '--down-tint'})`;
   row.tint?.cancel();
-  row.tint = row.element.animate([{ backgroundColor: tint }, { backgroundColor: 'transparent' }], {
-    duration: FLASH_MS,
-    easing: 'ease-out',
-  });
+  // The end is what the style sheet says, so that a row is never see-through while it glides over another.
+  row.tint = row.element.animate([{ backgroundColor: tint, offset: 0 }], { duration: FLASH_MS, easing: 'ease-out' });
 }
 
 function write(element, text) {

@@ -39,7 +39,10 @@ export function connectKafka({ brokers, prefix, log, connection }: KafkaOptions)
         if (NOT_WORTH_A_LINE.test(message)) return;
         // A connection that is made again is no news; when it stays away, we say so ourselves, less often.
         const line = level <= kafkajs.logLevel.WARN && !CONNECTING.test(namespace) ? 'warn' : 'debug';
-        log(line, `Kafka ${namespace ?? ''}: ${message}`, { ...(error ? { error } : {}), ...(groupId ? { groupId } : {}) });
+        log(line, `Kafka ${namespace ?? ''}: ${message}`, {
+          ...(error ? { error } : {}),
+          ...(groupId ? { groupId } : {}),
+        });
       },
   });
 }

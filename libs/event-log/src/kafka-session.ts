@@ -10,6 +10,8 @@ export interface KafkaSessionOptions {
   lanes: number;
   handler: (records: readonly StoredRecord[]) => Promise<void>;
   park: Park;
+  /** Keeps, by lane, the position that was handled; called before the offsets are committed. */
+  notePositions: (positions: ReadonlyMap<number, number>) => Promise<void>;
   log: LogLine;
 }
 
@@ -30,7 +32,7 @@ export class KafkaSession {
     consumer: Consumer,
     private readonly options: KafkaSessionOptions,
   ) {
-    this.offsets = new KafkaOffsets(consumer, options.log);
+    this.offsets = new KafkaOffsets(consumer, options.notePositions, options.log);
   }
 
   /** To be called when the consumer has joined its group, again and again. */
@@ -96,7 +98,7 @@ export class KafkaSession {
       if (generation !== this.generation) return;
       const last = messages.at(-1)!.offset;
       resolveOffset(last);
-      this.offsets.note(batch.topic, batch.partition, String(BigInt(last) + 1n));
+      this.offsets.note(batch.topic, batch.partition, String(BigInt(last) + 1n), records.at(-1)!.position);
     }
   }
 }

@@ -6,4 +6,5 @@ export type LogLine = (
 ) => void;
 
 /** What an error says, short enough for a log line. */
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 500);
+export const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, 500);

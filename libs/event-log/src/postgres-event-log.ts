@@ -72,6 +72,10 @@ export class PostgresEventLog extends EventLog {
     };
   }
 
+  override committed(group: string, lane: number): Promise<number> {
+    return this.shared.outbox.committed(group, lane);
+  }
+
   /** Counted up to {@link LAG_COUNTED_MAX}, over the topics that this process consumes in the group (all, if none). */
   override lag(group: string): Promise<LaneLag[]> {
     return this.shared.outbox.lag(group, [...(this.topicsOf.get(group) ?? TOPICS)]);

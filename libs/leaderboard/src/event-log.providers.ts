@@ -49,6 +49,8 @@ export const eventLogProviders: Provider[] = [
     provide: OutboxRelay,
     inject: [Environment, PostgresEventLog],
     useFactory: (environment: Environment, outbox: PostgresEventLog) =>
-      environment.EVENT_LOG === 'kafka' ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment))) : null,
+      environment.EVENT_LOG === 'kafka'
+        ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment)))
+        : null,
   },
 ];

@@ -22,7 +22,12 @@ export class LaneRecoveries {
   ) {
     this.leases = options.lanes.map((lane) => {
       const name = `recovery:${lane}`;
-      const lease = new HeldLease(leases, { name, holder: options.holder, ttlMs: LEASE_TTL_MS, askEveryMs: ASK_EVERY_MS });
+      const lease = new HeldLease(leases, {
+        name,
+        holder: options.holder,
+        ttlMs: LEASE_TTL_MS,
+        askEveryMs: ASK_EVERY_MS,
+      });
       return { lane, lease };
     });
   }

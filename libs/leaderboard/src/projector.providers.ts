@@ -13,10 +13,11 @@ import {
 } from '@laddercast/projections';
 import { LeasedTickSlots, publisherProviders, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
 import { BoardSaga, SagaServer, ScoreSaga } from '@laddercast/sagas';
+import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
 import { LaneRecoveries } from './lane-recoveries.js';
-import { PostgresCommittedPositions } from './postgres-committed-positions.js';
+import { KafkaCommittedPositions, OutboxCommittedPositions } from './postgres-committed-positions.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
 
 export const projectorControllers: Type<object>[] = [ScoreSaga, BoardSaga];
@@ -38,8 +39,9 @@ export const projectorProviders: Provider[] = [
   DropBoardHandler,
   {
     provide: CommittedPositions,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new PostgresCommittedPositions(database),
+    inject: [PostgresDatabase, Environment],
+    useFactory: (database: PostgresDatabase, { EVENT_LOG }: Environment) =>
+      EVENT_LOG === 'kafka' ? new KafkaCommittedPositions(database) : new OutboxCommittedPositions(database),
   },
   {
     provide: PostgresLeases,
@@ -72,7 +74,11 @@ export const projectorProviders: Provider[] = [
     provide: LaneRecoveries,
     inject: [ProjectionRecovery, PostgresLeases, Lanes, RedisConnection],
     useFactory: (recovery: ProjectionRecovery, leases: PostgresLeases, lanes: Lanes, redis: RedisConnection) =>
-      new LaneRecoveries(recovery, leases, { lanes: lanes.all, holder: HOLDER, wake: (listener) => redis.onReady(listener) }),
+      new LaneRecoveries(recovery, leases, {
+        lanes: lanes.all,
+        holder: HOLDER,
+        wake: (listener) => redis.onReady(listener),
+      }),
   },
   {
     provide: TickSlots,

@@ -92,7 +92,10 @@ export class HeldLease {
     const lost = new AbortController();
     const end = new AbortController();
     const done = new AbortController();
-    this.current = { end, term: { epoch: lease.epoch, lost: lost.signal, ending: AbortSignal.any([lost.signal, end.signal]) } };
+    this.current = {
+      end,
+      term: { epoch: lease.epoch, lost: lost.signal, ending: AbortSignal.any([lost.signal, end.signal]) },
+    };
     if (this.stopped.signal.aborted) end.abort();
     const renewing = this.renew(lease, validUntilMs, lost, done.signal);
     try {

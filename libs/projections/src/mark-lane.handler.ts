@@ -22,6 +22,7 @@ export class MarkLaneHandler implements ICommandHandler<MarkLaneCommand> {
     const from = last?.session === session ? last.position : await this.committed.of(lane);
     this.marked.delete(lane);
     await this.projection.advanceMark(lane, from, position, session);
+    await this.committed.record(lane, position);
     this.marked.set(lane, { position: Math.max(from, position), session });
   }
 }

@@ -61,7 +61,13 @@ function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string
 function serverMessages(): Record<string, JsonSchema> {
   const state = { asOf: time, total: wholeNumber };
   return {
-    snapshot: object({ type: { const: 'snapshot' }, id, seq, ...state, entries: { type: 'array', items: ref('Entry') } }),
+    snapshot: object({
+      type: { const: 'snapshot' },
+      id,
+      seq,
+      ...state,
+      entries: { type: 'array', items: ref('Entry') },
+    }),
     delta: object({
       type: { const: 'delta' },
       id,

@@ -43,6 +43,8 @@ describe('the AsyncAPI document', () => {
     ['an entry without its score', { ...snapshot, entries: [{ ...entry, score: undefined }] }],
     ['a time without milliseconds', { ...snapshot, asOf: '2026-11-20T18:00:00Z' }],
   ])('refuses a snapshot with %s', (_what, message) => {
-    expect(() => assertMatchesAsyncApi(JSON.parse(JSON.stringify(message)) as { type: string })).toThrow('does not match');
+    expect(() => assertMatchesAsyncApi(JSON.parse(JSON.stringify(message)) as { type: string })).toThrow(
+      'does not match',
+    );
   });
 });

@@ -132,7 +132,8 @@ export type ParsedFrame =
 
 /** Reads a frame; whatever is wrong with it becomes a `refused` message, so that each frame is answered. */
 export function parseFrame(frame: Buffer | ArrayBuffer | Buffer[] | string, bytesMax: number): ParsedFrame {
-  const text = Buffer.isBuffer(frame) || typeof frame === 'string' ? frame : Buffer.concat([frame].flat().map(toBuffer));
+  const text =
+    Buffer.isBuffer(frame) || typeof frame === 'string' ? frame : Buffer.concat([frame].flat().map(toBuffer));
   if (Buffer.byteLength(text) > bytesMax) {
     return refused(undefined, new LadderError('PAYLOAD_TOO_LARGE', `A message may have at most ${bytesMax} bytes.`));
   }
@@ -216,6 +217,9 @@ function faultOf({ property, constraints = {} }: ValidationError): { pointer: st
   return { pointer, message: text.startsWith(`${property} `) ? text.slice(property.length + 1) : text };
 }
 
-const refused = (id: string | undefined, error: LadderError): ParsedFrame => ({ event: 'refused', data: { id, error } });
+const refused = (id: string | undefined, error: LadderError): ParsedFrame => ({
+  event: 'refused',
+  data: { id, error },
+});
 
 const toBuffer = (part: Buffer | ArrayBuffer): Buffer => (Buffer.isBuffer(part) ? part : Buffer.from(part));

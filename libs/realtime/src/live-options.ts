@@ -8,7 +8,7 @@ export class LiveOptions {
   watchedPlayersMax = 1000;
   /** The largest message; a larger one is answered with an error frame. */
   messageBytesMax = 16 * 1024;
-  /** Messages that a socket may send at once, and how many more each second. */
+  /** Messages that a socket may send at once (never less than it takes to resume everything), and how many more each second. */
   messagesBurst = 120;
   messagesPerSecond = 20;
   /** Messages of one socket that may wait while one is being answered. */
@@ -20,6 +20,8 @@ export class LiveOptions {
   /** A socket that is behind for longer than this is ended. */
   behindForMs = 60_000;
   pingEveryMs = 20_000;
+  /** How often an API key is looked up again: a revoked one loses its sockets within this time. */
+  keyCheckEveryMs = 30_000;
   /** How often tokens' ends, drained readers and closed windows are looked for. */
   sweepEveryMs = 1000;
   /** How often a feed looks for itself, should a hint be lost. */
@@ -27,5 +29,7 @@ export class LiveOptions {
 
   constructor(given: Partial<LiveOptions> = {}) {
     Object.assign(this, given);
+    this.messagesBurst = given.messagesBurst ?? Math.max(this.messagesBurst, 2 * this.subscriptionsMax);
+    this.messagesWaitingMax = given.messagesWaitingMax ?? this.messagesBurst;
   }
 }

@@ -22,7 +22,8 @@ const REFUSED_MAX = 1000;
  */
 export class LiveSocket {
   readonly subscriptions = new Map<string, LiveSubscription>();
-  identity: Identity = { kind: 'anonymous' };
+  private who: Identity = { kind: 'anonymous' };
+  private key: { token: string; checkedAtMs: number } | null = null;
   private behindSinceMs: number | null = null;
   private pingedAtMs = monotonicMs();
   private pingsUnanswered = 0;
@@ -43,6 +44,22 @@ export class LiveSocket {
   ) {
     this.tokens = options.messagesBurst;
     client.on('pong', () => (this.pingsUnanswered = 0));
+  }
+
+  get identity(): Identity {
+    return this.who;
+  }
+
+  identify(identity: Identity, token: string): void {
+    this.who = identity;
+    this.key = identity.kind === 'key' ? { token, checkedAtMs: monotonicMs() } : null;
+  }
+
+  /** The API key, when it is time to look it up again; a player's token says itself when it ends. */
+  keyToCheck(): string | null {
+    if (this.key === null || monotonicMs() - this.key.checkedAtMs < this.options.keyCheckEveryMs) return null;
+    this.key.checkedAtMs = monotonicMs();
+    return this.key.token;
   }
 
   get isOpen(): boolean {
@@ -129,7 +146,7 @@ export class LiveSocket {
   }
 
   private hasExpired(): boolean {
-    return this.isOpen && this.identity.kind === 'player' && this.identity.expiresAtMs <= nowMs();
+    return this.isOpen && this.who.kind === 'player' && this.who.expiresAtMs <= nowMs();
   }
 
   private pingWhenDue(): void {

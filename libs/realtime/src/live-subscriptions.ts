@@ -26,7 +26,7 @@ export class LiveSubscriptions {
 
   /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */
   async authenticate(socket: LiveSocket, token: string): Promise<void> {
-    socket.identity = await this.authenticator.authenticate(token);
+    socket.identify(await this.authenticator.authenticate(token), token);
     for (const subscription of [...socket.subscriptions.values()]) this.endIfForbidden(subscription);
   }
 
@@ -38,7 +38,10 @@ export class LiveSubscriptions {
   async subscribe(socket: LiveSocket, id: string, request: SubscribeRequest, seq?: number): Promise<void> {
     const known = socket.subscriptions.get(id);
     if (known && seq === undefined) {
-      throw new LadderError('SUBSCRIPTION_EXISTS', `This socket has a subscription "${id}"; unsubscribe it, or choose another id.`);
+      throw new LadderError(
+        'SUBSCRIPTION_EXISTS',
+        `This socket has a subscription "${id}"; unsubscribe it, or choose another id.`,
+      );
     }
     if (known) this.end(known);
     const { subscriptionsMax } = this.options;
@@ -148,4 +151,3 @@ function channelLimit(limit: number | null, { board }: ResolvedList): number {
   const asked = topLimitOf(limit, board.definition.push.top);
   return TOP_LIMITS.find((rounded) => rounded >= asked) ?? asked;
 }
-

@@ -36,8 +36,7 @@ async function listInUse(id: string, intervalMs = 20, top = 100): Promise<Resolv
   return resolved;
 }
 
-const historyOf = (resolved: ResolvedList) =>
-  store.history.get(`${resolved.board.uid}.${resolved.window.uid}`) ?? [];
+const historyOf = (resolved: ResolvedList) => store.history.get(`${resolved.board.uid}.${resolved.window.uid}`) ?? [];
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a list in use', () => {

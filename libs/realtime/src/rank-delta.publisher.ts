@@ -1,3 +1,4 @@
+import { keptAfterEndMs } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
 import type { ListRef, RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import type { ListResolver, ResolvedList } from '@laddercast/queries';
@@ -139,12 +140,13 @@ export class RankDeltaPublisher {
     }
   }
 
-  /** The list with its board as it is now; null when the board is gone, whose lists are not ticked. */
+  /** The list with its board as it is now; null when it is not ticked: its board is gone, or its window's keys may be. */
   private async resolve(list: TickedList): Promise<ResolvedList | null> {
     const now = monotonicMs();
     if (list.resolved && now - list.resolvedAtMs < RESOLVED_FOR_MS) return list.resolved;
     try {
-      list.resolved = (await this.resolver.byRef(list.ref)) ?? null;
+      const resolved = await this.resolver.byRef(list.ref);
+      list.resolved = resolved && isKept(resolved) ? resolved : null;
       list.resolvedAtMs = now;
     } catch (error) {
       // PostgreSQL is away: what was known of the board is still true, and nothing new can have been stored.
@@ -154,6 +156,10 @@ export class RankDeltaPublisher {
     return list.resolved;
   }
 }
+
+/** Whether the projection still has the window; without this its last snapshot would be followed by an empty one. */
+const isKept = ({ window, board }: ResolvedList): boolean =>
+  window.endsAtMs === null || nowMs() < window.endsAtMs + keptAfterEndMs(board.definition) - RESOLVED_FOR_MS;
 
 const newTickedList = (ref: ListRef): TickedList => ({
   ref,

@@ -159,16 +159,33 @@ export class RankGateway
       if (token !== null) await this.subscriptions.authenticate(socket, token);
     } catch (error) {
       const problem = asLadderError(error);
+      if (problem.code === 'UNAUTHENTICATED') return turnAway(socket, problem);
       socket.error(problem);
-      if (problem.code === 'UNAUTHENTICATED') socket.close(CLOSE.UNAUTHENTICATED, 'no valid identity');
-      else socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
+      socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
     }
   }
 
   private sweep(): void {
-    for (const socket of this.sockets.values()) socket.sweep();
+    for (const socket of this.sockets.values()) {
+      socket.sweep();
+      const key = socket.keyToCheck();
+      if (key !== null) socket.first(() => this.checkAgain(socket, key));
+    }
     this.subscriptions.sweep();
   }
+
+  /** Only a key that is known to be no good any more ends the socket; that it cannot be checked now does not. */
+  private async checkAgain(socket: LiveSocket, key: string): Promise<void> {
+    await this.subscriptions.authenticate(socket, key).catch((error: unknown) => {
+      const problem = asLadderError(error);
+      if (problem.code === 'UNAUTHENTICATED') turnAway(socket, problem);
+    });
+  }
+}
+
+function turnAway(socket: LiveSocket, problem: LadderError): void {
+  socket.error(problem);
+  socket.close(CLOSE.UNAUTHENTICATED, 'no valid identity');
 }
 
 /** The token a client connects with: the header, the subprotocol, or the query; null for nobody in particular. */

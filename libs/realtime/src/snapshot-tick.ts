@@ -48,8 +48,7 @@ export class SnapshotTick {
 
   private async publish(ref: ListRef, last: RankSnapshot | null, next: RankSnapshot): Promise<RankSnapshot | null> {
     const { entries, ...head } = next;
-    const delta =
-      last === null ? null : { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) };
+    const delta = last === null ? null : { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) };
     return (await this.store.publish(ref, last?.seq ?? null, next, delta)) ? next : null;
   }
 

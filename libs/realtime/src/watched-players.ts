@@ -7,7 +7,7 @@ import { RateLimitedLog } from './rate-limited-log.js';
 import { SharedFrame } from './shared-frame.js';
 import { deltaFrame, sendToAll } from './top-channel.js';
 
-const READS_AT_ONCE = 32;
+const READS_AT_ONCE = 128;
 /** Rows whose details are asked for at once. */
 const DETAILS_AT_ONCE = 500;
 
@@ -18,7 +18,8 @@ export class WatchBudget {
   /** @throws SUBSCRIPTION_LIMIT when as many players are watched as can be kept exact */
   take(): void {
     if (this.left === 0) {
-      const detail = 'This gateway watches as many players as it can keep exact; ask for the top, or connect to another.';
+      const detail =
+        'This gateway watches as many players as it can keep exact; ask for the top, or connect to another.';
       throw new LadderError('SUBSCRIPTION_LIMIT', detail);
     }
     this.left -= 1;
@@ -107,12 +108,7 @@ export class WatchedPlayers {
    * @param isWanted whether the subscriber is still there once the first reading is done
    * @throws SUBSCRIPTION_LIMIT, PROJECTION_UNAVAILABLE
    */
-  async join(
-    subscription: LiveSubscription,
-    playerId: string,
-    around: number,
-    isWanted: () => boolean,
-  ): Promise<void> {
+  async join(subscription: LiveSubscription, playerId: string, around: number, isWanted: () => boolean): Promise<void> {
     const channel = this.channelOf(playerId, around);
     channel.joining += 1;
     try {

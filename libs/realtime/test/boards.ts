@@ -132,7 +132,11 @@ export function randomScores(random: () => number, players: number, count: numbe
 }
 
 /** Waits until a condition holds. @throws with what was waited for, after `withinMs` */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>, withinMs = 5000): Promise<void> {
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 5000,
+): Promise<void> {
   const endsAtMs = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > endsAtMs) throw new Error(`Waited ${withinMs} ms in vain: ${what}`);

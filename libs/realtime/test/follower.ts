@@ -89,7 +89,11 @@ export class LiveClient {
     socket.on('error', () => undefined);
   }
 
-  static async connect(url: string, protocols: string[] = ['ladder.v1'], options: ClientOptions = {}): Promise<LiveClient> {
+  static async connect(
+    url: string,
+    protocols: string[] = ['ladder.v1'],
+    options: ClientOptions = {},
+  ): Promise<LiveClient> {
     const client = new LiveClient(new WebSocket(url, protocols, options));
     await eventually('the socket opens', () => client.socket.readyState !== WebSocket.CONNECTING);
     return client;

@@ -10,13 +10,17 @@ import { plainDetails, type TestBoards } from './boards.js';
 
 const JWT_SECRET = 'a secret of the tests, 32 characters';
 export const READ_KEY = 'a-key-with-the-scope-read';
+/** Keys that operators took back. */
+export const revokedKeys = new Set<string>();
 
 /** A player's token that ends in `lifeSeconds`. */
 export function playerToken(playerId: string, lifeSeconds = 3600): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + lifeSeconds;
-  return new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).setSubject(playerId).setExpirationTime(expiresAt).sign(
-    new TextEncoder().encode(JWT_SECRET),
-  );
+  return new SignJWT({})
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(playerId)
+    .setExpirationTime(expiresAt)
+    .sign(new TextEncoder().encode(JWT_SECRET));
 }
 
 export interface LiveApp {
@@ -33,7 +37,8 @@ export async function startLiveApp(
   options: Partial<LiveOptions> = {},
 ): Promise<LiveApp> {
   const keys = {
-    find: async (token: string) => (token === READ_KEY ? { keyId: 'k', name: 'k', scopes: ['read'] } : undefined),
+    find: async (token: string) =>
+      token === READ_KEY && !revokedKeys.has(token) ? { keyId: 'k', name: 'k', scopes: ['read'] } : undefined,
   } as unknown as ApiKeyStore;
   const module = await Test.createTestingModule({
     providers: [

@@ -180,7 +180,9 @@ export class MemorySnapshotStore extends SnapshotStore {
 
 function assertLeadsTo(before: RankSnapshot, delta: RankDelta, after: RankSnapshot): void {
   if (delta.previousSeq !== before.seq || delta.seq !== after.seq || after.seq <= before.seq) {
-    throw new Error(`A delta from ${delta.previousSeq} to ${delta.seq} does not lead from ${before.seq} to ${after.seq}.`);
+    throw new Error(
+      `A delta from ${delta.previousSeq} to ${delta.seq} does not lead from ${before.seq} to ${after.seq}.`,
+    );
   }
   const reached = JSON.stringify(applyChanges(before.entries, delta.changes));
   if (reached !== JSON.stringify(after.entries)) throw new Error('The changes of a delta do not lead to its snapshot.');

@@ -19,10 +19,13 @@ export function parseSagaPattern(pattern: string): SagaSource {
   const topics = (topicNames ?? '').split(' ');
   const unknown = topics.find((topic) => !TOPICS.includes(topic as Topic));
   if (!group || unknown !== undefined) {
-    throw new Error(`"${pattern}" is no saga's pattern: use @ConsumesLog({ group, topics }) with topics of ${TOPICS.join(', ')}.`);
+    throw new Error(
+      `"${pattern}" is no saga's pattern: use @ConsumesLog({ group, topics }) with topics of ${TOPICS.join(', ')}.`,
+    );
   }
   return { group, topics: topics as Topic[] };
 }
 
 /** Makes a method the batch handler of a consumer group: it gets every {@link LogBatch} of the topics, lane by lane. */
-export const ConsumesLog = (source: SagaSource): MethodDecorator => EventPattern(sagaPattern(source)) as MethodDecorator;
+export const ConsumesLog = (source: SagaSource): MethodDecorator =>
+  EventPattern(sagaPattern(source)) as MethodDecorator;

@@ -35,6 +35,16 @@ export class SagaServer extends Server implements CustomTransportStrategy {
   }
 
   private async subscribe(): Promise<void> {
+    const groups = new Set<string>();
+    for (const [pattern, handler] of this.messageHandlers) {
+      const { group } = parseSagaPattern(pattern);
+      if (groups.has(group) || handler.next) {
+        throw new Error(
+          `Two sagas are consumer group "${group}": each would get only a part of its events. Rename one.`,
+        );
+      }
+      groups.add(group);
+    }
     for (const [pattern, handler] of this.messageHandlers) {
       const { group, topics } = parseSagaPattern(pattern);
       this.subscriptions.push(await this.eventLog.consume(group, topics, (batch) => run(handler, batch)));

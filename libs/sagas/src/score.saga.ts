@@ -47,8 +47,13 @@ export class ScoreSaga {
 
   private async byShard(events: EntryChanged[]): Promise<ShardChanges[]> {
     const shards = new Map<string, ShardChanges>();
+    const boards = new Map<number, Board | undefined>();
+    for (const { boardUid } of events) {
+      // Once a batch: each look for a board that is gone asks PostgreSQL.
+      if (!boards.has(boardUid)) boards.set(boardUid, await this.boards.byUid(boardUid));
+    }
     for (const event of events) {
-      const board = await this.boards.byUid(event.boardUid);
+      const board = boards.get(event.boardUid);
       // Deleted or reset meanwhile: nothing may come back under its uid.
       if (!board) continue;
       for (const change of event.changes) this.add(shards, board, event, change);

@@ -76,5 +76,7 @@ const entryChanged = (boardUid: number, playerId: string, version: number): Entr
   boardUid,
   playerId,
   version,
-  changes: [{ windowUid: 1, keepUntilMs: null, entry: { score: version, columns: [], achievedAtMs: 1_795_000_000_000 } }],
+  changes: [
+    { windowUid: 1, keepUntilMs: null, entry: { score: version, columns: [], achievedAtMs: 1_795_000_000_000 } },
+  ],
 });

@@ -41,7 +41,9 @@ export class ProblemFilter implements ExceptionFilter {
         { cause: failure },
       );
     }
-    const known = errorOfHttpFailure(failure as HttpFailure);
+    // Nest wraps what Fastify throws.
+    const thrown = failure instanceof HttpException ? (failure.cause ?? failure) : failure;
+    const known = errorOfHttpFailure(thrown as HttpFailure);
     if (known) return known;
     if (failure instanceof HttpException && failure.getStatus() === 404) return this.notFound(request);
     if (failure instanceof HttpException && failure.getStatus() < 500) {
@@ -76,8 +78,8 @@ export function errorOfHttpFailure(failure: HttpFailure): LadderError | null {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return validationFailed([{ pointer: '', message: 'a part of the address is longer than any id can be' }]);
     default:
-      if (failure instanceof SyntaxError || failure.code?.startsWith('FST_ERR_CTP')) {
-        return new LadderError('MALFORMED_JSON', `The body cannot be read: ${failure.message}.`);
+      if (failure.code?.startsWith('FST_ERR_CTP') || (failure instanceof SyntaxError && failure.statusCode === 400)) {
+        return new LadderError('MALFORMED_JSON', `The body cannot be read: ${failure.message.replace(/\.$/, '')}.`);
       }
       return null;
   }

@@ -153,6 +153,12 @@ function success({ description, schema, headers = [], example }: AnswerDescripti
   return { description, ...headerRefs(headers), ...(schema ? { content } : {}) };
 }
 
+/** A request that is not well formed is told each fault. */
+const NAMES_FAULTS: JsonSchema = {
+  if: { type: 'object', properties: { code: { const: 'VALIDATION_FAILED' } } },
+  then: { type: 'object', required: ['errors'] },
+};
+
 /** One answer for each status, with the codes that stand behind it. */
 function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
@@ -162,10 +168,9 @@ function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
       const description = those.map((code) => `${code}: ${ERRORS[code].title}.`).join(' ');
       const schema = {
         ...ref('Problem'),
+        type: 'object',
         properties: { status: { const: status }, code: { enum: those } },
-        ...(status === 400
-          ? { if: { properties: { code: { const: 'VALIDATION_FAILED' } } }, then: { required: ['errors'] } }
-          : {}),
+        ...(status === 400 ? NAMES_FAULTS : {}),
       };
       const headers = headerRefs(status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : []);
       return [status, { description, ...headers, content: { 'application/problem+json': { schema } } }];

@@ -3,8 +3,20 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SwaggerModule } from '@nestjs/swagger';
 import { CONTRACT_VERSION, openApiDocument } from './open-api.js';
 
-/** Serves /openapi.json, Swagger UI at /docs and /asyncapi.json, to everyone. Nothing of it comes from elsewhere. */
+/** Nothing from elsewhere is loaded, not even the document that `/docs?url=…` would name. */
+const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Serves /openapi.json, Swagger UI at /docs and /asyncapi.json, to everyone. */
 export function serveDocs(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance();
+  server.addHook('onRoute', (route) => {
+    if (!route.url.startsWith('/docs')) return;
+    route.onRequest = (_request, reply, done) => {
+      void reply.header('Content-Security-Policy', DOCS_POLICY).header('X-Content-Type-Options', 'nosniff');
+      done();
+    };
+  });
   SwaggerModule.setup('docs', app, openApiDocument(app), {
     jsonDocumentUrl: 'openapi.json',
     raw: ['json'],
@@ -13,6 +25,5 @@ export function serveDocs(app: NestFastifyApplication): void {
     swaggerOptions: { validatorUrl: null, persistAuthorization: true, displayRequestDuration: true },
   });
   const asyncApi = JSON.stringify(buildAsyncApi(CONTRACT_VERSION));
-  const server = app.getHttpAdapter().getInstance();
   server.get('/asyncapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(asyncApi));
 }

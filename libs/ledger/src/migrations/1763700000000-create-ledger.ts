@@ -61,6 +61,8 @@ const STATEMENTS = [
     position bigint NOT NULL,
     epoch bigint NOT NULL,
     PRIMARY KEY (consumer_group, lane))`,
+  // How far the ranks are known to be, for logs whose offsets are not positions.
+  `CREATE TABLE projected_positions (lane smallint PRIMARY KEY, position bigint NOT NULL)`,
   `CREATE TABLE leases (
     name text PRIMARY KEY,
     holder text NOT NULL,
@@ -99,7 +101,7 @@ export class CreateLedger1763700000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP TABLE audit_log, api_keys, dead_letters, leases, log_offsets, outbox, submissions, entries,
+    await runner.query(`DROP TABLE audit_log, api_keys, dead_letters, leases, projected_positions, log_offsets, outbox, submissions, entries,
       windows, boards, installation`);
     await runner.query('DROP FUNCTION ladder_now()');
     await runner.query('DROP SEQUENCE ladder_position');

@@ -1,0 +1,76 @@
+import { AllTickSlots, RankDeltaPublisher, SnapshotTick, type LiveOptions } from '@laddercast/realtime';
+import { afterEach, beforeEach } from 'vitest';
+import { ListWriter, plainDetails, TestBoards } from './boards.js';
+import { LiveClient } from './follower.js';
+import { assertMatchesAsyncApi } from './frame-schemas.js';
+import { startLiveApp, type LiveApp } from './live-app.js';
+import { MemoryRankProjection, MemorySnapshotStore } from './memory-ports.js';
+
+const push = { intervalMs: 20, top: 100 };
+
+export const topRequest = (id: string, limit?: number) => ({
+  type: 'subscribe',
+  id,
+  board: 'blitz',
+  channel: 'top',
+  limit,
+});
+
+/**
+ * A projector's publisher and any number of gateways over ranks in memory, made anew for each test of the file that
+ * creates one of these. Boards: `blitz` (public) and `club` (private). Every frame that a client got is checked against the
+ * AsyncAPI document when the test ends.
+ */
+export class MemoryLive {
+  boards = new TestBoards();
+  projection = new MemoryRankProjection();
+  store = new MemorySnapshotStore();
+  publisher = this.newPublisher();
+  apps: LiveApp[] = [];
+  private clients: LiveClient[] = [];
+
+  constructor() {
+    beforeEach(() => this.begin());
+    afterEach(() => this.end());
+  }
+
+  async gateway(options: Partial<LiveOptions> = {}): Promise<LiveApp> {
+    const app = await startLiveApp(this.boards, this.projection, this.store, options);
+    this.apps.push(app);
+    return app;
+  }
+
+  async connect(...args: Parameters<typeof LiveClient.connect>): Promise<LiveClient> {
+    const client = await LiveClient.connect(...args);
+    this.clients.push(client);
+    return client;
+  }
+
+  async writerOf(board: string, window?: string): Promise<ListWriter> {
+    return ListWriter.of(this.projection, await this.boards.resolver.resolve(board, window));
+  }
+
+  private begin(): void {
+    this.boards = new TestBoards();
+    this.boards.create('blitz', { order: 'desc', operator: 'best', push });
+    this.boards.create('club', { order: 'desc', operator: 'best', visibility: 'private', push });
+    this.projection = new MemoryRankProjection();
+    this.store = new MemorySnapshotStore();
+    this.publisher = this.newPublisher();
+    this.publisher.start();
+    this.apps = [];
+    this.clients = [];
+  }
+
+  private async end(): Promise<void> {
+    for (const client of this.clients) client.socket.terminate();
+    await Promise.all(this.apps.map((app) => app.close()));
+    await this.publisher.stop();
+    for (const frame of this.clients.flatMap((client) => client.frames)) assertMatchesAsyncApi(frame);
+  }
+
+  private newPublisher(): RankDeltaPublisher {
+    const tick = new SnapshotTick(this.projection, this.store, plainDetails());
+    return new RankDeltaPublisher(this.store, this.boards.resolver, tick, new AllTickSlots());
+  }
+}

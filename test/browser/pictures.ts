@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContext } from 'playwright-core';
+import type { ServiceClient } from './service-client.js';
+
+const PICTURES = [
+  { name: 'live-board.png', viewport: { width: 1280, height: 1100 } },
+  { name: 'live-board-phone.png', viewport: { width: 390, height: 844 } },
+];
+
+const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** Takes the pictures of docs/images again, of the page while the demo runs; gives the exit code of the demo. */
+export async function takePictures(browser: BrowserContext, { url, adminKey }: ServiceClient): Promise<number | null> {
+  const demo = spawn(
+    process.execPath,
+    [fromRoot('tools/demo.mjs'), '--url', url, '--speed', '300', '--limit', '9000'],
+    {
+      env: { ...process.env, LADDER_KEY: adminKey },
+      stdio: 'ignore',
+    },
+  );
+  const ended = once(demo, 'exit');
+  for (const { name, viewport } of PICTURES) {
+    const page = await browser.newPage();
+    await page.setViewportSize(viewport);
+    await page.addInitScript("localStorage.setItem('laddercast.me', 'Denmark')");
+    await page.goto(url);
+    await page.locator('#me-rows tr').nth(6).waitFor({ timeout: 60_000 });
+    await page.waitForTimeout(6000);
+    await page.screenshot({ path: fromRoot(`docs/images/${name}`) });
+    await page.close();
+  }
+  return ((await ended) as [number | null])[0];
+}

@@ -1,0 +1,146 @@
+// Real: two api, two projector and two gateway processes against one PostgreSQL, one Redis and one Kafka.
+import {
+  createTestDatabase,
+  emptyTestRedis,
+  newInstallation,
+  optionalService,
+  startApp,
+  type Installation,
+  type RunningApp,
+  type TestDatabase,
+} from '@laddercast/testing';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import supertest from 'supertest';
+import { WebSocket } from 'ws';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const brokers = optionalService('TEST_KAFKA_BROKERS');
+const logs = brokers || process.env['REQUIRE_KAFKA'] === '1' ? ['kafka', 'postgres'] : ['postgres'];
+if (!brokers)
+  process.stderr.write(
+    'Processes over Kafka are skipped: there is no broker. Install a JDK 17+ and Maven, or set KAFKA_BROKERS.\n',
+  );
+
+/** A spectator that applies deltas by the rule of the contract. */
+class Spectator {
+  readonly rows = new Map<string, number>();
+  seq = 0;
+  private readonly socket: WebSocket;
+  private readonly again: () => void;
+
+  constructor(url: string, board: string) {
+    this.socket = new WebSocket(`${url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
+    const subscribe = (): void =>
+      this.socket.send(JSON.stringify({ type: 'subscribe', id: '1', board, channel: 'top', limit: 10 }));
+    this.socket.on('open', subscribe);
+    // The gateway sees a new board within a second: until then it answers BOARD_NOT_FOUND.
+    this.again = () => void setTimeout(subscribe, 100);
+    this.socket.on('message', (data) => this.take(JSON.parse(String(data))));
+    this.socket.on('error', () => undefined);
+  }
+
+  close(): void {
+    this.socket.close();
+  }
+
+  private take(frame: {
+    type: string;
+    seq: number;
+    previousSeq: number;
+    entries?: { playerId: string; rank: number }[];
+    changes?: { playerId: string; rank: number | null }[];
+  }): void {
+    if (frame.type === 'error') this.again();
+    if (frame.type === 'snapshot') {
+      this.rows.clear();
+      for (const { playerId, rank } of frame.entries!) this.rows.set(playerId, rank);
+      this.seq = frame.seq;
+    } else if (frame.type === 'delta' && frame.seq > this.seq && frame.previousSeq <= this.seq) {
+      for (const { playerId, rank } of frame.changes!) {
+        if (rank === null) this.rows.delete(playerId);
+        else this.rows.set(playerId, rank);
+      }
+      this.seq = frame.seq;
+    }
+  }
+}
+
+describe.each(logs)('the three apps apart, over %s', (log) => {
+  let database: TestDatabase;
+  let installation: Installation;
+  let admin: { Authorization: string };
+  let apps: { api: RunningApp[]; projector: RunningApp[]; gateway: RunningApp[] };
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const settings: Record<string, string> =
+      log === 'kafka' ? { EVENT_LOG: 'kafka', KAFKA_BROKERS: brokers!, KAFKA_PREFIX: `t${randomUUID()}` } : {};
+    installation = { ...newInstallation(database.url, await emptyTestRedis()), settings };
+    admin = { Authorization: `Bearer ${installation.adminKey}` };
+    const two = (app: 'api' | 'projector' | 'gateway') =>
+      Promise.all([startApp(app, installation), startApp(app, installation)]);
+    apps = { api: await two('api'), projector: await two('projector'), gateway: await two('gateway') };
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(
+      Object.values(apps ?? {})
+        .flat()
+        .map((app) => app.stop()),
+    );
+    await database?.drop();
+  });
+
+  it("carries one client's scores to the other's socket, whichever processes they use", async () => {
+    const definition = {
+      order: 'desc',
+      operator: 'best',
+      push: { intervalMs: 100 },
+      sharding: { by: 'hash', count: 2 },
+    };
+    await supertest(apps.api[0]!.url).put('/v1/boards/live').set(admin).send(definition).expect(201);
+    // Every process sees the board within a second.
+    await expect
+      .poll(async () => (await supertest(apps.api[1]!.url).get('/v1/boards/live')).status, {
+        timeout: 1000,
+        interval: 50,
+      })
+      .toBe(200);
+    const spectators = apps.gateway.map(({ url }) => new Spectator(url, 'live'));
+    await expect.poll(() => spectators.every(({ seq }) => seq > 0), { timeout: 10_000 }).toBe(true);
+    for (let i = 0; i < 20; i += 1) {
+      await supertest(apps.api[i % 2]!.url)
+        .post('/v1/boards/live/scores')
+        .set(admin)
+        .send({ playerId: `p${i}`, score: i })
+        .expect(200);
+    }
+    const top = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${19 - i}`, i + 1]));
+    for (const spectator of spectators) {
+      await expect.poll(() => Object.fromEntries(spectator.rows), { timeout: 15_000 }).toEqual(top);
+    }
+    for (const spectator of spectators) spectator.close();
+  }, 60_000);
+
+  it('goes on when a projector is killed, and loses nothing', async () => {
+    const projector = apps.projector[0]!;
+    projector.process.kill('SIGKILL');
+    await once(projector.process, 'exit');
+    for (let i = 0; i < 20; i += 1) {
+      await supertest(apps.api[i % 2]!.url)
+        .post('/v1/boards/live/scores')
+        .set(admin)
+        .send({ playerId: `q${i}`, score: 100 + i })
+        .expect(200);
+    }
+    await expect
+      .poll(
+        async () =>
+          (await supertest(apps.api[0]!.url).get('/v1/boards/live/entries?limit=20')).body.entries.map(
+            ({ playerId }: { playerId: string }) => playerId,
+          ),
+        { timeout: 40_000, interval: 250 },
+      )
+      .toEqual(Array.from({ length: 20 }, (_, i) => `q${19 - i}`));
+  }, 60_000);
+});

@@ -1,0 +1,106 @@
+// Real: PostgreSQL; a broken network is a proxy that is cut.
+import { setTimeout as delay } from 'node:timers/promises';
+import { HeldLease, PostgresDatabase, PostgresLeases, type LeaseTerm } from '@laddercast/ledger';
+import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let testDatabase: TestDatabase;
+let database: PostgresDatabase;
+let leases: PostgresLeases;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new PostgresDatabase({ url: testDatabase.url });
+  await database.open({ migrate: true });
+  leases = new PostgresLeases(database);
+});
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+describe('PostgresLeases', () => {
+  it('has one holder at a time, and a higher epoch with each change of hands', async () => {
+    const ours = await leases.acquire('one', 'a', 60_000);
+    expect(ours!.epoch).toBe(1);
+    expect(await leases.acquire('one', 'b', 60_000)).toBeNull();
+    expect((await leases.acquire('one', 'a', 60_000))!.epoch).toBe(1);
+    await leases.release(ours!);
+    expect((await leases.acquire('one', 'b', 60_000))!.epoch).toBe(2);
+    expect(await leases.renew(ours!, 60_000)).toBe(false);
+    expect(await leases.holders(['one', 'none'])).toEqual([{ name: 'one', holder: 'b' }]);
+  });
+
+  it('has a higher epoch after a lapse, also for the same holder', async () => {
+    const first = await leases.acquire('lapsing', 'a', 30);
+    await delay(60);
+    expect(await leases.renew(first!, 60_000)).toBe(false);
+    expect((await leases.acquire('lapsing', 'a', 60_000))!.epoch).toBe(first!.epoch + 1);
+  });
+
+  it('gives a lease that many ask for at once to exactly one', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const asked = Array.from({ length: 8 }, (_, n) => leases.acquire(`raced-${round}`, `holder-${n}`, 60_000));
+      expect((await Promise.all(asked)).filter((lease) => lease !== null)).toHaveLength(1);
+    }
+  });
+});
+
+describe('HeldLease', () => {
+  const held = (name: string, holder: string, of = leases): HeldLease =>
+    new HeldLease(of, { name, holder, ttlMs: 600, askEveryMs: 50 });
+
+  it('is renewed while it is held, and goes to the next when it is stopped', async () => {
+    const [first, second] = [held('passed-on', 'a'), held('passed-on', 'b')];
+    first.start();
+    await expect.poll(() => first.term?.epoch).toBe(1);
+    second.start();
+    await delay(1500);
+    expect(first.term?.epoch).toBe(1);
+    expect(second.term).toBeNull();
+    await first.stop();
+    await expect.poll(() => second.term?.epoch).toBe(2);
+    await second.stop();
+  });
+
+  it('waits for the work to end before it gives the lease back', async () => {
+    const lease = held('working', 'a');
+    const ends: string[] = [];
+    lease.start(async ({ ending }) => {
+      await delay(5000, undefined, { signal: ending }).catch(() => undefined);
+      await delay(800);
+      ends.push('work');
+    });
+    await expect.poll(() => lease.term?.epoch).toBe(1);
+    const stopping = lease.stop().then(() => ends.push('stop'));
+    await delay(700);
+    expect(await leases.acquire('working', 'b', 60_000)).toBeNull();
+    await stopping;
+    expect(ends).toEqual(['work', 'stop']);
+    expect(await leases.acquire('working', 'b', 60_000)).not.toBeNull();
+  });
+
+  it('says that it is lost when PostgreSQL is away for longer than it lasts, and takes it up again afterwards', async () => {
+    const url = new URL(testDatabase.url);
+    const proxy = await openTcpProxy(url.hostname, Number(url.port || 5432));
+    url.host = `127.0.0.1:${proxy.port}`;
+    const far = new PostgresDatabase({ url: url.href });
+    await far.open({ migrate: false });
+    const lease = held('cut-off', 'a', new PostgresLeases(far));
+    const terms: LeaseTerm[] = [];
+    lease.start(async (term) => {
+      terms.push(term);
+      await new Promise((resolve) => term.ending.addEventListener('abort', resolve, { once: true }));
+    });
+    await expect.poll(() => terms.length).toBe(1);
+    proxy.cut();
+    await expect.poll(() => terms[0]!.lost.aborted, { timeout: 3000 }).toBe(true);
+    expect(lease.term).toBeNull();
+    proxy.mend();
+    await expect.poll(() => lease.term?.epoch, { timeout: 5000 }).toBe(2);
+    await lease.stop();
+    await far.close();
+    await proxy.close();
+  });
+});

@@ -1,0 +1,238 @@
+// Real: Nest's microservice around the sagas, the command bus, PostgreSQL with the log. The projection's command
+// handlers are replaced by ones that write down what they get.
+import { setTimeout as delay } from 'node:timers/promises';
+import { encodeSortKey, LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
+import { PostgresEventLog, type LogBatch } from '@laddercast/event-log';
+import { BoardCatalog, PostgresDatabase } from '@laddercast/ledger';
+import { ApplyEntriesCommand, MarkLaneCommand } from '@laddercast/projections';
+import { ConsumesLog, SagaFailureFilter, SagaServer, ScoreSaga } from '@laddercast/sagas';
+import { createTestDatabase, OutboxWriter, type TestDatabase } from '@laddercast/testing';
+import { Controller, Module, UseFilters, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { CommandHandler, CqrsModule, type ICommandHandler } from '@nestjs/cqrs';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import { delay as later, of, tap, type Observable } from 'rxjs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+const LANES = 2;
+const BOARD_UID = 7;
+
+let testDatabase: TestDatabase;
+let database: PostgresDatabase;
+let log: PostgresEventLog;
+let writer: OutboxWriter;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = new PostgresDatabase({ url: testDatabase.url });
+  await database.open({ migrate: true });
+  writer = new OutboxWriter(database);
+});
+
+beforeEach(async () => {
+  await database.query('TRUNCATE outbox, log_offsets, dead_letters');
+  log = new PostgresEventLog(database, { lanes: LANES, log: () => undefined });
+});
+
+afterEach(() => log.close());
+
+afterAll(async () => {
+  await database?.close();
+  await testDatabase?.drop();
+});
+
+async function serve(module: Type<unknown>): Promise<{ close(): Promise<void> }> {
+  const app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
+    strategy: new SagaServer(log),
+    logger: false,
+  });
+  await app.listen();
+  return app;
+}
+
+const parked = (): Promise<{ position: number; cause: string }[]> =>
+  database.query('SELECT position, cause FROM dead_letters ORDER BY position');
+const playersOf = ({ records }: LogBatch): string[] => records.map(({ key }) => key);
+
+describe('SagaServer', () => {
+  it('gives a handler its batch again after a retriable error, and parks what fails by itself', async () => {
+    const handled: string[] = [];
+    let failuresLeft = 2;
+
+    @Controller()
+    @UseFilters(SagaFailureFilter)
+    class FailingSaga {
+      @ConsumesLog({ group: 'failing', topics: ['entry-changed'] })
+      async handle(batch: LogBatch): Promise<void> {
+        if ((failuresLeft -= 1) >= 0) throw new LadderError('PROJECTION_UNAVAILABLE', 'Redis is away.');
+        if (playersOf(batch).includes('poison')) throw new RangeError('not this one');
+        handled.push(...playersOf(batch));
+      }
+    }
+    @Module({ controllers: [FailingSaga] })
+    class FailingModule {}
+
+    const positions = await writer.write(0, BOARD_UID, ['a', 'poison', 'b']);
+    const app = await serve(FailingModule);
+    await expect.poll(() => log.committed('failing', 0), { timeout: 5000 }).toBe(positions[2]);
+    expect(handled).toEqual(['a', 'b']);
+    const letters = await parked();
+    expect(letters.map(({ position }) => position)).toEqual([positions[1]]);
+    expect(letters[0]!.cause).toMatch(/RangeError: not this one/);
+    await app.close();
+  });
+
+  it('commits only when the observable that a handler returned has completed', async () => {
+    let completed = false;
+
+    @Controller()
+    @UseFilters(SagaFailureFilter)
+    class SlowSaga {
+      @ConsumesLog({ group: 'slow', topics: ['entry-changed'] })
+      handle(): Observable<string> {
+        return of('done').pipe(
+          later(700),
+          tap(() => (completed = true)),
+        );
+      }
+    }
+    @Module({ controllers: [SlowSaga] })
+    class SlowModule {}
+
+    const app = await serve(SlowModule);
+    const [position] = await writer.write(0, BOARD_UID, ['a']);
+    const committedAfterCompletion = async (): Promise<number> => {
+      const committed = await log.committed('slow', 0);
+      if (!completed && committed === position) throw new Error('committed before the handler was done');
+      return committed;
+    };
+    await expect.poll(committedAfterCompletion, { timeout: 5000, interval: 10 }).toBe(position);
+    await app.close();
+  });
+
+  it('finishes and commits the batch in hand when it is closed', async () => {
+    const handled: string[] = [];
+    let inHand = false;
+
+    @Controller()
+    @UseFilters(SagaFailureFilter)
+    class ClosingSaga {
+      @ConsumesLog({ group: 'closing', topics: ['entry-changed'] })
+      async handle(batch: LogBatch): Promise<void> {
+        inHand = true;
+        await delay(500);
+        handled.push(...playersOf(batch));
+      }
+    }
+    @Module({ controllers: [ClosingSaga] })
+    class ClosingModule {}
+
+    const app = await serve(ClosingModule);
+    const [position] = await writer.write(0, BOARD_UID, ['a']);
+    await expect.poll(() => inHand, { timeout: 5000, interval: 10 }).toBe(true);
+    await app.close();
+    expect(handled).toEqual(['a']);
+    expect(await log.committed('closing', 0)).toBe(position);
+  });
+
+  it('does not start with two sagas in one consumer group', async () => {
+    @Controller()
+    class TwinSagas {
+      @ConsumesLog({ group: 'twin', topics: ['entry-changed'] })
+      one(): void {}
+
+      @ConsumesLog({ group: 'twin', topics: ['board-changed'] })
+      two(): void {}
+    }
+    @Module({ controllers: [TwinSagas] })
+    class TwinModule {}
+
+    await expect(serve(TwinModule)).rejects.toThrow(/Two sagas are consumer group "twin"/);
+  });
+});
+
+describe('ScoreSaga', () => {
+  const board: Board = {
+    uid: BOARD_UID,
+    id: 'there',
+    revision: 1,
+    definition: withBoardDefaults({ order: 'desc', operator: 'best', sharding: { count: 3 } }),
+  };
+  const commands: (ApplyEntriesCommand | MarkLaneCommand)[] = [];
+  let failuresLeft = 0;
+  let looks = 0;
+
+  @CommandHandler(ApplyEntriesCommand)
+  class RecordingApply implements ICommandHandler<ApplyEntriesCommand> {
+    async execute(command: ApplyEntriesCommand): Promise<{ applied: number }> {
+      await delay(20);
+      if ((failuresLeft -= 1) >= 0) throw new LadderError('PROJECTION_UNAVAILABLE', 'Redis is away.');
+      commands.push(command);
+      return { applied: command.changes.length };
+    }
+  }
+
+  @CommandHandler(MarkLaneCommand)
+  class RecordingMark implements ICommandHandler<MarkLaneCommand> {
+    async execute(command: MarkLaneCommand): Promise<void> {
+      commands.push(command);
+    }
+  }
+
+  @Module({
+    imports: [CqrsModule.forRoot()],
+    controllers: [ScoreSaga],
+    providers: [
+      RecordingApply,
+      RecordingMark,
+      {
+        provide: BoardCatalog,
+        useValue: {
+          byUid: async (uid: number) => {
+            looks += 1;
+            return uid === BOARD_UID ? board : undefined;
+          },
+        },
+      },
+    ],
+  })
+  class ScoreModule {}
+
+  beforeEach(() => {
+    commands.length = 0;
+    failuresLeft = 0;
+    looks = 0;
+  });
+
+  it('applies a batch shard by shard, passes over boards that are gone, and marks the lane last', async () => {
+    const players = Array.from({ length: 40 }, (_, n) => `player-${n}`);
+    const positions = await writer.write(1, BOARD_UID, players);
+    const gone = await writer.write(1, 999, players);
+    const app = await serve(ScoreModule);
+    await expect.poll(() => log.committed('score', 1), { timeout: 5000 }).toBe(gone.at(-1));
+    await app.close();
+    const applies = commands.filter((command) => command instanceof ApplyEntriesCommand);
+    expect(applies.map(({ shard }) => shard).sort()).toEqual([0, 1, 2]);
+    expect(applies.every(({ list }) => list.boardUid === BOARD_UID && list.shards === 3)).toBe(true);
+    const changes = applies.flatMap((command) => command.changes);
+    expect(new Set(changes.map(({ version }) => version))).toEqual(new Set(positions));
+    const one = changes.find(({ playerId }) => playerId === 'player-3')!;
+    const values = { score: one.version, columns: [], achievedAtMs: 1_795_000_000_000 };
+    expect(one.key).toEqual(encodeSortKey(board.definition, values, 'player-3'));
+    expect(commands.at(-1)).toEqual(new MarkLaneCommand(1, gone.at(-1)!));
+    expect(looks).toBe(2);
+  });
+
+  it('marks nothing, and commits nothing, while a shard cannot be applied', async () => {
+    failuresLeft = 3;
+    const app = await serve(ScoreModule);
+    const [position] = await writer.write(0, BOARD_UID, ['a']);
+    await expect.poll(() => failuresLeft, { timeout: 5000, interval: 5 }).toBeLessThan(3);
+    expect(commands).toEqual([]);
+    expect(await log.committed('score', 0)).toBe(0);
+    await expect.poll(() => log.committed('score', 0), { timeout: 5000 }).toBe(position);
+    expect(commands.map((command) => command.constructor.name)).toEqual(['ApplyEntriesCommand', 'MarkLaneCommand']);
+    expect(await parked()).toEqual([]);
+    await app.close();
+  });
+});

@@ -54,7 +54,7 @@ export async function runStep(text, command, args, { env = process.env, cwd, rem
   const lines = [];
   for (const stream of [child.stdout, child.stderr]) collectLines(stream, lines);
   try {
-    const outcome = await withHeartbeat(lowerFirst(text), () => outcomeOfChild);
+    const outcome = await withHeartbeat(lowerFirst(text).replace(/ \(.*$/, ''), () => outcomeOfChild);
     if (outcome.code === 0) return lines;
     const how = outcome.error ?? (outcome.signal ? `stopped by ${outcome.signal}` : `exit code ${outcome.code}`);
     const printed = lines.map((line) => `    ${line}`).join('\n');

@@ -44,7 +44,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   });
 
   afterEach(async () => {
-    await page.evaluate(inPage.forgetAll);
+    if (page.url() !== 'about:blank') await page.evaluate(inPage.forgetAll);
     await page.close();
     expect(faults).toEqual([]);
   });
@@ -58,6 +58,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
       board,
       Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`p${i + 1}`, 1200 - i * 100])),
     );
+    await service.untilShown(board, 12);
     return board;
   }
 

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+
 /** The REST calls by which these tests bring about what the page then has to show. */
 export class ServiceClient {
   constructor(
@@ -34,5 +36,15 @@ export class ServiceClient {
     const { results } = await this.call<{ results: { problem?: object }[] }>('POST', '/v1/scores', { submissions });
     const refused = results.find(({ problem }) => problem);
     if (refused) throw new Error(JSON.stringify(refused));
+  }
+
+  /** Waits until the board shows so many entries: what a page opened before would call movement. */
+  async untilShown(board: string, entries: number): Promise<void> {
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      const { total } = await this.call<{ total: number }>('GET', `/v1/boards/${board}/entries?limit=1`);
+      if (total === entries) return;
+      await setTimeout(50);
+    }
+    throw new Error(`The board ${board} did not show ${entries} entries within 5 s.`);
   }
 }

@@ -4,7 +4,13 @@ import type { DeliveryOptions } from './delivery.js';
 import { deliver } from './delivery.js';
 import { LOG_BATCH_MAX } from './event-log.js';
 import { reasonOf, type LogLine } from './log-line.js';
-import { laneLeaseName, type OutboxReading, type OutboxRecord, type PostgresOutbox } from './postgres-outbox.js';
+import {
+  laneLeaseName,
+  SPAN_FIRST,
+  type OutboxReading,
+  type OutboxRecord,
+  type PostgresOutbox,
+} from './postgres-outbox.js';
 import type { PostgresOutboxListener } from './postgres-outbox-listener.js';
 
 /** What all consumers of a process share. */
@@ -78,6 +84,7 @@ export class PostgresGroupConsumer {
     const { outbox, listener } = this.shared;
     const { group, topics } = this.options;
     let position = await outbox.claim(group, lane, term.epoch);
+    let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
     const commit = async (): Promise<boolean> => {
       const done = await outbox.commit(group, lane, term.epoch, position);
@@ -86,13 +93,14 @@ export class PostgresGroupConsumer {
       return done;
     };
     while (!term.ending.aborted) {
-      const reading = await outbox.read(lane, position, topics, LOG_BATCH_MAX);
+      const reading = await outbox.read(lane, position, topics, LOG_BATCH_MAX, span);
       if (reading.records.length > 0 && !(await this.handle(reading, term))) return;
       const moved = reading.through > position;
       position = reading.through;
+      span = reading.nextSpan;
       const due = reading.records.length > 0 || monotonicMs() - committed.atMs >= IDLE_COMMIT_EVERY_MS;
       if (position > committed.position && due && !(await commit())) return;
-      if (reading.records.length > 0) continue;
+      if (reading.records.length > 0 || reading.more) continue;
       if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
       else await listener.wait(lane, POLL_EVERY_MS, term.ending);
     }

@@ -7,6 +7,10 @@ export interface OutboxReading {
   records: OutboxRecord[];
   /** Everything of these topics up to here was read, now or before. */
   through: number;
+  /** Whether the lane already goes on beyond `through`. */
+  more: boolean;
+  /** How many positions the next look should cover. */
+  nextSpan: number;
 }
 
 export interface OutboxRecord extends StoredRecord {
@@ -14,8 +18,10 @@ export interface OutboxRecord extends StoredRecord {
   createdAtMs: number;
 }
 
-/** One look passes over rows of other topics up to this many positions further on. */
-const POSITIONS_PER_LOOK = 200_000;
+/** How many positions the first look covers, and any look at most. */
+export const SPAN_FIRST = 4000;
+const SPAN_MAX = 200_000;
+const SPAN_GROWTH = 4;
 /** The most events that a lag counts; beyond, it stays there. */
 export const LAG_COUNTED_MAX = 1_000_000;
 /** Groups of another log keep their positions under this prefix. */
@@ -85,8 +91,18 @@ export class PostgresOutbox {
     return this.committed(notedGroup(group), lane);
   }
 
-  /** At most `limit` records of the topics after a position, in order. */
-  async read(lane: number, after: number, topics: readonly string[], limit: number): Promise<OutboxReading> {
+  /**
+   * At most `limit` records of the topics after a position, in order.
+   * @param span how many positions to look at: the planner, whose statistics of a table that fills and empties are
+   * always wrong, sorts all rows of the range rather than walk the index, so the range is kept near what is needed
+   */
+  async read(
+    lane: number,
+    after: number,
+    topics: readonly string[],
+    limit: number,
+    span: number,
+  ): Promise<OutboxReading> {
     const rows = await this.database.query<{
       first: number | null;
       last: number | null;
@@ -104,10 +120,10 @@ export class PostgresOutbox {
          FROM outbox
          WHERE lane = $1 AND position >= ends.first AND position < ends.first + $5 AND topic = ANY($3::text[])
          ORDER BY position LIMIT $4) AS r ON true`,
-      [lane, after, topics, limit, POSITIONS_PER_LOOK],
+      [lane, after, topics, limit, span],
     );
     const { first, last } = rows[0]!;
-    if (first === null || last === null) return { records: [], through: after };
+    if (first === null || last === null) return { records: [], through: after, more: false, nextSpan: span };
     const records = rows
       .filter((row) => row.position !== null)
       .map(({ position, topic, key, payload, created_at_ms }) => ({
@@ -119,7 +135,10 @@ export class PostgresOutbox {
         createdAtMs: Math.floor(created_at_ms),
       }));
     const full = records.length >= limit;
-    return { records, through: full ? records.at(-1)!.position : Math.min(last, first + POSITIONS_PER_LOOK - 1) };
+    const through = full ? records.at(-1)!.position : Math.min(last, first + span - 1);
+    const more = through < last;
+    const needed = full ? 2 * (through - first + 1) : more ? SPAN_GROWTH * span : span;
+    return { records, through, more, nextSpan: Math.min(SPAN_MAX, Math.max(SPAN_FIRST, needed)) };
   }
 
   /** How far a group is behind in each lane, over these topics. */
@@ -150,7 +169,8 @@ export class PostgresOutbox {
       `WITH passed AS MATERIALIZED (
          SELECT min(o.position) AS position FROM log_offsets o
          LEFT JOIN leases l ON l.name = 'log:' || o.consumer_group || ':' || o.lane
-         WHERE o.lane = $1 AND o.consumer_group NOT LIKE '${NOTED}%' AND (l.name IS NULL OR l.expires_at > ladder_now() - $4::float8 * interval '1 millisecond')),
+         WHERE o.lane = $1 AND o.consumer_group NOT LIKE '${NOTED}%'
+           AND (l.name IS NULL OR l.expires_at > ladder_now() - $4::float8 * interval '1 millisecond')),
        old AS MATERIALIZED (
          SELECT w.position, w.created_at FROM outbox w, passed
          WHERE w.lane = $1 AND w.position <= passed.position ORDER BY w.position LIMIT $2),

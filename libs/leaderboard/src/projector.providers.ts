@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventLog, OutboxRelay, PostgresEventLog } from '@laddercast/event-log';
-import { BoardCatalog, Lanes, PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
+import { BoardCatalog, Lanes, PostgresDatabase, PostgresLeases, SubmissionPruner } from '@laddercast/ledger';
 import {
   AppliedSessions,
   ApplyEntriesHandler,
@@ -85,10 +85,20 @@ export const projectorProviders: Provider[] = [
     inject: [PostgresLeases],
     useFactory: (leases: PostgresLeases) => new LeasedTickSlots(leases, HOLDER),
   },
+  {
+    provide: SubmissionPruner,
+    inject: [PostgresDatabase, PostgresLeases, Environment],
+    useFactory: (database: PostgresDatabase, leases: PostgresLeases, { SUBMISSION_ID_DAYS }: Environment) => {
+      const log = new Logger('ledger');
+      const onFailure = (error: unknown): void =>
+        log.warn(`Old submission ids are not pruned now: ${(error as Error).message}`);
+      return new SubmissionPruner(database, leases, { holder: HOLDER, rememberedDays: SUBMISSION_ID_DAYS, onFailure });
+    },
+  },
   ...publisherProviders,
   {
     provide: ProjectorLifecycle,
-    inject: [EventLog, PostgresEventLog, OutboxRelay, LaneRecoveries, RankDeltaPublisher, TickSlots],
+    inject: [EventLog, PostgresEventLog, OutboxRelay, LaneRecoveries, RankDeltaPublisher, TickSlots, SubmissionPruner],
     useFactory: (
       eventLog: EventLog,
       outbox: PostgresEventLog,
@@ -96,6 +106,7 @@ export const projectorProviders: Provider[] = [
       recoveries: LaneRecoveries,
       publisher: RankDeltaPublisher,
       slots: LeasedTickSlots,
-    ) => new ProjectorLifecycle({ eventLog, outbox, relay, recoveries, publisher, slots }),
+      pruner: SubmissionPruner,
+    ) => new ProjectorLifecycle({ eventLog, outbox, relay, recoveries, publisher, slots, pruner }),
   },
 ];

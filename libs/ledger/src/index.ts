@@ -10,3 +10,4 @@ export { keptAfterEndMs } from './batch-fold.js';
 export * from './audit-log.js';
 export * from './postgres-leases.js';
 export * from './held-lease.js';
+export * from './submission-pruner.js';

@@ -1,6 +1,8 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { RankedEntry } from '@laddercast/domain';
+import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import type { RankSnapshot } from '@laddercast/projections';
 import { inStyle, ListReader } from './list-reader.js';
+import type { ResolvedList } from './list-resolver.js';
 import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from './queries.js';
 
 @QueryHandler(GetEntriesQuery)
@@ -11,15 +13,35 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const { selection, offset, limit } = query;
     const { resolved, style } = await this.reader.open(selection);
     const snapshot = this.reader.snapshot(resolved, selection.minVersion);
-    if (snapshot && (offset + limit <= snapshot.entries.length || snapshot.entries.length === snapshot.total)) {
-      const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
-      return page(query, envelope, inStyle(snapshot.entries, style).slice(offset, offset + limit));
+    if (snapshot && covers(snapshot, offset, limit)) return this.fromSnapshot(query, resolved, style, snapshot);
+    try {
+      const reading = await this.reader.projection.page(resolved.list, offset, limit, style);
+      const envelope = this.reader.envelope(resolved, style, reading);
+      return page(query, envelope, await this.reader.details.complete(resolved, reading.entries));
+    } catch (error) {
+      const last = this.reader.lastKnown(resolved, selection.minVersion);
+      if (!last || !covers(last, offset, limit) || !isUnavailable(error)) throw error;
+      return this.fromSnapshot(query, resolved, style, last);
     }
-    const reading = await this.reader.projection.page(resolved.list, offset, limit, style);
-    const envelope = this.reader.envelope(resolved, style, reading);
-    return page(query, envelope, await this.reader.details.complete(resolved, reading.entries));
+  }
+
+  private fromSnapshot(
+    query: GetEntriesQuery,
+    resolved: ResolvedList,
+    style: RankStyle,
+    snapshot: RankSnapshot,
+  ): EntriesPage {
+    const { offset, limit } = query;
+    const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
+    return page(query, envelope, inStyle(snapshot.entries, style).slice(offset, offset + limit));
   }
 }
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof LadderError && error.code === 'PROJECTION_UNAVAILABLE';
+
+const covers = ({ entries, total }: RankSnapshot, offset: number, limit: number): boolean =>
+  offset + limit <= entries.length || entries.length === total;
 
 function page(
   { selection, offset, limit }: GetEntriesQuery,

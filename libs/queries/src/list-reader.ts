@@ -32,6 +32,12 @@ export class ListReader {
     return snapshot && snapshot.listVersion >= (minVersion ?? 0) ? snapshot : undefined;
   }
 
+  /** The last top that this process saw, however old: what is left to show while the shards cannot be asked. */
+  lastKnown(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
+    const snapshot = this.snapshots.lastKnown(resolved);
+    return snapshot && snapshot.listVersion >= (minVersion ?? 0) ? snapshot : undefined;
+  }
+
   envelope({ board, window }: ResolvedList, style: RankStyle, reading: Reading, asOfMs = nowMs()): ListEnvelope {
     const time = (ms: number | null): string | null => (ms === null ? null : toTimestamp(ms));
     const running = window.endsAtMs !== null && nowMs() < window.endsAtMs;

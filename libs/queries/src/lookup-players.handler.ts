@@ -13,9 +13,18 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const found = reading.entries.filter((entry) => entry !== null);
     const completed = await this.reader.details.complete(resolved, found);
     const rows = new Map(completed.map((row) => [row.playerId, row]));
-    const entries = ranked ? amongThemselves(completed) : playerIds.map((playerId) => rows.get(playerId) ?? null);
+    if (!ranked) {
+      return {
+        ...this.reader.envelope(resolved, style, reading),
+        entries: playerIds.map((id) => rows.get(id) ?? null),
+      };
+    }
+    // Tied players share a rank in other styles; their order among themselves is the ordinal one.
+    const ordinal =
+      style === 'ordinal' ? reading : await this.reader.projection.lookup(resolved.list, playerIds, 'ordinal');
+    const place = new Map(ordinal.entries.flatMap((entry) => (entry ? [[entry.playerId, entry.rank] as const] : [])));
+    const placeOf = (row: RankedEntry): number => place.get(row.playerId) ?? Infinity;
+    const entries = [...rows.values()].sort((a, b) => placeOf(a) - placeOf(b));
     return { ...this.reader.envelope(resolved, style, reading), entries };
   }
 }
-
-const amongThemselves = (rows: RankedEntry[]): RankedEntry[] => [...rows].sort((a, b) => a.rank - b.rank);

@@ -78,7 +78,7 @@ export function errorOfHttpFailure(failure: HttpFailure): LadderError | null {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return validationFailed([{ pointer: '', message: 'a part of the address is longer than any id can be' }]);
     default:
-      if (failure.code?.startsWith('FST_ERR_CTP') || (failure instanceof SyntaxError && failure.statusCode === 400)) {
+      if (failure.code?.startsWith('FST_ERR_CTP') || (failure.statusCode === 400 && failure instanceof SyntaxError)) {
         return new LadderError('MALFORMED_JSON', `The body cannot be read: ${failure.message.replace(/\.$/, '')}.`);
       }
       return null;

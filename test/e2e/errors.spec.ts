@@ -1,0 +1,274 @@
+// Real: the built service in one process, with its PostgreSQL and Redis; requests as clients get them wrong.
+import { request as rawRequest } from 'node:http';
+import { startStandalone, type RunningStandalone } from '@laddercast/testing';
+import type { Problem } from '@laddercast/domain';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, RestClient } from './rest-client.js';
+
+const BOARD = { order: 'desc', operator: 'best' };
+const RUN = { playerId: 'ada', score: 1 };
+const SCORES = '/v1/boards/open/scores';
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
+describe('requests that are wrong', () => {
+  let service: RunningStandalone;
+  let admin: RestClient;
+
+  beforeAll(async () => {
+    service = await startStandalone();
+    admin = new RestClient(service.url, service.adminKey);
+    await admin.makeBoard('open');
+    await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }] });
+  }, 90_000);
+  afterAll(() => service?.stop());
+
+  /** A path exactly as it is written here: clients of a higher level would tidy it up. */
+  const rawGet = (path: string): Promise<{ status: number; type: string; problem: Problem }> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(service.url);
+      const headers = { Authorization: `Bearer ${service.adminKey}` };
+      rawRequest({ hostname, port, path, headers }, (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => {
+          const problem = JSON.parse(text) as Problem;
+          resolve({ status: response.statusCode!, type: response.headers['content-type']!, problem });
+        });
+      })
+        .on('error', reject)
+        .end();
+    });
+
+  describe('bodies', () => {
+    it.each([
+      ['cut off', '{"playerId":"ada",'],
+      ['not JSON', 'score=1'],
+      ['two values', '{}{}'],
+      ['a comment', '{"playerId":"ada","score":1} // one'],
+      ['NaN', '{"playerId":"ada","score":NaN}'],
+      ['empty', ''],
+      ['a field named __proto__', '{"playerId":"ada","score":1,"__proto__":{"admin":true}}'],
+      ['an escaped __proto__', '{"playerId":"ada","score":1,"metadata":{"\\u005f_proto__":1}}'],
+    ])('are refused as malformed: %s', async (_name, body) => {
+      expectProblem(await admin.send('POST', SCORES, body, JSON_TYPE), 'MALFORMED_JSON');
+    });
+
+    it.each<[string, unknown, string]>([
+      ['no object', [RUN], ''],
+      ['null', null, ''],
+      ['no player', { score: 1 }, '/playerId'],
+      ['no score', { playerId: 'ada' }, '/score'],
+      ['a score in quotes', { ...RUN, score: '1' }, '/score'],
+      ['a score that is null', { ...RUN, score: null }, '/score'],
+      ['a player that is a number', { ...RUN, playerId: 7 }, '/playerId'],
+      ['columns that are an array', { ...RUN, columns: [1] }, '/columns'],
+      ['a column in quotes', { ...RUN, columns: { moves: '1' } }, '/columns/moves'],
+      ['metadata that is text', { ...RUN, metadata: 'x' }, '/metadata'],
+      ['metadata with a NUL', { ...RUN, metadata: { a: ['\0'] } }, '/metadata'],
+      ['metadata with half a pair', { ...RUN, metadata: { '\ud800': 1 } }, '/metadata'],
+      [
+        'metadata nested too deeply',
+        `{"playerId":"a","score":1,"metadata":{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}}`,
+        '/metadata',
+      ],
+      ['a time that is a date', { ...RUN, achievedAt: '2026-11-20' }, '/achievedAt'],
+      ['a day that does not exist', { ...RUN, achievedAt: '2026-02-30T00:00:00Z' }, '/achievedAt'],
+      ['a time in milliseconds', { ...RUN, achievedAt: 1 }, '/achievedAt'],
+      ['an unknown field', { ...RUN, extra: 1 }, '/extra'],
+      ['a field that every object has', { ...RUN, constructor: 1 }, '/constructor'],
+      ['another such field', { ...RUN, toString: 1 }, '/toString'],
+      ['a field with a slash', { ...RUN, 'a/b~c': 1 }, '/a~1b~0c'],
+      ['an infinite score', '{"playerId":"ada","score":1e400}', '/score'],
+      ['an infinite column', '{"playerId":"ada","score":1,"columns":{"moves":-1e400}}', '/columns/moves'],
+    ])('are refused by pointer: %s', async (_name, body, pointer) => {
+      const { errors } = expectProblem(await admin.post(SCORES, body), 'VALIDATION_FAILED');
+      expect(errors!.map((fault) => fault.pointer)).toContain(pointer);
+    });
+
+    it.each<[string, unknown, string]>([
+      ['an unknown option', { ...BOARD, colour: 'red' }, '/colour'],
+      ['an option that every object has', { ...BOARD, constructor: 1 }, '/constructor'],
+      ['an unknown option inside', { ...BOARD, push: { every: 1 } }, '/push/every'],
+      ['a title that is a number', { ...BOARD, title: 1 }, '/title'],
+      ['a title with a NUL', { ...BOARD, title: '\0' }, '/title'],
+      ['no operator', { order: 'asc' }, '/operator'],
+      ['limits the wrong way round', { ...BOARD, limits: { scoreMin: 2, scoreMax: 1 } }, '/limits/scoreMin'],
+      [
+        'columns on a sum board',
+        { order: 'desc', operator: 'sum', columns: [{ name: 'a', order: 'asc' }] },
+        '/columns',
+      ],
+    ])('of boards are refused by pointer: %s', async (_name, body, pointer) => {
+      const { errors } = expectProblem(await admin.put('/v1/boards/bad', body), 'VALIDATION_FAILED');
+      expect(errors!.map((fault) => fault.pointer)).toContain(pointer);
+      expect((await admin.get('/v1/boards/bad')).status).toBe(404);
+    });
+
+    it('nested without end are refused, and not run out of stack', async () => {
+      const deep = `{"order":"desc","operator":"best","columns":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+      expectProblem(await admin.put('/v1/boards/deep', deep), 'VALIDATION_FAILED');
+    });
+
+    it('too large are refused', async () => {
+      expectProblem(await admin.post(SCORES, { ...RUN, metadata: { x: 'x'.repeat(3_000_000) } }), 'PAYLOAD_TOO_LARGE');
+    });
+
+    it.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'nonsense',
+    ])('of another type are refused: %s', async (type) => {
+      const response = await admin.send('POST', SCORES, JSON.stringify(RUN), { 'Content-Type': type });
+      expectProblem(response, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+
+    it('that are not there are refused', async () => {
+      expectProblem(await admin.post(SCORES), 'VALIDATION_FAILED');
+      expectProblem(await admin.put('/v1/boards/bad'), 'VALIDATION_FAILED');
+    });
+  });
+
+  describe('what is not built', () => {
+    it.each<[string, object, string]>([
+      ['snapshot', { snapshot: { top: 10 } }, 'snapshot'],
+      ['guildAggregate', { guildAggregate: { kind: 'sum' } }, 'guildAggregate'],
+      ['decay', { decay: { perPatch: 0.1, family: 'x' } }, 'decay'],
+      ['entriesMax', { limits: { entriesMax: 10 } }, 'limits.entriesMax'],
+      ['attemptsMax', { limits: { attemptsMax: 10 } }, 'limits.attemptsMax'],
+      ['entryLifetimeSeconds', { limits: { entryLifetimeSeconds: 10 } }, 'limits.entryLifetimeSeconds'],
+      ['dense ranks', { rankStyle: 'dense' }, 'dense'],
+      ['another time zone', { timeZone: 'Europe/Berlin' }, 'timeZone'],
+      ['sharding by range', { sharding: { by: 'range', boundaries: [1] } }, 'range'],
+      ['seasons', { windows: [{ season: 's1' }] }, 'season'],
+      ['rolling windows', { windows: [{ rolling: '24h' }] }, 'rolling'],
+      ['cron windows', { windows: [{ cron: '0 18 * * 5' }] }, 'cron'],
+      ['regions', { scopes: ['region'] }, 'region'],
+      ['attributes', { scopes: [{ attribute: 'country' }] }, 'attribute'],
+    ])('is refused by name as a board option: %s', async (_name, option, named) => {
+      const problem = expectProblem(await admin.put('/v1/boards/unbuilt', { ...BOARD, ...option }), 'NOT_SUPPORTED');
+      expect(`${problem['option'] as string} ${problem.detail}`).toContain(named);
+      expect((await admin.get('/v1/boards/unbuilt')).status).toBe(404);
+    });
+
+    it.each([
+      ['entries?cursor=start', 'cursor'],
+      ['entries?aroundScore=1', 'aroundScore'],
+      ['entries?aroundRank=1', 'aroundRank'],
+      ['entries?asOf=2026-11-20T18:00:00.000Z', 'asOf'],
+      ['entries?scope=region:EU', 'scope'],
+      ['entries?rankStyle=dense', 'rankStyle'],
+      ['players/ada?accuracy=estimated', 'accuracy'],
+      ['entries?window=rolling:24h', 'window'],
+      ['entries?window=season:s1', 'window'],
+    ])('is refused by name as a parameter: %s', async (path, option) => {
+      const problem = expectProblem(await admin.get(`/v1/boards/open/${path}`), 'NOT_SUPPORTED');
+      expect(problem['option']).toBe(option);
+    });
+  });
+
+  describe('addresses', () => {
+    it.each([
+      'entries?sort=asc',
+      'entries?limit=0',
+      'entries?limit=501',
+      'entries?limit=1.5',
+      'entries?limit=1e2',
+      'entries?limit=',
+      'entries?limit=1&limit=2',
+      'entries?offset=-1',
+      'entries?offset=99999999999999999999',
+      'entries?window=daily&window=weekly',
+      'entries?constructor=1',
+      'entries?__proto__=1',
+      'entries?toString=1',
+      'entries?__defineGetter__=1',
+      'players/ada?around=101',
+      'players/ada?fallback=first',
+      'rank',
+      'rank?score=',
+      'rank?score=ten',
+      'rank?score=0x10',
+      'rank?score=1e400',
+      'rank?score=Infinity',
+    ])('with a parameter that is wrong are refused: %s', async (path) => {
+      const { errors } = expectProblem(await admin.get(`/v1/boards/open/${path}`), 'VALIDATION_FAILED');
+      expect(errors![0]!.pointer).toMatch(/^\?\w+$/);
+    });
+
+    it.each([
+      ['GET', '/v1/boards/open'],
+      ['PUT', '/v1/boards/open'],
+      ['DELETE', '/v1/boards/open'],
+      ['POST', '/v1/boards/open/scores'],
+      ['POST', '/v1/scores'],
+      ['DELETE', '/v1/boards/open/players/ada'],
+      ['POST', '/v1/admin/boards/open/reset'],
+    ])('that take no parameters refuse them: %s %s', async (method, path) => {
+      const body = method === 'PUT' || method === 'POST' ? {} : undefined;
+      const { errors } = expectProblem(await admin.send(method, `${path}?dryRun=1`, body), 'VALIDATION_FAILED');
+      expect(errors).toEqual([{ pointer: '?dryRun', message: 'is not a known parameter' }]);
+    });
+
+    it('of nothing are told so', async () => {
+      for (const path of [
+        '/v1',
+        '/v1/board',
+        '/v1/boards/open/nothing',
+        '/%20',
+        '/..%2f..%2fetc%2fpasswd',
+        '/v1/live',
+      ]) {
+        expectProblem(await admin.get(path), 'NOT_FOUND');
+      }
+      expectProblem(await admin.get('/v1/boards/none'), 'BOARD_NOT_FOUND');
+      expectProblem(await admin.get('/v1/boards/none/entries'), 'BOARD_NOT_FOUND');
+      expectProblem(await admin.post('/v1/boards/none/scores', RUN), 'BOARD_NOT_FOUND');
+      expectProblem(await admin.get('/v1/boards/open/entries?window=daily'), 'WINDOW_NOT_FOUND');
+      expectProblem(await admin.get('/v1/boards/open/entries?window=%00'), 'WINDOW_NOT_FOUND');
+      expectProblem(await admin.delete('/v1/admin/api-keys/%00'), 'API_KEY_NOT_FOUND');
+      expectProblem(await admin.get('/v1/admin/api-keys?cursor=%00'), 'VALIDATION_FAILED');
+      const problem = expectProblem(await admin.get('/v1/boards/open/players/nobody'), 'ENTRY_NOT_FOUND');
+      expect(problem['total']).toBe(0);
+    });
+
+    it.each([
+      ['POST', '/v1/boards/open', ['DELETE', 'GET', 'HEAD', 'PUT']],
+      ['GET', '/v1/boards/open/scores', ['POST']],
+      ['PATCH', '/v1/boards/open/players/ada', ['DELETE', 'GET', 'HEAD', 'PUT']],
+      ['DELETE', '/v1/scores', ['POST']],
+      ['POST', '/health/ready', ['GET', 'HEAD']],
+    ])('with a wrong method are told the right ones: %s %s', async (method, path, allowed) => {
+      const response = await admin.send(method, path, undefined);
+      expectProblem(response, 'METHOD_NOT_ALLOWED');
+      expect(response.headers['allow']!.split(', ')).toEqual(allowed);
+    });
+
+    it('that are not percent-encoded UTF-8, or too long, are refused', async () => {
+      const long = `/v1/boards/open/players/${'a'.repeat(385)}`;
+      for (const path of ['/v1/boards/%ff', '/v1/boards/%', '/v1/boards/open/players/%E0%A4%A', long]) {
+        const { status, type, problem } = await rawGet(path);
+        expect({ path, status }).toEqual({ path, status: 400 });
+        expect(type).toMatch(/^application\/problem\+json/);
+        expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', status: 400, instance: path });
+      }
+    });
+
+    it('whose player cannot be one are refused', async () => {
+      const ids = ['%2e', '%2E%2e', '%00', '%7F', '%ED%A0%80', 'a'.repeat(129), '%C3%A9'.repeat(65)];
+      for (const id of ids) {
+        const { status, problem } = await rawGet(`/v1/boards/open/players/${id}`);
+        expect({ id, status, code: problem.code }).toEqual({ id, status: 400, code: 'VALIDATION_FAILED' });
+      }
+      for (const id of ['UPPER', '-a', 'a b', 'a'.repeat(65), '%2e']) {
+        expect((await rawGet(`/v1/boards/${id}`)).problem.code, id).toBe('VALIDATION_FAILED');
+      }
+    });
+  });
+
+  it('did not take the service down', async () => {
+    expect((await admin.get('/health/ready')).body).toEqual({ status: 'ok', missing: [] });
+    expect(service.output()).toBe('');
+  });
+});

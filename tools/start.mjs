@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepare, projectRoot } from './build.mjs';
@@ -27,6 +27,8 @@ set. All settings: .env.example.`;
 
 const env = process.env;
 const dataDir = dataDirectory(projectRoot, env);
+/** Where `npm run demo` finds the service while it runs. */
+const addressFile = join(dataDir, 'address');
 let running = null;
 let lock = null;
 let ending = null;
@@ -35,6 +37,7 @@ function end(exitCode) {
   ending ??= (async () => {
     let code = exitCode;
     try {
+      if (lock !== null) rmSync(addressFile, { force: true });
       await stopSteps();
       await running?.stopAll();
     } catch (error) {
@@ -86,6 +89,7 @@ async function main() {
   const redis = await startRedis(context);
   const kafka = withKafka ? await startKafka(context) : null;
   const app = await startStandalone(context, { ...ports, postgres, redis, kafka });
+  writeFileSync(addressFile, `${app.url}\n`);
   for (const service of [postgres, redis, kafka]) if (service !== null) step(`  ${service.describe}`);
   step(`  logs and data: ${dataDir}`);
   step('Ready. Ctrl-C stops it.');

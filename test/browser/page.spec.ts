@@ -256,8 +256,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await page.getByLabel('My player id').fill(names[0]!);
     await page.getByRole('button', { name: 'Follow', exact: true }).click();
     await until('#me-bar', /Rank 1/);
-    const width = await page.evaluate(inPage.width);
-    expect(width).toBe(phone.width);
+    expect(await page.evaluate(inPage.width)).toBe(phone.width);
   });
 
   it('is reached and used by keyboard alone', async () => {

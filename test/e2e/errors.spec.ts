@@ -261,7 +261,7 @@ describe('requests that are wrong', () => {
         const { status, problem } = await rawGet(`/v1/boards/open/players/${id}`);
         expect({ id, status, code: problem.code }).toEqual({ id, status: 400, code: 'VALIDATION_FAILED' });
       }
-      for (const id of ['UPPER', '-a', 'a b', 'a'.repeat(65), '%2e']) {
+      for (const id of ['UPPER', '-a', 'a%20b', 'a'.repeat(65), '%2e']) {
         expect((await rawGet(`/v1/boards/${id}`)).problem.code, id).toBe('VALIDATION_FAILED');
       }
     });

@@ -1,20 +1,10 @@
 // Real: the built service in one process, with its PostgreSQL and Redis; its own document judges its answers.
-import { Environment, loadEnvironment } from '@laddercast/platform';
-import { LeaderboardModule } from '@laddercast/leaderboard';
-import { createLiveAdapter } from '@laddercast/realtime';
-import { createTestDatabase, requiredService, startStandalone, type RunningStandalone } from '@laddercast/testing';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiModule } from '../../apps/api/src/api.module.js';
-import { prepareHttp } from '../../apps/api/src/http/prepare-http.js';
-import { servePage } from '../../apps/standalone/src/serve-page.js';
 import { ServedDocument, type Document, type Operation } from './openapi-document.js';
 import { RestClient, type Headers } from './rest-client.js';
+import { routesOfTheApi } from './service-routes.js';
 
 interface Call {
   params?: Record<string, string>;
@@ -280,7 +270,7 @@ describe('the OpenAPI document', () => {
 
   it('has every route of the server', async () => {
     const documented = served.operations.map(({ method, path }) => `${method} ${path}`).sort();
-    expect((await routesOfTheService()).filter(isOfTheApi).sort()).toEqual(documented);
+    expect((await routesOfTheApi()).sort()).toEqual(documented);
   });
 
   it('comes with Swagger UI and AsyncAPI, for everyone and from here alone', async () => {
@@ -298,40 +288,3 @@ describe('the OpenAPI document', () => {
     expect(asyncApi.body).toMatchObject({ asyncapi: '3.0.0', info: { version: served.document.info.version } });
   });
 });
-
-const DOCUMENTS = /^\/(docs(\/.*)?|openapi\.json|asyncapi\.json)$/;
-const PAGE_FOLDER = new URL('../../apps/standalone/public', import.meta.url);
-
-/** Neither a document nor a file of the page; HEAD comes with every GET. */
-function isOfTheApi(route: string): boolean {
-  const [method, path] = route.split(' ') as [string, string];
-  return method !== 'HEAD' && !DOCUMENTS.test(path) && !existsSync(`${fileURLToPath(PAGE_FOLDER)}${path}`);
-}
-
-/** `METHOD /path/{parameter}` of all that Fastify is told, by an application wired as the standalone one. */
-async function routesOfTheService(): Promise<string[]> {
-  const database = await createTestDatabase();
-  const settings = { DATABASE_URL: database.url, REDIS_URL: requiredService('TEST_REDIS_URL'), LOG_LEVEL: 'silent' };
-  const environment: Environment = loadEnvironment({ ...settings, BOOTSTRAP_ADMIN_KEY: 'only for this test' });
-  @Module({ imports: [LeaderboardModule.forRoot({ environment, roles: ['api', 'projector', 'gateway'] }), ApiModule] })
-  class WholeService {}
-  const options = { logger: false, abortOnError: false } as const;
-  const app = await NestFactory.create<NestFastifyApplication>(WholeService, new FastifyAdapter(), options);
-  const routes: string[] = [];
-  app
-    .getHttpAdapter()
-    .getInstance()
-    .addHook('onRoute', ({ method, url }) => {
-      for (const one of [method].flat()) routes.push(`${one} ${url.replace(/:(\w+)/g, '{$1}')}`);
-    });
-  prepareHttp(app);
-  await servePage(app);
-  app.useWebSocketAdapter(createLiveAdapter(app));
-  try {
-    await app.init();
-    return routes;
-  } finally {
-    await app.close();
-    await database.drop();
-  }
-}

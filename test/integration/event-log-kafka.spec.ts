@@ -24,8 +24,7 @@ import kafkajs from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const LANES = 2;
-const SKIPPED =
-  'the tests on Kafka: no broker. Set KAFKA_BROKERS, or install a JDK 17+ and Maven and use "npm test -- --kafka".';
+const SKIPPED = 'the tests on Kafka: no broker. Set KAFKA_BROKERS, or install a JDK 17+ and Maven.';
 const brokers = optionalService('TEST_KAFKA_BROKERS')?.split(',') ?? [];
 
 const kafkaOptions = (prefix: string, lanes = LANES): KafkaOptions => ({

@@ -58,6 +58,7 @@ function submit(board: Board, playerId: string, score: number, more: Partial<Sub
     achievedAtMs: null,
     windowId: null,
     metadata: null,
+    refusal: null,
     bodySha256: createHash('sha256')
       .update(JSON.stringify([playerId, score]))
       .digest(),

@@ -46,7 +46,7 @@ async function readBoard(client, path) {
 /** Who leads now; null when nobody does, or when it cannot be said. */
 export async function readLeader(client, board) {
   try {
-    const { body } = await client.call('GET', `${pathOf(board)}/entries?limit=1`);
+    const { body } = await client.call('GET', `${pathOf(board)}/entries?limit=1`, undefined, { attemptsMax: 1 });
     return body.entries[0] ?? null;
   } catch {
     // A leader in the progress line is a nicety; the replay itself tells when the service is away.

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../problem.mjs';
 
-const ATTEMPTS_MAX = 10;
+const ATTEMPTS_MAX = 15;
 const REQUEST_TIMEOUT_MS = 30_000;
-const RETRY_DELAY_MAX_MS = 8_000;
+const RETRY_DELAY_MAX_MS = 4_000;
 const RETRY_AFTER_MAX_MS = 30_000;
 
 /** A refusal of the service: its status and its `application/problem+json`. */
@@ -20,7 +20,7 @@ export class Refused extends Problem {
 
 /**
  * The public API, with retries: a call that was not answered, or answered 429 or 503, is sent again as it was, after
- * `Retry-After` where it is stated, at most ten times.
+ * `Retry-After` where it is stated, fourteen times at most (a minute).
  */
 export class Client {
   #url;
@@ -36,7 +36,7 @@ export class Client {
 
   /**
    * @returns `{ status, body }` of an answer below 400
-   * @param attemptsMax fewer than ten, for a call whose caller would rather know soon
+   * @param attemptsMax fewer than fifteen, for a call whose caller would rather know soon
    * @throws Refused for a refusal that a retry cannot help, or when the attempts are used up
    * @throws Problem when the service cannot be reached
    */

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { startApp, LeaderboardModule } from '@laddercast/leaderboard';
 import { Module } from '@nestjs/common';
 import { ApiModule } from './api.module.js';
+import { answerFrameworkError } from './http/framework-errors.js';
 import { prepareHttp } from './http/prepare-http.js';
 
 const roles = ['api'] as const;
@@ -14,5 +15,6 @@ await startApp({
     class ApiApp {}
     return ApiApp;
   },
+  frameworkErrors: answerFrameworkError,
   prepare: prepareHttp,
 });

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { LeaderboardModule, startApp } from '@laddercast/leaderboard';
 import { Module } from '@nestjs/common';
 import { ApiModule } from '../../api/src/api.module.js';
+import { answerFrameworkError } from '../../api/src/http/framework-errors.js';
 import { prepareHttp } from '../../api/src/http/prepare-http.js';
 import { servePage } from './serve-page.js';
 
@@ -15,6 +16,7 @@ await startApp({
     class StandaloneApp {}
     return StandaloneApp;
   },
+  frameworkErrors: answerFrameworkError,
   prepare: async (app) => {
     prepareHttp(app);
     await servePage(app);

@@ -57,7 +57,7 @@ export class Authenticator {
     }).catch((error: unknown) => {
       throw new LadderError('UNAUTHENTICATED', `The token is not valid: ${(error as Error).message}.`);
     });
-    const fault = faultOfOpaqueId(payload.sub!);
+    const fault = typeof payload.sub === 'string' ? faultOfOpaqueId(payload.sub) : 'must be a string';
     if (fault) throw new LadderError('UNAUTHENTICATED', `The token's sub ${fault}.`);
     return { kind: 'player', playerId: payload.sub!, expiresAtMs: payload.exp! * 1000 };
   }

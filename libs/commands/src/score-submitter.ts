@@ -39,9 +39,16 @@ export class ScoreSubmitter {
     assertIdentified(identity);
     const board = this.boards.byId(boardId) ?? (await this.lookAgain(boardId));
     assertMaySubmit(identity, board, body.playerId);
-    const write = toWrite(board, body, identity);
-    await this.ask(board, write, body);
-    return write;
+    const write = toWrite(board, body);
+    try {
+      assertRules(write, body, identity);
+      await this.ask(board, write, body);
+      return write;
+    } catch (error) {
+      // A retry gets its first answer whatever has changed since: only the ledger knows whether this is one.
+      if (error instanceof LadderError && !error.retriable && write.idFromClient) return { ...write, refusal: error };
+      throw error;
+    }
   }
 
   /**
@@ -104,7 +111,8 @@ export class ScoreSubmitter {
   }
 }
 
-function toWrite(board: Board, body: SubmissionBody, identity: Identity): SubmitWrite {
+/** The board's own rules, apart from those of its windows, which are the ledger's. */
+function assertRules({ board, score, metadata }: SubmitWrite, body: SubmissionBody, identity: Identity): void {
   const { definition } = board;
   if (identity.kind === 'player' && body.achievedAt !== undefined && !definition.clientTime) {
     throw new LadderError(
@@ -112,14 +120,18 @@ function toWrite(board: Board, body: SubmissionBody, identity: Identity): Submit
       `Board "${board.id}" takes the time from the server; leave achievedAt out.`,
     );
   }
-  assertScoreInBounds(definition, body.score, 'The score');
-  const metadata = body.metadata === undefined ? null : JSON.stringify(body.metadata);
-  if (metadata !== null && Buffer.byteLength(metadata) > METADATA_BYTES_MAX) {
+  assertScoreInBounds(definition, score, 'The score');
+  const metadataBytes = metadata === null ? 0 : Buffer.byteLength(metadata);
+  if (metadataBytes > METADATA_BYTES_MAX) {
     throw new LadderError(
       'METADATA_TOO_LARGE',
-      `metadata has ${Buffer.byteLength(metadata)} bytes of JSON; at most ${METADATA_BYTES_MAX} are kept.`,
+      `metadata has ${metadataBytes} bytes of JSON; at most ${METADATA_BYTES_MAX} are kept.`,
     );
   }
+}
+
+function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
+  const metadata = body.metadata === undefined ? null : JSON.stringify(body.metadata);
   return {
     kind: 'submit',
     board,
@@ -132,6 +144,7 @@ function toWrite(board: Board, body: SubmissionBody, identity: Identity): Submit
     windowId: body.window ?? null,
     metadata,
     bodySha256: createHash('sha256').update(canonical(body)).digest(),
+    refusal: null,
   };
 }
 

@@ -88,7 +88,9 @@ export function describeCause(error: unknown): string {
     parts.push(at instanceof Error ? (at.stack ?? `${at.name}: ${at.message}`) : describeValue(at));
     at = (at as { cause?: unknown }).cause;
   }
-  return withoutSecrets(parts.join('\ncaused by ')).replaceAll('\0', '\ufffd').slice(0, CAUSE_MAX);
+  // More than is kept: what is cut off in the middle of a secret must not be among it.
+  const text = parts.join('\ncaused by ').slice(0, 2 * CAUSE_MAX);
+  return withoutSecrets(text).replaceAll('\0', '\ufffd').slice(0, CAUSE_MAX);
 }
 
 function describeValue(value: unknown): string {
@@ -101,7 +103,7 @@ function describeValue(value: unknown): string {
 
 const withoutSecrets = (text: string): string =>
   text
-    .replace(/(\w+:\/\/[^\s:/@]*):[^\s@]+@/g, '$1:***@')
+    .replace(/\b(\w{1,20}:\/\/[^\s:/@]*):[^\s@]+@/g, '$1:***@')
     .replace(/\b(password|secret|token|authorization)(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi, '$1$2***');
 
 /** The batch that a handler of the port gets. @throws on a payload that is not an event of its topic */

@@ -49,12 +49,6 @@ export abstract class EventLog {
   /** @param group names the consumer; its offsets outlive processes. A new group begins at the oldest event kept. */
   abstract consume(group: string, topics: readonly Topic[], handler: BatchHandler): Promise<LogSubscription>;
 
-  /**
-   * The position up to which a group is done with a lane, 0 for none: no event up to it comes again, unless it was
-   * under way just now. Exact for a group of one topic; over several it is the highest of them in Kafka.
-   */
-  abstract committed(group: string, lane: number): Promise<number>;
-
   /** One row per lane. */
   abstract lag(group: string): Promise<LaneLag[]>;
 

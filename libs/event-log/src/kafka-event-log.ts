@@ -75,7 +75,6 @@ export class KafkaEventLog extends EventLog {
       lanes,
       handler: (records) => handler(toLogBatch(records)),
       park: parkInto(this.database, group),
-      notePositions: (positions) => this.outbox.note(group, positions),
       log,
     });
     this.topicsOf.set(group, new Set([...(this.topicsOf.get(group) ?? []), ...topics]));
@@ -87,11 +86,6 @@ export class KafkaEventLog extends EventLog {
         this.consumers.delete(consumer);
       },
     };
-  }
-
-  /** Kept in PostgreSQL too, before the offset goes to Kafka: it can be read while Kafka is away. */
-  override committed(group: string, lane: number): Promise<number> {
-    return group === RELAY_GROUP ? this.outbox.committed(group, lane) : this.outbox.noted(group, lane);
   }
 
   /**

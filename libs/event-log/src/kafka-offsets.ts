@@ -10,19 +10,18 @@ const RETRY_AFTER_MS = 1000;
  */
 export class KafkaOffsets {
   /** By topic and partition: the next offset to read. Bounded by their number. */
-  private readonly waiting = new Map<string, { topic: string; partition: number; offset: string; position: number }>();
+  private readonly waiting = new Map<string, { topic: string; partition: number; offset: string }>();
   private timer: NodeJS.Timeout | null = null;
   private committing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly consumer: Pick<Consumer, 'commitOffsets'>,
-    private readonly notePositions: (positions: ReadonlyMap<number, number>) => Promise<void>,
     private readonly log: LogLine,
   ) {}
 
-  /** Notes that everything before `offset`, the last of it at `position`, was handled. */
-  note(topic: string, partition: number, offset: string, position: number): void {
-    this.waiting.set(`${topic}/${partition}`, { topic, partition, offset, position });
+  /** Notes that everything before `offset` was handled. */
+  note(topic: string, partition: number, offset: string): void {
+    this.waiting.set(`${topic}/${partition}`, { topic, partition, offset });
     this.timer ??= setTimeout(() => void this.flush(), COMMIT_EVERY_MS);
   }
 
@@ -47,15 +46,8 @@ export class KafkaOffsets {
     const offsets = [...this.waiting.entries()];
     if (offsets.length === 0) return;
     this.waiting.clear();
-    const positions = new Map<number, number>();
-    for (const [, { partition, position }] of offsets) {
-      positions.set(partition, Math.max(position, positions.get(partition) ?? 0));
-    }
     try {
-      await this.notePositions(positions);
-      await this.consumer.commitOffsets(
-        offsets.map(([, { topic, partition, offset }]) => ({ topic, partition, offset })),
-      );
+      await this.consumer.commitOffsets(offsets.map(([, offset]) => offset));
     } catch (error) {
       this.log('debug', `Offsets could not be committed now: ${reasonOf(error)}`);
       for (const [key, offset] of offsets) if (!this.waiting.has(key)) this.waiting.set(key, offset);

@@ -10,8 +10,6 @@ export interface KafkaSessionOptions {
   lanes: number;
   handler: (records: readonly StoredRecord[]) => Promise<void>;
   park: Park;
-  /** Keeps, by lane, the position that was handled; called before the offsets are committed. */
-  notePositions: (positions: ReadonlyMap<number, number>) => Promise<void>;
   log: LogLine;
 }
 
@@ -32,7 +30,7 @@ export class KafkaSession {
     consumer: Consumer,
     private readonly options: KafkaSessionOptions,
   ) {
-    this.offsets = new KafkaOffsets(consumer, options.notePositions, options.log);
+    this.offsets = new KafkaOffsets(consumer, options.log);
   }
 
   /** To be called when the consumer has joined its group, again and again. */
@@ -98,7 +96,7 @@ export class KafkaSession {
       if (generation !== this.generation) return;
       const last = messages.at(-1)!.offset;
       resolveOffset(last);
-      this.offsets.note(batch.topic, batch.partition, String(BigInt(last) + 1n), records.at(-1)!.position);
+      this.offsets.note(batch.topic, batch.partition, String(BigInt(last) + 1n));
     }
   }
 }

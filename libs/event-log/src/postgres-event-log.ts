@@ -72,7 +72,8 @@ export class PostgresEventLog extends EventLog {
     };
   }
 
-  override committed(group: string, lane: number): Promise<number> {
+  /** The position up to which a group is done with a lane, events of other topics included; 0 for none. */
+  committed(group: string, lane: number): Promise<number> {
     return this.shared.outbox.committed(group, lane);
   }
 

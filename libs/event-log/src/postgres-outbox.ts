@@ -24,8 +24,6 @@ const SPAN_MAX = 200_000;
 const SPAN_GROWTH = 4;
 /** The most events that a lag counts; beyond, it stays there. */
 export const LAG_COUNTED_MAX = 1_000_000;
-/** Groups of another log keep their positions under this prefix. */
-const NOTED = 'kafka:';
 /** Rows that one statement removes. */
 const TRIM_CHUNK = 10_000;
 
@@ -74,21 +72,6 @@ export class PostgresOutbox {
       [group, lane],
     );
     return row?.position ?? 0;
-  }
-
-  /** Notes what a group of another log has handled, by lane; notes never go back, and trimming does not heed them. */
-  async note(group: string, positions: ReadonlyMap<number, number>): Promise<void> {
-    await this.database.query(
-      `INSERT INTO log_offsets AS o (consumer_group, lane, position, epoch)
-       SELECT $1, n.lane, n.position, 0 FROM unnest($2::int[], $3::bigint[]) AS n (lane, position)
-       ON CONFLICT (consumer_group, lane) DO UPDATE SET position = excluded.position
-       WHERE o.position < excluded.position`,
-      [notedGroup(group), [...positions.keys()], [...positions.values()]],
-    );
-  }
-
-  async noted(group: string, lane: number): Promise<number> {
-    return this.committed(notedGroup(group), lane);
   }
 
   /**
@@ -169,7 +152,7 @@ export class PostgresOutbox {
       `WITH passed AS MATERIALIZED (
          SELECT min(o.position) AS position FROM log_offsets o
          LEFT JOIN leases l ON l.name = 'log:' || o.consumer_group || ':' || o.lane
-         WHERE o.lane = $1 AND o.consumer_group NOT LIKE '${NOTED}%'
+         WHERE o.lane = $1
            AND (l.name IS NULL OR l.expires_at > ladder_now() - $4::float8 * interval '1 millisecond')),
        old AS MATERIALIZED (
          SELECT w.position, w.created_at FROM outbox w, passed
@@ -187,8 +170,6 @@ export class PostgresOutbox {
     return (row?.removed ?? 0) >= TRIM_CHUNK;
   }
 }
-
-const notedGroup = (group: string): string => `${NOTED}${group}`;
 
 /** The lease under which one consumer at a time serves a group's lane; {@link PostgresOutbox.trim} knows this name. */
 export const laneLeaseName = (group: string, lane: number): string => `log:${group}:${lane}`;

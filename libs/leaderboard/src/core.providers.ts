@@ -5,6 +5,7 @@ import {
   BoardCatalog,
   BoardRegistry,
   fixLanes,
+  installationId,
   Lanes,
   PostgresDatabase,
   WindowCatalog,
@@ -21,18 +22,22 @@ import { EntryDetails, ListResolver } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
 import { ExtensionRegistry } from './extension-registry.js';
 
+/** Connections beside those that the lanes keep. */
+const POOL_SPARE = 10;
+
 async function openDatabase({ DATABASE_URL, LEDGER_LANES }: Environment): Promise<PostgresDatabase> {
-  const database = new PostgresDatabase({ url: DATABASE_URL });
+  const database = new PostgresDatabase({ url: DATABASE_URL, poolMax: LEDGER_LANES + POOL_SPARE });
   await database.open({ migrate: true });
   await fixLanes(database, LEDGER_LANES);
   return database;
 }
 
-function connectRedis({ REDIS_URL }: Environment): RedisConnection {
+async function connectRedis({ REDIS_URL }: Environment, database: PostgresDatabase): Promise<RedisConnection> {
   const log = new Logger('redis');
   let said = '';
   const redis = new RedisConnection({
     url: REDIS_URL,
+    namespace: `${await installationId(database)}:`,
     onError: (error) => {
       // The connection tries again for ever: each new kind of failure is said once.
       if (error.message !== said) log.warn(`Redis: ${error.message}`);
@@ -62,7 +67,7 @@ export const coreProviders: Provider[] = [
     inject: [PostgresDatabase, Lanes],
     useFactory: (database: PostgresDatabase, lanes: Lanes) => new BoardRegistry(database, lanes),
   },
-  { provide: RedisConnection, inject: [Environment], useFactory: connectRedis },
+  { provide: RedisConnection, inject: [Environment, PostgresDatabase], useFactory: connectRedis },
   {
     provide: RankProjection,
     inject: [RedisConnection],

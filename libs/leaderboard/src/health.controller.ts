@@ -1,7 +1,10 @@
 import { PostgresDatabase } from '@laddercast/ledger';
 import { RedisConnection } from '@laddercast/projections';
+import { sleep } from '@laddercast/platform';
 import { Controller, Get, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+
+const ANSWER_WITHIN_MS = 2000;
 
 /** Whether each thing that a process needs answers now. */
 @Controller('health')
@@ -20,12 +23,20 @@ export class HealthController {
   async ready(
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<{ status: 'ok' | 'missing'; missing: string[] }> {
-    const postgres = await this.database.query('SELECT 1').then(
-      () => true,
-      () => false,
-    );
-    const missing = [...(postgres ? [] : ['postgresql']), ...(this.redis.isReady ? [] : ['redis'])];
+    const [postgresql, redis] = await Promise.all([within(this.databaseAnswers()), within(this.redis.answers())]);
+    const missing = [...(postgresql ? [] : ['postgresql']), ...(redis ? [] : ['redis'])];
     if (missing.length > 0) void reply.status(503);
     return { status: missing.length > 0 ? 'missing' : 'ok', missing };
   }
+
+  private databaseAnswers(): Promise<boolean> {
+    return this.database.query('SELECT 1').then(
+      () => true,
+      () => false,
+    );
+  }
 }
+
+/** What does not answer in time counts as missing: a hung server holds its connections open. */
+const within = (check: Promise<boolean>): Promise<boolean> =>
+  Promise.race([check, sleep(ANSWER_WITHIN_MS).then(() => false)]);

@@ -6,6 +6,7 @@ import {
   ApplyEntriesHandler,
   CommittedPositions,
   DropBoardHandler,
+  LedgerCommittedPositions,
   MarkLaneHandler,
   ProjectionRecovery,
   RankProjection,
@@ -17,7 +18,6 @@ import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
 import { LaneRecoveries } from './lane-recoveries.js';
-import { KafkaCommittedPositions, OutboxCommittedPositions } from './postgres-committed-positions.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
 
 export const projectorControllers: Type<object>[] = [ScoreSaga, BoardSaga];
@@ -39,9 +39,8 @@ export const projectorProviders: Provider[] = [
   DropBoardHandler,
   {
     provide: CommittedPositions,
-    inject: [PostgresDatabase, Environment],
-    useFactory: (database: PostgresDatabase, { EVENT_LOG }: Environment) =>
-      EVENT_LOG === 'kafka' ? new KafkaCommittedPositions(database) : new OutboxCommittedPositions(database),
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new LedgerCommittedPositions(database),
   },
   {
     provide: PostgresLeases,

@@ -4,6 +4,7 @@ import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { SagaServer } from '@laddercast/sagas';
 import { Logger } from 'nestjs-pino';
 import type { Role } from './leaderboard.lifecycle.js';
@@ -19,6 +20,8 @@ export interface AppDescription {
   roles: readonly Role[];
   /** The root module, made once the settings are known to be good. */
   module(environment: Environment): Type<object>;
+  /** Answers requests that fail before they reach a route (a broken address); default: Fastify's own answer. */
+  frameworkErrors?(failure: FastifyError, request: FastifyRequest, reply: FastifyReply): void;
   /** Called before the port opens; for what an app adds to its HTTP server. */
   prepare?(app: NestFastifyApplication, environment: Environment): Promise<void> | void;
 }
@@ -36,10 +39,31 @@ export async function startApp(description: AppDescription): Promise<void> {
 }
 
 async function start(description: AppDescription, environment: Environment): Promise<void> {
+  const app = await createApp(description, environment);
+  const metrics = new MetricsServer();
+  stopOnSignal(async () => {
+    await metrics.close();
+    await app.close();
+  });
+  await app.init();
+  await app.startAllMicroservices();
+  await app.listen(environment.PORT, environment.HOST);
+  await metrics.listen(environment.METRICS_PORT, environment.HOST);
+  app.get(Logger).log(`${description.name} listens on ${await app.getUrl()}`);
+}
+
+/** The application of one process, not started: for {@link startApp}, and for tests that run it beside themselves. */
+export async function createApp(
+  description: AppDescription,
+  environment: Environment,
+): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_BYTES_MAX,
+    ...(description.frameworkErrors ? { frameworkErrors: description.frameworkErrors } : {}),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
     forceCloseConnections: 'idle',
+    // What arrives while the process stops is still answered; the listener closes, so nothing new comes.
+    return503OnClosing: false,
   });
   const app = await NestFactory.create<NestFastifyApplication>(description.module(environment), adapter, {
     bufferLogs: true,
@@ -51,16 +75,7 @@ async function start(description: AppDescription, environment: Environment): Pro
   if (description.roles.includes('projector')) {
     app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer) });
   }
-  const metrics = new MetricsServer();
-  stopOnSignal(async () => {
-    await metrics.close();
-    await app.close();
-  });
-  await app.init();
-  await app.startAllMicroservices();
-  await app.listen(environment.PORT, environment.HOST);
-  await metrics.listen(environment.METRICS_PORT, environment.HOST);
-  app.get(Logger).log(`${description.name} listens on ${await app.getUrl()}`);
+  return app;
 }
 
 function stopOnSignal(stop: () => Promise<void>): void {

@@ -55,13 +55,14 @@ export const submissionKeyOf = (write: SubmitWrite): string =>
 
 /**
  * The windows a write goes to at `nowMs` (the database's clock), by their bounds.
- * @throws ACHIEVED_AT_IN_FUTURE, WINDOW_CLOSED, WINDOW_MISMATCH
+ * @throws the write's own refusal, ACHIEVED_AT_IN_FUTURE, WINDOW_CLOSED, WINDOW_MISMATCH
  */
 export function placeWrite(write: LedgerWrite, nowMs: number): { atMs: number; windows: WindowBounds[] } {
   const { definition } = write.board;
   if (write.kind === 'override') {
     return { atMs: nowMs, windows: definition.windows.map((kind) => windowAt(kind, nowMs)) };
   }
+  if (write.refusal) throw write.refusal;
   const given = write.achievedAtMs ?? nowMs;
   if (given > nowMs + FUTURE_TOLERANCE_MS) {
     throw new LadderError(

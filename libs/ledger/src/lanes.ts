@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { laneOf, type LadderEvent } from '@laddercast/domain';
 import type { SqlRunner } from './postgres-database.js';
 
@@ -58,6 +59,15 @@ export async function appendEvent(
     key,
     JSON.stringify(event),
   ]);
+}
+
+/** The random name of this installation, drawn at its first start: what lies outside PostgreSQL is kept under it. */
+export async function installationId(database: SqlRunner): Promise<string> {
+  await database.query(`INSERT INTO installation (name, value) VALUES ('id', $1) ON CONFLICT (name) DO NOTHING`, [
+    randomBytes(6).toString('hex'),
+  ]);
+  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'id'`);
+  return row!.value;
 }
 
 /**

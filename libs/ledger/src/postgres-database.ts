@@ -13,7 +13,7 @@ const MIGRATION_LOCK = 7_162_534;
 
 export interface PostgresDatabaseOptions {
   url: string;
-  /** The most connections of this process, lanes and listeners not included. */
+  /** The most connections of this process: each lane keeps one of them, listeners come on top. */
   poolMax?: number;
   applicationName?: string;
 }

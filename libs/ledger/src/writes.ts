@@ -18,6 +18,8 @@ export interface SubmitWrite {
   metadata: string | null;
   /** SHA-256 of everything the client sent: tells a retry from another body under the same id. */
   bodySha256: Buffer;
+  /** What speaks against the run: it is refused with this, unless its id was counted before. */
+  refusal: LadderError | null;
 }
 
 /** An operator's hand: removes a player's entry from the running windows, or sets it whatever the operator. */

@@ -83,7 +83,7 @@ export class Environment {
     'The first admin key, 16 characters or more. Without it one is made and printed at start-up, unless NODE_ENV is production.',
   )
   @IsOptional()
-  @MinLength(16)
+  @Matches(/^[\w.~+/=-]{16,}$/, { message: 'BOOTSTRAP_ADMIN_KEY must be 16 or more letters, digits or -._~+/=' })
   BOOTSTRAP_ADMIN_KEY?: string;
 
   @Setting(

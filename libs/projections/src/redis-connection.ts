@@ -7,6 +7,8 @@ import type { ScriptCall } from './redis-scripts.js';
 export interface RedisConnectionOptions {
   /** One address, or nodes of one cluster separated by commas. */
   url: string;
+  /** What every key begins with, without braces: an installation finds its own data and nobody else's. */
+  namespace?: string;
   connectTimeoutMs?: number;
   commandTimeoutMs?: number;
   /** Told of every failure of the connection itself, which goes on trying. */
@@ -37,7 +39,10 @@ export class RedisConnection {
   private sessionNumber = 0;
   private masterSignature = '';
 
+  readonly namespace: string;
+
   constructor(private readonly options: RedisConnectionOptions) {
+    this.namespace = options.namespace ?? '';
     this.client = this.createClient();
     this.client.on('ready', () => this.ready());
     if (this.client instanceof Cluster) {
@@ -59,6 +64,13 @@ export class RedisConnection {
 
   get isReady(): boolean {
     return this.client.status === 'ready';
+  }
+
+  /** Whether every master answers now. */
+  async answers(): Promise<boolean> {
+    const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
+    const pongs = await Promise.allSettled(nodes.map((node) => node.ping()));
+    return this.isReady && pongs.length > 0 && pongs.every(({ status }) => status === 'fulfilled');
   }
 
   /**
@@ -100,7 +112,7 @@ export class RedisConnection {
   async command(name: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
     this.assertReady();
     try {
-      return await this.client.sendCommand(new Command(name, args, { replyEncoding: null }));
+      return await this.client.sendCommand(new Command(name, args, { replyEncoding: null, keyPrefix: this.namespace }));
     } catch (error) {
       throw this.failure(error);
     }
@@ -136,7 +148,8 @@ export class RedisConnection {
   }
 
   private async callByHash(call: ScriptCall): Promise<unknown> {
-    const { script, keys, arguments: args } = call;
+    const { script, arguments: args } = call;
+    const keys = call.keys.map((key) => this.namespace + key);
     try {
       return await this.scripting.evalshaBuffer(script.sha1, keys.length, ...keys, ...args);
     } catch (error) {

@@ -67,9 +67,13 @@ export class RedisSnapshotStore extends SnapshotStore {
     if (written !== 1) return false;
     // A hint only: without it, listeners find the snapshot when they next look by themselves.
     await this.redis
-      .command('PUBLISH', TICKS_CHANNEL, `${list.boardUid}.${list.windowUid}.${snapshot.seq}`)
+      .command('PUBLISH', this.channel, `${list.boardUid}.${list.windowUid}.${snapshot.seq}`)
       .catch((error: Error) => this.onError(error));
     return true;
+  }
+
+  private get channel(): string {
+    return this.redis.namespace + TICKS_CHANNEL;
   }
 
   async deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null> {
@@ -96,7 +100,7 @@ export class RedisSnapshotStore extends SnapshotStore {
     const subscriber = this.redis.subscriber();
     this.subscriber = subscriber;
     subscriber.on('message', (_channel: string, hint: string) => this.heard(hint));
-    subscriber.on('ready', () => void subscriber.subscribe(TICKS_CHANNEL).catch((error: Error) => this.onError(error)));
+    subscriber.on('ready', () => void subscriber.subscribe(this.channel).catch((error: Error) => this.onError(error)));
     subscriber.connect().catch((error: Error) => this.onError(error));
   }
 

@@ -236,19 +236,6 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
         }),
     );
 
-    it('says up to which position a group is done with a lane', { timeout: TEST_TIMEOUT_MS }, () =>
-      withProcesses(1, async (process) => {
-        const seen = new Collector(newBoard());
-        const group = newGroup();
-        expect(await process!.log.committed(group, 0)).toBe(0);
-        await process!.log.consume(group, ['entry-changed'], seen.collect);
-        const positions = await writer().write(0, seen.boardUid, ['a', 'b', 'c']);
-        await until('it is done with all', async () => (await process!.log.committed(group, 0)) >= positions[2]!);
-        expect(seen.firsts(0)).toEqual(positions);
-        expect(await process!.log.committed(group, 0)).toBe(positions[2]);
-      }),
-    );
-
     it('counts what waits, and how long it has waited', { timeout: TEST_TIMEOUT_MS }, () =>
       withProcesses(1, async (process) => {
         const seen = new Collector(newBoard());

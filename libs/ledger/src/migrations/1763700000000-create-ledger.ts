@@ -61,7 +61,7 @@ const STATEMENTS = [
     position bigint NOT NULL,
     epoch bigint NOT NULL,
     PRIMARY KEY (consumer_group, lane))`,
-  // How far the ranks are known to be, for logs whose offsets are not positions.
+  // How far the ranks are known to be.
   `CREATE TABLE projected_positions (lane smallint PRIMARY KEY, position bigint NOT NULL)`,
   `CREATE TABLE leases (
     name text PRIMARY KEY,

@@ -29,7 +29,7 @@ function isOfTheApi(route: string): boolean {
 async function allRoutes(): Promise<string[]> {
   const database = await createTestDatabase();
   const settings = { DATABASE_URL: database.url, REDIS_URL: requiredService('TEST_REDIS_URL'), LOG_LEVEL: 'silent' };
-  const environment = loadEnvironment({ ...settings, BOOTSTRAP_ADMIN_KEY: 'only for this test' });
+  const environment = loadEnvironment({ ...settings, BOOTSTRAP_ADMIN_KEY: 'only-for-this-test' });
   @Module({ imports: [LeaderboardModule.forRoot({ environment, roles: ['api', 'projector', 'gateway'] }), ApiModule] })
   class WholeService {}
   const options = { logger: false, abortOnError: false } as const;

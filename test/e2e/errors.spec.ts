@@ -3,7 +3,7 @@ import { request as rawRequest } from 'node:http';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Problem } from '@laddercast/domain';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, RestClient } from './rest-client.js';
+import { expectProblem, RestClient, type Headers } from './rest-client.js';
 
 const BOARD = { order: 'desc', operator: 'best' };
 const RUN = { playerId: 'ada', score: 1 };
@@ -23,7 +23,7 @@ describe('requests that are wrong', () => {
   afterAll(() => service?.stop());
 
   /** A path exactly as it is written here: clients of a higher level would tidy it up. */
-  const rawGet = (path: string): Promise<{ status: number; type: string; problem: Problem }> =>
+  const rawGet = (path: string): Promise<{ status: number; type: string; sniffing: unknown; problem: Problem }> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(service.url);
       const headers = { Authorization: `Bearer ${service.adminKey}` };
@@ -32,7 +32,8 @@ describe('requests that are wrong', () => {
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => {
           const problem = JSON.parse(text) as Problem;
-          resolve({ status: response.statusCode!, type: response.headers['content-type']!, problem });
+          const { 'content-type': type, 'x-content-type-options': sniffing } = response.headers;
+          resolve({ status: response.statusCode!, type: type!, sniffing, problem });
         });
       })
         .on('error', reject)
@@ -98,10 +99,33 @@ describe('requests that are wrong', () => {
         { order: 'desc', operator: 'sum', columns: [{ name: 'a', order: 'asc' }] },
         '/columns',
       ],
+      ['a column that is an array', { ...BOARD, columns: [[]] }, '/columns'],
+      ['columns in an array too many', { ...BOARD, columns: [[{ name: 'a', order: 'asc' }]] }, '/columns'],
+      ['the id of another board', { ...BOARD, id: 'good' }, '/id'],
+      ['an id that is a number', { ...BOARD, id: 7 }, '/id'],
     ])('of boards are refused by pointer: %s', async (_name, body, pointer) => {
       const { errors } = expectProblem(await admin.put('/v1/boards/bad', body), 'VALIDATION_FAILED');
       expect(errors!.map((fault) => fault.pointer)).toContain(pointer);
       expect((await admin.get('/v1/boards/bad')).status).toBe(404);
+    });
+
+    it.each<[string, unknown, { pointer: string; message: string }]>([
+      ['no count', { sharding: { by: 'hash' } }, { pointer: '/sharding/count', message: 'is required' }],
+      [
+        'a count in quotes',
+        { sharding: { by: 'hash', count: '4' } },
+        { pointer: '/sharding/count', message: 'must be an integer' },
+      ],
+      ['windows that are no list', { windows: 'daily' }, { pointer: '/windows', message: 'must be an array' }],
+      ['a title that is a number', { title: 1 }, { pointer: '/title', message: 'must be a string' }],
+      ['columns of text', { columns: ['moves'] }, { pointer: '/columns', message: 'each value must be an object' }],
+    ])('of boards are told the fault that stands before the others: %s', async (_name, option, fault) => {
+      const { errors, detail } = expectProblem(
+        await admin.put('/v1/boards/bad', { ...BOARD, ...(option as object) }),
+        'VALIDATION_FAILED',
+      );
+      expect(errors!.filter(({ pointer }) => pointer === fault.pointer)).toEqual([fault]);
+      expect(detail).toBe(`${fault.pointer}: ${fault.message}`);
     });
 
     it('nested without end are refused, and not run out of stack', async () => {
@@ -122,6 +146,40 @@ describe('requests that are wrong', () => {
     ])('of another type are refused: %s', async (type) => {
       const response = await admin.send('POST', SCORES, JSON.stringify(RUN), { 'Content-Type': type });
       expectProblem(response, 'UNSUPPORTED_MEDIA_TYPE');
+    });
+
+    it.each([
+      ['POST', '/v1/admin/boards/open/reset'],
+      ['DELETE', '/v1/boards/open'],
+      ['DELETE', '/v1/boards/open/players/ada'],
+      ['DELETE', '/v1/admin/api-keys/none'],
+    ])('are refused where none is taken: %s %s', async (method, path) => {
+      const { errors } = expectProblem(await admin.send(method, path, { keep: 1, 'a/b': 2 }), 'VALIDATION_FAILED');
+      expect(errors).toEqual([
+        { pointer: '/keep', message: 'is not a known field' },
+        { pointer: '/a~1b', message: 'is not a known field' },
+      ]);
+      for (const body of [[], 'null', '7', '"all"']) {
+        expect(expectProblem(await admin.send(method, path, body), 'VALIDATION_FAILED').errors).toEqual([
+          { pointer: '', message: 'must be empty, or {}' },
+        ]);
+      }
+      expectProblem(await admin.send(method, path, '{"keep":'), 'MALFORMED_JSON');
+      expect((await admin.get('/v1/boards/open')).status).toBe(200);
+    });
+
+    it('may be empty where none is taken, also when they are said to be JSON', async () => {
+      for (const [body, headers] of [
+        [undefined, {}],
+        ['', JSON_TYPE],
+        [{}, {}],
+      ] as const) {
+        await admin.makeBoard('bare');
+        const sent: [unknown, Headers] = [body, { ...headers }];
+        expect((await admin.send('POST', '/v1/admin/boards/bare/reset', ...sent)).status).toBe(200);
+        expectProblem(await admin.send('DELETE', '/v1/boards/bare/players/ada', ...sent), 'ENTRY_NOT_FOUND');
+        expect((await admin.send('DELETE', '/v1/boards/bare', ...sent)).status).toBe(204);
+      }
     });
 
     it('that are not there are refused', async () => {
@@ -265,6 +323,15 @@ describe('requests that are wrong', () => {
         expect((await rawGet(`/v1/boards/${id}`)).problem.code, id).toBe('VALIDATION_FAILED');
       }
     });
+  });
+
+  it('are answered, like all others, with the type that is to be believed', async () => {
+    const anonymous = new RestClient(service.url);
+    for (const path of ['/v1/boards/open', '/v1/boards/open/entries', '/v1/boards', '/nothing', '/openapi.json']) {
+      expect((await anonymous.get(path)).headers['x-content-type-options'], path).toBe('nosniff');
+    }
+    expect((await admin.post(SCORES, RUN)).headers['x-content-type-options']).toBe('nosniff');
+    expect((await rawGet('/v1/boards/%ff')).sniffing).toBe('nosniff');
   });
 
   it('did not take the service down', async () => {

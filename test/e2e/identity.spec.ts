@@ -225,6 +225,55 @@ describe('who may do what', () => {
       expect((await admin.get('/v1/boards/tagged')).body).toMatchObject({ title: 'One' });
     });
 
+    it('delete a board only while it is the one that was read', async () => {
+      await admin.makeBoard('leaving');
+      const tag = (await admin.get('/v1/boards/leaving')).headers['etag']!;
+      await admin.put('/v1/boards/leaving', { order: 'desc', operator: 'best', title: 'Stays' });
+      expectProblem(await admin.delete('/v1/boards/leaving', { 'If-Match': tag }), 'PRECONDITION_FAILED');
+      const read = await admin.get('/v1/boards/leaving');
+      expect(read.body).toMatchObject({ title: 'Stays' });
+      expect((await admin.delete('/v1/boards/leaving', { 'If-Match': read.headers['etag']! })).status).toBe(204);
+      expect((await admin.get('/v1/boards/leaving')).status).toBe(404);
+    });
+
+    it('create a board only where there is none', async () => {
+      const body = { order: 'desc', operator: 'best', title: 'First' };
+      const onlyNew = { 'If-None-Match': '*' };
+      expect((await admin.put('/v1/boards/only-once', body, onlyNew)).status).toBe(201);
+      const again = await admin.put('/v1/boards/only-once', { ...body, title: 'Second' }, onlyNew);
+      expectProblem(again, 'PRECONDITION_FAILED');
+      expect((await admin.get('/v1/boards/only-once')).body).toMatchObject({ title: 'First' });
+      expectProblem(await admin.put('/v1/boards/only-once', body, { 'If-None-Match': '"1-1"' }), 'VALIDATION_FAILED');
+    });
+
+    it('put back exactly what was read', async () => {
+      await admin.makeBoard('mirror', { columns: [{ name: 'moves', order: 'asc' }], limits: { scoreMin: 0 } });
+      const read = await admin.get('/v1/boards/mirror');
+      const put = await admin.put('/v1/boards/mirror', read.body, { 'If-Match': read.headers['etag']! });
+      expect(put.status, put.text).toBe(200);
+      expect(put.body).toEqual(read.body);
+    });
+
+    it('answer HEAD with the headers of GET', async () => {
+      await admin.makeBoard('headed');
+      for (const path of ['', '/entries', '/players/ada?fallback=last', '/rank?score=5']) {
+        const url = `/v1/boards/headed${path}`;
+        const got = await anonymous.get(url);
+        const head = await anonymous.send('HEAD', url, undefined);
+        expect(head.status).toBe(200);
+        for (const header of ['etag', 'cache-control', 'vary', 'content-type', 'content-length']) {
+          expect({ url, header, value: head.headers[header] as unknown }).toEqual({
+            url,
+            header,
+            value: got.headers[header] as unknown,
+          });
+        }
+        expect(head.headers['etag'], url).toBeDefined();
+        const same = await anonymous.send('HEAD', url, undefined, { 'If-None-Match': got.headers['etag']! });
+        expect(same.status, url).toBe(304);
+      }
+    });
+
     it('answer 304 without a body while nothing changed, and the list again when it did', async () => {
       await admin.makeBoard('watched');
       const paths = ['', '/entries', '/players/ada?fallback=last', '/rank?score=5'];

@@ -159,8 +159,10 @@ describe('the OpenAPI document', () => {
     await exercise('healthReady', GOOD['healthReady']!);
     await exercise('putBoard', withBoard('putBoard', 'made-here'));
     await exercise('putBoard', GOOD['putBoard']!);
-    const tag = (await exercise('getBoard', GOOD['getBoard']!)).headers['etag']!;
+    const read = await exercise('getBoard', GOOD['getBoard']!);
+    const tag = read.headers['etag']!;
     await exercise('getBoard', { ...GOOD['getBoard'], headers: { 'If-None-Match': tag } });
+    await exercise('putBoard', { ...GOOD['putBoard'], body: read.body, headers: { 'If-Match': tag } });
     await exercise('submitScore', { ...GOOD['submitScore'], headers: { Prefer: 'wait=5' } });
     await exercise('submitScore', GOOD['submitScore']!, writer);
     await exercise('submitScores', { ...GOOD['submitScores'], headers: { Prefer: 'wait=5' } });
@@ -248,11 +250,14 @@ describe('the OpenAPI document', () => {
       ['putBoard', { params: { board: 'open' }, body: { order: 'asc', operator: 'best' } }, 409],
       ['putBoard', { params: { board: 'open' }, body: { order: 'desc', operator: 'best', rankStyle: 'dense' } }, 422],
       ['putBoard', { ...GOOD['putBoard'], headers: { 'If-Match': '"0-0"' } }, 412],
+      ['putBoard', { ...GOOD['putBoard'], headers: { 'If-None-Match': '*' } }, 412],
+      ['deleteBoard', { params: { board: 'open' }, headers: { 'If-Match': '"0-0"' } }, 412],
+      ['submitScores', { ...GOOD['submitScores'], headers: { 'Idempotency-Key': 'one-for-all' } }, 400],
       ['getEntries', { params: { board: 'open' }, query: '?cursor=start' }, 422],
       ['getPlayer', { params: { board: 'open', player: 'ada' }, query: '?accuracy=estimated' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&scope=region:EU' }, 422],
       ['lookupPlayers', { ...GOOD['lookupPlayers'], query: '?rankStyle=dense' }, 422],
-      ['getEntries', { params: { board: 'open' }, query: '?minVersion=999999999' }, 503],
+      ['getEntries', { params: { board: 'open' }, query: '?minVersion=9007199254740991' }, 503],
     ];
     for (const [operationId, call, status] of cases) {
       expect((await exercise(operationId, call)).status, `${operationId} ${JSON.stringify(call)}`).toBe(status);

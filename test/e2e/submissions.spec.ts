@@ -9,7 +9,7 @@ const WAIT = { Prefer: 'wait=10' };
 
 interface Item {
   playerId?: string;
-  problem?: { code: ErrorCode };
+  problem?: { code: ErrorCode; instance: string };
 }
 
 describe('submissions at their edges', () => {
@@ -191,6 +191,20 @@ describe('submissions at their edges', () => {
       const { results } = answer.body as { results: Item[] };
       const told = results.map(({ playerId, problem }) => problem?.code ?? playerId);
       expect(told).toEqual(bad.flatMap(([, code], index) => [`good${index}`, code]));
+      const instances = results.flatMap(({ problem }) => (problem ? [problem.instance] : []));
+      expect(instances).toEqual(bad.map((_, index) => `/v1/scores#/submissions/${2 * index + 1}`));
+    });
+
+    it('are refused with an Idempotency-Key, which could not tell one from the other', async () => {
+      const key = { 'Idempotency-Key': 'whole-batch' };
+      const one = { board: 'batch', playerId: 'keyed', score: 1 };
+      const { detail } = expectProblem(
+        await admin.post('/v1/scores', { submissions: [one] }, key),
+        'VALIDATION_FAILED',
+      );
+      expect(detail).toContain('submissionId');
+      const uncounted = await admin.post('/v1/scores', { submissions: [one] });
+      expect(uncounted.body).toMatchObject({ results: [{ score: 1 }] });
     });
 
     it('that leave the doubles fail alone', async () => {

@@ -12,7 +12,7 @@ import {
   WindowCatalog,
   type SubmitWrite,
 } from '@laddercast/ledger';
-import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
+import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const LANES = new Lanes(2);
@@ -85,7 +85,7 @@ describe('the ledger', () => {
 
   async function makeBoard(definition: Partial<BoardDefinition> = {}): Promise<Board> {
     const full = withBoardDefaults({ order: 'desc', operator: 'sum', ...definition });
-    const { board } = await a.registry.put(`b${randomUUID().slice(0, 8)}`, full, null);
+    const { board } = await a.registry.put(`b${randomUUID().slice(0, 8)}`, full);
     return board;
   }
 
@@ -160,9 +160,9 @@ describe('the ledger', () => {
 
   it('refuses a write for a board that was reset, redefined or deleted after the caller looked', async () => {
     const board = await makeBoard();
-    await a.registry.reset(board.id);
+    await a.registry.reset(board.id, 'test');
     await expect(a.ledger.write(submit(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
-    await a.registry.delete(board.id);
+    await a.registry.delete(board.id, null, 'test');
     await expect(a.ledger.write(submit(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
   });
 
@@ -176,8 +176,12 @@ describe('the ledger', () => {
       a.ledger.write(submit(board, 'cy', 1, { achievedAtMs: Date.UTC(2020, 0, 1), windowId: 'daily:2020-01-01' })),
     ).rejects.toMatchObject({ code: 'WINDOW_CLOSED' });
     await expect(a.ledger.write(submit(board, 'cy', 1, { windowId: 'daily:2020-01-01' }))).rejects.toMatchObject({
-      code: 'WINDOW_MISMATCH',
+      code: 'WINDOW_CLOSED',
     });
+    const today = now.answer.windows.find((id) => id.startsWith('daily:'))!;
+    await expect(
+      a.ledger.write(submit(board, 'cy', 1, { windowId: today, achievedAtMs: Date.UTC(2020, 0, 1) })),
+    ).rejects.toMatchObject({ code: 'WINDOW_MISMATCH' });
     await expect(a.ledger.write(submit(board, 'cy', 1, { achievedAtMs: Date.now() + 120_000 }))).rejects.toMatchObject({
       code: 'ACHIEVED_AT_IN_FUTURE',
     });
@@ -216,4 +220,66 @@ describe('the ledger', () => {
     );
     expect(sum).toEqual({ total: 400, rows: 20 });
   });
+
+  it('keeps the lanes going while many boards are made at once', async () => {
+    const board = await makeBoard({ windows: ['alltime', 'daily'] });
+    let making = true;
+    const writes: Promise<unknown>[] = [];
+    const writer = (async () => {
+      for (let i = 0; making; i += 1) {
+        writes.push(a.ledger.write(submit(board, `p${i % 50}`, 1)));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    })();
+    const fresh = await Promise.all(Array.from({ length: 16 }, () => makeBoard({ windows: ['daily', 'weekly'] })));
+    await Promise.all(fresh.map((one) => a.ledger.write(submit(one, 'ada', 1))));
+    making = false;
+    await writer;
+    const settled = await Promise.allSettled(writes);
+    expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+
+  it('says within seconds that PostgreSQL hangs, stores nothing it called not stored, and goes on afterwards', async () => {
+    const { hostname, port, pathname, username, password } = new URL(testDatabase.url);
+    const proxy = await openTcpProxy(hostname, Number(port || 5432));
+    const account = username ? `${username}${password ? `:${password}` : ''}@` : '';
+    const hung = new Node(`postgres://${account}127.0.0.1:${proxy.port}${pathname}`);
+    await hung.start();
+    const board = await makeBoard();
+    const answers: Promise<{ id: string; stored: boolean | null }>[] = [];
+    const write = (): void => {
+      const id = randomUUID();
+      const unnamed = submit(board, `p${answers.length % 40}`, 1, { submissionId: id, idFromClient: false });
+      answers.push(
+        hung.ledger.write(unnamed).then(
+          () => ({ id, stored: true }),
+          (error: { detail: string }) => ({ id, stored: /nothing was stored/.test(error.detail) ? false : null }),
+        ),
+      );
+    };
+    for (let i = 0; i < 300; i += 1) {
+      write();
+      if (i === 200) proxy.freeze();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    const startedAt = performance.now();
+    const settled = await Promise.all(answers);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    proxy.thaw();
+    // Whatever the frozen connections still held has to have its chance to arrive.
+    await expect
+      .poll(async () => (await hung.ledger.write(submit(board, 'after', 1))).answer.outcome, { timeout: 15_000 })
+      .toBe('created');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await hung.database.transaction((transaction) => transaction.query('SELECT 1'));
+    const rows = await a.database.query<{ submission_id: string }>(
+      'SELECT submission_id FROM submissions WHERE board_uid = $1',
+      [board.uid],
+    );
+    const stored = new Set(rows.map((row) => row.submission_id));
+    for (const one of settled) if (one.stored !== null) expect(stored.has(one.id)).toBe(one.stored);
+    expect(settled.some((one) => one.stored === false)).toBe(true);
+    await hung.stop();
+    await proxy.close();
+  }, 60_000);
 });

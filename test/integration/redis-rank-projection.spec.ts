@@ -225,7 +225,10 @@ describe('a server that sorts text by a locale', () => {
   });
 });
 
-const plainUrl = (): string => `redis://${plain.options.host}:${plain.options.port}`;
+function plainUrl(): string {
+  const { host, port, password } = plain.options;
+  return `redis://${password ? `:${encodeURIComponent(password)}@` : ''}${host}:${port}`;
+}
 
 /** en_US where this machine has it or can compile it: there "a" < "B" holds. Else C.UTF-8, which sorts by bytes. */
 function localeEnvironment(folder: string): Record<string, string> {

@@ -1,6 +1,6 @@
-import { assertAdmin, ResetBoardCommand, type Identity } from '@laddercast/commands';
+import { actorOf, assertAdmin, ResetBoardCommand, unknownFields, type Identity } from '@laddercast/commands';
 import { isCleanText, LadderError, validationFailed } from '@laddercast/domain';
-import { ApiKeyStore, AuditLog, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
+import { ApiKeyStore, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
@@ -8,6 +8,7 @@ import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, NoParametersGuard, PageParameters, QueryPipe } from './http/parameters.js';
+import { TakesNothing } from './http/takes-nothing.js';
 
 const KEYS_PAGE_DEFAULT = 50;
 /** What key ids are made of; other text may not even be storable. */
@@ -18,12 +19,11 @@ export class AdminController {
   constructor(
     private readonly commands: CommandBus,
     private readonly keys: ApiKeyStore,
-    private readonly audit: AuditLog,
   ) {}
 
   @Post('boards/:board/reset')
   @ApiOperation({ operationId: 'resetBoard' })
-  @UseGuards(NoParametersGuard)
+  @TakesNothing()
   @HttpCode(200)
   async reset(
     @Param('board', BoardIdPipe) boardId: string,
@@ -41,8 +41,7 @@ export class AdminController {
   async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<ApiKey & { secret: string }> {
     assertAdmin(identity);
     const { name, scopes } = parseKey(body);
-    const key = await this.keys.create(name, scopes);
-    await this.audit.record(identity, 'api-key.create', key.keyId, { name, scopes });
+    const key = await this.keys.create(name, scopes, actorOf(identity));
     return key;
   }
 
@@ -63,13 +62,12 @@ export class AdminController {
 
   @Delete('api-keys/:key')
   @ApiOperation({ operationId: 'revokeApiKey' })
-  @UseGuards(NoParametersGuard)
+  @TakesNothing()
   @HttpCode(204)
   async revokeKey(@Param('key') keyId: string, @CurrentIdentity() identity: Identity): Promise<void> {
     assertAdmin(identity);
     if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
-    await this.keys.revoke(keyId);
-    await this.audit.record(identity, 'api-key.revoke', keyId, {});
+    await this.keys.revoke(keyId, actorOf(identity));
   }
 }
 
@@ -80,7 +78,7 @@ function parseKey(body: unknown): { name: string; scopes: KeyScope[] } {
     string,
     unknown
   >;
-  const faults = Object.keys(unknown).map((field) => ({ pointer: `/${field}`, message: 'is not a known field' }));
+  const faults = unknownFields(unknown);
   if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX || !isCleanText(name)) {
     faults.push({ pointer: '/name', message: `must be 1-${NAME_LENGTH_MAX} characters` });
   }

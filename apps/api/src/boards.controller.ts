@@ -6,6 +6,7 @@ import {
   OverrideEntryCommand,
   parseBoardDefinition,
   PutBoardCommand,
+  unknownFields,
   type Identity,
 } from '@laddercast/commands';
 import { faultOfNamedId, isCleanText, validationFailed, type Board, type BoardDefinition } from '@laddercast/domain';
@@ -18,6 +19,7 @@ import type { FastifyReply } from 'fastify';
 import { matchesTag } from './http/conditional-get.interceptor.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, NoParametersGuard, PageParameters, playerOf, QueryPipe } from './http/parameters.js';
+import { TakesNothing } from './http/takes-nothing.js';
 
 const BOARDS_PAGE_DEFAULT = 50;
 
@@ -75,21 +77,28 @@ export class BoardsController {
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BoardBody> {
     assertAdmin(identity);
-    const command = new PutBoardCommand(identity, boardId, parseBoardDefinition(body), ifMatch ?? null);
-    const { board, created } = await this.commands.execute(command);
+    const definition = parseBoardDefinition(body, boardId);
+    const { board, created } = await this.commands.execute(
+      new PutBoardCommand(identity, boardId, definition, ifMatch ?? null, mustBeNew(ifNoneMatch)),
+    );
     void reply.status(created ? 201 : 200).header('ETag', entityTagOf(board));
     return bodyOf(board);
   }
 
   @Delete(':board')
   @ApiOperation({ operationId: 'deleteBoard' })
-  @UseGuards(NoParametersGuard)
+  @TakesNothing()
   @HttpCode(204)
-  async delete(@Param('board', BoardIdPipe) boardId: string, @CurrentIdentity() identity: Identity): Promise<void> {
-    await this.commands.execute(new DeleteBoardCommand(identity, boardId));
+  async delete(
+    @Param('board', BoardIdPipe) boardId: string,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<void> {
+    await this.commands.execute(new DeleteBoardCommand(identity, boardId, ifMatch ?? null));
   }
 
   @Put(':board/players/:player')
@@ -110,7 +119,7 @@ export class BoardsController {
 
   @Delete(':board/players/:player')
   @ApiOperation({ operationId: 'removeEntry' })
-  @UseGuards(NoParametersGuard)
+  @TakesNothing()
   removeEntry(
     @Param('board', BoardIdPipe) boardId: string,
     @Param('player') player: string,
@@ -120,13 +129,20 @@ export class BoardsController {
   }
 }
 
+/** Whether the board of a PUT must not be there yet (RFC 9110, section 13.1.2). */
+function mustBeNew(ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  throw validationFailed([{ pointer: '', message: 'the If-None-Match header of a PUT can only be *' }]);
+}
+
 const REASON_LENGTH_MAX = 500;
 
 function parseEntry(body: unknown): { score: number; columns: Record<string, number>; reason: string } {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
   const { score, columns = {}, reason, ...unknown } = body as Record<string, unknown>;
-  const faults = Object.keys(unknown).map((name) => ({ pointer: `/${name}`, message: 'is not a known field' }));
+  const faults = unknownFields(unknown);
   if (typeof score !== 'number' || !Number.isFinite(score))
     faults.push({ pointer: '/score', message: 'must be a finite number' });
   const numbers =

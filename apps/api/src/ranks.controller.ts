@@ -1,4 +1,4 @@
-import { assertMayRead, type Identity } from '@laddercast/commands';
+import { assertMayRead, unknownFields, type Identity } from '@laddercast/commands';
 import { faultOfOpaqueId, validationFailed } from '@laddercast/domain';
 import {
   GetEntriesQuery,
@@ -104,7 +104,7 @@ function parseLookup(body: unknown): { playerIds: string[]; ranked: boolean } {
     ranked = false,
     ...unknown
   } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const faults = Object.keys(unknown).map((name) => ({ pointer: `/${name}`, message: 'is not a known field' }));
+  const faults = unknownFields(unknown);
   if (!Array.isArray(playerIds) || playerIds.length < 1 || playerIds.length > LOOKUPS_MAX) {
     faults.push({ pointer: '/playerIds', message: `must be an array of 1-${LOOKUPS_MAX} player ids` });
   } else {

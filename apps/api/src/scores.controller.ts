@@ -11,9 +11,10 @@ import {
   type SubmissionResult,
 } from '@laddercast/commands';
 import { faultOfOpaqueId, LadderError, validationFailed, type Problem } from '@laddercast/domain';
-import { Body, Controller, Headers, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { Body, Controller, Headers, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, NoParametersGuard, waitSecondsOf } from './http/parameters.js';
 
@@ -44,16 +45,31 @@ export class ScoresController {
   async submitBatch(
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
+    @Headers('idempotency-key') idempotencyKey: string | undefined,
     @Headers('prefer') prefer: string | undefined,
+    @Req() { url }: FastifyRequest,
   ): Promise<{ results: (SubmissionResult | { problem: Problem })[] }> {
     assertIdentified(identity);
+    if (idempotencyKey !== undefined) throw refusalOfBatchKey();
     const submissions = parseBatch(body).map(parsed);
     const results = await this.commands.execute(new SubmitScoresCommand(identity, submissions, waitSecondsOf(prefer)));
+    const path = url.split('?')[0];
     return {
-      results: results.map((result) => (result instanceof LadderError ? { problem: result.toProblem() } : result)),
+      results: results.map((result, index) =>
+        result instanceof LadderError ? { problem: result.toProblem(`${path}#/submissions/${index}`) } : result,
+      ),
     };
   }
 }
+
+/** One key for many runs: a retry of a part of them would count as the whole, or as nothing. */
+const refusalOfBatchKey = (): LadderError =>
+  validationFailed([
+    {
+      pointer: '',
+      message: 'the Idempotency-Key header is not for a batch: give each of its submissions a submissionId of its own',
+    },
+  ]);
 
 function parsed(item: unknown): BoardSubmission | LadderError {
   try {

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import {
   COLUMNS_MAX,
   LadderError,
+  NAMED_ID_PATTERN,
   PUSH_TOP_MAX,
   SHARDS_MAX,
   validationFailed,
@@ -91,6 +92,10 @@ export class FormatDto {
 
 /** The body of `PUT /v1/boards/{board}`. */
 export class BoardDefinitionDto {
+  /** Only that of the path: answers carry it, and what is read can be put again. */
+  @IsOptional()
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of the path, or absent' })
+  id?: string;
   @IsOptional()
   @IsString()
   @MaxLength(200)
@@ -106,6 +111,7 @@ export class BoardDefinitionDto {
   @IsArray()
   @ArrayMaxSize(COLUMNS_MAX)
   @ArrayUnique((column: SortColumnDto | null) => column?.name)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => SortColumnDto)
   columns?: SortColumnDto[];
@@ -170,9 +176,10 @@ export class BoardDefinitionDto {
 
 /**
  * The definition behind a body, with all defaults.
+ * @param boardId the only `id` that the body may carry; without it the body takes none
  * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault
  */
-export function parseBoardDefinition(body: unknown): BoardDefinition {
+export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefinition {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
   }
@@ -182,9 +189,9 @@ export function parseBoardDefinition(body: unknown): BoardDefinition {
   const dto = plainToInstance(BoardDefinitionDto, withoutNulls(body));
   const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
   const faults = errors.flatMap((error) => faultsOf(error, ''));
-  faults.push(...crossFaults(dto, faults.length === 0));
+  faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
-  return withBoardDefaults(JSON.parse(JSON.stringify(dto)) as BoardDefinition);
+  return withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as BoardDefinition);
 }
 
 /** Deeper than any definition, and far from where the validators would run out of stack. */
@@ -205,6 +212,10 @@ export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
   });
 }
 
+/** A fault for each field of an object that should have none of them. */
+export const unknownFields = (fields: object): Fault[] =>
+  Object.keys(fields).map((name) => ({ pointer: `/${escapePointer(name)}`, message: 'is not a known field' }));
+
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** null means "the default", as in the answers of the service: what is read can be put again. */
@@ -218,7 +229,7 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
-/** Options that stand in the contract and are not built: never stored and ignored. */
+/** Options of the contract and of the releases it foresees that are not built: never stored and ignored. */
 const UNBUILT_OPTIONS = ['snapshot', 'guildAggregate', 'decay', 'dense', 'change'];
 const UNBUILT_LIMITS = ['entriesMax', 'attemptsMax', 'entryLifetimeSeconds'];
 
@@ -255,9 +266,12 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** Rules between fields. */
-function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean): Fault[] {
+function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: string | undefined): Fault[] {
   if (!fieldsAreFine) return [];
   const faults: Fault[] = [];
+  if (dto.id !== undefined && dto.id !== boardId) {
+    faults.push({ pointer: '/id', message: 'must be the id of the path, or absent' });
+  }
   const { scoreMin, scoreMax } = dto.limits ?? {};
   if (scoreMin != null && scoreMax != null && scoreMin > scoreMax) {
     faults.push({ pointer: '/limits/scoreMin', message: 'must not be above scoreMax' });
@@ -275,12 +289,35 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean): Fault[] {
   return faults;
 }
 
+/** What says that a value is of another type, the outermost first: then its bounds mean nothing. */
+const TYPE_FAULTS = {
+  isArray: 'must be an array',
+  isObject: 'must be an object',
+  nestedValidation: 'must be an object',
+  isString: 'must be a string',
+  isBoolean: 'must be true or false',
+  isInt: 'must be an integer',
+  isNumber: 'must be a finite number',
+};
+
 /** class-validator's tree as JSON pointers. */
 export function faultsOf(error: ValidationError, parent: string): Fault[] {
   const pointer = `${parent}/${escapePointer(error.property)}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) => ({
-    pointer,
-    message: rule === 'whitelistValidation' ? 'is not a known field' : message.replace(`${error.property} `, ''),
-  }));
-  return [...own, ...(error.children ?? []).flatMap((child) => faultsOf(child, pointer))];
+  return [
+    ...messagesOf(error).map((message) => ({ pointer, message })),
+    ...(error.children ?? []).flatMap((child) => faultsOf(child, pointer)),
+  ];
+}
+
+function messagesOf({ property, value, constraints = {} }: ValidationError): string[] {
+  if ('whitelistValidation' in constraints) return ['is not a known field'];
+  const messages = Object.entries(constraints);
+  if (messages.length > 0 && value === undefined) return ['is required'];
+  for (const [rule, message] of Object.entries(TYPE_FAULTS)) {
+    const said = constraints[rule];
+    if (said !== undefined) return [said.startsWith('each value') ? `each value ${message}` : message];
+  }
+  return messages.map(([, message]) =>
+    message.replace(`each value in ${property} `, 'each value ').replace(`${property} `, ''),
+  );
 }

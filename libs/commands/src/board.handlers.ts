@@ -1,16 +1,22 @@
 import { LadderError, type Board } from '@laddercast/domain';
-import { AuditLog, BoardCatalog, BoardRegistry, Ledger, StaleBoardError } from '@laddercast/ledger';
+import { BoardCatalog, BoardRegistry, Ledger } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { DeleteBoardCommand, OverrideEntryCommand, PutBoardCommand, ResetBoardCommand } from './commands.js';
-import { assertAdmin } from './identity.js';
+import {
+  DeleteBoardCommand,
+  OverrideEntryCommand,
+  PutBoardCommand,
+  ResetBoardCommand,
+  type OverrideResult,
+} from './commands.js';
+import { actorOf, assertAdmin } from './identity.js';
 import { columnValues } from './score-submitter.js';
+import { boardNow, whileBoardChanges } from './stale-board.js';
 
 @CommandHandler(PutBoardCommand)
 export class PutBoardHandler implements ICommandHandler<PutBoardCommand> {
   constructor(
     private readonly registry: BoardRegistry,
     private readonly boards: BoardCatalog,
-    private readonly audit: AuditLog,
   ) {}
 
   async execute({
@@ -18,11 +24,11 @@ export class PutBoardHandler implements ICommandHandler<PutBoardCommand> {
     boardId,
     definition,
     ifMatch,
+    onlyCreate,
   }: PutBoardCommand): Promise<{ board: Board; created: boolean }> {
     assertAdmin(identity);
-    const result = await this.registry.put(boardId, definition, ifMatch);
-    await this.boards.refresh();
-    await this.audit.record(identity, result.created ? 'board.create' : 'board.replace', boardId, { definition });
+    const result = await this.registry.put(boardId, definition, { ifMatch, onlyCreate }, actorOf(identity));
+    await this.boards.refresh().catch(() => undefined);
     return result;
   }
 }
@@ -32,14 +38,12 @@ export class DeleteBoardHandler implements ICommandHandler<DeleteBoardCommand> {
   constructor(
     private readonly registry: BoardRegistry,
     private readonly boards: BoardCatalog,
-    private readonly audit: AuditLog,
   ) {}
 
-  async execute({ identity, boardId }: DeleteBoardCommand): Promise<void> {
+  async execute({ identity, boardId, ifMatch }: DeleteBoardCommand): Promise<void> {
     assertAdmin(identity);
-    await this.registry.delete(boardId);
-    await this.boards.refresh();
-    await this.audit.record(identity, 'board.delete', boardId, {});
+    await this.registry.delete(boardId, ifMatch, actorOf(identity));
+    await this.boards.refresh().catch(() => undefined);
   }
 }
 
@@ -48,14 +52,12 @@ export class ResetBoardHandler implements ICommandHandler<ResetBoardCommand> {
   constructor(
     private readonly registry: BoardRegistry,
     private readonly boards: BoardCatalog,
-    private readonly audit: AuditLog,
   ) {}
 
   async execute({ identity, boardId }: ResetBoardCommand): Promise<Board> {
     assertAdmin(identity);
-    const board = await this.registry.reset(boardId);
-    await this.boards.refresh();
-    await this.audit.record(identity, 'board.reset', boardId, {});
+    const board = await this.registry.reset(boardId, actorOf(identity));
+    await this.boards.refresh().catch(() => undefined);
     return board;
   }
 }
@@ -65,33 +67,20 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
   constructor(
     private readonly boards: BoardCatalog,
     private readonly ledger: Ledger,
-    private readonly audit: AuditLog,
   ) {}
 
-  async execute(
-    command: OverrideEntryCommand,
-  ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
-    const { identity, boardId, playerId, entry, reason } = command;
+  async execute({ identity, boardId, playerId, entry, reason }: OverrideEntryCommand): Promise<OverrideResult> {
     assertAdmin(identity);
-    const receipt = await this.write(command).catch(async (error: unknown) => {
-      if (!(error instanceof StaleBoardError)) throw error;
-      await this.boards.refresh();
-      return this.write(command);
+    const action = entry ? 'entry.set' : 'entry.remove';
+    const audit = { actor: actorOf(identity), action, subject: `${boardId}/${playerId}`, details: { entry, reason } };
+    const receipt = await whileBoardChanges(this.boards, async () => {
+      const board = await boardNow(this.boards, boardId);
+      const state = entry && { score: entry.score, columns: columnValues(board, entry.columns) };
+      return this.ledger.write({ kind: 'override', board, playerId, entry: state, audit });
     });
-    if (entry === null && receipt.windows.length === 0) {
+    if (entry === null && receipt.windows.length === 0 && !receipt.settledBefore) {
       throw new LadderError('ENTRY_NOT_FOUND', `"${playerId}" has no entry in a running window of board "${boardId}".`);
     }
-    await this.audit.record(identity, entry ? 'entry.set' : 'entry.remove', `${boardId}/${playerId}`, {
-      entry,
-      reason,
-    });
     return { board: boardId, playerId, windows: receipt.windows, version: receipt.version };
-  }
-
-  private async write({ boardId, playerId, entry }: OverrideEntryCommand) {
-    const board = this.boards.byId(boardId);
-    if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
-    const state = entry && { score: entry.score, columns: columnValues(board, entry.columns) };
-    return this.ledger.write({ kind: 'override', board, playerId, entry: state });
   }
 }

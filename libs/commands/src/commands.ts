@@ -55,6 +55,8 @@ export class PutBoardCommand extends Command<{ board: Board; created: boolean }>
     readonly boardId: string,
     readonly definition: BoardDefinition,
     readonly ifMatch: string | null,
+    /** Whether the board must not exist yet. */
+    readonly onlyCreate: boolean,
   ) {
     super();
   }
@@ -64,6 +66,8 @@ export class DeleteBoardCommand extends Command<void> {
   constructor(
     readonly identity: Identity,
     readonly boardId: string,
+    /** The entity tag that the board must still have, or null. */
+    readonly ifMatch: string | null,
   ) {
     super();
   }
@@ -79,13 +83,16 @@ export class ResetBoardCommand extends Command<Board> {
   }
 }
 
-/** Sets a player's entry in the running windows whatever the operator, or removes it (`entry` null). */
-export class OverrideEntryCommand extends Command<{
+export interface OverrideResult {
   board: string;
   playerId: string;
+  /** The windows in which something changed. */
   windows: string[];
   version: number;
-}> {
+}
+
+/** Sets a player's entry in the running windows whatever the operator, or removes it (`entry` null). */
+export class OverrideEntryCommand extends Command<OverrideResult> {
   constructor(
     readonly identity: Identity,
     readonly boardId: string,

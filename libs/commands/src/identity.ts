@@ -9,6 +9,9 @@ export type Identity =
 
 export const ANONYMOUS: Identity = { kind: 'anonymous' };
 
+/** Who is named in the audit log. */
+export const actorOf = (identity: Identity): string => (identity.kind === 'key' ? identity.keyId : identity.kind);
+
 function refuse(identity: Identity, needed: string): LadderError {
   return identity.kind === 'anonymous'
     ? new LadderError('UNAUTHENTICATED', `Send "Authorization: Bearer …" with ${needed}.`)

@@ -4,6 +4,7 @@ export * from './board.handlers.js';
 export * from './commands.js';
 export * from './identity.js';
 export * from './score-submitter.js';
+export * from './stale-board.js';
 export * from './submission-body.js';
 export * from './submission-ranks.js';
 export * from './submit-score.handler.js';

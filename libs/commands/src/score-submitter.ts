@@ -1,20 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
 import type { CheckedSubmission, SubmissionCheck } from '@laddercast/extension';
-import {
-  StaleBoardError,
-  type BoardCatalog,
-  type Ledger,
-  type SubmitReceipt,
-  type SubmitWrite,
-} from '@laddercast/ledger';
+import { type BoardCatalog, type Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
 import type { BoardSubmission } from './commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from './identity.js';
+import { boardNow, whileBoardChanges } from './stale-board.js';
 import { parseTimestamp, type SubmissionBody } from './submission-body.js';
 
 export const METADATA_BYTES_MAX = 1024;
-/** A board that changes again and again under a write; each try looks it up anew. */
-const STALE_RETRIES_MAX = 3;
+/** A submission that passed what is looked at before the ledger. */
+export interface PreparedSubmission {
+  write: SubmitWrite;
+  /** Prepares it anew, for the board as it is now. */
+  again: () => Promise<SubmitWrite>;
+}
 
 /** A submission that counted, with the board it counted on. */
 export interface AcceptedSubmission {
@@ -35,9 +34,25 @@ export class ScoreSubmitter {
    * Everything that is looked at before the ledger: rights, the board's rules, the teams' checks.
    * @throws LadderError with what is wrong
    */
-  async prepare(identity: Identity, { boardId, body }: BoardSubmission): Promise<SubmitWrite> {
+  async prepare(identity: Identity, submission: BoardSubmission): Promise<PreparedSubmission> {
     assertIdentified(identity);
-    const board = this.boards.byId(boardId) ?? (await this.lookAgain(boardId));
+    const again = (): Promise<SubmitWrite> => this.toWrite(identity, submission);
+    return { write: await again(), again };
+  }
+
+  /**
+   * Resolves when the run is durable. Writes of one player are counted in the order of these calls.
+   * @throws LadderError with what is wrong
+   */
+  commit({ write, again }: PreparedSubmission): Promise<AcceptedSubmission> {
+    return whileBoardChanges(this.boards, async (tries) => {
+      const current = tries === 0 ? write : { ...(await again()), submissionId: write.submissionId };
+      return { board: current.board, write: current, receipt: await this.ledger.write(current) };
+    });
+  }
+
+  private async toWrite(identity: Identity, { boardId, body }: BoardSubmission): Promise<SubmitWrite> {
+    const board = await boardNow(this.boards, boardId);
     assertMaySubmit(identity, board, body.playerId);
     const write = toWrite(board, body);
     try {
@@ -49,38 +64,6 @@ export class ScoreSubmitter {
       if (error instanceof LadderError && !error.retriable && write.idFromClient) return { ...write, refusal: error };
       throw error;
     }
-  }
-
-  /**
-   * Resolves when the run is durable. Writes of one player are counted in the order of these calls.
-   * @throws LadderError with what is wrong
-   */
-  async commit(write: SubmitWrite): Promise<AcceptedSubmission> {
-    let current = write;
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return { board: current.board, write: current, receipt: await this.ledger.write(current) };
-      } catch (error) {
-        if (!(error instanceof StaleBoardError)) throw error;
-        if (tries === STALE_RETRIES_MAX) {
-          throw new LadderError('OVERLOADED', 'The board keeps changing; send it again, with the same submissionId.', {
-            retryAfterSeconds: 1,
-          });
-        }
-        await this.boards.refresh();
-        const board = await this.lookAgain(current.board.id);
-        current = { ...current, board, columns: columnValues(board, namedColumns(current)) };
-        assertScoreInBounds(board.definition, current.score, 'The score');
-      }
-    }
-  }
-
-  private async lookAgain(boardId: string): Promise<Board> {
-    // A board made a moment ago by another process is found before its next refresh.
-    await this.boards.refresh().catch(() => undefined);
-    const board = this.boards.byId(boardId);
-    if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
-    return board;
   }
 
   private async ask(board: Board, write: SubmitWrite, body: SubmissionBody): Promise<void> {
@@ -146,10 +129,6 @@ function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
     bodySha256: createHash('sha256').update(canonical(body)).digest(),
     refusal: null,
   };
-}
-
-function namedColumns(write: SubmitWrite): Record<string, number> {
-  return Object.fromEntries(write.board.definition.columns.map(({ name }, index) => [name, write.columns[index]!]));
 }
 
 /** The columns in the board's order; each has to be there, and no other. */

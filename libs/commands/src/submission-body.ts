@@ -1,5 +1,6 @@
 import { faultOfNamedId, faultOfOpaqueId, isCleanText, validationFailed, type Fault } from '@laddercast/domain';
 import { Ajv, type ErrorObject } from 'ajv';
+import { unknownFields } from './board-definition.js';
 
 /** A submission as the client sent it; well formed, not yet checked against its board. */
 export interface SubmissionBody {
@@ -94,14 +95,11 @@ export function parseBatchedSubmission(body: unknown): BatchedSubmissionBody {
  * @throws VALIDATION_FAILED when the batch itself is not well formed
  */
 export function parseBatch(body: unknown): unknown[] {
-  const faults: Fault[] = [];
-  const submissions = (body as { submissions?: unknown } | null)?.submissions;
-  if (typeof body !== 'object' || body === null || !Array.isArray(submissions)) {
+  const { submissions, ...unknown } = (body ?? {}) as { submissions?: unknown };
+  if (!Array.isArray(submissions)) {
     throw validationFailed([{ pointer: '/submissions', message: `must be an array of 1-${BATCH_MAX} submissions` }]);
   }
-  for (const name of Object.keys(body)) {
-    if (name !== 'submissions') faults.push({ pointer: `/${name}`, message: 'is not a known field' });
-  }
+  const faults = unknownFields(unknown);
   if (submissions.length < 1 || submissions.length > BATCH_MAX) {
     faults.push({
       pointer: '/submissions',

@@ -12,10 +12,10 @@ export class SubmissionRanks {
   constructor(private readonly projection: RankProjection) {}
 
   /**
-   * @param waitSeconds how long the projection may take to reach this very submission
+   * @param untilMs until when the projection may take to reach this very submission (monotonic ms); null: no wait
    * @returns null when the projection says nothing
    */
-  async movementOf(accepted: AcceptedSubmission, waitSeconds: number): Promise<RankMovement | null> {
+  async movementOf(accepted: AcceptedSubmission, untilMs: number | null): Promise<RankMovement | null> {
     const { board, write, receipt } = accepted;
     const list: RankList = {
       boardUid: board.uid,
@@ -24,18 +24,17 @@ export class SubmissionRanks {
       shards: board.definition.sharding.count,
     };
     try {
-      if (waitSeconds > 0) await this.waitFor(list, write.playerId, receipt.answer.version, waitSeconds);
+      if (untilMs !== null) await this.waitFor(list, write.playerId, receipt.answer.version, untilMs);
       return receipt.movement
         ? await this.moved(list, accepted, receipt.movement)
-        : await this.standing(list, write.playerId);
+        : await this.standing(list, write.playerId, receipt.answer.version);
     } catch {
       // The score is safe; a projection that cannot be read only leaves the rank unsaid.
       return null;
     }
   }
 
-  private async waitFor(list: RankList, playerId: string, version: number, waitSeconds: number): Promise<void> {
-    const untilMs = monotonicMs() + waitSeconds * 1000;
+  private async waitFor(list: RankList, playerId: string, version: number, untilMs: number): Promise<void> {
     for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_MAX_MS, pollMs * 1.5)) {
       const projected = await this.projection.entryVersion(list, playerId);
       if ((projected !== null && projected >= version) || monotonicMs() >= untilMs) return;
@@ -69,10 +68,14 @@ export class SubmissionRanks {
   }
 
   /** A retry moved nothing: the rank as of now. */
-  private async standing(list: RankList, playerId: string): Promise<RankMovement | null> {
+  private async standing(list: RankList, playerId: string, version: number): Promise<RankMovement | null> {
     const { entry, total } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
     if (!entry) return null;
     const { rank } = entry;
-    return { before: rank, after: rank, delta: 0, accuracy: 'exact', errorBound: 0, total, asOf: toTimestamp(nowMs()) };
+    const accuracy = entry.version >= version ? 'exact' : 'estimated';
+    return { before: rank, after: rank, delta: 0, accuracy, errorBound: 0, total, asOf: toTimestamp(nowMs()) };
   }
 }
+
+/** The end of a wait of so many seconds that begins now; null for none. */
+export const waitUntilMs = (seconds: number): number | null => (seconds > 0 ? monotonicMs() + seconds * 1000 : null);

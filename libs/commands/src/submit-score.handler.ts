@@ -1,7 +1,7 @@
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { SubmitScoreCommand, type SubmissionResult } from './commands.js';
 import { ScoreSubmitter, type AcceptedSubmission } from './score-submitter.js';
-import { SubmissionRanks } from './submission-ranks.js';
+import { SubmissionRanks, waitUntilMs } from './submission-ranks.js';
 
 @CommandHandler(SubmitScoreCommand)
 export class SubmitScoreHandler implements ICommandHandler<SubmitScoreCommand> {
@@ -12,7 +12,7 @@ export class SubmitScoreHandler implements ICommandHandler<SubmitScoreCommand> {
 
   async execute({ identity, submission, waitSeconds }: SubmitScoreCommand): Promise<SubmissionResult> {
     const accepted = await this.submitter.commit(await this.submitter.prepare(identity, submission));
-    return resultOf(accepted, await this.ranks.movementOf(accepted, waitSeconds));
+    return resultOf(accepted, await this.ranks.movementOf(accepted, waitUntilMs(waitSeconds)));
   }
 }
 

@@ -1,10 +1,12 @@
 import { LadderError } from '@laddercast/domain';
-import type { SubmitWrite } from '@laddercast/ledger';
+import { isDatabaseUnavailable } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { SubmitScoresCommand, type SubmissionResult } from './commands.js';
-import { ScoreSubmitter } from './score-submitter.js';
-import { SubmissionRanks } from './submission-ranks.js';
+import { ScoreSubmitter, type AcceptedSubmission } from './score-submitter.js';
+import { SubmissionRanks, waitUntilMs } from './submission-ranks.js';
 import { resultOf } from './submit-score.handler.js';
+
+const RANKS_AT_ONCE = 64;
 
 @CommandHandler(SubmitScoresCommand)
 export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand> {
@@ -24,24 +26,37 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
         one instanceof LadderError ? one : this.submitter.prepare(identity, one).catch(asProblem),
       ),
     );
-    return Promise.all(
-      prepared.map((one) => (one instanceof LadderError ? one : this.count(one, waitSeconds).catch(asProblem))),
+    const accepted = await Promise.all(
+      prepared.map((one) => (one instanceof LadderError ? one : this.submitter.commit(one).catch(asProblem))),
     );
+    return this.withRanks(accepted, waitUntilMs(waitSeconds));
   }
 
-  private async count(write: SubmitWrite, waitSeconds: number): Promise<SubmissionResult> {
-    const accepted = await this.submitter.commit(write);
-    return resultOf(accepted, await this.ranks.movementOf(accepted, waitSeconds));
+  /** A few at a time, within one wait: a large batch must not crowd out the reads. */
+  private async withRanks(
+    accepted: (AcceptedSubmission | LadderError)[],
+    untilMs: number | null,
+  ): Promise<(SubmissionResult | LadderError)[]> {
+    const results: (SubmissionResult | LadderError)[] = [];
+    for (let from = 0; from < accepted.length; from += RANKS_AT_ONCE) {
+      const some = accepted.slice(from, from + RANKS_AT_ONCE);
+      results.push(
+        ...(await Promise.all(
+          some.map(async (one) =>
+            one instanceof LadderError ? one : resultOf(one, await this.ranks.movementOf(one, untilMs)),
+          ),
+        )),
+      );
+    }
+    return results;
   }
 }
 
 /** One bad item never fails its batch. */
 function asProblem(error: unknown): LadderError {
   if (error instanceof LadderError) return error;
-  return new LadderError(
-    'INTERNAL',
-    'This submission failed on our side; send it again, with the same submissionId.',
-    {},
-    { cause: error },
-  );
+  const again = 'send it again, with the same submissionId.';
+  return isDatabaseUnavailable(error)
+    ? new LadderError('LEDGER_UNAVAILABLE', `The database cannot be reached; ${again}`, {}, { cause: error })
+    : new LadderError('INTERNAL', `This submission failed on our side; ${again}`, {}, { cause: error });
 }

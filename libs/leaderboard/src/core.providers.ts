@@ -1,7 +1,6 @@
 import { Authenticator } from '@laddercast/commands';
 import {
   ApiKeyStore,
-  AuditLog,
   BoardCatalog,
   BoardRegistry,
   fixLanes,
@@ -12,8 +11,12 @@ import {
 } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import {
+  CommittedPositions,
+  LedgerCommittedPositions,
+  ProjectionWatch,
   RankProjection,
   RedisConnection,
+  RedisLaneMarks,
   RedisRankProjection,
   RedisSnapshotStore,
   SnapshotStore,
@@ -57,7 +60,7 @@ export const coreProviders: Provider[] = [
   ExtensionRegistry,
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
   { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
-  ...[BoardCatalog, WindowCatalog, ApiKeyStore, AuditLog].map((Part) => ({
+  ...[BoardCatalog, WindowCatalog, ApiKeyStore].map((Part) => ({
     provide: Part,
     inject: [PostgresDatabase],
     useFactory: (database: PostgresDatabase) => new Part(database),
@@ -69,9 +72,21 @@ export const coreProviders: Provider[] = [
   },
   { provide: RedisConnection, inject: [Environment, PostgresDatabase], useFactory: connectRedis },
   {
+    provide: CommittedPositions,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new LedgerCommittedPositions(database),
+  },
+  {
+    provide: ProjectionWatch,
+    inject: [RedisConnection, CommittedPositions, Lanes],
+    useFactory: (redis: RedisConnection, committed: CommittedPositions, lanes: Lanes) =>
+      new ProjectionWatch(new RedisLaneMarks(redis), committed, lanes.all),
+  },
+  {
     provide: RankProjection,
-    inject: [RedisConnection],
-    useFactory: (redis: RedisConnection) => new RedisRankProjection(redis),
+    inject: [RedisConnection, ProjectionWatch],
+    useFactory: (redis: RedisConnection, watch: ProjectionWatch) =>
+      new RedisRankProjection(redis, () => watch.assertWhole()),
   },
   {
     provide: SnapshotStore,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { RedisConnection } from '@laddercast/projections';
+import { ProjectionWatch, RedisConnection } from '@laddercast/projections';
 import { SnapshotCache } from '@laddercast/queries';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
@@ -28,6 +28,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
 
   async onModuleInit(): Promise<void> {
     await this.part(BoardCatalog).start();
+    await this.part(ProjectionWatch).start((listener) => this.part(RedisConnection).onReady(listener));
     if (this.roles.includes('api')) {
       await this.makeBoards();
       await this.makeFirstKey();
@@ -45,6 +46,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       await this.part(Ledger).close();
     }
     this.part(BoardCatalog).stop();
+    this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();
     await this.part(PostgresDatabase).close();
   }
@@ -54,7 +56,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     const boards = this.part(BoardCatalog);
     for (const { id, definition } of this.registry.boards) {
       if (!isDeepStrictEqual(boards.byId(id)?.definition, definition)) {
-        await this.part(BoardRegistry).put(id, definition, null);
+        await this.part(BoardRegistry).put(id, definition);
       }
     }
     await boards.refresh();

@@ -1,8 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { Logger } from '@nestjs/common';
 import { collectDefaultMetrics, register } from 'prom-client';
 
 /** Serves the process's metrics on a port of their own: they are for operators, not for clients. */
 export class MetricsServer {
+  private readonly log = new Logger('metrics');
   private readonly server: Server;
 
   constructor() {
@@ -12,9 +14,7 @@ export class MetricsServer {
         response.writeHead(404).end();
         return;
       }
-      void register
-        .metrics()
-        .then((text) => response.writeHead(200, { 'Content-Type': register.contentType }).end(text));
+      void this.answer(response);
     });
   }
 
@@ -23,6 +23,16 @@ export class MetricsServer {
       this.server.once('error', reject);
       this.server.listen(port, host, resolve);
     });
+  }
+
+  private async answer(response: ServerResponse): Promise<void> {
+    try {
+      const text = await register.metrics();
+      response.writeHead(200, { 'Content-Type': register.contentType }).end(text);
+    } catch (error) {
+      this.log.error({ err: error }, 'the metrics cannot be read');
+      response.writeHead(500, { 'Content-Type': 'text/plain' }).end('The metrics cannot be read; the log says why.\n');
+    }
   }
 
   close(): Promise<void> {

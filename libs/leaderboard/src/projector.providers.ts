@@ -6,7 +6,6 @@ import {
   ApplyEntriesHandler,
   CommittedPositions,
   DropBoardHandler,
-  LedgerCommittedPositions,
   MarkLaneHandler,
   ProjectionRecovery,
   RankProjection,
@@ -37,11 +36,6 @@ export const projectorProviders: Provider[] = [
   ApplyEntriesHandler,
   MarkLaneHandler,
   DropBoardHandler,
-  {
-    provide: CommittedPositions,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new LedgerCommittedPositions(database),
-  },
   {
     provide: PostgresLeases,
     inject: [PostgresDatabase],

@@ -12,6 +12,8 @@ import { MetricsServer } from './metrics-server.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
+/** What hangs must not hold the process for ever; what was answered is durable long before. */
+const STOP_WITHIN_MS = 20_000;
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export interface AppDescription {
@@ -84,6 +86,10 @@ function stopOnSignal(stop: () => Promise<void>): void {
     process.on(signal, () => {
       if (stopping) return;
       stopping = true;
+      setTimeout(() => {
+        process.stderr.write(`The stop takes longer than ${STOP_WITHIN_MS / 1000} s: ended.\n`);
+        process.exit(1);
+      }, STOP_WITHIN_MS).unref();
       stop().then(
         () => process.exit(0),
         (error: unknown) => {

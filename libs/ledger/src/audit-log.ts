@@ -1,21 +1,25 @@
 import type { SqlRunner } from './postgres-database.js';
 
-/** Who acted: a key by its id. */
-interface Actor {
-  kind: string;
-  keyId?: string;
+/** One act of an operator. */
+export interface AuditRecord {
+  /** The id of the key that acted. */
+  actor: string;
+  /** `board.reset`, `entry.remove`, … */
+  action: string;
+  /** What it was done to. */
+  subject: string;
+  details: object;
 }
 
-/** What operators did, for good. */
-export class AuditLog {
-  constructor(private readonly database: SqlRunner) {}
-
-  async record(actor: Actor, action: string, subject: string, details: object): Promise<void> {
-    await this.database.query('INSERT INTO audit_log (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
-      actor.keyId ?? actor.kind,
-      action,
-      subject,
-      JSON.stringify(details),
-    ]);
-  }
+/** Writes what was done in the transaction that does it: neither is there without the other. */
+export async function recordAudit(
+  transaction: SqlRunner,
+  { actor, action, subject, details }: AuditRecord,
+): Promise<void> {
+  await transaction.query('INSERT INTO audit_log (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
+    actor,
+    action,
+    subject,
+    JSON.stringify(details),
+  ]);
 }

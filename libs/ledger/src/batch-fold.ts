@@ -3,6 +3,7 @@ import {
   assertScoreInBounds,
   isWindowOpen,
   LadderError,
+  parseWindowId,
   windowAt,
   withoutNegativeZero,
   type EntryChange,
@@ -11,6 +12,7 @@ import {
   type StoredWindow,
   type WindowBounds,
 } from '@laddercast/domain';
+import type { AuditRecord } from './audit-log.js';
 import type { LedgerWrite, OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from './writes.js';
 
 /** A run may lie this far ahead of the database's clock; it then becomes now. */
@@ -75,13 +77,16 @@ export function placeWrite(write: LedgerWrite, nowMs: number): { atMs: number; w
   const open = holding.filter((window) => isWindowOpen(window, definition.graceSeconds, nowMs));
   if (write.windowId !== null) {
     const named = holding.find((window) => window.id === write.windowId);
+    const asked = parseWindowId(write.windowId);
+    if (asked && definition.windows.includes(asked.kind) && !isWindowOpen(asked, definition.graceSeconds, nowMs)) {
+      throw windowClosed([asked.id]);
+    }
     if (!named) {
       throw new LadderError(
         'WINDOW_MISMATCH',
         `The window "${write.windowId}" does not hold ${new Date(atMs).toISOString()}; send the achievedAt of the run.`,
       );
     }
-    if (!open.includes(named)) throw windowClosed([named.id]);
     return { atMs, windows: [named, ...open.filter((window) => window !== named)] };
   }
   if (open.length === 0) throw windowClosed(holding.map((window) => window.id));
@@ -99,6 +104,7 @@ export class BatchFold {
   readonly changedEntries = new Map<string, EntryRow>();
   readonly newSubmissions: SubmissionRow[] = [];
   readonly events: EntryChanged[] = [];
+  readonly audits: AuditRecord[] = [];
 
   /**
    * @param entries the stored entries of every (window, player) that the batch touches
@@ -174,7 +180,9 @@ export class BatchFold {
       .filter(({ before }) => write.entry !== null || before !== null)
       .map((one) => ({ ...one, after: write.entry && this.overridden(write.entry, atMs, position) }));
     this.store(write, changed, position);
-    return { receipt: { kind: 'override', windows: changed.map(({ window }) => window.id), version: position } };
+    if (changed.length > 0) this.audits.push(write.audit);
+    const windowIds = changed.map(({ window }) => window.id);
+    return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
   }
 
   private overridden(entry: { score: number; columns: number[] }, atMs: number, position: number): EntryState {

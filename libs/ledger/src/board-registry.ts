@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
+import { recordAudit } from './audit-log.js';
 import { appendEvent, nextPosition, takeAllLanes, type Lanes } from './lanes.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 
@@ -11,11 +12,21 @@ interface BoardRow {
   definition: BoardDefinition;
 }
 
+/** What must hold for a definition to be put. */
+export interface PutCondition {
+  /** The entity tag that the board must still have. */
+  ifMatch?: string | null;
+  /** Whether the board must not exist. */
+  onlyCreate?: boolean;
+}
+
 /** A board's entity tag: it changes with every change of the board, and never comes back. */
 export const entityTagOf = (board: Pick<Board, 'uid' | 'revision'>): string => `"${board.uid}-${board.revision}"`;
 
 /** Creates, redefines, resets and deletes boards: each under all lanes, so that no write of an entry is under way. */
 export class BoardRegistry {
+  private lastChange: Promise<unknown> = Promise.resolve();
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
@@ -23,19 +34,23 @@ export class BoardRegistry {
 
   /**
    * Creates or replaces a definition.
-   * @param ifMatch the entity tag that the board must still have
+   * @param actor who is named in the audit log
    * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, NOT_SUPPORTED
    */
   async put(
     id: string,
     definition: BoardDefinition,
-    ifMatch: string | null,
+    condition: PutCondition = {},
+    actor = 'the service',
   ): Promise<{ board: Board; created: boolean }> {
     return this.underAllLanes(async (transaction) => {
       const current = await this.find(transaction, id);
-      if (ifMatch !== null && (!current || !matches(ifMatch, current))) {
-        throw new LadderError('PRECONDITION_FAILED', `Board "${id}" is not the one If-Match names; read it again.`);
+      assertMatches(id, current, condition.ifMatch ?? null);
+      if (condition.onlyCreate && current) {
+        throw new LadderError('PRECONDITION_FAILED', `Board "${id}" exists already (If-None-Match: *).`);
       }
+      const action = current ? 'board.replace' : 'board.create';
+      await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
       if (!current) return { board: await this.create(transaction, id, definition), created: true };
       const kept = keepsEntries(current.definition, definition);
       if (!kept && (await this.hasEntries(transaction, current.board_uid))) {
@@ -56,11 +71,13 @@ export class BoardRegistry {
     });
   }
 
-  /** @throws BOARD_NOT_FOUND */
-  async delete(id: string): Promise<void> {
+  /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED */
+  async delete(id: string, ifMatch: string | null, actor: string): Promise<void> {
     await this.underAllLanes(async (transaction) => {
       const current = await this.find(transaction, id);
       if (!current) throw boardNotFound(id);
+      assertMatches(id, current, ifMatch);
+      await recordAudit(transaction, { actor, action: 'board.delete', subject: id, details: {} });
       await this.unlink(transaction, current.board_uid);
     });
   }
@@ -69,10 +86,11 @@ export class BoardRegistry {
    * Empties a board: the same definition under a new uid.
    * @throws BOARD_NOT_FOUND
    */
-  async reset(id: string): Promise<Board> {
+  async reset(id: string, actor: string): Promise<Board> {
     return this.underAllLanes(async (transaction) => {
       const current = await this.find(transaction, id);
       if (!current) throw boardNotFound(id);
+      await recordAudit(transaction, { actor, action: 'board.reset', subject: id, details: {} });
       await this.unlink(transaction, current.board_uid);
       return this.create(transaction, id, current.definition);
     });
@@ -98,11 +116,16 @@ export class BoardRegistry {
     for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
   }
 
+  /** One change at a time: a connection that waits for the lanes is one that their writers cannot have. */
   private underAllLanes<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
-    return this.database.transaction(async (transaction) => {
-      await takeAllLanes(transaction, this.lanes);
-      return work(transaction);
-    });
+    const change = this.lastChange.then(() =>
+      this.database.transaction(async (transaction) => {
+        await takeAllLanes(transaction, this.lanes);
+        return work(transaction);
+      }),
+    );
+    this.lastChange = change.catch(() => undefined);
+    return change;
   }
 
   private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
@@ -154,6 +177,12 @@ export class BoardRegistry {
   }
 }
 
+/** @throws PRECONDITION_FAILED */
+function assertMatches(id: string, current: BoardRow | undefined, ifMatch: string | null): void {
+  if (ifMatch === null || (current && matches(ifMatch, current))) return;
+  throw new LadderError('PRECONDITION_FAILED', `Board "${id}" is not the one If-Match names; read it again.`);
+}
+
 const boardNotFound = (id: string): LadderError => new LadderError('BOARD_NOT_FOUND', `There is no board "${id}".`);
 
 function matches(ifMatch: string, row: BoardRow): boolean {
@@ -163,8 +192,16 @@ function matches(ifMatch: string, row: BoardRow): boolean {
 
 /** Options that decide the order of what is there. */
 const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns'] as const;
-/** Options that a later release changes in the background. */
-const LAYOUT_OPTIONS = ['sharding', 'windows', 'timeZone', 'scopes'] as const;
+/** Options that what is stored was written under; a later release changes some of them in the background. */
+const LAYOUT_OPTIONS = [
+  'sharding',
+  'windows',
+  'timeZone',
+  'scopes',
+  'submitters',
+  'graceSeconds',
+  'keepEndedSeconds',
+] as const;
 
 const differing = <Option extends keyof BoardDefinition>(
   options: readonly Option[],

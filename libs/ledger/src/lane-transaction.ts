@@ -10,6 +10,7 @@ import {
   type PlacedWrite,
   type RememberedSubmission,
 } from './batch-fold.js';
+import { recordAudit } from './audit-log.js';
 import type { WindowCatalog } from './board-catalog.js';
 import { DRAW_POSITIONS, openLaneSql } from './lanes.js';
 import type { PendingWrite } from './lane-writer.js';
@@ -54,7 +55,9 @@ export class LaneTransaction {
       if (revisions.get(write.board.uid) !== write.board.revision)
         return { error: new StaleBoardError(write.board.uid) };
       const placement = placements[index]!;
-      return 'error' in placement ? placement : fold.apply(placement, positions[index]!);
+      if ('error' in placement) return placement;
+      const result = fold.apply(placement, positions[index]!);
+      return write.kind === 'override' ? this.asFirstAnswer(result, index) : result;
     });
     await this.store(connection, fold, nowMs);
     for (const pending of this.batch) pending.unsettled = true;
@@ -140,12 +143,16 @@ export class LaneTransaction {
 
   /** A write whose own commit went unanswered finds itself: that is its first answer, not a replay. */
   private asFirstAnswer(result: WriteResult, index: number): WriteResult {
-    if ('error' in result || result.receipt.kind !== 'submit' || !this.batch[index]!.unsettled) return result;
-    return { receipt: { ...result.receipt, replayed: false } };
+    if ('error' in result || !this.batch[index]!.unsettled) return result;
+    const { receipt } = result;
+    return {
+      receipt: receipt.kind === 'submit' ? { ...receipt, replayed: false } : { ...receipt, settledBefore: true },
+    };
   }
 
   private async store(connection: QueryRunner, fold: BatchFold, nowMs: number): Promise<void> {
-    const { newSubmissions, events } = fold;
+    const { newSubmissions, events, audits } = fold;
+    for (const audit of audits) await recordAudit(sqlRunnerOf(connection), audit);
     if (newSubmissions.length === 0 && events.length === 0) return;
     // Sorted, so that two lanes that carry the same ids wait for each other in one order.
     const submissions = [...newSubmissions].sort((a, b) =>

@@ -2,7 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { monotonicMs, sleep } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction } from './lane-transaction.js';
-import type { PostgresDatabase } from './postgres-database.js';
+import { rollBack, type PostgresDatabase } from './postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf } from './postgres-errors.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
 import type { WindowCatalog } from './board-catalog.js';
@@ -73,7 +73,9 @@ export class LaneWriter {
   /** Commits what waits, then lets the connection go. */
   async close(): Promise<void> {
     await this.running;
-    await this.disconnect();
+    const { connection } = this;
+    this.connection = null;
+    if (connection && !connection.isReleased) await connection.release();
   }
 
   private async drain(): Promise<void> {
@@ -88,14 +90,14 @@ export class LaneWriter {
   private async commit(batch: PendingWrite[], collisions = 0): Promise<void> {
     const transaction = new LaneTransaction(this.options.lane, this.windows, batch);
     try {
-      // TypeORM lets a runner go by itself when its connection breaks.
+      // A connection that broke, or was discarded, is replaced.
       if (this.connection?.isReleased) this.connection = null;
       this.connection ??= await this.database.dedicatedConnection();
       const results = await transaction.run(this.connection);
       if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);
       batch.forEach((pending, index) => settle(pending, results[index]!));
     } catch (error) {
-      await this.connection?.query('ROLLBACK').catch(() => undefined);
+      if (this.connection) await rollBack(this.connection, error);
       if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, error);
       if (sqlStateOf(error) === UNIQUE_VIOLATION && collisions < COLLISION_RETRIES_MAX) {
         return this.commit(batch, collisions + 1);
@@ -105,13 +107,15 @@ export class LaneWriter {
   }
 
   private async retryUntilDeadline(batch: PendingWrite[], cause: unknown): Promise<void> {
-    await this.disconnect();
     const now = monotonicMs();
-    const alive = batch.filter((pending) => {
+    const isAlive = (pending: PendingWrite): boolean => {
       if (pending.expiresAtMs > now) return true;
       pending.reject(unavailable(pending, cause));
       return false;
-    });
+    };
+    const alive = batch.filter(isAlive);
+    // What waits behind the batch has waited for the same server.
+    this.queue.splice(0, this.queue.length, ...this.queue.filter(isAlive));
     if (alive.length === 0) return;
     await sleep(RECONNECT_EVERY_MS);
     await this.commit(alive);
@@ -126,12 +130,6 @@ export class LaneWriter {
     const middle = batch.length >> 1;
     await this.commit(batch.slice(0, middle));
     await this.commit(batch.slice(middle));
-  }
-
-  private async disconnect(): Promise<void> {
-    const connection = this.connection;
-    this.connection = null;
-    await connection?.release().catch(() => undefined);
   }
 }
 

@@ -1,12 +1,24 @@
+import { monotonicMs, sleep } from '@laddercast/platform';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
+import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** The server's own limits, each below the client's: a server that is well answers with an error first. */
+const LOCK_TIMEOUT_MS = 4000;
+const STATEMENT_TIMEOUT_MS = 5000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+/** A server that says nothing for so long hangs. */
+const ANSWER_TIMEOUT_MS = 6000;
+/** How long a process that starts waits for another one's migrations. */
+const MIGRATIONS_WAIT_MS = 60_000;
+const MIGRATIONS_ASK_EVERY_MS = 200;
 
 /** One key for the advisory lock under which migrations run, so that processes which start together do them once. */
 const MIGRATION_LOCK = 7_162_534;
@@ -44,11 +56,11 @@ export class PostgresDatabase implements SqlRunner {
       // A lost idle connection is noticed by the next query, which says so; the pool's own event must not end the process.
       poolErrorHandler: () => undefined,
       extra: {
-        statement_timeout: 30_000,
-        lock_timeout: 5000,
-        idle_in_transaction_session_timeout: 10_000,
+        lock_timeout: LOCK_TIMEOUT_MS,
+        statement_timeout: STATEMENT_TIMEOUT_MS,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+        query_timeout: ANSWER_TIMEOUT_MS,
         keepAlive: true,
-        query_timeout: 35_000,
       },
     });
   }
@@ -59,13 +71,14 @@ export class PostgresDatabase implements SqlRunner {
     if (!migrate) return;
     const guard = this.dataSource.createQueryRunner();
     try {
-      await guard.query(`SET lock_timeout = '60s'`);
-      await guard.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await takeMigrationLock(sqlRunnerOf(guard));
       await this.dataSource.runMigrations({ transaction: 'each' });
-    } finally {
-      await guard.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-      await guard.query('RESET lock_timeout').catch(() => undefined);
+      await guard.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
       await guard.release();
+    } catch (error) {
+      // The lock goes with the connection.
+      await discardConnection(guard, error);
+      throw error;
     }
   }
 
@@ -76,9 +89,13 @@ export class PostgresDatabase implements SqlRunner {
   async query<Row>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
     const runner = this.dataSource.createQueryRunner();
     try {
-      return rowsOf<Row>(await runner.query(sql, parameters, true));
-    } finally {
+      const rows = rowsOf<Row>(await runner.query(sql, parameters, true));
       await runner.release();
+      return rows;
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) await discardConnection(runner, error);
+      else await runner.release();
+      throw error;
     }
   }
 
@@ -89,12 +106,12 @@ export class PostgresDatabase implements SqlRunner {
       await runner.query('BEGIN');
       const result = await work(sqlRunnerOf(runner));
       await runner.query('COMMIT');
+      await runner.release();
       return result;
     } catch (error) {
-      await runner.query('ROLLBACK').catch(() => undefined);
+      await rollBack(runner, error);
+      if (!runner.isReleased) await runner.release();
       throw error;
-    } finally {
-      await runner.release();
     }
   }
 
@@ -115,6 +132,31 @@ export class PostgresDatabase implements SqlRunner {
     await client.connect();
     return client;
   }
+}
+
+/** Ends a connection whose state is not known: given back, its open transaction would become the next user's. */
+export async function discardConnection(runner: QueryRunner, cause: unknown): Promise<void> {
+  const reason = cause instanceof Error ? cause : new Error(String(cause));
+  // The only way to tell the pool, through TypeORM, not to use a connection again.
+  await (runner as unknown as { releasePostgresConnection(reason: Error): Promise<void> }).releasePostgresConnection(
+    reason,
+  );
+}
+
+/** Rolls back after `cause`; where that is not certain to have worked, the connection is discarded. */
+export async function rollBack(runner: QueryRunner, cause: unknown): Promise<void> {
+  if (isDatabaseUnavailable(cause)) return discardConnection(runner, cause);
+  await runner.query('ROLLBACK').catch((error: unknown) => discardConnection(runner, error));
+}
+
+async function takeMigrationLock(session: SqlRunner): Promise<void> {
+  const untilMs = monotonicMs() + MIGRATIONS_WAIT_MS;
+  while (monotonicMs() < untilMs) {
+    const [row] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK]);
+    if (row!.taken) return;
+    await sleep(MIGRATIONS_ASK_EVERY_MS);
+  }
+  throw new Error(`Another process has been migrating the database for more than ${MIGRATIONS_WAIT_MS / 1000} s.`);
 }
 
 export function sqlRunnerOf(runner: QueryRunner): SqlRunner {

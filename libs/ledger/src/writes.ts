@@ -1,3 +1,4 @@
+import type { AuditRecord } from './audit-log.js';
 import type { Board, EntryOutcome, EntryState, LadderError, StoredWindow } from '@laddercast/domain';
 
 /** A run to be counted. The board is the one the caller saw; it is checked again under the lane's lock. */
@@ -29,6 +30,7 @@ export interface OverrideWrite {
   playerId: string;
   /** null removes the entry. */
   entry: { score: number; columns: number[] } | null;
+  audit: AuditRecord;
 }
 
 export type LedgerWrite = SubmitWrite | OverrideWrite;
@@ -57,6 +59,8 @@ export interface OverrideReceipt {
   /** The windows in which something changed. */
   windows: string[];
   version: number;
+  /** Whether an earlier try of this very write, whose commit went unanswered, may have done it already. */
+  settledBefore: boolean;
 }
 
 export type LedgerReceipt = SubmitReceipt | OverrideReceipt;

@@ -80,10 +80,13 @@ export class Environment {
   DATA_DIR = '.data';
 
   @Setting(
-    'The first admin key, 16 characters or more. Without it one is made and printed at start-up, unless NODE_ENV is production.',
+    'The first admin key, 16 or more letters, digits or -_~+/= (no dots). Without it one is made and printed at start-up, unless NODE_ENV is production.',
   )
   @IsOptional()
-  @Matches(/^[\w.~+/=-]{16,}$/, { message: 'BOOTSTRAP_ADMIN_KEY must be 16 or more letters, digits or -._~+/=' })
+  // Dots would make it look like a player's token.
+  @Matches(/^[\w~+/=-]{16,}$/, {
+    message: 'BOOTSTRAP_ADMIN_KEY must be 16 or more letters, digits or -_~+/=, and no dots',
+  })
   BOOTSTRAP_ADMIN_KEY?: string;
 
   @Setting(

@@ -24,7 +24,7 @@ export class RedisLaneMarks {
     }
   }
 
-  async read(lane: number): Promise<number | null> {
+  async readMark(lane: number): Promise<number | null> {
     const marks = await Promise.all(this.keys(lane).map((key) => this.redis.command('GET', key)));
     const positions = marks.map((mark) => (mark === null ? null : Number(String(mark))));
     return positions.some((position) => position === null) ? null : Math.min(...(positions as number[]));

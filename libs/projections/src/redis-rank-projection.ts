@@ -30,8 +30,10 @@ const KEYS_CHUNK = 256;
 export class RedisRankProjection extends RankProjection {
   private readonly marks: RedisLaneMarks;
 
+  /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
     private readonly redis: RedisConnection,
+    private readonly assertReadable: () => void = () => undefined,
     private readonly pageLimits = PAGE_LIMITS,
   ) {
     super();
@@ -50,11 +52,11 @@ export class RedisRankProjection extends RankProjection {
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
     if (list.shards > 1) {
-      const { rows, ...reading } = await readMergedRows(this.run, list, offset, limit, this.pageLimits);
+      const { rows, ...reading } = await readMergedRows(this.read, list, offset, limit, this.pageLimits);
       const strictly = await this.strictlyBetter(list, rows[0], style);
       return { ...reading, entries: rankRows(list, rows, offset, strictly) };
     }
-    const [answer] = await this.run([shards.readRows(list, 0, offset, limit, columnBytesFor(list, style))]);
+    const [answer] = await this.read([shards.readRows(list, 0, offset, limit, columnBytesFor(list, style))]);
     return { ...sumReadings([answer!]), entries: rankRows(list, answer!.rows, offset, answer!.strictlyBetter) };
   }
 
@@ -67,14 +69,14 @@ export class RedisRankProjection extends RankProjection {
   ): Promise<PlayerReading> {
     const owner = shardOf(playerId, list.shards);
     const columnBytes = list.shards === 1 ? columnBytesFor(list, style) : null;
-    const [own] = await this.run([shards.readPlayer(list, owner, playerId, { above, below, columnBytes })]);
+    const [own] = await this.read([shards.readPlayer(list, owner, playerId, { above, below, columnBytes })]);
     const { index, firstIndex, version } = own!;
     if (index === null) {
-      const readings = await this.run(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, [])));
+      const readings = await this.read(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, [])));
       return { ...sumReadings([own!, ...readings]), entry: null, neighbours: [] };
     }
     const key = own!.rows[index - firstIndex]!;
-    const others = await this.run(
+    const others = await this.read(
       otherShards(list, owner).map((shard) => shards.readAround(list, shard, key, above, below)),
     );
     const keys = [own!, ...others].flatMap(({ rows }) => rows).sort(compareSortKeys);
@@ -117,7 +119,7 @@ export class RedisRankProjection extends RankProjection {
   }
 
   async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
-    const answers = await this.run(allShards(list).map((shard) => shards.countBetter(list, shard, [key])));
+    const answers = await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, [key])));
     return { ...sumReadings(answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
   }
 
@@ -125,8 +127,8 @@ export class RedisRankProjection extends RankProjection {
     const keys = before === null ? [after] : [after, before];
     const owner = shardOf(playerId, list.shards);
     const [[own], others] = await Promise.all([
-      this.run([shards.countWithoutPlayer(list, owner, playerId, keys)]),
-      this.run(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, keys))),
+      this.read([shards.countWithoutPlayer(list, owner, playerId, keys)]),
+      this.read(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, keys))),
     ]);
     const readings = [own!, ...others];
     const rankOf = (at: number): number => 1 + readings.reduce((total, { better }) => total + better[at]!, 0);
@@ -141,7 +143,7 @@ export class RedisRankProjection extends RankProjection {
   }
 
   async total(list: RankList): Promise<Reading> {
-    return sumReadings(await this.run(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
+    return sumReadings(await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
   }
 
   async entryVersion(list: RankList, playerId: string): Promise<number | null> {
@@ -163,7 +165,7 @@ export class RedisRankProjection extends RankProjection {
   }
 
   readMark(lane: number): Promise<number | null> {
-    return this.marks.read(lane);
+    return this.marks.readMark(lane);
   }
 
   async drop(list: RankList): Promise<void> {
@@ -171,6 +173,11 @@ export class RedisRankProjection extends RankProjection {
       for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) await this.redis.command('UNLINK', ...keys);
     }
   }
+
+  private readonly read = async <Answer>(calls: readonly shards.ShardCall<Answer>[]): Promise<Answer[]> => {
+    this.assertReadable();
+    return this.run(calls);
+  };
 
   private readonly run = async <Answer>(calls: readonly shards.ShardCall<Answer>[]): Promise<Answer[]> => {
     if (calls.length === 0) return [];
@@ -203,7 +210,7 @@ export class RedisRankProjection extends RankProjection {
     const asked = byShard.flatMap((players, shard) =>
       (players.length === 0 ? [[]] : chunksOf(players, LOOKUP_CHUNK)).map((chunk) => ({ shard, chunk })),
     );
-    const answers = await this.run(asked.map(({ shard, chunk }) => shards.readEntries(list, shard, chunk)));
+    const answers = await this.read(asked.map(({ shard, chunk }) => shards.readEntries(list, shard, chunk)));
     const found = new Map<string, shards.EntryOfShard>();
     const lastOfShard = new Map<number, shards.ShardReading>();
     for (const [at, answer] of answers.entries()) {
@@ -217,7 +224,7 @@ export class RedisRankProjection extends RankProjection {
   private async betterOverAll(list: RankList, keys: readonly SortKey[]): Promise<Map<string, number>> {
     const better = new Map<string, number>();
     const asked = chunksOf(keys, LOOKUP_CHUNK).flatMap((chunk) => allShards(list).map((shard) => ({ shard, chunk })));
-    const answers = await this.run(asked.map(({ shard, chunk }) => shards.countBetter(list, shard, chunk)));
+    const answers = await this.read(asked.map(({ shard, chunk }) => shards.countBetter(list, shard, chunk)));
     for (const [at, answer] of answers.entries()) {
       for (const [which, key] of asked[at]!.chunk.entries()) {
         better.set(nameOf(key), (better.get(nameOf(key)) ?? 0) + answer.better[which]!);

@@ -1,3 +1,4 @@
+import { nowMs } from '@laddercast/platform';
 import { bucketOf, type SortKey } from '@laddercast/domain';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
@@ -47,7 +48,10 @@ export function applyEntries(
   keepUntilMs: number | null,
 ): ShardCall<{ newer: number; wantsLaterExpiry: boolean }> {
   const keys = new KeyNumbers(list, shard);
-  const args: (string | number | Buffer)[] = [keepUntilMs === null ? '' : Math.round(keepUntilMs)];
+  const args: (string | number | Buffer)[] = [
+    keepUntilMs === null ? '' : Math.round(keepUntilMs),
+    counterStart(nowMs()),
+  ];
   for (const change of changes) {
     const score = change.key === null ? '' : String(change.key.score);
     args.push(keys.numberOf(change.playerId), change.playerId, packIndexValue(change), score);
@@ -60,6 +64,17 @@ export function applyEntries(
     },
   };
 }
+
+/** Counters count from here, by time: 2026-01-01. */
+const COUNTERS_SINCE_MS = Date.UTC(2026, 0, 1);
+/** More changes than a shard takes in a millisecond for long. */
+const CHANGES_PER_MS = 100;
+
+/**
+ * Where a counter begins: beyond every value that an earlier counter of the shard, lost with its Redis, can have had,
+ * so that a list's version never falls. The sum over 64 shards stays exact for decades.
+ */
+export const counterStart = (atMs: number): number => Math.floor((atMs - COUNTERS_SINCE_MS) * CHANGES_PER_MS);
 
 /** A player's entry, with up to `above` rows before it and `below` after it. */
 export function readPlayer(

@@ -1,13 +1,21 @@
 import type { RankedEntry } from '@laddercast/domain';
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
-import { monotonicMs, toTimestamp } from '@laddercast/platform';
+import { monotonicMs, sleep, toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from './list-resolver.js';
 
 /** How long a name or a run's metadata is remembered: a change shows within this time. */
 const REMEMBERED_MS = 1000;
 const REMEMBERED_ROWS_MAX = 50_000;
+
+/** A database that takes longer leaves the rows with what was known: reads do not wait for it. */
+const WAITED_FOR_MS = 500;
+
+const RUNS_SQL = `
+  SELECT e.player_id, e.score, e.achieved_at_ms, e.metadata
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`;
 
 interface RunDetails {
   score: number;
@@ -90,14 +98,10 @@ export class EntryDetails {
       );
     });
     if (missing.length === 0) return;
-    const rows = await this.database
-      .query<DetailRow>(
-        `SELECT e.player_id, e.score, e.achieved_at_ms, e.metadata
-         FROM unnest($2::text[]) AS k (player_id)
-         CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`,
-        [windowUid, missing.map((entry) => entry.playerId)],
-      )
-      .catch(() => null);
+    const rows = await Promise.race([
+      this.database.query<DetailRow>(RUNS_SQL, [windowUid, missing.map((entry) => entry.playerId)]).catch(() => null),
+      sleep(WAITED_FOR_MS).then(() => null),
+    ]);
     if (rows === null) return;
     for (const entry of missing) this.runs.set(runKey(entry.playerId), null);
     for (const row of rows) {

@@ -200,20 +200,23 @@ export function rankProjectionConformance({
   });
 
   describe('the whole list', () => {
-    it('counts every change that moved something in listVersion, and forgets all when dropped', async () => {
+    it('counts every change that moved something in listVersion, which never falls once there is something again', async () => {
       const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
-      const list = listOf(ordering, 3);
+      const list = listOf(ordering, 1);
       const values = { score: 1, columns: [], achievedAtMs: 5 };
-      await applyAll(projection(), list, [
-        { playerId: 'ada', version: 1, values },
-        { playerId: 'bob', version: 2, values },
-        { playerId: 'ada', version: 3, values: null },
-        { playerId: 'nobody', version: 4, values: null },
-      ]);
-      expect(await projection().total(list)).toEqual({ total: 1, listVersion: 3 });
+      const versionAfter = async (change: RankChange): Promise<number> => {
+        await applyAll(projection(), list, [change]);
+        return (await projection().total(list)).listVersion;
+      };
+      const first = await versionAfter({ playerId: 'ada', version: 1, values });
+      expect(await versionAfter({ playerId: 'bob', version: 2, values })).toBe(first + 1);
+      expect(await versionAfter({ playerId: 'ada', version: 3, values: null })).toBe(first + 2);
+      expect(await versionAfter({ playerId: 'nobody', version: 4, values: null })).toBe(first + 2);
+      expect((await projection().total(list)).total).toBe(1);
       await projection().drop(list);
       expect(await projection().total(list)).toEqual({ total: 0, listVersion: 0 });
       expect(await projection().entryVersion(list, 'ada')).toBeNull();
+      expect(await versionAfter({ playerId: 'ada', version: 1, values })).toBeGreaterThan(first + 2);
     });
 
     it('drops late changes of a window past its end, and never makes its keys again', async () => {

@@ -7,6 +7,9 @@ export interface TcpProxy {
   /** Breaks every connection, and lets no new one through. */
   cut(): void;
   mend(): void;
+  /** Lets nothing through, in either direction, and breaks no connection: as a service that hangs. */
+  freeze(): void;
+  thaw(): void;
   close(): Promise<void>;
 }
 
@@ -14,6 +17,7 @@ export interface TcpProxy {
 export async function openTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isFrozen = false;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
     const service = connect(port, host);
@@ -23,6 +27,7 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
     ] as const) {
       sockets.add(from);
       from.pipe(to);
+      if (isFrozen) from.pause();
       from.on('error', () => undefined);
       from.on('close', () => {
         sockets.delete(from);
@@ -41,6 +46,14 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
     },
     mend: () => {
       isCut = false;
+    },
+    freeze: () => {
+      isFrozen = true;
+      sockets.forEach((socket) => socket.pause());
+    },
+    thaw: () => {
+      isFrozen = false;
+      sockets.forEach((socket) => socket.resume());
     },
     close: async () => {
       destroyAll();

@@ -7,6 +7,9 @@ import { map, type Observable } from 'rxjs';
 /** Boards that tick slower than this may be kept by shared caches for one tick. */
 const SHARED_CACHE_FROM_MS = 1000;
 
+/** HEAD is told what GET would be, but the body. */
+const READ_METHODS = ['GET', 'HEAD'];
+
 /** ETag, If-None-Match and Cache-Control of reads. The tag covers all of an answer but `asOf`. */
 @Injectable()
 export class ConditionalGetInterceptor implements NestInterceptor {
@@ -15,7 +18,7 @@ export class ConditionalGetInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Params: { board: string } }>>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    if (request.method !== 'GET') return next.handle();
+    if (!READ_METHODS.includes(request.method)) return next.handle();
     return next.handle().pipe(
       map((body: object) => {
         const tag = `"${createHash('sha1')

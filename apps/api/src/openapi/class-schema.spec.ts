@@ -47,6 +47,7 @@ describe('the JSON Schema of a validated class', () => {
     'the least': board,
     'all there is': {
       ...board,
+      id: 'blitz',
       title: 'Ranked blitz',
       tiebreak: 'latest',
       columns: [{ name: 'moves', order: 'asc' }],
@@ -77,6 +78,9 @@ describe('the JSON Schema of a validated class', () => {
     'five columns': { ...board, columns: ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, order: 'asc' })) },
     'a column without order': { ...board, columns: [{ name: 'a' }] },
     'a column that is null': { ...board, columns: [null] },
+    'a column that is an array': { ...board, columns: [[]] },
+    'an array of columns as a column': { ...board, columns: [[{ name: 'a', order: 'asc' }]] },
+    'an id that is none': { ...board, id: 'Blitz!' },
     'a column name with a space': { ...board, columns: [{ name: 'a b', order: 'asc' }] },
     'no windows': { ...board, windows: [] },
     'a window twice': { ...board, windows: ['daily', 'daily'] },
@@ -91,12 +95,12 @@ describe('the JSON Schema of a validated class', () => {
   };
 
   it.each(Object.entries(accepted))('lets a board with %s through, as the check does', (_name, body) => {
-    expect(() => parseBoardDefinition(body)).not.toThrow();
+    expect(() => parseBoardDefinition(body, 'blitz')).not.toThrow();
     expect(validate(body), JSON.stringify(validate.errors)).toBe(true);
   });
 
   it.each(Object.entries(refused))('refuses a board with %s, as the check does', (_name, body) => {
-    expect(() => parseBoardDefinition(body)).toThrow('VALIDATION_FAILED');
+    expect(() => parseBoardDefinition(body, 'blitz')).toThrow('VALIDATION_FAILED');
     expect(validate(body)).toBe(false);
   });
 });

@@ -57,7 +57,12 @@ const REQUEST_HEADERS = {
     schema: { type: 'string' },
     example: 'wait=1',
   },
-  'If-Match': { description: 'Only replace the board that has this ETag.', schema: { type: 'string' } },
+  'If-Match': { description: 'Only if the board still has this ETag; else 412.', schema: { type: 'string' } },
+  'If-None-Match: *': {
+    name: 'If-None-Match',
+    description: '`*`: only if there is no such board yet; else 412.',
+    schema: { type: 'string', enum: ['*'] },
+  },
   'If-None-Match': { description: 'Answer 304 if the ETag is still this one.', schema: { type: 'string' } },
 } satisfies Record<string, Part>;
 

@@ -41,12 +41,12 @@ const problem = object(
     title: string('What this code means, always the same.'),
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: string('What was wrong with this request, and what to do.'),
-    instance: string('The path that was asked for; absent for an item of a batch.'),
+    instance: string('The path that was asked for; for an item of a batch with its place, as `#/submissions/3`.'),
     code: { ...oneOf(...Object.keys(ERRORS)), description: 'Stable: what programs look at.' },
     errors: list(
       object({
         pointer: string(
-          'A JSON pointer into the body, `?name` for a query parameter, `{name}` for a part of the path.',
+          'A JSON pointer into the body (into its item of a batch), `?name` for a query parameter, `{name}` for a part of the path.',
         ),
         message: string(),
       }),
@@ -60,7 +60,7 @@ const problem = object(
     check: string('SUBMISSION_REJECTED: the check that said no.'),
     retryAfterSeconds: { type: 'number', minimum: 0, description: 'When the same request may succeed.' },
   },
-  ['instance', 'errors', 'option', 'total', 'scoreMin', 'scoreMax', 'missing', 'unknown', 'check', 'retryAfterSeconds'],
+  ['errors', 'option', 'total', 'scoreMin', 'scoreMax', 'missing', 'unknown', 'check', 'retryAfterSeconds'],
 );
 
 const board = object({

@@ -13,7 +13,7 @@ export function serveDocs(app: NestFastifyApplication): void {
   server.addHook('onRoute', (route) => {
     if (!route.url.startsWith('/docs')) return;
     route.onRequest = (_request, reply, done) => {
-      void reply.header('Content-Security-Policy', DOCS_POLICY).header('X-Content-Type-Options', 'nosniff');
+      void reply.header('Content-Security-Policy', DOCS_POLICY);
       done();
     };
   });

@@ -51,9 +51,10 @@ export const BOARDS = {
     description:
       'Needs the scope admin. Only `order` and `operator` are required; null means the default. Title, push, limits, format, ' +
       'visibility and the like are free to change; order, operator, tiebreak and columns only while the board is empty. ' +
-      'A sum board takes no columns. Options of the contract that are not built are refused by name.',
+      'A sum board takes no columns. What GET answers can be put again, `id` included. Options of the contract that are not ' +
+      'built are refused by name.',
     callers: 'identified',
-    headers: ['If-Match'],
+    headers: ['If-Match', 'If-None-Match: *'],
     body: { schema: 'BoardDefinition', examples: { least: { order: 'desc', operator: 'best' }, blitz: given } },
     answers: {
       200: { description: 'Replaced.', schema: 'Board', headers: ['ETag'], example: board },
@@ -66,8 +67,9 @@ export const BOARDS = {
     summary: 'Delete a board with its entries',
     description: 'Needs the scope admin. A board made again under the same id is empty.',
     callers: 'identified',
+    headers: ['If-Match'],
     answers: { 204: { description: 'Deleted.' } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'PRECONDITION_FAILED'],
   },
   setEntry: {
     tag: 'Boards',

@@ -65,7 +65,8 @@ export const SCORES = {
     summary: 'Submit up to 1,000 scores',
     description:
       "For any boards; a player's submissions count in the order of the array. Each succeeds or fails by itself: the results " +
-      'stand in the same order, each a SubmissionResult or `{ problem }`.',
+      'stand in the same order, each a SubmissionResult or `{ problem }`. Each takes a `submissionId` of its own; an ' +
+      'Idempotency-Key for all of them is refused.',
     callers: 'identified',
     headers: ['Prefer'],
     body: {
@@ -92,6 +93,7 @@ export const SCORES = {
                 title: 'There is no such board',
                 status: 404,
                 detail: 'There is no board "sprint".',
+                instance: '/v1/scores#/submissions/1',
                 code: 'BOARD_NOT_FOUND',
               },
             },

@@ -1,0 +1,38 @@
+import { LadderError, type Board } from '@laddercast/domain';
+import { StaleBoardError, type BoardCatalog } from '@laddercast/ledger';
+
+/** A board that changes again and again under a write: each try looks it up anew. */
+const RETRIES_MAX = 3;
+
+/**
+ * Tries a write again, with the board as it is now, when the board changed under it.
+ * @throws OVERLOADED when it keeps changing, and whatever the attempt throws
+ */
+export async function whileBoardChanges<T>(boards: BoardCatalog, attempt: (tries: number) => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await attempt(tries);
+    } catch (error) {
+      if (!(error instanceof StaleBoardError)) throw error;
+      if (tries === RETRIES_MAX) {
+        throw new LadderError('OVERLOADED', 'The board keeps changing; send it again, with the same submissionId.', {
+          retryAfterSeconds: 1,
+        });
+      }
+      await boards.refresh();
+    }
+  }
+}
+
+/**
+ * The board, also one that another process made a moment ago.
+ * @throws BOARD_NOT_FOUND
+ */
+export async function boardNow(boards: BoardCatalog, boardId: string): Promise<Board> {
+  const known = boards.byId(boardId);
+  if (known) return known;
+  await boards.refresh().catch(() => undefined);
+  const board = boards.byId(boardId);
+  if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
+  return board;
+}

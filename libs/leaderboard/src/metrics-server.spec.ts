@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { Logger } from '@nestjs/common';
+import { Gauge, register } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MetricsServer } from './metrics-server.js';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+describe('the metrics of a process', () => {
+  let url: string;
+  let server: MetricsServer;
+
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
+    server = new MetricsServer();
+    const port = await freePort();
+    await server.listen(port, '127.0.0.1');
+    url = `http://127.0.0.1:${port}`;
+  });
+  afterAll(async () => {
+    await server.close();
+    register.clear();
+  });
+
+  const read = (path: string): Promise<Response> => fetch(`${url}${path}`, { signal: AbortSignal.timeout(2000) });
+
+  it('are there for Prometheus, and nothing else is', async () => {
+    const answer = await read('/metrics');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(await answer.text()).toContain('process_cpu_user_seconds_total');
+    expect((await read('/')).status).toBe(404);
+  });
+
+  it('are answered 500 while one of them cannot be read, and come back after that', async () => {
+    let fails = true;
+    const unreadable = new Gauge({
+      name: 'unreadable',
+      help: 'Fails.',
+      collect: () => {
+        if (fails) throw new Error('the inside of it');
+      },
+    });
+    const answer = await read('/metrics');
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain('the inside of it');
+    fails = false;
+    unreadable.set(7);
+    expect(await (await read('/metrics')).text()).toContain('unreadable 7');
+  });
+});

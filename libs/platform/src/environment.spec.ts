@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { loadEnvironment } from './environment.js';
+
+const LEAST = { DATABASE_URL: 'postgres://127.0.0.1/ladder', REDIS_URL: 'redis://127.0.0.1:6379' };
+
+describe('BOOTSTRAP_ADMIN_KEY', () => {
+  it.each(['0123456789abcdef', 'lk_with-dashes_and_underscores', 'base64+with/padding==', '~'.repeat(16)])(
+    'may be %s',
+    (key) => {
+      expect(loadEnvironment({ ...LEAST, BOOTSTRAP_ADMIN_KEY: key }).BOOTSTRAP_ADMIN_KEY).toBe(key);
+    },
+  );
+
+  it.each([
+    'looks.like.ajwt-token',
+    'one.dot.is.one.too.many',
+    '.'.repeat(16),
+    'too-short',
+    'with a space in it',
+    'umläute-sind-keine',
+  ])('may not be %s, which could not be told from a token or not be sent as one', (key) => {
+    expect(() => loadEnvironment({ ...LEAST, BOOTSTRAP_ADMIN_KEY: key })).toThrow(
+      /BOOTSTRAP_ADMIN_KEY must be 16 or more letters, digits or -_~\+\/=.*no dots/,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+// Real: PostgreSQL, Redis, the projection's marks; Redis is emptied under a watch.
+import {
+  LedgerCommittedPositions,
+  ProjectionWatch,
+  RedisConnection,
+  RedisLaneMarks,
+  RedisRankProjection,
+} from '@laddercast/projections';
+import { PostgresDatabase } from '@laddercast/ledger';
+import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+describe('reads of a projection that lost entries', () => {
+  let testDatabase: TestDatabase;
+  let database: PostgresDatabase;
+  let redis: RedisConnection;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    database = new PostgresDatabase({ url: testDatabase.url });
+    await database.open({ migrate: true });
+    redis = new RedisConnection({ url: await emptyTestRedis(), namespace: 'watched:' });
+    await redis.connect();
+  });
+  afterAll(async () => {
+    await redis?.close();
+    await database?.close();
+    await testDatabase?.drop();
+  });
+
+  it('are refused from when the loss is noticed until all is there again', async () => {
+    const committed = new LedgerCommittedPositions(database);
+    const marks = new RedisLaneMarks(redis);
+    const watch = new ProjectionWatch(marks, committed, [0, 1]);
+    const projection = new RedisRankProjection(redis, () => watch.assertWhole());
+    const ordering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] } as const;
+    const list = { boardUid: 1, windowUid: 1, ordering: { ...ordering, columns: [] }, shards: 2 };
+    const look = async (): Promise<number> => {
+      await watch.look();
+      return (await projection.total(list)).total;
+    };
+    // A new installation has neither marks nor entries: nothing is missing.
+    expect(await look()).toBe(0);
+
+    await projection.openMark(0);
+    await projection.advanceMark(0, 0, 50, projection.session());
+    await committed.record(0, 50);
+    expect(await look()).toBe(0);
+
+    await emptyTestRedis();
+    await expect(look()).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    // Recovery opens the mark before it brings the entries back, and moves it when it is done.
+    await projection.openMark(0);
+    await expect(look()).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    await projection.advanceMark(0, 0, 50, projection.session());
+    expect(await look()).toBe(0);
+  });
+});

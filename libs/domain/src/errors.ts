@@ -24,7 +24,7 @@ export const ERRORS = {
   SUBMISSION_ID_REUSED: { status: 409, title: 'The submission id was used for another body', retriable: false },
   BOARD_NOT_EMPTY: { status: 409, title: 'The board has entries', retriable: false },
   SUBSCRIPTION_EXISTS: { status: 409, title: 'The subscription id is in use on this socket', retriable: false },
-  PRECONDITION_FAILED: { status: 412, title: 'The board was changed by somebody else', retriable: false },
+  PRECONDITION_FAILED: { status: 412, title: 'The board is not as the request demands', retriable: false },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retriable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json', retriable: false },
   NOT_SUPPORTED: { status: 422, title: 'This is not built yet', retriable: false },

@@ -1,6 +1,6 @@
 // Real: PostgreSQL, the ledger with its lanes, two of them as two processes would run.
 import { createHash, randomUUID } from 'node:crypto';
-import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
+import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import {
   BoardCatalog,
   BoardRegistry,
@@ -107,6 +107,15 @@ describe('the ledger', () => {
     expect(new Set(receipts.map((receipt) => JSON.stringify(receipt.answer))).size).toBe(1);
     const later = await b.ledger.write({ ...write });
     expect(later).toMatchObject({ replayed: true, answer: { score: 5, outcome: 'created' } });
+  });
+
+  it('gives a retry its first answer whatever speaks against the run by now, and refuses a new one for it', async () => {
+    const board = await makeBoard();
+    const refusal = new LadderError('SUBMISSION_REJECTED', 'not any more');
+    const write = submit(board, 'ada', 5, { submissionId: 'early' });
+    const first = await a.ledger.write(write);
+    expect(await a.ledger.write({ ...write, refusal })).toMatchObject({ replayed: true, answer: first.answer });
+    await expect(a.ledger.write(submit(board, 'ada', 5, { refusal }))).rejects.toBe(refusal);
   });
 
   it('settles one id that two players in different lanes carry at once', async () => {

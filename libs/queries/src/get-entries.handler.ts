@@ -5,8 +5,13 @@ import { inStyle, ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
 import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from './queries.js';
 
+const PAGES_OF_SNAPSHOT_MAX = 200;
+
 @QueryHandler(GetEntriesQuery)
 export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
+  /** Pages of a snapshot are the same for everybody until the next tick: the same object, so that it is sent the same. */
+  private readonly pages = new WeakMap<RankSnapshot, Map<string, EntriesPage>>();
+
   constructor(private readonly reader: ListReader) {}
 
   async execute(query: GetEntriesQuery): Promise<EntriesPage> {
@@ -31,9 +36,16 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     style: RankStyle,
     snapshot: RankSnapshot,
   ): EntriesPage {
-    const { offset, limit } = query;
+    const { selection, offset, limit } = query;
     const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
-    return page(query, envelope, inStyle(snapshot.entries, style).slice(offset, offset + limit));
+    const pages = this.pages.get(snapshot) ?? new Map<string, EntriesPage>();
+    this.pages.set(snapshot, pages);
+    const name = [style, selection.rankStyle, offset, limit, envelope.window.resetsAt].join();
+    const known = pages.get(name);
+    if (known) return known;
+    const made = page(query, envelope, inStyle(snapshot.entries, style).slice(offset, offset + limit));
+    if (pages.size < PAGES_OF_SNAPSHOT_MAX) pages.set(name, made);
+    return made;
   }
 }
 

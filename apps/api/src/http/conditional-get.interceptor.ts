@@ -7,12 +7,17 @@ import { map, type Observable } from 'rxjs';
 /** Boards that tick slower than this may be kept by shared caches for one tick. */
 const SHARED_CACHE_FROM_MS = 1000;
 
+/** The envelope's time; it stands before anything that a client may have written. */
+const AS_OF = /"asOf":"[^"]*"/;
+
 /** HEAD is told what GET would be, but the body. */
 const READ_METHODS = ['GET', 'HEAD'];
 
 /** ETag, If-None-Match and Cache-Control of reads. The tag covers all of an answer but `asOf`. */
 @Injectable()
 export class ConditionalGetInterceptor implements NestInterceptor {
+  private readonly represented = new WeakMap<object, { tag: string; text: string }>();
+
   constructor(private readonly boards: BoardCatalog) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
@@ -21,18 +26,28 @@ export class ConditionalGetInterceptor implements NestInterceptor {
     if (!READ_METHODS.includes(request.method)) return next.handle();
     return next.handle().pipe(
       map((body: object) => {
-        const tag = `"${createHash('sha1')
-          .update(JSON.stringify({ ...body, asOf: undefined }))
-          .digest('base64url')}"`;
+        const { tag, text } = this.represent(body);
         void reply
+          .header('Content-Type', 'application/json; charset=utf-8')
           .header('ETag', tag)
           .header('Cache-Control', this.cacheControl(request))
           .header('Vary', 'Authorization');
-        if (!matchesTag(request.headers['if-none-match'], tag)) return body;
+        if (!matchesTag(request.headers['if-none-match'], tag)) return text;
         void reply.status(304);
         return undefined;
       }),
     );
+  }
+
+  /** The JSON of an answer and its tag; made once for an answer that several get. */
+  private represent(body: object): { tag: string; text: string } {
+    const known = this.represented.get(body);
+    if (known) return known;
+    const text = JSON.stringify(body);
+    const tagged = text.replace(AS_OF, '');
+    const made = { text, tag: `"${createHash('sha1').update(tagged).digest('base64url')}"` };
+    this.represented.set(body, made);
+    return made;
   }
 
   private cacheControl(request: FastifyRequest<{ Params: { board: string } }>): string {

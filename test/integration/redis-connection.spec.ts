@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardOrdering } from '@laddercast/domain';
 import { RedisConnection, RedisRankProjection, RedisSnapshotStore, type RankList } from '@laddercast/projections';
+import { openTcpProxy } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort, startRedis, type RedisProcess } from './redis-process.js';
@@ -125,4 +126,51 @@ describe('the connection to Redis', () => {
     };
     await eventually(hears);
   });
+
+  it('leaves a connection that died without a word, for commands and for hints', async () => {
+    const server = await start();
+    const proxy = await openTcpProxy('127.0.0.1', server.port);
+    undo.push(() => proxy.close());
+    const redis = connectionTo(`redis://127.0.0.1:${proxy.port}`);
+    await redis.connect();
+    const follower = new RedisSnapshotStore(redis);
+    const heard: number[] = [];
+    undo.push(await follower.onPublished((_list, seq) => heard.push(seq)));
+    const publisher = connectionTo(server.url);
+    await publisher.connect();
+    let seq = 0;
+    const hears = async (): Promise<void> => {
+      seq += 1;
+      const snapshot = { seq, asOfMs: 0, total: 0, listVersion: 0, entries: [] };
+      await new RedisSnapshotStore(publisher).publish({ boardUid: 1, windowUid: seq }, null, snapshot, null);
+      await sleep(50);
+      expect(heard.at(-1) ?? 0).toBeGreaterThanOrEqual(seq - 1);
+      expect(heard.length).toBeGreaterThan(0);
+    };
+    await eventually(hears);
+    proxy.forsakeOpen();
+    heard.length = 0;
+    const startedAt = performance.now();
+    for (;;) {
+      if (
+        await redis.command('PING').then(
+          () => true,
+          () => false,
+        )
+      )
+        break;
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      await sleep(50);
+    }
+    await expect
+      .poll(
+        async () =>
+          hears().then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 10_000, interval: 100 },
+      )
+      .toBe(true);
+  }, 30_000);
 });

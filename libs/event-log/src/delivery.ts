@@ -26,6 +26,8 @@ export interface DeliveryOptions {
 }
 
 const BACKOFF = { firstMs: 100, maxMs: 5000 };
+/** The wait before a parking that failed is tried again: that of the fifth try. */
+const PARK_AGAIN_ATTEMPT = 4;
 /** The longest cause that is kept, in characters. */
 export const CAUSE_MAX = 4000;
 
@@ -53,7 +55,7 @@ export async function deliver(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    if (records.length === 1) return parkOne(records[0]!, error, options);
+    if (records.length === 1) return parkOne(records[0]!, error, handler, options);
     const middle = records.length >> 1;
     await deliver(records.slice(0, middle), handler, options);
     await deliver(records.slice(middle), handler, options);
@@ -61,17 +63,22 @@ export async function deliver(
 }
 
 /** The lane waits for the parking: an event is never passed over without a trace. */
-async function parkOne(record: StoredRecord, error: unknown, options: DeliveryOptions): Promise<void> {
+async function parkOne(
+  record: StoredRecord,
+  error: unknown,
+  handler: (records: readonly StoredRecord[]) => Promise<void>,
+  options: DeliveryOptions,
+): Promise<void> {
   const { signal, park, log, backoff = BACKOFF } = options;
   log('error', `An event fails by itself and is parked in dead_letters: ${reasonOf(error)}`, placeOf([record]));
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await park(record, describeCause(error));
-    } catch (failure) {
-      log('warn', `The event cannot be parked yet: ${reasonOf(failure)}`, placeOf([record]));
-      await sleep(backoffMs(tries, backoff.firstMs, backoff.maxMs), signal);
-      signal.throwIfAborted();
-    }
+  try {
+    await park(record, describeCause(error));
+  } catch (failure) {
+    log('warn', `The event cannot be parked yet: ${reasonOf(failure)}`, placeOf([record]));
+    await sleep(backoffMs(PARK_AGAIN_ATTEMPT, backoff.firstMs, backoff.maxMs), signal);
+    signal.throwIfAborted();
+    // What kept the event from being parked may be what it failed of: then it is no fault of the event.
+    await deliver([record], handler, options);
   }
 }
 

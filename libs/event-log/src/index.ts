@@ -1,5 +1,6 @@
 export * from './event-log.js';
 export * from './topics.js';
+export * from './log-change.js';
 export * from './log-line.js';
 export * from './retriable.js';
 export { deliver, toLogBatch, type DeliveryOptions, type Park, type StoredRecord } from './delivery.js';

@@ -7,6 +7,7 @@ import { connectKafka, groupName, topicName, type KafkaOptions } from './kafka-c
 import { KafkaGroupConsumer } from './kafka-group-consumer.js';
 import { readKafkaLag } from './kafka-lag.js';
 import { KafkaTopicError, prepareTopics } from './kafka-topics.js';
+import type { LogIdentity } from './log-change.js';
 import { reasonOf } from './log-line.js';
 import { RELAY_GROUP } from './outbox-relay.js';
 import { parkInto } from './postgres-dead-letters.js';
@@ -65,6 +66,12 @@ export class KafkaEventLog extends EventLog {
         await sleep(backoffMs(failures, RETRY.firstMs, RETRY.maxMs), this.stopped.signal);
       }
     }
+  }
+
+  /** Names the cluster and our topics in it. @throws when no broker answers */
+  async identity(): Promise<LogIdentity> {
+    const { clusterId } = await this.withAdmin((admin) => admin.describeCluster());
+    return { kind: 'kafka', clusterId, prefix: this.options.prefix };
   }
 
   async consume(group: string, topics: readonly Topic[], handler: BatchHandler): Promise<LogSubscription> {

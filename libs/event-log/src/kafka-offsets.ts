@@ -12,6 +12,7 @@ export class KafkaOffsets {
   /** By topic and partition: the next offset to read. Bounded by their number. */
   private readonly waiting = new Map<string, { topic: string; partition: number; offset: string }>();
   private timer: NodeJS.Timeout | null = null;
+  private generation = 0;
   private committing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -32,7 +33,9 @@ export class KafkaOffsets {
     return this.committing;
   }
 
+  /** After a rebalance: what waited belongs to others now, also what is being committed. */
   forget(): void {
+    this.generation += 1;
     this.waiting.clear();
   }
 
@@ -46,10 +49,12 @@ export class KafkaOffsets {
     const offsets = [...this.waiting.entries()];
     if (offsets.length === 0) return;
     this.waiting.clear();
+    const { generation } = this;
     try {
       await this.consumer.commitOffsets(offsets.map(([, offset]) => offset));
     } catch (error) {
       this.log('debug', `Offsets could not be committed now: ${reasonOf(error)}`);
+      if (generation !== this.generation) return;
       for (const [key, offset] of offsets) if (!this.waiting.has(key)) this.waiting.set(key, offset);
       this.timer ??= setTimeout(() => void this.flush(), RETRY_AFTER_MS);
     }

@@ -74,7 +74,7 @@ export class PostgresOutboxListener {
     const ending = AbortSignal.any([broken.signal, this.stopped.signal]);
     while (!ending.aborted) {
       await sleep(PROBE_EVERY_MS, ending);
-      if (!ending.aborted) await connection.query('SELECT 1');
+      if (!ending.aborted) await Promise.race([connection.query('SELECT 1'), abortOf(ending)]);
     }
     if (!this.stopped.signal.aborted) throw cause;
   }
@@ -83,3 +83,6 @@ export class PostgresOutboxListener {
     for (const wake of this.waiting.get(lane) ?? []) wake();
   }
 }
+
+const abortOf = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -91,7 +91,10 @@ export const coreProviders: Provider[] = [
   {
     provide: SnapshotStore,
     inject: [RedisConnection],
-    useFactory: (redis: RedisConnection) => new RedisSnapshotStore(redis),
+    useFactory: (redis: RedisConnection) => {
+      const log = new Logger('redis');
+      return new RedisSnapshotStore(redis, (error) => log.warn(`Snapshots: ${error.message}`));
+    },
   },
   {
     provide: Authenticator,

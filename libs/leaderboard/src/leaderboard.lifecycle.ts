@@ -35,7 +35,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       this.part(Ledger).start();
       this.part(SnapshotCache).start();
     }
-    if (this.roles.includes('projector')) this.part(ProjectorLifecycle).start();
+    if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
   }
 
   /** Runs after the listeners are closed and their requests answered. */

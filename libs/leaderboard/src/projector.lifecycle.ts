@@ -1,9 +1,24 @@
-import type { EventLog, OutboxRelay, PostgresEventLog } from '@laddercast/event-log';
+import {
+  adoptLog,
+  isRetriable,
+  KafkaEventLog,
+  type EventLog,
+  type OutboxRelay,
+  type PostgresEventLog,
+} from '@laddercast/event-log';
 import type { LeasedTickSlots, RankDeltaPublisher } from '@laddercast/realtime';
-import type { SubmissionPruner } from '@laddercast/ledger';
+import type { Lanes, PostgresDatabase, SubmissionPruner } from '@laddercast/ledger';
+import type { RankProjection } from '@laddercast/projections';
+import { Logger } from '@nestjs/common';
+import { retryWhile } from '@laddercast/platform';
 import type { LaneRecoveries } from './lane-recoveries.js';
 
+const ADOPTED_WITHIN_MS = 60_000;
+
 interface ProjectorParts {
+  database: PostgresDatabase;
+  projection: RankProjection;
+  lanes: Lanes;
   eventLog: EventLog;
   outbox: PostgresEventLog;
   /** null where the outbox is the log. */
@@ -18,13 +33,31 @@ interface ProjectorParts {
 export class ProjectorLifecycle {
   constructor(private readonly parts: ProjectorParts) {}
 
-  start(): void {
+  /** Resolves once it is known which log is read; from then on the sagas may begin. */
+  async start(): Promise<void> {
     const { relay, recoveries, publisher, slots, pruner } = this.parts;
+    await this.adoptLog();
     relay?.start();
     pruner.start();
     recoveries.start();
     slots.start();
     publisher.start();
+  }
+
+  /** What a log that is used no more still held of the ranks comes from PostgreSQL instead. */
+  private async adoptLog(): Promise<void> {
+    const { database, projection, eventLog, lanes } = this.parts;
+    const identity = eventLog instanceof KafkaEventLog ? await eventLog.identity() : ({ kind: 'postgres' } as const);
+    const dropMarks = async (): Promise<void> => {
+      for (const lane of lanes.all) await projection.dropMark(lane);
+    };
+    // Redis may be connecting still, or be away for a moment.
+    const changed = await retryWhile(() => adoptLog(database, identity, dropMarks), isRetriable, {
+      backoff: { firstMs: 100, maxMs: 2000 },
+      signal: AbortSignal.timeout(ADOPTED_WITHIN_MS),
+    });
+    if (changed)
+      new Logger('event-log').warn('Another log is used than before: the ranks are brought back from PostgreSQL.');
   }
 
   async stop(): Promise<void> {

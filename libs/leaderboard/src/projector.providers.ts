@@ -91,8 +91,22 @@ export const projectorProviders: Provider[] = [
   ...publisherProviders,
   {
     provide: ProjectorLifecycle,
-    inject: [EventLog, PostgresEventLog, OutboxRelay, LaneRecoveries, RankDeltaPublisher, TickSlots, SubmissionPruner],
+    inject: [
+      PostgresDatabase,
+      RankProjection,
+      Lanes,
+      EventLog,
+      PostgresEventLog,
+      OutboxRelay,
+      LaneRecoveries,
+      RankDeltaPublisher,
+      TickSlots,
+      SubmissionPruner,
+    ],
     useFactory: (
+      database: PostgresDatabase,
+      projection: RankProjection,
+      lanes: Lanes,
       eventLog: EventLog,
       outbox: PostgresEventLog,
       relay: OutboxRelay | null,
@@ -100,6 +114,18 @@ export const projectorProviders: Provider[] = [
       publisher: RankDeltaPublisher,
       slots: LeasedTickSlots,
       pruner: SubmissionPruner,
-    ) => new ProjectorLifecycle({ eventLog, outbox, relay, recoveries, publisher, slots, pruner }),
+    ) =>
+      new ProjectorLifecycle({
+        database,
+        projection,
+        lanes,
+        eventLog,
+        outbox,
+        relay,
+        recoveries,
+        publisher,
+        slots,
+        pruner,
+      }),
   },
 ];

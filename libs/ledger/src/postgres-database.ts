@@ -128,6 +128,7 @@ export class PostgresDatabase implements SqlRunner {
       connectionString: this.options.url,
       keepAlive: true,
       connectionTimeoutMillis: 5000,
+      query_timeout: ANSWER_TIMEOUT_MS,
     });
     await client.connect();
     return client;

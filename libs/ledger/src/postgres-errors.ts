@@ -1,5 +1,5 @@
-/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) after which the same statement can succeed later. */
-const RETRIABLE_SQLSTATE = /^(08|57P|53|55P03|40001|40P01|57014|58|25P03|25006|XX000)/;
+/** SQLSTATE classes and codes (PostgreSQL manual, appendix A) after which the same statement can succeed later: the server is away, busy or set up wrongly, and the data are not at fault. */
+const RETRIABLE_SQLSTATE = /^(08|57P|53|55P03|40001|40P01|57014|58|28|3D000|42501|25P03|25006|XX000)/;
 const RETRIABLE_SOCKET = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

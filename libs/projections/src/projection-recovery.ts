@@ -146,7 +146,7 @@ export class ProjectionRecovery {
     }
     let newer = 0;
     for (const { list, shard, changes, keepUntilMs } of batches.values()) {
-      newer += await this.options.projection.apply(list, shard, changes, keepUntilMs);
+      newer += await this.options.projection.apply(list, shard, changes, keepUntilMs, true);
     }
     return newer;
   }

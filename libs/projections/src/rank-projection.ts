@@ -62,6 +62,7 @@ export abstract class RankProjection {
   /**
    * Applies changes of one shard, in one atomic step per chunk; repeating or reordering them changes nothing.
    * @param keepUntilMs when the list's keys may go (Unix ms); null for ever
+   * @param isRecovery whether lost changes are brought back: the list's version then begins anew, beyond the lost one
    * @returns how many were newer than what was there
    */
   abstract apply(
@@ -69,6 +70,7 @@ export abstract class RankProjection {
     shard: number,
     changes: ProjectedChange[],
     keepUntilMs: number | null,
+    isRecovery?: boolean,
   ): Promise<number>;
 
   /** `limit` entries from the 0-based `offset`; deep offsets cost O(log n) rounds, not O(offset). */
@@ -125,6 +127,9 @@ export abstract class RankProjection {
    * been lost, and recovery must look first
    */
   abstract advanceMark(lane: number, from: number, to: number, session: number): Promise<void>;
+
+  /** Forgets a lane's mark: everything of the lane is applied again from PostgreSQL. */
+  abstract dropMark(lane: number): Promise<void>;
 
   /** The lowest mark of a lane over all masters, null when one has none. */
   abstract readMark(lane: number): Promise<number | null>;

@@ -18,7 +18,8 @@ export interface RedisConnectionOptions {
 const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 2000;
 /** Answers that say "not now" or "not here", as opposed to "never" (Redis: reply errors). */
-const NOT_NOW = /^(LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH)\b/;
+const NOT_NOW =
+  /^(NOPERM|WRONGPASS|DENIED|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH)\b/;
 /** Answers after which the same call is sent once more by itself: the script is unknown there, or its slot has moved. */
 const SEND_AGAIN = /^(NOSCRIPT|MOVED|ASK|TRYAGAIN)\b/;
 
@@ -138,7 +139,13 @@ export class RedisConnection {
 
   /** A connection of its own for subscriptions, not connected yet; its owner disconnects it. */
   subscriber(): Redis | Cluster {
-    return this.createClient();
+    const client = this.createClient();
+    // A subscriber only listens: without a question now and then, a connection that died in silence stays for hours.
+    const probe = setInterval(() => {
+      if (client.status === 'ready') client.ping().catch(() => undefined);
+    }, SUBSCRIBER_PROBE_EVERY_MS).unref();
+    client.on('end', () => clearInterval(probe));
+    return client;
   }
 
   async close(): Promise<void> {
@@ -205,6 +212,7 @@ export class RedisConnection {
       lazyConnect: true,
       connectTimeout: this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       commandTimeout: this.options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
+      socketTimeout: Math.max(SILENCE_MAX_MS, this.options.commandTimeoutMs ?? 0),
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -222,6 +230,9 @@ export class RedisConnection {
 
 const CONNECT_TIMEOUT_MS = 5000;
 const COMMAND_TIMEOUT_MS = 1000;
+/** A connection that says nothing for so long after a command is replaced: it may have died without a word. */
+const SILENCE_MAX_MS = 3000;
+const SUBSCRIBER_PROBE_EVERY_MS = 2000;
 /** With this many tries a master that owns one slot in 1,000 is still found. */
 const MARK_TAGS_TRIED_MAX = 20_000;
 
@@ -245,6 +256,8 @@ function clusterOptions(address: string, redisOptions: RedisOptions): ClusterOpt
     redisOptions: {
       connectTimeout: redisOptions.connectTimeout,
       commandTimeout: redisOptions.commandTimeout,
+      socketTimeout: redisOptions.socketTimeout,
+
       autoResendUnfulfilledCommands: false,
       ...(username ? { username: decodeURIComponent(username) } : {}),
       ...(password ? { password: decodeURIComponent(password) } : {}),

@@ -7,6 +7,10 @@ import { callOf, redisScripts } from './redis-scripts.js';
 export class RedisLaneMarks {
   constructor(private readonly redis: RedisConnection) {}
 
+  async drop(lane: number): Promise<void> {
+    await Promise.all(this.keys(lane).map((key) => this.redis.command('DEL', key)));
+  }
+
   async open(lane: number): Promise<void> {
     await Promise.all(this.keys(lane).map((key) => this.redis.command('SET', key, 0, 'NX')));
   }

@@ -40,10 +40,16 @@ export class RedisRankProjection extends RankProjection {
     this.marks = new RedisLaneMarks(redis);
   }
 
-  async apply(list: RankList, shard: number, changes: ProjectedChange[], keepUntilMs: number | null): Promise<number> {
+  async apply(
+    list: RankList,
+    shard: number,
+    changes: ProjectedChange[],
+    keepUntilMs: number | null,
+    isRecovery = false,
+  ): Promise<number> {
     let newer = 0;
     for (const chunk of chunksOf(changes, APPLY_CHUNK)) {
-      const [answer] = await this.run([shards.applyEntries(list, shard, chunk, keepUntilMs)]);
+      const [answer] = await this.run([shards.applyEntries(list, shard, chunk, keepUntilMs, isRecovery)]);
       newer += answer!.newer;
       if (answer!.wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
     }
@@ -162,6 +168,10 @@ export class RedisRankProjection extends RankProjection {
 
   advanceMark(lane: number, from: number, to: number, session: number): Promise<void> {
     return this.marks.advance(lane, from, to, session);
+  }
+
+  dropMark(lane: number): Promise<void> {
+    return this.marks.drop(lane);
   }
 
   readMark(lane: number): Promise<number | null> {

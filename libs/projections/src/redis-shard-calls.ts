@@ -46,11 +46,13 @@ export function applyEntries(
   shard: number,
   changes: readonly ProjectedChange[],
   keepUntilMs: number | null,
+  isRecovery: boolean,
 ): ShardCall<{ newer: number; wantsLaterExpiry: boolean }> {
   const keys = new KeyNumbers(list, shard);
   const args: (string | number | Buffer)[] = [
     keepUntilMs === null ? '' : Math.round(keepUntilMs),
     counterStart(nowMs()),
+    isRecovery ? 1 : 0,
   ];
   for (const change of changes) {
     const score = change.key === null ? '' : String(change.key.score);

@@ -65,10 +65,18 @@ export class EntryDetails {
     private readonly enricher: () => EntryEnricher | null,
   ) {}
 
-  async complete({ board, window }: ResolvedList, entries: readonly ProjectedEntry[]): Promise<RankedEntry[]> {
+  async complete(resolved: ResolvedList, entries: readonly ProjectedEntry[]): Promise<RankedEntry[]> {
+    return (await this.completeOrPartial(resolved, entries)).entries;
+  }
+
+  /** As {@link complete}; `partial` says that something could not be looked up in time. */
+  async completeOrPartial(
+    { board, window }: ResolvedList,
+    entries: readonly ProjectedEntry[],
+  ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
     const runKey = (playerId: string): string => `${window.uid}/${playerId}`;
-    await Promise.all([this.loadRuns(window.uid, entries, runKey), this.loadNames(entries)]);
-    return entries.map((entry) => {
+    const loaded = await Promise.all([this.loadRuns(window.uid, entries, runKey), this.loadNames(entries)]);
+    const rows = entries.map((entry) => {
       const run = this.runs.stale(runKey(entry.playerId));
       // The database may already hold a newer run than the projection: its metadata are not of this score.
       const same =
@@ -84,25 +92,27 @@ export class EntryDetails {
         metadata: same ? run.metadata : null,
       };
     });
+    return { entries: rows, partial: loaded.includes(false) };
   }
 
+  /** @returns false when the database did not answer in time */
   private async loadRuns(
     windowUid: number,
     entries: readonly ProjectedEntry[],
     runKey: (playerId: string) => string,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const missing = entries.filter((entry) => {
       const run = this.runs.get(runKey(entry.playerId));
       return (
         run === undefined || run?.score !== entry.score || (entry.achievedAtMs ?? run.achievedAtMs) !== run.achievedAtMs
       );
     });
-    if (missing.length === 0) return;
+    if (missing.length === 0) return true;
     const rows = await Promise.race([
       this.database.query<DetailRow>(RUNS_SQL, [windowUid, missing.map((entry) => entry.playerId)]).catch(() => null),
       sleep(WAITED_FOR_MS).then(() => null),
     ]);
-    if (rows === null) return;
+    if (rows === null) return false;
     for (const entry of missing) this.runs.set(runKey(entry.playerId), null);
     for (const row of rows) {
       this.runs.set(runKey(row.player_id), {
@@ -111,15 +121,21 @@ export class EntryDetails {
         metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as unknown),
       });
     }
+    return true;
   }
 
-  private async loadNames(entries: readonly ProjectedEntry[]): Promise<void> {
+  /** @returns false when the enricher did not answer in time */
+  private async loadNames(entries: readonly ProjectedEntry[]): Promise<boolean> {
     const enricher = this.enricher();
-    if (!enricher) return;
+    if (!enricher) return true;
     const missing = entries.map((entry) => entry.playerId).filter((playerId) => this.names.get(playerId) === undefined);
-    if (missing.length === 0) return;
-    const decorations = await enricher.decorate(missing).catch(() => null);
-    if (decorations === null) return;
+    if (missing.length === 0) return true;
+    const decorations = await Promise.race([
+      enricher.decorate(missing).catch(() => null),
+      sleep(WAITED_FOR_MS).then(() => null),
+    ]);
+    if (decorations === null) return false;
     for (const playerId of missing) this.names.set(playerId, decorations.get(playerId) ?? null);
+    return true;
   }
 }

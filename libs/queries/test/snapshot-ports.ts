@@ -79,6 +79,7 @@ export class MemoryList extends RankProjection {
   override session = unused;
   override openMark = unused;
   override advanceMark = unused;
+  override dropMark = unused;
   override readMark = unused;
   override drop = unused;
 }

@@ -80,6 +80,7 @@ export class MemoryRankProjection extends RankProjection {
   override session = unused;
   override openMark = unused;
   override advanceMark = unused;
+  override dropMark = unused;
   override readMark = unused;
 
   private listOf(list: RankList): MemoryList {

@@ -10,6 +10,8 @@ export interface TcpProxy {
   /** Lets nothing through, in either direction, and breaks no connection: as a service that hangs. */
   freeze(): void;
   thaw(): void;
+  /** Lets nothing more through on the connections that are open, for good; new ones are well. */
+  forsakeOpen(): void;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,12 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
     freeze: () => {
       isFrozen = true;
       sockets.forEach((socket) => socket.pause());
+    },
+    forsakeOpen: () => {
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.pause();
+      }
     },
     thaw: () => {
       isFrozen = false;

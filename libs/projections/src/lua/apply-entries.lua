@@ -5,14 +5,15 @@
 -- KEYS[3...] index buckets of the changes
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
--- ARGV[3...] four for each change: number of the bucket in KEYS, player id, index value, score (empty: removed)
+-- ARGV[3] 1: an older counter is raised to there as well
+-- ARGV[4...] four for each change: number of the bucket in KEYS, player id, index value, score (empty: removed)
 -- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0 }
 
 local set, counter = KEYS[1], KEYS[2]
 local tombstone_bytes, prefix_from = 8, 17
 local newer, changed = 0, 0
 
-for at = 3, #ARGV, 4 do
+for at = 4, #ARGV, 4 do
   local bucket, player, value, score = KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local known = redis.call('HGET', bucket, player)
   if not known or struct.unpack('>d', known) < struct.unpack('>d', value) then
@@ -29,7 +30,9 @@ end
 
 local expiry_of_shard = redis.call('PEXPIRETIME', counter)
 if changed > 0 then
-  if redis.call('EXISTS', counter) == 0 then redis.call('SET', counter, ARGV[2]) end
+  local count = tonumber(redis.call('GET', counter) or '-1')
+  local start = tonumber(ARGV[2])
+  if count < 0 or (ARGV[3] == '1' and count < start) then redis.call('SET', counter, ARGV[2], 'KEEPTTL') end
   redis.call('INCRBY', counter, changed)
 end
 if ARGV[1] == '' then return { newer, 0 } end

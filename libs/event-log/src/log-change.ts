@@ -1,0 +1,44 @@
+import type { PostgresDatabase } from '@laddercast/ledger';
+import { RELAY_GROUP } from './outbox-relay.js';
+
+/** Leaves room for nobody else while it is decided whether the log has changed. */
+const LOG_CHANGE_LOCK = 7_162_535;
+
+/** Names the very log that is used. */
+export type LogIdentity =
+  | { kind: 'postgres' }
+  /** A cluster, and what the names of our topics in it begin with. */
+  | { kind: 'kafka'; clusterId: string; prefix: string };
+
+/**
+ * Notices that another log is used than at the last start. What was relayed to the old one and not consumed yet would
+ * never arrive, and its groups would keep the outbox from being trimmed: so what is projected is brought back from the
+ * ledger, and the offsets that nobody needs any more are forgotten.
+ * @param bringBack is awaited before the new log counts as known; it runs again at the next start when it fails
+ * @returns whether the log has changed
+ */
+export async function adoptLog(
+  database: PostgresDatabase,
+  log: LogIdentity,
+  bringBack: () => Promise<void>,
+): Promise<boolean> {
+  const identity = log.kind === 'postgres' ? log.kind : `${log.kind}/${log.clusterId}/${log.prefix}`;
+  return database.transaction(async (transaction) => {
+    await transaction.query('SELECT pg_advisory_xact_lock($1)', [LOG_CHANGE_LOCK]);
+    const [known] = await transaction.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'log'`);
+    if (known?.value === identity) return false;
+    if (known) {
+      await bringBack();
+      // Of the outbox's groups Kafka needs the relay's alone, and the outbox as the log all others.
+      await transaction.query('DELETE FROM log_offsets WHERE (consumer_group = $1) = $2', [
+        RELAY_GROUP,
+        log.kind === 'postgres',
+      ]);
+    }
+    await transaction.query(
+      `INSERT INTO installation (name, value) VALUES ('log', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      [identity],
+    );
+    return known !== undefined;
+  });
+}

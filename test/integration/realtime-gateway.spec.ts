@@ -142,21 +142,6 @@ describe('a subscription', () => {
     expect(client.list('1').seq).toBeGreaterThan(seq!);
     expect(client.list('1').snapshots).toBe(2);
   });
-
-  it('is told once that its window closed', async () => {
-    const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    const board = live.boards.create('daily', { order: 'desc', operator: 'best', windows: ['daily'], graceSeconds: 0 });
-    const startsAtMs = Date.parse(`${day}T00:00:00Z`);
-    const bounds = { kind: 'daily' as const, id: `daily:${day}`, startsAtMs, endsAtMs: startsAtMs + 86_400_000 };
-    await (
-      live.boards.resolver as unknown as { windows: { ensure: (uid: number, w: typeof bounds) => Promise<void> } }
-    ).windows.ensure(board.uid, bounds);
-    const client = await live.connect((await live.gateway({ sweepEveryMs: 50 })).url);
-    await client.ask({ type: 'subscribe', id: 'd', board: 'daily', window: `daily:${day}`, channel: 'top' });
-    await client.frame('window-closed', (frame) => frame.type === 'window-closed' && frame.window === `daily:${day}`);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(client.frames.filter((frame) => frame.type === 'window-closed')).toHaveLength(1);
-  });
 });
 
 describe('a board that changes', () => {

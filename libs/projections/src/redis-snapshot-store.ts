@@ -116,10 +116,13 @@ export class RedisSnapshotStore extends SnapshotStore {
   }
 }
 
-/** Whether the deltas lead from `seq` to the stored snapshot without a gap. */
+/**
+ * Whether the deltas lead from `seq` to the stored snapshot without a gap. A `seq` between two that were published is of
+ * another history: of another list, or one that Redis lost when it came back from an older dump.
+ */
 function isUnbroken(deltas: readonly RankDelta[], seq: number, storedSeq: number): boolean {
   const first = deltas[0];
   if (first === undefined) return seq === storedSeq;
-  if (first.previousSeq > seq || deltas.at(-1)!.seq !== storedSeq) return false;
+  if (first.previousSeq !== seq || deltas.at(-1)!.seq !== storedSeq) return false;
   return deltas.every((delta, at) => at === 0 || delta.previousSeq === deltas[at - 1]!.seq);
 }

@@ -56,7 +56,8 @@ export abstract class SnapshotStore {
     delta: RankDelta | null,
   ): Promise<boolean>;
 
-  /** The deltas after `seq`, oldest first, the first of them following `seq`; null when they do not reach back that far. */
+  /** The deltas after `seq`, oldest first, the first of them following `seq`; null when they do not reach back to it, or when `seq` is
+   * not one of this history. */
   abstract deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null>;
 
   /** Calls the listener once for each hint; hints can be lost (a reconnect), so a listener also looks by itself now and then. */

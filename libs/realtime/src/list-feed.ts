@@ -31,7 +31,7 @@ export class ListFeed {
   private turn: Promise<void> = Promise.resolve();
   private advanceWaits = false;
   private opening: Promise<void> | null = null;
-  private isWindowClosedTold = false;
+  private isWindowClosed = false;
 
   constructor(
     public resolved: ResolvedList,
@@ -98,6 +98,7 @@ export class ListFeed {
     channel.subscribers.add(subscription);
     subscription.channel = channel;
     subscription.sendSnapshot(channel.snapshot());
+    this.tellIfClosed(subscription);
   }
 
   /**
@@ -116,21 +117,32 @@ export class ListFeed {
       channel.subscribers.add(subscription);
       subscription.channel = channel;
       subscription.sendDelta(channel.deltaSince(seq, history));
+      this.tellIfClosed(subscription);
     });
   }
 
   /** Serves a player and the rows around. @throws SUBSCRIPTION_LIMIT, PROJECTION_UNAVAILABLE */
-  joinPlayer(subscription: LiveSubscription, playerId: string, around: number, isWanted: () => boolean): Promise<void> {
-    return this.players.join(subscription, playerId, around, isWanted);
+  async joinPlayer(
+    subscription: LiveSubscription,
+    playerId: string,
+    around: number,
+    isWanted: () => boolean,
+  ): Promise<void> {
+    await this.players.join(subscription, playerId, around, isWanted);
+    if (isWanted()) this.tellIfClosed(subscription);
   }
 
-  /** Tells the subscribers, once, that the window takes no more runs. */
+  /** Tells the subscribers that the window takes no more runs, once; those who come after that hear it as they come. */
   sweep(nowMs: number): void {
     const { window, board } = this.resolved;
-    if (this.isWindowClosedTold || window.endsAtMs === null) return;
+    if (this.isWindowClosed || window.endsAtMs === null) return;
     if (nowMs < window.endsAtMs + board.definition.graceSeconds * 1000) return;
-    this.isWindowClosedTold = true;
-    for (const subscription of this.subscribers()) subscription.windowClosed(window.id);
+    this.isWindowClosed = true;
+    for (const subscription of this.subscribers()) this.tellIfClosed(subscription);
+  }
+
+  private tellIfClosed(subscription: LiveSubscription): void {
+    if (this.isWindowClosed) subscription.windowClosed(this.resolved.window.id);
   }
 
   private get snapshot(): RankSnapshot {

@@ -17,6 +17,8 @@ export class LiveOptions {
   behindBytes = 256 * 1024;
   /** A socket with more unsent bytes than this is ended. */
   bufferedBytesMax = 4 * 1024 * 1024;
+  /** All sockets together may have this many unsent bytes; beyond it those with the most are ended. */
+  unsentBytesMax = 512 * 1024 * 1024;
   /** A socket that is behind for longer than this is ended. */
   behindForMs = 60_000;
   pingEveryMs = 20_000;

@@ -62,6 +62,11 @@ export class LiveSocket {
     return this.key.token;
   }
 
+  /** Whether the socket's identity still is that of this API key. */
+  holdsKey(token: string): boolean {
+    return this.key?.token === token;
+  }
+
   get isOpen(): boolean {
     return this.client.readyState === this.client.OPEN;
   }

@@ -16,6 +16,7 @@ export class LiveSubscription {
   /** Set once the subscription is served; none before, and after its end. */
   channel: LiveChannel | null = null;
   private needsSnapshot = false;
+  private isClosedTold = false;
 
   constructor(
     readonly id: string,
@@ -58,7 +59,10 @@ export class LiveSubscription {
     this.socket.error(error, this.id);
   }
 
+  /** Tells, once, that the window takes no more runs. */
   windowClosed(windowId: string): void {
+    if (this.isClosedTold) return;
+    this.isClosedTold = true;
     this.socket.write(JSON.stringify({ type: 'window-closed', id: this.id, window: windowId }));
   }
 
@@ -67,6 +71,7 @@ export class LiveSubscription {
     this.channel?.leave(this);
     this.channel = null;
     this.needsSnapshot = false;
+    this.isClosedTold = false;
   }
 
   /** Ends it: its id is free. */

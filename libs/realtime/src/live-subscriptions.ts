@@ -97,8 +97,7 @@ export class LiveSubscriptions {
 
   private async serve(subscription: LiveSubscription, seq?: number, seqFloor?: number): Promise<void> {
     const { socket, request } = subscription;
-    const board = this.resolver.board(request.board);
-    assertMayRead(socket.identity, board);
+    this.readableBoard(subscription);
     const resolved = await this.resolver.resolve(request.board, request.window);
     const limit = request.channel === 'top' ? channelLimit(request.limit, resolved) : 0;
     const feed = await this.feeds.acquire(resolved, seqFloor);
@@ -106,16 +105,36 @@ export class LiveSubscriptions {
       this.feeds.release(feed);
       return this.end(subscription);
     }
-    if (this.resolver.board(request.board).uid !== resolved.board.uid) {
-      this.feeds.release(feed);
-      return this.serve(subscription, undefined, feed.seq);
-    }
+    if (this.releaseIfReplaced(subscription, feed)) return this.serve(subscription, undefined, feed.seq);
     this.feedOf.set(subscription, feed);
     // From here on whoever ends or moves the subscription takes the feed away from it.
     const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
     if (request.channel === 'player') await feed.joinPlayer(subscription, request.playerId, request.around, isWanted);
-    else if (seq !== undefined) await feed.resumeTop(subscription, limit, seq, isWanted);
+    else if (seq !== undefined && isSameForEver(request, resolved))
+      await feed.resumeTop(subscription, limit, seq, isWanted);
     else feed.joinTop(subscription, limit);
+  }
+
+  /**
+   * Gives the feed back when the board was reset, deleted or made private while it opened.
+   * @returns whether there is another board under the id now
+   * @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN
+   */
+  private releaseIfReplaced(subscription: LiveSubscription, feed: ListFeed): boolean {
+    let isReplaced = true;
+    try {
+      isReplaced = this.readableBoard(subscription).uid !== feed.resolved.board.uid;
+      return isReplaced;
+    } finally {
+      if (isReplaced) this.feeds.release(feed);
+    }
+  }
+
+  /** @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN */
+  private readableBoard({ socket, request }: LiveSubscription): Board {
+    const board = this.resolver.board(request.board);
+    assertMayRead(socket.identity, board);
+    return board;
   }
 
   private endIfForbidden(subscription: LiveSubscription): void {
@@ -146,6 +165,13 @@ export class LiveSubscriptions {
     this.feeds.release(feed);
   }
 }
+
+/**
+ * Whether the request means the same list whenever it is made. `daily` does not: a client that resumes it may hold rows
+ * of the day before, and cannot say so.
+ */
+const isSameForEver = ({ window: name }: SubscribeRequest, { window }: ResolvedList): boolean =>
+  window.endsAtMs === null || window.id === name;
 
 function channelLimit(limit: number | null, { board }: ResolvedList): number {
   const asked = topLimitOf(limit, board.definition.push.top);

@@ -1,9 +1,9 @@
 import { keptAfterEndMs } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
-import type { ListRef, RankSnapshot, SnapshotStore } from '@laddercast/projections';
+import type { ListRef, SnapshotStore } from '@laddercast/projections';
 import type { ListResolver, ResolvedList } from '@laddercast/queries';
 import { RateLimitedLog } from './rate-limited-log.js';
-import type { SnapshotTick } from './snapshot-tick.js';
+import type { SnapshotTick, TickedSnapshot } from './snapshot-tick.js';
 import { slotOf, type TickSlots } from './tick-slots.js';
 
 /** The most lists that are ticked; more than that wait until others fall out of use. */
@@ -11,6 +11,8 @@ export const TICKED_LISTS_MAX = 10_000;
 
 const STEP_MS = 10;
 const LOOK_UP_EVERY_MS = 250;
+/** How long a list waits after a tick that failed, or that could not complete its rows. */
+const TRY_AGAIN_MS = 250;
 /** How long a board's definition and existence are taken as known. */
 const RESOLVED_FOR_MS = 1000;
 const TICKS_AT_ONCE = 32;
@@ -25,7 +27,7 @@ interface TickedList {
   resolvedAtMs: number;
   /** The board's revision at the last tick: a new definition may show more or fewer rows. */
   revision: number | null;
-  last: RankSnapshot | null | undefined;
+  last: TickedSnapshot | null | undefined;
   dueAtMs: number;
   running: Promise<void> | null;
   startedAtMs: number;
@@ -134,8 +136,9 @@ export class RankDeltaPublisher {
       list.last = await this.tick.run(resolved, state, { force });
       list.revision = revision;
       if (list.last !== before) this.advanced += 1;
+      else if (list.last.isPartial) list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
     } catch (error) {
-      list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + LOOK_UP_EVERY_MS);
+      list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
       this.failures.warn('A tick failed', error);
     }
   }

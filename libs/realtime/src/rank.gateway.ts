@@ -171,11 +171,27 @@ export class RankGateway
       const key = socket.keyToCheck();
       if (key !== null) socket.first(() => this.checkAgain(socket, key));
     }
+    this.endWorstReaders();
     this.subscriptions.sweep();
+  }
+
+  /** Ends those with the most unsent bytes, until all together have no more than the process can hold. */
+  private endWorstReaders(): void {
+    const readers = [...this.sockets.values()].map((socket) => ({ socket, bytes: socket.bufferedBytes }));
+    let unsent = readers.reduce((sum, { bytes }) => sum + bytes, 0);
+    const { unsentBytesMax } = this.subscriptions.options;
+    if (unsent <= unsentBytesMax) return;
+    for (const { socket, bytes } of readers.sort((a, b) => b.bytes - a.bytes)) {
+      socket.terminate();
+      unsent -= bytes;
+      if (unsent <= unsentBytesMax) return;
+    }
   }
 
   /** Only a key that is known to be no good any more ends the socket; that it cannot be checked now does not. */
   private async checkAgain(socket: LiveSocket, key: string): Promise<void> {
+    // The client may have become a player while the check waited for its turn.
+    if (!socket.holdsKey(key)) return;
     await this.subscriptions.authenticate(socket, key).catch((error: unknown) => {
       const problem = asLadderError(error);
       if (problem.code === 'UNAUTHENTICATED') turnAway(socket, problem);

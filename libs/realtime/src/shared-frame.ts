@@ -9,10 +9,14 @@ export class SharedFrame {
   private readonly copies = new Map<string, Buffer>();
   private readonly tail: Buffer;
 
-  /** @param body what follows `type` and `id`; it must have at least one member */
+  /**
+   * @param body what follows `type` and `id`; it must have at least one member
+   * @param copiesMax 0 for a frame that few get
+   */
   constructor(
     readonly type: 'snapshot' | 'delta',
     body: object,
+    private readonly copiesMax = COPIES_MAX,
   ) {
     this.tail = Buffer.from(`,${JSON.stringify(body).slice(1)}`);
   }
@@ -22,7 +26,7 @@ export class SharedFrame {
     const known = this.copies.get(id);
     if (known) return known;
     const frame = Buffer.concat([Buffer.from(`{"type":"${this.type}","id":${JSON.stringify(id)}`), this.tail]);
-    if (this.copies.size < COPIES_MAX) this.copies.set(id, frame);
+    if (this.copies.size < this.copiesMax) this.copies.set(id, frame);
     return frame;
   }
 }

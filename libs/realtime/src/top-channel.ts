@@ -7,7 +7,8 @@ import { SharedFrame } from './shared-frame.js';
 /** The lengths of a top channel; a `limit` is rounded up to one of them. */
 export const TOP_LIMITS = [10, 25, 50, 100] as const;
 
-const RESUMED_KEPT_MAX = 256;
+/** Clients choose where they resume: what is kept for that stays within some megabytes. */
+const RESUMED_KEPT_MAX = 32;
 
 /** The first rows of one list, at one limit: everything it sends is made once, however many subscribe. */
 export class TopChannel implements LiveChannel {
@@ -41,7 +42,7 @@ export class TopChannel implements LiveChannel {
   deltaSince(seq: number, history: readonly RankDelta[]): SharedFrame {
     const known = this.resumed.get(seq);
     if (known) return known;
-    const frame = deltaFrame(this.state, seq, changesOf(history, this.state, this.limit));
+    const frame = deltaFrame(this.state, seq, changesOf(history, this.state, this.limit), 0);
     if (this.resumed.size < RESUMED_KEPT_MAX) this.resumed.set(seq, frame);
     return frame;
   }
@@ -78,14 +79,15 @@ const changesOf = (deltas: readonly RankDelta[], { entries }: RankSnapshot, limi
     limit,
   );
 
-/** A numbered difference, as every channel sends it. */
+/** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. */
 export function deltaFrame(
   now: { seq: number; asOfMs: number; total: number },
   previousSeq: number,
   changes: readonly object[],
+  copiesMax?: number,
 ): SharedFrame {
   const { seq, asOfMs, total } = now;
-  return new SharedFrame('delta', { seq, previousSeq, asOf: toTimestamp(asOfMs), total, changes });
+  return new SharedFrame('delta', { seq, previousSeq, asOf: toTimestamp(asOfMs), total, changes }, copiesMax);
 }
 
 /** Sends a channel's frame to each of its subscribers. */

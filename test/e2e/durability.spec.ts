@@ -3,6 +3,8 @@ import {
   createTestDatabase,
   emptyTestRedis,
   newInstallation,
+  logsUnderTest,
+  settingsOfLog,
   startApp,
   type Installation,
   type RunningApp,
@@ -16,7 +18,7 @@ const ROUNDS = 4;
 const CLIENTS = 8;
 const PLAYERS = 20;
 
-describe('a score that was answered with 200', () => {
+describe.each(logsUnderTest())('a score that was answered with 200, over the log in %s', (log) => {
   let database: TestDatabase;
   let installation: Installation;
   let admin: { Authorization: string };
@@ -24,7 +26,7 @@ describe('a score that was answered with 200', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    installation = newInstallation(database.url, await emptyTestRedis());
+    installation = { ...newInstallation(database.url, await emptyTestRedis()), settings: settingsOfLog(log) };
     admin = { Authorization: `Bearer ${installation.adminKey}` };
     app = await startApp('standalone', installation);
     const board = { order: 'desc', operator: 'sum', sharding: { by: 'hash', count: 2 } };
@@ -83,7 +85,7 @@ describe('a score that was answered with 200', () => {
             (body.entries as { playerId: string; score: number }[]).map(({ playerId, score }) => [playerId, score]),
           );
         },
-        { timeout: 15_000, interval: 200 },
+        { timeout: 40_000, interval: 200 },
       )
       .toEqual(Object.fromEntries(expected));
   }, 120_000);

@@ -3,24 +3,17 @@ import {
   createTestDatabase,
   emptyTestRedis,
   newInstallation,
-  optionalService,
+  logsUnderTest,
+  settingsOfLog,
   startApp,
   type Installation,
   type RunningApp,
   type TestDatabase,
 } from '@laddercast/testing';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import supertest from 'supertest';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const brokers = optionalService('TEST_KAFKA_BROKERS');
-const logs = brokers || process.env['REQUIRE_KAFKA'] === '1' ? ['kafka', 'postgres'] : ['postgres'];
-if (!brokers)
-  process.stderr.write(
-    'Processes over Kafka are skipped: there is no broker. Install a JDK 17+ and Maven, or set KAFKA_BROKERS.\n',
-  );
 
 /** A spectator that applies deltas by the rule of the contract. */
 class Spectator {
@@ -66,7 +59,7 @@ class Spectator {
   }
 }
 
-describe.each(logs)('the three apps apart, over %s', (log) => {
+describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
   let database: TestDatabase;
   let installation: Installation;
   let admin: { Authorization: string };
@@ -74,9 +67,7 @@ describe.each(logs)('the three apps apart, over %s', (log) => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    const settings: Record<string, string> =
-      log === 'kafka' ? { EVENT_LOG: 'kafka', KAFKA_BROKERS: brokers!, KAFKA_PREFIX: `t${randomUUID()}` } : {};
-    installation = { ...newInstallation(database.url, await emptyTestRedis()), settings };
+    installation = { ...newInstallation(database.url, await emptyTestRedis()), settings: settingsOfLog(log) };
     admin = { Authorization: `Bearer ${installation.adminKey}` };
     const two = (app: 'api' | 'projector' | 'gateway') =>
       Promise.all([startApp(app, installation), startApp(app, installation)]);

@@ -125,7 +125,8 @@ export class MemoryStore extends SnapshotStore {
     this.assertReachable();
     this.deltaReads += 1;
     const deltas = this.stored?.deltas.filter((delta) => delta.seq > seq) ?? [];
-    return deltas.length > 0 || this.stored?.snapshot.seq === seq ? deltas : null;
+    const follows = deltas.length === 0 ? this.stored?.snapshot.seq === seq : deltas[0]!.previousSeq === seq;
+    return follows ? deltas : null;
   }
 
   override async onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>> {

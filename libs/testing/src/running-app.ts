@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase } from './postgres-test-database.js';
 import { emptyTestRedis } from './redis-test-server.js';
+import { optionalService, requiredService } from './services.js';
 
 export type AppName = 'api' | 'projector' | 'gateway' | 'standalone';
 
@@ -125,4 +126,20 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+export type LogUnderTest = 'postgres' | 'kafka';
+
+/** Both logs; the outbox alone, with a word why, where there is no broker and none is required. */
+export function logsUnderTest(): LogUnderTest[] {
+  if (optionalService('TEST_KAFKA_BROKERS') || process.env.REQUIRE_KAFKA === '1') return ['postgres', 'kafka'];
+  process.stderr.write('Kafka is left out: there is no broker. Install a JDK 17+ and Maven, or set KAFKA_BROKERS.\n');
+  return ['postgres'];
+}
+
+/** Settings of an installation on this log, in Kafka with topics of its own. */
+export function settingsOfLog(log: LogUnderTest): Record<string, string> {
+  if (log === 'postgres') return {};
+  const prefix = `test-${randomBytes(6).toString('hex')}`;
+  return { EVENT_LOG: 'kafka', KAFKA_BROKERS: requiredService('TEST_KAFKA_BROKERS'), KAFKA_PREFIX: prefix };
 }

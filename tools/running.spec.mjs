@@ -73,6 +73,8 @@ describe('running processes', () => {
 
   it('are reported by name with the end of their log when they die', async () => {
     const entry = await launch('redis');
+    const log = join(folder, 'redis.log');
+    await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8'), { timeout: 5000 }).toContain('redis is up');
     process.kill(entry.pid, 'SIGKILL');
     await entry.exited;
     expect(deaths).toHaveLength(1);

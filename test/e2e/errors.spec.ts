@@ -1,4 +1,6 @@
 // Real: the built service in one process, with its PostgreSQL and Redis; requests as clients get them wrong.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { request as rawRequest } from 'node:http';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Problem } from '@laddercast/domain';
@@ -135,6 +137,23 @@ describe('requests that are wrong', () => {
 
     it('too large are refused', async () => {
       expectProblem(await admin.post(SCORES, { ...RUN, metadata: { x: 'x'.repeat(3_000_000) } }), 'PAYLOAD_TOO_LARGE');
+    });
+
+    it('too large are answered also to a client that sends all before it listens', async () => {
+      const { hostname, port } = new URL(service.url);
+      const socket = connect(Number(port), hostname);
+      const bytes = 12_000_000;
+      const lines = [`POST ${SCORES} HTTP/1.1`, `Host: ${hostname}`, `Authorization: Bearer ${service.adminKey}`];
+      socket.write([...lines, 'Content-Type: application/json', `Content-Length: ${bytes}`, '', ''].join('\r\n'));
+      for (let sent = 0; sent < bytes; sent += 1_000_000) {
+        await new Promise<void>((resolve, reject) => {
+          socket.write('x'.repeat(1_000_000), (error) => (error ? reject(error) : resolve()));
+        });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+      socket.destroy();
     });
 
     it.each([

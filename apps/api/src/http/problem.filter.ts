@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { isDatabaseUnavailable } from '@laddercast/ledger';
 import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
@@ -28,7 +29,9 @@ export class ProblemFilter implements ExceptionFilter {
     const error = this.toLadderError(failure, request);
     if (error.code === 'INTERNAL') this.log.error({ err: failure, url: request.url.split('?')[0] }, 'request failed');
     if (error.code === 'METHOD_NOT_ALLOWED') void reply.header('Allow', this.routes.methodsAt(request.url).join(', '));
-    sendProblem(reply, error, request.url);
+    if (error.code !== 'PAYLOAD_TOO_LARGE') return sendProblem(reply, error, request.url);
+    // Answered while it still sends, a client would see its connection break instead of the answer.
+    void drained(request.raw).then(() => sendProblem(reply, error, request.url));
   }
 
   private toLadderError(failure: unknown, request: FastifyRequest): LadderError {
@@ -83,6 +86,28 @@ export function errorOfHttpFailure(failure: HttpFailure): LadderError | null {
       }
       return null;
   }
+}
+
+/** How much of a body that is too large is read, and thrown away, before it is answered. */
+const DRAINED_BYTES_MAX = 64 * 1024 * 1024;
+const DRAINED_WITHIN_MS = 5000;
+
+/** Resolves when the client has sent all, or more than anybody would wait for. */
+function drained(body: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(resolve, DRAINED_WITHIN_MS);
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    body.once('end', done).once('close', done).once('error', done);
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DRAINED_BYTES_MAX) done();
+    });
+    if (body.readableEnded || body.destroyed) done();
+  });
 }
 
 export function sendProblem(reply: FastifyReply, error: LadderError, url: string): void {

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import {
   COLUMNS_MAX,
+  escapePointer,
   LadderError,
   NAMED_ID_PATTERN,
   PUSH_TOP_MAX,
@@ -215,8 +216,6 @@ export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
 /** A fault for each field of an object that should have none of them. */
 export const unknownFields = (fields: object): Fault[] =>
   Object.keys(fields).map((name) => ({ pointer: `/${escapePointer(name)}`, message: 'is not a known field' }));
-
-const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** null means "the default", as in the answers of the service: what is read can be put again. */
 function withoutNulls(value: unknown): unknown {

@@ -1,4 +1,11 @@
-import { faultOfNamedId, faultOfOpaqueId, isCleanText, validationFailed, type Fault } from '@laddercast/domain';
+import {
+  escapePointer,
+  faultOfNamedId,
+  faultOfOpaqueId,
+  isCleanText,
+  validationFailed,
+  type Fault,
+} from '@laddercast/domain';
 import { Ajv, type ErrorObject } from 'ajv';
 import { unknownFields } from './board-definition.js';
 
@@ -137,7 +144,7 @@ function isClean(value: unknown, depth = 0): boolean {
 function faultsOfAjv(errors: ErrorObject[], body: unknown): Fault[] {
   return errors.map((error) => {
     const params = error.params as Record<string, string>;
-    const at = (name: string): string => `${error.instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const at = (name: string): string => `${error.instancePath}/${escapePointer(name)}`;
     if (error.keyword === 'additionalProperties')
       return { pointer: at(params['additionalProperty']!), message: 'is not a known field' };
     if (error.keyword === 'required') return { pointer: at(params['missingProperty']!), message: 'is required' };

@@ -102,6 +102,9 @@ export class LadderError extends Error {
   }
 }
 
+/** A field's name as it stands in a JSON pointer (RFC 6901, section 3). */
+export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** A 400 with one line for each fault. */
 export function validationFailed(errors: Fault[]): LadderError {
   const first = errors[0];

@@ -3,7 +3,7 @@ import { LadderError } from '@laddercast/domain';
 import { IsNull, type Repository } from 'typeorm';
 import { ApiKeyEntity } from './entities/api-key.entity.js';
 import { recordAudit } from './audit-log.js';
-import { sqlStateOf } from './postgres-errors.js';
+import { sqlStateOf, UNIQUE_VIOLATION } from './postgres-errors.js';
 import type { PostgresDatabase } from './postgres-database.js';
 
 export const KEY_SCOPES = ['scores:write', 'read', 'admin'] as const;
@@ -15,7 +15,6 @@ export interface ApiKey {
   scopes: KeyScope[];
 }
 
-const UNIQUE_VIOLATION = '23505';
 const BOOTSTRAP_KEY_ID = 'bootstrap';
 
 /** API keys. Secrets are random and long, so one SHA-256 keeps them safe; they are shown once and never stored. */

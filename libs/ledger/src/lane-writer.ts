@@ -3,7 +3,7 @@ import { monotonicMs, sleep } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction } from './lane-transaction.js';
 import { rollBack, type PostgresDatabase } from './postgres-database.js';
-import { isDatabaseUnavailable, sqlStateOf } from './postgres-errors.js';
+import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from './postgres-errors.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
 import type { WindowCatalog } from './board-catalog.js';
 
@@ -12,7 +12,6 @@ export const LANE_BATCH_MAX = 512;
 /** How long a write may wait for PostgreSQL before it is answered 503. */
 const WRITE_DEADLINE_MS = 5000;
 const RECONNECT_EVERY_MS = 100;
-const UNIQUE_VIOLATION = '23505';
 /** An id that two lanes carry at once is settled by the second look; more would be a fault of ours. */
 const COLLISION_RETRIES_MAX = 5;
 

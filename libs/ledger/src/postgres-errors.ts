@@ -12,6 +12,9 @@ const RETRIABLE_SOCKET = new Set([
 const RETRIABLE_MESSAGE =
   /Connection terminated|timeout exceeded|Query read timeout|not queryable|Client was closed|is not established|already released/i;
 
+/** SQLSTATE of a row whose key is there already. */
+export const UNIQUE_VIOLATION = '23505';
+
 interface DriverError {
   code?: string;
   message?: string;

@@ -14,7 +14,14 @@ import {
   validateSync,
   type ValidationError,
 } from 'class-validator';
-import { faultOfOpaqueId, LadderError, NAMED_ID_PATTERN, PUSH_TOP_MAX, validationFailed } from '@laddercast/domain';
+import {
+  escapePointer,
+  faultOfOpaqueId,
+  LadderError,
+  NAMED_ID_PATTERN,
+  PUSH_TOP_MAX,
+  validationFailed,
+} from '@laddercast/domain';
 
 export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
 export const AROUND_MAX = 25;
@@ -211,7 +218,7 @@ function validated<T extends object>(type: new () => T, data: Record<string, unk
 }
 
 function faultOf({ property, constraints = {} }: ValidationError): { pointer: string; message: string } {
-  const pointer = `/${property.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const pointer = `/${escapePointer(property)}`;
   if ('whitelistValidation' in constraints) return { pointer, message: 'is not a field of this message' };
   const text = Object.values(constraints)[0] ?? 'is not valid';
   return { pointer, message: text.startsWith(`${property} `) ? text.slice(property.length + 1) : text };

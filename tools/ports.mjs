@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 function listen(port, host) {
@@ -12,9 +13,27 @@ function listen(port, host) {
   });
 }
 
-/** A port of 127.0.0.1 that nothing listens on at this moment. */
-export function freePort() {
-  return listen(0, '127.0.0.1');
+/**
+ * Free ports are drawn from here: below those that Linux gives to outgoing connections, which could take one away
+ * before its server listens.
+ */
+const DRAWN_FROM = { first: 12_000, last: 21_999 };
+/** Given to a server of this process that may not listen yet. */
+const given = new Set();
+
+/** A port of 127.0.0.1 that nothing listens on at this moment, and that was not given or kept before. */
+export async function freePort() {
+  for (;;) {
+    const port = randomInt(DRAWN_FROM.first, DRAWN_FROM.last + 1);
+    if (given.has(port) || !(await isPortFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+/** Keeps a port from being given: a server that starts later wants it. */
+export function keepPort(port) {
+  given.add(port);
 }
 
 /** Whether a server could listen on this port now, on all addresses and on 127.0.0.1. */

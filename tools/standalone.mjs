@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { standaloneMain } from './build.mjs';
 import { keptSecret } from './data-directory.mjs';
-import { isPortFree, nextFreePort } from './ports.mjs';
+import { isPortFree, keepPort, nextFreePort } from './ports.mjs';
 import { Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 import { waitUntilReady } from './running.mjs';
@@ -21,7 +21,9 @@ const stopSignals = [
  */
 export async function choosePorts(env) {
   const port = await choosePort('PORT', env.PORT, defaultPort);
-  return { port, metricsPort: await choosePort('METRICS_PORT', env.METRICS_PORT, defaultMetricsPort, [port]) };
+  const metricsPort = await choosePort('METRICS_PORT', env.METRICS_PORT, defaultMetricsPort, [port]);
+  for (const chosen of [port, metricsPort]) keepPort(chosen);
+  return { port, metricsPort };
 }
 
 /**

@@ -8,7 +8,7 @@ import { projectRoot } from './build.mjs';
 import { keptSecret } from './data-directory.mjs';
 import { readable } from './log-file.mjs';
 import { requireNode, satisfies } from './node-version.mjs';
-import { freePort } from './ports.mjs';
+import { freePort, keepPort } from './ports.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { choosePorts } from './standalone.mjs';
 
@@ -59,5 +59,13 @@ describe('what npm start is made of', () => {
     const free = String(await freePort());
     await expect(choosePorts({ PORT: free, METRICS_PORT: free })).rejects.toThrow('they need two different ports');
     expect((await choosePorts({ PORT: free })).port).toBe(Number(free));
+  });
+
+  it('gives no port twice, nor one that a later server is to have', async () => {
+    const drawn = new Set();
+    keepPort(12_345);
+    for (let draw = 0; draw < 500; draw += 1) drawn.add(await freePort());
+    expect(drawn.size).toBe(500);
+    expect(drawn).not.toContain(12_345);
   });
 });

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardOrdering } from '@laddercast/domain';
 import { RedisConnection, RedisRankProjection, RedisSnapshotStore, type RankList } from '@laddercast/projections';
-import { openTcpProxy } from '@laddercast/testing';
+import { freePort, openTcpProxy } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePort, startRedis, type RedisProcess } from './redis-process.js';
+import { startRedis, type RedisProcess } from './redis-process.js';
 
 const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
 const list: RankList = { boardUid: 1, windowUid: 1, ordering, shards: 2 };

@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requiredService } from '@laddercast/testing';
+import { freePort, requiredService } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 
 /** A server of the test's own, empty, which forgets all when it ends. */
@@ -16,18 +15,6 @@ export interface RedisProcess {
 }
 
 const READY_TRIES = 100;
-
-/** A port that is free now, and whose cluster bus port is free too. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    // The bus listens 10,000 higher.
-    if (port < 55_000) return port;
-  }
-}
 
 /** Starts the program that `npm test` found. */
 export async function startRedis(

@@ -1,18 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '@laddercast/testing';
 import { Logger } from '@nestjs/common';
 import { Gauge, register } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetricsServer } from './metrics-server.js';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 describe('the metrics of a process', () => {
   let url: string;

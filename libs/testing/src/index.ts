@@ -8,3 +8,4 @@ export * from './sorted-array-oracle.js';
 export * from './event-log-conformance.js';
 export * from './outbox-writer.js';
 export * from './tcp-proxy.js';
+export * from './free-port.js';

@@ -2,9 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.js';
 import { createTestDatabase } from './postgres-test-database.js';
 import { emptyTestRedis } from './redis-test-server.js';
 import { optionalService, requiredService } from './services.js';
@@ -116,16 +116,6 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   const killer = setTimeout(() => child.kill('SIGKILL'), STOPPED_WITHIN_MS);
   await exited;
   clearTimeout(killer);
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export type LogUnderTest = 'postgres' | 'kafka';

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { differences, prepareBoard, readLeader, readTable } from './demo/board.mjs';
+import { prepareCircles } from './demo/circles.mjs';
 import { Client } from './demo/client.mjs';
-import { readMatches, tableOf } from './demo/matches.mjs';
+import { closeDecade, decadesOf } from './demo/decades.mjs';
+import { listsOf } from './demo/lists.mjs';
+import { readMatches } from './demo/matches.mjs';
 import { readOptions, usage } from './demo/options.mjs';
 import { ProgressBar } from './demo/progress-bar.mjs';
 import { playMatches } from './demo/replay.mjs';
@@ -16,10 +19,11 @@ const catchUpMaxMs = 60_000;
 const standstillMaxMs = 10_000;
 const failuresShownMax = 10;
 const topShown = 10;
+const faultsShownMax = 5;
 const number = new Intl.NumberFormat('en');
 
 /** Plays the matches behind a progress bar that also says who leads. */
-async function play(client, matches, options, bar) {
+async function play(client, matches, decades, options, bar) {
   const state = { played: 0, date: matches[0].date, leader: null };
   let leaderReadAt = -Infinity;
   let failuresShown = 0;
@@ -34,7 +38,12 @@ async function play(client, matches, options, bar) {
     if (failuresShown > failuresShownMax) return;
     bar.note(`Refused: ${submissionId} (${playerId}): ${problem.code} ${problem.detail ?? problem.title}`);
   };
-  const tally = await playMatches(client, matches, { ...options, onProgress, onFailure });
+  // As soon as a decade's last match is played, its standings become final.
+  const open = [...decades];
+  const onPlayed = async (row) => {
+    while (open.length > 0 && open[0].lastRow <= row) await closeDecade(client, options.board, open.shift());
+  };
+  const tally = await playMatches(client, matches, { ...options, onProgress, onPlayed, onFailure });
   state.leader = (await readLeader(client, options.board)) ?? state.leader;
   bar.show(state, { last: true });
   return tally;
@@ -44,12 +53,12 @@ async function play(client, matches, options, bar) {
  * Reads the board until it equals the table: what it shows may be a moment behind. Gives up when it has not changed for
  * ten seconds, and after a minute.
  */
-async function compare(client, board, expected) {
+async function compare(client, board, { list, table: expected }) {
   const deadline = performance.now() + catchUpMaxMs;
   let changedAt = performance.now();
   let before = '';
   for (;;) {
-    const shown = await readTable(client, board);
+    const shown = await readTable(client, board, list);
     const faults = differences(expected, shown);
     const text = JSON.stringify(shown);
     if (text !== before) changedAt = performance.now();
@@ -68,7 +77,7 @@ function printTop(table) {
   console.log('');
 }
 
-function printVerdict({ shown, faults }, { replay, keep }) {
+function printVerdict({ lists, shown, faults }, { replay, keep }) {
   const teams = `${number.format(shown.length)} nations`;
   if (keep && replay.isNew) {
     console.log(`${teams}; not compared with the file, because the replay was added to what was there (--keep).`);
@@ -76,6 +85,8 @@ function printVerdict({ shown, faults }, { replay, keep }) {
   }
   if (faults.length === 0) {
     console.log(`The board equals the table computed from the file: ${teams}, points and order.`);
+    const counts = lists.slice(1).map(({ what, count }) => `${count} ${what}`);
+    console.log(`So do its other lists: ${counts.join(', ')}.`);
     return true;
   }
   console.log('The board does not equal the table computed from the file:');
@@ -84,6 +95,24 @@ function printVerdict({ shown, faults }, { replay, keep }) {
     'Other scores on the same board do that too; a new replay (without --replay) starts with an empty board.',
   );
   return false;
+}
+
+/** Compares every list of the board with its table: the first ones all, then continents, parts of them, decades. */
+async function compareAll(client, board, matches, decades) {
+  const lists = listsOf(matches, decades);
+  let first = null;
+  const faults = [];
+  for (const { what, tables } of lists) {
+    for (const table of tables) {
+      const { shown, faults: found } = await compare(client, board, table);
+      first ??= shown;
+      faults.push(
+        ...found.map((line) => (what === 'nations' ? line : `${Object.values(table.list).join(' ')}: ${line}`)),
+      );
+      if (faults.length >= faultsShownMax) return { lists, shown: first, faults };
+    }
+  }
+  return { lists: lists.map(({ what, tables }) => ({ what, count: tables.length })), shown: first, faults };
 }
 
 async function main() {
@@ -101,14 +130,24 @@ async function main() {
   const bar = new ProgressBar(matches.length);
   const client = new Client({ url: options.url, key: options.key, onRetry: (text) => bar.note(text) });
   const { replay, board } = options;
-  console.log(await prepareBoard(client, board, { emptied: replay.isNew && !options.keep }));
+  const decades = decadesOf(matches);
+  const emptied = replay.isNew && !options.keep;
+  console.log(await prepareBoard(client, board, { emptied, decades, replay }));
+  const onProgress = (done, total) => bar.prepare(`Nations, continents and rivals: ${done} of ${total}`);
+  const circles = await prepareCircles(client, matches, { onProgress });
+  bar.note(
+    `${circles.nations} nations have their continent as region, a part of it as guild (${circles.guilds}), and rivals as friends.`,
+  );
   console.log(`Watch it live: ${options.url.replace(/\/+$/, '')}/${board === 'football' ? '' : `?board=${board}`}`);
   console.log(
     `Replay ${replay.id}: ${number.format(matches.length)} matches (again: npm run demo -- --replay ${replay.id})\n`,
   );
   bar.start();
-  const tally = await play(client, matches, options, bar);
-  const verdict = await compare(client, board, tableOf(matches));
+  const tally = await play(client, matches, options.keep ? [] : decades, options, bar);
+  const isAdded = options.keep && replay.isNew;
+  const verdict = isAdded
+    ? { lists: [], shown: await readTable(client, board), faults: [] }
+    : await compareAll(client, board, matches, decades);
   printTop(verdict.shown);
   console.log(
     `${number.format(tally.counted)} results counted, ${number.format(tally.replayed)} had been counted before, ` +

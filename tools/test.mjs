@@ -5,6 +5,7 @@ import { prepare, projectRoot } from './build.mjs';
 import { stopSteps } from './commands.mjs';
 import { dataDirectory, makeDataDirectory } from './data-directory.mjs';
 import { onInterruption } from './interruption.mjs';
+import { findKcat } from './kcat.mjs';
 import { tryLock } from './lock.mjs';
 import { requireNode } from './node-version.mjs';
 import { describeFailure, Problem } from './problem.mjs';
@@ -85,8 +86,17 @@ function chromium() {
   return null;
 }
 
+function kcat() {
+  const found = findKcat(env);
+  if (found.command !== undefined) return found.command;
+  if (env.REQUIRE_KAFKA === '1') throw new Problem(`REQUIRE_KAFKA=1, and there is no kcat: ${found.missing}.`);
+  step(`Tests that write to Kafka with another client are skipped: ${found.missing}`);
+  return null;
+}
+
 async function settings(context) {
   const browser = chromium();
+  const foreignClient = kcat();
   const postgres = await startPostgres(context, { connectionsMax: 200 });
   const redis = await startRedis(context);
   const redisBinary = redis.binary ?? (await findRedisBinary(context.cacheDir, env).catch(() => null))?.command;
@@ -96,6 +106,7 @@ async function settings(context) {
     TEST_REDIS_URL: redis.url,
     TEST_REDIS_BINARY: redisBinary,
     TEST_KAFKA_BROKERS: kafka?.brokers,
+    TEST_KCAT: foreignClient ?? undefined,
     TEST_CHROMIUM: browser ?? undefined,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -4,6 +4,8 @@ export const inPage = {
   keptInTab: 'sessionStorage.length',
   whereKeysCouldBe: '[JSON.stringify(sessionStorage), JSON.stringify(localStorage), location.href, document.cookie]',
   width: 'document.documentElement.scrollWidth',
+  offeredScopes: "[...document.querySelectorAll('#scope-values option')].map(({ value }) => value)",
+  scrolled: 'Math.round(document.documentElement.scrollTop)',
   movements: 'document.getAnimations().length',
   rowGlides: `new Promise((resolve) => {
     const isGliding = ({ effect }) =>

@@ -1,73 +1,38 @@
 // Real: the built service with its PostgreSQL and Redis, the page it serves, and Chromium.
-import { openTcpProxy, startStandalone, type TcpProxy } from '@laddercast/testing';
-import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hasChromium, openChromium } from './chromium.js';
+import type { Page } from 'playwright-core';
+import { hasChromium } from './chromium.js';
 import { inPage } from './in-page.js';
+import { numbered, PageSession } from './page-session.js';
 import { takePictures } from './pictures.js';
-import { ServiceClient } from './service-client.js';
+import type { ServiceClient } from './service-client.js';
 
-const phone = { width: 360, height: 740 };
+const phone = { width: 320, height: 740 };
 
 describe.runIf(hasChromium('the tests of the live page'))('the live page in Chromium', () => {
-  let stop: () => Promise<void>;
+  let session: PageSession;
   let service: ServiceClient;
-  let wire: TcpProxy;
-  let close: () => Promise<void>;
-  let browser: BrowserContext;
   let page: Page;
-  let faults: string[];
-  let frames: string[];
-  let boards = 0;
 
   beforeAll(async () => {
-    const standalone = await startStandalone();
-    stop = standalone.stop;
-    service = new ServiceClient(standalone.url, standalone.adminKey);
-    wire = await openTcpProxy('127.0.0.1', Number(new URL(standalone.url).port));
-    ({ browser, close } = await openChromium());
+    session = await PageSession.start();
+    service = session.service;
   }, 120_000);
 
-  afterAll(async () => {
-    await close?.();
-    await wire?.close();
-    await stop?.();
-  });
+  afterAll(() => session?.stop());
 
   beforeEach(async () => {
-    faults = [];
-    frames = [];
-    page = await browser.newPage();
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => /Content Security Policy/i.test(message.text()) && faults.push(message.text()));
-    page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => frames.push(String(payload))));
+    await session.openTab();
+    page = session.page;
   });
 
-  afterEach(async () => {
-    if (page.url() !== 'about:blank') await page.evaluate(inPage.forgetAll);
-    await page.close();
-    expect(faults).toEqual([]);
-  });
+  afterEach(() => session.closeTab());
 
-  /** A board of its own for each test; twelve players, p1 first. */
-  async function boardOfTwelve(options: object = {}): Promise<string> {
-    boards += 1;
-    const board = `page-${boards}`;
-    await service.makeBoard(board, options);
-    await service.submit(
-      board,
-      Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`p${i + 1}`, 1200 - i * 100])),
-    );
-    await service.untilShown(board, 12);
-    return board;
-  }
-
-  const open = (board: string, query = '') => page.goto(`http://127.0.0.1:${wire.port}/?board=${board}${query}`);
-  const shown = () => page.locator('#rows .label').allTextContents();
-  const until = (what: string, value: string | RegExp) =>
-    expect.poll(async () => (await page.textContent(what))?.replace(/\s+/g, ' '), { timeout: 10_000 }).toMatch(value);
-  const untilShown = (names: string[]) => expect.poll(shown, { timeout: 10_000 }).toEqual(names);
-  const numbered = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => `p${from + i}`);
+  const boardOfTwelve = (options?: object) => session.boardOfTwelve(options);
+  const open = (board: string, query?: string) => session.open(board, query);
+  const shown = () => session.shown();
+  const until = (what: string, value: string | RegExp) => session.until(what, value);
+  const untilShown = (names: string[]) => session.untilShown(names);
 
   it('shows the board in its order, with its total, and that it is live', async () => {
     await open(await boardOfTwelve(), '&top=10');
@@ -100,13 +65,13 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await open(board);
     await untilShown(numbered(1, 12));
     await until('#connection', 'Live');
-    wire.cut();
+    session.wire.cut();
     await until('#connection', 'Reconnecting');
     await service.submit(board, { p2: 5000 });
-    wire.mend();
+    session.wire.mend();
     await until('#connection', 'Live');
     await untilShown(['p2', 'p1', ...numbered(3, 12)]);
-    const resumed = frames.map((frame) => JSON.parse(frame)).filter(({ type }) => type === 'resume');
+    const resumed = session.frames.map((frame) => JSON.parse(frame)).filter(({ type }) => type === 'resume');
     expect(resumed).toContainEqual(expect.objectContaining({ board, channel: 'top', seq: expect.any(Number) }));
   });
 
@@ -116,9 +81,9 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await service.submit(board, { veteran: 9000 }, { achievedAt: longAgo });
     await open(board);
     await untilShown(['veteran', ...numbered(1, 12)]);
-    await page.getByRole('radio', { name: 'Daily' }).check();
+    await page.getByRole('radio', { name: 'Today' }).check();
     await untilShown(numbered(1, 12));
-    await until('#resets', /next reset in \d+/);
+    await until('#resets', /resets in \d+:\d\d/);
     expect(page.url()).toContain('window=daily');
     await page.reload();
     await untilShown(numbered(1, 12));
@@ -149,9 +114,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
 
   it('counts a score once when its answers were lost, and the button is pressed again', async () => {
     const board = await boardOfTwelve();
-    await open(board);
-    await page.evaluate(`sessionStorage.setItem('laddercast.key', ${JSON.stringify(service.adminKey)})`);
-    await page.reload();
+    await session.openWithKey(board);
     await untilShown(numbered(1, 12));
     const tries = 5;
     let lost = 0;
@@ -269,7 +232,18 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
       if (stop === '' || reached.includes(stop)) break;
       reached.push(stop);
     }
-    const order = ['window', 'top', 'me-input', 'Follow', 'by', 'look-input', 'Look', 'submit-player', 'submit-score'];
+    const order = [
+      'view',
+      'window',
+      'top',
+      'me-input',
+      'Follow',
+      'by',
+      'look-input',
+      'Look',
+      'submit-player',
+      'submit-score',
+    ];
     expect(reached).toEqual(['Skip to the board', ...order, 'Submit', 'reset-open', 'API']);
     await page.locator('input[name=window]:checked').focus();
     await page.keyboard.press('ArrowRight');
@@ -295,6 +269,10 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   });
 
   if (process.env.UPDATE_SCREENSHOT === '1') {
-    it('is pictured while the demo runs', async () => expect(await takePictures(browser, service)).toBe(0), 240_000);
+    it(
+      'is pictured while the demo runs',
+      async () => expect(await takePictures(session.browser, service)).toBe(0),
+      240_000,
+    );
   }
 });

@@ -5,8 +5,9 @@ import type { BrowserContext } from 'playwright-core';
 import type { ServiceClient } from './service-client.js';
 
 const PICTURES = [
-  { name: 'live-board.png', viewport: { width: 1280, height: 1100 } },
-  { name: 'live-board-phone.png', viewport: { width: 390, height: 844 } },
+  { name: 'live-board.png', query: '', viewport: { width: 1280, height: 1100 } },
+  { name: 'guild-table.png', query: '?view=guilds', viewport: { width: 1280, height: 1100 } },
+  { name: 'friends-phone.png', query: '?view=friends', viewport: { width: 390, height: 844 } },
 ];
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -22,11 +23,12 @@ export async function takePictures(browser: BrowserContext, { url, adminKey }: S
     },
   );
   const ended = once(demo, 'exit');
-  for (const { name, viewport } of PICTURES) {
+  for (const { name, query, viewport } of PICTURES) {
     const page = await browser.newPage();
     await page.setViewportSize(viewport);
     await page.addInitScript("localStorage.setItem('laddercast.me', 'Denmark')");
-    await page.goto(url);
+    await page.addInitScript(`sessionStorage.setItem('laddercast.key', ${JSON.stringify(adminKey)})`);
+    await page.goto(new URL(query, url).href);
     await page.locator('#me-rows tr').nth(6).waitFor({ timeout: 60_000 });
     await page.waitForTimeout(6000);
     await page.screenshot({ path: fromRoot(`docs/images/${name}`) });

@@ -1,4 +1,5 @@
 // Real: the built service in one process, with its PostgreSQL and Redis; its own document judges its answers.
+import { GUILD_MEMBERS_MAX, PostgresDatabase } from '@laddercast/ledger';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,6 +39,30 @@ const GOOD: Record<string, Call> = {
   setEntry: { params: { board: 'open', player: 'cy' }, body: { score: 4, reason: 'put right' } },
   removeEntry: { params: { board: 'open', player: 'cy' } },
   resetBoard: { params: { board: 'spare' } },
+  closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
+  getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },
+  exportWindow: { params: { board: 'open' }, query: '?window=alltime&scope=global&format=csv' },
+  getFriendsBoard: { params: { board: 'open', player: 'ada' }, query: '?limit=501&offset=0' },
+  getFollowsBoard: { params: { board: 'open', player: 'ada' } },
+  getCircleBoard: { params: { board: 'open', circle: 'team' }, query: '?window=alltime&rankStyle=competition' },
+  getFriends: { params: { player: 'ada' } },
+  addFriend: { params: { player: 'ada', other: 'bob' } },
+  removeFriend: { params: { player: 'ada', other: 'cy' } },
+  getFollows: { params: { player: 'ada' } },
+  follow: { params: { player: 'ada', other: 'bob' } },
+  unfollow: { params: { player: 'ada', other: 'cy' } },
+  getCircleMembers: { params: { circle: 'team' } },
+  addCircleMember: { params: { circle: 'team', player: 'ada' } },
+  removeCircleMember: { params: { circle: 'team', player: 'cy' } },
+  getPlayerProfile: { params: { player: 'ada' } },
+  putPlayer: { params: { player: 'ada' }, body: { displayName: 'Ada', attributes: { country: 'GB' }, listed: true } },
+  getGuild: { params: { guild: 'red' } },
+  putGuild: { params: { guild: 'red' }, body: { displayName: 'The Reds' } },
+  deleteGuild: { params: { guild: 'doomed' } },
+  getGuildMembers: { params: { guild: 'red' }, query: '?limit=1' },
+  joinGuild: { params: { guild: 'red', player: 'ada' } },
+  leaveGuild: { params: { guild: 'red', player: 'cy' } },
+  getGuilds: { params: { board: 'guilded' }, query: '?limit=1&offset=0&window=alltime&minVersion=0' },
   createApiKey: { body: { name: 'servers', scopes: ['read', 'scores:write'] } },
   listApiKeys: { query: '?limit=2' },
   revokeApiKey: { params: { key: 'set below' } },
@@ -45,6 +70,20 @@ const GOOD: Record<string, Call> = {
   healthReady: {},
 };
 
+/** What a key with the scope scores:write may do, and one with the scope read may not. */
+const OF_SERVERS = [
+  'submitScore',
+  'submitScores',
+  ...['putPlayer', 'putGuild', 'deleteGuild', 'joinGuild', 'leaveGuild'],
+  ...['addFriend', 'removeFriend', 'follow', 'unfollow', 'addCircleMember', 'removeCircleMember'],
+];
+/** Bodies whose every field may be left out. */
+const EMPTY_BODIES = ['putPlayer', 'putGuild'];
+/** Reads of a list, which can be asked for as it stood. */
+const AS_IT_STOOD = [
+  ...['getEntries', 'getPlayer', 'getRankOfScore', 'lookupPlayers', 'getGuilds'],
+  ...['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'],
+];
 const PARTS_WITHOUT_IDENTITY = ['healthLive', 'healthReady'];
 /** Statuses that need a part of the installation to die: test/faults. */
 const OUTAGES = ['500', '503'];
@@ -87,7 +126,8 @@ describe('the OpenAPI document', () => {
     expect(mediaType === 'application/problem+json').toBe(
       response.status >= 400 && !PARTS_WITHOUT_IDENTITY.includes(operation.operationId),
     );
-    const fault = served.fault(described.content![mediaType]!.schema, response.body);
+    const body: unknown = /^application\/(problem\+)?json$/.test(mediaType) ? response.body : response.text;
+    const fault = served.fault(described.content![mediaType]!.schema, body);
     expect(fault, `${operation.operationId} ${response.status}: ${response.text}`).toBeNull();
   }
 
@@ -105,7 +145,9 @@ describe('the OpenAPI document', () => {
     writer = anonymous.as(await admin.makeKey('scores:write'));
     reader = anonymous.as(await admin.makeKey('read'));
     for (const id of ['open', 'doomed', 'spare']) await admin.makeBoard(id);
+    await admin.makeBoard('guilded', { scopes: ['global', 'guild'] });
     await admin.makeBoard('closed', { visibility: 'private' });
+    await admin.makeBoard('ending', { windows: ['daily'] });
   }, 90_000);
   afterAll(() => service?.stop());
 
@@ -167,22 +209,41 @@ describe('the OpenAPI document', () => {
     await exercise('submitScore', GOOD['submitScore']!, writer);
     await exercise('submitScores', { ...GOOD['submitScores'], headers: { Prefer: 'wait=5' } });
     await exercise('setEntry', GOOD['setEntry']!);
-    for (const operationId of ['getEntries', 'getPlayer', 'getRankOfScore']) {
+    const befriending = ['addFriend', 'removeFriend', 'getFriends', 'follow', 'unfollow', 'getFollows'];
+    await exercise('putGuild', { ...GOOD['putGuild'], params: { guild: 'doomed' } });
+    const people = ['putGuild', 'putGuild', 'joinGuild', 'leaveGuild', 'getGuild', 'getGuildMembers', 'deleteGuild'];
+    for (const operationId of ['putPlayer', 'getPlayerProfile', ...people]) {
+      await exercise(operationId, GOOD[operationId]!);
+    }
+    await exercise('submitScore', { params: { board: 'guilded' }, body: { playerId: 'ada', score: 5 } });
+    for (const operationId of [...befriending, 'addCircleMember', 'removeCircleMember', 'getCircleMembers']) {
+      await exercise(operationId, GOOD[operationId]!);
+    }
+    const circleBoards = ['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'];
+    const lists = ['getEntries', 'getPlayer', 'getRankOfScore', 'getWindows', 'getGuilds', ...circleBoards];
+    for (const operationId of lists) {
+      const client = circleBoards.includes(operationId) ? admin : new RestClient(service.url);
       const readAgain = async (): Promise<number> => {
-        const answer = await exercise(operationId, GOOD[operationId]!, new RestClient(service.url));
+        const answer = await exercise(operationId, GOOD[operationId]!, client);
         const headers = { 'If-None-Match': answer.headers['etag']! };
-        return (await exercise(operationId, { ...GOOD[operationId], headers }, new RestClient(service.url))).status;
+        return (await exercise(operationId, { ...GOOD[operationId], headers }, client)).status;
       };
       // What was written last may still be on its way to the ranks between the two reads.
       await expect.poll(readAgain, { timeout: 5000 }).toBe(304);
     }
     await exercise('getPlayer', { params: { board: 'open', player: 'nobody' }, query: '?fallback=last' });
+    await exercise('exportWindow', GOOD['exportWindow']!);
     await exercise('lookupPlayers', GOOD['lookupPlayers']!);
     await exercise('lookupPlayers', { params: { board: 'open' }, body: { playerIds: ['bob', 'ada'], ranked: true } });
     await exercise('removeEntry', GOOD['removeEntry']!);
     await exercise('listBoards', GOOD['listBoards']!);
     await exercise('listBoards', {}, reader);
     await exercise('resetBoard', GOOD['resetBoard']!);
+    await exercise('closeWindow', GOOD['closeWindow']!);
+    const closed = await exercise('closeWindow', { ...GOOD['closeWindow'], query: '?dryRun=false' });
+    const { window } = closed.body as { window: { id: string } };
+    const again = await exercise('closeWindow', { ...GOOD['closeWindow'], body: { window: window.id } });
+    expect(again.status).toBe(409);
     await exercise('deleteBoard', GOOD['deleteBoard']!);
     const { keyId } = (await exercise('createApiKey', GOOD['createApiKey']!)).body as { keyId: string };
     await exercise('revokeApiKey', { params: { key: keyId } });
@@ -195,8 +256,10 @@ describe('the OpenAPI document', () => {
         expect((await exercise(operationId, GOOD[operationId]!, admin.as('nobody'))).status).toBe(401);
       if (!responses['403']) continue;
       const call =
-        responses['304'] || operationId === 'lookupPlayers' ? withBoard(operationId, 'closed') : GOOD[operationId]!;
-      const wrong = operationId.startsWith('submit') ? reader : writer;
+        responses['304'] || ['lookupPlayers', 'exportWindow'].includes(operationId)
+          ? withBoard(operationId, 'closed')
+          : GOOD[operationId]!;
+      const wrong = OF_SERVERS.includes(operationId) ? reader : writer;
       expect((await exercise(operationId, call, wrong)).status, operationId).toBe(403);
     }
   });
@@ -209,7 +272,9 @@ describe('the OpenAPI document', () => {
         expect((await exercise(operationId, { ...good, query })).status, operationId).toBe(400);
       }
       if (responses['404']) {
-        const params = { board: 'no-such-board', player: 'ada', key: 'no-such-key' };
+        const player = operationId === 'getPlayerProfile' ? 'nobody' : 'ada';
+        const others = { key: 'no-such-key', circle: 'no-such-circle', guild: 'no-such-guild' };
+        const params = { board: 'no-such-board', player, ...others };
         expect((await exercise(operationId, { ...good, params })).status, operationId).toBe(404);
       }
       if (!requestBody) continue;
@@ -217,7 +282,8 @@ describe('the OpenAPI document', () => {
       expect((await exercise(operationId, { ...good, headers: text, body: 'hello' })).status).toBe(415);
       expect((await exercise(operationId, { ...good, body: '{"score":' })).status).toBe(400);
       expect((await exercise(operationId, { ...good, body: { padding: 'x'.repeat(2_200_000) } })).status).toBe(413);
-      for (const body of [{}, [], 7, null, 'nonsense', { ...(good.body as object), surprise: 1 }]) {
+      const empty = EMPTY_BODIES.includes(operationId) ? [] : [{}];
+      for (const body of [...empty, [], 7, null, 'nonsense', { ...(good.body as object), surprise: 1 }]) {
         const sent = typeof body === 'string' ? JSON.stringify(body) : body;
         expect((await exercise(operationId, { ...good, body: sent })).status, JSON.stringify(body)).toBe(400);
         expect(served.fault(requestBody.content['application/json']!.schema, body), operationId).not.toBeNull();
@@ -228,6 +294,8 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes what is well formed and not allowed', async () => {
+    await fillCircles(service.databaseUrl);
+    await pruneWindow(service.databaseUrl);
     const cases: [string, Call, number][] = [
       ['submitScore', { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 6 } }, 409],
       ['submitScore', { params: { board: 'open' }, body: { playerId: 'ada', score: 6, columns: { x: 1 } } }, 422],
@@ -252,6 +320,7 @@ describe('the OpenAPI document', () => {
         422,
       ],
       ['putBoard', { params: { board: 'open' }, body: { order: 'asc', operator: 'best' } }, 409],
+      ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],
       ['putBoard', { params: { board: 'open' }, body: { order: 'desc', operator: 'best', rankStyle: 'dense' } }, 422],
       ['putBoard', { ...GOOD['putBoard'], headers: { 'If-Match': '"0-0"' } }, 412],
       ['putBoard', { ...GOOD['putBoard'], headers: { 'If-None-Match': '*' } }, 412],
@@ -259,8 +328,23 @@ describe('the OpenAPI document', () => {
       ['submitScores', { ...GOOD['submitScores'], headers: { 'Idempotency-Key': 'one-for-all' } }, 400],
       ['getEntries', { params: { board: 'open' }, query: '?cursor=start' }, 422],
       ['getPlayer', { params: { board: 'open', player: 'ada' }, query: '?accuracy=estimated' }, 422],
-      ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&scope=region:EU' }, 422],
+      ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&rankStyle=dense' }, 422],
       ['lookupPlayers', { ...GOOD['lookupPlayers'], query: '?rankStyle=dense' }, 422],
+      ['getFriendsBoard', { ...GOOD['getFriendsBoard'], query: '?rankStyle=dense' }, 422],
+      ['getFollowsBoard', { ...GOOD['getFollowsBoard'], query: '?rankStyle=dense' }, 422],
+      ['getCircleBoard', { ...GOOD['getCircleBoard'], query: '?rankStyle=dense' }, 422],
+      ['getGuilds', { ...GOOD['getGuilds'], query: '?rankStyle=dense' }, 422],
+      ['getGuilds', { ...GOOD['getGuilds'], query: '?asOf=2020-01-01T00:00:00Z' }, 410],
+      ['deleteGuild', { params: { guild: 'red' } }, 409],
+      ['joinGuild', { params: { guild: 'full', player: 'bob' } }, 409],
+      ['addFriend', { params: { player: 'full', other: 'ada' } }, 409],
+      ['follow', { params: { player: 'full', other: 'ada' } }, 409],
+      ['addCircleMember', { params: { circle: 'full', player: 'ada' } }, 409],
+      ['exportWindow', { params: { board: 'open' }, query: `?window=${PRUNED}` }, 410],
+      ...AS_IT_STOOD.map((operationId): [string, Call, number] => {
+        const query = `${operationId === 'getRankOfScore' ? '?score=1&' : '?'}asOf=2020-01-01T00:00:00Z`;
+        return [operationId, { ...GOOD[operationId], query }, 410];
+      }),
       ['getEntries', { params: { board: 'open' }, query: '?minVersion=9007199254740991' }, 503],
     ];
     for (const [operationId, call, status] of cases) {
@@ -297,3 +381,33 @@ describe('the OpenAPI document', () => {
     expect(asyncApi.body).toMatchObject({ asyncapi: '3.0.0', info: { version: served.document.info.version } });
   });
 });
+
+/** A window of the board `open` whose standings were kept for a while. */
+const PRUNED = 'daily:2019-06-01';
+
+async function pruneWindow(databaseUrl: string): Promise<void> {
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  await database.query(
+    `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, state)
+     SELECT board_uid, $1, 'daily', '2019-06-01Z', '2019-06-02Z', 'settled' FROM boards WHERE board_id = 'open'`,
+    [PRUNED],
+  );
+  await database.close();
+}
+
+/** 500 friends and follows of the player `full`, a circle `full`, and a guild `full`. */
+async function fillCircles(databaseUrl: string): Promise<void> {
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  const others = `generate_series(1, 500) AS i`;
+  await database.query(`INSERT INTO friendships SELECT 'full', 'f' || i, 'friends', ladder_now() FROM ${others}`);
+  await database.query(`INSERT INTO follows SELECT 'full', 'f' || i, ladder_now() FROM ${others}`);
+  await database.query(`INSERT INTO circle_members SELECT 'full', 'f' || i, ladder_now() FROM ${others}`);
+  await database.query(`INSERT INTO guilds VALUES ('full', NULL, ladder_now())`);
+  await database.query(
+    `INSERT INTO guild_members SELECT 'g' || i, 'full', ladder_now() FROM generate_series(1, $1) AS i`,
+    [GUILD_MEMBERS_MAX],
+  );
+  await database.close();
+}

@@ -1,6 +1,7 @@
 // Real: a Kafka broker, PostgreSQL with the outbox, the relay between them. A killed process is one whose sockets broke.
 import { randomBytes } from 'node:crypto';
 import { connect, Socket } from 'node:net';
+import type { EntryChanged } from '@laddercast/domain';
 import {
   KafkaEventLog,
   KafkaRelayTarget,
@@ -76,7 +77,8 @@ describe.skipIf(brokers.length === 0)('KafkaEventLog', () => {
     const boardUid = 77;
     const seen: string[] = [];
     const subscription = await log.consume('too-large', ['entry-changed'], async (batch) => {
-      for (const { event, key } of batch.records) if (event.boardUid === boardUid) seen.push(key.slice(0, 5));
+      for (const { event, key } of batch.records)
+        if ((event as EntryChanged).boardUid === boardUid) seen.push(key.slice(0, 5));
     });
     const tooLarge = `large-${'x'.repeat(1_100_000)}`;
     const positions = await new OutboxWriter(database).write(0, boardUid, ['one', tooLarge, 'two']);
@@ -89,6 +91,30 @@ describe.skipIf(brokers.length === 0)('KafkaEventLog', () => {
     expect(letters[0]!.cause).toMatch(/larger than/);
     expect((await log.lag(RELAY_GROUP)).map(({ events }) => events)).toEqual([0, 0]);
     await subscription.stop();
+  });
+
+  it('makes the topics that a later release adds, and keeps what those that are there hold', async () => {
+    const older = `${prefix}-older`;
+    const [first, ...added] = TOPICS.map((topic) => `${older}.${topic}`);
+    try {
+      await withAdmin(async (admin) => {
+        await admin.createTopics({ waitForLeaders: true, topics: [{ topic: first!, numPartitions: LANES }] });
+      });
+      const before = await withAdmin((admin) => admin.fetchTopicOffsets(first!));
+      for (const start of ['the first', 'another']) {
+        const started = new KafkaEventLog(database, kafkaOptions(older));
+        await started.start();
+        await started.close();
+        const { topics } = await withAdmin((admin) => admin.fetchTopicMetadata({ topics: [first!, ...added] }));
+        expect(
+          topics.map(({ partitions }) => partitions.length),
+          start,
+        ).toEqual(TOPICS.map(() => LANES));
+      }
+      expect(await withAdmin((admin) => admin.fetchTopicOffsets(first!))).toEqual(before);
+    } finally {
+      await withAdmin((admin) => admin.deleteTopics({ topics: [first!, ...added] }));
+    }
   });
 
   it('refuses topics with another number of partitions than lanes, and says what to do', async () => {

@@ -1,80 +1,20 @@
 // Real: PostgreSQL, the ledger with its lanes, two of them as two processes would run.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import {
-  BoardCatalog,
-  BoardRegistry,
-  fixLanes,
-  Lanes,
-  Ledger,
-  PostgresDatabase,
-  StaleBoardError,
-  WindowCatalog,
-  type SubmitWrite,
-} from '@laddercast/ledger';
+import { StaleBoardError } from '@laddercast/ledger';
 import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-const LANES = new Lanes(2);
-
-class Node {
-  readonly database: PostgresDatabase;
-  readonly windows: WindowCatalog;
-  readonly boards: BoardCatalog;
-  readonly registry: BoardRegistry;
-  readonly ledger: Ledger;
-
-  constructor(url: string) {
-    this.database = new PostgresDatabase({ url });
-    this.windows = new WindowCatalog(this.database);
-    this.boards = new BoardCatalog(this.database);
-    this.registry = new BoardRegistry(this.database, LANES);
-    this.ledger = new Ledger(this.database, this.windows, LANES, { laneQueueMax: 20_000, outboxEventsMax: 1_000_000 });
-  }
-
-  async start(): Promise<void> {
-    await this.database.open({ migrate: true });
-    await fixLanes(this.database, LANES.count);
-    await this.boards.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.ledger.close();
-    this.boards.stop();
-    await this.database.close();
-  }
-}
-
-function submit(board: Board, playerId: string, score: number, more: Partial<SubmitWrite> = {}): SubmitWrite {
-  const submissionId = more.submissionId ?? randomUUID();
-  return {
-    kind: 'submit',
-    board,
-    playerId,
-    submissionId,
-    idFromClient: true,
-    score,
-    columns: [],
-    achievedAtMs: null,
-    windowId: null,
-    metadata: null,
-    refusal: null,
-    bodySha256: createHash('sha256')
-      .update(JSON.stringify([playerId, score]))
-      .digest(),
-    ...more,
-  };
-}
+import { LedgerNode, submissionOf } from './ledger-node.js';
 
 describe('the ledger', () => {
   let testDatabase: TestDatabase;
-  let a: Node;
-  let b: Node;
+  let a: LedgerNode;
+  let b: LedgerNode;
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
-    a = new Node(testDatabase.url);
-    b = new Node(testDatabase.url);
+    a = new LedgerNode(testDatabase.url);
+    b = new LedgerNode(testDatabase.url);
     await Promise.all([a.start(), b.start()]);
   });
 
@@ -92,16 +32,16 @@ describe('the ledger', () => {
   it('adds concurrent increments of one player without losing any, from two processes', async () => {
     const board = await makeBoard();
     await Promise.all(
-      Array.from({ length: 400 }, (_, index) => [a, b][index % 2]!.ledger.write(submit(board, 'ada', 1))),
+      Array.from({ length: 400 }, (_, index) => [a, b][index % 2]!.ledger.write(submissionOf(board, 'ada', 1))),
     );
-    const last = await a.ledger.write(submit(board, 'ada', 1));
+    const last = await a.ledger.write(submissionOf(board, 'ada', 1));
     expect(last.answer.score).toBe(401);
     expect(last.answer.previousScore).toBe(400);
   });
 
   it('counts a submission id once: in one batch, over two processes, and later', async () => {
     const board = await makeBoard();
-    const write = submit(board, 'ada', 5, { submissionId: 'once' });
+    const write = submissionOf(board, 'ada', 5, { submissionId: 'once' });
     const receipts = await Promise.all(Array.from({ length: 60 }, (_, i) => [a, b][i % 2]!.ledger.write({ ...write })));
     expect(receipts.filter((receipt) => !receipt.replayed)).toHaveLength(1);
     expect(new Set(receipts.map((receipt) => JSON.stringify(receipt.answer))).size).toBe(1);
@@ -112,17 +52,19 @@ describe('the ledger', () => {
   it('gives a retry its first answer whatever speaks against the run by now, and refuses a new one for it', async () => {
     const board = await makeBoard();
     const refusal = new LadderError('SUBMISSION_REJECTED', 'not any more');
-    const write = submit(board, 'ada', 5, { submissionId: 'early' });
+    const write = submissionOf(board, 'ada', 5, { submissionId: 'early' });
     const first = await a.ledger.write(write);
     expect(await a.ledger.write({ ...write, refusal })).toMatchObject({ replayed: true, answer: first.answer });
-    await expect(a.ledger.write(submit(board, 'ada', 5, { refusal }))).rejects.toBe(refusal);
+    await expect(a.ledger.write(submissionOf(board, 'ada', 5, { refusal }))).rejects.toBe(refusal);
   });
 
   it('settles one id that two players in different lanes carry at once', async () => {
     const board = await makeBoard();
     const players = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
     const results = await Promise.allSettled(
-      players.map((player, i) => [a, b][i % 2]!.ledger.write(submit(board, player, 1, { submissionId: 'shared' }))),
+      players.map((player, i) =>
+        [a, b][i % 2]!.ledger.write(submissionOf(board, player, 1, { submissionId: 'shared' })),
+      ),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const result of results) {
@@ -132,10 +74,10 @@ describe('the ledger', () => {
 
   it('refuses one overflowing sum among hundreds of good rows and counts the others', async () => {
     const board = await makeBoard();
-    await a.ledger.write(submit(board, 'big', 1.7e308));
+    await a.ledger.write(submissionOf(board, 'big', 1.7e308));
     const results = await Promise.allSettled([
-      a.ledger.write(submit(board, 'big', 1.7e308)),
-      ...Array.from({ length: 500 }, (_, i) => a.ledger.write(submit(board, `p${i}`, i))),
+      a.ledger.write(submissionOf(board, 'big', 1.7e308)),
+      ...Array.from({ length: 500 }, (_, i) => a.ledger.write(submissionOf(board, `p${i}`, i))),
     ]);
     expect(results[0]).toMatchObject({ status: 'rejected', reason: { code: 'SCORE_OUT_OF_BOUNDS' } });
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(500);
@@ -144,8 +86,8 @@ describe('the ledger', () => {
   it('isolates a row that PostgreSQL itself refuses', async () => {
     const board = await makeBoard();
     const results = await Promise.allSettled([
-      a.ledger.write(submit(board, 'nul\u0000', 1)),
-      ...Array.from({ length: 50 }, (_, i) => a.ledger.write(submit(board, `p${i}`, i))),
+      a.ledger.write(submissionOf(board, 'nul\u0000', 1)),
+      ...Array.from({ length: 50 }, (_, i) => a.ledger.write(submissionOf(board, `p${i}`, i))),
     ]);
     expect(results[0]!.status).toBe('rejected');
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
@@ -153,9 +95,9 @@ describe('the ledger', () => {
 
   it('writes one outbox row per change, in each lane in the order of positions, and none for what changes nothing', async () => {
     const board = await makeBoard({ operator: 'best' });
-    await a.ledger.write(submit(board, 'ada', 10));
-    await a.ledger.write(submit(board, 'ada', 5));
-    await a.ledger.write(submit(board, 'ada', 20));
+    await a.ledger.write(submissionOf(board, 'ada', 10));
+    await a.ledger.write(submissionOf(board, 'ada', 5));
+    await a.ledger.write(submissionOf(board, 'ada', 20));
     const rows = await a.database.query<{ payload: string; position: number }>(
       `SELECT position, payload FROM outbox WHERE topic = 'entry-changed' AND payload::jsonb ->> 'boardUid' = $1 ORDER BY position`,
       [String(board.uid)],
@@ -170,28 +112,32 @@ describe('the ledger', () => {
   it('refuses a write for a board that was reset, redefined or deleted after the caller looked', async () => {
     const board = await makeBoard();
     await a.registry.reset(board.id, 'test');
-    await expect(a.ledger.write(submit(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
+    await expect(a.ledger.write(submissionOf(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
     await a.registry.delete(board.id, null, 'test');
-    await expect(a.ledger.write(submit(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
+    await expect(a.ledger.write(submissionOf(board, 'ada', 1))).rejects.toBeInstanceOf(StaleBoardError);
   });
 
   it('feeds all windows of the board in one transaction, and only those still open for the run', async () => {
     const board = await makeBoard({ windows: ['alltime', 'daily', 'weekly', 'monthly'] });
-    const now = await a.ledger.write(submit(board, 'ada', 1));
+    const now = await a.ledger.write(submissionOf(board, 'ada', 1));
     expect(now.answer.windows.map((id) => id.split(':')[0])).toEqual(['alltime', 'daily', 'weekly', 'monthly']);
-    const old = await a.ledger.write(submit(board, 'bob', 1, { achievedAtMs: Date.UTC(2020, 0, 1) }));
+    const old = await a.ledger.write(submissionOf(board, 'bob', 1, { achievedAtMs: Date.UTC(2020, 0, 1) }));
     expect(old.answer.windows).toEqual(['alltime']);
     await expect(
-      a.ledger.write(submit(board, 'cy', 1, { achievedAtMs: Date.UTC(2020, 0, 1), windowId: 'daily:2020-01-01' })),
+      a.ledger.write(
+        submissionOf(board, 'cy', 1, { achievedAtMs: Date.UTC(2020, 0, 1), windowId: 'daily:2020-01-01' }),
+      ),
     ).rejects.toMatchObject({ code: 'WINDOW_CLOSED' });
-    await expect(a.ledger.write(submit(board, 'cy', 1, { windowId: 'daily:2020-01-01' }))).rejects.toMatchObject({
+    await expect(a.ledger.write(submissionOf(board, 'cy', 1, { windowId: 'daily:2020-01-01' }))).rejects.toMatchObject({
       code: 'WINDOW_CLOSED',
     });
     const today = now.answer.windows.find((id) => id.startsWith('daily:'))!;
     await expect(
-      a.ledger.write(submit(board, 'cy', 1, { windowId: today, achievedAtMs: Date.UTC(2020, 0, 1) })),
+      a.ledger.write(submissionOf(board, 'cy', 1, { windowId: today, achievedAtMs: Date.UTC(2020, 0, 1) })),
     ).rejects.toMatchObject({ code: 'WINDOW_MISMATCH' });
-    await expect(a.ledger.write(submit(board, 'cy', 1, { achievedAtMs: Date.now() + 120_000 }))).rejects.toMatchObject({
+    await expect(
+      a.ledger.write(submissionOf(board, 'cy', 1, { achievedAtMs: Date.now() + 120_000 })),
+    ).rejects.toMatchObject({
       code: 'ACHIEVED_AT_IN_FUTURE',
     });
   });
@@ -215,7 +161,7 @@ describe('the ledger', () => {
       outcomes.push(
         ...(await Promise.allSettled(
           Array.from({ length: 20 }, (_, i) =>
-            a.ledger.write(submit(board, `p${i}`, 1, { submissionId: `${round}-${i}` })),
+            a.ledger.write(submissionOf(board, `p${i}`, 1, { submissionId: `${round}-${i}` })),
           ),
         )),
       );
@@ -236,12 +182,12 @@ describe('the ledger', () => {
     const writes: Promise<unknown>[] = [];
     const writer = (async () => {
       for (let i = 0; making; i += 1) {
-        writes.push(a.ledger.write(submit(board, `p${i % 50}`, 1)));
+        writes.push(a.ledger.write(submissionOf(board, `p${i % 50}`, 1)));
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
     })();
     const fresh = await Promise.all(Array.from({ length: 16 }, () => makeBoard({ windows: ['daily', 'weekly'] })));
-    await Promise.all(fresh.map((one) => a.ledger.write(submit(one, 'ada', 1))));
+    await Promise.all(fresh.map((one) => a.ledger.write(submissionOf(one, 'ada', 1))));
     making = false;
     await writer;
     const settled = await Promise.allSettled(writes);
@@ -252,13 +198,13 @@ describe('the ledger', () => {
     const { hostname, port, pathname, username, password } = new URL(testDatabase.url);
     const proxy = await openTcpProxy(hostname, Number(port || 5432));
     const account = username ? `${username}${password ? `:${password}` : ''}@` : '';
-    const hung = new Node(`postgres://${account}127.0.0.1:${proxy.port}${pathname}`);
+    const hung = new LedgerNode(`postgres://${account}127.0.0.1:${proxy.port}${pathname}`);
     await hung.start();
     const board = await makeBoard();
     const answers: Promise<{ id: string; stored: boolean | null }>[] = [];
     const write = (): void => {
       const id = randomUUID();
-      const unnamed = submit(board, `p${answers.length % 40}`, 1, { submissionId: id, idFromClient: false });
+      const unnamed = submissionOf(board, `p${answers.length % 40}`, 1, { submissionId: id, idFromClient: false });
       answers.push(
         hung.ledger.write(unnamed).then(
           () => ({ id, stored: true }),
@@ -277,7 +223,7 @@ describe('the ledger', () => {
     proxy.thaw();
     // Whatever the frozen connections still held has to have its chance to arrive.
     await expect
-      .poll(async () => (await hung.ledger.write(submit(board, 'after', 1))).answer.outcome, { timeout: 15_000 })
+      .poll(async () => (await hung.ledger.write(submissionOf(board, 'after', 1))).answer.outcome, { timeout: 15_000 })
       .toBe('created');
     await new Promise((resolve) => setTimeout(resolve, 500));
     await hung.database.transaction((transaction) => transaction.query('SELECT 1'));

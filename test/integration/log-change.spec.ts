@@ -21,7 +21,7 @@ describe('a log that is used in place of another', () => {
 
   async function groupsAfter(log: Parameters<typeof adoptLog>[1]): Promise<{ broughtBack: number; groups: string[] }> {
     await database.query('DELETE FROM log_offsets');
-    for (const group of ['score', 'board', 'kafka-relay']) {
+    for (const group of ['score', 'board', 'player', 'kafka-relay']) {
       await database.query('INSERT INTO log_offsets VALUES ($1, 0, 5, 1)', [group]);
     }
     let broughtBack = 0;
@@ -31,7 +31,7 @@ describe('a log that is used in place of another', () => {
   }
 
   it('is noticed once: the ranks are brought back, and offsets that nobody needs hold the outbox no longer', async () => {
-    const all = ['board', 'kafka-relay', 'score'];
+    const all = ['board', 'kafka-relay', 'player', 'score'];
     // The first start of all knows no log before.
     expect(await groupsAfter({ kind: 'postgres' })).toEqual({ broughtBack: 0, groups: all });
     expect(await groupsAfter({ kind: 'postgres' })).toEqual({ broughtBack: 0, groups: all });
@@ -39,7 +39,7 @@ describe('a log that is used in place of another', () => {
     expect(await groupsAfter(kafka)).toEqual({ broughtBack: 0, groups: all });
     expect(await groupsAfter({ ...kafka, prefix: 'other' })).toEqual({ broughtBack: 1, groups: ['kafka-relay'] });
     expect(await groupsAfter({ ...kafka, prefix: 'other', clusterId: 'c2' })).toMatchObject({ broughtBack: 1 });
-    expect(await groupsAfter({ kind: 'postgres' })).toEqual({ broughtBack: 1, groups: ['board', 'score'] });
+    expect(await groupsAfter({ kind: 'postgres' })).toEqual({ broughtBack: 1, groups: ['board', 'player', 'score'] });
   });
 
   it('is noticed again when the ranks could not be brought back', async () => {

@@ -1,7 +1,9 @@
 // Real: HTTP server, WebSocket clients, gateway, publisher. In memory: ranks and snapshots.
 import type { LiveFeeds } from '@laddercast/realtime';
 import { describe, expect, it } from 'vitest';
+import type { StoredWindow } from '@laddercast/domain';
 import { eventually } from '../../libs/realtime/test/boards.js';
+import type { LiveClient } from '../../libs/realtime/test/follower.js';
 import { playerToken, READ_KEY, revokedKeys } from '../../libs/realtime/test/live-app.js';
 import { MemoryLive, topRequest as top } from '../../libs/realtime/test/memory-live.js';
 
@@ -67,11 +69,11 @@ describe('a window that ends', () => {
       windows: ['daily'],
       push: { intervalMs: 20, top: 100 },
     });
-    const { window } = await live.boards.resolver.resolve('days', 'daily');
+    const { window } = await live.boards.resolver.resolve({ boardId: 'days', window: 'daily' });
     const keeper = await live.connect((await live.gateway()).url);
     const ask = { type: 'subscribe', board: 'days', channel: 'top' };
     const { seq } = await keeper.ask({ ...ask, id: 'k' });
-    await (await live.writerOf('days', 'daily')).write({ ada: 30 });
+    await (await live.writerOf('days', { window: 'daily' })).write({ ada: 30 });
     await eventually('a tick', () => keeper.list('k').deltas === 1);
 
     const client = await live.connect(live.apps[0]!.url);
@@ -84,25 +86,91 @@ describe('a window that ends', () => {
     });
   });
 
-  it('is told once that its window closed, also when it begins or is resumed after that', async () => {
+  /** A board with a day that ended yesterday. */
+  function yesterday(state: StoredWindow['state']): StoredWindow {
     const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     const board = live.boards.create('daily', { order: 'desc', operator: 'best', windows: ['daily'], graceSeconds: 0 });
     const startsAtMs = Date.parse(`${day}T00:00:00Z`);
-    const bounds = { kind: 'daily' as const, id: `daily:${day}`, startsAtMs, endsAtMs: startsAtMs + 86_400_000 };
-    await (
-      live.boards.resolver as unknown as { windows: { ensure: (uid: number, w: typeof bounds) => Promise<void> } }
-    ).windows.ensure(board.uid, bounds);
-    const client = await live.connect((await live.gateway({ sweepEveryMs: 50 })).url);
-    await client.ask({ type: 'subscribe', id: 'd', board: 'daily', window: `daily:${day}`, channel: 'top' });
-    await client.frame('window-closed', (frame) => frame.type === 'window-closed' && frame.window === `daily:${day}`);
-    const player = { type: 'subscribe', board: 'daily', window: `daily:${day}`, channel: 'player', playerId: 'ada' };
-    await client.ask({ ...player, id: 'p' });
-    await client.ask({ type: 'subscribe', id: 't', board: 'daily', window: `daily:${day}`, channel: 'top' });
-    const { seq } = client.list('d');
-    await client.ask({ type: 'resume', id: 'd', seq, board: 'daily', window: `daily:${day}`, channel: 'top' });
+    const endsAtMs = startsAtMs + 86_400_000;
+    return live.boards.addWindow(board.uid, {
+      kind: 'daily',
+      id: `daily:${day}`,
+      startsAtMs,
+      endsAtMs,
+      freezeAtMs: null,
+      state,
+    });
+  }
+  const closings = (client: LiveClient) =>
+    client.frames.filter((frame) => frame.type === 'window-closed').map(({ id }) => id);
+
+  it('is told once that its window closed, when that is announced, and to those who come after that', async () => {
+    const { uid, id } = yesterday('closed');
+    const client = await live.connect((await live.gateway()).url);
+    const day = { type: 'subscribe', board: 'daily', window: id };
+    await client.ask({ ...day, id: 'd', channel: 'top' });
+    await client.ask({ ...day, id: 'r', channel: 'range', offset: 0 });
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const told = client.frames.filter((frame) => frame.type === 'window-closed').map(({ id }) => id);
-    expect(told).toEqual(['d', 'p', 't', 'd']);
+    // Its end is not its closing: the final standings are not written yet.
+    expect(closings(client)).toEqual([]);
+    live.boards.changeWindow(uid, { state: 'settled' });
+    for (let times = 0; times < 2; times += 1) {
+      await live.announcements.announce({ kind: 'window-closed', boardUid: 0, windowUid: uid });
+    }
+    await client.frame('window-closed', (frame) => frame.type === 'window-closed' && frame.window === id);
+    await client.ask({ ...day, id: 'p', channel: 'player', playerId: 'ada' });
+    await client.ask({ ...day, id: 't', channel: 'top' });
+    const { seq } = client.list('d');
+    await client.ask({ ...day, type: 'resume', id: 'd', seq, channel: 'top' });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(closings(client)).toEqual(['d', 'r', 'p', 't', 'd']);
+  });
+
+  it('is told of a window that had closed before, and of one whose announcement was lost', async () => {
+    const client = await live.connect((await live.gateway()).url);
+    const { uid, id } = yesterday('closed');
+    await client.ask({ type: 'subscribe', id: '1', board: 'daily', window: id, channel: 'top' });
+    live.boards.changeWindow(uid, { state: 'settled' });
+    live.announcements.tell(null);
+    await eventually('it is told after a reconnect', () => closings(client).length === 1);
+    const another = await live.connect((await live.gateway()).url);
+    await another.ask({ type: 'subscribe', id: '2', board: 'daily', window: id, channel: 'top' });
+    await eventually('it is told at once', () => closings(another).length === 1, 500);
+  });
+
+  it('is told of a closing without any announcement, some seconds later', async () => {
+    const client = await live.connect((await live.gateway()).url);
+    const { uid, id } = yesterday('closed');
+    await client.ask({ type: 'subscribe', id: '1', board: 'daily', window: id, channel: 'top' });
+    live.boards.changeWindow(uid, { state: 'settled' });
+    await eventually('it is told', () => closings(client).length === 1, 7000);
+  });
+
+  it('is followed by the next one when the client subscribes by the running name again', async () => {
+    const board = live.boards.create('rounds', { order: 'desc', operator: 'best', windows: [{ cron: '* * * * *' }] });
+    const now = Date.now();
+    const bounds = { kind: 'cron' as const, freezeAtMs: null };
+    const [old, next] = [
+      { ...bounds, id: 'cron:20200101T0000Z', startsAtMs: now - 1000, endsAtMs: now + 700 },
+      { ...bounds, id: 'cron:20200101T0001Z', startsAtMs: now + 700, endsAtMs: now + 60_000 },
+    ].map((window) => live.boards.addWindow(board.uid, { ...window, state: 'open' }));
+    const running = (): string => (Date.now() < old!.endsAtMs! ? old!.id : next!.id);
+    const client = await live.connect((await live.gateway()).url);
+    const ask = { type: 'subscribe', id: '1', board: 'rounds', channel: 'top' };
+    await client.ask({ ...ask, window: running() });
+    await (await live.writerOf('rounds', { window: old!.id })).write({ ada: 1 });
+    await eventually('a delta', () => client.list('1').rows.has('ada'));
+    await eventually('the next one runs', () => running() === next!.id);
+    live.boards.changeWindow(old!.uid, { state: 'settled' });
+    await live.announcements.announce({ kind: 'window-closed', boardUid: board.uid, windowUid: old!.uid });
+    await client.frame('window-closed', (frame) => frame.window === old!.id);
+    // The subscription stays on its window.
+    await (await live.writerOf('rounds', { window: next!.id })).write({ bob: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([...client.list('1').rows.keys()]).toEqual(['ada']);
+    client.send({ type: 'unsubscribe', id: '1' });
+    expect(await client.ask({ ...ask, window: running() })).toMatchObject({ type: 'snapshot', total: 1 });
+    expect([...client.list('1').rows.keys()]).toEqual(['bob']);
   });
 });
 

@@ -95,8 +95,18 @@ describe('what a client gets wrong is answered', () => {
       'VALIDATION_FAILED',
     ],
     ['an unknown channel', { ...top('1'), channel: 'bottom' }, 'VALIDATION_FAILED'],
-    ['a channel to come', { ...top('1'), channel: 'friends', playerId: 'ada' }, 'NOT_SUPPORTED'],
-    ['a scope to come', { ...top('1'), scope: 'region:EU' }, 'NOT_SUPPORTED'],
+    ['a range without offset', { ...top('1'), channel: 'range' }, 'VALIDATION_FAILED'],
+    ['too long a range', { ...top('1', 101), channel: 'range', offset: 0 }, 'VALIDATION_FAILED'],
+    ['a range that begins before the list', { ...top('1'), channel: 'range', offset: -1 }, 'VALIDATION_FAILED'],
+    ['friends of nobody', { ...top('1'), channel: 'friends' }, 'VALIDATION_FAILED'],
+    ['a limit of friends', { ...top('1', 10), channel: 'friends', playerId: 'ada' }, 'VALIDATION_FAILED'],
+    ['guilds of a region', { ...top('1'), channel: 'guilds', scope: 'region:EU' }, 'VALIDATION_FAILED'],
+    ['a scope without a value', { ...top('1'), scope: 'region:' }, 'VALIDATION_FAILED'],
+    ['a scope that is none', { ...top('1'), scope: 'everywhere' }, 'VALIDATION_FAILED'],
+    ['too long a scope', { ...top('1'), scope: `region:${'x'.repeat(65)}` }, 'VALIDATION_FAILED'],
+    ['a scope that the board has not', { ...top('1'), scope: 'region:EU' }, 'SCOPE_NOT_FOUND'],
+    ['guilds of a board that has none', { ...top('1'), channel: 'guilds' }, 'SCOPE_NOT_FOUND'],
+    ['friends without an identity', { ...top('1'), channel: 'friends', playerId: 'ada' }, 'UNAUTHENTICATED'],
     ['an unknown board', { ...top('1'), board: 'nowhere' }, 'BOARD_NOT_FOUND'],
     ['an unknown window', { ...top('1'), window: 'daily' }, 'WINDOW_NOT_FOUND'],
     ['too large a message', `{"type":"subscribe","id":"${'x'.repeat(20_000)}"}`, 'PAYLOAD_TOO_LARGE'],
@@ -143,7 +153,7 @@ describe('what a client gets wrong is answered', () => {
   });
 
   it('more watched players than can be kept exact', async () => {
-    const { url } = await live.gateway({ watchedPlayersMax: 2 });
+    const { url } = await live.gateway({ watchedChannelsMax: 2 });
     const [client, other] = [await live.connect(url), await live.connect(url)];
     const watch = (id: string, playerId: string) => ({
       type: 'subscribe',

@@ -1,6 +1,6 @@
 // Real: Redis or Valkey with the projection's scripts, publishers, gateways, HTTP server and WebSocket clients.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RedisConnection, RedisRankProjection, RedisSnapshotStore } from '@laddercast/projections';
+import { RedisAnnouncements, RedisConnection, RedisRankProjection, RedisSnapshotStore } from '@laddercast/projections';
 import type { ListRef, RankDelta, RankSnapshot } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
 import { AllTickSlots, RankDeltaPublisher, SnapshotTick, type LiveOptions } from '@laddercast/realtime';
@@ -12,6 +12,7 @@ import {
   randomScores,
   seededRandom,
   TestBoards,
+  TestFriends,
 } from '../../libs/realtime/test/boards.js';
 import { assertMatchesAsyncApi } from '../../libs/realtime/test/frame-schemas.js';
 import { LiveClient, listText, type Followed } from '../../libs/realtime/test/follower.js';
@@ -42,9 +43,11 @@ class NotedStore extends RedisSnapshotStore {
 }
 
 let url: string;
+let projection: RedisRankProjection;
 let boards: TestBoards;
 let resolved: ResolvedList;
 let writer: ListWriter;
+let friends: TestFriends;
 let notes: { snapshot: RankSnapshot; expectedSeq: number | null }[];
 let connections: RedisConnection[];
 let publishers: RankDeltaPublisher[];
@@ -53,16 +56,18 @@ let clients: LiveClient[];
 
 beforeEach(async () => {
   url = await emptyTestRedis();
-  boards = new TestBoards();
+  [notes, connections, publishers, apps, clients] = [[], [], [], [], []];
+  projection = new RedisRankProjection(await connection());
+  boards = new TestBoards(projection);
+  friends = new TestFriends();
   boards.create('blitz', {
     order: 'desc',
     operator: 'best',
     sharding: { by: 'hash', count: 3 },
     push: { intervalMs: TICK_MS, top: 100 },
   });
-  resolved = await boards.resolver.resolve('blitz', undefined);
-  [notes, connections, publishers, apps, clients] = [[], [], [], [], []];
-  writer = ListWriter.of(new RedisRankProjection(await connection()), resolved);
+  resolved = await boards.resolver.resolve({ boardId: 'blitz' });
+  writer = ListWriter.of(projection, resolved);
 });
 
 afterEach(async () => {
@@ -84,8 +89,9 @@ async function connection(): Promise<RedisConnection> {
 async function startPublisher(): Promise<RankDeltaPublisher> {
   const redis = await connection();
   const store = new NotedStore(redis, notes);
-  const tick = new SnapshotTick(new RedisRankProjection(redis), store, plainDetails());
-  const publisher = new RankDeltaPublisher(store, boards.resolver, tick, new AllTickSlots());
+  const tick = new SnapshotTick(store, plainDetails());
+  const resolver = boards.resolverOver(new RedisRankProjection(redis));
+  const publisher = new RankDeltaPublisher(store, resolver, tick, new AllTickSlots(), new RedisAnnouncements(redis));
   publisher.start();
   publishers.push(publisher);
   return publisher;
@@ -93,7 +99,10 @@ async function startPublisher(): Promise<RankDeltaPublisher> {
 
 async function startGateway(options: Partial<LiveOptions> = {}): Promise<LiveApp> {
   const redis = await connection();
-  const app = await startLiveApp(boards, new RedisRankProjection(redis), new NotedStore(redis, notes), options);
+  const resolver = boards.resolverOver(new RedisRankProjection(redis));
+  const [store, announcements] = [new NotedStore(redis, notes), new RedisAnnouncements(redis)];
+  const ports = { boards, resolver, store, announcements, details: plainDetails(), members: friends.members() };
+  const app = await startLiveApp(ports, options);
   apps.push(app);
   return app;
 }
@@ -136,9 +145,8 @@ function expectTrueAtEverySeq(list: Followed, limit: number): number {
 
 /** Waits until every tick is published and followed, and gives the last snapshot. */
 async function quiet(): Promise<RankSnapshot> {
-  const projection = new RedisRankProjection(connections[0]!);
   const store = new RedisSnapshotStore(connections[0]!);
-  const ref = { boardUid: resolved.board.uid, windowUid: resolved.window.uid };
+  const ref = { boardUid: resolved.board.uid, windowUid: resolved.window.uid, scope: 0 };
   let last: RankSnapshot | null = null;
   await eventually('the last write is published', async () => {
     last = await store.read(ref);
@@ -185,7 +193,6 @@ describe('a client that follows the rule', () => {
     }
     await writing;
     await quiet();
-    const projection = new RedisRankProjection(connections[0]!);
     for (const playerId of watched) {
       const truth = await projection.player(resolved.list, playerId, 5, 5, 'ordinal');
       const rows = await plainDetails().complete(resolved, truth.neighbours);
@@ -261,7 +268,7 @@ describe('two publishers', () => {
     await eventually('a delta', () => reader.list('1').deltas > 0);
     const before = reader.list('1').seq;
     await emptyTestRedis();
-    await new ListWriter(new RedisRankProjection(connections[0]!), resolved.list).write({ cy: 5 });
+    await new ListWriter(projection, resolved.list).write({ cy: 5 });
     const another = await connect(apps[0]!);
     await another.ask(top('1', 10));
     await eventually('the new list', () => [...reader.list('1').rows.keys()].join() === 'cy', 12_000);

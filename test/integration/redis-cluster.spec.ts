@@ -1,7 +1,14 @@
 // Real: three masters of the Redis or Valkey found, made into a cluster here.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeSortKey, type BoardOrdering } from '@laddercast/domain';
-import { RedisConnection, RedisRankProjection, RedisSnapshotStore, type RankList } from '@laddercast/projections';
+import {
+  RedisAnnouncements,
+  RedisConnection,
+  RedisRankProjection,
+  RedisSnapshotStore,
+  type Announcement,
+  type RankList,
+} from '@laddercast/projections';
 import { rankProjectionConformance } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,7 +38,7 @@ describe('ranks in a Redis cluster', () => {
 describe('a Redis cluster', () => {
   it('holds the shards of one list on several masters, each script in one slot', async () => {
     const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
-    const list: RankList = { boardUid: 2, windowUid: 1, ordering, shards: 12 };
+    const list: RankList = { boardUid: 2, windowUid: 1, scope: 0, ordering, shards: 12 };
     const projection = new RedisRankProjection(redis);
     for (let shard = 0; shard < list.shards; shard += 1) {
       const playerId = `p${shard}`;
@@ -59,7 +66,7 @@ describe('a Redis cluster', () => {
   it('finds a script again that a master has forgotten', async () => {
     await Promise.all(masters.map((master) => onServer(master, (server) => server.script('FLUSH'))));
     const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
-    const list: RankList = { boardUid: 2, windowUid: 2, ordering, shards: 9 };
+    const list: RankList = { boardUid: 2, windowUid: 2, scope: 0, ordering, shards: 9 };
     expect(await new RedisRankProjection(redis).total(list)).toEqual({ total: 0, listVersion: 0 });
   });
 
@@ -68,18 +75,33 @@ describe('a Redis cluster', () => {
     const heard: number[] = [];
     const stop = await store.onPublished((_list, seq) => heard.push(seq));
     for (let seq = 1; heard.length === 0 && seq < 60; seq += 1) {
-      const snapshot = { seq, asOfMs: 0, total: 0, listVersion: 0, entries: [] };
-      expect(await store.publish({ boardUid: seq, windowUid: 1 }, null, snapshot, null)).toBe(true);
+      const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
+      expect(await store.publish({ boardUid: seq, windowUid: 1, scope: 0 }, null, snapshot, null)).toBe(true);
       await sleep(50);
     }
     expect(heard.length).toBeGreaterThan(0);
     await stop();
   });
 
+  it('carries announcements, and says when some may be missed because a connection was replaced', async () => {
+    const announcements = new RedisAnnouncements(redis);
+    const heard: (Announcement | null)[] = [];
+    const stop = await announcements.onAnnounced((announcement) => heard.push(announcement));
+    await expect.poll(() => heard).toEqual([null]);
+    const closed: Announcement = { kind: 'window-closed', boardUid: 1, windowUid: 2 };
+    await announcements.announce(closed);
+    await expect.poll(() => heard).toEqual([null, closed]);
+    for (const master of masters) await onServer(master, (server) => server.client('KILL', 'TYPE', 'pubsub'));
+    await expect.poll(() => heard, { timeout: 5000 }).toEqual([null, closed, null]);
+    await announcements.announce(closed);
+    await expect.poll(() => heard).toEqual([null, closed, null, closed]);
+    await stop();
+  });
+
   it('says within seconds that the ranks are unavailable when a master is gone', async () => {
     const projection = new RedisRankProjection(redis);
     const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
-    const list: RankList = { boardUid: 2, windowUid: 3, ordering, shards: 12 };
+    const list: RankList = { boardUid: 2, windowUid: 3, scope: 0, ordering, shards: 12 };
     await projection.total(list);
     await masters[2]!.stop();
     const began = performance.now();

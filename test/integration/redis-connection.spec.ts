@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startRedis, type RedisProcess } from './redis-process.js';
 
 const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
-const list: RankList = { boardUid: 1, windowUid: 1, ordering, shards: 2 };
+const list: RankList = { boardUid: 1, windowUid: 1, scope: 0, ordering, shards: 2 };
 const undo: (() => Promise<unknown> | void)[] = [];
 
 afterEach(async () => {
@@ -120,8 +120,8 @@ describe('the connection to Redis', () => {
     let seq = 0;
     const hears = async (): Promise<void> => {
       seq += 1;
-      const snapshot = { seq, asOfMs: 0, total: 0, listVersion: 0, entries: [] };
-      await store.publish({ boardUid: 1, windowUid: seq }, null, snapshot, null);
+      const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
+      await store.publish({ boardUid: 1, windowUid: seq, scope: 0 }, null, snapshot, null);
       expect(heard.length).toBeGreaterThan(0);
     };
     await eventually(hears);
@@ -141,8 +141,8 @@ describe('the connection to Redis', () => {
     let seq = 0;
     const hears = async (): Promise<void> => {
       seq += 1;
-      const snapshot = { seq, asOfMs: 0, total: 0, listVersion: 0, entries: [] };
-      await new RedisSnapshotStore(publisher).publish({ boardUid: 1, windowUid: seq }, null, snapshot, null);
+      const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
+      await new RedisSnapshotStore(publisher).publish({ boardUid: 1, windowUid: seq, scope: 0 }, null, snapshot, null);
       await sleep(50);
       expect(heard.at(-1) ?? 0).toBeGreaterThanOrEqual(seq - 1);
       expect(heard.length).toBeGreaterThan(0);

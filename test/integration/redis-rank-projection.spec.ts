@@ -48,6 +48,7 @@ const byTime: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earl
 const listOf = (shards: number, ordering = byTime): RankList => ({
   boardUid: 5,
   windowUid: windowUid++,
+  scope: 0,
   ordering,
   shards,
 });
@@ -153,6 +154,17 @@ describe('the keys of a list', () => {
       expect(await plain.object('ENCODING', bucket)).toBe('listpack');
       for (const value of await plain.hvalsBuffer(bucket)) expect(value.length).toBe(54);
     }
+  });
+
+  it('are few for a scope, so that a small list is small', async () => {
+    const list = { ...listOf(1), scope: 16 };
+    await applyAll(projection, list, tiedHistory(3000, 10));
+    const keys = await plain.keys(`{5.${list.windowUid}.16.0}*`);
+    expect(keys).toHaveLength(18);
+    for (const key of keys.filter((key) => key.includes(':i:')))
+      expect(await plain.object('ENCODING', key)).toBe('listpack');
+    await projection.drop(list);
+    expect(await plain.keys(`{5.${list.windowUid}.16.0}*`)).toEqual([]);
   });
 
   it('all get the expiry of the window, and a later one when it is kept for longer', async () => {

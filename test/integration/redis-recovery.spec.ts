@@ -1,5 +1,13 @@
 // Real: PostgreSQL with the ledger's tables, Redis or Valkey, the handlers of the command bus.
-import { encodeSortKey, laneOf, shardOf, withBoardDefaults, type Board } from '@laddercast/domain';
+import {
+  encodeSortKey,
+  GLOBAL_SCOPE,
+  GUILDS_SCOPE,
+  laneOf,
+  shardOf,
+  withBoardDefaults,
+  type Board,
+} from '@laddercast/domain';
 import { PostgresDatabase } from '@laddercast/ledger';
 import {
   AppliedSessions,
@@ -9,6 +17,7 @@ import {
   MarkLaneCommand,
   MarkLaneHandler,
   ProjectionRecovery,
+  rankListOf,
   RedisConnection,
   RedisRankProjection,
   type RankList,
@@ -81,14 +90,13 @@ beforeEach(async () => {
   });
 });
 
-const listOf = (window: keyof typeof windows): RankList => ({
-  boardUid: board.uid,
-  windowUid: windows[window],
-  ordering: board.definition,
-  shards: 3,
-});
+const listOf = (window: keyof typeof windows, scope = GLOBAL_SCOPE): RankList =>
+  rankListOf(board, windows[window], scope);
 
-/** A board whose players each have an entry in four windows, with version = number; every tenth was removed. */
+/**
+ * A board whose players each have an entry in four windows, with version = number; every tenth was removed. Every third
+ * moved from the scope 17 to 16, and as many guilds have a total as players are in 16.
+ */
 async function fill(): Promise<void> {
   const definition = withBoardDefaults({
     order: 'desc',
@@ -101,8 +109,8 @@ async function fill(): Promise<void> {
     `INSERT INTO boards (board_id, definition, revision) VALUES ('blitz', $1, 1) RETURNING board_uid AS uid`,
     [JSON.stringify(definition)],
   );
-  board = { uid: row!.uid, id: 'blitz', revision: 1, definition };
-  const ends = { alltime: null, running: '1 hour', kept: '-30 minutes', over: '-2 hours' };
+  board = { uid: row!.uid, id: 'blitz', revision: 1, definitionRevision: 1, windowsSinceMs: {}, definition };
+  const ends = { alltime: null, over: '-2 hours', running: '1 hour', kept: '-30 minutes' };
   windows = {} as typeof windows;
   for (const [name, end] of Object.entries(ends)) {
     const [window] = await database.query<{ uid: number }>(
@@ -116,9 +124,18 @@ async function fill(): Promise<void> {
   const players = numbers.map((number) => `Spieler ${number} é`);
   for (const windowUid of Object.values(windows)) {
     await database.query(
-      `INSERT INTO entries SELECT $1, player, $2, lane, number, number % 10 = 0, number % 50, ARRAY[number % 7], 1000 + number
+      `INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms,
+         scopes, left_scopes)
+       SELECT $1, player, $2, lane, number, number % 10 = 0, number % 50, ARRAY[number % 7], 1000 + number,
+         CASE WHEN number % 3 = 0 THEN ARRAY[16] ELSE '{}' END, CASE WHEN number % 3 = 0 THEN ARRAY[17] ELSE '{}' END
        FROM unnest($3::text[], $4::int[], $5::int[]) AS given (player, lane, number)`,
       [windowUid, board.uid, players, players.map((player) => laneOf(player, LANES)), numbers],
+    );
+    await database.query(
+      `INSERT INTO guild_totals (window_uid, guild_id, board_uid, lane, version, removed, score, members, achieved_at_ms)
+       SELECT window_uid, player_id, board_uid, lane, version, removed, score, 1, achieved_at_ms FROM entries
+       WHERE window_uid = $1 AND cardinality(scopes) > 0`,
+      [windowUid],
     );
   }
 }
@@ -147,7 +164,7 @@ describe('recovery of the ranks', () => {
     await expectWhole('alltime');
     await expectWhole('running');
     await expectWhole('kept');
-    expect((await projection.total(listOf('over'))).total).toBe(0);
+    expect(await plain.keys(`{${board.uid}.${windows.over}.*`)).toEqual([]);
     expect(await plain.pttl(`{${board.uid}.${windows.kept}.0.1}1:z`)).toBeGreaterThan(1_000_000);
     expect(await plain.pttl(`{${board.uid}.${windows.alltime}.0.1}1:z`)).toBe(-1);
     expect(await projection.readMark(0)).toBe(PLAYERS);
@@ -155,6 +172,42 @@ describe('recovery of the ranks', () => {
     progress = [];
     expect(await checkAll()).toEqual([false, false]);
     expect(progress).toEqual([]);
+  });
+
+  it('brings the lists of scopes and guilds back, and takes entries out of the scopes that they left', async () => {
+    const stale = { score: 1, columns: [1], achievedAtMs: 1 };
+    const playerId = 'Spieler 3 é';
+    const key = encodeSortKey(board.definition, stale, playerId);
+    await projection.apply(listOf('alltime', 17), 0, [{ playerId, version: 1, key }], null);
+    await checkAll();
+    for (const window of ['alltime', 'running', 'kept'] as const) {
+      expect((await projection.total(listOf(window, 16))).total).toBe(PLAYERS * 0.3);
+      expect((await projection.total(listOf(window, 17))).total).toBe(0);
+      expect(await projection.entryVersion(listOf(window, 17), playerId)).toBe(3);
+      const { entry } = await projection.player(listOf(window, 16), 'Spieler 5997 é', 0, 0, 'ordinal');
+      expect(entry).toMatchObject({ score: 47, columns: [5], version: 5997 });
+      const guilds = listOf(window, GUILDS_SCOPE);
+      expect((await projection.total(guilds)).total).toBe(PLAYERS * 0.3);
+      const guild = await projection.player(guilds, 'Spieler 5997 é', 0, 0, 'ordinal');
+      expect(guild.entry).toMatchObject({ score: 47, columns: [], achievedAtMs: 6997, version: 5997 });
+      expect(await projection.entryVersion(guilds, 'Spieler 30 é')).toBe(30);
+    }
+    for (const scope of [16, GUILDS_SCOPE]) {
+      expect(await plain.pttl(`{${board.uid}.${windows.kept}.${scope}.0}1:z`)).toBeGreaterThan(1_000_000);
+    }
+  });
+
+  it('does not bring back a board that is gone', async () => {
+    const goneAfter = (looks: number): ProjectionRecovery =>
+      new ProjectionRecovery({
+        ...recovery['options'],
+        boardOf: async () => ((looks -= 1) >= 0 ? board : undefined),
+      });
+    expect(await goneAfter(0).check(0, never)).toBe(true);
+    expect(await plain.keys(`{${board.uid}.*`)).toEqual([]);
+    // Also when it goes after its windows were looked up, while its entries are read.
+    expect(await goneAfter(Object.keys(windows).length).check(1, never)).toBe(true);
+    expect(await plain.keys(`{${board.uid}.*`)).toEqual([]);
   });
 
   it('sends only what is newer than a mark that is behind', async () => {
@@ -186,10 +239,10 @@ describe('recovery of the ranks', () => {
       wake = listener;
       return () => undefined;
     });
-    await expect.poll(() => projection.readMark(0)).toBe(PLAYERS);
+    await expect.poll(() => projection.readMark(0), { timeout: 10_000 }).toBe(PLAYERS);
     await plain.flushall();
     wake();
-    await expect.poll(() => projection.readMark(0)).toBe(PLAYERS);
+    await expect.poll(() => projection.readMark(0), { timeout: 10_000 }).toBe(PLAYERS);
     stop.abort();
     await watching;
   });

@@ -30,15 +30,23 @@ beforeAll(async () => {
 afterAll(() => Promise.all(connections.map((redis) => redis.close())));
 
 beforeEach(() => {
-  list = { boardUid: boardUid++, windowUid: 3 };
+  list = { boardUid: boardUid++, windowUid: 3, scope: 0 };
 });
 
-const snapshotAt = (seq: number): RankSnapshot => ({ seq, asOfMs: seq, total: seq, listVersion: seq, entries: [] });
+const snapshotAt = (seq: number): RankSnapshot => ({
+  seq,
+  asOfMs: seq,
+  total: seq,
+  depth: 0,
+  listVersion: seq,
+  entries: [],
+});
 const deltaTo = (seq: number, previousSeq: number): RankDelta => ({
   seq,
   previousSeq,
   asOfMs: seq,
   total: seq,
+  depth: 0,
   listVersion: seq,
   changes: [{ playerId: 'Åda 😀', rank: null, previousRank: 1 }],
 });
@@ -142,7 +150,7 @@ describe('hints', () => {
 
 describe('lists in use', () => {
   it('are listed until their time is over, and never for a shorter time than somebody asked for', async () => {
-    const [first, second] = [list, { ...list, windowUid: 4 }];
+    const [first, second] = [list, { ...list, scope: 17 }];
     await owner.markInUse([first, second], 1000);
     await other.markInUse([first], 5000);
     await owner.markInUse([first], 2000);

@@ -1,11 +1,25 @@
 // Real: Nest's microservice around the sagas, the command bus, PostgreSQL with the log. The projection's command
 // handlers are replaced by ones that write down what they get.
 import { setTimeout as delay } from 'node:timers/promises';
-import { encodeSortKey, LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
-import { PostgresEventLog, type LogBatch } from '@laddercast/event-log';
-import { BoardCatalog, PostgresDatabase } from '@laddercast/ledger';
-import { ApplyEntriesCommand, MarkLaneCommand } from '@laddercast/projections';
-import { ConsumesLog, SagaFailureFilter, SagaServer, ScoreSaga } from '@laddercast/sagas';
+import { encodeSortKey, LadderError, withBoardDefaults, type Board, type LadderEvent } from '@laddercast/domain';
+import { PostgresEventLog, type LogBatch, type LogRecord, type Topic } from '@laddercast/event-log';
+import { BoardCatalog, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
+import {
+  AnnounceCommand,
+  ApplyEntriesCommand,
+  DropBoardCommand,
+  KeepWindowsCommand,
+  MarkLaneCommand,
+} from '@laddercast/projections';
+import {
+  BoardSaga,
+  ConsumesLog,
+  PlayerSaga,
+  SagaFailureFilter,
+  SagaServer,
+  ScoreSaga,
+  WindowSaga,
+} from '@laddercast/sagas';
 import { createTestDatabase, OutboxWriter, type TestDatabase } from '@laddercast/testing';
 import { Controller, Module, UseFilters, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -156,6 +170,8 @@ describe('ScoreSaga', () => {
     uid: BOARD_UID,
     id: 'there',
     revision: 1,
+    definitionRevision: 1,
+    windowsSinceMs: {},
     definition: withBoardDefaults({ order: 'desc', operator: 'best', sharding: { count: 3 } }),
   };
   const commands: (ApplyEntriesCommand | MarkLaneCommand)[] = [];
@@ -185,6 +201,7 @@ describe('ScoreSaga', () => {
     providers: [
       RecordingApply,
       RecordingMark,
+      { provide: WindowCatalog, useValue: { byUid: async () => undefined } },
       {
         provide: BoardCatalog,
         useValue: {
@@ -233,6 +250,95 @@ describe('ScoreSaga', () => {
     await expect.poll(() => log.committed('score', 0), { timeout: 5000 }).toBe(position);
     expect(commands.map((command) => command.constructor.name)).toEqual(['ApplyEntriesCommand', 'MarkLaneCommand']);
     expect(await parked()).toEqual([]);
+    await app.close();
+  });
+});
+
+describe('the sagas that tell and clear', () => {
+  type Order = AnnounceCommand | DropBoardCommand | KeepWindowsCommand;
+  const ordered: Order[] = [];
+
+  const recorderOf = (Command: typeof AnnounceCommand | typeof DropBoardCommand | typeof KeepWindowsCommand) => {
+    @CommandHandler(Command)
+    class Recorder implements ICommandHandler<AnnounceCommand> {
+      async execute(command: Order): Promise<void> {
+        ordered.push(command);
+      }
+    }
+    return Recorder;
+  };
+
+  @Module({
+    imports: [CqrsModule.forRoot()],
+    controllers: [BoardSaga, PlayerSaga, WindowSaga],
+    providers: [recorderOf(AnnounceCommand), recorderOf(DropBoardCommand), recorderOf(KeepWindowsCommand)],
+  })
+  class TellingModule {}
+
+  beforeEach(() => {
+    ordered.length = 0;
+  });
+
+  const batchOf = (events: readonly LadderEvent[]): LogBatch => ({
+    lane: 0,
+    records: events.map((event, at): LogRecord => ({
+      topic: event.type as Topic,
+      lane: 0,
+      position: at + 1,
+      key: 'key',
+      event,
+    })),
+  });
+
+  it('tell of players and guilds apart, each once a batch, and of every window that closed', async () => {
+    const app = await NestFactory.createApplicationContext(TellingModule, { logger: false });
+    const changed = (playerId: string, isGuild?: true): LadderEvent => ({
+      type: 'player-changed',
+      playerId,
+      ...(isGuild && { isGuild }),
+    });
+    await app.get(PlayerSaga).tell(batchOf([changed('ada'), changed('red', true), changed('bob'), changed('ada')]));
+    await app.get(PlayerSaga).tell(batchOf([changed('red', true)]));
+    const closed = {
+      type: 'window-closed',
+      boardUid: 3,
+      windowUid: 9,
+      windowId: 'daily:2026-11-20',
+      version: 1,
+    } as const;
+    await app.get(WindowSaga).tell(batchOf([closed, { ...closed, windowUid: 10 }]));
+    await app.close();
+    expect(ordered.map((command) => (command as AnnounceCommand).announcement)).toEqual([
+      { kind: 'players', ids: ['ada', 'bob'], isGuild: false },
+      { kind: 'players', ids: ['red'], isGuild: true },
+      { kind: 'players', ids: ['red'], isGuild: true },
+      { kind: 'window-closed', boardUid: 3, windowUid: 9 },
+      { kind: 'window-closed', boardUid: 3, windowUid: 10 },
+    ]);
+  });
+
+  it('drop boards that are gone, and keep the windows of the others, each board once a batch', async () => {
+    const app = await NestFactory.createApplicationContext(TellingModule, { logger: false });
+    const changed = (boardUid: number, boardId: string | null): LadderEvent => ({
+      type: 'board-changed',
+      boardUid,
+      boardId,
+      revision: 1,
+    });
+    await app.get(BoardSaga).follow(batchOf([changed(1, 'a'), changed(2, null), changed(3, 'c'), changed(1, 'a')]));
+    await app.get(BoardSaga).follow(batchOf([changed(4, null)]));
+    await app.close();
+    expect(ordered).toEqual([new DropBoardCommand(2), new KeepWindowsCommand([1, 3]), new DropBoardCommand(4)]);
+  });
+
+  it('are consumer groups of their own', async () => {
+    const [position] = await writer.write(0, BOARD_UID, ['a']);
+    await writer.writeBoardChanged(0, 5);
+    const app = await serve(TellingModule);
+    await expect.poll(() => ordered, { timeout: 5000 }).toEqual([new DropBoardCommand(5)]);
+    for (const group of ['player', 'window', 'board']) {
+      await expect.poll(() => log.committed(group, 0), { timeout: 5000 }).toBeGreaterThan(position!);
+    }
     await app.close();
   });
 });

@@ -1,27 +1,63 @@
 // Pure: random lists, and clients that know nothing but the rule of the contract.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyChanges, diffRows, mergeChanges, PASSED_MAX, type RankedEntry, type RowChange } from '@laddercast/domain';
+import {
+  applyChanges,
+  diffRows,
+  firstPlaces,
+  mergeChanges,
+  PASSED_MAX,
+  type CircleRow,
+  type RankedEntry,
+  type RowChange,
+} from '@laddercast/domain';
 
 const LIMITS = [1, 3, 10, 25];
 
-/** A list of some of twenty players in any order, scores and names changing now and then. */
-const lists = fc
-  .uniqueArray(
-    fc.record({ player: fc.integer({ min: 0, max: 19 }), score: fc.integer({ min: 0, max: 3 }), named: fc.boolean() }),
-    { selector: ({ player }) => player, maxLength: 20 },
-  )
-  .map((rows) =>
-    rows.map(({ player, score, named }, index): RankedEntry => ({
-      rank: index + 1,
-      playerId: `p${player}`,
-      displayName: named ? `Player ${player}` : null,
-      score,
-      columns: {},
-      achievedAt: '2026-11-20T18:00:00.000Z',
-      metadata: null,
-    })),
-  );
+interface Place {
+  player: number;
+  score: number;
+  named: boolean;
+  isListed: boolean;
+  ranksAbove: number;
+}
+
+const places = fc.uniqueArray(
+  fc.record<Place>({
+    player: fc.integer({ min: 0, max: 19 }),
+    score: fc.integer({ min: 0, max: 3 }),
+    named: fc.boolean(),
+    isListed: fc.integer({ min: 0, max: 4 }).map((chance) => chance > 0),
+    ranksAbove: fc.integer({ min: 0, max: 2 }),
+  }),
+  { selector: ({ player }) => player, maxLength: 20 },
+);
+
+const rowOf = ({ player, score, named }: Place, index: number): RankedEntry => ({
+  rank: index + 1,
+  playerId: `p${player}`,
+  displayName: named ? `Player ${player}` : null,
+  score,
+  columns: {},
+  achievedAt: '2026-11-20T18:00:00.000Z',
+  metadata: null,
+});
+
+/** A list of some of twenty players in any order, scores and names changing now and then; some are not listed. */
+const lists = places.map((found) =>
+  found
+    .map((place, index) => ({ row: rowOf(place, index), place }))
+    .flatMap(({ row, place }) => (place.isListed ? [row] : [])),
+);
+
+/** As {@link lists}, of a circle: each row has a rank among everybody, too. */
+const circles = places.map((found) => {
+  let globalRank = 0;
+  return found.flatMap((place, index): CircleRow[] => {
+    globalRank += 1 + place.ranksAbove;
+    return place.isListed ? [{ ...rowOf(place, index), globalRank }] : [];
+  });
+});
 
 const histories = fc.array(lists, { minLength: 2, maxLength: 6 });
 
@@ -61,6 +97,21 @@ describe('the difference of two lists', () => {
     );
   });
 
+  it('of a circle names each row whose rank among everybody changed, whole', () => {
+    fc.assert(
+      fc.property(circles, circles, (before, after) => {
+        const changes = diffRows(before, after);
+        expect(follow(before, changes)).toEqual(after);
+        expect(applyChanges(before, changes)).toEqual(after);
+        for (const change of changes) {
+          const [old, row] = [before, after].map((rows) => rows.find((one) => one.playerId === change.playerId));
+          if (row && old?.globalRank !== row.globalRank) expect(change).toMatchObject(row);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('says where a row stood and what it was, and names only those it passed', () => {
     fc.assert(
       fc.property(lists, lists, (before, after) => {
@@ -88,7 +139,7 @@ describe('the merged changes of several ticks', () => {
       fc.property(histories, fc.constantFrom(...LIMITS), (history, limit) => {
         const now = history.at(-1)!;
         const changes = mergeChanges(changesOf(history), now, limit);
-        expect(follow(history[0]!.slice(0, limit), changes)).toEqual(now.slice(0, limit));
+        expect(follow(firstPlaces(history[0]!, limit), changes)).toEqual(firstPlaces(now, limit));
         expect(new Set(changes.map((change) => change.playerId)).size).toBe(changes.length);
       }),
       { numRuns: 500 },
@@ -98,10 +149,10 @@ describe('the merged changes of several ticks', () => {
   it('bring it there tick by tick too, and nothing is said when its rows did not change', () => {
     fc.assert(
       fc.property(histories, fc.constantFrom(...LIMITS), (history, limit) => {
-        let held = history[0]!.slice(0, limit);
+        let held = firstPlaces(history[0]!, limit);
         for (const [index, list] of history.slice(1).entries()) {
           const changes = mergeChanges([diffRows(history[index]!, list)], list, limit);
-          const next = list.slice(0, limit);
+          const next = firstPlaces(list, limit);
           if (JSON.stringify(held) === JSON.stringify(next)) expect(changes).toEqual([]);
           held = follow(held, changes);
           expect(held).toEqual(next);

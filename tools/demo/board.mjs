@@ -1,27 +1,32 @@
 import { Problem } from '../problem.mjs';
+import { GRACE_SECONDS, seasonsOf } from './decades.mjs';
 
 const PAGE = 100;
 
-/** The board of nations that the replay fills. */
-export const demoBoard = {
+/** The board of nations that the replay fills, apart from its decades. */
+const demoBoard = {
   title: 'Football internationals, 1872–1999',
   order: 'desc',
   operator: 'sum',
   tiebreak: 'earliest',
   windows: ['alltime', 'daily', 'weekly', 'monthly'],
+  scopes: ['global', 'region', 'guild'],
+  guildAggregate: { kind: 'sum' },
+  graceSeconds: GRACE_SECONDS,
   push: { intervalMs: 250, top: 100 },
 };
 
 /**
- * Makes sure that the demo's board is there, and empty when a new replay starts.
+ * Makes sure that the demo's board is there, and empty when a new replay starts, with the decades of that replay.
  * @returns what was done, in words
  * @throws Problem when a board of that id is there that the demo did not make
  */
-export async function prepareBoard(client, board, { emptied }) {
+export async function prepareBoard(client, board, { emptied, decades, replay }) {
   const path = pathOf(board);
+  const windows = [...demoBoard.windows, ...seasonsOf(decades, replay.startsAtMs)];
   const present = await readBoard(client, path);
   if (present === null) {
-    await client.call('PUT', path, demoBoard);
+    await client.call('PUT', path, { ...demoBoard, windows });
     return `The board "${board}" was made.`;
   }
   if (present.title !== demoBoard.title || present.operator !== demoBoard.operator) {
@@ -31,6 +36,7 @@ export async function prepareBoard(client, board, { emptied }) {
   }
   if (!emptied) return `The board "${board}" goes on as it is.`;
   await client.call('POST', `/v1/admin/boards/${encodeURIComponent(board)}/reset`);
+  await client.call('PUT', path, { ...demoBoard, windows });
   return `The board "${board}" was emptied for the new replay.`;
 }
 
@@ -54,11 +60,12 @@ export async function readLeader(client, board) {
   }
 }
 
-/** The whole board, page by page, in its order. */
-export async function readTable(client, board) {
+/** One of the board's lists, page by page, in its order; `list` is `{ window, scope }`. */
+export async function readTable(client, board, list = {}) {
   const table = [];
   for (;;) {
-    const { body } = await client.call('GET', `${pathOf(board)}/entries?limit=${PAGE}&offset=${table.length}`);
+    const query = new URLSearchParams({ ...list, limit: PAGE, offset: table.length });
+    const { body } = await client.call('GET', `${pathOf(board)}/entries?${query}`);
     table.push(...body.entries);
     if (body.entries.length < PAGE) return table;
   }

@@ -28,14 +28,16 @@ export class ProgressBar {
     const every = this.#out.isTTY ? REDRAW_EVERY_MS : LINE_EVERY_MS;
     if (!last && now - this.#shownAt < every) return;
     this.#shownAt = now;
-    const line = this.#line(state, now);
-    if (this.#out.isTTY) {
-      this.#out.write(`\r\x1b[2K${line.slice(0, (this.#out.columns ?? 100) - 1)}`);
-      this.#isDrawn = true;
-    } else {
-      this.#out.write(`${line}\n`);
-    }
+    this.#draw(this.#line(state, now));
     if (last) this.end();
+  }
+
+  /** What is being done before the bar begins to move. */
+  prepare(text) {
+    const now = performance.now();
+    if (now - this.#shownAt < (this.#out.isTTY ? REDRAW_EVERY_MS : LINE_EVERY_MS)) return;
+    this.#shownAt = now;
+    this.#draw(text);
   }
 
   /** A line of its own, above the bar. */
@@ -48,6 +50,12 @@ export class ProgressBar {
   end() {
     if (this.#isDrawn) this.#out.write('\n');
     this.#isDrawn = false;
+  }
+
+  #draw(line) {
+    if (!this.#out.isTTY) return void this.#out.write(`${line}\n`);
+    this.#out.write(`\r\x1b[2K${line.slice(0, (this.#out.columns ?? 100) - 1)}`);
+    this.#isDrawn = true;
   }
 
   #line({ played, date, leader }, now) {

@@ -26,11 +26,16 @@ export function submissionsOf(match, { board, replay }) {
 
 /**
  * Plays the matches through `POST /v1/scores`, in order, one call under way at a time.
+ * @param onPlayed called with the row of the last match played, and awaited, after each call
  * @param onProgress called with the tally after each call: `{ played, counted, replayed, failed, date }`
  * @param onFailure called with `(submission, problem)` for each submission that was refused
  * @returns the last tally
  */
-export async function playMatches(client, matches, { board, replay, matchesPerSecond, onProgress, onFailure }) {
+export async function playMatches(
+  client,
+  matches,
+  { board, replay, matchesPerSecond, onProgress, onPlayed, onFailure },
+) {
   const tally = { played: 0, counted: 0, replayed: 0, failed: 0, date: null };
   const startedAt = performance.now();
   while (tally.played < matches.length) {
@@ -49,6 +54,7 @@ export async function playMatches(client, matches, { board, replay, matchesPerSe
       }
       tally.played = end;
       tally.date = batch.at(-1).date;
+      await onPlayed(batch.at(-1).row);
       onProgress(tally);
     }
     if (matchesPerSecond !== Infinity) await sleep(Math.max(0, CALL_EVERY_MS - (performance.now() - calledAt)));

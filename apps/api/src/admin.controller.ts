@@ -1,4 +1,12 @@
-import { actorOf, assertAdmin, ResetBoardCommand, unknownFields, type Identity } from '@laddercast/commands';
+import {
+  actorOf,
+  assertAdmin,
+  CloseWindowCommand,
+  ResetBoardCommand,
+  unknownFields,
+  type ClosedWindow,
+  type Identity,
+} from '@laddercast/commands';
 import { isCleanText, LadderError, validationFailed } from '@laddercast/domain';
 import { ApiKeyStore, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
@@ -7,7 +15,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { CurrentIdentity } from './http/identity.guard.js';
-import { BoardIdPipe, NoParametersGuard, PageParameters, QueryPipe } from './http/parameters.js';
+import { BoardIdPipe, CloseWindowParameters, NoParametersGuard, PageParameters, QueryPipe } from './http/parameters.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
 const KEYS_PAGE_DEFAULT = 50;
@@ -33,6 +41,20 @@ export class AdminController {
     const board = await this.commands.execute(new ResetBoardCommand(identity, boardId));
     void reply.header('ETag', entityTagOf(board));
     return { id: board.id, ...board.definition };
+  }
+
+  @Post('boards/:board/close-window')
+  @ApiOperation({ operationId: 'closeWindow' })
+  @HttpCode(200)
+  closeWindow(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) { dryRun }: CloseWindowParameters,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<ClosedWindow> {
+    assertAdmin(identity);
+    const isDryRun = dryRun !== undefined && dryRun !== 'false';
+    return this.commands.execute(new CloseWindowCommand(identity, boardId, parseWindowName(body), isDryRun));
   }
 
   @Post('api-keys')
@@ -69,6 +91,18 @@ export class AdminController {
     if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
     await this.keys.revoke(keyId, actorOf(identity));
   }
+}
+
+const WINDOW_NAME_LENGTH_MAX = 80;
+
+function parseWindowName(body: unknown): string {
+  const { window, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const faults = unknownFields(unknown);
+  if (typeof window !== 'string' || window === '' || window.length > WINDOW_NAME_LENGTH_MAX || !isCleanText(window)) {
+    faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return window as string;
 }
 
 const NAME_LENGTH_MAX = 100;

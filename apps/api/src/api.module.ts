@@ -2,15 +2,32 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AdminController } from './admin.controller.js';
 import { BoardsController } from './boards.controller.js';
+import { CircleBoardsController } from './circle-boards.controller.js';
+import { CirclesController } from './circles.controller.js';
+import { GuildBoardsController } from './guild-boards.controller.js';
+import { GuildsController } from './guilds.controller.js';
 import { IdentityGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RouteTable } from './http/route-table.js';
+import { PlayersController } from './players.controller.js';
 import { RanksController } from './ranks.controller.js';
 import { ScoresController } from './scores.controller.js';
+import { WindowsController } from './windows.controller.js';
 
 /** REST: needs a LeaderboardModule with the role `api` beside it. */
 @Module({
-  controllers: [ScoresController, BoardsController, RanksController, AdminController],
+  controllers: [
+    ScoresController,
+    BoardsController,
+    RanksController,
+    AdminController,
+    CirclesController,
+    CircleBoardsController,
+    PlayersController,
+    GuildsController,
+    GuildBoardsController,
+    WindowsController,
+  ],
   providers: [
     RouteTable,
     { provide: APP_GUARD, useClass: IdentityGuard },

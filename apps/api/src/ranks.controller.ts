@@ -1,4 +1,4 @@
-import { assertMayRead, unknownFields, type Identity } from '@laddercast/commands';
+import { unknownFields, type Identity } from '@laddercast/commands';
 import { faultOfOpaqueId, validationFailed } from '@laddercast/domain';
 import {
   GetEntriesQuery,
@@ -17,6 +17,7 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
 import { CurrentIdentity } from './http/identity.guard.js';
+import { selectionOf, unlistedShownTo } from './http/list-selection.js';
 import {
   BoardIdPipe,
   EntriesParameters,
@@ -63,7 +64,14 @@ export class RanksController {
     const selection = this.select(boardId, parameters, identity);
     const { around = AROUND_DEFAULT, above = around, below = around, fallback } = parameters;
     return this.queries.execute(
-      new GetPlayerQuery(selection, playerOf(player, identity), above, below, fallback === 'last'),
+      new GetPlayerQuery(
+        selection,
+        playerOf(player, identity),
+        above,
+        below,
+        fallback === 'last',
+        unlistedShownTo(identity),
+      ),
     );
   }
 
@@ -88,13 +96,11 @@ export class RanksController {
   ): Promise<PlayersLookup> {
     const selection = this.select(boardId, parameters, identity);
     const { playerIds, ranked } = parseLookup(body);
-    return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked));
+    return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShownTo(identity)));
   }
 
   private select(boardId: string, parameters: ListParameters, identity: Identity): ListSelection {
-    assertMayRead(identity, this.resolver.board(boardId));
-    const { window, rankStyle, minVersion } = parameters;
-    return { boardId, window, rankStyle, minVersion };
+    return selectionOf(this.resolver.board(boardId), parameters, identity);
   }
 }
 

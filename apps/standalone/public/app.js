@@ -1,220 +1,260 @@
-import { BoardView } from './board-view.js';
+import { DEMO_BOARD, EVERYBODY, readAddress, writeAddress } from './address.js';
+import { BoardList } from './board-list.js';
+import { Countdown } from './countdown.js';
 import { askForKey, confirmReset } from './dialogs.js';
-import { LiveConnection } from './live-connection.js';
+import { forgetFacts, tellFacts } from './facts.js';
+import { GuildNames } from './guild-names.js';
+import { LiveBoard } from './live-board.js';
 import { LookAround } from './look-around.js';
 import * as memory from './memory.js';
-import { problemDetail, problemOf } from './messages.js';
+import { problemOf } from './messages.js';
 import { MyPlace } from './my-place.js';
+import { boardNotice, emptyNotice, friendsHint, notice, refusalNotice } from './notice.js';
+import { OverNote } from './over-note.js';
+import { showConnection, showControls, showTitle } from './page-frame.js';
 import { Rest } from './rest.js';
+import { kindsOf, readScope, ScopeChooser, scopeLabel } from './scope-chooser.js';
+import { ScopeValues } from './scope-values.js';
+import { ServerClock } from './server-clock.js';
+import { Standing } from './standing.js';
 import { SubmitForm } from './submit-form.js';
 import { Summary } from './summary.js';
-import { count, dateAndTime, scoreFormat, timeOfDay, untilWords, windowChoices } from './words.js';
+import { ViewSwitches } from './view-switches.js';
+import { windowOfAnswer } from './window-book.js';
+import { WindowChooser } from './window-chooser.js';
+import { isOver, labelOf } from './window-words.js';
+import { scoreFormat } from './words.js';
 
-const DEMO_BOARD = 'football';
-const SIZES = ['10', '25', '50', '100'];
 const LOOK_AGAIN_MS = 2500;
-const STATE_WORDS = {
-  connecting: 'Connecting',
-  live: 'Live',
-  reconnecting: 'Reconnecting',
-  stopped: 'Not connected',
-  waiting: 'Waiting for the board',
-  unauthorized: 'A key is needed',
-};
 
 const byId = (id) => document.getElementById(id);
-const address = new URLSearchParams(location.search);
-const board = address.get('board') ?? DEMO_BOARD;
-const rest = new Rest({ getKey: () => memory.key.get() });
-const view = new BoardView(byId('rows'));
-const summary = new Summary(byId('summary'));
+const clock = new ServerClock();
+const rest = new Rest({ getKey: () => memory.key.get(), clock });
+const board = new LiveBoard({ rest, clock, getKey: memory.key.get, onState: showState, onWindows: windowsChanged });
 
-let definition = null;
-let chosenWindow = address.get('window') ?? 'alltime';
-let size = SIZES.includes(address.get('top')) ? address.get('top') : sizeForScreen();
-let live = null;
-let topSubscription = null;
-let openTimer = null;
-let resetsAt = null;
+/** What the address asks for. */
+let choice = readAddress(location.search);
+/** The window of the list that is followed, as the service describes it. */
+let shown = null;
+let showing = 0;
+let againTimer = null;
 let writeScore = scoreFormat();
 
-const now = () => ({ rest, board, window: chosenWindow, writeScore, me: memory.me.get(), askForKey: askBecause });
-const myPlace = new MyPlace({ memory: memory.me, onChange: (playerId) => (view.mine = playerId) });
+const list = new BoardList({
+  onList: showList,
+  onProblem: refused,
+  onWindowClosed: () => void board.book?.refresh(),
+  onGuild: (id) => {
+    go(membersOf(id));
+    byId('board').focus({ preventScroll: true });
+  },
+  hrefOfGuild: (id) => hrefOf(membersOf(id)),
+});
+const summary = new Summary(byId('summary'));
+const countdown = new Countdown(byId('resets'), { clock });
+const standing = new Standing({ rest });
+const guildNames = new GuildNames({ rest });
+const scopeValues = new ScopeValues({ rest });
+const over = new OverNote({ onSee: (window) => go({ window }), onFollow: () => void show() });
+const windows = new WindowChooser({
+  clock,
+  onChoose: (window) => go({ window }),
+  hrefOf: (window) => hrefOf({ window }),
+});
+const switches = new ViewSwitches({
+  onView: (view) => go({ view, player: null }),
+  onSize: (top) => go({ top }, { replace: true }),
+});
+const scopes = new ScopeChooser({
+  onChoose: (scope) => go({ scope }),
+  onLeaveGuild: () => go({ scope: EVERYBODY, view: 'guilds' }),
+  readValues: (kind) => scopeValues.of(kind, { board: choice.board, window: shown?.id }),
+});
+const now = () => ({
+  ...{ rest, writeScore, board: choice.board, window: shown?.id, scope: scopeOfPlayers() },
+  ...{ me: memory.me.get(), askForKey: askBecause },
+});
+const myPlace = new MyPlace({ memory: memory.me, onChange: meChanged });
 const lookAround = new LookAround({ source: now });
 const submitForm = new SubmitForm({ source: now });
 
-function sizeForScreen() {
-  return matchMedia('(max-width: 560px)').matches ? '10' : '25';
+const hrefOf = (change) => writeAddress({ ...choice, ...change });
+const membersOf = (guildId) => ({ view: 'players', scope: `guild:${guildId}` });
+const scopeOfPlayers = () => (choice.view === 'guilds' ? EVERYBODY : choice.scope);
+const friendsOf = () => choice.player ?? memory.me.get();
+
+/** Shows something else of the board, and puts it into the address. */
+function go(change, { replace = false } = {}) {
+  over.clear();
+  choice = { ...choice, ...change };
+  const address = writeAddress(choice);
+  if (address !== location.search) history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  if (board.book) void show();
 }
 
-/** Reads the board's definition and goes live; comes back by itself when the board is not there yet. */
+/** Reads the board and shows what was chosen; comes back by itself when the board is not there yet. */
 async function open() {
-  close();
+  leave();
+  shown = null;
   byId('key-forget').hidden = memory.key.get() === null;
   try {
-    definition = await rest.board(board);
+    if (!(await board.open(choice.board))) return;
   } catch (error) {
     explain(problemOf(error));
     return;
   }
-  writeScore = scoreFormat(definition.format);
-  view.writeScore = writeScore;
-  view.mine = memory.me.get();
-  submitForm.columns = definition.columns ?? [];
-  showTitle(definition.title || board);
-  showChoices();
-  hideNotice();
+  const { format, columns, title } = board.definition;
+  writeScore = scoreFormat(format);
+  submitForm.columns = columns ?? [];
+  showTitle(title || choice.board);
   showControls(true);
-  const url = new URL('/v1/live', location.href);
-  url.protocol = url.protocol.replace('http', 'ws');
-  const token = definition.visibility === 'private' ? memory.key.get() : null;
-  live = new LiveConnection({ url: url.href, token, onState: showState });
-  live.start();
-  watch();
+  await show();
 }
 
-function showTitle(title) {
-  byId('title').textContent = title;
-  document.title = `${title} · Laddercast`;
-}
-
-/** What can be done with a board is offered while there is one. */
-function showControls(shown) {
-  byId('view-form').hidden = !shown;
-  for (const card of document.querySelectorAll('.side .card:not(.manage)')) card.hidden = !shown;
-  byId('reset-open').hidden = !shown;
-}
-
-function close() {
-  clearTimeout(openTimer);
-  topSubscription?.close();
-  topSubscription = null;
-  myPlace.leave();
-  live?.stop();
-  live = null;
-}
-
-/** Subscribes to what is chosen now, and leaves what was chosen before. */
-function watch() {
-  topSubscription?.close();
-  view.clear();
+/** Follows what is chosen now, and leaves what was followed before. */
+async function show() {
+  clearTimeout(againTimer);
+  const turn = ++showing;
+  const { view, scope, top } = choice;
+  const { definition, book } = board;
+  const kinds = kindsOf(definition.scopes);
+  const hasGuilds = kinds.includes('guild');
+  const limit = switches.show({ view, hasGuilds, size: top, pushed: definition.push?.top ?? Infinity });
+  showScope(kinds);
   lookAround.clear();
-  const limit = Math.min(Number(size), definition.push?.top ?? Infinity);
-  const request = { board, window: chosenWindow, scope: 'global', channel: 'top', limit };
-  const tiebreak = definition.tiebreak ?? 'earliest';
-  topSubscription = live.subscribe(request, { tiebreak, onList: showList, onProblem: explain, onWindowClosed: watch });
-  myPlace.follow({ live, board, window: chosenWindow, tiebreak, writeScore });
-  void showReset();
+  const window = book.find(choice.window) ?? (await unlisted(choice.window, turn));
+  if (turn !== showing) return;
+  showWindow(window);
+  if (window === null) return;
+  const { tiebreak = 'earliest' } = definition;
+  const live = board.connect({ withKey: view === 'friends' });
+  myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), tiebreak, writeScore });
+  list.mine = view === 'guilds' ? null : memory.me.get();
+  byId('hint').hidden = true;
+  if (view === 'friends' && friendsOf() === null) {
+    list.leave();
+    notice.show({ title: 'Whose friends?', text: 'Say who you are, under “My place”.', who: true });
+    return;
+  }
+  const request = { board: choice.board, window: window.id, scope: scopeOfPlayers(), ...channelOf(view, limit) };
+  list.watch({ live, request, view, tiebreak, writeScore });
+  if (readScope(scope).kind === 'guild') void nameGuild(kinds);
 }
 
-function showList(list, changes) {
-  const isEmpty = list.rows.length === 0;
-  byId('table').hidden = isEmpty;
-  if (isEmpty)
-    showNotice('No entries yet', 'Scores show here the moment they are submitted.', { command: board === DEMO_BOARD });
-  else hideNotice();
-  view.show(list, changes);
-  byId('caption').textContent = `${byId('title').textContent}: the first ${count(list.rows.length)}`;
-  byId('total').textContent = `${count(list.total)} ${list.total === 1 ? 'entry' : 'entries'}`;
-  byId('as-of').textContent = list.asOf ? `as of ${timeOfDay(list.asOf)}` : '';
-  byId('as-of').title = list.asOf ?? '';
-  summary.tell(list, writeScore);
+function channelOf(view, limit) {
+  if (view === 'friends') return { channel: 'friends', playerId: friendsOf() };
+  return { channel: view === 'guilds' ? 'guilds' : 'top', limit };
 }
 
-/** When the window ends is said by the reads; that it is not known takes nothing from the board itself. */
-async function showReset() {
-  const asked = chosenWindow;
-  const answer = await rest.entries(board, { window: asked, limit: 1 }).catch(() => null);
-  if (asked !== chosenWindow) return;
-  resetsAt = answer?.window?.resetsAt ?? null;
-  tellReset();
+/** A window that is not among those listed so far: the service knows it, or says why not. */
+async function unlisted(window, turn) {
+  try {
+    const answer = await rest.entries(choice.board, { window, limit: 1 });
+    return windowOfAnswer(answer.window);
+  } catch (error) {
+    if (turn === showing) refused(problemOf(error));
+    return null;
+  }
 }
 
-function tellReset() {
-  byId('resets').textContent = resetsAt ? `next reset ${untilWords(resetsAt)}` : '';
-  byId('resets').title = resetsAt ? dateAndTime(resetsAt) : '';
+function showScope(kinds) {
+  const { kind, value } = readScope(choice.scope);
+  const guildName = kind === 'guild' ? guildNames.of(value) : null;
+  scopes.show({ kinds, scope: choice.scope, isOffered: choice.view !== 'guilds', guildName });
+}
+
+async function nameGuild(kinds) {
+  const { scope } = choice;
+  const found = await guildNames.find(readScope(scope).value, { board: choice.board, window: shown.id });
+  if (found && choice.scope === scope) showScope(kinds);
+}
+
+/** Everything that hangs on the window, apart from the list itself. */
+function showWindow(window) {
+  shown = window;
+  windows.show(board.book, window);
+  countdown.tell(window);
+  const about = { board: choice.board, window, scope: choice.scope, needsKey: board.isPrivate };
+  standing.show(window === null || over.about?.id === window.id ? null : about, clock.now());
+}
+
+/** A window began, froze or ended: one that was followed by its running name is followed no longer than it runs. */
+function windowsChanged() {
+  const { book } = board;
+  const running = book.find(choice.window);
+  if (shown === null || shown.state === 'upcoming') {
+    if (running !== null) void show();
+    return;
+  }
+  const present = book.find(shown.id) ?? shown;
+  if (running !== null && running.id !== present.id) over.tell(present);
+  showWindow(present);
+}
+
+function showList({ rows, total, asOf }) {
+  const { view } = choice;
+  if (view === 'guilds') guildNames.learn(rows);
+  if (rows.length === 0) {
+    const scope = scopeLabel(scopeOfPlayers(), (id) => guildNames.of(id));
+    const isDemo = choice.board === DEMO_BOARD;
+    notice.show(emptyNotice({ view, scope, player: friendsOf(), isOver: isOver(shown), isDemo }));
+  } else notice.hide();
+  const hint = view === 'friends' && rows.length === 1 ? friendsHint(friendsOf()) : null;
+  byId('hint').hidden = hint === null;
+  if (hint) byId('hint').replaceChildren(...hint);
+  const what = `${byId('title').textContent}, ${labelOf(shown, clock.now())}`;
+  tellFacts({ rows, total, asOf }, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });
+  summary.tell({ rows, total }, writeScore);
 }
 
 function showState({ name }) {
-  byId('connection').dataset.state = name;
-  if (byId('connection-text').textContent !== STATE_WORDS[name])
-    byId('connection-text').textContent = STATE_WORDS[name];
-  if (name === 'unauthorized')
-    explain({ status: 401, title: 'A key is needed', detail: 'The key was not accepted, or has expired.' });
+  showConnection(name);
+  if (name !== 'unauthorized') return;
+  refused({ status: 401, title: 'A key is needed', detail: 'The key was not accepted, or has expired.' });
+  board.disconnect();
+}
+
+/** Says why there is no such list, while the rest of the board stays. */
+function refused(problem) {
+  if (problem.code === 'BOARD_NOT_FOUND' || (problem.status === 401 && board.isPrivate)) {
+    explain(problem);
+    return;
+  }
+  list.leave();
+  byId('hint').hidden = true;
+  forgetFacts();
+  notice.show(refusalNotice(problem, choice.view));
+  clearTimeout(againTimer);
+  // What is wrong with the question stays wrong.
+  if (problem.status >= 429 || problem.status === 0) againTimer = setTimeout(() => void show(), LOOK_AGAIN_MS);
 }
 
 /** Says why there is no board to see, and what helps; looks again by itself where that may help. */
 function explain(problem) {
-  close();
-  view.clear();
-  byId('table').hidden = true;
-  byId('me-bar').hidden = true;
+  leave();
   showControls(false);
-  if (definition === null) showTitle(board);
-  for (const id of ['total', 'as-of', 'resets']) byId(id).textContent = '';
+  if (board.definition === null) showTitle(choice.board);
   if (problem.status === 401 || problem.status === 403) {
-    showNotice(problem.title, problemDetail(problem), { key: true });
+    notice.show(refusalNotice(problem, 'players'));
     return;
   }
-  if (problem.status === 404) {
-    const isDemo = board === DEMO_BOARD;
-    const detail = isDemo
-      ? 'Fill it with 127 years of football, and watch it here while it runs:'
-      : 'It shows here as soon as it is made.';
-    showNotice(`There is no board “${board}” yet`, detail, { command: isDemo });
-  } else {
-    showNotice(problem.title, problemDetail(problem));
-  }
-  showState({ name: 'waiting' });
-  openTimer = setTimeout(open, LOOK_AGAIN_MS);
+  notice.show(boardNotice(problem, choice.board));
+  showConnection('waiting');
+  againTimer = setTimeout(() => void open(), LOOK_AGAIN_MS);
 }
 
-function showNotice(title, text, { command = false, key = false } = {}) {
-  byId('notice').hidden = false;
-  byId('notice-title').textContent = title;
-  byId('notice-text').textContent = text;
-  byId('notice-command').hidden = !command;
-  byId('notice-key').hidden = !key;
-}
-
-function hideNotice() {
-  byId('notice').hidden = true;
-}
-
-function showChoices() {
-  const choices = windowChoices(definition.windows);
-  if (!choices.some(({ id }) => id === chosenWindow)) chosenWindow = choices[0].id;
-  const legend = byId('windows').querySelector('legend');
-  byId('windows').replaceChildren(legend, ...choices.map(windowChoice));
-  byId('windows').hidden = choices.length < 2;
-  showSizes(definition.push?.top ?? Infinity);
-}
-
-/** A board pushes so many rows and no more; the sizes beyond are not offered. */
-function showSizes(pushed) {
-  const inputs = [...document.querySelectorAll('#sizes input')];
-  inputs.forEach((input, index) => (input.closest('label').hidden = index > 0 && Number(input.value) > pushed));
-  const offered = inputs.filter((input) => !input.closest('label').hidden);
-  const chosen = offered.find((input) => input.value === size) ?? offered.at(-1);
-  chosen.checked = true;
-  size = chosen.value;
-}
-
-function windowChoice({ id, label }) {
-  const element = document.createElement('label');
-  const input = document.createElement('input');
-  Object.assign(input, { type: 'radio', name: 'window', value: id, checked: id === chosenWindow });
-  const text = document.createElement('span');
-  text.textContent = label;
-  element.append(input, text);
-  return element;
-}
-
-function remember() {
-  const parameters = new URLSearchParams(location.search);
-  parameters.set('window', chosenWindow);
-  parameters.set('top', size);
-  history.replaceState(null, '', `?${parameters}`);
+function leave() {
+  clearTimeout(againTimer);
+  showing += 1;
+  over.clear();
+  list.leave();
+  myPlace.leave();
+  board.close();
+  forgetFacts();
+  countdown.tell(null);
+  standing.show(null);
+  byId('hint').hidden = true;
+  byId('me-bar').hidden = true;
 }
 
 /** Asks for a key in the words of the refusal; true when there is a new one. */
@@ -226,26 +266,36 @@ async function askBecause(error) {
   return true;
 }
 
-byId('view-form').addEventListener('change', (event) => {
-  if (event.target.name === 'window') chosenWindow = event.target.value;
-  else size = event.target.value;
-  remember();
-  if (live) watch();
+function meChanged(playerId) {
+  if (choice.view === 'friends') go({ player: playerId }, { replace: true });
+  else list.mine = choice.view === 'guilds' ? null : playerId;
+}
+
+byId('view-form').addEventListener('submit', (event) => {
+  event.preventDefault();
+  scopes.submit();
 });
-byId('view-form').addEventListener('submit', (event) => event.preventDefault());
 byId('notice-key').addEventListener('click', async () => {
-  if (await askBecause({ message: byId('notice-text').textContent })) await open();
+  if (await askBecause({ message: notice.text })) await open();
 });
+byId('notice-who').addEventListener('click', () => byId('me-input').focus());
 byId('key-forget').addEventListener('click', () => {
   memory.key.set(null);
   void open();
 });
 byId('reset-open').addEventListener('click', () => {
   confirmReset(byId('title').textContent, async (key) => {
-    await rest.reset(board, key);
-    if (live) watch();
+    await rest.reset(choice.board, key);
+    if (board.book === null) return;
+    await board.book.refresh();
+    void show();
   });
 });
-globalThis.addEventListener('online', () => live?.reconnectNow());
-setInterval(tellReset, 20_000);
+globalThis.addEventListener('popstate', () => {
+  const before = choice.board;
+  choice = readAddress(location.search);
+  over.clear();
+  void (choice.board === before && board.book ? show() : open());
+});
+globalThis.addEventListener('online', () => board.live?.reconnectNow());
 void open();

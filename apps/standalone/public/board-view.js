@@ -16,6 +16,8 @@ export class BoardView {
   #rows = new Map();
   #writeScore;
   #mine = null;
+  #extraOf = null;
+  #hrefOf = null;
   #isCompact;
 
   /** `body` is the `<tbody>`. A compact table says neither what a row gained nor its share of the best score. */
@@ -29,6 +31,16 @@ export class BoardView {
     this.#writeScore = writeScore;
   }
 
+  /** What the rows say beside their score, as text of an entry; null: nothing. For rows that come after. */
+  set extraOf(extraOf) {
+    this.#extraOf = extraOf;
+  }
+
+  /** Where the names of rows lead, as an address of an entry; null: nowhere. For rows that come after. */
+  set hrefOf(hrefOf) {
+    this.#hrefOf = hrefOf;
+  }
+
   /** Whose row is marked; null marks none. */
   set mine(playerId) {
     this.#mine = playerId;
@@ -39,6 +51,11 @@ export class BoardView {
   point(playerId) {
     for (const row of this.#rows.values()) row.element.removeAttribute('aria-current');
     this.#rows.get(playerId)?.element.setAttribute('aria-current', 'true');
+  }
+
+  /** Whose row an element is in; undefined when it is in none. */
+  playerAt(element) {
+    return [...this.#rows.values()].find((row) => row.element.contains(element))?.playerId;
   }
 
   /** Forgets every row, so that the next list appears without movement. */
@@ -77,7 +94,11 @@ export class BoardView {
   }
 
   #add(playerId) {
-    const row = makeRow(this.#isCompact);
+    const row = makeRow({
+      isCompact: this.#isCompact,
+      hasExtra: this.#extraOf !== null,
+      isLink: this.#hrefOf !== null,
+    });
     markMine(row, this.#mine, playerId);
     row.playerId = playerId;
     this.#rows.set(playerId, row);
@@ -92,7 +113,9 @@ export class BoardView {
     row.rank.dataset.place = entry.rank <= 3 ? String(entry.rank) : '';
     write(row.label, entry.displayName ?? entry.playerId);
     row.name.title = entry.displayName ? `${entry.displayName} (${entry.playerId})` : entry.playerId;
+    if (this.#hrefOf) row.label.href = this.#hrefOf(entry);
     write(row.details, columnWords(entry.columns));
+    if (row.extra) write(row.extra, this.#extraOf(entry));
     write(row.score, this.#writeScore(entry.score));
     row.score.title = String(entry.score);
     const places = rankBefore === null ? 0 : rankBefore - entry.rank;
@@ -123,20 +146,21 @@ export class BoardView {
   }
 }
 
-function makeRow(isCompact) {
+function makeRow({ isCompact, hasExtra, isLink }) {
   const element = make('tr');
   const rank = make('span');
   const move = make('td', 'move');
   const name = Object.assign(make('th', 'name'), { scope: 'row' });
-  const label = Object.assign(make('span', 'label'), { dir: 'auto' });
+  const label = Object.assign(make(isLink ? 'a' : 'span', 'label'), { dir: 'auto' });
   const details = make('span', 'details');
   const who = make('div', 'who', [label, Object.assign(make('span', 'you'), { textContent: 'You' }), details]);
   name.append(who);
-  const gain = make('td', 'gain');
+  const extra = hasExtra ? make('td', 'extra') : null;
+  const gain = isCompact ? null : make('td', 'gain');
   const score = make('td', 'score');
-  element.append(make('td', 'rank', [rank]), move, name, ...(isCompact ? [] : [gain]), score);
-  const gained = isCompact ? null : new News(gain, gainOf);
-  return { element, rank, moved: new News(move, arrowOf), name, label, details, gained, score };
+  element.append(...[make('td', 'rank', [rank]), move, name, extra, gain, score].filter(Boolean));
+  const gained = gain && new News(gain, gainOf);
+  return { element, rank, moved: new News(move, arrowOf), name, label, details, extra, gained, score };
 }
 
 function make(tag, className = '', children = []) {

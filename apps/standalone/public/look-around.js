@@ -11,7 +11,7 @@ export class LookAround {
   #source;
   #view = new BoardView(byId('look-rows'), { isCompact: true });
 
-  /** `source()` gives `{ rest, board, window, writeScore, me }` of the moment. */
+  /** `source()` gives `{ rest, board, window, scope, writeScore, me }` of the moment. */
   constructor({ source }) {
     this.#source = source;
     const form = byId('look-form');
@@ -53,14 +53,14 @@ export class LookAround {
       say(byId('look-message'), 'A rank is a whole number from 1.');
       return;
     }
-    const { rest, board, window } = this.#source();
+    const { rest, board, window, scope } = this.#source();
     const limit = 2 * AROUND + 1;
     let offset = Math.max(0, rank - 1 - AROUND);
-    let answer = await rest.entries(board, { window, offset, limit });
+    let answer = await rest.entries(board, { window, scope, offset, limit });
     const isBeyond = rank > answer.total;
     if (isBeyond && answer.total > 0) {
       offset = Math.max(0, answer.total - limit);
-      answer = await rest.entries(board, { window, offset, limit });
+      answer = await rest.entries(board, { window, scope, offset, limit });
     }
     const place = Math.min(rank, answer.total);
     const words = isBeyond ? `The board ends at rank ${count(answer.total)}` : `Around rank ${count(rank)}`;
@@ -68,8 +68,8 @@ export class LookAround {
   }
 
   async #aroundPlayer(playerId) {
-    const { rest, board, window } = this.#source();
-    const answer = await rest.player(board, playerId, { window, around: AROUND });
+    const { rest, board, window, scope } = this.#source();
+    const answer = await rest.player(board, playerId, { window, scope, around: AROUND });
     const words = `${answer.entry.displayName ?? playerId}: rank ${count(answer.entry.rank)} of ${count(answer.total)}`;
     this.#show(answer.neighbours, answer, words, (entry) => entry.playerId === playerId);
   }

@@ -35,9 +35,9 @@ export class MyPlace {
     });
   }
 
-  /** Follows the reader on this board and window through `live`; called again, leaves what it followed before. */
-  follow({ live, board, window, tiebreak, writeScore }) {
-    this.#source = { live, board, window, tiebreak, writeScore };
+  /** Follows the reader in this list through `live`; called again, leaves what it followed before. */
+  follow({ live, board, window, scope, tiebreak, writeScore }) {
+    this.#source = { live, board, window, scope, tiebreak, writeScore };
     this.#view.writeScore = writeScore;
     this.#restart();
   }
@@ -69,8 +69,8 @@ export class MyPlace {
   }
 
   #subscribe(playerId) {
-    const { live, board, window, tiebreak } = this.#source;
-    const request = { board, window, channel: 'player', playerId, around: AROUND };
+    const { live, board, window, scope, tiebreak } = this.#source;
+    const request = { board, window, scope, channel: 'player', playerId, around: AROUND };
     this.#subscription = live.subscribe(request, {
       tiebreak,
       onList: (list, changes) => this.#show(playerId, list, changes),

@@ -21,27 +21,53 @@ export class ProblemError extends Error {
   }
 }
 
-/** The REST calls the page makes. `getKey` is asked before each call; null sends it without identity. */
+/**
+ * The REST calls the page makes. `getKey` is asked before each call; null sends it without identity. `clock` hears what
+ * time the service says it is.
+ */
 export class Rest {
   #getKey;
+  #clock;
   #fetch;
 
-  constructor({ getKey, fetch = (...args) => globalThis.fetch(...args) }) {
+  constructor({ getKey, clock = null, fetch = (...args) => globalThis.fetch(...args) }) {
     this.#getKey = getKey;
+    this.#clock = clock;
     this.#fetch = fetch;
   }
 
   board(board) {
-    return this.#call('GET', `/v1/boards/${encodeURIComponent(board)}`);
+    return this.#read(pathOf(board));
   }
 
-  entries(board, { window, offset, limit }) {
-    return this.#call('GET', `/v1/boards/${encodeURIComponent(board)}/entries?${query({ window, offset, limit })}`);
+  /** A page of the board's windows: those that run first, then those to come, then those that are over. */
+  windows(board, { cursor, limit } = {}) {
+    return this.#read(`${pathOf(board)}/windows?${query({ cursor, limit })}`, { isTimed: true });
   }
 
-  player(board, playerId, { window, around }) {
-    const path = `/v1/boards/${encodeURIComponent(board)}/players/${encodeURIComponent(playerId)}`;
-    return this.#call('GET', `${path}?${query({ window, around })}`);
+  entries(board, { window, scope, offset, limit }) {
+    return this.#read(`${pathOf(board)}/entries?${query({ window, scope: scopeOf(scope), offset, limit })}`);
+  }
+
+  guilds(board, { window, limit }) {
+    return this.#read(`${pathOf(board)}/guilds?${query({ window, limit })}`);
+  }
+
+  player(board, playerId, { window, scope, around }) {
+    const path = `${pathOf(board)}/players/${encodeURIComponent(playerId)}`;
+    return this.#read(`${path}?${query({ window, scope: scopeOf(scope), around })}`);
+  }
+
+  /** Where a whole window can be downloaded, as `csv` or `ndjson`. */
+  exportPath(board, { window, scope, format }) {
+    return `${pathOf(board)}/export?${query({ window, scope: scopeOf(scope), format })}`;
+  }
+
+  /** A download as the service streams it, for boards that want a key. */
+  async download(path) {
+    const response = await this.#send('GET', path, { accept: '*/*' });
+    if (!response.ok) await readAnswer(response);
+    return response;
   }
 
   /**
@@ -49,7 +75,7 @@ export class Rest {
    * with the same `submissionId`: it counts once. `onRetry(attempt)` hears each further try.
    */
   async submit(board, submission, { onRetry }) {
-    const path = `/v1/boards/${encodeURIComponent(board)}/scores`;
+    const path = `${pathOf(board)}/scores`;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#call('POST', path, { body: submission, headers: { prefer: 'wait=1' } });
@@ -66,20 +92,39 @@ export class Rest {
     return this.#call('POST', `/v1/admin/boards/${encodeURIComponent(board)}/reset`, { key: adminKey });
   }
 
-  async #call(method, path, { body, headers = {}, key = this.#getKey() } = {}) {
-    const init = { method, headers: { accept: 'application/json', ...headers } };
+  /** What anybody may read is read also by those whose key has expired. */
+  async #read(path, options = {}) {
+    try {
+      return await this.#call('GET', path, options);
+    } catch (error) {
+      if (error.status !== 401 || !this.#getKey()) throw error;
+      return this.#call('GET', path, { ...options, key: null }).catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  async #call(method, path, { body, headers = {}, key, isTimed = false } = {}) {
+    const askedAt = Date.now();
+    const response = await this.#send(method, path, { accept: 'application/json', ...headers }, { body, key, isTimed });
+    // An answer that was kept somewhere would tell the time of then.
+    if (isTimed) this.#clock?.observe(response.headers.get('date'), askedAt, Date.now());
+    return readAnswer(response);
+  }
+
+  async #send(method, path, headers, { body, key = this.#getKey(), isTimed = false } = {}) {
+    const init = { method, headers: { ...headers } };
+    if (isTimed) init.cache = 'no-store';
     if (body !== undefined) {
       init.body = JSON.stringify(body);
       init.headers['content-type'] = 'application/json';
     }
     if (key) init.headers.authorization = `Bearer ${key}`;
-    let response;
     try {
-      response = await this.#fetch(path, init);
+      return await this.#fetch(path, init);
     } catch (cause) {
       throw unreachable(cause);
     }
-    return readAnswer(response);
   }
 }
 
@@ -105,6 +150,15 @@ function isRetriable(error) {
 function retryDelayMs(error, attempt) {
   const stated = Number(error.problem.retryAfter) * 1000;
   return stated > 0 ? Math.min(stated, RETRY_AFTER_MAX_MS) : 500 * 2 ** attempt;
+}
+
+function pathOf(board) {
+  return `/v1/boards/${encodeURIComponent(board)}`;
+}
+
+/** Everybody needs no word. */
+function scopeOf(scope) {
+  return scope === 'global' ? null : scope;
 }
 
 function query(parameters) {

@@ -1,12 +1,10 @@
 /** Numbers, times and outcomes in the reader's own format. */
 
 const integers = new Intl.NumberFormat();
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'always' });
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const scientific = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumFractionDigits: 6 });
 
-const WINDOW_NAMES = { alltime: 'All time', daily: 'Daily', weekly: 'Weekly', monthly: 'Monthly' };
 const OUTCOMES = {
   created: 'New entry',
   improved: 'Improved',
@@ -34,31 +32,12 @@ export function scoreFormat(format) {
   };
 }
 
-/** `windows` of a board definition → what can be asked for, with a label. */
-export function windowChoices(windows = ['alltime']) {
-  return windows.flatMap((window) => {
-    if (typeof window === 'string') return [{ id: window, label: WINDOW_NAMES[window] ?? window }];
-    if (window.season) return [{ id: `season:${window.season}`, label: `Season ${window.season}` }];
-    if (window.rolling) return [{ id: `rolling:${window.rolling}`, label: `Last ${window.rolling}` }];
-    return [];
-  });
-}
-
 export function timeOfDay(iso) {
   return clockTime.format(new Date(iso));
 }
 
 export function dateAndTime(iso) {
   return fullTime.format(new Date(iso));
-}
-
-/** "in 5 hours", "in 40 minutes": how far away a moment is. */
-export function untilWords(iso, now = Date.now()) {
-  const seconds = Math.max(0, Math.round((Date.parse(iso) - now) / 1000));
-  if (seconds < 90) return relative.format(seconds, 'second');
-  if (seconds < 90 * 60) return relative.format(Math.round(seconds / 60), 'minute');
-  if (seconds < 36 * 3600) return relative.format(Math.round(seconds / 3600), 'hour');
-  return relative.format(Math.round(seconds / 86_400), 'day');
 }
 
 /** The answer to a submission as one or two sentences. */

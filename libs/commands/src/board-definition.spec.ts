@@ -4,6 +4,13 @@ import { parseBoardDefinition } from './board-definition.js';
 
 const BOARD = { order: 'desc', operator: 'best' };
 
+const season = (more: object): object => ({
+  season: 's1',
+  startsAt: '2026-01-01T00:00:00Z',
+  endsAt: '2026-12-01T00:00:00Z',
+  ...more,
+});
+
 function faultsOfBody(body: unknown, boardId?: string): Fault[] {
   try {
     parseBoardDefinition(body, boardId);
@@ -39,10 +46,55 @@ describe('a board definition', () => {
     expect(faultsOfBody({ ...BOARD, sharding: { by: 'hash', count: 65 } })).toEqual([
       { pointer: '/sharding/count', message: 'must not be greater than 64' },
     ]);
-    expect(faultsOfBody({ ...BOARD, windows: ['alltime', 'hourly'] })[0]).toEqual({
-      pointer: '/windows',
-      message: expect.stringMatching(/^each value must be one of the following values: alltime, daily/) as string,
-    });
+    expect(faultsOfBody({ ...BOARD, snapshot: { keepEveryMinutes: 0 }, retention: { standingsDays: 0 } })).toEqual([
+      { pointer: '/snapshot/keepEveryMinutes', message: 'must not be less than 1' },
+      { pointer: '/retention/standingsDays', message: 'must not be less than 1' },
+    ]);
+  });
+
+  it.each<[string, unknown, string, RegExp]>([
+    ['an unknown window', 'hourly', '', /^must be one of "alltime", "daily"/],
+    ['a window that is a number', 7, '', /^must be one of/],
+    ['a season without an end', { season: 's', startsAt: '2026-01-01T00:00:00Z' }, '/endsAt', /^is required$/],
+    ['a season with a bad id', season({ season: 'S 1' }), '/season', /./],
+    ['a season that ends before it starts', season({ endsAt: '2025-01-01T00:00:00Z' }), '/endsAt', /after startsAt/],
+    ['a freeze outside the season', season({ freezeAt: '2027-01-01T00:00:00Z' }), '/freezeAt', /before endsAt/],
+    ['a season in words', season({ startsAt: 'tomorrow' }), '/startsAt', /RFC 3339/],
+    ['rolling days', { rolling: '7d' }, '/rolling', /whole hours/],
+    ['half a cron', { cron: '0 18 *' }, '/cron', /./],
+    ['a field too many', { rolling: '24h', every: 1 }, '/every', /^is not a known field$/],
+  ])('with %s is told where', (_name, window, pointer, message) => {
+    const [fault] = faultsOfBody({ ...BOARD, windows: ['alltime', window] });
+    expect(fault!.pointer).toBe(`/windows/1${pointer}`);
+    expect(fault!.message).toMatch(message);
+  });
+
+  it('has each window once, and at most one cron', () => {
+    expect(faultsOfBody({ ...BOARD, windows: ['daily', 'alltime', 'daily'] })).toEqual([
+      { pointer: '/windows/2', message: 'the window "daily" is there twice' },
+    ]);
+    expect(faultsOfBody({ ...BOARD, windows: [{ cron: '0 0 * * *' }, { cron: '0 1 * * *' }] })[0]!.pointer).toBe(
+      '/windows/1',
+    );
+  });
+
+  it.each<[string, unknown[], string]>([
+    ['without global', ['region'], '/scopes'],
+    ['an unknown one', ['global', 'country'], '/scopes/1'],
+    ['an attribute of a reserved name', ['global', { attribute: 'guild' }], '/scopes/1/attribute'],
+    ['one twice', ['global', 'region', 'region'], '/scopes/2'],
+  ])('with scopes that cannot be is told where: %s', (_name, scopes, pointer) => {
+    expect(faultsOfBody({ ...BOARD, scopes }).map((fault) => fault.pointer)).toEqual([pointer]);
+  });
+
+  it('is told of a zone that does not exist, and of a k that does not belong', () => {
+    expect(faultsOfBody({ ...BOARD, timeZone: 'Europe/Atlantis' }).map(({ pointer }) => pointer)).toEqual([
+      '/timeZone',
+    ]);
+    for (const guildAggregate of [{ kind: 'top' }, { kind: 'sum', k: 3 }]) {
+      const told = faultsOfBody({ ...BOARD, guildAggregate });
+      expect(told.map(({ pointer }) => pointer)).toEqual(['/guildAggregate/k']);
+    }
   });
 
   it('names in its faults nothing twice, whatever a field is called', () => {
@@ -66,7 +118,23 @@ describe('a board definition', () => {
   });
 
   it('that was read can be put again', () => {
-    const definition = parseBoardDefinition({ ...BOARD, limits: { scoreMin: 0 } }, 'blitz');
+    const windows = [
+      'alltime',
+      'monthly',
+      season({ freezeAt: '2026-11-01T00:00:00Z' }),
+      { rolling: '24h' },
+      { cron: '0 18 * * 5' },
+    ];
+    const scopes = ['global', 'region', 'guild', { attribute: 'country' }];
+    const options = {
+      windows,
+      scopes,
+      timeZone: 'Asia/Kathmandu',
+      snapshot: { keepEveryMinutes: 5 },
+      limits: { scoreMin: 0 },
+    };
+    const definition = parseBoardDefinition({ ...BOARD, ...options }, 'blitz');
+    expect(definition).toMatchObject(options);
     expect(parseBoardDefinition({ id: 'blitz', ...definition }, 'blitz')).toEqual(definition);
   });
 });

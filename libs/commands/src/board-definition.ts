@@ -1,179 +1,17 @@
-import 'reflect-metadata';
 import {
-  COLUMNS_MAX,
   escapePointer,
-  LadderError,
-  NAMED_ID_PATTERN,
-  PUSH_TOP_MAX,
-  SHARDS_MAX,
-  validationFailed,
-  WINDOW_KINDS,
-  withBoardDefaults,
+  faultOfTimeZone,
   isCleanText,
+  LadderError,
+  validationFailed,
+  withBoardDefaults,
   type BoardDefinition,
   type Fault,
-  type SortOrder,
 } from '@laddercast/domain';
-import { plainToInstance, Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsNumber,
-  IsObject,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-  validateSync,
-  type ValidationError,
-} from 'class-validator';
-
-const DAY_SECONDS = 86_400;
-
-export class SortColumnDto {
-  @Matches(/^[a-zA-Z][a-zA-Z0-9_]{0,31}$/, { message: 'must be 1-32 letters, digits or "_", beginning with a letter' })
-  name!: string;
-  @IsIn(['asc', 'desc'])
-  order!: SortOrder;
-}
-
-export class ShardingDto {
-  @IsIn(['hash'])
-  by!: 'hash';
-  @IsInt()
-  @Min(1)
-  @Max(SHARDS_MAX)
-  count!: number;
-}
-
-export class LimitsDto {
-  @IsOptional()
-  @IsNumber()
-  scoreMin?: number | null;
-  @IsOptional()
-  @IsNumber()
-  scoreMax?: number | null;
-}
-
-export class PushDto {
-  @IsOptional()
-  @IsInt()
-  @Min(50)
-  @Max(60_000)
-  intervalMs?: number;
-  @IsOptional()
-  @IsInt()
-  @Min(10)
-  @Max(PUSH_TOP_MAX)
-  top?: number;
-}
-
-export class FormatDto {
-  @IsOptional()
-  @IsIn(['number', 'time', 'currency'])
-  kind?: 'number' | 'time' | 'currency';
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(10)
-  decimals?: number;
-  @IsOptional()
-  @IsString()
-  @MaxLength(32)
-  unit?: string | null;
-}
-
-/** The body of `PUT /v1/boards/{board}`. */
-export class BoardDefinitionDto {
-  /** Only that of the path: answers carry it, and what is read can be put again. */
-  @IsOptional()
-  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of the path, or absent' })
-  id?: string;
-  @IsOptional()
-  @IsString()
-  @MaxLength(200)
-  title?: string | null;
-  @IsIn(['asc', 'desc'])
-  order!: SortOrder;
-  @IsIn(['best', 'latest', 'sum'])
-  operator!: 'best' | 'latest' | 'sum';
-  @IsOptional()
-  @IsIn(['earliest', 'latest', 'none'])
-  tiebreak?: 'earliest' | 'latest' | 'none';
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(COLUMNS_MAX)
-  @ArrayUnique((column: SortColumnDto | null) => column?.name)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => SortColumnDto)
-  columns?: SortColumnDto[];
-  @IsOptional()
-  @IsIn(['ordinal', 'competition'])
-  rankStyle?: 'ordinal' | 'competition';
-  @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
-  @IsIn(WINDOW_KINDS, { each: true })
-  windows?: BoardDefinition['windows'];
-  @IsOptional()
-  @IsIn(['UTC'])
-  timeZone?: 'UTC';
-  @IsOptional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
-  @IsIn(['global'], { each: true })
-  scopes?: ['global'];
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ShardingDto)
-  sharding?: ShardingDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => LimitsDto)
-  limits?: LimitsDto;
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(30 * DAY_SECONDS)
-  graceSeconds?: number;
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(400 * DAY_SECONDS)
-  keepEndedSeconds?: number;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => PushDto)
-  push?: PushDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => FormatDto)
-  format?: FormatDto;
-  @IsOptional()
-  @IsIn(['servers', 'players'])
-  submitters?: 'servers' | 'players';
-  @IsOptional()
-  @IsBoolean()
-  clientTime?: boolean;
-  @IsOptional()
-  @IsIn(['public', 'private'])
-  visibility?: 'public' | 'private';
-}
+import { plainToInstance } from 'class-transformer';
+import { validateSync, type ValidationError } from 'class-validator';
+import { BoardDefinitionDto } from './board-definition-dto.js';
+import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 
 /**
  * The definition behind a body, with all defaults.
@@ -229,7 +67,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** Options of the contract and of the releases it foresees that are not built: never stored and ignored. */
-const UNBUILT_OPTIONS = ['snapshot', 'guildAggregate', 'decay', 'dense', 'change'];
+const UNBUILT_OPTIONS = ['decay', 'dense', 'change'];
 const UNBUILT_LIMITS = ['entriesMax', 'attemptsMax', 'entryLifetimeSeconds'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
@@ -243,16 +81,7 @@ function refuseUnbuilt(body: Record<string, unknown>): void {
     );
   }
   if (body['rankStyle'] === 'dense') unbuilt.push('rankStyle: dense');
-  if (typeof body['timeZone'] === 'string' && body['timeZone'] !== 'UTC') unbuilt.push('timeZone');
   if (isObject(body['sharding']) && body['sharding']['by'] === 'range') unbuilt.push('sharding by range');
-  for (const window of asArray(body['windows'])) {
-    if (isObject(window)) unbuilt.push(`windows: ${Object.keys(window)[0] ?? ''}`);
-    else if (typeof window === 'string' && /^(rolling|season|cron)\b/.test(window)) unbuilt.push(`windows: ${window}`);
-  }
-  for (const scope of asArray(body['scopes'])) {
-    if (isObject(scope) || scope === 'region' || scope === 'guild')
-      unbuilt.push(`scopes: ${isObject(scope) ? 'attribute' : scope}`);
-  }
   if (unbuilt.length > 0) {
     throw new LadderError('NOT_SUPPORTED', `Not built yet: ${unbuilt.join(', ')}. Leave it out.`, {
       option: unbuilt[0],
@@ -262,7 +91,6 @@ function refuseUnbuilt(body: Record<string, unknown>): void {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const asArray = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** Rules between fields. */
 function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: string | undefined): Fault[] {
@@ -277,6 +105,13 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   }
   if (dto.operator === 'sum' && (dto.columns?.length ?? 0) > 0) {
     faults.push({ pointer: '/columns', message: 'a sum board takes no extra columns' });
+  }
+  faults.push(...faultsOfWindows(dto.windows ?? []), ...(dto.scopes ? faultsOfScopes(dto.scopes) : []));
+  const zoneFault = dto.timeZone === undefined ? null : faultOfTimeZone(dto.timeZone);
+  if (zoneFault) faults.push({ pointer: '/timeZone', message: zoneFault });
+  const { kind, k } = dto.guildAggregate ?? {};
+  if ((kind === 'top') !== (k != null)) {
+    faults.push({ pointer: '/guildAggregate/k', message: 'goes with the kind "top", and only with it' });
   }
   for (const [pointer, text] of [
     ['/title', dto.title],

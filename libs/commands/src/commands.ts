@@ -1,4 +1,6 @@
 import type { Board, BoardDefinition, EntryOutcome, LadderError, RankMovement } from '@laddercast/domain';
+import type { FriendshipState, Guild, GuildTarget, PlayerProfile, StoredPlayer } from '@laddercast/ledger';
+import type { StandingsPreview } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
 import type { Identity } from './identity.js';
 import type { SubmissionBody } from './submission-body.js';
@@ -83,6 +85,28 @@ export class ResetBoardCommand extends Command<Board> {
   }
 }
 
+/** What closing a window writes, or would write. */
+export interface ClosedWindow {
+  board: string;
+  window: { id: string; startsAt: string | null; endsAt: string | null };
+  dryRun: boolean;
+  /** Each list with its number of entries and its first ten. */
+  scopes: StandingsPreview[];
+}
+
+/** Ends a window now, without grace, and writes its final standings; a dry run only says what they would be. */
+export class CloseWindowCommand extends Command<ClosedWindow> {
+  constructor(
+    readonly identity: Identity,
+    readonly boardId: string,
+    /** A full id, or the name of a running window. */
+    readonly window: string,
+    readonly dryRun: boolean,
+  ) {
+    super();
+  }
+}
+
 export interface OverrideResult {
   board: string;
   playerId: string;
@@ -100,6 +124,132 @@ export class OverrideEntryCommand extends Command<OverrideResult> {
     readonly entry: { score: number; columns: Record<string, number> } | null,
     readonly reason: string | null,
   ) {
+    super();
+  }
+}
+
+/** Makes two players friends; asked by a player it is a request until the other asks, too. */
+export class AddFriendCommand extends Command<FriendshipState> {
+  constructor(
+    readonly identity: Identity,
+    readonly playerId: string,
+    readonly otherId: string,
+  ) {
+    super();
+  }
+}
+
+/** Ends a friendship on both sides, takes a request back, or refuses one. */
+export class RemoveFriendCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly playerId: string,
+    readonly otherId: string,
+  ) {
+    super();
+  }
+}
+
+/** Lets a player follow another, or follow it no longer. */
+export class ChangeFollowCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly followerId: string,
+    readonly followedId: string,
+    readonly follows: boolean,
+  ) {
+    super();
+  }
+}
+
+/** Puts a player into a named circle; the answer is how many members it has now. */
+export class AddCircleMemberCommand extends Command<number> {
+  constructor(
+    readonly identity: Identity,
+    readonly circleId: string,
+    readonly playerId: string,
+  ) {
+    super();
+  }
+}
+
+/** Takes a player out of a named circle. */
+export class RemoveCircleMemberCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly circleId: string,
+    readonly playerId: string,
+  ) {
+    super();
+  }
+}
+
+/** Puts a player's profile in the place of the one before. */
+export class PutPlayerCommand extends Command<StoredPlayer> {
+  constructor(
+    readonly identity: Identity,
+    readonly playerId: string,
+    readonly profile: PlayerProfile,
+  ) {
+    super();
+  }
+}
+
+/** Creates a guild, or gives it another name. */
+export class PutGuildCommand extends Command<{ guild: Guild; created: boolean }> {
+  constructor(
+    readonly identity: Identity,
+    readonly guildId: string,
+    readonly displayName: string | null,
+  ) {
+    super();
+  }
+}
+
+/** Deletes a guild that nobody is in. */
+export class DeleteGuildCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly guildId: string,
+  ) {
+    super();
+  }
+}
+
+/** That a player is in a guild. */
+export interface Membership {
+  guildId: string;
+  playerId: string;
+  joinedAt: string;
+  /** The guild that it left for this one; null: none. */
+  leftGuildId: string | null;
+}
+
+/** Puts a player into a guild, out of the one it was in. */
+export class JoinGuildCommand extends Command<Membership> {
+  constructor(
+    readonly identity: Identity,
+    readonly guildId: string,
+    readonly playerId: string,
+  ) {
+    super();
+  }
+}
+
+/** Takes a player out of a guild, if it is in it. */
+export class LeaveGuildCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly guildId: string,
+    readonly playerId: string,
+  ) {
+    super();
+  }
+}
+
+/** Brings guilds' totals up to what their members' entries are now; repeating it changes nothing. */
+export class RecomputeGuildTotalsCommand extends Command<void> {
+  constructor(readonly targets: readonly GuildTarget[]) {
     super();
   }
 }

@@ -18,7 +18,8 @@ function refuse(identity: Identity, needed: string): LadderError {
     : new LadderError('FORBIDDEN', `This needs ${needed}.`);
 }
 
-const holds = (identity: Identity, scope: KeyScope): boolean =>
+/** Whether a key may do what the scope is for; admin keys may do everything. */
+export const holdsScope = (identity: Identity, scope: KeyScope): boolean =>
   identity.kind === 'key' && (identity.scopes.includes(scope) || identity.scopes.includes('admin'));
 
 /** @throws UNAUTHENTICATED */
@@ -28,13 +29,12 @@ export function assertIdentified(identity: Identity): void {
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export function assertAdmin(identity: Identity): void {
-  if (!holds(identity, 'admin')) throw refuse(identity, 'an API key with the scope admin');
+  if (!holdsScope(identity, 'admin')) throw refuse(identity, 'an API key with the scope admin');
 }
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export function assertMayListBoards(identity: Identity): void {
-  if (identity.kind !== 'player' && !holds(identity, 'read'))
-    throw refuse(identity, 'an API key with the scope read, or a player token');
+  assertPlayerOrReader(identity);
 }
 
 /**
@@ -51,7 +51,7 @@ export function assertMayRead(identity: Identity, board: Board): void {
  */
 export function assertMaySubmit(identity: Identity, board: Board, playerId: string): void {
   if (identity.kind !== 'player') {
-    if (!holds(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
+    if (!holdsScope(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
     return;
   }
   if (board.definition.submitters !== 'players') {
@@ -61,4 +61,66 @@ export function assertMaySubmit(identity: Identity, board: Board, playerId: stri
     );
   }
   if (identity.playerId !== playerId) throw new LadderError('FORBIDDEN', 'A player submits for itself alone.');
+}
+
+/**
+ * Friends and follows: keys change anybody's, players their own alone.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayChangeFriends(identity: Identity, playerId: string): void {
+  if (identity.kind === 'player') assertItself(identity, playerId);
+  else assertMayWriteCircles(identity);
+}
+
+/**
+ * Named circles are written by keys alone.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayWriteCircles(identity: Identity): void {
+  if (!holdsScope(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
+}
+
+/**
+ * Whom a player knows is seen by itself, and by keys with the scope read.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayReadFriends(identity: Identity, playerId: string): void {
+  if (identity.kind === 'player') assertItself(identity, playerId);
+  else if (!holdsScope(identity, 'read'))
+    throw refuse(identity, "an API key with the scope read, or the player's own token");
+}
+
+/**
+ * Named circles are seen by players and by keys with the scope read.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayReadCircles(identity: Identity): void {
+  assertPlayerOrReader(identity);
+}
+
+/**
+ * Profiles and guilds are written by keys alone.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayWritePlayers(identity: Identity): void {
+  if (!holdsScope(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
+}
+
+/**
+ * A player may leave its guild by itself; keys take out anybody.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayLeaveGuild(identity: Identity, playerId: string): void {
+  if (identity.kind === 'player') assertItself(identity, playerId);
+  else assertMayWritePlayers(identity);
+}
+
+function assertPlayerOrReader(identity: Identity): void {
+  if (identity.kind !== 'player' && !holdsScope(identity, 'read'))
+    throw refuse(identity, 'an API key with the scope read, or a player token');
+}
+
+function assertItself(identity: { playerId: string }, playerId: string): void {
+  if (identity.playerId !== playerId)
+    throw new LadderError('FORBIDDEN', "This is for the player's own token, or a key.");
 }

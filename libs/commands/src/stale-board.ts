@@ -1,5 +1,5 @@
 import { LadderError, type Board } from '@laddercast/domain';
-import { StaleBoardError, type BoardCatalog } from '@laddercast/ledger';
+import { isDatabaseUnavailable, StaleBoardError, type BoardCatalog } from '@laddercast/ledger';
 
 /** A board that changes again and again under a write: each try looks it up anew. */
 const RETRIES_MAX = 3;
@@ -26,12 +26,16 @@ export async function whileBoardChanges<T>(boards: BoardCatalog, attempt: (tries
 
 /**
  * The board, also one that another process made a moment ago.
- * @throws BOARD_NOT_FOUND
+ * @throws BOARD_NOT_FOUND, LEDGER_UNAVAILABLE
  */
 export async function boardNow(boards: BoardCatalog, boardId: string): Promise<Board> {
   const known = boards.byId(boardId);
   if (known) return known;
-  await boards.refresh().catch(() => undefined);
+  await boards.refresh().catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error;
+    const detail = 'The board cannot be looked up now; try again shortly.';
+    throw new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
+  });
   const board = boards.byId(boardId);
   if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
   return board;

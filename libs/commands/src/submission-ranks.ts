@@ -1,7 +1,8 @@
-import { encodeSortKey, type RankMovement } from '@laddercast/domain';
-import type { SubmitReceipt } from '@laddercast/ledger';
+import { encodeSortKey, GLOBAL_SCOPE, isFrozen, type RankMovement } from '@laddercast/domain';
+import type { SubmitReceipt, WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
-import type { RankList, RankProjection } from '@laddercast/projections';
+import { rankListOf, type RankList, type RankProjection } from '@laddercast/projections';
+import { holdsScope, type Identity } from './identity.js';
 import type { AcceptedSubmission } from './score-submitter.js';
 
 const POLL_FIRST_MS = 2;
@@ -9,21 +10,26 @@ const POLL_MAX_MS = 50;
 
 /** Says where a submission stands: counted on the projection as it is, or, after a wait, exactly. */
 export class SubmissionRanks {
-  constructor(private readonly projection: RankProjection) {}
+  constructor(
+    private readonly projection: RankProjection,
+    private readonly windows: WindowCatalog,
+  ) {}
 
   /**
    * @param untilMs until when the projection may take to reach this very submission (monotonic ms); null: no wait
-   * @returns null when the projection says nothing
+   * @returns null when the projection says nothing, or says what the one who asks must not know: while a window is
+   * frozen, only admins see where anybody stands
    */
-  async movementOf(accepted: AcceptedSubmission, untilMs: number | null): Promise<RankMovement | null> {
+  async movementOf(
+    accepted: AcceptedSubmission,
+    untilMs: number | null,
+    identity: Identity,
+  ): Promise<RankMovement | null> {
     const { board, write, receipt } = accepted;
-    const list: RankList = {
-      boardUid: board.uid,
-      windowUid: receipt.window.uid,
-      ordering: board.definition,
-      shards: board.definition.sharding.count,
-    };
+    const list = rankListOf(board, receipt.windowUid, GLOBAL_SCOPE);
     try {
+      const window = await this.windows.byUid(receipt.windowUid);
+      if (!window || (isFrozen(window, nowMs()) && !holdsScope(identity, 'admin'))) return null;
       if (untilMs !== null) await this.waitFor(list, write.playerId, receipt.answer.version, untilMs);
       return receipt.movement
         ? await this.moved(list, accepted, receipt.movement)

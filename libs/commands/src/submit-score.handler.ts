@@ -12,7 +12,7 @@ export class SubmitScoreHandler implements ICommandHandler<SubmitScoreCommand> {
 
   async execute({ identity, submission, waitSeconds }: SubmitScoreCommand): Promise<SubmissionResult> {
     const accepted = await this.submitter.commit(await this.submitter.prepare(identity, submission));
-    return resultOf(accepted, await this.ranks.movementOf(accepted, waitUntilMs(waitSeconds)));
+    return resultOf(accepted, await this.ranks.movementOf(accepted, waitUntilMs(waitSeconds), identity));
   }
 }
 

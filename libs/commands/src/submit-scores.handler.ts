@@ -2,6 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { isDatabaseUnavailable } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { SubmitScoresCommand, type SubmissionResult } from './commands.js';
+import type { Identity } from './identity.js';
 import { ScoreSubmitter, type AcceptedSubmission } from './score-submitter.js';
 import { SubmissionRanks, waitUntilMs } from './submission-ranks.js';
 import { resultOf } from './submit-score.handler.js';
@@ -29,13 +30,14 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
     const accepted = await Promise.all(
       prepared.map((one) => (one instanceof LadderError ? one : this.submitter.commit(one).catch(asProblem))),
     );
-    return this.withRanks(accepted, waitUntilMs(waitSeconds));
+    return this.withRanks(accepted, waitUntilMs(waitSeconds), identity);
   }
 
   /** A few at a time, within one wait: a large batch must not crowd out the reads. */
   private async withRanks(
     accepted: (AcceptedSubmission | LadderError)[],
     untilMs: number | null,
+    identity: Identity,
   ): Promise<(SubmissionResult | LadderError)[]> {
     const results: (SubmissionResult | LadderError)[] = [];
     for (let from = 0; from < accepted.length; from += RANKS_AT_ONCE) {
@@ -43,7 +45,7 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
       results.push(
         ...(await Promise.all(
           some.map(async (one) =>
-            one instanceof LadderError ? one : resultOf(one, await this.ranks.movementOf(one, untilMs)),
+            one instanceof LadderError ? one : resultOf(one, await this.ranks.movementOf(one, untilMs, identity)),
           ),
         )),
       );

@@ -1,4 +1,5 @@
-import type { WindowKind } from './window.js';
+import type { ScopeSpec } from './scope.js';
+import type { WindowSpec } from './window.js';
 
 export type SortOrder = 'asc' | 'desc';
 export type Operator = 'best' | 'latest' | 'sum';
@@ -8,6 +9,16 @@ export type RankStyle = 'ordinal' | 'competition';
 export interface SortColumn {
   name: string;
   order: SortOrder;
+}
+
+/** What a guild's entry is made of: its members' scores. */
+export interface GuildAggregate {
+  /** `top`: the sum of the `k` best. */
+  kind: 'sum' | 'average' | 'top';
+  /** Only with `top`. */
+  k: number | null;
+  /** What becomes of a leaver's part in the running windows. */
+  onLeave: 'keep' | 'takeAway';
 }
 
 /** What decides the order of a board's entries; it never changes for one `boardUid`. */
@@ -22,26 +33,42 @@ export interface BoardOrdering {
 export interface BoardDefinition extends BoardOrdering {
   title: string | null;
   rankStyle: RankStyle;
-  windows: WindowKind[];
-  timeZone: 'UTC';
-  scopes: ['global'];
+  windows: WindowSpec[];
+  /** IANA name of the zone whose days, weeks and months the windows follow. */
+  timeZone: string;
+  /** `global` is always among them. */
+  scopes: ScopeSpec[];
   sharding: { by: 'hash'; count: number };
   limits: { scoreMin: number | null; scoreMax: number | null };
   graceSeconds: number;
   keepEndedSeconds: number;
+  /** Tops that are kept as they stood, every so many minutes; null: none. */
+  snapshot: { top: number; keepEveryMinutes: number | null; keepDays: number };
+  /** How long final standings are kept after their window closed; null: for ever. */
+  retention: { standingsDays: number | null };
   push: { intervalMs: number; top: number };
   format: { kind: 'number' | 'time' | 'currency'; decimals: number; unit: string | null };
+  guildAggregate: GuildAggregate;
   submitters: 'servers' | 'players';
   clientTime: boolean;
   visibility: 'public' | 'private';
 }
 
-/** A board that exists: `uid` is drawn anew at each creation and reset, `revision` grows with every change. */
+/**
+ * A board that exists: `uid` is drawn anew at each creation and reset, `revision` grows with every change of the
+ * definition and of the windows, `definitionRevision` is the one at which the definition was put last.
+ */
 export interface Board {
   uid: number;
   id: string;
   revision: number;
+  definitionRevision: number;
   definition: BoardDefinition;
+  /**
+   * When windows of a spec that was added later begin, by {@link nameOfSpec}: the first is the one that starts then or
+   * after, Unix ms.
+   */
+  windowsSinceMs: Record<string, number>;
 }
 
 export const COLUMNS_MAX = 4;
@@ -71,8 +98,11 @@ export function withBoardDefaults(
     limits: { scoreMin: null, scoreMax: null, ...given.limits },
     graceSeconds: given.graceSeconds ?? 300,
     keepEndedSeconds: given.keepEndedSeconds ?? 90_000,
+    snapshot: { top: 1000, keepEveryMinutes: null, keepDays: 30, ...given.snapshot },
+    retention: { standingsDays: null, ...given.retention },
     push: { intervalMs: 1000, top: 100, ...given.push },
     format: { kind: 'number', decimals: 0, unit: null, ...given.format },
+    guildAggregate: { kind: 'sum', k: null, onLeave: 'takeAway', ...given.guildAggregate },
     submitters: given.submitters ?? 'servers',
     clientTime: given.clientTime ?? false,
     visibility: given.visibility ?? 'public',

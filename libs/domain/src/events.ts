@@ -7,18 +7,25 @@ export interface EntryChange {
   keepUntilMs: number | null;
   /** null: the entry was removed (a tombstone, versioned like any change). */
   entry: { score: number; columns: number[]; achievedAtMs: number } | null;
+  /** The numbers of the scopes that rank the entry, beside that of everybody; absent: none. */
+  scopes?: number[];
+  /** The scopes that this event takes it out of; absent: none. */
+  leftScopes?: number[];
 }
 
 /** One ledger write changed a player's entries on one board; `version` is the event's own log position. */
 export interface EntryChanged {
   type: 'entry-changed';
   boardUid: number;
+  /** Whom the entries are of: a player, or a guild where `isGuild` says so. */
   playerId: string;
   version: number;
   changes: EntryChange[];
+  /** The entries stand in the list of guilds. */
+  isGuild?: true;
 }
 
-/** A board was created, redefined, reset or deleted; written once in every lane. */
+/** A board was created, redefined, reset or deleted, or its windows changed; written once in every lane. */
 export interface BoardChanged {
   type: 'board-changed';
   boardUid: number;
@@ -27,5 +34,22 @@ export interface BoardChanged {
   revision: number;
 }
 
-export type LadderEvent = EntryChanged | BoardChanged;
+/** A player or guild got another name, or is listed or not any more. */
+export interface PlayerChanged {
+  type: 'player-changed';
+  playerId: string;
+  isGuild?: true;
+}
+
+/** A window's final standings are written: nothing enters it any more. */
+export interface WindowClosed {
+  type: 'window-closed';
+  boardUid: number;
+  windowUid: number;
+  windowId: string;
+  /** The one version of the final standings: this event's own log position. */
+  version: number;
+}
+
+export type LadderEvent = EntryChanged | BoardChanged | PlayerChanged | WindowClosed;
 export type LadderEventType = LadderEvent['type'];

@@ -1,4 +1,6 @@
 export * from './board.js';
+export * from './circle.js';
+export { faultOfCron } from './cron.js';
 export * from './entry.js';
 export * from './errors.js';
 export * from './events.js';
@@ -7,4 +9,6 @@ export * from './placement.js';
 export * from './rank-delta.js';
 export * from './ranking.js';
 export * from './sort-key.js';
+export { faultOfTimeZone } from './time-zone.js';
 export * from './window.js';
+export * from './scope.js';

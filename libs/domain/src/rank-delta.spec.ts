@@ -156,4 +156,20 @@ describe('merged changes', () => {
       { ...row(1, 'ada', 9), previousRank: 1, previousScore: 3, passed: [] },
     ]);
   });
+
+  it('are cut by rank: a place whose player is not listed is a place', () => {
+    const before = [row(1, 'ada', 9), row(3, 'cy', 7), row(4, 'di', 6)];
+    const after = [row(1, 'ada', 9), row(2, 'di', 8), row(4, 'cy', 7)];
+    expect(mergeChanges([diffRows(before, after)], after, 3)).toEqual([
+      { ...row(2, 'di', 8), previousRank: null, previousScore: 6, passed: [] },
+      { playerId: 'cy', rank: null, previousRank: 3 },
+    ]);
+  });
+});
+
+it('a row of a circle whose rank among everybody changed comes whole', () => {
+  const before = [{ ...row(1, 'ada', 9), globalRank: 4 }];
+  const after = [{ ...row(1, 'ada', 9), globalRank: 5 }];
+  expect(diffRows(before, after)).toEqual([{ ...after[0], previousRank: 1, previousScore: 9, passed: [] }]);
+  expect(applyChanges(before, diffRows(before, after))).toEqual(after);
 });

@@ -3,8 +3,14 @@ import type { RankedEntry } from './ranking.js';
 /** The most names in one change's `passed`. */
 export const PASSED_MAX = 10;
 
-/** A row that is new or whose own values changed: whole, with where and what it was. */
-export interface EntryRowChange extends RankedEntry {
+/** A row of players who are ranked among themselves, as `rank` says. */
+export interface CircleRow extends RankedEntry {
+  /** The rank among everybody in the list, 1-based. */
+  globalRank: number;
+}
+
+/** A row that is new or whose own values (or global rank) changed: whole, with where and what it was. */
+export interface EntryRowChange extends RankedEntry, Partial<Pick<CircleRow, 'globalRank'>> {
   previousRank: number | null;
   previousScore: number | null;
   passed: string[];
@@ -28,7 +34,8 @@ export type RowChange = EntryRowChange | ShiftedRowChange | LeftRowChange;
 
 /**
  * The changes that turn one list into another, ordered by new rank, the leavers last.
- * Every row whose rank or values changed is among them; a list with no changes gives none.
+ * Every row whose rank or values changed is among them, and of a circle's rows each whose global rank did; a list with
+ * no changes gives none.
  */
 export function diffRows(previous: readonly RankedEntry[], next: readonly RankedEntry[]): RowChange[] {
   const before = new Map(previous.map((row) => [row.playerId, row]));
@@ -74,6 +81,7 @@ function passedBy(
 function sameValues(a: RankedEntry, b: RankedEntry): boolean {
   return (
     a.score === b.score &&
+    (a as Partial<CircleRow>).globalRank === (b as Partial<CircleRow>).globalRank &&
     a.achievedAt === b.achievedAt &&
     a.displayName === b.displayName &&
     JSON.stringify(a.columns) === JSON.stringify(b.columns) &&
@@ -101,11 +109,15 @@ export function applyChanges(rows: readonly RankedEntry[], changes: readonly Row
   return [...byPlayer.values()].sort((a, b) => a.rank - b.rank);
 }
 
+/** The listed rows of the first `limit` places. Places without a row are those of players who are not listed. */
+export const firstPlaces = <Row extends { rank: number }>(rows: readonly Row[], limit: number): Row[] =>
+  rows.filter(({ rank }) => rank <= limit);
+
 /**
- * What a list of the first `limit` rows must be told, given the changes of the whole list since it last heard:
+ * What a reader of the first `limit` places must be told, given the changes of the whole list since it last heard:
  * of one tick, or of several in a row when a client resumes.
  * @param history the whole list's changes, oldest tick first
- * @param rows the whole list as it stands after them
+ * @param rows the whole list as it stands after them; ordinal ranks, with gaps where players are not listed
  */
 export function mergeChanges(
   history: readonly (readonly RowChange[])[],
@@ -123,7 +135,7 @@ export function mergeChanges(
       known.passed = [...whole.passed, ...known.passed];
     }
   }
-  const visible = new Map(rows.slice(0, limit).map((row) => [row.playerId, row]));
+  const visible = new Map(firstPlaces(rows, limit).map((row) => [row.playerId, row]));
   const changes: RowChange[] = [];
   const left: LeftRowChange[] = [];
   for (const [playerId, { previousRank, changed, passed }] of touched) {

@@ -10,3 +10,6 @@ export { KafkaTopicError } from './kafka-topics.js';
 export type { KafkaOptions } from './kafka-connection.js';
 export * from './outbox-relay.js';
 export * from './kafka-relay-target.js';
+export * from './intake.js';
+export * from './kafka-intake.js';
+export { parkAllInto, type DeadLetter, type ParkAll } from './postgres-dead-letters.js';

@@ -1,4 +1,5 @@
 import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from 'kafkajs';
+import type { IntakeTopic } from './intake.js';
 import type { LogLine } from './log-line.js';
 import type { Topic } from './topics.js';
 
@@ -14,7 +15,7 @@ export interface KafkaOptions {
   connection?: Pick<KafkaConfig, 'ssl' | 'sasl' | 'socketFactory'>;
 }
 
-export const topicName = (prefix: string, topic: Topic): string => `${prefix}.${topic}`;
+export const topicName = (prefix: string, topic: Topic | IntakeTopic): string => `${prefix}.${topic}`;
 export const groupName = (prefix: string, group: string): string => `${prefix}.${group}`;
 
 /** kafkajs retries a call a few times by itself; what lasts longer is retried, and logged, by us. */

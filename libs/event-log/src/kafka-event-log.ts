@@ -1,7 +1,7 @@
 import type { SqlRunner } from '@laddercast/ledger';
 import { backoffMs, monotonicMs, sleep } from '@laddercast/platform';
-import type { Admin, Kafka } from 'kafkajs';
-import { toLogBatch } from './delivery.js';
+import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
+import { deliver, toLogBatch, type StoredRecord } from './delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from './event-log.js';
 import { connectKafka, groupName, topicName, type KafkaOptions } from './kafka-connection.js';
 import { KafkaGroupConsumer } from './kafka-group-consumer.js';
@@ -76,12 +76,18 @@ export class KafkaEventLog extends EventLog {
 
   async consume(group: string, topics: readonly Topic[], handler: BatchHandler): Promise<LogSubscription> {
     const { prefix, lanes, log } = this.options;
+    const park = parkInto(this.database, group);
+    const byName = new Map(topics.map((topic) => [topicName(prefix, topic), topic]));
     const consumer = new KafkaGroupConsumer(this.kafka, {
       groupId: groupName(prefix, group),
-      topics: new Map(topics.map((topic) => [topicName(prefix, topic), topic])),
-      lanes,
-      handler: (records) => handler(toLogBatch(records)),
-      park: parkInto(this.database, group),
+      topics: [...byName.keys()],
+      concurrency: lanes,
+      settle: ({ topic, partition, messages }, signal) =>
+        deliver(
+          messages.map((message) => toStored(byName.get(topic)!, partition, message)),
+          (records) => handler(toLogBatch(records)),
+          { signal, park, log },
+        ),
       log,
     });
     this.topicsOf.set(group, new Set([...(this.topicsOf.get(group) ?? []), ...topics]));
@@ -121,4 +127,16 @@ export class KafkaEventLog extends EventLog {
       await admin.disconnect().catch(() => undefined);
     }
   }
+}
+
+function toStored(topic: Topic, lane: number, message: KafkaMessage): StoredRecord {
+  const position = Number(message.headers?.position?.toString() ?? NaN);
+  return {
+    topic,
+    lane,
+    // A record that no relay of ours wrote: it will be parked, under a number that no position has.
+    position: Number.isSafeInteger(position) ? position : -1 - Number(message.offset),
+    key: message.key?.toString() ?? '',
+    payload: message.value?.toString() ?? 'null',
+  };
 }

@@ -6,6 +6,10 @@ import { reasonOf } from './log-line.js';
 
 export interface KafkaGroupOptions extends KafkaSessionOptions {
   groupId: string;
+  /** Topics by their names in Kafka. */
+  topics: readonly string[];
+  /** How many partitions are handled side by side. */
+  concurrency: number;
 }
 
 /** How long a lane stands still when its consumer's process is killed: the least that brokers allow by default. */
@@ -56,7 +60,7 @@ export class KafkaGroupConsumer {
 
   /** Consumes until stopped. @throws when the consumer crashed */
   private async runOnce(): Promise<void> {
-    const { groupId, topics, lanes } = this.options;
+    const { groupId, topics, concurrency } = this.options;
     const consumer = this.kafka.consumer({
       groupId,
       sessionTimeout: SESSION_TIMEOUT_MS,
@@ -74,11 +78,11 @@ export class KafkaGroupConsumer {
     try {
       consumer.on(consumer.events.GROUP_JOIN, () => session.joined());
       await consumer.connect();
-      await consumer.subscribe({ topics: [...topics.keys()], fromBeginning: true });
+      await consumer.subscribe({ topics: [...topics], fromBeginning: true });
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        partitionsConsumedConcurrently: lanes,
+        partitionsConsumedConcurrently: concurrency,
         eachBatch: (payload) => session.accept(payload),
       });
       const crash = await ended;

@@ -1,15 +1,18 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import { deliver, type Park, type StoredRecord } from './delivery.js';
 import { LOG_BATCH_MAX } from './event-log.js';
 import { KafkaOffsets } from './kafka-offsets.js';
 import type { LogLine } from './log-line.js';
 
+/** Messages of one partition in order, at most {@link LOG_BATCH_MAX}. */
+export interface KafkaChunk {
+  topic: string;
+  partition: number;
+  messages: readonly KafkaMessage[];
+}
+
 export interface KafkaSessionOptions {
-  /** Topics by their names in Kafka. */
-  topics: ReadonlyMap<string, string>;
-  lanes: number;
-  handler: (records: readonly StoredRecord[]) => Promise<void>;
-  park: Park;
+  /** Resolves once the offset behind the messages may be committed; rejects when the signal aborts before. */
+  settle: (chunk: KafkaChunk, signal: AbortSignal) => Promise<void>;
   log: LogLine;
 }
 
@@ -86,29 +89,16 @@ export class KafkaSession {
 
   private async handleChunks(payload: EachBatchPayload, end: AbortSignal): Promise<void> {
     const { batch, resolveOffset, isRunning, isStale } = payload;
-    const { handler, park, log, topics } = this.options;
+    const { topic, partition } = batch;
     const { generation } = this;
     const goesOn = (): boolean => !end.aborted && isRunning() && !isStale() && generation === this.generation;
     for (let from = 0; from < batch.messages.length && goesOn(); from += LOG_BATCH_MAX) {
       const messages = batch.messages.slice(from, from + LOG_BATCH_MAX);
-      const records = messages.map((message) => toStored(topics.get(batch.topic)!, batch.partition, message));
-      await deliver(records, handler, { signal: end, park, log });
+      await this.options.settle({ topic, partition, messages }, end);
       if (generation !== this.generation) return;
       const last = messages.at(-1)!.offset;
       resolveOffset(last);
-      this.offsets.note(batch.topic, batch.partition, String(BigInt(last) + 1n));
+      this.offsets.note(topic, partition, String(BigInt(last) + 1n));
     }
   }
-}
-
-function toStored(topic: string, lane: number, message: KafkaMessage): StoredRecord {
-  const position = Number(message.headers?.position?.toString() ?? NaN);
-  return {
-    topic,
-    lane,
-    // A record that no relay of ours wrote: it will be parked, under a number that no position has.
-    position: Number.isSafeInteger(position) ? position : -1 - Number(message.offset),
-    key: message.key?.toString() ?? '',
-    payload: message.value?.toString() ?? 'null',
-  };
 }

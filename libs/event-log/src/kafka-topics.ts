@@ -1,5 +1,6 @@
 import kafkajs, { type Admin } from 'kafkajs';
 import { topicName, type KafkaOptions } from './kafka-connection.js';
+import type { LogLine } from './log-line.js';
 import { TOPICS } from './topics.js';
 
 const HOUR_MS = 3_600_000;
@@ -65,4 +66,47 @@ async function checkRetention(admin: Admin, names: string[]): Promise<void> {
         `--add-config retention.ms=${RETENTION_MS}`,
     );
   }
+}
+
+/** The broker's default: it keeps messages as they came. */
+const AS_PRODUCED = 'producer';
+
+/**
+ * Makes a topic that others write, when it is missing; one that is there is taken as it is, whatever its partitions.
+ * The broker keeps its messages uncompressed: producers may use any compression, and kafkajs reads only gzip.
+ */
+export async function prepareIntakeTopic(
+  admin: Admin,
+  topic: string,
+  { lanes, log }: Pick<KafkaOptions, 'lanes' | 'log'>,
+): Promise<void> {
+  if ((await admin.listTopics()).includes(topic)) return warnOfCompression(admin, topic, log);
+  await admin.createTopics({
+    waitForLeaders: true,
+    topics: [
+      {
+        topic,
+        numPartitions: lanes,
+        configEntries: [
+          { name: 'retention.ms', value: String(RETENTION_MS) },
+          { name: 'compression.type', value: 'uncompressed' },
+        ],
+      },
+    ],
+  });
+}
+
+async function warnOfCompression(admin: Admin, topic: string, log: LogLine): Promise<void> {
+  const { resources } = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['compression.type'] }],
+  });
+  const value = resources[0]?.configEntries.find((entry) => entry.configName === 'compression.type')?.configValue;
+  if (value === 'uncompressed' || value === 'gzip') return;
+  const kept = value === AS_PRODUCED ? 'as producers compress them' : `compressed with ${value}`;
+  log(
+    'warn',
+    `The Kafka topic "${topic}" keeps messages ${kept}; only gzip and none can be read. Let the broker see to it: ` +
+      `kafka-configs.sh --alter --entity-type topics --entity-name ${topic} --add-config compression.type=uncompressed`,
+  );
 }

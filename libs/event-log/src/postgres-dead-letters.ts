@@ -1,5 +1,5 @@
 import type { SqlRunner } from '@laddercast/ledger';
-import type { Park } from './delivery.js';
+import type { Park, StoredRecord } from './delivery.js';
 
 /** Parks records of a group in `dead_letters`, once each. */
 export const parkInto =
@@ -9,6 +9,36 @@ export const parkInto =
       `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
        VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (consumer_group, lane, position) DO NOTHING`,
       [group, record.lane, record.position, record.topic, storable(record.key), storable(record.payload), cause],
+    );
+  };
+
+/** A record that is kept, with what it failed of. */
+export interface DeadLetter {
+  record: StoredRecord;
+  cause: string;
+}
+
+/** Parks many records of a group at once, each once; all of them or, when it rejects, none. */
+export type ParkAll = (letters: readonly DeadLetter[]) => Promise<void>;
+
+export const parkAllInto =
+  (database: SqlRunner, group: string): ParkAll =>
+  async (letters) => {
+    const records = letters.map(({ record }) => record);
+    await database.query(
+      `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
+       SELECT $1, letter.* FROM unnest($2::smallint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+         AS letter
+       ON CONFLICT (consumer_group, lane, position) DO NOTHING`,
+      [
+        group,
+        records.map(({ lane }) => lane),
+        records.map(({ position }) => position),
+        records.map(({ topic }) => topic),
+        records.map(({ key }) => storable(key)),
+        records.map(({ payload }) => storable(payload)),
+        letters.map(({ cause }) => storable(cause)),
+      ],
     );
   };
 

@@ -8,29 +8,42 @@ import {
   SubmitScoreHandler,
   SubmitScoresHandler,
 } from '@laddercast/commands';
-import { BoardCatalog, Lanes, Ledger, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
+import { BoardCatalog, Lanes, Ledger, PostgresDatabase, ScopeCatalog, WindowCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { RankProjection, SnapshotStore } from '@laddercast/projections';
 import {
   EntryDetails,
+  ExportRows,
+  ExportWindowHandler,
   GetEntriesHandler,
   GetPlayerHandler,
   GetRankOfScoreHandler,
+  GetWindowsHandler,
   ListReader,
   ListResolver,
   LookupPlayersHandler,
   SnapshotCache,
 } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
+import { circleHandlers } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
+import { peopleApiProviders } from './people.providers.js';
+import { windowApiProviders } from './window.providers.js';
+import { scoreIntakeProvider } from './score-intake.providers.js';
 
 /** What a process with the role `api` adds: the ledger's lanes, and the handlers of commands and queries. */
 export const apiProviders: Provider[] = [
   {
     provide: Ledger,
-    inject: [PostgresDatabase, WindowCatalog, Lanes, Environment],
-    useFactory: (database: PostgresDatabase, windows: WindowCatalog, lanes: Lanes, environment: Environment) =>
-      new Ledger(database, windows, lanes, {
+    inject: [PostgresDatabase, WindowCatalog, ScopeCatalog, Lanes, Environment],
+    useFactory: (
+      database: PostgresDatabase,
+      windows: WindowCatalog,
+      scopes: ScopeCatalog,
+      lanes: Lanes,
+      environment: Environment,
+    ) =>
+      new Ledger(database, { windows, scopes }, lanes, {
         laneQueueMax: environment.LANE_QUEUE_MAX,
         outboxEventsMax: environment.OUTBOX_EVENTS_MAX,
       }),
@@ -43,28 +56,40 @@ export const apiProviders: Provider[] = [
   },
   {
     provide: SubmissionRanks,
-    inject: [RankProjection],
-    useFactory: (projection: RankProjection) => new SubmissionRanks(projection),
+    inject: [RankProjection, WindowCatalog],
+    useFactory: (projection: RankProjection, windows: WindowCatalog) => new SubmissionRanks(projection, windows),
   },
   {
     provide: SnapshotCache,
-    inject: [SnapshotStore, RankProjection],
-    useFactory: (store: SnapshotStore, projection: RankProjection) => new SnapshotCache(store, projection),
+    inject: [SnapshotStore],
+    useFactory: (store: SnapshotStore) => new SnapshotCache(store),
   },
   {
     provide: ListReader,
-    inject: [ListResolver, RankProjection, EntryDetails, SnapshotCache],
-    useFactory: (resolver: ListResolver, projection: RankProjection, details: EntryDetails, snapshots: SnapshotCache) =>
-      new ListReader(resolver, projection, details, snapshots),
+    inject: [ListResolver, EntryDetails, SnapshotCache],
+    useFactory: (resolver: ListResolver, details: EntryDetails, snapshots: SnapshotCache) =>
+      new ListReader(resolver, details, snapshots),
   },
+  {
+    provide: ExportRows,
+    inject: [PostgresDatabase, ScopeCatalog, ExtensionRegistry],
+    useFactory: (database: PostgresDatabase, scopes: ScopeCatalog, registry: ExtensionRegistry) =>
+      new ExportRows(database, scopes, () => registry.enricher),
+  },
+  scoreIntakeProvider,
   SubmitScoreHandler,
   SubmitScoresHandler,
   PutBoardHandler,
   DeleteBoardHandler,
   ResetBoardHandler,
   OverrideEntryHandler,
+  ExportWindowHandler,
   GetEntriesHandler,
   GetPlayerHandler,
   GetRankOfScoreHandler,
+  GetWindowsHandler,
   LookupPlayersHandler,
+  ...circleHandlers,
+  ...peopleApiProviders,
+  ...windowApiProviders,
 ];

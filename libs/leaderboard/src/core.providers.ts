@@ -1,35 +1,49 @@
 import { Authenticator } from '@laddercast/commands';
 import {
+  AllLanes,
   ApiKeyStore,
   BoardCatalog,
   BoardRegistry,
+  EditionCatalog,
   fixLanes,
   installationId,
   Lanes,
   PostgresDatabase,
+  ScopeCatalog,
   WindowCatalog,
 } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import {
+  Announcements,
   CommittedPositions,
   LedgerCommittedPositions,
   ProjectionWatch,
   RankProjection,
+  RedisAnnouncements,
   RedisConnection,
   RedisLaneMarks,
   RedisRankProjection,
   RedisSnapshotStore,
   SnapshotStore,
+  StandingsRanks,
 } from '@laddercast/projections';
 import { EntryDetails, ListResolver } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
+import { circleReadingProviders } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
+import { peopleProviders } from './people.providers.js';
+import { windowProviders } from './window.providers.js';
 
-/** Connections beside those that the lanes keep. */
+/** One that the lane's writer keeps, and one for what is written in the lane beside runs. */
+const CONNECTIONS_PER_LANE = 2;
+/** Connections beside those of the lanes. */
 const POOL_SPARE = 10;
 
 async function openDatabase({ DATABASE_URL, LEDGER_LANES }: Environment): Promise<PostgresDatabase> {
-  const database = new PostgresDatabase({ url: DATABASE_URL, poolMax: LEDGER_LANES + POOL_SPARE });
+  const database = new PostgresDatabase({
+    url: DATABASE_URL,
+    poolMax: CONNECTIONS_PER_LANE * LEDGER_LANES + POOL_SPARE,
+  });
   await database.open({ migrate: true });
   await fixLanes(database, LEDGER_LANES);
   return database;
@@ -60,15 +74,30 @@ export const coreProviders: Provider[] = [
   ExtensionRegistry,
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
   { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
-  ...[BoardCatalog, WindowCatalog, ApiKeyStore].map((Part) => ({
+  ...[BoardCatalog, ScopeCatalog, ApiKeyStore].map((Part) => ({
     provide: Part,
     inject: [PostgresDatabase],
     useFactory: (database: PostgresDatabase) => new Part(database),
   })),
   {
     provide: BoardRegistry,
+    inject: [PostgresDatabase, Lanes, AllLanes],
+    useFactory: (database: PostgresDatabase, lanes: Lanes, allLanes: AllLanes) =>
+      new BoardRegistry(database, lanes, allLanes),
+  },
+  {
+    provide: WindowCatalog,
+    inject: [PostgresDatabase, BoardCatalog],
+    useFactory: (database: PostgresDatabase, boards: BoardCatalog) => {
+      const windows = new WindowCatalog(database);
+      boards.onChange((board) => windows.forget(board.uid));
+      return windows;
+    },
+  },
+  {
+    provide: AllLanes,
     inject: [PostgresDatabase, Lanes],
-    useFactory: (database: PostgresDatabase, lanes: Lanes) => new BoardRegistry(database, lanes),
+    useFactory: (database: PostgresDatabase, lanes: Lanes) => new AllLanes(database, lanes),
   },
   { provide: RedisConnection, inject: [Environment, PostgresDatabase], useFactory: connectRedis },
   {
@@ -97,14 +126,36 @@ export const coreProviders: Provider[] = [
     },
   },
   {
+    provide: Announcements,
+    inject: [RedisConnection],
+    useFactory: (redis: RedisConnection) => {
+      const log = new Logger('redis');
+      return new RedisAnnouncements(redis, (error) => log.warn(`Announcements: ${error.message}`));
+    },
+  },
+  {
     provide: Authenticator,
     inject: [ApiKeyStore, Environment],
     useFactory: (keys: ApiKeyStore, { JWT_SECRET }: Environment) => new Authenticator(keys, JWT_SECRET),
   },
   {
     provide: ListResolver,
-    inject: [BoardCatalog, WindowCatalog],
-    useFactory: (boards: BoardCatalog, windows: WindowCatalog) => new ListResolver(boards, windows),
+    inject: [BoardCatalog, WindowCatalog, PostgresDatabase, ScopeCatalog, RankProjection],
+    useFactory: (
+      boards: BoardCatalog,
+      windows: WindowCatalog,
+      database: PostgresDatabase,
+      scopes: ScopeCatalog,
+      projection: RankProjection,
+    ) =>
+      new ListResolver({
+        boards,
+        windows,
+        scopes,
+        editions: new EditionCatalog(database),
+        projection,
+        standings: new StandingsRanks(database),
+      }),
   },
   {
     provide: EntryDetails,
@@ -112,4 +163,7 @@ export const coreProviders: Provider[] = [
     useFactory: (database: PostgresDatabase, registry: ExtensionRegistry) =>
       new EntryDetails(database, () => registry.enricher),
   },
+  ...circleReadingProviders,
+  ...peopleProviders,
+  ...windowProviders,
 ];

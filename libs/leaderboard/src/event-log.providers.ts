@@ -11,7 +11,8 @@ import { PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { Logger, type Provider } from '@nestjs/common';
 
-const log: LogLine = (level, message, details) => {
+/** Writes what the log has to say into that of the process. */
+export const writeLogLine: LogLine = (level, message, details) => {
   const logger = new Logger('event-log');
   const line = { msg: message, ...details };
   if (level === 'error') logger.error(line);
@@ -20,11 +21,12 @@ const log: LogLine = (level, message, details) => {
   else logger.debug(line);
 };
 
-const kafkaOptions = (environment: Environment): KafkaOptions => ({
+/** How Kafka is reached; only where KAFKA_BROKERS is set. */
+export const kafkaOptions = (environment: Environment): KafkaOptions => ({
   brokers: environment.KAFKA_BROKERS!.split(','),
   prefix: environment.KAFKA_PREFIX,
   lanes: environment.LEDGER_LANES,
-  log,
+  log: writeLogLine,
 });
 
 /** The log: the outbox itself, or Kafka with a relay that fills it. */
@@ -33,7 +35,7 @@ export const eventLogProviders: Provider[] = [
     provide: PostgresEventLog,
     inject: [PostgresDatabase, Environment],
     useFactory: (database: PostgresDatabase, { LEDGER_LANES }: Environment) =>
-      new PostgresEventLog(database, { lanes: LEDGER_LANES, log }),
+      new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine }),
   },
   {
     provide: EventLog,

@@ -1,14 +1,16 @@
-import { EntryEnricher, SubmissionCheck } from '@laddercast/extension';
+import { EntryEnricher, FriendGraph, SubmissionCheck } from '@laddercast/extension';
 import type { DefinedBoard } from './define-board.js';
 
 /** The seams of this release, by the name a team knows them under. */
-const SEAMS = { SubmissionCheck, EntryEnricher };
+const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph };
 
 /** What the teams' modules brought along: their boards, and their classes behind the seams. */
 export class ExtensionRegistry {
   readonly boards: DefinedBoard[] = [];
   readonly checks: SubmissionCheck[] = [];
   enricher: EntryEnricher | null = null;
+  /** null: the service's own. */
+  friendGraph: FriendGraph | null = null;
 
   /** @throws when an extension fits no seam, or two claim the same place */
   add(boards: readonly DefinedBoard[], extensions: readonly object[]): void {
@@ -26,11 +28,11 @@ export class ExtensionRegistry {
         throw new Error(`Two submission checks are called ${name}.`);
       this.checks.push(extension);
     } else if (extension instanceof EntryEnricher) {
-      if (this.enricher)
-        throw new Error(
-          `${name} and ${this.enricher.constructor.name} both want to be the EntryEnricher; there is one.`,
-        );
+      assertFree('EntryEnricher', this.enricher, name);
       this.enricher = extension;
+    } else if (extension instanceof FriendGraph) {
+      assertFree('FriendGraph', this.friendGraph, name);
+      this.friendGraph = extension;
     } else {
       throw new Error(`${name} extends none of the seams: ${Object.keys(SEAMS).join(', ')}.`);
     }
@@ -48,4 +50,8 @@ export class ExtensionRegistry {
       }
     }
   }
+}
+
+function assertFree(seam: string, holder: object | null, name: string): void {
+  if (holder) throw new Error(`${name} and ${holder.constructor.name} both want to be the ${seam}; there is one.`);
 }

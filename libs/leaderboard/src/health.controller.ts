@@ -1,8 +1,9 @@
 import { PostgresDatabase } from '@laddercast/ledger';
 import { RedisConnection } from '@laddercast/projections';
 import { sleep } from '@laddercast/platform';
-import { Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
 
 const ANSWER_WITHIN_MS = 2000;
 
@@ -12,6 +13,7 @@ export class HealthController {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly redis: RedisConnection,
+    @Optional() @Inject(ScoreIntakeLifecycle) private readonly scoreIntake: ScoreIntakeLifecycle | null,
   ) {}
 
   @Get('live')
@@ -22,11 +24,13 @@ export class HealthController {
   @Get('ready')
   async ready(
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ status: 'ok' | 'missing'; missing: string[] }> {
+  ): Promise<{ status: 'ok' | 'missing'; missing: string[]; notes?: string[] }> {
     const [postgresql, redis] = await Promise.all([within(this.databaseAnswers()), within(this.redis.answers())]);
     const missing = [...(postgresql ? [] : ['postgresql']), ...(redis ? [] : ['redis'])];
     if (missing.length > 0) void reply.status(503);
-    return { status: missing.length > 0 ? 'missing' : 'ok', missing };
+    const stands = this.scoreIntake?.stands;
+    const notes = stands ? { notes: [`in.scores is not read: ${stands}`] } : {};
+    return { status: missing.length > 0 ? 'missing' : 'ok', missing, ...notes };
   }
 
   private databaseAnswers(): Promise<boolean> {

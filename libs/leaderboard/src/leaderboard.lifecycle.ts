@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, PostgresDatabase } from '@laddercast/ledger';
+import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxWaker, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { ProjectionWatch, RedisConnection } from '@laddercast/projections';
-import { SnapshotCache } from '@laddercast/queries';
+import { AnnouncedNames, SnapshotCache } from '@laddercast/queries';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ExtensionRegistry } from './extension-registry.js';
@@ -29,6 +29,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
   async onModuleInit(): Promise<void> {
     await this.part(BoardCatalog).start();
     await this.part(ProjectionWatch).start((listener) => this.part(RedisConnection).onReady(listener));
+    this.part(AnnouncedNames).start();
     if (this.roles.includes('api')) {
       await this.makeBoards();
       await this.makeFirstKey();
@@ -45,6 +46,8 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       await this.part(SnapshotCache).stop();
       await this.part(Ledger).close();
     }
+    await this.part(OutboxWaker).settled();
+    await this.part(AnnouncedNames).stop();
     this.part(BoardCatalog).stop();
     this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();

@@ -7,13 +7,19 @@ import {
   type PostgresEventLog,
 } from '@laddercast/event-log';
 import type { LeasedTickSlots, RankDeltaPublisher } from '@laddercast/realtime';
-import type { Lanes, PostgresDatabase, SubmissionPruner } from '@laddercast/ledger';
+import type { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import type { RankProjection } from '@laddercast/projections';
 import { Logger } from '@nestjs/common';
 import { retryWhile } from '@laddercast/platform';
 import type { LaneRecoveries } from './lane-recoveries.js';
 
 const ADOPTED_WITHIN_MS = 60_000;
+
+/** Work that comes round by itself, in one process at a time. */
+interface Schedule {
+  start(): void;
+  stop(): Promise<void>;
+}
 
 interface ProjectorParts {
   database: PostgresDatabase;
@@ -26,7 +32,7 @@ interface ProjectorParts {
   recoveries: LaneRecoveries;
   publisher: RankDeltaPublisher;
   slots: LeasedTickSlots;
-  pruner: SubmissionPruner;
+  schedules: readonly Schedule[];
 }
 
 /** What a projector runs beside the sagas, which Nest starts and stops with its microservices. */
@@ -35,10 +41,10 @@ export class ProjectorLifecycle {
 
   /** Resolves once it is known which log is read; from then on the sagas may begin. */
   async start(): Promise<void> {
-    const { relay, recoveries, publisher, slots, pruner } = this.parts;
+    const { relay, recoveries, publisher, slots, schedules } = this.parts;
     await this.adoptLog();
     relay?.start();
-    pruner.start();
+    for (const schedule of schedules) schedule.start();
     recoveries.start();
     slots.start();
     publisher.start();
@@ -50,6 +56,10 @@ export class ProjectorLifecycle {
     const identity = eventLog instanceof KafkaEventLog ? await eventLog.identity() : ({ kind: 'postgres' } as const);
     const dropMarks = async (): Promise<void> => {
       for (const lane of lanes.all) await projection.dropMark(lane);
+      // What the old log still held of guilds' totals is recomputed with the scopes.
+      await database.query(
+        `UPDATE boards SET rescope = true WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
+      );
     };
     // Redis may be connecting still, or be away for a moment.
     const changed = await retryWhile(() => adoptLog(database, identity, dropMarks), isRetriable, {
@@ -61,8 +71,8 @@ export class ProjectorLifecycle {
   }
 
   async stop(): Promise<void> {
-    const { eventLog, outbox, relay, recoveries, publisher, slots, pruner } = this.parts;
-    await Promise.all([publisher.stop(), recoveries.stop(), relay?.stop(), pruner.stop()]);
+    const { eventLog, outbox, relay, recoveries, publisher, slots, schedules } = this.parts;
+    await Promise.all([publisher.stop(), recoveries.stop(), relay?.stop(), ...schedules.map((one) => one.stop())]);
     await slots.stop();
     await eventLog.close();
     if (outbox !== eventLog) await outbox.close();

@@ -1,25 +1,38 @@
 import { randomUUID } from 'node:crypto';
 import { EventLog, OutboxRelay, PostgresEventLog } from '@laddercast/event-log';
-import { BoardCatalog, Lanes, PostgresDatabase, PostgresLeases, SubmissionPruner } from '@laddercast/ledger';
 import {
+  BoardCatalog,
+  Lanes,
+  PostgresDatabase,
+  PostgresLeases,
+  SubmissionPruner,
+  WindowSchedule,
+  BoardRescoper,
+} from '@laddercast/ledger';
+import {
+  AnnounceHandler,
   AppliedSessions,
   ApplyEntriesHandler,
   CommittedPositions,
   DropBoardHandler,
+  KeepWindowsHandler,
   MarkLaneHandler,
   ProjectionRecovery,
   RankProjection,
   RedisConnection,
+  WindowLists,
 } from '@laddercast/projections';
 import { LeasedTickSlots, publisherProviders, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
-import { BoardSaga, SagaServer, ScoreSaga } from '@laddercast/sagas';
+import { BoardSaga, GuildSaga, PlayerSaga, SagaServer, ScoreSaga, WindowSaga } from '@laddercast/sagas';
 import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
 import { LaneRecoveries } from './lane-recoveries.js';
+import { peopleProjectorProviders } from './people.providers.js';
+import { windowProjectorProviders } from './window.providers.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
 
-export const projectorControllers: Type<object>[] = [ScoreSaga, BoardSaga];
+export const projectorControllers: Type<object>[] = [ScoreSaga, BoardSaga, PlayerSaga, WindowSaga, GuildSaga];
 
 /** Names this process among the holders of leases. */
 const HOLDER = randomUUID();
@@ -36,6 +49,13 @@ export const projectorProviders: Provider[] = [
   ApplyEntriesHandler,
   MarkLaneHandler,
   DropBoardHandler,
+  KeepWindowsHandler,
+  AnnounceHandler,
+  {
+    provide: WindowLists,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new WindowLists(database),
+  },
   {
     provide: PostgresLeases,
     inject: [PostgresDatabase],
@@ -88,6 +108,8 @@ export const projectorProviders: Provider[] = [
       return new SubmissionPruner(database, leases, { holder: HOLDER, rememberedDays: SUBMISSION_ID_DAYS, onFailure });
     },
   },
+  ...peopleProjectorProviders(HOLDER),
+  ...windowProjectorProviders(HOLDER),
   ...publisherProviders,
   {
     provide: ProjectorLifecycle,
@@ -102,6 +124,8 @@ export const projectorProviders: Provider[] = [
       RankDeltaPublisher,
       TickSlots,
       SubmissionPruner,
+      WindowSchedule,
+      BoardRescoper,
     ],
     useFactory: (
       database: PostgresDatabase,
@@ -114,6 +138,8 @@ export const projectorProviders: Provider[] = [
       publisher: RankDeltaPublisher,
       slots: LeasedTickSlots,
       pruner: SubmissionPruner,
+      windows: WindowSchedule,
+      rescoper: BoardRescoper,
     ) =>
       new ProjectorLifecycle({
         database,
@@ -125,7 +151,7 @@ export const projectorProviders: Provider[] = [
         recoveries,
         publisher,
         slots,
-        pruner,
+        schedules: [pruner, windows, rescoper],
       }),
   },
 ];

@@ -1,43 +1,25 @@
 import {
   applyRun,
   assertScoreInBounds,
-  isWindowOpen,
+  HOUR_MS,
   LadderError,
-  parseWindowId,
-  windowAt,
   withoutNegativeZero,
   type EntryChange,
   type EntryChanged,
   type EntryState,
   type StoredWindow,
-  type WindowBounds,
 } from '@laddercast/domain';
 import type { AuditRecord } from './audit-log.js';
-import type { LedgerWrite, OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from './writes.js';
-
-/** A run may lie this far ahead of the database's clock; it then becomes now. */
-const FUTURE_TOLERANCE_MS = 60_000;
-
-/** A write with its time settled and the windows it goes to; the first of them is the one that is answered. */
-export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
-  write: Write;
-  atMs: number;
-  windows: StoredWindow[];
-}
+import { keptAfterEndMs, leftScopesOf, type EntryRow } from './entry-rows.js';
+import type { FrozenEntry } from './lane-parameters.js';
+import { addToHour, hourKeyOf, type RollingHourRow } from './rolling-hours.js';
+import type { PlacedWrite } from './write-placement.js';
+import type { OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from './writes.js';
 
 /** A remembered submission. */
 export interface RememberedSubmission {
   bodySha256: Buffer;
   answer: SubmissionAnswer & { windowUid: number };
-}
-
-/** A row to store in `entries`; a removed entry keeps its version. */
-export interface EntryRow {
-  boardUid: number;
-  windowUid: number;
-  playerId: string;
-  state: EntryState;
-  removed: boolean;
 }
 
 export interface SubmissionRow {
@@ -55,46 +37,19 @@ export const ownerOf = (write: SubmitWrite): string =>
 export const submissionKeyOf = (write: SubmitWrite): string =>
   `${write.board.uid}/${ownerOf(write).length}/${ownerOf(write)}/${write.submissionId}`;
 
-/**
- * The windows a write goes to at `nowMs` (the database's clock), by their bounds.
- * @throws the write's own refusal, ACHIEVED_AT_IN_FUTURE, WINDOW_CLOSED, WINDOW_MISMATCH
- */
-export function placeWrite(write: LedgerWrite, nowMs: number): { atMs: number; windows: WindowBounds[] } {
-  const { definition } = write.board;
-  if (write.kind === 'override') {
-    return { atMs: nowMs, windows: definition.windows.map((kind) => windowAt(kind, nowMs)) };
-  }
-  if (write.refusal) throw write.refusal;
-  const given = write.achievedAtMs ?? nowMs;
-  if (given > nowMs + FUTURE_TOLERANCE_MS) {
-    throw new LadderError(
-      'ACHIEVED_AT_IN_FUTURE',
-      `achievedAt lies ${Math.ceil((given - nowMs) / 1000)} s ahead of the server; at most ${FUTURE_TOLERANCE_MS / 1000} s are tolerated.`,
-    );
-  }
-  const atMs = Math.min(given, nowMs);
-  const holding = definition.windows.map((kind) => windowAt(kind, atMs));
-  const open = holding.filter((window) => isWindowOpen(window, definition.graceSeconds, nowMs));
-  if (write.windowId !== null) {
-    const named = holding.find((window) => window.id === write.windowId);
-    const asked = parseWindowId(write.windowId);
-    if (asked && definition.windows.includes(asked.kind) && !isWindowOpen(asked, definition.graceSeconds, nowMs)) {
-      throw windowClosed([asked.id]);
-    }
-    if (!named) {
-      throw new LadderError(
-        'WINDOW_MISMATCH',
-        `The window "${write.windowId}" does not hold ${new Date(atMs).toISOString()}; send the achievedAt of the run.`,
-      );
-    }
-    return { atMs, windows: [named, ...open.filter((window) => window !== named)] };
-  }
-  if (open.length === 0) throw windowClosed(holding.map((window) => window.id));
-  return { atMs, windows: open };
+/** What is stored of everything that a batch touches. */
+export interface StoredBatch {
+  /** By {@link entryKeyOf}. */
+  entries: Map<string, EntryRow>;
+  /** By {@link submissionKeyOf}. */
+  remembered: Map<string, RememberedSubmission>;
+  /** By {@link hourKeyOf}. */
+  hours: Map<string, RollingHourRow>;
+  /** The numbers of the scopes that rank a player on a board, by {@link scopesKeyOf}; absent: that of everybody alone. */
+  scopes: Map<string, number[]>;
 }
 
-const windowClosed = (ids: string[]): LadderError =>
-  new LadderError('WINDOW_CLOSED', `${ids.join(', ')} no longer takes runs: the grace after the end is over.`);
+export const scopesKeyOf = (boardUid: number, playerId: string): string => `${boardUid}/${playerId}`;
 
 /**
  * A batch of one lane, folded in the order of arrival: pure, so that the same writes on the same entries always give
@@ -105,15 +60,13 @@ export class BatchFold {
   readonly newSubmissions: SubmissionRow[] = [];
   readonly events: EntryChanged[] = [];
   readonly audits: AuditRecord[] = [];
+  readonly changedHours = new Map<string, RollingHourRow>();
+  /** Players whose hours in a rolling window an operator overrode: what is stored of them goes first. */
+  readonly clearedHours = new Map<string, { windowUid: number; playerId: string }>();
+  /** Entries as they stood when their window froze, before this batch. */
+  readonly frozenEntries = new Map<string, FrozenEntry>();
 
-  /**
-   * @param entries the stored entries of every (window, player) that the batch touches
-   * @param remembered the stored submissions of every id that the batch carries
-   */
-  constructor(
-    private readonly entries: Map<string, EntryRow>,
-    private readonly remembered: Map<string, RememberedSubmission>,
-  ) {}
+  constructor(private readonly stored: StoredBatch) {}
 
   /** Counts one write under the log position that its event would carry. */
   apply(placed: PlacedWrite, position: number): WriteResult {
@@ -129,7 +82,7 @@ export class BatchFold {
 
   /** The answer to an id that was seen before; null when it is new. */
   replay(write: SubmitWrite): WriteResult | null {
-    const seen = this.remembered.get(submissionKeyOf(write));
+    const seen = this.stored.remembered.get(submissionKeyOf(write));
     if (!seen) return null;
     if (!seen.bodySha256.equals(write.bodySha256)) {
       return {
@@ -140,11 +93,11 @@ export class BatchFold {
       };
     }
     const { windowUid, ...answer } = seen.answer;
-    const window = { uid: windowUid } as StoredWindow;
-    return { receipt: { kind: 'submit', replayed: true, answer, window, movement: null } };
+    return { receipt: { kind: 'submit', replayed: true, answer, windowUid, movement: null } };
   }
 
-  private submit({ write, atMs, windows }: PlacedWrite<SubmitWrite>, position: number): WriteResult {
+  private submit(placed: PlacedWrite<SubmitWrite>, position: number): WriteResult {
+    const { write, atMs, windows } = placed;
     const run = { ...write, achievedAtMs: atMs };
     const applied = windows.map((window) => {
       const before = this.current(window, write.playerId);
@@ -152,10 +105,11 @@ export class BatchFold {
     });
     // Only now is it certain that no window refuses the run: it counts in all of them or in none.
     this.store(
-      write,
+      placed,
       applied.filter(({ outcome }) => outcome !== 'unchanged').map((one) => ({ ...one, after: one.entry })),
       position,
     );
+    for (const window of windows) if (window.kind === 'rolling') this.countInHour(placed, window, run, position);
     const first = applied[0]!;
     const answer: SubmissionAnswer = {
       outcome: first.outcome,
@@ -167,19 +121,21 @@ export class BatchFold {
     const remembered = { ...answer, windowUid: first.window.uid };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
     if (write.idFromClient) {
-      this.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
+      this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
     }
     const movement = { after: first.entry, before: first.before };
-    return { receipt: { kind: 'submit', replayed: false, answer, window: first.window, movement } };
+    return { receipt: { kind: 'submit', replayed: false, answer, windowUid: first.window.uid, movement } };
   }
 
-  private override({ write, atMs, windows }: PlacedWrite<OverrideWrite>, position: number): WriteResult {
+  private override(placed: PlacedWrite<OverrideWrite>, position: number): WriteResult {
+    const { write, atMs, windows } = placed;
     if (write.entry) assertScoreInBounds(write.board.definition, write.entry.score, 'the score');
     const changed = windows
       .map((window) => ({ window, before: this.current(window, write.playerId) }))
       .filter(({ before }) => write.entry !== null || before !== null)
       .map((one) => ({ ...one, after: write.entry && this.overridden(write.entry, atMs, position) }));
-    this.store(write, changed, position);
+    this.store(placed, changed, position);
+    for (const { window, after } of changed) if (window.kind === 'rolling') this.overrideHours(placed, window, after);
     if (changed.length > 0) this.audits.push(write.audit);
     const windowIds = changed.map(({ window }) => window.id);
     return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
@@ -196,31 +152,82 @@ export class BatchFold {
   }
 
   private current(window: StoredWindow, playerId: string): EntryState | null {
-    const key = entryKeyOf(window.uid, playerId);
-    const row = this.changedEntries.get(key) ?? this.entries.get(key);
+    const row = this.row(window, playerId);
     return row && !row.removed ? row.state : null;
   }
 
+  private row(window: StoredWindow, playerId: string): EntryRow | undefined {
+    const key = entryKeyOf(window.uid, playerId);
+    return this.changedEntries.get(key) ?? this.stored.entries.get(key);
+  }
+
   private store(
-    write: LedgerWrite,
+    { write, nowMs }: PlacedWrite,
     changed: { window: StoredWindow; before: EntryState | null; after: EntryState | null }[],
     position: number,
   ): void {
     if (changed.length === 0) return;
     const { board, playerId } = write;
     const changes = changed.map(({ window, before, after }): EntryChange => {
+      this.saveFrozen(window, playerId, nowMs);
+      const known = this.row(window, playerId);
+      const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
+      // An ended window keeps the scopes that its entries had; a tombstone goes to where the entry was.
+      const keepsScopes = known !== undefined && (after === null || (hasEnded && !known.removed));
+      const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
+      const { left, everLeft } = leftScopesOf(known, scopes);
       const state = after ?? { ...before!, version: position };
       const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null };
-      this.changedEntries.set(entryKeyOf(window.uid, playerId), row);
+      this.changedEntries.set(entryKeyOf(window.uid, playerId), { ...row, scopes, leftScopes: everLeft });
       const keepUntilMs = window.endsAtMs === null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
       const entry = after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs };
-      return { windowUid: window.uid, keepUntilMs, entry };
+      return {
+        windowUid: window.uid,
+        keepUntilMs,
+        entry,
+        ...(scopes.length > 0 && { scopes }),
+        ...(left.length > 0 && { leftScopes: left }),
+      };
     });
     this.events.push({ type: 'entry-changed', boardUid: board.uid, playerId, version: position, changes });
   }
-}
 
-/** An ended window stays in the projection at least as long as runs may still enter it. */
-export function keptAfterEndMs(definition: { graceSeconds: number; keepEndedSeconds: number }): number {
-  return 1000 * Math.max(definition.graceSeconds, definition.keepEndedSeconds);
+  /** From its freeze to its end a window shows what it held then: the first change after saves that. */
+  private saveFrozen(window: StoredWindow, playerId: string, nowMs: number): void {
+    const { freezeAtMs, endsAtMs } = window;
+    if (freezeAtMs === null || nowMs < freezeAtMs || nowMs >= endsAtMs!) return;
+    const key = entryKeyOf(window.uid, playerId);
+    if (this.frozenEntries.has(key)) return;
+    this.frozenEntries.set(key, { windowUid: window.uid, playerId, row: this.stored.entries.get(key) ?? null });
+  }
+
+  private countInHour(
+    { write, atMs }: PlacedWrite<SubmitWrite>,
+    window: StoredWindow,
+    run: Parameters<typeof applyRun>[2],
+    position: number,
+  ): void {
+    const place = { windowUid: window.uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
+    const key = hourKeyOf(place);
+    const isCleared = this.clearedHours.has(entryKeyOf(window.uid, write.playerId));
+    const before = this.changedHours.get(key) ?? (isCleared ? undefined : this.stored.hours.get(key));
+    const state = addToHour(write.board.definition, before?.state ?? null, run, position);
+    this.changedHours.set(key, { ...place, state });
+  }
+
+  /** What an operator sets counts from the present hour on; what was there before is gone. */
+  private overrideHours(
+    { write, nowMs }: PlacedWrite<OverrideWrite>,
+    window: StoredWindow,
+    after: EntryState | null,
+  ): void {
+    const { playerId } = write;
+    this.clearedHours.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
+    for (const [key, row] of this.changedHours) {
+      if (row.windowUid === window.uid && row.playerId === playerId) this.changedHours.delete(key);
+    }
+    if (after === null) return;
+    const place = { windowUid: window.uid, playerId, hour: Math.floor(nowMs / HOUR_MS) };
+    this.changedHours.set(hourKeyOf(place), { ...place, state: after });
+  }
 }

@@ -1,8 +1,7 @@
-import type { Board, StoredWindow, WindowBounds } from '@laddercast/domain';
+import { withBoardDefaults, type Board } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
 import { MoreThan } from 'typeorm';
 import { BoardEntity } from './entities/board.entity.js';
-import { WindowEntity } from './entities/window.entity.js';
 import type { PostgresDatabase } from './postgres-database.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
@@ -91,7 +90,10 @@ export class BoardCatalog {
       this.tell(known, true);
       return;
     }
-    const board: Board = { uid: row.boardUid, id: row.boardId, revision: row.revision, definition: row.definition };
+    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs } = row;
+    // What was stored by an earlier release lacks the options that came later.
+    const definition = withBoardDefaults(row.definition);
+    const board: Board = { uid, id, revision, definitionRevision, windowsSinceMs, definition };
     this.boardsByUid.set(board.uid, board);
     this.boardsById.set(board.id, board);
     this.tell(board, false);
@@ -99,76 +101,5 @@ export class BoardCatalog {
 
   private tell(board: Board, gone: boolean): void {
     for (const listener of this.listeners) listener(board, gone);
-  }
-}
-
-/** The most windows that a process remembers. */
-const WINDOWS_CACHED_MAX = 20_000;
-
-/** Windows and their stored bounds, which never change once they are there. */
-export class WindowCatalog {
-  private readonly byName = new Map<string, StoredWindow>();
-  private readonly windowsByUid = new Map<number, StoredWindow & { boardUid: number }>();
-
-  constructor(private readonly database: PostgresDatabase) {}
-
-  /** The stored window, made when it is not there yet. */
-  async ensure(boardUid: number, bounds: WindowBounds): Promise<StoredWindow> {
-    const known = this.cached(boardUid, bounds.id) ?? (await this.find(boardUid, bounds.id));
-    if (known) return known;
-    // One row and no other lock: lanes that meet here cannot deadlock.
-    await this.database.query(
-      `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at)
-       VALUES ($1, $2, $3, to_timestamp($4::float8 / 1000), to_timestamp($5::float8 / 1000))
-       ON CONFLICT (board_uid, window_id) DO NOTHING`,
-      [boardUid, bounds.id, bounds.kind, bounds.startsAtMs, bounds.endsAtMs],
-    );
-    const made = await this.find(boardUid, bounds.id);
-    if (!made) throw new Error(`Window ${bounds.id} of board ${boardUid} vanished while it was being made.`);
-    return made;
-  }
-
-  cached(boardUid: number, windowId: string): StoredWindow | undefined {
-    return this.byName.get(`${boardUid}/${windowId}`);
-  }
-
-  async find(boardUid: number, windowId: string): Promise<StoredWindow | undefined> {
-    const known = this.cached(boardUid, windowId);
-    if (known) return known;
-    const row = await this.database.dataSource.getRepository(WindowEntity).findOneBy({ boardUid, windowId });
-    return row ? this.remember(row) : undefined;
-  }
-
-  async byUid(windowUid: number): Promise<(StoredWindow & { boardUid: number }) | undefined> {
-    const known = this.windowsByUid.get(windowUid);
-    if (known) return known;
-    const row = await this.database.dataSource.getRepository(WindowEntity).findOneBy({ windowUid });
-    return row ? this.remember(row) : undefined;
-  }
-
-  /** Every stored window of a board. */
-  async ofBoard(boardUid: number): Promise<StoredWindow[]> {
-    const rows = await this.database.dataSource
-      .getRepository(WindowEntity)
-      .find({ where: { boardUid }, order: { windowUid: 'ASC' } });
-    return rows.map((row) => this.remember(row));
-  }
-
-  private remember(row: WindowEntity): StoredWindow & { boardUid: number } {
-    if (this.byName.size >= WINDOWS_CACHED_MAX) {
-      this.byName.clear();
-      this.windowsByUid.clear();
-    }
-    const window = {
-      uid: row.windowUid,
-      boardUid: row.boardUid,
-      id: row.windowId,
-      kind: row.kind,
-      startsAtMs: row.startsAt?.getTime() ?? null,
-      endsAtMs: row.endsAt?.getTime() ?? null,
-    };
-    this.byName.set(`${window.boardUid}/${window.id}`, window);
-    this.windowsByUid.set(window.uid, window);
-    return window;
   }
 }

@@ -1,15 +1,20 @@
-import { isDeepStrictEqual } from 'node:util';
-import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
+import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { recordAudit } from './audit-log.js';
-import { appendEvent, nextPosition, takeAllLanes, type Lanes } from './lanes.js';
+import { differsInScopes, differsInWindows, keepsEntries, refusalOfChange } from './board-changes.js';
+import type { AllLanes } from './all-lanes.js';
+import { announceBoard, type Lanes } from './lanes.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
+import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
+const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept'];
 
 interface BoardRow {
   board_uid: number;
   revision: number;
+  definition_revision: number;
   definition: BoardDefinition;
+  windows_since: Record<string, number>;
 }
 
 /** What must hold for a definition to be put. */
@@ -20,22 +25,22 @@ export interface PutCondition {
   onlyCreate?: boolean;
 }
 
-/** A board's entity tag: it changes with every change of the board, and never comes back. */
-export const entityTagOf = (board: Pick<Board, 'uid' | 'revision'>): string => `"${board.uid}-${board.revision}"`;
+/** A board's entity tag: it changes with every change of the definition, and never comes back. */
+export const entityTagOf = (board: Pick<Board, 'uid' | 'definitionRevision'>): string =>
+  `"${board.uid}-${board.definitionRevision}"`;
 
 /** Creates, redefines, resets and deletes boards: each under all lanes, so that no write of an entry is under way. */
 export class BoardRegistry {
-  private lastChange: Promise<unknown> = Promise.resolve();
-
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
+    private readonly allLanes: AllLanes,
   ) {}
 
   /**
    * Creates or replaces a definition.
    * @param actor who is named in the audit log
-   * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, NOT_SUPPORTED
+   * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, NOT_SUPPORTED, WINDOW_CLOSED, WINDOW_MISMATCH
    */
   async put(
     id: string,
@@ -43,7 +48,7 @@ export class BoardRegistry {
     condition: PutCondition = {},
     actor = 'the service',
   ): Promise<{ board: Board; created: boolean }> {
-    return this.underAllLanes(async (transaction) => {
+    return this.allLanes.change(async (transaction) => {
       const current = await this.find(transaction, id);
       assertMatches(id, current, condition.ifMatch ?? null);
       if (condition.onlyCreate && current) {
@@ -52,28 +57,40 @@ export class BoardRegistry {
       const action = current ? 'board.replace' : 'board.create';
       await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
       if (!current) return { board: await this.create(transaction, id, definition), created: true };
-      const kept = keepsEntries(current.definition, definition);
-      if (!kept && (await this.hasEntries(transaction, current.board_uid))) {
-        throw refusalOfChange(current.definition, definition);
-      }
-      if (!kept) {
+      const hasEntries = await this.hasEntries(transaction, current.board_uid);
+      const before = withBoardDefaults(current.definition);
+      if (hasEntries && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
+      if (!hasEntries && !keepsWindows(before, definition)) {
         // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
         await this.unlink(transaction, current.board_uid);
         return { board: await this.create(transaction, id, definition), created: false };
       }
-      const revision = await this.announce(transaction, current.board_uid, id);
-      await transaction.query('UPDATE boards SET definition = $2, revision = $3 WHERE board_uid = $1', [
-        current.board_uid,
-        JSON.stringify(definition),
-        revision,
-      ]);
-      return { board: { uid: current.board_uid, id, revision, definition }, created: false };
+      return { board: await this.redefine(transaction, current, id, definition), created: false };
     });
+  }
+
+  private async redefine(
+    transaction: SqlRunner,
+    current: BoardRow,
+    id: string,
+    definition: BoardDefinition,
+  ): Promise<Board> {
+    const uid = current.board_uid;
+    const before = withBoardDefaults(current.definition);
+    const windowsSinceMs = await sinceOfAddedWindows(transaction, before, definition, current.windows_since);
+    await moveSeasons(transaction, uid, before, definition);
+    const revision = await announceBoard(transaction, this.lanes, uid, id);
+    await transaction.query(
+      `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,
+         rescope = rescope OR $5 WHERE board_uid = $1`,
+      [uid, JSON.stringify(definition), revision, JSON.stringify(windowsSinceMs), differsInScopes(before, definition)],
+    );
+    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs };
   }
 
   /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED */
   async delete(id: string, ifMatch: string | null, actor: string): Promise<void> {
-    await this.underAllLanes(async (transaction) => {
+    await this.allLanes.change(async (transaction) => {
       const current = await this.find(transaction, id);
       if (!current) throw boardNotFound(id);
       assertMatches(id, current, ifMatch);
@@ -87,7 +104,7 @@ export class BoardRegistry {
    * @throws BOARD_NOT_FOUND
    */
   async reset(id: string, actor: string): Promise<Board> {
-    return this.underAllLanes(async (transaction) => {
+    return this.allLanes.change(async (transaction) => {
       const current = await this.find(transaction, id);
       if (!current) throw boardNotFound(id);
       await recordAudit(transaction, { actor, action: 'board.reset', subject: id, details: {} });
@@ -110,27 +127,23 @@ export class BoardRegistry {
     const chunks = [
       `DELETE FROM entries WHERE ctid IN (SELECT e.ctid FROM windows w JOIN entries e USING (window_uid)
         WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      ...TABLES_BY_WINDOW.map(
+        (table) => `DELETE FROM ${table} WHERE ctid IN (SELECT t.ctid FROM windows w JOIN ${table} t USING (window_uid)
+        WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      ),
+      `DELETE FROM standings WHERE ctid IN (SELECT s.ctid FROM windows w JOIN editions USING (window_uid)
+        JOIN standings s USING (edition_uid) WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      `DELETE FROM editions WHERE ctid IN (SELECT e.ctid FROM windows w JOIN editions e USING (window_uid)
+        WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       `DELETE FROM submissions WHERE ctid IN (SELECT ctid FROM submissions WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS})
         RETURNING 1`,
     ];
     for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
   }
 
-  /** One change at a time: a connection that waits for the lanes is one that their writers cannot have. */
-  private underAllLanes<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
-    const change = this.lastChange.then(() =>
-      this.database.transaction(async (transaction) => {
-        await takeAllLanes(transaction, this.lanes);
-        return work(transaction);
-      }),
-    );
-    this.lastChange = change.catch(() => undefined);
-    return change;
-  }
-
   private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
     const [row] = await transaction.query<BoardRow>(
-      'SELECT board_uid, revision, definition FROM boards WHERE board_id = $1',
+      `SELECT board_uid, revision, definition_revision, definition, windows_since FROM boards WHERE board_id = $1`,
       [id],
     );
     return row;
@@ -142,29 +155,17 @@ export class BoardRegistry {
       [id, JSON.stringify(definition)],
     );
     const uid = row!.board_uid;
-    const revision = await this.announce(transaction, uid, id);
-    await transaction.query('UPDATE boards SET revision = $2 WHERE board_uid = $1', [uid, revision]);
-    return { uid, id, revision, definition };
+    const revision = await announceBoard(transaction, this.lanes, uid, id);
+    await transaction.query('UPDATE boards SET revision = $2, definition_revision = $2 WHERE board_uid = $1', [
+      uid,
+      revision,
+    ]);
+    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {} };
   }
 
   private async unlink(transaction: SqlRunner, uid: number): Promise<void> {
-    const revision = await this.announce(transaction, uid, null);
+    const revision = await announceBoard(transaction, this.lanes, uid, null);
     await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
-  }
-
-  /** Writes the change into every lane; the first position is the board's revision. */
-  private async announce(transaction: SqlRunner, boardUid: number, boardId: string | null): Promise<number> {
-    const revision = await nextPosition(transaction);
-    for (const lane of this.lanes.all) {
-      const position = await nextPosition(transaction);
-      await appendEvent(transaction, lane, position, String(boardUid), {
-        type: 'board-changed',
-        boardUid,
-        boardId,
-        revision,
-      });
-    }
-    return revision;
   }
 
   private async hasEntries(transaction: SqlRunner, boardUid: number): Promise<boolean> {
@@ -186,45 +187,10 @@ function assertMatches(id: string, current: BoardRow | undefined, ifMatch: strin
 const boardNotFound = (id: string): LadderError => new LadderError('BOARD_NOT_FOUND', `There is no board "${id}".`);
 
 function matches(ifMatch: string, row: BoardRow): boolean {
-  const tag = entityTagOf({ uid: row.board_uid, revision: row.revision });
+  const tag = entityTagOf({ uid: row.board_uid, definitionRevision: row.definition_revision });
   return ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
 }
 
-/** Options that decide the order of what is there. */
-const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns'] as const;
-/** Options that what is stored was written under; a later release changes some of them in the background. */
-const LAYOUT_OPTIONS = [
-  'sharding',
-  'windows',
-  'timeZone',
-  'scopes',
-  'submitters',
-  'graceSeconds',
-  'keepEndedSeconds',
-] as const;
-
-const differing = <Option extends keyof BoardDefinition>(
-  options: readonly Option[],
-  a: BoardDefinition,
-  b: BoardDefinition,
-): Option[] => options.filter((option) => !isDeepStrictEqual(a[option], b[option]));
-
-function keepsEntries(from: BoardDefinition, to: BoardDefinition): boolean {
-  return differing([...ORDERING_OPTIONS, ...LAYOUT_OPTIONS], from, to).length === 0;
-}
-
-function refusalOfChange(from: BoardDefinition, to: BoardDefinition): LadderError {
-  const ordering = differing(ORDERING_OPTIONS, from, to);
-  if (ordering.length > 0) {
-    return new LadderError(
-      'BOARD_NOT_EMPTY',
-      `${ordering.join(', ')} cannot change while the board has entries: reset it first, or make another board.`,
-    );
-  }
-  const layout = differing(LAYOUT_OPTIONS, from, to);
-  return new LadderError(
-    'NOT_SUPPORTED',
-    `${layout.join(', ')} of a board with entries cannot be changed yet: reset it first, or make another board.`,
-    { option: layout[0] },
-  );
-}
+/** Whether what is stored of an empty board, its windows, fits the new definition. */
+const keepsWindows = (from: BoardDefinition, to: BoardDefinition): boolean =>
+  keepsEntries(from, to) && !differsInWindows(from, to);

@@ -1,35 +1,25 @@
-import { LadderError, type StoredWindow, type WindowBounds } from '@laddercast/domain';
+import { hasCircles, LadderError } from '@laddercast/domain';
 import type { QueryRunner } from 'typeorm';
-import {
-  BatchFold,
-  entryKeyOf,
-  ownerOf,
-  placeWrite,
-  submissionKeyOf,
-  type EntryRow,
-  type PlacedWrite,
-  type RememberedSubmission,
-} from './batch-fold.js';
 import { recordAudit } from './audit-log.js';
-import type { WindowCatalog } from './board-catalog.js';
+import { BatchFold, ownerOf, submissionKeyOf } from './batch-fold.js';
+import { arrayLiteral } from './entry-rows.js';
+import { readStoredBatch } from './lane-reading.js';
+import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH, WRITE_ROLLING_HOURS } from './lane-sql.js';
+import { entryParameters, frozenParameters } from './lane-parameters.js';
 import { DRAW_POSITIONS, openLaneSql } from './lanes.js';
 import type { PendingWrite } from './lane-writer.js';
-import { READ_LANE_BATCH, WRITE_LANE_BATCH } from './lane-sql.js';
 import { sqlRunnerOf } from './postgres-database.js';
-import { StaleBoardError, type SubmitWrite, type WriteResult } from './writes.js';
+import type { ScopeCatalog } from './scope-catalog.js';
+import type { WindowCatalog } from './window-catalog.js';
+import { placeWrite, type PlacedWrite } from './write-placement.js';
+import { StaleBoardError, type WriteResult } from './writes.js';
 
-type Placement = PlacedWrite | { error: LadderError };
+type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
 
-interface ReadRow {
-  what: 'entry' | 'submission' | 'board';
-  n: number;
-  version: number | null;
-  gone: boolean | null;
-  score: number | null;
-  columns: number[] | null;
-  achieved_at_ms: number | null;
-  text: string | null;
-  body_sha256: Buffer | null;
+/** What a lane's writers look up beside the lane's own rows. */
+export interface LaneCatalogs {
+  windows: WindowCatalog;
+  scopes: ScopeCatalog;
 }
 
 /** One group commit of a lane: opens, reads what the batch touches, folds it, and stores the outcome. */
@@ -39,7 +29,7 @@ export class LaneTransaction {
 
   constructor(
     private readonly lane: number,
-    private readonly windows: WindowCatalog,
+    private readonly catalogs: LaneCatalogs,
     private readonly batch: readonly PendingWrite[],
   ) {}
 
@@ -47,11 +37,18 @@ export class LaneTransaction {
   async run(connection: QueryRunner): Promise<WriteResult[]> {
     const { nowMs, positions } = await this.open(connection);
     const placements = await this.place(nowMs);
-    const { fold, revisions } = await this.read(connection, placements);
+    const placed = placements.filter((placement): placement is PlacedWrite => !('error' in placement));
+    const { stored, revisions } = await readStoredBatch(sqlRunnerOf(connection), this.catalogs.scopes, {
+      batch: this.batch,
+      placed,
+      withScopes: placed.filter(({ write }) => hasCircles(write.board.definition.scopes)),
+    });
+    const fold = new BatchFold(stored);
     const results = this.batch.map(({ write }, index): WriteResult => {
       // A retry gets its first answer even when its window or the definition has changed since.
       const replayed = revisions.has(write.board.uid) && write.kind === 'submit' ? fold.replay(write) : null;
       if (replayed) return this.asFirstAnswer(replayed, index);
+      // Windows too are those of this revision: what closes or moves one gives its board a new one.
       if (revisions.get(write.board.uid) !== write.board.revision)
         return { error: new StaleBoardError(write.board.uid) };
       const placement = placements[index]!;
@@ -78,67 +75,13 @@ export class LaneTransaction {
     const placements: Placement[] = [];
     for (const { write } of this.batch) {
       try {
-        const { atMs, windows } = placeWrite(write, nowMs);
-        placements.push({ write, atMs, windows: await this.stored(write.board.uid, windows) });
+        placements.push(await placeWrite(write, nowMs, this.catalogs.windows));
       } catch (error) {
-        if (!(error instanceof LadderError)) throw error;
+        if (!(error instanceof LadderError || error instanceof StaleBoardError)) throw error;
         placements.push({ error });
       }
     }
     return placements;
-  }
-
-  private async stored(boardUid: number, bounds: WindowBounds[]): Promise<StoredWindow[]> {
-    const windows: StoredWindow[] = [];
-    for (const one of bounds) {
-      windows.push(this.windows.cached(boardUid, one.id) ?? (await this.windows.ensure(boardUid, one)));
-    }
-    return windows;
-  }
-
-  private async read(
-    connection: QueryRunner,
-    placements: Placement[],
-  ): Promise<{ fold: BatchFold; revisions: Map<number, number> }> {
-    const keys = new Map<string, { boardUid: number; windowUid: number; playerId: string }>();
-    for (const placement of placements) {
-      if ('error' in placement) continue;
-      const { board, playerId } = placement.write;
-      for (const window of placement.windows) {
-        keys.set(entryKeyOf(window.uid, playerId), { boardUid: board.uid, windowUid: window.uid, playerId });
-      }
-    }
-    const ids = new Map<string, SubmitWrite>();
-    for (const { write, unsettled } of this.batch) {
-      if (write.kind === 'submit' && (write.idFromClient || unsettled)) ids.set(submissionKeyOf(write), write);
-    }
-    const entryKeys = [...keys.values()];
-    const submits = [...ids.values()];
-    const rows = await sqlRunnerOf(connection).query<ReadRow>(READ_LANE_BATCH, [
-      entryKeys.map((key) => key.windowUid),
-      entryKeys.map((key) => key.playerId),
-      submits.map((write) => write.board.uid),
-      submits.map(ownerOf),
-      submits.map((write) => write.submissionId),
-      [...new Set(this.batch.map(({ write }) => write.board.uid))],
-    ]);
-    const entries = new Map<string, EntryRow>();
-    const remembered = new Map<string, RememberedSubmission>();
-    const revisions = new Map<number, number>();
-    for (const row of rows) {
-      if (row.what === 'board') {
-        if (!row.gone) revisions.set(row.n, row.version!);
-      } else if (row.what === 'entry') {
-        const key = entryKeys[row.n - 1]!;
-        entries.set(entryKeyOf(key.windowUid, key.playerId), { ...key, state: stateOf(row), removed: row.gone! });
-      } else {
-        remembered.set(submissionKeyOf(submits[row.n - 1]!), {
-          bodySha256: row.body_sha256!,
-          answer: JSON.parse(row.text!) as RememberedSubmission['answer'],
-        });
-      }
-    }
-    return { fold: new BatchFold(entries, remembered), revisions };
   }
 
   /** A write whose own commit went unanswered finds itself: that is its first answer, not a replay. */
@@ -153,6 +96,8 @@ export class LaneTransaction {
   private async store(connection: QueryRunner, fold: BatchFold, nowMs: number): Promise<void> {
     const { newSubmissions, events, audits } = fold;
     for (const audit of audits) await recordAudit(sqlRunnerOf(connection), audit);
+    await this.storeHours(connection, fold);
+    await this.storeFrozen(connection, fold);
     if (newSubmissions.length === 0 && events.length === 0) return;
     // Sorted, so that two lanes that carry the same ids wait for each other in one order.
     const submissions = [...newSubmissions].sort((a, b) =>
@@ -172,31 +117,35 @@ export class LaneTransaction {
       submissions.map(({ achievedAtMs }) => achievedAtMs),
       submissions.map(({ write }) => write.metadata),
       submissions.map(({ answer }) => JSON.stringify(answer)),
-      entries.map((row) => row.windowUid),
-      entries.map((row) => row.playerId),
-      entries.map((row) => row.boardUid),
-      entries.map((row) => row.state.version),
-      entries.map((row) => row.removed),
-      entries.map((row) => row.state.score),
-      entries.map((row) => arrayLiteral(row.state.columns)),
-      entries.map((row) => row.state.achievedAtMs),
-      entries.map((row) => row.state.metadata),
-      events.map((event) => event.version),
-      events.map((event) => event.type),
-      events.map((event) => event.playerId),
-      events.map((event) => JSON.stringify(event)),
+      ...entryParameters(entries, events),
     ]);
   }
-}
 
-const arrayLiteral = (numbers: number[]): string => `{${numbers.join(',')}}`;
+  private async storeHours(connection: QueryRunner, { clearedHours, changedHours }: BatchFold): Promise<void> {
+    const cleared = [...clearedHours.values()];
+    if (cleared.length > 0) {
+      await connection.query(CLEAR_ROLLING_HOURS, [
+        cleared.map(({ windowUid }) => windowUid),
+        cleared.map(({ playerId }) => playerId),
+      ]);
+    }
+    const hours = [...changedHours.values()];
+    if (hours.length === 0) return;
+    await connection.query(WRITE_ROLLING_HOURS, [
+      this.lane,
+      hours.map((row) => row.windowUid),
+      hours.map((row) => row.playerId),
+      hours.map((row) => row.hour),
+      hours.map((row) => row.state.score),
+      hours.map((row) => arrayLiteral(row.state.columns)),
+      hours.map((row) => row.state.achievedAtMs),
+      hours.map((row) => row.state.metadata),
+    ]);
+  }
 
-function stateOf(row: ReadRow): EntryRow['state'] {
-  return {
-    score: row.score!,
-    columns: row.columns!,
-    achievedAtMs: row.achieved_at_ms!,
-    metadata: row.text,
-    version: row.version!,
-  };
+  private async storeFrozen(connection: QueryRunner, { frozenEntries }: BatchFold): Promise<void> {
+    const frozen = [...frozenEntries.values()];
+    if (frozen.length === 0) return;
+    await connection.query(SAVE_FROZEN_ENTRIES, frozenParameters(frozen));
+  }
 }

@@ -1,11 +1,10 @@
 import { LadderError } from '@laddercast/domain';
 import { monotonicMs, sleep } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
-import { LaneTransaction } from './lane-transaction.js';
+import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import { rollBack, type PostgresDatabase } from './postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from './postgres-errors.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
-import type { WindowCatalog } from './board-catalog.js';
 
 /** The most writes in one transaction. */
 export const LANE_BATCH_MAX = 512;
@@ -41,7 +40,7 @@ export class LaneWriter {
 
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly windows: WindowCatalog,
+    private readonly catalogs: LaneCatalogs,
     private readonly options: LaneWriterOptions,
   ) {}
 
@@ -87,7 +86,7 @@ export class LaneWriter {
 
   /** Settles every write of the batch, whatever happens. */
   private async commit(batch: PendingWrite[], collisions = 0): Promise<void> {
-    const transaction = new LaneTransaction(this.options.lane, this.windows, batch);
+    const transaction = new LaneTransaction(this.options.lane, this.catalogs, batch);
     try {
       // A connection that broke, or was discarded, is replaced.
       if (this.connection?.isReleased) this.connection = null;

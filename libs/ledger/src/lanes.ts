@@ -61,6 +61,26 @@ export async function appendEvent(
   ]);
 }
 
+/**
+ * Writes into every lane, all of which this transaction holds, that a board changed.
+ * @param boardId null: the uid is gone for ever
+ * @returns the board's new revision
+ */
+export async function announceBoard(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  boardUid: number,
+  boardId: string | null,
+): Promise<number> {
+  const revision = await nextPosition(transaction);
+  for (const lane of lanes.all) {
+    const position = await nextPosition(transaction);
+    const event = { type: 'board-changed', boardUid, boardId, revision } as const;
+    await appendEvent(transaction, lane, position, String(boardUid), event);
+  }
+  return revision;
+}
+
 /** The random name of this installation, drawn at its first start: what lies outside PostgreSQL is kept under it. */
 export async function installationId(database: SqlRunner): Promise<string> {
   await database.query(`INSERT INTO installation (name, value) VALUES ('id', $1) ON CONFLICT (name) DO NOTHING`, [

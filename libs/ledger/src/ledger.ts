@@ -1,15 +1,12 @@
 import { LadderError } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
-import type { WindowCatalog } from './board-catalog.js';
+import type { LaneCatalogs } from './lane-transaction.js';
 import { LaneWriter } from './lane-writer.js';
 import type { Lanes } from './lanes.js';
+import { OutboxWaker } from './outbox-waker.js';
 import type { PostgresDatabase } from './postgres-database.js';
 import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from './writes.js';
 
-/** The channel on which consumers of the outbox are woken; the payload is the lane. */
-export const OUTBOX_CHANNEL = 'ladder_outbox';
-/** Wakings of one lane are at least this far apart: NOTIFY serialises every commit of the database. */
-const NOTIFY_EVERY_MS = 10;
 const OUTBOX_LOOK_EVERY_MS = 1000;
 
 export interface LedgerOptions {
@@ -22,23 +19,23 @@ export interface LedgerOptions {
 /** The truth: every write is durable, with its events, before it is answered. */
 export class Ledger {
   private readonly writers: LaneWriter[];
-  private readonly lanesToNotify = new Set<number>();
-  private notifying: Promise<void> | null = null;
+  private readonly waker: OutboxWaker;
   private readonly stopped = new AbortController();
   private outboxFull = false;
 
   constructor(
     private readonly database: PostgresDatabase,
-    windows: WindowCatalog,
+    catalogs: LaneCatalogs,
     private readonly lanes: Lanes,
     private readonly options: LedgerOptions,
   ) {
+    this.waker = new OutboxWaker(database);
     this.writers = lanes.all.map(
       (lane) =>
-        new LaneWriter(database, windows, {
+        new LaneWriter(database, catalogs, {
           lane,
           queueMax: options.laneQueueMax,
-          onCommitted: (committed) => this.wakeConsumers(committed),
+          onCommitted: (committed) => this.waker.wake(committed),
         }),
     );
   }
@@ -70,25 +67,7 @@ export class Ledger {
   async close(): Promise<void> {
     this.stopped.abort();
     await Promise.all(this.writers.map((writer) => writer.close()));
-    await this.notifying;
-  }
-
-  private wakeConsumers(lane: number): void {
-    this.lanesToNotify.add(lane);
-    this.notifying ??= this.notify();
-  }
-
-  private async notify(): Promise<void> {
-    while (this.lanesToNotify.size > 0) {
-      const lanes = [...this.lanesToNotify];
-      this.lanesToNotify.clear();
-      // A waking that is lost costs one poll of the consumer.
-      await this.database
-        .query(`SELECT pg_notify('${OUTBOX_CHANNEL}', lane::text) FROM unnest($1::int[]) AS lane`, [lanes])
-        .catch(() => undefined);
-      await sleep(NOTIFY_EVERY_MS);
-    }
-    this.notifying = null;
+    await this.waker.settled();
   }
 
   /** Counts by positions: gaps make it an upper bound, which errs on the safe side. */

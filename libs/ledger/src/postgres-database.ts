@@ -6,6 +6,7 @@ import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
+import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
 
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -48,7 +49,7 @@ export class PostgresDatabase implements SqlRunner {
       url: options.url,
       applicationName: options.applicationName ?? 'laddercast',
       entities: [BoardEntity, WindowEntity, ApiKeyEntity],
-      migrations: [CreateLedger1763700000000],
+      migrations: [CreateLedger1763700000000, TimeAndCircles1763720000000],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,
       poolSize: options.poolMax ?? 10,
@@ -115,11 +116,107 @@ export class PostgresDatabase implements SqlRunner {
     }
   }
 
+  /**
+   * As {@link transaction}, on a connection of its own, for what takes minutes: no statement of it may take longer than
+   * `timeoutMs`. When the signal says so, the connection is cut and nothing is committed.
+   */
+  async longTransaction<T>(
+    timeoutMs: number,
+    work: (transaction: SqlRunner) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const client = new pg.Client({
+      connectionString: this.options.url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5000,
+      statement_timeout: timeoutMs,
+      query_timeout: timeoutMs + ANSWER_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    });
+    // A connection that breaks says so by the query that it breaks under.
+    client.on('error', () => undefined);
+    await client.connect();
+    const cut = (): void => void client.end().catch(() => undefined);
+    signal?.addEventListener('abort', cut, { once: true });
+    try {
+      signal?.throwIfAborted();
+      await client.query('BEGIN');
+      const result = await work({
+        query: async <Row>(sql: string, parameters: unknown[] = []) =>
+          (await client.query(sql, parameters)).rows as Row[],
+      });
+      await client.query('COMMIT');
+      return result;
+    } finally {
+      signal?.removeEventListener('abort', cut);
+      // What was not committed is rolled back with the connection.
+      await client.end();
+    }
+  }
+
+  /**
+   * The rows of one statement as they were when it began, some at a time: for more of them than memory should hold. On a
+   * connection of its own, in a transaction that changes nothing.
+   * @param options `rows`: the most at a time; `timeoutMs`: how long PostgreSQL may take for them, and the reader between
+   * them; `signal`: ends the statement, also while it runs
+   */
+  async *chunks<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    options: { rows: number; timeoutMs: number; signal: AbortSignal },
+  ): AsyncGenerator<Row[], void, undefined> {
+    const { rows, timeoutMs, signal } = options;
+    const client = await this.ownClient(timeoutMs, timeoutMs);
+    let pid = 0;
+    let cancelling: Promise<unknown> = Promise.resolve();
+    const cancel = (): void => {
+      cancelling = this.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => undefined);
+    };
+    try {
+      pid = ((await client.query('SELECT pg_backend_pid() AS pid')).rows as { pid: number }[])[0]!.pid;
+      signal.addEventListener('abort', cancel, { once: true });
+      signal.throwIfAborted();
+      await client.query('BEGIN READ ONLY');
+      // All rows are asked for: a plan that is quick with the first of them would be slow in the end.
+      await client.query('SET LOCAL cursor_tuple_fraction = 1');
+      await client.query(`DECLARE chunks NO SCROLL CURSOR FOR ${sql}`, [...parameters]);
+      for (;;) {
+        const chunk = (await client.query(`FETCH ${rows} FROM chunks`)).rows as Row[];
+        if (chunk.length > 0) yield chunk;
+        if (chunk.length < rows) return;
+      }
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      // Not before: the number of a backend that has gone may be another one's.
+      await cancelling;
+      await client.end().catch(() => undefined);
+    }
+  }
+
   /** A connection of its own, for a lane; the caller releases it. */
   async dedicatedConnection(): Promise<QueryRunner> {
     const runner = this.dataSource.createQueryRunner();
     await runner.connect();
     return runner;
+  }
+
+  /** A connected client outside the pool; the caller ends it. */
+  private async ownClient(statementTimeoutMs: number, idleTimeoutMs: number): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.options.url,
+      application_name: this.options.applicationName ?? 'laddercast',
+      keepAlive: true,
+      connectionTimeoutMillis: 5000,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + ANSWER_TIMEOUT_MS,
+      lock_timeout: LOCK_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: idleTimeoutMs,
+    });
+    // A connection that breaks says so by the query that it breaks under.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
   }
 
   /** A client outside the pool for LISTEN; the caller ends it. */

@@ -1,5 +1,5 @@
 import type { AuditRecord } from './audit-log.js';
-import type { Board, EntryOutcome, EntryState, LadderError, StoredWindow } from '@laddercast/domain';
+import type { Board, EntryOutcome, EntryState, LadderError } from '@laddercast/domain';
 
 /** A run to be counted. The board is the one the caller saw; it is checked again under the lane's lock. */
 export interface SubmitWrite {
@@ -49,7 +49,7 @@ export interface SubmitReceipt {
   replayed: boolean;
   answer: SubmissionAnswer;
   /** The window that the answer's scores are of. */
-  window: StoredWindow;
+  windowUid: number;
   /** The entry after and before this write; null for a replay, which changed nothing. */
   movement: { after: EntryState; before: EntryState | null } | null;
 }

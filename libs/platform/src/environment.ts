@@ -64,16 +64,31 @@ export class Environment {
   @IsIn(['postgres', 'kafka'])
   EVENT_LOG: 'postgres' | 'kafka' = 'postgres';
 
-  @Setting('Kafka brokers as host:port, separated by commas. Needed with EVENT_LOG=kafka.', '127.0.0.1:9092')
-  @ValidateIf((settings: Environment) => settings.EVENT_LOG === 'kafka')
+  @Setting(
+    'Kafka brokers as host:port, separated by commas. Needed with EVENT_LOG=kafka and with KAFKA_IN_SCORES_KEY.',
+    '127.0.0.1:9092',
+  )
+  @ValidateIf(
+    ({ EVENT_LOG, KAFKA_IN_SCORES_KEY }: Environment) => EVENT_LOG === 'kafka' || KAFKA_IN_SCORES_KEY !== undefined,
+  )
   @Matches(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, {
-    message: 'KAFKA_BROKERS must be host:port, several separated by commas, when EVENT_LOG is kafka',
+    message:
+      'KAFKA_BROKERS must be host:port, several separated by commas, when EVENT_LOG is kafka or KAFKA_IN_SCORES_KEY is set',
   })
   KAFKA_BROKERS?: string;
 
   @Setting('What topic names and consumer groups begin with, so that installations can share one Kafka.')
   @Matches(/^[a-zA-Z0-9._-]{1,64}$/)
   KAFKA_PREFIX = 'ladder';
+
+  @Setting(
+    'The API key (scope scores:write) with whose rights submissions count that others write to the Kafka topic in.scores (its name begins with KAFKA_PREFIX). Without it the topic is not read.',
+  )
+  @IsOptional()
+  @Matches(/^[\w~+/=-]{16,}$/, {
+    message: 'KAFKA_IN_SCORES_KEY must be an API key: 16 or more letters, digits or -_~+/=',
+  })
+  KAFKA_IN_SCORES_KEY?: string;
 
   @Setting('Where the two commands of the README keep the data of services that they start.')
   @IsString()

@@ -1,4 +1,5 @@
 import { Command } from '@nestjs/cqrs';
+import type { Announcement } from './announcements.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 
 /** Brings one shard of one list up to the changes given. */
@@ -27,6 +28,20 @@ export class MarkLaneCommand extends Command<void> {
 /** Removes what the projection and the ledger keep of a board that was deleted or reset. */
 export class DropBoardCommand extends Command<void> {
   constructor(readonly boardUid: number) {
+    super();
+  }
+}
+
+/** Lets the keys of boards' windows live as long as their present bounds ask for; where nothing moved it does nothing. */
+export class KeepWindowsCommand extends Command<void> {
+  constructor(readonly boardUids: readonly number[]) {
+    super();
+  }
+}
+
+/** Tells all processes. */
+export class AnnounceCommand extends Command<void> {
+  constructor(readonly announcement: Announcement) {
     super();
   }
 }

@@ -1,29 +1,28 @@
-import { BoardCatalog, BoardRegistry, WindowCatalog } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { withBoardDefaults } from '@laddercast/domain';
+import { BoardCatalog, BoardRegistry } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DropBoardCommand } from './commands.js';
+import { lastWritersOf } from './last-writers.js';
 import { RankProjection } from './rank-projection.js';
-
-/** By then every process has seen that the board is gone, and its batches under way have ended. */
-const LAST_WRITERS_WAIT_MS = 1000;
+import { WindowLists } from './window-lists.js';
 
 @CommandHandler(DropBoardCommand)
 export class DropBoardHandler implements ICommandHandler<DropBoardCommand> {
   constructor(
     private readonly boards: BoardCatalog,
     private readonly registry: BoardRegistry,
-    private readonly windows: WindowCatalog,
+    private readonly windowLists: WindowLists,
     private readonly projection: RankProjection,
   ) {}
 
   async execute({ boardUid }: DropBoardCommand): Promise<void> {
-    const definition = await this.registry.definitionOfGone(boardUid);
-    if (!definition) return;
-    await this.boards.refresh();
-    await sleep(LAST_WRITERS_WAIT_MS);
-    for (const window of await this.windows.ofBoard(boardUid)) {
-      const shards = definition.sharding.count;
-      await this.projection.drop({ boardUid, windowUid: window.uid, ordering: definition, shards });
+    const stored = await this.registry.definitionOfGone(boardUid);
+    if (!stored) return;
+    const board = { uid: boardUid, definition: withBoardDefaults(stored) };
+    await lastWritersOf(this.boards);
+    // Keys of windows that ended long ago have expired; snapshots expire by themselves.
+    for (const window of await this.windowLists.windowsOf(board)) {
+      for (const list of await this.windowLists.listsOf(board, window.uid)) await this.projection.drop(list);
     }
     await this.registry.purgeRows(boardUid);
   }

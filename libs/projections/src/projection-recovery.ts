@@ -1,8 +1,9 @@
-import { encodeSortKey, shardOf, type Board } from '@laddercast/domain';
-import type { SqlRunner } from '@laddercast/ledger';
+import type { Board } from '@laddercast/domain';
+import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
+import { ChangesByShard } from './changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
-import { RankProjection, type ProjectedChange, type RankList } from './rank-projection.js';
+import { RankProjection } from './rank-projection.js';
 
 export interface ProjectionRecoveryOptions {
   database: SqlRunner;
@@ -25,49 +26,67 @@ export interface RecoveryProgress {
   /** The lane's mark before, null when there was none. */
   mark: number | null;
   committed: number;
-  /** Entries sent to the ranks so far, and how many of them were newer than what was there. */
+  /** Entries sent to the ranks so far, and how many changes of a list were newer than what was there. */
   sent: number;
   newer: number;
 }
 
-/** An entry as the scan reads it; `matches` is false for a page's last row when it only shows how far the page went. */
+/** A row as the scan reads it; `matches` is false for a page's last row when it only shows how far the page went. */
 interface ScannedRow {
   windowUid: number;
-  playerId: string;
+  /** The guild's id in `guild_totals`. */
+  id: string;
   boardUid: number;
   version: number;
   removed: boolean;
   score: number;
   columns: number[];
   achievedAtMs: number;
-  keepUntilMs: number | null;
+  scopes: number[];
+  leftScopes: number[];
   matches: boolean;
 }
 
-/** How many entries one query looks at. */
+/** A table that the ranks come from. */
+interface RankedTable {
+  isGuild: boolean;
+  pageSql: string;
+}
+
+/** How many rows one query looks at. */
 const PAGE_ROWS = 5000;
 const INTERVAL_MS = 5000;
 
-/**
- * One page of entries by key, whatever their lane, so that no query reads more than a page. Answered are those that the
- * projection wants (not of ended windows that it no longer keeps), and the page's last row.
- */
-const PAGE_SQL = `
+/** One page of a table by key, whatever its lane, so that no query reads more than a page. */
+const pageSql = (table: string, id: string, columns: string): string => `
   WITH page AS (
-    SELECT * FROM entries WHERE (window_uid, player_id) > ($1, $2) ORDER BY window_uid, player_id LIMIT ${PAGE_ROWS}),
+    SELECT *, ${id} AS id FROM ${table}
+    WHERE (window_uid, ${id}) > ($1, $2) ORDER BY window_uid, ${id} LIMIT ${PAGE_ROWS}),
   judged AS (
-    SELECT p.*, (extract(epoch FROM kept.until) * 1000)::float8 AS keep_until_ms,
-      p.lane = $3 AND p.version > $4 AND w.window_uid IS NOT NULL
-        AND (kept.until IS NULL OR kept.until > ladder_now()) AS matches,
-      lead(p.player_id) OVER (ORDER BY p.window_uid, p.player_id) IS NULL AS is_last
-    FROM page p
-    LEFT JOIN windows w ON w.window_uid = p.window_uid
-    LEFT JOIN boards b ON b.board_uid = w.board_uid
-    CROSS JOIN LATERAL (
-      SELECT w.ends_at + (b.definition->>'keepEndedSeconds')::float8 * interval '1 second' AS until) kept)
-  SELECT window_uid AS "windowUid", player_id AS "playerId", board_uid AS "boardUid", version, removed, score, columns,
-    achieved_at_ms AS "achievedAtMs", keep_until_ms AS "keepUntilMs", matches
-  FROM judged WHERE matches OR is_last ORDER BY window_uid, player_id`;
+    SELECT *, lane = $3 AND version > $4 AS matches, lead(id) OVER (ORDER BY window_uid, id) IS NULL AS is_last
+    FROM page)
+  SELECT window_uid AS "windowUid", id, board_uid AS "boardUid", version, removed, score,
+    achieved_at_ms AS "achievedAtMs", matches, ${columns}
+  FROM judged WHERE matches OR is_last ORDER BY window_uid, id`;
+
+const RANKED_TABLES: RankedTable[] = [
+  { isGuild: false, pageSql: pageSql('entries', 'player_id', 'columns, scopes, left_scopes AS "leftScopes"') },
+  {
+    isGuild: true,
+    pageSql: pageSql(
+      'guild_totals',
+      'guild_id',
+      `'{}'::float8[] AS columns, '{}'::int[] AS scopes, '{}'::int[] AS "leftScopes"`,
+    ),
+  },
+];
+
+/** A page of the windows of boards that live. */
+const WINDOWS_SQL = `
+  SELECT window_uid AS "windowUid", board_uid AS "boardUid", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
+    (extract(epoch FROM ladder_now()) * 1000)::float8 AS "nowMs"
+  FROM windows JOIN boards USING (board_uid)
+  WHERE board_id IS NOT NULL AND window_uid > $1 ORDER BY window_uid LIMIT ${PAGE_ROWS}`;
 
 /**
  * Notices that the projection has lost changes, and brings them back from PostgreSQL: for each lane it compares the
@@ -113,41 +132,71 @@ export class ProjectionRecovery {
   }
 
   private async reapply(lane: number, mark: number, progress: RecoveryProgress, signal: AbortSignal): Promise<void> {
-    let from: [number, string] = [0, ''];
-    for (;;) {
-      signal.throwIfAborted();
-      const rows = await this.options.database.query<ScannedRow>(PAGE_SQL, [...from, lane, mark]);
-      const wanted = rows.filter((row) => row.matches);
-      progress.newer += await this.applyRows(wanted);
-      progress.sent += wanted.length;
-      this.options.onProgress({ ...progress, step: 'scanning' });
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      from = [last.windowUid, last.playerId];
+    const windows = await this.windowsKept(signal);
+    for (const table of RANKED_TABLES) {
+      let from: [number, string] | null = [0, ''];
+      while (from !== null) {
+        signal.throwIfAborted();
+        const rows: ScannedRow[] = await this.options.database.query(table.pageSql, [...from, lane, mark]);
+        const wanted = rows.filter(({ windowUid, matches }) => matches && windows.has(windowUid));
+        progress.newer += await this.applyRows(wanted, table, windows);
+        progress.sent += wanted.length;
+        this.options.onProgress({ ...progress, step: 'scanning' });
+        from = nextPage(rows.at(-1), windows);
+      }
     }
   }
 
-  private async applyRows(rows: readonly ScannedRow[]): Promise<number> {
-    const batches = new Map<
-      string,
-      { list: RankList; shard: number; keepUntilMs: number | null; changes: ProjectedChange[] }
-    >();
-    for (const row of rows) {
-      const board = await this.options.boardOf(row.boardUid);
-      if (board === undefined) continue;
-      const shards = board.definition.sharding.count;
-      const shard = shardOf(row.playerId, shards);
-      const name = `${row.windowUid}.${shard}`;
-      const list = { boardUid: row.boardUid, windowUid: row.windowUid, ordering: board.definition, shards };
-      const batch = batches.get(name) ?? { list, shard, keepUntilMs: row.keepUntilMs, changes: [] };
-      batches.set(name, batch);
-      const key = row.removed ? null : encodeSortKey(board.definition, row, row.playerId);
-      batch.changes.push({ playerId: row.playerId, version: row.version, key });
+  /** The windows that the projection still keeps, in the order of their numbers, each with the time until which it does. */
+  private async windowsKept(signal: AbortSignal): Promise<Map<number, number | null>> {
+    const kept = new Map<number, number | null>();
+    for (let from = 0; ;) {
+      signal.throwIfAborted();
+      const rows = await this.options.database.query<{
+        windowUid: number;
+        boardUid: number;
+        endsAtMs: number | null;
+        nowMs: number;
+      }>(WINDOWS_SQL, [from]);
+      for (const { windowUid, boardUid, endsAtMs, nowMs } of rows) {
+        const board = await this.options.boardOf(boardUid);
+        if (board === undefined) continue;
+        const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
+        if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, keepUntilMs);
+      }
+      if (rows.length < PAGE_ROWS) return kept;
+      from = rows.at(-1)!.windowUid;
     }
-    let newer = 0;
-    for (const { list, shard, changes, keepUntilMs } of batches.values()) {
-      newer += await this.options.projection.apply(list, shard, changes, keepUntilMs, true);
-    }
-    return newer;
   }
+
+  private async applyRows(
+    rows: readonly ScannedRow[],
+    { isGuild }: RankedTable,
+    windows: ReadonlyMap<number, number | null>,
+  ): Promise<number> {
+    const changes = new ChangesByShard();
+    const boards = new Map<number, Board | undefined>();
+    for (const row of rows) {
+      const { boardUid, windowUid, id: playerId, version, scopes, leftScopes } = row;
+      // Asked anew for each page: a board that is deleted meanwhile must not come back.
+      if (!boards.has(boardUid)) boards.set(boardUid, await this.options.boardOf(boardUid));
+      const board = boards.get(boardUid);
+      if (board === undefined) continue;
+      const keepUntilMs = windows.get(windowUid) ?? null;
+      const values = row.removed ? null : row;
+      changes.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, keepUntilMs });
+    }
+    const { projection } = this.options;
+    return changes.apply(({ list, shard, changes, keepUntilMs }) =>
+      projection.apply(list, shard, changes, keepUntilMs, true),
+    );
+  }
+}
+
+/** Where the next page begins; null at the end. What is left of a window that is not kept is passed over. */
+function nextPage(last: ScannedRow | undefined, windows: ReadonlyMap<number, number | null>): [number, string] | null {
+  if (last === undefined) return null;
+  if (windows.has(last.windowUid)) return [last.windowUid, last.id];
+  for (const windowUid of windows.keys()) if (windowUid > last.windowUid) return [windowUid, ''];
+  return null;
 }

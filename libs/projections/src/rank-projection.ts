@@ -1,12 +1,35 @@
-import type { BoardOrdering, RankStyle, SortKey } from '@laddercast/domain';
+import {
+  GLOBAL_SCOPE,
+  GUILDS_SCOPE,
+  type Board,
+  type BoardOrdering,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
 
-/** One ranked list: a board's window in one scope (only global so far), as one generation of shards keeps it. */
+/** One ranked list: a board's window in one scope, as one generation of shards keeps it. */
 export interface RankList {
   boardUid: number;
   windowUid: number;
+  /** The number of the scope; 0: everybody. */
+  scope: number;
   ordering: BoardOrdering;
   /** Number of hash shards. */
   shards: number;
+  /** The standings that the list is read from, where it is not read from the projection. */
+  edition?: number;
+}
+
+/** Where a board's list is kept. Only the list of everybody is sharded; that of guilds has no columns. */
+export function rankListOf(board: Pick<Board, 'uid' | 'definition'>, windowUid: number, scope: number): RankList {
+  const { order, operator, tiebreak, columns, sharding } = board.definition;
+  return {
+    boardUid: board.uid,
+    windowUid,
+    scope,
+    ordering: { order, operator, tiebreak, columns: scope === GUILDS_SCOPE ? [] : columns },
+    shards: scope === GLOBAL_SCOPE ? sharding.count : 1,
+  };
 }
 
 /** The newest state of one player's entry, or its removal; older versions than what is there change nothing. */
@@ -54,25 +77,10 @@ export interface PlacementReading extends Reading {
 }
 
 /**
- * The ranks: sharded sorted lists, fed by the log and read by queries.
- * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call.
+ * What can be asked of a ranked list: of a running one the projection, of one that was kept its standings.
  * Every method throws PROJECTION_UNAVAILABLE (a LadderError) when the store cannot answer in time.
  */
-export abstract class RankProjection {
-  /**
-   * Applies changes of one shard, in one atomic step per chunk; repeating or reordering them changes nothing.
-   * @param keepUntilMs when the list's keys may go (Unix ms); null for ever
-   * @param isRecovery whether lost changes are brought back: the list's version then begins anew, beyond the lost one
-   * @returns how many were newer than what was there
-   */
-  abstract apply(
-    list: RankList,
-    shard: number,
-    changes: ProjectedChange[],
-    keepUntilMs: number | null,
-    isRecovery?: boolean,
-  ): Promise<number>;
-
+export abstract class RankReadings {
   /** `limit` entries from the 0-based `offset`; deep offsets cost O(log n) rounds, not O(offset). */
   abstract page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading>;
 
@@ -94,6 +102,28 @@ export abstract class RankProjection {
   /** The 1-based rank that an entry with this key would get. */
   abstract rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }>;
 
+  abstract total(list: RankList): Promise<Reading>;
+}
+
+/**
+ * The ranks: sharded sorted lists, fed by the log and read by queries.
+ * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call.
+ */
+export abstract class RankProjection extends RankReadings {
+  /**
+   * Applies changes of one shard, in one atomic step per chunk; repeating or reordering them changes nothing.
+   * @param keepUntilMs when the list's keys may go (Unix ms); null for ever
+   * @param isRecovery whether lost changes are brought back: the list's version then begins anew, beyond the lost one
+   * @returns how many were newer than what was there
+   */
+  abstract apply(
+    list: RankList,
+    shard: number,
+    changes: ProjectedChange[],
+    keepUntilMs: number | null,
+    isRecovery?: boolean,
+  ): Promise<number>;
+
   /**
    * Ranks of a player's key after and before a change, counted without the player's own entry in the projection;
    * `total` includes the player.
@@ -104,8 +134,6 @@ export abstract class RankProjection {
     after: SortKey,
     before: SortKey | null,
   ): Promise<PlacementReading>;
-
-  abstract total(list: RankList): Promise<Reading>;
 
   /** The projected version of a player's entry, null when it has none (a removal counts as a version). */
   abstract entryVersion(list: RankList, playerId: string): Promise<number | null>;
@@ -133,6 +161,9 @@ export abstract class RankProjection {
 
   /** The lowest mark of a lane over all masters, null when one has none. */
   abstract readMark(lane: number): Promise<number | null>;
+
+  /** Lets the list's keys live until `keepUntilMs` (Unix ms); never shortens their life. */
+  abstract keep(list: RankList, keepUntilMs: number): Promise<void>;
 
   /** Removes every key of the list, in chunks. */
   abstract drop(list: RankList): Promise<void>;

@@ -137,9 +137,18 @@ export class RedisConnection {
     return tags;
   }
 
-  /** A connection of its own for subscriptions, not connected yet; its owner disconnects it. */
-  subscriber(): Redis | Cluster {
-    const client = this.createClient();
+  /**
+   * A connection of its own for subscriptions, not connected yet: to the server, or to some node of the cluster. Once
+   * ended it stays so; its owner disconnects it.
+   */
+  subscriber(): Redis {
+    const addresses = this.options.url.split(',');
+    const ends = { ...this.redisOptions(), retryStrategy: () => null };
+    const client =
+      this.client instanceof Cluster
+        ? new Redis({ ...ends, ...nodeOptions(addresses[0]!, ends), ...this.someNode(addresses) })
+        : new Redis(addresses[0]!, ends);
+    client.on('error', (error: Error) => this.options.onError?.(error));
     // A subscriber only listens: without a question now and then, a connection that died in silence stays for hours.
     const probe = setInterval(() => {
       if (client.status === 'ready') client.ping().catch(() => undefined);
@@ -206,9 +215,15 @@ export class RedisConnection {
     return new LadderError('PROJECTION_UNAVAILABLE', `Redis does not answer (${message}).`, {}, { cause: error });
   }
 
-  private createClient(): Redis | Cluster {
-    const addresses = this.options.url.split(',');
-    const redisOptions: RedisOptions = {
+  private someNode(addresses: readonly string[]): { host: string; port: number } {
+    const known = (this.client as Cluster).nodes('all').map(({ options: { host, port } }) => ({ host, port }));
+    const nodes = known.length > 0 ? known : addresses.map(nodeOf);
+    const { host, port } = nodes[Math.floor(Math.random() * nodes.length)]!;
+    return { host: host!, port: port! };
+  }
+
+  private redisOptions(): RedisOptions {
+    return {
       lazyConnect: true,
       connectTimeout: this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
       commandTimeout: this.options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
@@ -219,6 +234,11 @@ export class RedisConnection {
       enableAutoPipelining: true,
       retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT_FIRST_MS, RECONNECT_MAX_MS),
     };
+  }
+
+  private createClient(): Redis | Cluster {
+    const addresses = this.options.url.split(',');
+    const redisOptions = this.redisOptions();
     const client =
       addresses.length === 1
         ? new Redis(addresses[0]!, redisOptions)
@@ -241,9 +261,7 @@ function nodeOf(address: string): { host: string; port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
 }
 
-/** User, password and TLS of the first address hold for every node. */
 function clusterOptions(address: string, redisOptions: RedisOptions): ClusterOptions {
-  const { username, password, protocol } = new URL(address);
   return {
     lazyConnect: true,
     enableOfflineQueue: false,
@@ -253,15 +271,20 @@ function clusterOptions(address: string, redisOptions: RedisOptions): ClusterOpt
     slotsRefreshTimeout: redisOptions.commandTimeout,
     maxRedirections: 8,
     clusterRetryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT_FIRST_MS, RECONNECT_MAX_MS),
-    redisOptions: {
-      connectTimeout: redisOptions.connectTimeout,
-      commandTimeout: redisOptions.commandTimeout,
-      socketTimeout: redisOptions.socketTimeout,
+    redisOptions: nodeOptions(address, redisOptions),
+  };
+}
 
-      autoResendUnfulfilledCommands: false,
-      ...(username ? { username: decodeURIComponent(username) } : {}),
-      ...(password ? { password: decodeURIComponent(password) } : {}),
-      ...(protocol === 'rediss:' ? { tls: {} } : {}),
-    },
+/** User, password and TLS of the first address hold for every node. */
+function nodeOptions(address: string, redisOptions: RedisOptions): RedisOptions {
+  const { username, password, protocol } = new URL(address);
+  return {
+    connectTimeout: redisOptions.connectTimeout,
+    commandTimeout: redisOptions.commandTimeout,
+    socketTimeout: redisOptions.socketTimeout,
+    autoResendUnfulfilledCommands: false,
+    ...(username ? { username: decodeURIComponent(username) } : {}),
+    ...(password ? { password: decodeURIComponent(password) } : {}),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { bucketOf, crc16 } from '@laddercast/domain';
+import { bucketOf, crc16, GLOBAL_SCOPE } from '@laddercast/domain';
 import type { RankList } from './rank-projection.js';
 import type { ListRef } from './snapshot-store.js';
 
@@ -7,16 +7,19 @@ import type { ListRef } from './snapshot-store.js';
  * stands between the braces decides the slot (Redis Cluster specification, "Hash tags"), one for each shard.
  */
 
-/** The global scope; regions and guilds get numbers of their own. */
-const SCOPE_GLOBAL = 0;
 /** Shards of another generation stand beside these while a list is rebuilt. */
 const GENERATION = 1;
 /** Index buckets of a shard: few enough to be listed, many enough to stay listpacks of about 100 players each at 100,000. */
-export const INDEX_BUCKETS = 1024;
+const INDEX_BUCKETS = 1024;
+/**
+ * Those of the lists beside that of everybody. There are many of them, and most are small: with 16 a guild of 20 takes
+ * 138 bytes a member (190 with 1024), one of 100 takes 83 (175), and a region of 200,000 players takes 145 (116).
+ */
+const INDEX_BUCKETS_OF_SCOPES = 16;
 const CLUSTER_SLOTS = 16_384;
 
 const shardTag = (list: RankList, shard: number): string =>
-  `{${list.boardUid}.${list.windowUid}.${SCOPE_GLOBAL}.${shard}}${GENERATION}`;
+  `{${list.boardUid}.${list.windowUid}.${list.scope}.${shard}}${GENERATION}`;
 
 /** The sorted set of a shard: score and member of each {@link SortKey}. */
 export const entriesKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:z`;
@@ -28,25 +31,34 @@ export const counterKey = (list: RankList, shard: number): string => `${shardTag
 export const bucketKey = (list: RankList, shard: number, bucket: number): string =>
   `${shardTag(list, shard)}:i:${bucket}`;
 
+/** How many index buckets each shard of a list has: the same for as long as the list lives. */
+const bucketsOf = ({ scope }: RankList): number => (scope === GLOBAL_SCOPE ? INDEX_BUCKETS : INDEX_BUCKETS_OF_SCOPES);
+
+/** The number of the index bucket that holds a player. */
+export const playerBucketOf = (list: RankList, playerId: string): number => bucketOf(playerId, bucketsOf(list));
+
 /** The index bucket that holds a player. */
 export const playerBucketKey = (list: RankList, shard: number, playerId: string): string =>
-  bucketKey(list, shard, bucketOf(playerId, INDEX_BUCKETS));
+  bucketKey(list, shard, playerBucketOf(list, playerId));
 
 /** All keys of a shard, the counter last. */
 export function shardKeys(list: RankList, shard: number): string[] {
-  const buckets = Array.from({ length: INDEX_BUCKETS }, (_, bucket) => bucketKey(list, shard, bucket));
+  const buckets = Array.from({ length: bucketsOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
   return [...buckets, entriesKey(list, shard), counterKey(list, shard)];
 }
 
 /** The newest snapshot of a list, and the stream of its last deltas. */
-export const snapshotKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${SCOPE_GLOBAL}}:s`;
-export const deltasKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${SCOPE_GLOBAL}}:d`;
+export const snapshotKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:s`;
+export const deltasKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:d`;
 
-/** Lists that somebody looks at: a sorted set of `boardUid.windowUid` by the Unix ms until which they are ticked. */
+/** Lists that somebody looks at: a sorted set of {@link nameOfRef} by the Unix ms until which they are ticked. */
 export const IN_USE_KEY = 'ladder:in-use';
 
-/** The channel of hints `boardUid.windowUid.seq`. */
+/** The channel of hints: {@link nameOfRef}, a dot and the `seq`. */
 export const TICKS_CHANNEL = 'ladder:ticks';
+
+/** The channel of announcements: each is one `Announcement`, as JSON. */
+export const ANNOUNCEMENTS_CHANNEL = 'ladder:announcements';
 
 /** The mark of a lane. In a cluster each master has its own: `tag` is chosen so that the key lands there. */
 export const markKey = (lane: number, tag: number): string => `{m${tag}}ladder:mark:${lane}`;

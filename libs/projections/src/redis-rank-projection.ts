@@ -1,4 +1,4 @@
-import { compareSortKeys, decodeSortKey, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { compareSortKeys, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import {
   RankProjection,
   type PageReading,
@@ -13,22 +13,20 @@ import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
 import { playerBucketKey, shardKeys } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
+import { chunksOf, RedisRankLookup } from './redis-rank-lookup.js';
 import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
-import { columnBytesFor, nameOf, rankRows, strictKey } from './redis-rank-rows.js';
+import { columnBytesFor, rankRows, strictKey } from './redis-rank-rows.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import * as shards from './redis-shard-calls.js';
 
 /** The most changes that one script call applies: some five milliseconds of Redis. */
 const APPLY_CHUNK = 500;
-/** The most players, or sort keys, that one script call looks at. */
-const LOOKUP_CHUNK = 100;
-/** The most players of one lookup. */
-export const LOOKUP_PLAYERS_MAX = 500;
 const KEYS_CHUNK = 256;
 
 /** The ranks in Redis or Valkey: a sorted set and an index of players for each shard. */
 export class RedisRankProjection extends RankProjection {
   private readonly marks: RedisLaneMarks;
+  private readonly lookups: RedisRankLookup;
 
   /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
@@ -38,6 +36,7 @@ export class RedisRankProjection extends RankProjection {
   ) {
     super();
     this.marks = new RedisLaneMarks(redis);
+    this.lookups = new RedisRankLookup((calls) => this.read(calls));
   }
 
   async apply(
@@ -104,24 +103,7 @@ export class RedisRankProjection extends RankProjection {
     playerIds: readonly string[],
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
-    if (playerIds.length > LOOKUP_PLAYERS_MAX) throw new RangeError(`at most ${LOOKUP_PLAYERS_MAX} players at once`);
-    const { found, reading } = await this.findEntries(list, playerIds);
-    const columnBytes = columnBytesFor(list, style);
-    const keys = new Map<string, SortKey>();
-    for (const { key } of found.values()) {
-      const counted = columnBytes === null ? key : strictKey(key, columnBytes);
-      keys.set(nameOf(counted), counted);
-    }
-    const counting = list.shards > 1 || columnBytes !== null;
-    const better = counting ? await this.betterOverAll(list, [...keys.values()]) : null;
-    const entries = playerIds.map((playerId) => {
-      const entry = found.get(playerId);
-      if (entry === undefined) return null;
-      const counted = columnBytes === null ? entry.key : strictKey(entry.key, columnBytes);
-      const before = better === null ? entry.index : better.get(nameOf(counted))!;
-      return { rank: before + 1, ...decodeSortKey(list.ordering, entry.key) };
-    });
-    return { ...reading, entries };
+    return this.lookups.run(list, playerIds, style);
   }
 
   async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
@@ -178,6 +160,10 @@ export class RedisRankProjection extends RankProjection {
     return this.marks.readMark(lane);
   }
 
+  async keep(list: RankList, keepUntilMs: number): Promise<void> {
+    for (const shard of allShards(list)) await this.extendExpiry(list, shard, keepUntilMs);
+  }
+
   async drop(list: RankList): Promise<void> {
     for (const shard of allShards(list)) {
       for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) await this.redis.command('UNLINK', ...keys);
@@ -209,47 +195,8 @@ export class RedisRankProjection extends RankProjection {
     const { rank } = await this.rankOfKey(list, strictKey(row, columnBytes));
     return rank - 1;
   }
-
-  private async findEntries(
-    list: RankList,
-    playerIds: readonly string[],
-  ): Promise<{ reading: Reading; found: Map<string, shards.EntryOfShard> }> {
-    const byShard: string[][] = allShards(list).map(() => []);
-    for (const playerId of new Set(playerIds)) byShard[shardOf(playerId, list.shards)]!.push(playerId);
-    // A shard without any of the players is asked as well: for its total.
-    const asked = byShard.flatMap((players, shard) =>
-      (players.length === 0 ? [[]] : chunksOf(players, LOOKUP_CHUNK)).map((chunk) => ({ shard, chunk })),
-    );
-    const answers = await this.read(asked.map(({ shard, chunk }) => shards.readEntries(list, shard, chunk)));
-    const found = new Map<string, shards.EntryOfShard>();
-    const lastOfShard = new Map<number, shards.ShardReading>();
-    for (const [at, answer] of answers.entries()) {
-      const { shard, chunk } = asked[at]!;
-      lastOfShard.set(shard, answer);
-      for (const [which, entry] of answer.entries.entries()) if (entry) found.set(chunk[which]!, entry);
-    }
-    return { reading: sumReadings([...lastOfShard.values()]), found };
-  }
-
-  private async betterOverAll(list: RankList, keys: readonly SortKey[]): Promise<Map<string, number>> {
-    const better = new Map<string, number>();
-    const asked = chunksOf(keys, LOOKUP_CHUNK).flatMap((chunk) => allShards(list).map((shard) => ({ shard, chunk })));
-    const answers = await this.read(asked.map(({ shard, chunk }) => shards.countBetter(list, shard, chunk)));
-    for (const [at, answer] of answers.entries()) {
-      for (const [which, key] of asked[at]!.chunk.entries()) {
-        better.set(nameOf(key), (better.get(nameOf(key)) ?? 0) + answer.better[which]!);
-      }
-    }
-    return better;
-  }
 }
 
 const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
 
 const otherShards = (list: RankList, owner: number): number[] => allShards(list).filter((shard) => shard !== owner);
-
-function chunksOf<T>(items: readonly T[], size: number): T[][] {
-  const chunks: T[][] = [];
-  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
-  return chunks;
-}

@@ -1,8 +1,9 @@
 import { nowMs } from '@laddercast/platform';
-import { bucketOf, type SortKey } from '@laddercast/domain';
+import type { SortKey } from '@laddercast/domain';
+import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { bucketKey, counterKey, entriesKey, INDEX_BUCKETS, playerBucketKey } from './redis-keys.js';
+import { bucketKey, counterKey, entriesKey, playerBucketKey, playerBucketOf } from './redis-keys.js';
 import { callOf, redisScripts, type ScriptCall } from './redis-scripts.js';
 
 /** A script call with the reader of its answer. */
@@ -34,6 +35,8 @@ export interface RowsOfShard extends ShardReading {
 
 export interface EntryOfShard {
   index: number;
+  /** Entries of the shard that are strictly better by score and columns; null when it was not asked for. */
+  strictlyBetter: number | null;
   version: number;
   key: SortKey;
 }
@@ -66,17 +69,6 @@ export function applyEntries(
     },
   };
 }
-
-/** Counters count from here, by time: 2026-01-01. */
-const COUNTERS_SINCE_MS = Date.UTC(2026, 0, 1);
-/** More changes than a shard takes in a millisecond for long. */
-const CHANGES_PER_MS = 100;
-
-/**
- * Where a counter begins: beyond every value that an earlier counter of the shard, lost with its Redis, can have had,
- * so that a list's version never falls. The sum over 64 shards stays exact for decades.
- */
-export const counterStart = (atMs: number): number => Math.floor((atMs - COUNTERS_SINCE_MS) * CHANGES_PER_MS);
 
 /** A player's entry, with up to `above` rows before it and `below` after it. */
 export function readPlayer(
@@ -151,17 +143,20 @@ export function readEntries(
   list: RankList,
   shard: number,
   playerIds: readonly string[],
+  columnBytes: number | null,
 ): ShardCall<ShardReading & { entries: (EntryOfShard | null)[] }> {
   const keys = new KeyNumbers(list, shard);
-  const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
+  const players = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
+  const args = [columnBytes ?? NO_COLUMNS, ...players];
   return {
     call: callOf(redisScripts.readEntries, keys.keys, args),
     read: (raw) => {
-      const [total, counter, ...found] = raw as [number, number, ...([number, Buffer] | null)[]];
+      const [total, counter, ...found] = raw as [number, number, ...([number, Buffer, number] | null)[]];
       const entries = found.map((entry, at) => {
         if (entry === null) return null;
-        const [index, value] = entry;
-        return { index, version: versionOfIndexValue(value), key: sortKeyOfIndexValue(value, playerIds[at]!) };
+        const [index, value, better] = entry;
+        const key = sortKeyOfIndexValue(value, playerIds[at]!);
+        return { index, version: versionOfIndexValue(value), key, strictlyBetter: better < 0 ? null : better };
       });
       return { total, counter, entries };
     },
@@ -214,7 +209,7 @@ class KeyNumbers {
 
   /** The 1-based number in KEYS of a player's bucket. */
   numberOf(playerId: string): number {
-    const bucket = bucketOf(playerId, INDEX_BUCKETS);
+    const bucket = playerBucketOf(this.list, playerId);
     const known = this.numbers.get(bucket);
     if (known !== undefined) return known;
     const number = this.keys.push(bucketKey(this.list, this.shard, bucket));

@@ -1,18 +1,23 @@
-import type { Cluster, Redis } from 'ioredis';
+import { GLOBAL_SCOPE } from '@laddercast/domain';
 import type { RedisConnection } from './redis-connection.js';
 import { deltasKey, IN_USE_KEY, snapshotKey, TICKS_CHANNEL } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
-import { DELTAS_KEPT_MAX, SnapshotStore, type ListRef, type RankDelta, type RankSnapshot } from './snapshot-store.js';
+import { RedisSubscription } from './redis-subscription.js';
+import {
+  DELTAS_KEPT_MAX,
+  nameOfRef,
+  SnapshotStore,
+  type ListRef,
+  type RankDelta,
+  type RankSnapshot,
+} from './snapshot-store.js';
 
 /** How long a snapshot and its deltas outlive the last publication, ms. */
 const KEPT_MS = 86_400_000;
 
-type Listener = (list: ListRef, seq: number) => void;
-
 /** Snapshots in Redis: a hash and a capped stream for each list, hints by PUBLISH. */
 export class RedisSnapshotStore extends SnapshotStore {
-  private readonly listeners = new Set<Listener>();
-  private subscriber: Redis | Cluster | null = null;
+  private readonly hints: RedisSubscription<{ list: ListRef; seq: number }>;
 
   /** @param onError told of failures of the subscription's own connection, which repairs itself */
   constructor(
@@ -20,11 +25,12 @@ export class RedisSnapshotStore extends SnapshotStore {
     private readonly onError: (error: Error) => void = () => undefined,
   ) {
     super();
+    this.hints = new RedisSubscription(redis, { channel: TICKS_CHANNEL, read: readHint, onError });
   }
 
   async markInUse(lists: readonly ListRef[], untilMs: number): Promise<void> {
     if (lists.length === 0) return;
-    const members = lists.flatMap((list) => [untilMs, `${list.boardUid}.${list.windowUid}`]);
+    const members = lists.flatMap((list) => [untilMs, nameOfRef(list)]);
     await this.redis.command('ZADD', IN_USE_KEY, 'GT', ...members);
   }
 
@@ -34,8 +40,8 @@ export class RedisSnapshotStore extends SnapshotStore {
       this.redis.command('ZRANGEBYSCORE', IN_USE_KEY, nowMs, '+inf', 'LIMIT', 0, limit),
     ]);
     return (members as Buffer[]).map((member) => {
-      const [boardUid, windowUid] = String(member).split('.').map(Number);
-      return { boardUid: boardUid!, windowUid: windowUid! };
+      const [boardUid, windowUid, scope] = String(member).split('.').map(Number);
+      return { boardUid: boardUid!, windowUid: windowUid!, scope: scope ?? GLOBAL_SCOPE };
     });
   }
 
@@ -67,13 +73,9 @@ export class RedisSnapshotStore extends SnapshotStore {
     if (written !== 1) return false;
     // A hint only: without it, listeners find the snapshot when they next look by themselves.
     await this.redis
-      .command('PUBLISH', this.channel, `${list.boardUid}.${list.windowUid}.${snapshot.seq}`)
+      .command('PUBLISH', this.hints.channel, `${nameOfRef(list)}.${snapshot.seq}`)
       .catch((error: Error) => this.onError(error));
     return true;
-  }
-
-  private get channel(): string {
-    return this.redis.namespace + TICKS_CHANNEL;
   }
 
   async deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null> {
@@ -84,36 +86,14 @@ export class RedisSnapshotStore extends SnapshotStore {
     return isUnbroken(deltas, seq, Number(String(storedSeq))) ? deltas : null;
   }
 
-  async onPublished(listener: Listener): Promise<() => Promise<void>> {
-    this.listeners.add(listener);
-    if (this.subscriber === null) this.subscribe();
-    return async () => {
-      this.listeners.delete(listener);
-      if (this.listeners.size > 0) return;
-      this.subscriber?.disconnect();
-      this.subscriber = null;
-    };
+  async onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>> {
+    return this.hints.add(({ list, seq }) => listener(list, seq));
   }
+}
 
-  /** Subscribes whenever the connection is ready, so that a Redis that is away now is no error. */
-  private subscribe(): void {
-    const subscriber = this.redis.subscriber();
-    this.subscriber = subscriber;
-    subscriber.on('message', (_channel: string, hint: string) => this.heard(hint));
-    subscriber.on('ready', () => void subscriber.subscribe(this.channel).catch((error: Error) => this.onError(error)));
-    subscriber.connect().catch((error: Error) => this.onError(error));
-  }
-
-  private heard(hint: string): void {
-    const [boardUid, windowUid, seq] = hint.split('.').map(Number);
-    for (const listener of this.listeners) {
-      try {
-        listener({ boardUid: boardUid!, windowUid: windowUid! }, seq!);
-      } catch (error) {
-        this.onError(error as Error);
-      }
-    }
-  }
+function readHint(hint: string): { list: ListRef; seq: number } {
+  const [boardUid, windowUid, scope, seq] = hint.split('.').map(Number);
+  return { list: { boardUid: boardUid!, windowUid: windowUid!, scope: scope! }, seq: seq! };
 }
 
 /**

@@ -4,9 +4,17 @@ import type { RankedEntry, RowChange } from '@laddercast/domain';
 export interface ListRef {
   boardUid: number;
   windowUid: number;
+  /** 0: everybody. */
+  scope: number;
 }
 
-/** The top of a list at one moment, with everything that clients see. Rows are in ordinal order. */
+/** One text for each list. */
+export const nameOfRef = ({ boardUid, windowUid, scope }: ListRef): string => `${boardUid}.${windowUid}.${scope}`;
+
+/**
+ * The top of a list at one moment, with everything that clients see. Rows are in ordinal order; players who are not
+ * listed have none, so that ranks may show gaps: a part of it is cut out by rank, not by index.
+ */
 export interface RankSnapshot {
   /** Grows with every published change, with gaps, and never repeats. */
   seq: number;
@@ -15,6 +23,10 @@ export interface RankSnapshot {
   total: number;
   /** The list's version (the sum of its shards' apply counters) as it was read. */
   listVersion: number;
+  /** How many places of the list it covers: every listed row whose rank is at most this. */
+  depth: number;
+  /** The standings that it was read from; absent: the projection. */
+  edition?: number;
   entries: RankedEntry[];
 }
 
@@ -25,6 +37,8 @@ export interface RankDelta {
   asOfMs: number;
   total: number;
   listVersion: number;
+  depth: number;
+  edition?: number;
   changes: RowChange[];
 }
 

@@ -1,7 +1,8 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { toTimestamp } from '@laddercast/platform';
 import type { RankSnapshot } from '@laddercast/projections';
-import { inStyle, ListReader } from './list-reader.js';
+import { ListReader, rowsOfSnapshot } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
 import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from './queries.js';
 
@@ -18,32 +19,37 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const { selection, offset, limit } = query;
     const { resolved, style } = await this.reader.open(selection);
     const snapshot = this.reader.snapshot(resolved, selection.minVersion);
-    if (snapshot && covers(snapshot, offset, limit)) return this.fromSnapshot(query, resolved, style, snapshot);
+    const fromMemory = snapshot && this.fromSnapshot(query, resolved, style, snapshot);
+    if (fromMemory) return fromMemory;
     try {
-      const reading = await this.reader.projection.page(resolved.list, offset, limit, style);
+      const reading = await resolved.ranks.page(resolved.list, offset, limit, style);
       const envelope = this.reader.envelope(resolved, style, reading);
       return page(query, envelope, await this.reader.details.complete(resolved, reading.entries));
     } catch (error) {
-      const last = this.reader.lastKnown(resolved, selection.minVersion);
-      if (!last || !covers(last, offset, limit) || !isUnavailable(error)) throw error;
-      return this.fromSnapshot(query, resolved, style, last);
+      const last = isUnavailable(error) ? this.reader.lastKnown(resolved, selection.minVersion) : undefined;
+      const lastPage = last && this.fromSnapshot(query, resolved, style, last);
+      if (!lastPage) throw error;
+      return lastPage;
     }
   }
 
+  /** null when the snapshot does not show all of the page. */
   private fromSnapshot(
     query: GetEntriesQuery,
     resolved: ResolvedList,
     style: RankStyle,
     snapshot: RankSnapshot,
-  ): EntriesPage {
+  ): EntriesPage | null {
     const { selection, offset, limit } = query;
     const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
     const pages = this.pages.get(snapshot) ?? new Map<string, EntriesPage>();
     this.pages.set(snapshot, pages);
-    const name = [style, selection.rankStyle, offset, limit, envelope.window.resetsAt].join();
+    const name = [style, selection.rankStyle, offset, limit, envelope.window.resetsAt, envelope.boardVersion].join();
     const known = pages.get(name);
     if (known) return known;
-    const made = page(query, envelope, inStyle(snapshot.entries, style).slice(offset, offset + limit));
+    const rows = rowsOfSnapshot(snapshot, offset, limit, style);
+    if (rows === null) return null;
+    const made = page(query, envelope, rows);
     if (pages.size < PAGES_OF_SNAPSHOT_MAX) pages.set(name, made);
     return made;
   }
@@ -52,9 +58,6 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
 const isUnavailable = (error: unknown): boolean =>
   error instanceof LadderError && error.code === 'PROJECTION_UNAVAILABLE';
 
-const covers = ({ entries, total }: RankSnapshot, offset: number, limit: number): boolean =>
-  offset + limit <= entries.length || entries.length === total;
-
 function page(
   { selection, offset, limit }: GetEntriesQuery,
   envelope: ListEnvelope,
@@ -62,8 +65,10 @@ function page(
 ): EntriesPage {
   const path = (at: number): string => {
     const query = new URLSearchParams({ window: envelope.window.id, limit: String(limit), offset: String(at) });
+    if (selection.scope) query.set('scope', selection.scope);
     if (selection.rankStyle) query.set('rankStyle', selection.rankStyle);
-    return `/v1/boards/${envelope.board}/entries?${query.toString()}`;
+    if (selection.asOfMs !== undefined) query.set('asOf', toTimestamp(selection.asOfMs));
+    return `/v1/boards/${envelope.board}/${selection.ofGuilds ? 'guilds' : 'entries'}?${query.toString()}`;
   };
   return {
     ...envelope,

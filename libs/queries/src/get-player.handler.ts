@@ -1,35 +1,46 @@
 import { LadderError, percentileOf } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
-import { GetPlayerQuery, type PlayerRank } from './queries.js';
+import type { ResolvedList } from './list-resolver.js';
+import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from './queries.js';
 
 @QueryHandler(GetPlayerQuery)
 export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
   constructor(private readonly reader: ListReader) {}
 
-  async execute({ selection, playerId, above, below, fallbackToLast }: GetPlayerQuery): Promise<PlayerRank> {
+  async execute(query: GetPlayerQuery): Promise<PlayerRank> {
+    const { selection, playerId, above, below, unlistedShown } = query;
     const { resolved, style } = await this.reader.open(selection);
-    const { projection, details } = this.reader;
-    const reading = await projection.player(resolved.list, playerId, above, below, style);
+    const reading = await resolved.ranks.player(resolved.list, playerId, above, below, style);
     const envelope = this.reader.envelope(resolved, style, reading);
-    if (!reading.entry) {
-      if (!fallbackToLast) {
-        throw new LadderError(
-          'ENTRY_NOT_FOUND',
-          `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}.`,
-          {
-            total: reading.total,
-          },
-        );
-      }
-      const shown = above + below + 1;
-      const end = await projection.page(resolved.list, Math.max(0, reading.total - shown), shown, style);
-      return { ...envelope, entry: null, neighbours: await details.complete(resolved, end.entries) };
-    }
-    const neighbours = await details.complete(resolved, reading.neighbours);
-    const own =
-      neighbours.find((row) => row.playerId === playerId) ?? (await details.complete(resolved, [reading.entry]))[0]!;
+    // Who may see everybody asked for one: of the others beside it, the listed are shown.
+    const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
+    const neighbours = await this.reader.details.complete(resolved, reading.neighbours, { including });
+    const own = neighbours.find((row) => row.playerId === playerId);
+    if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = percentileOf(own.rank, reading.total);
     return { ...envelope, entry: { ...own, percentile, accuracy: 'exact' }, neighbours };
+  }
+
+  /** The end of the list, where it is asked for. */
+  private async withoutEntry(
+    { playerId, above, below, fallbackToLast, unlistedShown }: GetPlayerQuery,
+    resolved: ResolvedList,
+    envelope: ListEnvelope,
+  ): Promise<PlayerRank> {
+    const { total } = envelope;
+    if (!fallbackToLast) {
+      const kept = resolved.edition?.kind === 'kept' ? `, or was not among those kept as of ${envelope.asOf}` : '';
+      const detail = `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}${kept}.`;
+      throw new LadderError('ENTRY_NOT_FOUND', detail, { total });
+    }
+    const shown = above + below + 1;
+    const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);
+    const including = unlistedShown === 'all' ? [] : unlistedShown;
+    return {
+      ...envelope,
+      entry: null,
+      neighbours: await this.reader.details.complete(resolved, end.entries, { including }),
+    };
   }
 }

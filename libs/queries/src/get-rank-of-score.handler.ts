@@ -16,9 +16,9 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
 
   async execute({ selection, score }: GetRankOfScoreQuery): Promise<RankOfScore> {
     const { resolved, style } = await this.reader.open(selection);
-    const ordering = resolved.board.definition;
+    const { ordering } = resolved.list;
     const key = style === 'competition' ? beforeEqualScores(ordering, score) : asSubmittedNow(ordering, score);
-    const reading = await this.reader.projection.rankOfKey(resolved.list, key);
+    const reading = await resolved.ranks.rankOfKey(resolved.list, key);
     return { ...this.reader.envelope(resolved, style, reading), rank: reading.rank, accuracy: 'exact' };
   }
 }

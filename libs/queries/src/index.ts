@@ -1,7 +1,16 @@
+export { CircleMembers, type CircleName } from './circle-members.js';
+export * from './announced-names.js';
 export * from './entry-details.js';
+export * from './get-guild.handlers.js';
+export * from './get-player-profile.handler.js';
+export * from './circles.handlers.js';
+export * from './export-rows.js';
+export * from './export-window.handler.js';
+export * from './get-circle.handler.js';
 export * from './get-entries.handler.js';
 export * from './get-player.handler.js';
 export * from './get-rank-of-score.handler.js';
+export * from './get-windows.handler.js';
 export * from './list-reader.js';
 export * from './list-resolver.js';
 export * from './lookup-players.handler.js';

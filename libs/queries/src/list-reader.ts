@@ -1,8 +1,17 @@
-import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import {
+  firstRollingHour,
+  HOUR_MS,
+  LadderError,
+  rollingHours,
+  type RankedEntry,
+  type RankStyle,
+  type StoredWindow,
+} from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
-import type { RankProjection, RankSnapshot, Reading } from '@laddercast/projections';
+import type { RankSnapshot, Reading } from '@laddercast/projections';
+import { boardVersionOf } from './board-version.js';
 import { EntryDetails } from './entry-details.js';
-import { ListResolver, type ResolvedList } from './list-resolver.js';
+import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 import type { ListEnvelope, ListSelection } from './queries.js';
 import { SnapshotCache } from './snapshot-cache.js';
 
@@ -14,53 +23,50 @@ const MIN_VERSION_POLL_MS = 20;
 export class ListReader {
   constructor(
     private readonly resolver: ListResolver,
-    readonly projection: RankProjection,
     readonly details: EntryDetails,
     private readonly snapshots: SnapshotCache,
   ) {}
 
-  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, PROJECTION_BEHIND */
+  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, PROJECTION_BEHIND */
   async open(selection: ListSelection): Promise<{ resolved: ResolvedList; style: RankStyle }> {
-    const resolved = await this.resolver.resolve(selection.boardId, selection.window);
-    if (selection.minVersion !== undefined) await this.waitFor(resolved, selection.minVersion);
+    const resolved = await this.resolver.resolve(selection);
+    // As it stood is as it stood: no version of now can be waited for.
+    if (selection.minVersion !== undefined && resolved.edition?.kind !== 'kept') {
+      await this.waitFor(resolved, selection.minVersion);
+    }
     return { resolved, style: selection.rankStyle ?? resolved.board.definition.rankStyle };
   }
 
   /** The top in memory, where it is not older than `minVersion`; asking keeps the list in use. */
   snapshot(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
-    const snapshot = this.snapshots.latest(resolved);
-    return snapshot && snapshot.listVersion >= (minVersion ?? 0) ? snapshot : undefined;
+    return isFollowed(resolved) ? asRead(resolved, this.snapshots.latest(resolved), minVersion) : undefined;
   }
 
   /** The last top that this process saw, however old: what is left to show while the shards cannot be asked. */
   lastKnown(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
-    const snapshot = this.snapshots.lastKnown(resolved);
-    return snapshot && snapshot.listVersion >= (minVersion ?? 0) ? snapshot : undefined;
+    return isFollowed(resolved) ? asRead(resolved, this.snapshots.lastKnown(resolved), minVersion) : undefined;
   }
 
-  envelope({ board, window }: ResolvedList, style: RankStyle, reading: Reading, asOfMs = nowMs()): ListEnvelope {
-    const time = (ms: number | null): string | null => (ms === null ? null : toTimestamp(ms));
-    const running = window.endsAtMs !== null && nowMs() < window.endsAtMs;
+  envelope(resolved: ResolvedList, style: RankStyle, reading: Reading, asOfMs = nowMs()): ListEnvelope {
+    const { board, window, scope, edition } = resolved;
+    const now = nowMs();
     return {
       board: board.id,
-      window: {
-        id: window.id,
-        startsAt: time(window.startsAtMs),
-        endsAt: time(window.endsAtMs),
-        resetsAt: running ? time(window.endsAtMs) : null,
-      },
-      scope: 'global',
+      window: describeWindow(window, now),
+      scope,
       total: reading.total,
-      boardVersion: reading.listVersion,
-      asOf: toTimestamp(asOfMs),
+      boardVersion: boardVersionOf(resolved, reading.listVersion, now),
+      asOf: toTimestamp(edition?.asOfMs ?? asOfMs),
       rankStyle: style,
     };
   }
 
-  private async waitFor({ list }: ResolvedList, minVersion: number): Promise<void> {
+  private async waitFor(resolved: ResolvedList, minVersion: number): Promise<void> {
+    const { list, ranks, edition } = resolved;
     const untilMs = monotonicMs() + MIN_VERSION_WAIT_MS;
-    while ((await this.projection.total(list)).listVersion < minVersion) {
-      if (monotonicMs() > untilMs) {
+    while (boardVersionOf(resolved, (await ranks.total(list)).listVersion, nowMs()) < minVersion) {
+      // Standings do not change: there is nothing to wait for.
+      if (edition !== null || monotonicMs() > untilMs) {
         throw new LadderError('PROJECTION_BEHIND', `The board has not reached version ${minVersion} yet.`, {
           retryAfterSeconds: 1,
         });
@@ -70,14 +76,57 @@ export class ListReader {
   }
 }
 
-/** The rows of the top of a list, which are in ordinal order, with ranks in another style. */
-export function inStyle(rows: readonly RankedEntry[], style: RankStyle): RankedEntry[] {
-  if (style === 'ordinal') return [...rows];
+/** Whether the list is one that snapshots are made of: those show what everyone sees now. */
+const isFollowed = ({ list, edition, isWithheld = false }: ResolvedList): boolean =>
+  list.scope !== NEVER_USED_SCOPE && !isWithheld && edition?.kind !== 'kept';
+
+/** The snapshot, when it is of where the list is read now, and new enough. */
+function asRead(resolved: ResolvedList, snapshot: RankSnapshot | undefined, minVersion = 0): RankSnapshot | undefined {
+  if (!snapshot || snapshot.edition !== resolved.edition?.uid) return undefined;
+  return boardVersionOf(resolved, snapshot.listVersion, nowMs()) >= minVersion ? snapshot : undefined;
+}
+
+/** A window's times as answers carry them: a rolling one reaches back from the present hour, and loses one when that ends. */
+export function describeWindow(window: StoredWindow, atMs: number): ListEnvelope['window'] {
+  const time = (ms: number | null): string | null => (ms === null ? null : toTimestamp(ms));
+  if (window.kind === 'rolling') {
+    const first = firstRollingHour(rollingHours(window.id), atMs);
+    const nextHour = Math.floor(atMs / HOUR_MS) + 1;
+    return { id: window.id, startsAt: time(first * HOUR_MS), endsAt: null, resetsAt: time(nextHour * HOUR_MS) };
+  }
+  const runs = window.endsAtMs !== null && atMs < window.endsAtMs;
+  return {
+    id: window.id,
+    startsAt: time(window.startsAtMs),
+    endsAt: time(window.endsAtMs),
+    resetsAt: runs ? time(window.endsAtMs) : null,
+  };
+}
+
+/**
+ * The rows of a snapshot whose places are after the 0-based `offset`, at most `limit` places, with ranks in the style;
+ * null when the snapshot does not show them all. Players who are not listed leave gaps, and no place moves up.
+ */
+export function rowsOfSnapshot(
+  { entries, depth, total }: RankSnapshot,
+  offset: number,
+  limit: number,
+  style: RankStyle,
+): RankedEntry[] | null {
+  const end = offset + limit;
+  if (depth < Math.min(end, total)) return null;
+  const isOnPage = ({ rank }: RankedEntry): boolean => rank > offset && rank <= end;
+  if (style === 'ordinal') return entries.filter(isOnPage);
   const styled: RankedEntry[] = [];
-  for (const row of rows) {
-    const above = styled.at(-1);
-    const tied = above !== undefined && above.score === row.score && sameColumns(above, row);
-    styled.push(tied ? { ...row, rank: above.rank } : row);
+  let shared = 0;
+  for (const [index, row] of entries.entries()) {
+    if (row.rank > end) break;
+    // Whoever is not shown before it may have the same score: only the whole list knows the rank.
+    if (row.rank !== index + 1) return null;
+    const above = entries[index - 1];
+    const isTied = above !== undefined && above.score === row.score && sameColumns(above, row);
+    if (!isTied) shared = row.rank;
+    if (isOnPage(row)) styled.push({ ...row, rank: shared });
   }
   return styled;
 }

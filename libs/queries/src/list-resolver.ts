@@ -1,95 +1,265 @@
 import {
-  kindOfWindowId,
+  GLOBAL_SCOPE,
+  faultOfOpaqueId,
+  faultOfScopeValue,
+  GUILDS_SCOPE,
+  isCleanText,
+  isFrozen,
   LadderError,
-  parseWindowId,
-  windowAt,
+  nameOfSpec,
+  scopeKindsOf,
+  specOf,
+  windowOfId,
   type Board,
   type StoredWindow,
-  type WindowBounds,
-  type WindowKind,
 } from '@laddercast/domain';
-import { keptAfterEndMs, type BoardCatalog, type WindowCatalog } from '@laddercast/ledger';
-import { nowMs } from '@laddercast/platform';
-import type { ListRef, RankList } from '@laddercast/projections';
+import {
+  keptAfterEndMs,
+  StaleBoardError,
+  type BoardCatalog,
+  type Edition,
+  type EditionCatalog,
+  type ScopeCatalog,
+  type WindowCatalog,
+} from '@laddercast/ledger';
+import { nowMs, toTimestamp } from '@laddercast/platform';
+import { rankListOf, type ListRef, type RankList, type RankReadings } from '@laddercast/projections';
 
-/** A list that can be read: its board, its window and where the projection keeps it. */
+/** Which list is meant, in the words of the contract. */
+export interface ListNames {
+  boardId: string;
+  /** `daily` (the running one), `daily:2026-11-20` (that one), or undefined: `alltime`, else the board's first. */
+  window?: string | undefined;
+  /** `region:EU`; undefined: everybody. */
+  scope?: string | undefined;
+  /** The list whose entries are guilds, instead of players. */
+  ofGuilds?: boolean | undefined;
+  /** As the board stood then, Unix ms. */
+  asOfMs?: number | undefined;
+  /** Whether the reader sees a frozen window as it runs on. */
+  isAdmin?: boolean | undefined;
+}
+
+/** A list that can be read: its board, its window, and where and from what it is read. */
 export interface ResolvedList {
   board: Board;
   window: StoredWindow;
+  /** `global`, `region:EU`; `guilds` for the list whose entries are guilds. */
+  scope: string;
   list: RankList;
+  ranks: RankReadings;
+  /** The standings that it is read from; null: it is read from the projection, and can change. */
+  edition: Edition | null;
+  /** Only admins see it so: to everyone else the window is frozen. */
+  isWithheld?: boolean;
 }
 
-/** Finds the list that a board id and a window name mean. */
+/** How a list is looked for. */
+export interface ResolveOptions {
+  /** A scope that was never used gets its number now, so that it can be followed. */
+  drawsScope?: boolean;
+  /** An ended window is read from its final standings as soon as they are written, and not from the projection. */
+  prefersStandings?: boolean;
+}
+
+/** What resolving looks into. */
+export interface ListSources {
+  boards: BoardCatalog;
+  windows: WindowCatalog;
+  scopes: ScopeCatalog;
+  editions: EditionCatalog;
+  projection: RankReadings;
+  standings: RankReadings;
+}
+
+/** The number of a scope in which nothing was ever ranked: its list is empty. */
+export const NEVER_USED_SCOPE = -1;
+const DAY_MS = 86_400_000;
+/** The projection drops a window's keys by its own clock. */
+const CLOCKS_APART_MS = 2000;
+
+/** The most frozen windows whose standings are remembered. */
+const FROZEN_CACHED_MAX = 1000;
+
+/** Finds the list that a board id, a window and a scope mean. */
 export class ListResolver {
-  constructor(
-    private readonly boards: BoardCatalog,
-    private readonly windows: WindowCatalog,
-  ) {}
+  /** Frozen standings by their window: right for the board's revision, under which the freeze stays where it is. */
+  private readonly frozen = new Map<number, { revision: number; edition: Edition }>();
+
+  constructor(private readonly sources: ListSources) {}
 
   /** @throws BOARD_NOT_FOUND */
   board(boardId: string): Board {
-    const board = this.boards.byId(boardId);
+    const board = this.sources.boards.byId(boardId);
     if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
     return board;
   }
 
+  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, PROJECTION_BEHIND */
+  async resolve(names: ListNames, options: ResolveOptions = {}): Promise<ResolvedList> {
+    try {
+      return await this.resolveNow(names, options);
+    } catch (error) {
+      if (!(error instanceof StaleBoardError)) throw error;
+      // A window is to be made for a definition that was replaced a moment ago.
+      await this.sources.boards.refresh();
+      return this.resolveNow(names, options);
+    }
+  }
+
+  private async resolveNow(names: ListNames, options: ResolveOptions): Promise<ResolvedList> {
+    const board = this.board(names.boardId);
+    const window = await this.window(board, names.window);
+    const scopeUid = await this.scopeUid(board, names, options.drawsScope ?? false);
+    const edition = await this.edition(board, window, names, options);
+    const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, edition);
+    const isWithheld = edition === null && isFrozen(window, nowMs());
+    return isWithheld ? { ...resolved, isWithheld } : resolved;
+  }
+
+  /** The list behind a reference as everyone sees it, undefined when its board or window is gone. */
+  async byRef(ref: ListRef): Promise<ResolvedList | undefined> {
+    const board = await this.sources.boards.byUid(ref.boardUid);
+    const window = board && (await this.sources.windows.byUid(ref.windowUid));
+    if (!board || !window) return undefined;
+    const names = await this.sources.scopes.namesOf([ref.scope]);
+    const name = names.get(ref.scope) ?? (ref.scope === GUILDS_SCOPE ? 'guilds' : 'global');
+    return this.resolved(board, window, { uid: ref.scope, name }, await this.edition(board, window));
+  }
+
   /**
-   * @param windowName `daily` (the running one), `daily:2026-11-20` (that one), or undefined: `alltime`, else the board's first
-   * @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, NOT_SUPPORTED
+   * The board's window of that name.
+   * @throws WINDOW_NOT_FOUND
    */
-  async resolve(boardId: string, windowName: string | undefined): Promise<ResolvedList> {
-    const board = this.board(boardId);
-    const bounds = this.boundsOf(board, windowName);
-    const running = isRunning(bounds);
-    const window = running
-      ? await this.windows.ensure(board.uid, bounds)
-      : await this.windows.find(board.uid, bounds.id);
-    if (!window) throw windowNotFound(board, bounds.id);
-    if (window.endsAtMs !== null && nowMs() > window.endsAtMs + keptAfterEndMs(board.definition)) {
+  async window(board: Board, name: string | undefined): Promise<StoredWindow> {
+    const { windows } = this.sources;
+    const { windows: specs, timeZone } = board.definition;
+    const now = nowMs();
+    const asked = name ?? nameOfSpec(specs.find((one) => one === 'alltime') ?? specs[0]!);
+    const spec = specOf(specs, asked);
+    if (spec && asked === nameOfSpec(spec)) {
+      const running = await windows.ofSpec(board, spec, now, now);
+      if (running && running.uid !== 0) return running;
+    }
+    if (!isCleanText(asked)) throw windowNotFound(board, asked);
+    const known = await windows.ofId(board, asked);
+    if (known) return known;
+    const calculated = windowOfId(specs, timeZone, asked);
+    if (!calculated || !spec) throw windowNotFound(board, asked);
+    const runs = (calculated.startsAtMs ?? 0) <= now && now < (calculated.endsAtMs ?? Infinity);
+    const made = runs ? await windows.ofSpec(board, spec, now, now) : null;
+    if (made?.id !== asked) throw windowNotFound(board, asked, calculated.startsAtMs);
+    return made;
+  }
+
+  private async scopeUid(board: Board, { scope, ofGuilds }: ListNames, drawsScope: boolean): Promise<number> {
+    const kinds = scopeKindsOf(board.definition.scopes);
+    if (ofGuilds) {
+      if (kinds.includes('guild')) return GUILDS_SCOPE;
       throw new LadderError(
-        'NOT_SUPPORTED',
-        `Reading "${window.id}" after its time in the projection is not built yet.`,
-        {
-          option: 'window',
-        },
+        'SCOPE_NOT_FOUND',
+        `Board "${board.id}" does not rank guilds; put "guild" into its scopes.`,
       );
     }
-    return { board, window, list: listOf(board, window.uid) };
-  }
-
-  /** The list behind a reference, undefined when its board or window is gone. */
-  async byRef(ref: ListRef): Promise<ResolvedList | undefined> {
-    const board = await this.boards.byUid(ref.boardUid);
-    const window = board && (await this.windows.byUid(ref.windowUid));
-    return board && window ? { board, window, list: listOf(board, window.uid) } : undefined;
-  }
-
-  private boundsOf(board: Board, windowName: string | undefined): WindowBounds {
-    const kinds = board.definition.windows;
-    if (windowName === undefined) return windowAt(kinds.includes('alltime') ? 'alltime' : kinds[0]!, nowMs());
-    if (/^(season|rolling|cron):/.test(windowName)) {
-      throw new LadderError('NOT_SUPPORTED', `Windows like "${windowName}" are not built yet.`, { option: 'window' });
+    if (scope === undefined || scope === 'global') return GLOBAL_SCOPE;
+    if (!isScopeOf(kinds, scope)) {
+      const known = kinds.map((kind) => (kind === 'global' ? kind : `${kind}:…`)).join(', ');
+      throw new LadderError('SCOPE_NOT_FOUND', `Board "${board.id}" has no scope "${scope}"; it has ${known}.`);
     }
-    if (kinds.includes(windowName as WindowKind)) return windowAt(windowName as WindowKind, nowMs());
-    const bounds = parseWindowId(windowName);
-    const kind = kindOfWindowId(windowName);
-    if (!bounds || !kind || !kinds.includes(kind)) throw windowNotFound(board, windowName);
-    return bounds;
+    if (drawsScope) return (await this.sources.scopes.ensure([scope]))[0]!;
+    return (await this.sources.scopes.find(scope)) ?? NEVER_USED_SCOPE;
+  }
+
+  /** The standings that a reader of the window gets now; null: the running list. */
+  private async edition(
+    board: Board,
+    window: StoredWindow,
+    { asOfMs, isAdmin = false }: Partial<ListNames> = {},
+    { prefersStandings = false }: ResolveOptions = {},
+  ): Promise<Edition | null> {
+    const now = nowMs();
+    if (asOfMs !== undefined && asOfMs < now) return this.asOf(board, window, asOfMs, now);
+    if (isFrozen(window, now)) {
+      return isAdmin ? null : this.frozenEdition(board, window);
+    }
+    const { endsAtMs } = window;
+    if (endsAtMs === null || now < endsAtMs) return null;
+    if (now < endsAtMs + keptAfterEndMs(board.definition) - CLOCKS_APART_MS) {
+      return prefersStandings ? ((await this.final(board, window, now)) ?? null) : null;
+    }
+    const final = await this.final(board, window, now);
+    if (final) return final;
+    // What is remembered of a window can be from before it was settled.
+    const [latest = window] = await this.sources.windows.refresh([window.uid]);
+    if (latest.state !== 'settled') notWrittenYet(window, 'final');
+    const { standingsDays } = board.definition.retention;
+    const kept = standingsDays === null ? '' : ` Board "${board.id}" keeps them for ${standingsDays} days.`;
+    throw new LadderError('SNAPSHOT_GONE', `The standings of "${window.id}" are not kept any more.${kept}`);
+  }
+
+  private async frozenEdition(board: Board, window: StoredWindow): Promise<Edition> {
+    const known = this.frozen.get(window.uid);
+    if (known?.revision === board.revision) return known.edition;
+    const edition = (await this.sources.editions.frozen(window.uid)) ?? notWrittenYet(window, 'frozen');
+    if (this.frozen.size >= FROZEN_CACHED_MAX) this.frozen.clear();
+    this.frozen.set(window.uid, { revision: board.revision, edition });
+    return edition;
+  }
+
+  /** The standings of then, or of the last moment before that was kept. */
+  private async asOf(board: Board, window: StoredWindow, asOfMs: number, now: number): Promise<Edition> {
+    const isOver = window.endsAtMs !== null && asOfMs >= window.endsAtMs;
+    const final = isOver ? await this.final(board, window, now) : undefined;
+    const edition = final ?? (await this.sources.editions.keptAt(window.uid, asOfMs));
+    const { keepEveryMinutes, keepDays } = board.definition.snapshot;
+    // Pruning comes behind, and in parts.
+    if (edition && (edition === final || edition.asOfMs >= now - keepDays * DAY_MS)) return edition;
+    const kept =
+      keepEveryMinutes === null
+        ? `Board "${board.id}" keeps none (snapshot.keepEveryMinutes).`
+        : `Board "${board.id}" keeps one every ${keepEveryMinutes} minutes, for ${keepDays} days.`;
+    const detail = `No snapshot of "${window.id}" is kept of ${toTimestamp(asOfMs)} or before. ${kept}`;
+    throw new LadderError('SNAPSHOT_GONE', detail);
+  }
+
+  /** The final standings, undefined also when they are older than the board keeps them. */
+  private async final(board: Board, window: StoredWindow, now: number): Promise<Edition | undefined> {
+    const final = await this.sources.editions.final(window.uid);
+    const { standingsDays } = board.definition.retention;
+    return final && (standingsDays === null || final.asOfMs >= now - standingsDays * DAY_MS) ? final : undefined;
+  }
+
+  private resolved(
+    board: Board,
+    window: StoredWindow,
+    scope: { uid: number; name: string },
+    edition: Edition | null,
+  ): ResolvedList {
+    const list = rankListOf(board, window.uid, scope.uid);
+    const { projection, standings } = this.sources;
+    if (edition === null) return { board, window, scope: scope.name, list, ranks: projection, edition };
+    return { board, window, scope: scope.name, list: { ...list, edition: edition.uid }, ranks: standings, edition };
   }
 }
 
-const isRunning = (window: WindowBounds): boolean =>
-  (window.startsAtMs ?? 0) <= nowMs() && nowMs() < (window.endsAtMs ?? Infinity);
+const scopeName = ({ scope, ofGuilds }: ListNames): string => (ofGuilds ? 'guilds' : (scope ?? 'global'));
 
-export const listOf = (board: Board, windowUid: number): RankList => ({
-  boardUid: board.uid,
-  windowUid,
-  ordering: board.definition,
-  shards: board.definition.sharding.count,
-});
+function isScopeOf(kinds: readonly string[], scope: string): boolean {
+  const separator = scope.indexOf(':');
+  return separator > 0 && kinds.includes(scope.slice(0, separator)) && isScopeValue(scope.slice(separator + 1));
+}
 
-const windowNotFound = (board: Board, name: string): LadderError =>
-  new LadderError(
-    'WINDOW_NOT_FOUND',
-    `Board "${board.id}" has no window "${name}"; it has ${board.definition.windows.join(', ')}.`,
-  );
+/** Regions and attributes, or the id of a guild. */
+const isScopeValue = (value: string): boolean => faultOfScopeValue(value) === null || faultOfOpaqueId(value) === null;
+
+function notWrittenYet(window: StoredWindow, what: string): never {
+  throw new LadderError('PROJECTION_BEHIND', `The ${what} standings of "${window.id}" are being written.`, {
+    retryAfterSeconds: 1,
+  });
+}
+
+function windowNotFound(board: Board, name: string, startsAtMs: number | null = null): LadderError {
+  const begins = startsAtMs !== null && startsAtMs > nowMs() ? ` before ${toTimestamp(startsAtMs)}` : '';
+  const known = board.definition.windows.map(nameOfSpec).join(', ');
+  return new LadderError('WINDOW_NOT_FOUND', `Board "${board.id}" has no window "${name}"${begins}; it has ${known}.`);
+}

@@ -7,11 +7,11 @@ import { LookupPlayersQuery, type PlayersLookup } from './queries.js';
 export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
   constructor(private readonly reader: ListReader) {}
 
-  async execute({ selection, playerIds, ranked }: LookupPlayersQuery): Promise<PlayersLookup> {
+  async execute({ selection, playerIds, ranked, unlistedShown }: LookupPlayersQuery): Promise<PlayersLookup> {
     const { resolved, style } = await this.reader.open(selection);
-    const reading = await this.reader.projection.lookup(resolved.list, playerIds, style);
+    const reading = await resolved.ranks.lookup(resolved.list, playerIds, style);
     const found = reading.entries.filter((entry) => entry !== null);
-    const completed = await this.reader.details.complete(resolved, found);
+    const completed = await this.reader.details.complete(resolved, found, { including: unlistedShown });
     const rows = new Map(completed.map((row) => [row.playerId, row]));
     if (!ranked) {
       return {
@@ -20,8 +20,7 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
       };
     }
     // Tied players share a rank in other styles; their order among themselves is the ordinal one.
-    const ordinal =
-      style === 'ordinal' ? reading : await this.reader.projection.lookup(resolved.list, playerIds, 'ordinal');
+    const ordinal = style === 'ordinal' ? reading : await resolved.ranks.lookup(resolved.list, playerIds, 'ordinal');
     const place = new Map(ordinal.entries.flatMap((entry) => (entry ? [[entry.playerId, entry.rank] as const] : [])));
     const placeOf = (row: RankedEntry): number => place.get(row.playerId) ?? Infinity;
     const entries = [...rows.values()].sort((a, b) => placeOf(a) - placeOf(b));

@@ -1,11 +1,17 @@
-import type { RankedEntry, RankStyle } from '@laddercast/domain';
+import type { Readable } from 'node:stream';
+import type { RankedEntry, RankStyle, WindowKind } from '@laddercast/domain';
+import type { FriendLists, Guild, StoredPlayer } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
+import type { CircleName } from './circle-members.js';
+import type { CompleteOptions } from './entry-details.js';
+import type { ListNames } from './list-resolver.js';
 
 /** What every list and rank answer carries. */
 export interface ListEnvelope {
   board: string;
   window: { id: string; startsAt: string | null; endsAt: string | null; resetsAt: string | null };
-  scope: 'global';
+  /** `global`, `region:EU`; `guilds` where the entries are guilds. */
+  scope: string;
   total: number;
   boardVersion: number;
   asOf: string;
@@ -13,15 +19,15 @@ export interface ListEnvelope {
 }
 
 /** Which list is read, and how. */
-export interface ListSelection {
-  boardId: string;
-  /** `daily`, `daily:2026-11-20`, or undefined for the board's default. */
-  window?: string | undefined;
+export interface ListSelection extends ListNames {
   /** undefined: the board's own. */
   rankStyle?: RankStyle | undefined;
   /** No answer older than this boardVersion. */
   minVersion?: number | undefined;
 }
+
+/** Some players, or `all`. */
+export type UnlistedShown = NonNullable<CompleteOptions['including']>;
 
 export interface EntriesPage extends ListEnvelope {
   entries: RankedEntry[];
@@ -54,6 +60,8 @@ export class GetPlayerQuery extends Query<PlayerRank> {
     readonly above: number,
     readonly below: number,
     readonly fallbackToLast: boolean,
+    /** Players whom the reader sees although they are not listed. */
+    readonly unlistedShown: UnlistedShown,
   ) {
     super();
   }
@@ -84,6 +92,160 @@ export class LookupPlayersQuery extends Query<PlayersLookup> {
     readonly selection: ListSelection,
     readonly playerIds: string[],
     readonly ranked: boolean,
+    /** Players whom the reader sees although they are not listed. */
+    readonly unlistedShown: UnlistedShown,
+  ) {
+    super();
+  }
+}
+
+/** A row of a circle's board: `rank` is among the circle, `globalRank` in the list it was found in. */
+export type CircleRow = RankedEntry & { globalRank: number };
+
+/** Of a circle's board `total` counts the players who have an entry. */
+export interface CirclePage extends ListEnvelope {
+  /** How many players the circle has, with or without an entry; of friends and follows the player is one of them. */
+  members: number;
+  entries: CircleRow[];
+  /** Paths of the pages before and after, null where there is none. */
+  next: string | null;
+  prev: string | null;
+}
+
+/** Some players ranked among themselves, from a 0-based offset. */
+export class GetCircleQuery extends Query<CirclePage> {
+  constructor(
+    readonly selection: ListSelection,
+    readonly circle: CircleName,
+    readonly offset: number,
+    readonly limit: number,
+    /** Who reads: shown to itself also where it is not listed. */
+    readonly readerId: string | null,
+  ) {
+    super();
+  }
+}
+
+/** A player's friends and the requests that are open, each in the order of the ids' bytes. */
+export class GetFriendsQuery extends Query<FriendLists> {
+  constructor(readonly playerId: string) {
+    super();
+  }
+}
+
+/** Whom a player follows, in the order of the ids' bytes. */
+export class GetFollowsQuery extends Query<string[]> {
+  constructor(readonly playerId: string) {
+    super();
+  }
+}
+
+/** Who is in a named circle, in the order of the ids' bytes. */
+export class GetCircleMembersQuery extends Query<string[]> {
+  constructor(
+    readonly circleId: string,
+    /** The player who reads, to whom others are shown only where they are listed; null: everyone is shown. */
+    readonly readerId: string | null,
+  ) {
+    super();
+  }
+}
+
+/** What is known of a player; PLAYER_NOT_FOUND for one who is not listed, unless the reader sees those too. */
+export class GetPlayerProfileQuery extends Query<StoredPlayer> {
+  constructor(
+    readonly playerId: string,
+    readonly seesUnlisted: boolean,
+  ) {
+    super();
+  }
+}
+
+export class GetGuildQuery extends Query<Guild> {
+  constructor(readonly guildId: string) {
+    super();
+  }
+}
+
+export interface GuildMembersPage {
+  guildId: string;
+  members: { playerId: string; displayName: string | null; joinedAt: string }[];
+  /** The cursor of the page after this one, null where there is none. */
+  next: string | null;
+}
+
+/** A guild's members in the order of the ids' bytes, after a given one. */
+export class GetGuildMembersQuery extends Query<GuildMembersPage> {
+  constructor(
+    readonly guildId: string,
+    readonly limit: number,
+    readonly after: string,
+    /** Players see those who are listed, and themselves; keys see everyone. */
+    readonly reader: 'key' | { playerId: string },
+  ) {
+    super();
+  }
+}
+
+/** `ended`: its standings are not written yet, and late runs may still enter; `settled`: they are. */
+export const LISTED_WINDOW_STATES = ['running', 'upcoming', 'ended', 'settled'] as const;
+export type ListedWindowState = (typeof LISTED_WINDOW_STATES)[number];
+
+export interface ListedWindow {
+  id: string;
+  kind: WindowKind;
+  state: ListedWindowState;
+  startsAt: string | null;
+  endsAt: string | null;
+  resetsAt: string | null;
+  freezeAt: string | null;
+  /** Whether everyone but admins sees it as it stood at `freezeAt`. */
+  isFrozen: boolean;
+  /** Of the final standings; null while, or when, there are none. */
+  version: number | null;
+  entries: number | null;
+}
+
+export interface WindowsPage {
+  board: string;
+  windows: ListedWindow[];
+  /** The cursor of the page after this one, null where there is none. */
+  next: string | null;
+}
+
+/** A board's windows: running, to come, ended; VALIDATION_FAILED for a cursor that no page gave. */
+export class GetWindowsQuery extends Query<WindowsPage> {
+  constructor(
+    readonly boardId: string,
+    readonly limit: number,
+    readonly cursor: string | undefined,
+    /** undefined: of all states. */
+    readonly state: ListedWindowState | undefined,
+  ) {
+    super();
+  }
+}
+
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** A whole list as a file. */
+export interface WindowExport {
+  fileName: string;
+  mediaType: string;
+  /**
+   * Begins to read the rows; destroying the stream, or aborting, ends that. What fails with the first of them is thrown,
+   * what fails later destroys the stream.
+   * @throws OVERLOADED while this process writes as many exports as it may
+   */
+  open(signal: AbortSignal): Promise<Readable>;
+}
+
+/** A whole list, row by row; nothing is read until it is opened. */
+export class ExportWindowQuery extends Query<WindowExport> {
+  constructor(
+    readonly selection: ListSelection,
+    readonly format: ExportFormat,
   ) {
     super();
   }

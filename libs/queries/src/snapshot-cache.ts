@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { monotonicMs, nowMs } from '@laddercast/platform';
-import type { ListRef, RankProjection, RankSnapshot, SnapshotStore } from '@laddercast/projections';
+import { nameOfRef, type ListRef, type RankSnapshot, type SnapshotStore } from '@laddercast/projections';
 import type { ResolvedList } from './list-resolver.js';
 import { advanceSnapshot } from './snapshot-follower.js';
 
@@ -39,8 +39,6 @@ interface CachedList {
   followAgain: boolean;
 }
 
-const keyOf = (list: ListRef): string => `${list.boardUid}.${list.windowUid}`;
-
 /**
  * The tops of lists in use, in this process's memory: reading them costs no I/O.
  *
@@ -59,10 +57,7 @@ export class SnapshotCache {
   private unsubscribe: (() => Promise<void>) | null = null;
   private running = false;
 
-  constructor(
-    private readonly store: SnapshotStore,
-    private readonly projection: RankProjection,
-  ) {}
+  constructor(private readonly store: SnapshotStore) {}
 
   /** Follows hints until {@link stop}; a store that is away is tried again every second. */
   start(): void {
@@ -96,12 +91,12 @@ export class SnapshotCache {
    * Undefined when this process never saw one, or forgot it for lists read later.
    */
   lastKnown(resolved: ResolvedList): RankSnapshot | undefined {
-    return this.lists.get(keyOf(refOf(resolved)))?.snapshot ?? undefined;
+    return this.lists.get(nameOfRef(refOf(resolved)))?.snapshot ?? undefined;
   }
 
   private touch(resolved: ResolvedList, now: number): CachedList {
     const ref = refOf(resolved);
-    const key = keyOf(ref);
+    const key = nameOfRef(ref);
     const known = this.lists.get(key);
     const list = known ?? newList(ref, resolved);
     if (known) this.lists.delete(key);
@@ -110,8 +105,9 @@ export class SnapshotCache {
     if (now - list.readAtMs > FOLLOWED_AFTER_READ_MS) {
       list.currentAtMs = -Infinity;
       list.hint = null;
-      list.checkedAtMs = now;
-      void this.check(list);
+      // What lies there was not ticked for long, and names change without a version: a tick comes first.
+      list.checkedAtMs = now - CHECK_EVERY_MS + DELIVERY_ALLOWANCE_MS;
+      void this.follow(list);
     }
     list.resolved = resolved;
     list.readAtMs = now;
@@ -151,7 +147,7 @@ export class SnapshotCache {
   }
 
   private hear(ref: ListRef, seq: number): void {
-    const list = this.lists.get(keyOf(ref));
+    const list = this.lists.get(nameOfRef(ref));
     const now = monotonicMs();
     if (!list || !this.isFollowed(list, now)) return;
     list.hint = { seq, atMs: now };
@@ -206,7 +202,7 @@ export class SnapshotCache {
     await this.follow(list);
     try {
       const askedAtMs = monotonicMs();
-      const { listVersion } = await this.projection.total(list.resolved.list);
+      const { listVersion } = await list.resolved.ranks.total(list.resolved.list);
       if (list.snapshot?.listVersion === listVersion) {
         list.currentAtMs = askedAtMs;
         list.behindSinceMs = null;
@@ -221,10 +217,7 @@ export class SnapshotCache {
   }
 }
 
-const refOf = (resolved: ResolvedList): ListRef => ({
-  boardUid: resolved.list.boardUid,
-  windowUid: resolved.list.windowUid,
-});
+const refOf = ({ list: { boardUid, windowUid, scope } }: ResolvedList): ListRef => ({ boardUid, windowUid, scope });
 
 const newList = (ref: ListRef, resolved: ResolvedList): CachedList => ({
   ref,

@@ -10,8 +10,8 @@ export interface SnapshotAdvance {
 
 /** The snapshot after a delta that follows it. */
 export function applyDelta(snapshot: RankSnapshot, delta: RankDelta): RankSnapshot {
-  const { seq, asOfMs, total, listVersion } = delta;
-  return { seq, asOfMs, total, listVersion, entries: applyChanges(snapshot.entries, delta.changes) };
+  const { previousSeq: _previousSeq, changes, ...head } = delta;
+  return { ...head, entries: applyChanges(snapshot.entries, changes) };
 }
 
 /**

@@ -1,5 +1,13 @@
-import { diffRows, withBoardDefaults, type Board, type RankedEntry, type StoredWindow } from '@laddercast/domain';
 import {
+  diffRows,
+  GLOBAL_SCOPE,
+  withBoardDefaults,
+  type Board,
+  type RankedEntry,
+  type StoredWindow,
+} from '@laddercast/domain';
+import {
+  rankListOf,
   RankProjection,
   SnapshotStore,
   type ListRef,
@@ -13,6 +21,8 @@ export const EMPTY_BOARD: Board = {
   uid: 1,
   id: 'blitz',
   revision: 1,
+  definitionRevision: 1,
+  windowsSinceMs: {},
   definition: withBoardDefaults({ order: 'desc', operator: 'best', push: { intervalMs: 1000, top: 100 } }),
 };
 
@@ -37,8 +47,17 @@ export class MemoryList extends RankProjection {
   /** The same board's list in another window. */
   like(windowUid: number): ResolvedList {
     const { board } = this;
-    const window: StoredWindow = { uid: windowUid, kind: 'alltime', id: 'alltime', startsAtMs: null, endsAtMs: null };
-    return { board, window, list: { boardUid: board.uid, windowUid, ordering: board.definition, shards: 1 } };
+    const window: StoredWindow = {
+      uid: windowUid,
+      kind: 'alltime',
+      id: 'alltime',
+      startsAtMs: null,
+      endsAtMs: null,
+      freezeAtMs: null,
+      state: 'open',
+    };
+    const list = rankListOf(board, windowUid, GLOBAL_SCOPE);
+    return { board, window, scope: 'global', list, ranks: this, edition: null };
   }
 
   set(scores: Record<string, number>): void {
@@ -81,6 +100,7 @@ export class MemoryList extends RankProjection {
   override advanceMark = unused;
   override dropMark = unused;
   override readMark = unused;
+  override keep = unused;
   override drop = unused;
 }
 
@@ -99,14 +119,14 @@ export class MemoryStore extends SnapshotStore {
   async publishNow(list: MemoryList): Promise<void> {
     const last = this.stored?.snapshot ?? null;
     const seq = (last?.seq ?? 0) + 7;
-    const head = { seq, asOfMs: Date.now(), ...list.reading() };
+    const head = { seq, asOfMs: Date.now(), ...list.reading(), depth: list.reading().total };
     const changes = diffRows(last?.entries ?? [], list.rows());
     const delta = last && { ...head, previousSeq: last.seq, changes };
     this.stored = {
       snapshot: { ...head, entries: list.rows() },
       deltas: [...(this.stored?.deltas ?? []), ...(delta ? [delta] : [])],
     };
-    if (!this.isDeaf) for (const listener of this.listeners) listener({ boardUid: 1, windowUid: 1 }, seq);
+    if (!this.isDeaf) for (const listener of this.listeners) listener({ boardUid: 1, windowUid: 1, scope: 0 }, seq);
   }
 
   override async markInUse(_lists: readonly ListRef[], untilMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { AROUND_MAX, SUBSCRIPTION_ID_LENGTH_MAX } from './live-messages.js';
+import { AROUND_MAX, OFFSET_MAX, RANGE_MAX, SUBSCRIPTION_ID_LENGTH_MAX } from './live-requests.js';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -12,7 +12,11 @@ export interface SchemaLimits {
 
 const text = { type: 'string' };
 const wholeNumber = { type: 'integer', minimum: 0 };
-const rank = { type: 'integer', minimum: 1, description: '1-based, ordinal' };
+const rank = {
+  type: 'integer',
+  minimum: 1,
+  description: '1-based, ordinal; a gap is the place of a player who is not listed',
+};
 const time = { type: 'string', format: 'date-time', pattern: 'Z$', description: 'RFC 3339 UTC with milliseconds' };
 const id = {
   type: 'string',
@@ -37,17 +41,37 @@ export function liveMessageSchemas(limits: SchemaLimits): Record<string, JsonSch
 }
 
 function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string, JsonSchema> {
-  const list = {
+  const board = {
     board: { type: 'string', pattern: boardPattern },
-    window: { type: 'string', maxLength: 64, description: 'alltime, daily, daily:2026-11-20 …; default as in reads' },
-    scope: { type: 'string', const: 'global' },
+    window: {
+      type: 'string',
+      maxLength: 64,
+      description:
+        'alltime, daily, daily:2026-11-20, season:s1, rolling:24h, cron …, ended ones too; default as in reads',
+    },
   };
+  const list = { ...board, scope: { type: 'string', description: 'global, region:EU, guild:red, country:US …' } };
   const limit = { type: 'integer', minimum: 1, maximum: limitMax, description: 'Rounded up to 10, 25, 50 or 100' };
   const around = { type: 'integer', minimum: 0, maximum: AROUND_MAX, default: 5 };
+  const offset = {
+    type: 'integer',
+    minimum: 0,
+    maximum: OFFSET_MAX,
+    description: 'The first row is that of rank offset + 1',
+  };
+  const places = { type: 'integer', minimum: 1, maximum: RANGE_MAX, default: 10, description: 'Not rounded' };
+  const optional = ['window', 'scope', 'limit', 'around'];
+  const channel = (name: string, fields: Record<string, JsonSchema>, description: string): JsonSchema => ({
+    ...object({ channel: { const: name }, ...fields }, optional),
+    description,
+  });
   const channels = (head: Record<string, JsonSchema>): JsonSchema => ({
     oneOf: [
-      object({ ...head, ...list, channel: { const: 'top' }, limit }, ['window', 'scope', 'limit']),
-      object({ ...head, ...list, channel: { const: 'player' }, playerId, around }, ['window', 'scope', 'around']),
+      channel('top', { ...head, ...list, limit }, 'The first places'),
+      channel('player', { ...head, ...list, playerId, around }, 'A player and the rows around'),
+      channel('range', { ...head, ...list, offset, limit: places }, 'Some places further down'),
+      channel('friends', { ...head, ...list, playerId }, 'A player and its friends, ranked among themselves'),
+      channel('guilds', { ...head, ...board, scope: { const: 'global' }, limit }, 'The first guilds'),
     ],
   });
   return {
@@ -87,7 +111,8 @@ function serverMessages(): Record<string, JsonSchema> {
 function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
   const entry = {
     rank,
-    playerId,
+    globalRank: { ...rank, description: 'The rank among everybody in the list, 1-based; in rows of friends alone' },
+    playerId: { ...playerId, description: "1-128 bytes of UTF-8; of guilds the guild's id" },
     displayName: orNull(text),
     score: { type: 'number' },
     columns: { type: 'object', additionalProperties: { type: 'number' } },
@@ -96,15 +121,19 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
   };
   const fault = object({ pointer: text, message: text });
   return {
-    Entry: object(entry),
+    Entry: object(entry, ['globalRank']),
     EntryChange: {
-      ...object({
-        ...entry,
-        previousRank: orNull(rank),
-        previousScore: orNull({ type: 'number' }),
-        passed: { type: 'array', items: playerId, maxItems: passedMax },
-      }),
-      description: 'A row that is new or changed: whole, as in the snapshot',
+      ...object(
+        {
+          ...entry,
+          previousRank: orNull(rank),
+          previousScore: orNull({ type: 'number' }),
+          passed: { type: 'array', items: playerId, maxItems: passedMax },
+        },
+        ['globalRank'],
+      ),
+      description:
+        'A row that is new or changed (of friends: also one whose globalRank changed): whole, as in the snapshot',
     },
     ShiftChange: { ...object({ playerId, rank, previousRank: rank }), description: 'A row that others shifted' },
     LeaveChange: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assertMatchesAsyncApi } from '../test/frame-schemas.js';
 import { buildAsyncApi } from './async-api.js';
+import { readSubscribe } from './live-requests.js';
 
 const entry = {
   rank: 1,
@@ -30,10 +31,27 @@ describe('the AsyncAPI document', () => {
       { type: 'subscribe', id: '1', board: 'blitz', window: 'daily', scope: 'global', channel: 'top', limit: 10 },
       { type: 'subscribe', id: '2', board: 'blitz', channel: 'player', playerId: 'ada', around: 5 },
       { type: 'resume', id: '1', seq: 812, board: 'blitz', channel: 'top' },
+      { type: 'subscribe', id: '3', board: 'blitz', scope: 'region:EU', channel: 'range', offset: 50, limit: 33 },
+      { type: 'resume', id: '4', seq: 1, board: 'blitz', window: 'season:s1', channel: 'friends', playerId: 'ada' },
+      { type: 'subscribe', id: '5', board: 'blitz', scope: 'global', channel: 'guilds', limit: 25 },
       snapshot,
+      { ...snapshot, entries: [{ ...entry, globalRank: 812 }] },
+      { type: 'window-closed', id: '1', window: 'daily:2026-11-20' },
     ]) {
       assertMatchesAsyncApi(message);
     }
+  });
+
+  it.each([
+    ['a range without its offset', { channel: 'range' }],
+    ['too long a range', { channel: 'range', offset: 0, limit: 101 }],
+    ['friends with a limit', { channel: 'friends', playerId: 'ada', limit: 10 }],
+    ['guilds of a region', { channel: 'guilds', scope: 'region:EU' }],
+    ['a channel that is none', { channel: 'bottom' }],
+  ])('refuses what the gateway refuses: %s', (_what, asked) => {
+    const message = { type: 'subscribe', id: '1', board: 'blitz', ...asked };
+    expect(() => assertMatchesAsyncApi(message)).toThrow('does not match');
+    expect(() => readSubscribe(message)).toThrow(/^VALIDATION_FAILED/);
   });
 
   it.each([

@@ -17,7 +17,8 @@ const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[n
   delta:
     'What changed. Ignore it with seq ≤ yours; apply it if previousSeq ≤ yours < seq; else resume. Numbers grow, with gaps, and never repeat.',
   error: 'What was wrong with a message, or why a subscription ended; the body is the problem that REST would answer.',
-  'window-closed': 'The window takes no more runs.',
+  'window-closed':
+    'The window takes no more runs, and its final standings are written. The subscription stays on it; subscribe again by the running name (daily) to follow the next.',
 };
 
 /** Describes `/v1/live` for machines (AsyncAPI 3.0): every message of both directions with the schema of its JSON. */
@@ -67,7 +68,7 @@ export function buildAsyncApi(version: string): AsyncApiDocument {
 function liveChannel(names: readonly string[]): object {
   return {
     address: '/v1/live',
-    title: 'Live lists and players',
+    title: 'Live lists, players and circles',
     messages: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
     bindings: {
       ws: {

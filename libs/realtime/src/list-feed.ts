@@ -1,50 +1,92 @@
-import type { RankProjection, RankSnapshot, SnapshotStore } from '@laddercast/projections';
-import { advanceSnapshot, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
+import { advanceSnapshot, type CircleMembers, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { FriendsRows, type FriendsWatch } from './friends-rows.js';
+import { readableUntilMs } from './list-turns.js';
 import type { LiveSubscription } from './live-subscription.js';
+import { PlayerRows, type PlayerWatch } from './player-rows.js';
+import { RangeRows, type RangeWatch } from './range-rows.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { refOf, type SnapshotTick } from './snapshot-tick.js';
 import { sendToAll, TopChannel } from './top-channel.js';
-import { WatchedPlayers, type WatchBudget } from './watched-players.js';
+import type { WatchBudget } from './watch-budget.js';
+import { WatchedRows, type AnyWatchedRows, type WatchedList } from './watched-rows.js';
 
 /** What feeds read from. */
 export interface FeedSources {
   store: SnapshotStore;
-  projection: RankProjection;
   details: EntryDetails;
   tick: SnapshotTick;
-  budget: WatchBudget;
+  /** Who is in a circle. */
+  members: CircleMembers;
+  /** Of watched channels, whatever they show. */
+  channels: WatchBudget;
+  /** Of members of watched circles. */
+  circleMembers: WatchBudget;
 }
 
 /**
  * One list as this process follows it for all its subscribers: it holds the present rows, takes each tick once,
  * and hands every channel its frame.
  */
-export class ListFeed {
+export class ListFeed implements WatchedList {
   /** Subscriptions that hold the feed; it ends with the last one. */
   holders = 0;
   private state: RankSnapshot | null = null;
   private hintedSeq = 0;
   private readonly tops = new Map<number, TopChannel>();
-  private readonly players: WatchedPlayers;
+  private readonly players: WatchedRows<PlayerWatch>;
+  private readonly ranges: WatchedRows<RangeWatch>;
+  private readonly friends: WatchedRows<FriendsWatch>;
+  private readonly friendsRows: FriendsRows;
   private readonly failures = new RateLimitedLog(ListFeed.name);
   /** What changes the state runs one after another. */
   private turn: Promise<void> = Promise.resolve();
   private advanceWaits = false;
   private opening: Promise<void> | null = null;
-  private isWindowClosed = false;
+  private isWindowClosed: boolean;
+  private readableUntilMs: number;
+  private isRenumberingWanted = false;
 
+  /** @param askedAtMs when the list was resolved, Unix ms */
   constructor(
     public resolved: ResolvedList,
     private readonly sources: FeedSources,
+    private askedAtMs: number,
   ) {
-    const { projection, details, budget } = sources;
-    this.players = new WatchedPlayers(
-      () => this.resolved,
-      () => this.snapshot.seq,
-      projection,
-      details,
-      budget,
-    );
+    const { details, members, channels, circleMembers } = sources;
+    this.readableUntilMs = readableUntilMs(resolved, askedAtMs);
+    this.isWindowClosed = resolved.window.state === 'settled';
+    this.friendsRows = new FriendsRows(members, details, circleMembers);
+    this.players = new WatchedRows(this, new PlayerRows(details), channels);
+    this.ranges = new WatchedRows(this, new RangeRows(details), channels);
+    this.friends = new WatchedRows(this, this.friendsRows, channels);
+  }
+
+  /** Whether the list must be resolved anew before it is read: its board changed, or its window froze or ended. */
+  get isHeld(): boolean {
+    return this.isHeldWithin(0);
+  }
+
+  /** Whether it will have to be in so many milliseconds. */
+  isHeldWithin(ms: number): boolean {
+    return nowMs() + ms >= this.readableUntilMs;
+  }
+
+  /** Its board or its windows changed: nothing more is read until the list is resolved anew. */
+  boardChanged(board: Board): void {
+    this.resolved = { ...this.resolved, board };
+    this.readableUntilMs = -Infinity;
+  }
+
+  /** Takes the list as it was resolved anew, at `askedAtMs`; what is older than what is known changes nothing. */
+  follow(resolved: ResolvedList, askedAtMs: number): void {
+    if (resolved.board.revision < this.resolved.board.revision || askedAtMs < this.askedAtMs) return;
+    this.resolved = resolved;
+    this.askedAtMs = askedAtMs;
+    this.readableUntilMs = readableUntilMs(resolved, askedAtMs);
+    this.refreshWatched();
   }
 
   /**
@@ -54,7 +96,7 @@ export class ListFeed {
    * @throws PROJECTION_UNAVAILABLE
    */
   open(seqFloor: number): Promise<void> {
-    this.opening ??= this.sources.tick.run(this.resolved, { last: undefined, seqFloor }).then(
+    this.opening ??= this.tick(seqFloor).then(
       (snapshot) => {
         this.state = snapshot;
         this.hint(this.hintedSeq);
@@ -73,7 +115,7 @@ export class ListFeed {
 
   *subscribers(): Iterable<LiveSubscription> {
     for (const channel of this.tops.values()) yield* channel.subscribers;
-    yield* this.players.subscribers();
+    for (const watched of this.watched) yield* watched.subscribers();
   }
 
   /** A snapshot was published: takes it, unless it is known already. */
@@ -121,24 +163,81 @@ export class ListFeed {
     });
   }
 
-  /** Serves a player and the rows around. @throws SUBSCRIPTION_LIMIT, PROJECTION_UNAVAILABLE */
-  async joinPlayer(
+  /** Serves a player and the rows around. @throws as {@link WatchedRows.join} */
+  joinPlayer(subscription: LiveSubscription, watch: PlayerWatch, isWanted: () => boolean): Promise<void> {
+    return this.joinWatched(this.players, subscription, watch, isWanted);
+  }
+
+  /** Serves some places of the list. @throws as {@link WatchedRows.join} */
+  joinRange(subscription: LiveSubscription, watch: RangeWatch, isWanted: () => boolean): Promise<void> {
+    return this.joinWatched(this.ranges, subscription, watch, isWanted);
+  }
+
+  /** Serves a player and its friends, ranked among themselves. @throws as {@link WatchedRows.join} */
+  joinFriends(subscription: LiveSubscription, watch: FriendsWatch, isWanted: () => boolean): Promise<void> {
+    return this.joinWatched(this.friends, subscription, watch, isWanted);
+  }
+
+  /** Looks who is in the watched circles now. */
+  async lookAtCircles(): Promise<void> {
+    if (!this.friends.isEmpty && (await this.friendsRows.lookAgain())) await this.renumber();
+  }
+
+  /** Names or listings changed: watched rows that may show one of them are read anew; null: it is not known whose. */
+  async playersChanged(playerIds: ReadonlySet<string> | null): Promise<void> {
+    const mayShow = this.watched.some((rows) => (playerIds === null ? !rows.isEmpty : rows.mayShow(playerIds)));
+    if (mayShow) await this.renumber();
+  }
+
+  /** Whether the rows are guilds. */
+  get isOfGuilds(): boolean {
+    return this.resolved.list.scope === GUILDS_SCOPE;
+  }
+
+  /** Whether the window may have closed without this process having heard. */
+  mayHaveClosed(atMs: number): boolean {
+    const { window, board } = this.resolved;
+    if (this.isWindowClosed || window.endsAtMs === null) return false;
+    return atMs >= window.endsAtMs + board.definition.graceSeconds * 1000;
+  }
+
+  /** Tells the subscribers, once, that the window takes no more runs; those who come later hear it as they come. */
+  windowClosed(): void {
+    if (this.isWindowClosed) return;
+    this.isWindowClosed = true;
+    for (const subscription of this.subscribers()) this.tellIfClosed(subscription);
+  }
+
+  private get watched(): readonly AnyWatchedRows[] {
+    return [this.players, this.ranges, this.friends];
+  }
+
+  private async joinWatched<Watch>(
+    rows: WatchedRows<Watch>,
     subscription: LiveSubscription,
-    playerId: string,
-    around: number,
+    watch: Watch,
     isWanted: () => boolean,
   ): Promise<void> {
-    await this.players.join(subscription, playerId, around, isWanted);
+    await rows.join(subscription, watch, isWanted);
     if (isWanted()) this.tellIfClosed(subscription);
   }
 
-  /** Tells the subscribers that the window takes no more runs, once; those who come after that hear it as they come. */
-  sweep(nowMs: number): void {
-    const { window, board } = this.resolved;
-    if (this.isWindowClosed || window.endsAtMs === null) return;
-    if (nowMs < window.endsAtMs + board.definition.graceSeconds * 1000) return;
-    this.isWindowClosed = true;
-    for (const subscription of this.subscribers()) this.tellIfClosed(subscription);
+  private refreshWatched(): void {
+    for (const rows of this.watched) void rows.refresh();
+  }
+
+  /**
+   * Has watched rows read anew although the list did not change. What they show then needs a number of its own, so the
+   * list is published once more: numbers come from its one history alone.
+   */
+  private async renumber(): Promise<void> {
+    if (this.isRenumberingWanted || this.state === null) return;
+    this.isRenumberingWanted = true;
+    await this.inTurn(async () => {
+      this.isRenumberingWanted = false;
+      await this.tick(this.seq, true);
+      await this.takePublished();
+    }).catch((error: unknown) => this.failures.warn('Watched rows cannot be read anew', error));
   }
 
   private tellIfClosed(subscription: LiveSubscription): void {
@@ -169,8 +268,13 @@ export class ListFeed {
         if (frame) sendToAll(channel.subscribers, frame);
       }
     }
-    // Also without news: players whose last reading failed are still behind.
-    void this.players.refresh();
+    // Also without news: those whose last reading failed are still behind.
+    this.refreshWatched();
+  }
+
+  private tick(seqFloor: number, force = false): Promise<RankSnapshot> {
+    const isHeld = (): boolean => this.isHeld;
+    return this.sources.tick.run(this.resolved, { last: undefined, seqFloor }, { readAnew: true, force, isHeld });
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {

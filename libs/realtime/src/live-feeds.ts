@@ -1,6 +1,8 @@
-import { monotonicMs, nowMs } from '@laddercast/platform';
-import type { ListRef } from '@laddercast/projections';
+import type { WindowCatalog } from '@laddercast/ledger';
+import { nowMs } from '@laddercast/platform';
+import { nameOfRef } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
+import { Following } from './following.js';
 import { ListFeed, type FeedSources } from './list-feed.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { refOf } from './snapshot-tick.js';
@@ -8,9 +10,9 @@ import { refOf } from './snapshot-tick.js';
 /** Also how long a list can go without ticks after Redis lost its marks. */
 const MARK_EVERY_MS = 5000;
 const MARK_FOR_MS = 30_000;
-const SUBSCRIBE_AGAIN_MS = 1000;
-
-const keyOf = (list: ListRef): string => `${list.boardUid}.${list.windowUid}`;
+const LOOK_AT_CIRCLES_EVERY_MS = 1000;
+/** How late a window's closing shows when its announcement was lost. */
+const LOOK_FOR_CLOSED_EVERY_MS = 5000;
 
 /**
  * The lists that this process follows, each once: keeps them in use while anybody subscribes, and brings them the hints.
@@ -19,33 +21,35 @@ const keyOf = (list: ListRef): string => `${list.boardUid}.${list.windowUid}`;
 export class LiveFeeds {
   private readonly feeds = new Map<string, ListFeed>();
   private readonly failures = new RateLimitedLog(LiveFeeds.name);
-  private unsubscribe: (() => Promise<void>) | null = null;
+  private readonly hints: Following;
   private timers: NodeJS.Timeout[] = [];
-  private subscribeTimer: NodeJS.Timeout | null = null;
-  private running = false;
+  private isLookingAtCircles = false;
 
   constructor(
     private readonly sources: FeedSources,
+    private readonly windows: Pick<WindowCatalog, 'refresh'>,
     private readonly pollEveryMs: number,
-  ) {}
+  ) {
+    const follow = () => sources.store.onPublished((list, seq) => this.feeds.get(nameOfRef(list))?.hint(seq));
+    this.hints = new Following('Hints', follow, this.failures);
+  }
 
   /** Follows hints until {@link stop}; a store that is away is tried again every second. */
   start(): void {
-    if (this.running) return;
-    this.running = true;
+    if (this.timers.length > 0) return;
     this.timers = [
       setInterval(() => void this.mark([...this.feeds.values()]), MARK_EVERY_MS),
       setInterval(() => this.all().forEach((feed) => feed.advance()), this.pollEveryMs),
+      setInterval(() => void this.lookAtCircles(), LOOK_AT_CIRCLES_EVERY_MS),
+      setInterval(() => void this.lookForClosed(), LOOK_FOR_CLOSED_EVERY_MS),
     ];
-    void this.subscribe();
+    this.hints.start();
   }
 
   async stop(): Promise<void> {
-    this.running = false;
     for (const timer of this.timers) clearInterval(timer);
-    if (this.subscribeTimer) clearTimeout(this.subscribeTimer);
-    await this.unsubscribe?.().catch(() => undefined);
-    this.unsubscribe = null;
+    this.timers = [];
+    await this.hints.stop();
     this.feeds.clear();
   }
 
@@ -58,21 +62,29 @@ export class LiveFeeds {
     return this.all().filter((feed) => feed.resolved.board.uid === boardUid);
   }
 
+  /** The feeds of one window. */
+  ofWindow(windowUid: number): ListFeed[] {
+    return this.all().filter((feed) => feed.resolved.window.uid === windowUid);
+  }
+
   /**
    * The list's feed, with its present snapshot; the caller gives it back with {@link release}.
-   * @throws PROJECTION_UNAVAILABLE
+   * @param askedAtMs when the list was resolved, Unix ms
+   * @throws PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
-  async acquire(resolved: ResolvedList, seqFloor = 0): Promise<ListFeed> {
-    const key = keyOf(refOf(resolved));
+  async acquire(resolved: ResolvedList, askedAtMs: number, seqFloor = 0): Promise<ListFeed> {
+    const key = nameOfRef(refOf(resolved));
     let feed = this.feeds.get(key);
-    if (!feed) {
-      feed = new ListFeed(resolved, this.sources);
+    if (feed) {
+      feed.follow(resolved, askedAtMs);
+    } else {
+      feed = new ListFeed(resolved, this.sources, askedAtMs);
       this.feeds.set(key, feed);
       void this.mark([feed]);
     }
     feed.holders += 1;
     try {
-      await feed.open(seqFloor);
+      await Promise.all([feed.open(seqFloor), this.lookForClosed([feed])]);
       return feed;
     } catch (error) {
       this.release(feed);
@@ -82,7 +94,7 @@ export class LiveFeeds {
 
   release(feed: ListFeed): void {
     feed.holders -= 1;
-    const key = keyOf(refOf(feed.resolved));
+    const key = nameOfRef(refOf(feed.resolved));
     if (feed.holders === 0 && this.feeds.get(key) === feed) this.feeds.delete(key);
   }
 
@@ -96,16 +108,27 @@ export class LiveFeeds {
     }
   }
 
-  private async subscribe(): Promise<void> {
-    const startedAtMs = monotonicMs();
+  /** Tells subscribers of windows that closed unheard. While the database is away they hear it later. */
+  async lookForClosed(feeds: readonly ListFeed[] = this.all()): Promise<void> {
+    const now = nowMs();
+    const uids = new Set(feeds.filter((feed) => feed.mayHaveClosed(now)).map(({ resolved }) => resolved.window.uid));
     try {
-      const unsubscribe = await this.sources.store.onPublished((list, seq) => this.feeds.get(keyOf(list))?.hint(seq));
-      if (this.running) this.unsubscribe = unsubscribe;
-      else await unsubscribe();
+      for (const { uid, state } of await this.windows.refresh([...uids]))
+        if (state === 'settled') this.windowClosed(uid);
     } catch (error) {
-      this.failures.warn('Hints cannot be followed yet', error);
-      const waitMs = Math.max(0, SUBSCRIBE_AGAIN_MS - (monotonicMs() - startedAtMs));
-      if (this.running) this.subscribeTimer = setTimeout(() => void this.subscribe(), waitMs);
+      this.failures.warn('Closed windows cannot be looked up', error);
     }
+  }
+
+  /** The window takes no more runs, and its final standings are written. */
+  windowClosed(windowUid: number): void {
+    for (const feed of this.ofWindow(windowUid)) feed.windowClosed();
+  }
+
+  private async lookAtCircles(): Promise<void> {
+    if (this.isLookingAtCircles) return;
+    this.isLookingAtCircles = true;
+    await Promise.all(this.all().map((feed) => feed.lookAtCircles()));
+    this.isLookingAtCircles = false;
   }
 }

@@ -4,8 +4,10 @@ export class LiveOptions {
   subscriptionsMax = 50;
   /** The most sockets of this process; one more is told OVERLOADED and closed with 1013. */
   socketsMax = 20_000;
-  /** The most different players (with their `around`) that this process watches, all exact at each tick. */
-  watchedPlayersMax = 1000;
+  /** The most different channels beside tops (players, ranges, circles) that this process watches, all exact at each tick. */
+  watchedChannelsMax = 1000;
+  /** The most members of all watched circles together; one in several circles counts for each. */
+  watchedMembersMax = 20_000;
   /** The largest message; a larger one is answered with an error frame. */
   messageBytesMax = 16 * 1024;
   /** Messages that a socket may send at once (never less than it takes to resume everything), and how many more each second. */
@@ -24,7 +26,7 @@ export class LiveOptions {
   pingEveryMs = 20_000;
   /** How often an API key is looked up again: a revoked one loses its sockets within this time. */
   keyCheckEveryMs = 30_000;
-  /** How often tokens' ends, drained readers and closed windows are looked for. */
+  /** How often tokens' ends, drained readers and windows that froze or ended are looked for. */
   sweepEveryMs = 1000;
   /** How often a feed looks for itself, should a hint be lost. */
   pollEveryMs = 5000;

@@ -1,10 +1,10 @@
 import { LadderError } from '@laddercast/domain';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from './live-stats.js';
-import type { SubscribeRequest } from './live-messages.js';
+import type { SubscribeRequest } from './live-requests.js';
 import type { SharedFrame } from './shared-frame.js';
 
-/** What a subscription hangs on: the top of a list at one limit, or one watched player. */
+/** What a subscription hangs on: the top of a list at one limit, or watched rows of it. */
 export interface LiveChannel {
   /** The channel as it is now. */
   snapshot(): SharedFrame;
@@ -23,6 +23,7 @@ export class LiveSubscription {
     readonly request: SubscribeRequest,
     readonly socket: LiveSocket,
     private readonly stats: LiveStats,
+    private readonly onRefused: (subscription: LiveSubscription, error: LadderError) => void,
   ) {}
 
   /** Sends the channel whole; a reader that is behind gets it when it has drained. */
@@ -57,6 +58,11 @@ export class LiveSubscription {
 
   error(error: LadderError): void {
     this.socket.error(error, this.id);
+  }
+
+  /** What it shows may not be seen any more: it ends, and the reader is told why. */
+  refuse(error: LadderError): void {
+    this.onRefused(this, error);
   }
 
   /** Tells, once, that the window takes no more runs. */

@@ -1,11 +1,11 @@
-import { assertMayRead, type Authenticator } from '@laddercast/commands';
-import { LadderError, type Board } from '@laddercast/domain';
+import { assertMayRead, assertMayReadFriends, type Authenticator, type Identity } from '@laddercast/commands';
+import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import { listOf, type ListResolver, type ResolvedList } from '@laddercast/queries';
+import type { ListNames, ListResolver, ResolvedList } from '@laddercast/queries';
 import type { ListFeed } from './list-feed.js';
 import type { LiveFeeds } from './live-feeds.js';
-import { topLimitOf, type SubscribeRequest } from './live-messages.js';
 import type { LiveOptions } from './live-options.js';
+import { topLimitOf, type SubscribeRequest } from './live-requests.js';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from './live-stats.js';
 import { LiveSubscription } from './live-subscription.js';
@@ -26,14 +26,19 @@ export class LiveSubscriptions {
 
   /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */
   async authenticate(socket: LiveSocket, token: string): Promise<void> {
+    const before = socket.identity;
     socket.identify(await this.authenticator.authenticate(token), token);
-    for (const subscription of [...socket.subscriptions.values()]) this.endIfForbidden(subscription);
+    for (const subscription of [...socket.subscriptions.values()]) {
+      this.endIfForbidden(subscription);
+      const { request } = subscription;
+      if (seesUnlisted(before, request) && !seesUnlisted(socket.identity, request)) await this.serveAgain(subscription);
+    }
   }
 
   /**
    * Serves a new subscription, its snapshot first; with `seq` that of a resume, which replaces a live one of this id.
-   * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN,
-   * VALIDATION_FAILED, PROJECTION_UNAVAILABLE
+   * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, ENTRY_NOT_FOUND,
+   * UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
   async subscribe(socket: LiveSocket, id: string, request: SubscribeRequest, seq?: number): Promise<void> {
     const known = socket.subscriptions.get(id);
@@ -48,7 +53,9 @@ export class LiveSubscriptions {
     if (socket.subscriptions.size >= subscriptionsMax) {
       throw new LadderError('SUBSCRIPTION_LIMIT', `A socket may have at most ${subscriptionsMax} subscriptions.`);
     }
-    const subscription = new LiveSubscription(id, request, socket, this.stats);
+    const subscription = new LiveSubscription(id, request, socket, this.stats, (refused, error) =>
+      this.refuse(refused, error),
+    );
     socket.subscriptions.set(id, subscription);
     this.stats.subscriptions += 1;
     try {
@@ -69,10 +76,14 @@ export class LiveSubscriptions {
     for (const subscription of [...socket.subscriptions.values()]) this.end(subscription);
   }
 
-  /** Follows a change of a board: subscribers without the right to read it any more are told so, and end. */
+  /**
+   * Follows a change of a board or its windows: subscribers without the right to read it any more are told so, and end.
+   * What hangs on watched rows waits until each list is found anew.
+   */
   boardChanged(board: Board): void {
     for (const feed of this.feeds.ofBoard(board.uid)) {
-      feed.resolved = { ...feed.resolved, board, list: listOf(board, feed.resolved.window.uid) };
+      feed.boardChanged(board);
+      void this.renew(feed);
     }
     for (const [subscription, feed] of [...this.feedOf]) {
       if (feed.resolved.board.uid === board.uid) this.endIfForbidden(subscription);
@@ -84,23 +95,46 @@ export class LiveSubscriptions {
     for (const [subscription, feed] of [...this.feedOf]) {
       // Ended or moved while others were served.
       if (feed.resolved.board.uid !== board.uid || this.feedOf.get(subscription) !== feed) continue;
-      this.detach(subscription);
-      await this.serve(subscription, undefined, feed.seq).catch((error: unknown) => this.refuse(subscription, error));
+      await this.serveAgain(subscription);
     }
   }
 
-  /** Tells subscribers of windows that closed. */
+  /** Finds lists anew whose windows froze or ended, or will before the next sweep. */
   sweep(): void {
-    const now = nowMs();
-    for (const feed of this.feeds.all()) feed.sweep(now);
+    for (const feed of this.feeds.all()) if (feed.isHeldWithin(this.options.sweepEveryMs)) void this.renew(feed);
+  }
+
+  private async renew(feed: ListFeed): Promise<void> {
+    const askedAtMs = nowMs();
+    try {
+      const resolved = await this.resolver.resolve(namesOf(feed.resolved));
+      // A board that was reset has other lists: its subscribers move by themselves.
+      if (resolved.board.uid === feed.resolved.board.uid) feed.follow(resolved, askedAtMs);
+    } catch (error) {
+      // Standings that are being written, a database that is away: nothing is read until the next sweep finds the list.
+      const isGone = error instanceof LadderError && GONE.includes(error.code);
+      if (isGone) for (const subscription of [...feed.subscribers()]) this.refuse(subscription, error);
+    }
+  }
+
+  /** Serves a subscription from the beginning: by another list, or another channel of it. */
+  private async serveAgain(subscription: LiveSubscription): Promise<void> {
+    const feed = this.feedOf.get(subscription);
+    if (!feed) return;
+    this.detach(subscription);
+    await this.serve(subscription, undefined, feed.seq).catch((error: unknown) => this.refuse(subscription, error));
   }
 
   private async serve(subscription: LiveSubscription, seq?: number, seqFloor?: number): Promise<void> {
     const { socket, request } = subscription;
     this.readableBoard(subscription);
-    const resolved = await this.resolver.resolve(request.board, request.window);
-    const limit = request.channel === 'top' ? channelLimit(request.limit, resolved) : 0;
-    const feed = await this.feeds.acquire(resolved, seqFloor);
+    const askedAtMs = nowMs();
+    const resolved = await this.resolver.resolve(
+      { boardId: request.board, window: request.window, scope: request.scope, ofGuilds: request.channel === 'guilds' },
+      { drawsScope: true },
+    );
+    const limit = 'limit' in request && request.channel !== 'range' ? channelLimit(request.limit, resolved) : 0;
+    const feed = await this.feeds.acquire(resolved, askedAtMs, seqFloor);
     if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
       this.feeds.release(feed);
       return this.end(subscription);
@@ -109,10 +143,18 @@ export class LiveSubscriptions {
     this.feedOf.set(subscription, feed);
     // From here on whoever ends or moves the subscription takes the feed away from it.
     const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
-    if (request.channel === 'player') await feed.joinPlayer(subscription, request.playerId, request.around, isWanted);
-    else if (seq !== undefined && isSameForEver(request, resolved))
-      await feed.resumeTop(subscription, limit, seq, isWanted);
-    else feed.joinTop(subscription, limit);
+    switch (request.channel) {
+      case 'player':
+        return feed.joinPlayer(subscription, { ...request, isOwn: seesUnlisted(socket.identity, request) }, isWanted);
+      case 'range':
+        return feed.joinRange(subscription, request, isWanted);
+      case 'friends':
+        return feed.joinFriends(subscription, request, isWanted);
+      case 'top':
+      case 'guilds':
+        if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, limit);
+        return feed.resumeTop(subscription, limit, seq, isWanted);
+    }
   }
 
   /**
@@ -133,7 +175,7 @@ export class LiveSubscriptions {
   /** @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN */
   private readableBoard({ socket, request }: LiveSubscription): Board {
     const board = this.resolver.board(request.board);
-    assertMayRead(socket.identity, board);
+    assertMayWatch(socket.identity, board, request);
     return board;
   }
 
@@ -141,7 +183,7 @@ export class LiveSubscriptions {
     const feed = this.feedOf.get(subscription);
     if (!feed) return;
     try {
-      assertMayRead(subscription.socket.identity, feed.resolved.board);
+      assertMayWatch(subscription.socket.identity, feed.resolved.board, subscription.request);
     } catch (error) {
       this.refuse(subscription, error);
     }
@@ -165,6 +207,26 @@ export class LiveSubscriptions {
     this.feeds.release(feed);
   }
 }
+
+/** What a list cannot be followed after. */
+const GONE: readonly string[] = ['SCOPE_NOT_FOUND', 'WINDOW_NOT_FOUND', 'SNAPSHOT_GONE'];
+
+/** @throws UNAUTHENTICATED, FORBIDDEN */
+function assertMayWatch(identity: Identity, board: Board, request: SubscribeRequest): void {
+  assertMayRead(identity, board);
+  if (request.channel === 'friends') assertMayReadFriends(identity, request.playerId);
+}
+
+/** Whether the reader sees the watched player also when it is not listed: it is the player itself, or a key. */
+const seesUnlisted = (identity: Identity, request: SubscribeRequest): boolean =>
+  request.channel === 'player' &&
+  (identity.kind === 'key' || (identity.kind === 'player' && identity.playerId === request.playerId));
+
+/** The very same list, whatever runs by now. */
+const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>
+  list.scope === GUILDS_SCOPE
+    ? { boardId: board.id, window: window.id, ofGuilds: true }
+    : { boardId: board.id, window: window.id, scope };
 
 /**
  * Whether the request means the same list whenever it is made. `daily` does not: a client that resumes it may hold rows

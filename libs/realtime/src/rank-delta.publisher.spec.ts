@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LadderError } from '@laddercast/domain';
+import { nameOfRef } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
-import { eventually, ListWriter, plainDetails, TestBoards } from '../test/boards.js';
-import { MemoryRankProjection, MemorySnapshotStore } from '../test/memory-ports.js';
+import { eventually, ListWriter, plainDetails, TestBoards, TestProfiles } from '../test/boards.js';
+import { MemoryAnnouncements, MemoryRankProjection, MemorySnapshotStore } from '../test/memory-ports.js';
 import { RankDeltaPublisher } from './rank-delta.publisher.js';
 import { refOf, SnapshotTick } from './snapshot-tick.js';
 import { AllTickSlots, slotOf, TickSlots } from './tick-slots.js';
@@ -10,20 +11,22 @@ import { AllTickSlots, slotOf, TickSlots } from './tick-slots.js';
 let boards: TestBoards;
 let projection: MemoryRankProjection;
 let store: MemorySnapshotStore;
+let announcements: MemoryAnnouncements;
 let publishers: RankDeltaPublisher[];
 
 beforeEach(() => {
-  boards = new TestBoards();
   projection = new MemoryRankProjection();
+  boards = new TestBoards(projection);
   store = new MemorySnapshotStore();
+  announcements = new MemoryAnnouncements();
   publishers = [];
 });
 
 afterEach(() => Promise.all(publishers.map((publisher) => publisher.stop())));
 
-function start(slots: TickSlots = new AllTickSlots()): RankDeltaPublisher {
-  const tick = new SnapshotTick(projection, store, plainDetails());
-  const publisher = new RankDeltaPublisher(store, boards.resolver, tick, slots);
+function start(slots: TickSlots = new AllTickSlots(), details = plainDetails()): RankDeltaPublisher {
+  const tick = new SnapshotTick(store, details);
+  const publisher = new RankDeltaPublisher(store, boards.resolver, tick, slots, announcements);
   publisher.start();
   publishers.push(publisher);
   return publisher;
@@ -31,12 +34,12 @@ function start(slots: TickSlots = new AllTickSlots()): RankDeltaPublisher {
 
 async function listInUse(id: string, intervalMs = 20, top = 100): Promise<ResolvedList> {
   boards.create(id, { order: 'desc', operator: 'best', push: { intervalMs, top } });
-  const resolved = await boards.resolver.resolve(id, undefined);
+  const resolved = await boards.resolver.resolve({ boardId: id });
   await store.markInUse([refOf(resolved)], Date.now() + 60_000);
   return resolved;
 }
 
-const historyOf = (resolved: ResolvedList) => store.history.get(`${resolved.board.uid}.${resolved.window.uid}`) ?? [];
+const historyOf = (resolved: ResolvedList) => store.history.get(nameOfRef(refOf(resolved))) ?? [];
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('a list in use', () => {
@@ -83,7 +86,7 @@ describe('a list in use', () => {
     const [unused, gone, used] = [await listInUse('a'), await listInUse('b'), await listInUse('c')];
     const publisher = start();
     await eventually('all are ticked', () => publisher.stats().advanced >= 3);
-    store.inUse.set(`${unused.board.uid}.${unused.window.uid}`, { list: refOf(unused), untilMs: 0 });
+    store.inUse.set(nameOfRef(refOf(unused)), { list: refOf(unused), untilMs: 0 });
     boards.delete('b');
     await pause(1300);
     for (const list of [unused, gone, used]) await ListWriter.of(projection, list).write({ ada: 1 });
@@ -100,6 +103,49 @@ describe('a list in use', () => {
     await eventually('a first snapshot', () => historyOf(list)[0]?.entries.length === 1);
     boards.redefine('a', { push: { intervalMs: 20, top: 2 } });
     await eventually('both rows', () => historyOf(list).at(-1)!.entries.length === 2, 2000);
+  });
+
+  it('shows a new name within a second though nobody scores and its ticks are rare, and is else left alone', async () => {
+    const profiles = new TestProfiles(announcements);
+    const [list, other] = [await listInUse('a', 5000), await listInUse('b', 5000)];
+    await ListWriter.of(projection, list).write({ ada: 1, bob: 2 });
+    await ListWriter.of(projection, other).write({ cy: 1 });
+    start(new AllTickSlots(), profiles.details());
+    await eventually('first snapshots', () => historyOf(list).length === 1 && historyOf(other).length === 1);
+    await profiles.set('ada', { displayName: 'Ada' });
+    await eventually('the name', () => historyOf(list).at(-1)!.entries[1]!.displayName === 'Ada', 1000);
+    await profiles.set('bob', { listed: false });
+    await eventually(
+      'a gap',
+      () =>
+        historyOf(list)
+          .at(-1)!
+          .entries.map(({ rank }) => rank)
+          .join() === '2',
+      1000,
+    );
+    await profiles.set('bob', { listed: true });
+    await eventually(
+      'no gap',
+      () =>
+        historyOf(list)
+          .at(-1)!
+          .entries.map(({ rank }) => rank)
+          .join() === '1,2',
+      1000,
+    );
+    await pause(1500);
+    expect([historyOf(list).length, historyOf(other).length]).toEqual([4, 1]);
+  });
+
+  it('that comes into use again shows names that changed while nobody looked', async () => {
+    const profiles = new TestProfiles(announcements);
+    const list = await listInUse('a');
+    await ListWriter.of(projection, list).write({ ada: 1 });
+    await new SnapshotTick(store, profiles.details()).run(list, { last: undefined, seqFloor: 0 });
+    await profiles.set('ada', { displayName: 'Ada' });
+    start(new AllTickSlots(), profiles.details());
+    await eventually('the name', () => historyOf(list).at(-1)!.entries[0]!.displayName === 'Ada');
   });
 
   it('goes on from what another process published', async () => {

@@ -1,8 +1,17 @@
-import { keptAfterEndMs } from '@laddercast/ledger';
+import { GUILDS_SCOPE, LadderError } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
-import type { ListRef, SnapshotStore } from '@laddercast/projections';
+import {
+  nameOfRef,
+  type Announcement,
+  type Announcements,
+  type ListRef,
+  type SnapshotStore,
+} from '@laddercast/projections';
 import type { ListResolver, ResolvedList } from '@laddercast/queries';
+import { Following } from './following.js';
+import { readableUntilMs } from './list-turns.js';
 import { RateLimitedLog } from './rate-limited-log.js';
+import { RenamedPlayers, type Renamed } from './renamed-players.js';
 import type { SnapshotTick, TickedSnapshot } from './snapshot-tick.js';
 import { slotOf, type TickSlots } from './tick-slots.js';
 
@@ -25,8 +34,12 @@ interface TickedList {
   slot: number;
   resolved: ResolvedList | null;
   resolvedAtMs: number;
-  /** The board's revision at the last tick: a new definition may show more or fewer rows. */
+  /** Until when the list is read from where `resolved` says, Unix ms. */
+  readableUntilMs: number;
+  /** The board's revision at the last tick: a new definition may show other rows. */
   revision: number | null;
+  /** Whether names that it shows may have changed. */
+  readAnew: boolean;
   last: TickedSnapshot | null | undefined;
   dueAtMs: number;
   running: Promise<void> | null;
@@ -35,7 +48,7 @@ interface TickedList {
 
 /**
  * Ticks every list in use at its board's `push.intervalMs`, and publishes a snapshot, a numbered delta and one hint
- * when the list changed, also when the change is below its top (player channels hang on the hint).
+ * when the list or a name in it changed, also when the change is below its top (watched rows hang on the hint).
  * Runs in any number of processes: they share the lists by slots, and where two tick one list only one can publish.
  * A failing tick is logged and tried at the next; ticks of one list never overlap.
  */
@@ -46,18 +59,25 @@ export class RankDeltaPublisher {
   private lookedUpAtMs = -Infinity;
   private lookingUp: Promise<void> | null = null;
   private advanced = 0;
+  private readonly renamed = new RenamedPlayers();
+  private readonly news: Following;
 
   constructor(
     private readonly store: SnapshotStore,
     private readonly resolver: ListResolver,
     private readonly tick: SnapshotTick,
     private readonly slots: TickSlots,
-  ) {}
+    announcements: Announcements,
+  ) {
+    const follow = () => announcements.onAnnounced((announcement) => this.hear(announcement));
+    this.news = new Following('Announcements', follow, this.failures);
+  }
 
   start(): void {
     if (this.loop) return;
     const stop = new AbortController();
     this.loop = { stop, done: this.run(stop.signal) };
+    this.news.start();
   }
 
   /** Ends the loop, and waits (at most five seconds) for the ticks that are under way. */
@@ -66,7 +86,7 @@ export class RankDeltaPublisher {
     if (!loop) return;
     this.loop = null;
     loop.stop.abort();
-    await loop.done;
+    await Promise.all([loop.done, this.news.stop()]);
     const running = [...this.lists.values()].map((list) => list.running);
     await Promise.race([Promise.all([...running, this.lookingUp]), sleep(STOP_WAIT_MS)]);
     this.lists.clear();
@@ -83,10 +103,27 @@ export class RankDeltaPublisher {
       const now = monotonicMs();
       if (now - this.lookedUpAtMs >= LOOK_UP_EVERY_MS && !this.lookingUp) {
         this.lookedUpAtMs = now;
+        this.markRenamed(now);
         this.lookingUp = this.lookUp().finally(() => (this.lookingUp = null));
       }
       this.startDueTicks(now);
       await sleep(STEP_MS, stopped);
+    }
+  }
+
+  private hear(announcement: Announcement | null): void {
+    if (announcement === null) for (const isGuild of [false, true]) this.tick.forget(null, isGuild);
+    else if (announcement.kind === 'players') this.tick.forget(announcement.ids, announcement.isGuild);
+    this.renamed.add(announcement);
+  }
+
+  private markRenamed(now: number): void {
+    const renamed = this.renamed.take();
+    if (renamed === null) return;
+    for (const list of this.lists.values()) {
+      if (!mayShow(list, renamed)) continue;
+      list.readAnew = true;
+      list.dueAtMs = Math.min(list.dueAtMs, now);
     }
   }
 
@@ -95,7 +132,7 @@ export class RankDeltaPublisher {
       const refs = await this.store.listsInUse(nowMs(), TICKED_LISTS_MAX);
       const inUse = new Set<string>();
       for (const ref of refs) {
-        const key = `${ref.boardUid}.${ref.windowUid}`;
+        const key = nameOfRef(ref);
         inUse.add(key);
         if (!this.lists.has(key)) this.lists.set(key, newTickedList(ref));
       }
@@ -123,6 +160,7 @@ export class RankDeltaPublisher {
   }
 
   private async runTick(list: TickedList): Promise<void> {
+    let renamed = false;
     try {
       const resolved = await this.resolve(list);
       if (resolved === null) return;
@@ -132,44 +170,62 @@ export class RankDeltaPublisher {
       list.dueAtMs = Math.max(list.dueAtMs, list.startedAtMs - intervalMs / 2) + intervalMs;
       const before = list.last;
       const state = { last: before, seqFloor: before?.seq ?? 0 };
-      const force = list.revision !== null && list.revision !== revision;
-      list.last = await this.tick.run(resolved, state, { force });
+      // Names that change from here on are for the next tick.
+      renamed = list.readAnew;
+      list.readAnew = false;
+      const readAnew = renamed || (list.revision !== null && list.revision !== revision);
+      list.last = await this.tick.run(resolved, state, { readAnew, isHeld: () => isHeld(list) });
       list.revision = revision;
       if (list.last !== before) this.advanced += 1;
       else if (list.last.isPartial) list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
     } catch (error) {
+      list.readAnew ||= renamed;
       list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
-      this.failures.warn('A tick failed', error);
+      // Standings that are being written are no failure.
+      if (!isBehind(error)) this.failures.warn('A tick failed', error);
     }
   }
 
-  /** The list with its board as it is now; null when it is not ticked: its board is gone, or its window's keys may be. */
+  /** The list with its board as it is now; null when it is not ticked: its board is gone. */
   private async resolve(list: TickedList): Promise<ResolvedList | null> {
     const now = monotonicMs();
-    if (list.resolved && now - list.resolvedAtMs < RESOLVED_FOR_MS) return list.resolved;
+    if (list.resolved && !isHeld(list) && now - list.resolvedAtMs < RESOLVED_FOR_MS) return list.resolved;
+    const askedAtMs = nowMs();
     try {
-      const resolved = await this.resolver.byRef(list.ref);
-      list.resolved = resolved && isKept(resolved) ? resolved : null;
+      list.resolved = (await this.resolver.byRef(list.ref)) ?? null;
+      list.readableUntilMs = list.resolved ? readableUntilMs(list.resolved, askedAtMs) : Infinity;
       list.resolvedAtMs = now;
     } catch (error) {
-      // PostgreSQL is away: what was known of the board is still true, and nothing new can have been stored.
-      if (!list.resolved) throw error;
+      // PostgreSQL is away: until the window's next turn what was known is still true, and nothing new can have been stored.
+      if (!list.resolved || isHeld(list)) throw error;
     }
     if (list.resolved === null) list.dueAtMs = now + RESOLVED_FOR_MS;
     return list.resolved;
   }
 }
 
-/** Whether the projection still has the window; without this its last snapshot would be followed by an empty one. */
-const isKept = ({ window, board }: ResolvedList): boolean =>
-  window.endsAtMs === null || nowMs() < window.endsAtMs + keptAfterEndMs(board.definition) - RESOLVED_FOR_MS;
+const isHeld = (list: TickedList): boolean => nowMs() >= list.readableUntilMs;
+
+const isBehind = (error: unknown): boolean => error instanceof LadderError && error.code === 'PROJECTION_BEHIND';
+
+/** Whether the list's top may show one of those whose name or listing changed. */
+function mayShow({ ref, last }: TickedList, { players, guilds }: Renamed): boolean {
+  const ids = ref.scope === GUILDS_SCOPE ? guilds : players;
+  if (ids === null || last === undefined || last === null) return true;
+  if (ids.size === 0) return false;
+  // A place without a row is that of somebody who was not listed, and may be now.
+  return last.entries.length < last.depth || last.entries.some(({ playerId }) => ids.has(playerId));
+}
 
 const newTickedList = (ref: ListRef): TickedList => ({
   ref,
   slot: slotOf(ref),
   resolved: null,
   resolvedAtMs: -Infinity,
+  readableUntilMs: Infinity,
   revision: null,
+  // While nobody looked names may have changed.
+  readAnew: true,
   last: undefined,
   dueAtMs: -Infinity,
   running: null,

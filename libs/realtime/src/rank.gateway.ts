@@ -13,14 +13,9 @@ import { BoardCatalog } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
 import type { WebSocket } from 'ws';
 import { LiveFeeds } from './live-feeds.js';
-import {
-  idOf,
-  readAuthenticate,
-  readResume,
-  readSubscribe,
-  readUnsubscribe,
-  type RefusedMessage,
-} from './live-messages.js';
+import { idOf, type RefusedMessage } from './live-messages.js';
+import { LiveNews } from './live-news.js';
+import { readAuthenticate, readResume, readSubscribe, readUnsubscribe } from './live-requests.js';
 import { CLOSE, LiveSocket } from './live-socket.js';
 import type { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './live-subscriptions.js';
@@ -62,10 +57,12 @@ export class RankGateway
     private readonly subscriptions: LiveSubscriptions,
     private readonly feeds: LiveFeeds,
     private readonly boards: BoardCatalog,
+    private readonly news: LiveNews,
   ) {}
 
   onApplicationBootstrap(): void {
     this.feeds.start();
+    this.news.start();
     this.stopListening = this.boards.onChange((board, gone) => {
       // A reset is told as two changes, and only after both does the id lead to the new board.
       if (gone) setImmediate(() => void this.subscriptions.boardGone(board));
@@ -80,7 +77,7 @@ export class RankGateway
     this.stopListening?.();
     for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, 'this gateway is restarting');
     for (let waited = 0; this.sockets.size > 0 && waited < SHUTDOWN_WAIT_MS; waited += 20) await sleep(20);
-    await this.feeds.stop();
+    await Promise.all([this.feeds.stop(), this.news.stop()]);
   }
 
   /** For metrics. */

@@ -1,8 +1,10 @@
-import type { Provider } from '@nestjs/common';
 import { Authenticator } from '@laddercast/commands';
-import { RankProjection, SnapshotStore } from '@laddercast/projections';
-import { EntryDetails, ListResolver } from '@laddercast/queries';
+import { WindowCatalog } from '@laddercast/ledger';
+import { Announcements, SnapshotStore } from '@laddercast/projections';
+import { CircleMembers, EntryDetails, ListResolver } from '@laddercast/queries';
+import type { Provider } from '@nestjs/common';
 import { LiveFeeds } from './live-feeds.js';
+import { LiveNews } from './live-news.js';
 import { LiveOptions } from './live-options.js';
 import { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './live-subscriptions.js';
@@ -10,13 +12,12 @@ import { RankDeltaPublisher } from './rank-delta.publisher.js';
 import { RankGateway } from './rank.gateway.js';
 import { SnapshotTick } from './snapshot-tick.js';
 import { TickSlots } from './tick-slots.js';
-import { WatchBudget } from './watched-players.js';
+import { WatchBudget } from './watch-budget.js';
 
 const snapshotTick: Provider = {
   provide: SnapshotTick,
-  inject: [RankProjection, SnapshotStore, EntryDetails],
-  useFactory: (projection: RankProjection, store: SnapshotStore, details: EntryDetails) =>
-    new SnapshotTick(projection, store, details),
+  inject: [SnapshotStore, EntryDetails],
+  useFactory: (store: SnapshotStore, details: EntryDetails) => new SnapshotTick(store, details),
 };
 
 /** What a process that ticks lists provides; {@link TickSlots} comes from outside. Call `start()` and `stop()` on the publisher. */
@@ -24,9 +25,14 @@ export const publisherProviders: Provider[] = [
   snapshotTick,
   {
     provide: RankDeltaPublisher,
-    inject: [SnapshotStore, ListResolver, SnapshotTick, TickSlots],
-    useFactory: (store: SnapshotStore, resolver: ListResolver, tick: SnapshotTick, slots: TickSlots) =>
-      new RankDeltaPublisher(store, resolver, tick, slots),
+    inject: [SnapshotStore, ListResolver, SnapshotTick, TickSlots, Announcements],
+    useFactory: (
+      store: SnapshotStore,
+      resolver: ListResolver,
+      tick: SnapshotTick,
+      slots: TickSlots,
+      announcements: Announcements,
+    ) => new RankDeltaPublisher(store, resolver, tick, slots, announcements),
   },
 ];
 
@@ -36,17 +42,25 @@ export const gatewayProviders: Provider[] = [
   LiveStats,
   {
     provide: LiveFeeds,
-    inject: [SnapshotStore, RankProjection, EntryDetails, SnapshotTick, LiveOptions],
+    inject: [SnapshotTick, SnapshotStore, EntryDetails, CircleMembers, WindowCatalog, LiveOptions],
     useFactory: (
-      store: SnapshotStore,
-      projection: RankProjection,
-      details: EntryDetails,
       tick: SnapshotTick,
-      options: LiveOptions,
+      store: SnapshotStore,
+      details: EntryDetails,
+      members: CircleMembers,
+      windows: WindowCatalog,
+      { watchedChannelsMax, watchedMembersMax, pollEveryMs }: LiveOptions,
     ) => {
-      const budget = new WatchBudget(options.watchedPlayersMax);
-      return new LiveFeeds({ store, projection, details, tick, budget }, options.pollEveryMs);
+      const channels = new WatchBudget(watchedChannelsMax, 'players, ranges and circles');
+      const circleMembers = new WatchBudget(watchedMembersMax, 'members of circles');
+      return new LiveFeeds({ store, details, tick, members, channels, circleMembers }, windows, pollEveryMs);
     },
+  },
+  {
+    provide: LiveNews,
+    inject: [Announcements, LiveFeeds, SnapshotTick],
+    useFactory: (announcements: Announcements, feeds: LiveFeeds, tick: SnapshotTick) =>
+      new LiveNews(announcements, feeds, tick),
   },
   {
     provide: LiveSubscriptions,

@@ -1,8 +1,9 @@
 import type { SqlRunner } from '@laddercast/ledger';
+import { nameOfRef } from '@laddercast/projections';
 import { EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually, ListWriter, plainDetails, TestBoards } from '../test/boards.js';
-import { MemoryRankProjection, MemorySnapshotStore } from '../test/memory-ports.js';
+import { MemoryAnnouncements, MemoryRankProjection, MemorySnapshotStore } from '../test/memory-ports.js';
 import { RankDeltaPublisher } from './rank-delta.publisher.js';
 import { refOf, SnapshotTick } from './snapshot-tick.js';
 import { AllTickSlots } from './tick-slots.js';
@@ -13,8 +14,8 @@ let store: MemorySnapshotStore;
 let publishers: RankDeltaPublisher[];
 
 beforeEach(() => {
-  boards = new TestBoards();
   projection = new MemoryRankProjection();
+  boards = new TestBoards(projection);
   store = new MemorySnapshotStore();
   publishers = [];
 });
@@ -22,16 +23,22 @@ beforeEach(() => {
 afterEach(() => Promise.all(publishers.map((publisher) => publisher.stop())));
 
 const fresh = { last: undefined, seqFloor: 0 };
-const historyOf = ({ board, window }: ResolvedList) => store.history.get(`${board.uid}.${window.uid}`) ?? [];
+const historyOf = (resolved: ResolvedList) => store.history.get(nameOfRef(refOf(resolved))) ?? [];
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function tickWith(details: EntryDetails): SnapshotTick {
-  return new SnapshotTick(projection, store, details);
+  return new SnapshotTick(store, details);
 }
 
 async function start(list: ResolvedList, details: EntryDetails): Promise<void> {
   await store.markInUse([refOf(list)], Date.now() + 60_000);
-  const publisher = new RankDeltaPublisher(store, boards.resolver, tickWith(details), new AllTickSlots());
+  const publisher = new RankDeltaPublisher(
+    store,
+    boards.resolver,
+    tickWith(details),
+    new AllTickSlots(),
+    new MemoryAnnouncements(),
+  );
   publisher.start();
   publishers.push(publisher);
 }
@@ -41,10 +48,17 @@ class OneRun implements SqlRunner {
   isAway = false;
   asked = 0;
 
-  async query<Row>(): Promise<Row[]> {
+  async query<Row>(sql: string): Promise<Row[]> {
+    if (!sql.includes('FROM entries')) return [];
     this.asked += 1;
     if (this.isAway) throw new Error('PostgreSQL is away.');
-    const run = { player_id: 'ada', score: 1, achieved_at_ms: 1_700_000_000_001, metadata: '{"replay":"r1"}' };
+    const run = {
+      player_id: 'ada',
+      score: 1,
+      achieved_at_ms: 1_700_000_000_001,
+      metadata: '{"replay":"r1"}',
+      members: null,
+    };
     return [run] as Row[];
   }
 }
@@ -55,12 +69,12 @@ describe('a list whose version is the snapshot’s', () => {
     ['shorter', 2, 1],
   ])('shows a top that was made %s while nobody looked', async (_how, before, after) => {
     boards.create('a', { order: 'desc', operator: 'best', push: { intervalMs: 20, top: before } });
-    const old = await boards.resolver.resolve('a', undefined);
+    const old = await boards.resolver.resolve({ boardId: 'a' });
     await ListWriter.of(projection, old).write({ ada: 1, bob: 2, cy: 3 });
     const tick = tickWith(plainDetails());
     expect((await tick.run(old, fresh)).entries).toHaveLength(before);
     boards.redefine('a', { push: { intervalMs: 20, top: after } });
-    const now = await boards.resolver.resolve('a', undefined);
+    const now = await boards.resolver.resolve({ boardId: 'a' });
     const snapshot = await tick.run(now, fresh);
     expect(snapshot.entries).toHaveLength(after);
     expect((await tick.run(now, fresh)).seq).toBe(snapshot.seq);
@@ -68,7 +82,7 @@ describe('a list whose version is the snapshot’s', () => {
 
   it('with fewer entries than its top is not published again', async () => {
     boards.create('a', { order: 'desc', operator: 'best' });
-    const list = await boards.resolver.resolve('a', undefined);
+    const list = await boards.resolver.resolve({ boardId: 'a' });
     await ListWriter.of(projection, list).write({ ada: 1 });
     const tick = tickWith(plainDetails());
     const { seq } = await tick.run(list, fresh);
@@ -83,7 +97,7 @@ describe('rows that could not be completed', () => {
 
   beforeEach(async () => {
     boards.create('a', { order: 'desc', operator: 'best', push: { intervalMs: 20, top: 10 } });
-    list = await boards.resolver.resolve('a', undefined);
+    list = await boards.resolver.resolve({ boardId: 'a' });
     await ListWriter.of(projection, list).write({ ada: 1 });
     database = new OneRun();
     database.isAway = true;

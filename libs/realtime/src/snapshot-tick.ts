@@ -1,6 +1,6 @@
-import { diffRows } from '@laddercast/domain';
+import { diffRows, LadderError } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import type { ListRef, RankProjection, RankSnapshot, SnapshotStore } from '@laddercast/projections';
+import type { ListRef, RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import type { EntryDetails, ResolvedList } from '@laddercast/queries';
 
 /** A snapshot as it is stored. */
@@ -17,31 +17,53 @@ export interface TickState {
   seqFloor: number;
 }
 
+/** How a tick is made. */
+export interface TickOptions {
+  /** The rows are read although the list's version is that of the last snapshot: names may have changed. */
+  readAnew?: boolean;
+  /** It is published although nothing is different: what hangs on the list needs a new number. */
+  force?: boolean;
+  /** Whether what was resolved is no longer where everyone reads the list. */
+  isHeld?: () => boolean;
+}
+
 /** One step of a list's history: reads the top, and publishes what changed since the snapshot before. */
 export class SnapshotTick {
   constructor(
-    private readonly projection: RankProjection,
     private readonly store: SnapshotStore,
     private readonly details: EntryDetails,
   ) {}
 
+  /** Names or listings changed: what is remembered of these players (or guilds) is old; null: of all. */
+  forget(ids: readonly string[] | null, isGuild: boolean): void {
+    this.details.forget(ids, isGuild);
+  }
+
   /**
-   * Publishes the list as it is, when its version or length is another than the last snapshot's, when that one's rows
-   * were not complete, or when `force` is set.
+   * Publishes the list as it is, when its version, its length or where it is read from is not the last snapshot's, when
+   * that one's rows were not complete, or as the options say.
    * The page is always read after the snapshot that it is compared with, and published by compare-and-set:
    * whoever loses has published nothing, and goes on from the winner's snapshot.
    * @returns the newest snapshot in the store, this tick's own or another's
-   * @throws PROJECTION_UNAVAILABLE and whatever the store throws; nothing was published then, or the next tick finds it
+   * @throws PROJECTION_UNAVAILABLE, PROJECTION_BEHIND and whatever the store throws; nothing was published then, or the
+   * next tick finds it
    */
-  async run(resolved: ResolvedList, state: TickState, { force = false } = {}): Promise<TickedSnapshot> {
+  async run(resolved: ResolvedList, state: TickState, options: TickOptions = {}): Promise<TickedSnapshot> {
+    const { readAnew = false, force = false, isHeld } = options;
     const ref = refOf(resolved);
     const last: TickedSnapshot | null = state.last === undefined ? await this.store.read(ref) : state.last;
-    if (last !== null && !force && isComplete(last, resolved)) {
-      const { listVersion } = await this.projection.total(resolved.list);
+    if (last !== null && !readAnew && !force && isComplete(last, resolved)) {
+      // Standings stay as they were written.
+      if (resolved.edition !== null) return last;
+      const { listVersion } = await resolved.ranks.total(resolved.list);
       if (listVersion === last.listVersion) return last;
     }
     const rows = await this.read(resolved);
-    if (last !== null && !force && isStillPartial(last, rows)) return last;
+    if (isHeld?.()) {
+      const detail = 'The standings change over; try again shortly.';
+      throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
+    }
+    if (last !== null && !force && isSame(last, rows)) return last;
     const published = await this.publish(ref, last, nextSnapshot(last, rows, state.seqFloor));
     if (published !== null) return published;
     const winner = await this.store.read(ref);
@@ -54,10 +76,19 @@ export class SnapshotTick {
 
   private async read(resolved: ResolvedList): Promise<ReadRows> {
     const asOfMs = nowMs();
-    const page = await this.projection.page(resolved.list, 0, resolved.board.definition.push.top, 'ordinal');
+    const page = await resolved.ranks.page(resolved.list, 0, resolved.board.definition.push.top, 'ordinal');
     const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries);
     const { total, listVersion } = page;
-    return { asOfMs, total, listVersion, entries, ...(partial && { isPartial: true }) };
+    const { edition } = resolved;
+    return {
+      asOfMs,
+      total,
+      listVersion,
+      depth: page.entries.length,
+      ...(edition && { edition: edition.uid }),
+      entries,
+      ...(partial && { isPartial: true }),
+    };
   }
 
   private async publish(ref: ListRef, last: RankSnapshot | null, next: TickedSnapshot): Promise<TickedSnapshot | null> {
@@ -74,18 +105,24 @@ export class SnapshotTick {
 }
 
 /** Names the list of a resolved request. */
-export const refOf = ({ list }: ResolvedList): ListRef => ({ boardUid: list.boardUid, windowUid: list.windowUid });
+export const refOf = ({ list: { boardUid, windowUid, scope } }: ResolvedList): ListRef => ({
+  boardUid,
+  windowUid,
+  scope,
+});
 
 type ReadRows = Omit<TickedSnapshot, 'seq'>;
 
-/** Whether the snapshot shows all that it should of the list's version: `push.top` may have changed since. */
-const isComplete = (last: TickedSnapshot, { board }: ResolvedList): boolean =>
-  !last.isPartial && last.entries.length === Math.min(last.total, board.definition.push.top);
+/** Whether the snapshot shows all that it should of the list's version, read from where it is read now. */
+const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boolean =>
+  !last.isPartial && last.edition === edition?.uid && last.depth === Math.min(last.total, board.definition.push.top);
 
-/** Whether what was missing is missing still, and nothing else is new. */
-const isStillPartial = (last: TickedSnapshot, rows: ReadRows): boolean =>
-  last.isPartial === true &&
-  rows.isPartial === true &&
+/** Whether nothing is new; what is missing in both may be missing still. */
+const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
+  last.isPartial === rows.isPartial &&
+  last.edition === rows.edition &&
+  last.depth === rows.depth &&
+  last.total === rows.total &&
   last.listVersion === rows.listVersion &&
   diffRows(last.entries, rows.entries).length === 0;
 

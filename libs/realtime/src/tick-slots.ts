@@ -1,12 +1,12 @@
 import { fnv1a } from '@laddercast/domain';
-import type { ListRef } from '@laddercast/projections';
+import { nameOfRef, type ListRef } from '@laddercast/projections';
 
 /** Lists are shared out among processes in this many parts. */
 export const TICK_SLOTS = 8;
 
 /** The part (0-based) that a list belongs to. */
 export function slotOf(list: ListRef): number {
-  const sum = fnv1a(`${list.boardUid}.${list.windowUid}`);
+  const sum = fnv1a(nameOfRef(list));
   // The lowest bits of the sum alone say little more than whether the last digits are even.
   return ((sum ^ (sum >>> 16)) >>> 0) % TICK_SLOTS;
 }

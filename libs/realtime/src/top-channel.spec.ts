@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { TopChannel } from './top-channel.js';
 
 const NOW = 10_000;
-const present = { seq: NOW, asOfMs: NOW, total: 0, listVersion: 1, entries: [] };
+const present = { seq: NOW, asOfMs: NOW, total: 0, listVersion: 1, depth: 0, entries: [] };
 const historySince = (seq: number): RankDelta[] => [
-  { seq: NOW, previousSeq: seq, asOfMs: NOW, total: 0, listVersion: 1, changes: [] },
+  { seq: NOW, previousSeq: seq, asOfMs: NOW, total: 0, listVersion: 1, depth: 0, changes: [] },
 ];
 
 describe('readers that resume', () => {

@@ -1,4 +1,4 @@
-import { mergeChanges } from '@laddercast/domain';
+import { firstPlaces, mergeChanges } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import type { RankDelta, RankSnapshot } from '@laddercast/projections';
 import type { LiveChannel, LiveSubscription } from './live-subscription.js';
@@ -10,7 +10,7 @@ export const TOP_LIMITS = [10, 25, 50, 100] as const;
 /** Clients choose where they resume: what is kept for that stays within some megabytes. */
 const RESUMED_KEPT_MAX = 32;
 
-/** The first rows of one list, at one limit: everything it sends is made once, however many subscribe. */
+/** The first places of one list, at one limit: everything it sends is made once, however many subscribe. */
 export class TopChannel implements LiveChannel {
   readonly subscribers = new Set<LiveSubscription>();
   private state: RankSnapshot;
@@ -33,7 +33,7 @@ export class TopChannel implements LiveChannel {
       seq,
       asOf: toTimestamp(asOfMs),
       total,
-      entries: entries.slice(0, this.limit),
+      entries: firstPlaces(entries, this.limit),
     });
     return this.frame;
   }

@@ -1,25 +1,53 @@
 import { EventEmitter } from 'node:events';
 import {
   encodeSortKey,
+  nameOfSpec,
   shardOf,
+  windowAt,
   withBoardDefaults,
   type Board,
   type BoardDefinition,
   type StoredWindow,
-  type WindowBounds,
 } from '@laddercast/domain';
-import type { BoardCatalog, BoardListener, SqlRunner, WindowCatalog } from '@laddercast/ledger';
-import type { ProjectedChange, RankList, RankProjection } from '@laddercast/projections';
-import { EntryDetails, listOf, ListResolver, type ResolvedList } from '@laddercast/queries';
+import { FriendGraph } from '@laddercast/extension';
+import type {
+  BoardCatalog,
+  BoardListener,
+  Edition,
+  EditionCatalog,
+  ScopeCatalog,
+  SqlRunner,
+  WindowCatalog,
+} from '@laddercast/ledger';
+import type { Announcements, ProjectedChange, RankList, RankProjection, RankReadings } from '@laddercast/projections';
+import { CircleMembers, EntryDetails, ListResolver, type ResolvedList } from '@laddercast/queries';
 
-/** The boards and windows of a test, in memory, with the changes that operators make. */
+type WindowOfBoard = StoredWindow & { boardUid: number };
+
+/** The boards, windows, scopes and editions of a test, in memory, with the changes that operators and time make. */
 export class TestBoards {
   private readonly boards = new Map<string, Board>();
-  private readonly windows: (StoredWindow & { boardUid: number })[] = [];
+  private readonly windows = new Map<number, WindowOfBoard>();
+  /** As a process remembers them: right for the board's revision, except that a closed one may be settled by now. */
+  private readonly remembered = new Map<number, WindowOfBoard>();
+  private readonly scopes = new Map<string, number>();
+  private readonly editions: Edition[] = [];
   private readonly changes = new EventEmitter();
   private uid = Math.floor(Math.random() * 1_000_000_000);
   private windowUid = 1000;
-  readonly resolver = new ListResolver(this.catalog(), this.windowCatalog());
+  readonly resolver: ListResolver;
+
+  /** @param ranks where the lists of {@link resolver} are read, standings too */
+  constructor(ranks: RankReadings) {
+    this.resolver = this.resolverOver(ranks);
+  }
+
+  /** The resolver of a process that reads ranks over its own connection. */
+  resolverOver(ranks: RankReadings): ListResolver {
+    const [boards, windows] = [this.catalog(), this.windowCatalog()];
+    const sources = { boards, windows, scopes: this.scopeCatalog(), editions: this.editionCatalog() };
+    return new ListResolver({ ...sources, projection: ranks, standings: ranks });
+  }
 
   catalog(): BoardCatalog {
     return {
@@ -32,8 +60,49 @@ export class TestBoards {
     } as unknown as BoardCatalog;
   }
 
+  windowCatalog(): WindowCatalog {
+    const live = (boardUid: number) => [...this.remembered.values()].filter((window) => window.boardUid === boardUid);
+    const ofId = async ({ uid }: Board, id: string) => live(uid).find((window) => window.id === id);
+    return {
+      ofId,
+      ofSpec: async (board: Board, spec: BoardDefinition['windows'][number], atMs: number) => {
+        const bounds = windowAt(spec, board.definition.timeZone, atMs);
+        const known = bounds ? await ofId(board, bounds.id) : await ofId(board, nameOfSpec(spec));
+        const holds = (window: StoredWindow) => atMs < (window.endsAtMs ?? Infinity);
+        if (known) return holds(known) ? known : null;
+        return bounds && this.addWindow(board.uid, { ...bounds, state: 'open' });
+      },
+      byUid: async (uid: number) => this.remembered.get(uid),
+      refresh: async (uids: readonly number[]) => uids.flatMap((uid) => this.windows.get(uid) ?? []),
+    } as unknown as WindowCatalog;
+  }
+
+  addWindow(boardUid: number, window: Omit<StoredWindow, 'uid'>): WindowOfBoard {
+    const stored = { ...window, boardUid, uid: (this.windowUid += 1) };
+    this.windows.set(stored.uid, stored);
+    this.remembered.set(stored.uid, stored);
+    return stored;
+  }
+
+  /** Changes a window's bounds or state; as in the ledger all but the last step to `settled` changes the board's revision. */
+  changeWindow(uid: number, change: Partial<StoredWindow>): void {
+    const window = { ...this.windows.get(uid)!, ...change };
+    this.windows.set(uid, window);
+    if (change.state === 'settled') return;
+    this.remembered.set(uid, window);
+    const board = [...this.boards.values()].find((one) => one.uid === window.boardUid)!;
+    this.put({ ...board, revision: board.revision + 1 });
+  }
+
+  /** Standings that were written of a window. */
+  addEdition(edition: Edition): void {
+    this.editions.push(edition);
+  }
+
   create(id: string, definition: Parameters<typeof withBoardDefaults>[0]): Board {
-    return this.put({ uid: (this.uid += 1), id, revision: 1, definition: withBoardDefaults(definition) });
+    const [revision, uid] = [1, (this.uid += 1)];
+    const board = { uid, id, revision, definitionRevision: revision, windowsSinceMs: {} };
+    return this.put({ ...board, definition: withBoardDefaults(definition) });
   }
 
   redefine(id: string, change: Partial<BoardDefinition>): Board {
@@ -60,20 +129,54 @@ export class TestBoards {
     return board;
   }
 
-  private windowCatalog(): WindowCatalog {
-    const find = async (boardUid: number, id: string) =>
-      this.windows.find((window) => window.boardUid === boardUid && window.id === id);
+  private scopeCatalog(): ScopeCatalog {
+    const number = (name: string): number => {
+      const uid = this.scopes.get(name) ?? this.scopes.size + 100;
+      this.scopes.set(name, uid);
+      return uid;
+    };
     return {
-      find,
-      ensure: async (boardUid: number, bounds: WindowBounds) => {
-        const known = await find(boardUid, bounds.id);
-        if (known) return known;
-        const window = { ...bounds, boardUid, uid: (this.windowUid += 1) };
-        this.windows.push(window);
-        return window;
-      },
-      byUid: async (uid: number) => this.windows.find((window) => window.uid === uid),
-    } as unknown as WindowCatalog;
+      ensure: async (names: readonly string[]) => names.map(number),
+      find: async (name: string) => this.scopes.get(name),
+      namesOf: async (uids: readonly number[]) =>
+        new Map([...this.scopes].flatMap(([name, uid]) => (uids.includes(uid) ? [[uid, name]] : []))),
+    } as unknown as ScopeCatalog;
+  }
+
+  private editionCatalog(): EditionCatalog {
+    const newest = (windowUid: number, kind: Edition['kind']) =>
+      this.editions.findLast((edition) => edition.windowUid === windowUid && edition.kind === kind);
+    return {
+      final: async (windowUid: number) => newest(windowUid, 'final'),
+      frozen: async (windowUid: number) => newest(windowUid, 'frozen'),
+      keptAt: async () => undefined,
+    } as unknown as EditionCatalog;
+  }
+}
+
+/** Names and listings in a table of the test's own; nothing is stored of runs. */
+export class TestProfiles implements SqlRunner {
+  private readonly profiles = new Map<string, { displayName: string | null; listed: boolean }>();
+
+  constructor(private readonly announcements: Announcements) {}
+
+  async query<Row>(sql: string, [ids]: readonly unknown[] = []): Promise<Row[]> {
+    if (!sql.includes('FROM players')) return [];
+    return (ids as string[]).flatMap((id) => {
+      const profile = this.profiles.get(id);
+      return profile ? [{ id, ...profile } as Row] : [];
+    });
+  }
+
+  /** Stores a profile, and announces it as the sagas do. */
+  async set(id: string, profile: { displayName?: string; listed?: boolean }): Promise<void> {
+    this.profiles.set(id, { displayName: null, listed: true, ...this.profiles.get(id), ...profile });
+    await this.announcements.announce({ kind: 'players', ids: [id], isGuild: false });
+  }
+
+  /** The details of one process. */
+  details(): EntryDetails {
+    return new EntryDetails(this, () => null);
   }
 }
 
@@ -82,6 +185,28 @@ export const plainDetails = (): EntryDetails => {
   const nothing: SqlRunner = { query: async () => [] };
   return new EntryDetails(nothing, () => null);
 };
+
+/** Friendships in memory. */
+export class TestFriends extends FriendGraph {
+  private readonly friends = new Map<string, Set<string>>();
+
+  override async friendsOf(playerId: string): Promise<string[]> {
+    return [...(this.friends.get(playerId) ?? [])];
+  }
+
+  override async followedBy(): Promise<string[]> {
+    return [];
+  }
+
+  set(playerId: string, friends: readonly string[]): void {
+    this.friends.set(playerId, new Set(friends));
+  }
+
+  /** The members as one process remembers them. */
+  members(): CircleMembers {
+    return new CircleMembers(() => this, { membersOf: async () => [] });
+  }
+}
 
 /** Writes into one list as the sagas do, with versions that grow. */
 export class ListWriter {
@@ -92,8 +217,20 @@ export class ListWriter {
     private readonly list: RankList,
   ) {}
 
-  static of(projection: RankProjection, { board, window }: ResolvedList): ListWriter {
-    return new ListWriter(projection, listOf(board, window.uid));
+  static of(projection: RankProjection, { list }: ResolvedList): ListWriter {
+    return new ListWriter(projection, list);
+  }
+
+  /** Writes one entry (null: a tombstone) under a version of the caller's own. */
+  static async put(
+    projection: RankProjection,
+    list: RankList,
+    playerId: string,
+    entry: { score: number; achievedAtMs: number } | null,
+    version: number,
+  ): Promise<void> {
+    const key = entry && encodeSortKey(list.ordering, { ...entry, columns: [] }, playerId);
+    await projection.apply(list, shardOf(playerId, list.shards), [{ playerId, version, key }], null);
   }
 
   /** Sets scores (null: removes the entry); `achievedAtMs` grows with each write. */

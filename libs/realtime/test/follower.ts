@@ -51,6 +51,11 @@ export class Followed {
     return listText([...this.rows.values()] as unknown as RankedEntry[], this.total);
   }
 
+  /** Its rows in the order of ranks: rank, rank among everybody where there is one, player. */
+  places(): string[] {
+    return placesOf(this.rows.values());
+  }
+
   private apply(change: NonNullable<ServerFrame['changes']>[number]): void {
     if (change.rank === null) {
       if (!this.rows.delete(change.playerId)) throw new Error(`${change.playerId} left a list it was not in`);
@@ -66,6 +71,14 @@ export class Followed {
     row.rank = change.rank;
   }
 }
+
+/** One text a row, in the order of ranks: rank, rank among everybody where there is one, player. */
+export const placesOf = (rows: Iterable<object>): string[] =>
+  [...(rows as Iterable<Record<string, unknown>>)]
+    .sort((a, b) => Number(a.rank) - Number(b.rank))
+    .map(({ rank, globalRank, playerId }) =>
+      [rank, globalRank, playerId].filter((part) => part !== undefined).join(' '),
+    );
 
 /** One line a row, in the order of ranks, with the total. */
 export function listText(rows: readonly RankedEntry[], total: number): string {

@@ -1,12 +1,12 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Authenticator } from '@laddercast/commands';
-import { BoardCatalog, type ApiKeyStore } from '@laddercast/ledger';
-import { RankProjection, SnapshotStore } from '@laddercast/projections';
-import { EntryDetails, ListResolver } from '@laddercast/queries';
+import { BoardCatalog, WindowCatalog, type ApiKeyStore } from '@laddercast/ledger';
+import { Announcements, SnapshotStore } from '@laddercast/projections';
+import { CircleMembers, EntryDetails, ListResolver } from '@laddercast/queries';
 import { createLiveAdapter, gatewayProviders, LiveOptions, RankGateway } from '@laddercast/realtime';
 import { SignJWT } from 'jose';
-import { plainDetails, type TestBoards } from './boards.js';
+import type { TestBoards } from './boards.js';
 
 const JWT_SECRET = 'a secret of the tests, 32 characters';
 export const READ_KEY = 'a-key-with-the-scope-read';
@@ -29,13 +29,18 @@ export interface LiveApp {
   close(): Promise<void>;
 }
 
+/** What a gateway process reads. */
+export interface LivePorts {
+  boards: TestBoards;
+  resolver: ListResolver;
+  store: SnapshotStore;
+  announcements: Announcements;
+  details: EntryDetails;
+  members: CircleMembers;
+}
+
 /** A gateway process: a real HTTP server on a free port, over the ports given. */
-export async function startLiveApp(
-  boards: TestBoards,
-  projection: RankProjection,
-  store: SnapshotStore,
-  options: Partial<LiveOptions> = {},
-): Promise<LiveApp> {
+export async function startLiveApp(ports: LivePorts, options: Partial<LiveOptions> = {}): Promise<LiveApp> {
   const keys = {
     find: async (token: string) =>
       token === READ_KEY && !revokedKeys.has(token) ? { keyId: 'k', name: 'k', scopes: ['read'] } : undefined,
@@ -43,12 +48,14 @@ export async function startLiveApp(
   const module = await Test.createTestingModule({
     providers: [
       { provide: LiveOptions, useValue: new LiveOptions(options) },
-      { provide: RankProjection, useValue: projection },
-      { provide: SnapshotStore, useValue: store },
-      { provide: EntryDetails, useValue: plainDetails() },
-      { provide: ListResolver, useValue: boards.resolver },
+      { provide: SnapshotStore, useValue: ports.store },
+      { provide: Announcements, useValue: ports.announcements },
+      { provide: EntryDetails, useValue: ports.details },
+      { provide: CircleMembers, useValue: ports.members },
+      { provide: ListResolver, useValue: ports.resolver },
       { provide: Authenticator, useValue: new Authenticator(keys, JWT_SECRET) },
-      { provide: BoardCatalog, useValue: boards.catalog() },
+      { provide: BoardCatalog, useValue: ports.boards.catalog() },
+      { provide: WindowCatalog, useValue: ports.boards.windowCatalog() },
       ...gatewayProviders,
     ],
   }).compile();

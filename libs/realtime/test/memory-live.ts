@@ -1,10 +1,11 @@
 import { AllTickSlots, RankDeltaPublisher, SnapshotTick, type LiveOptions } from '@laddercast/realtime';
+import type { ListNames } from '@laddercast/queries';
 import { afterEach, beforeEach } from 'vitest';
-import { ListWriter, plainDetails, TestBoards } from './boards.js';
+import { ListWriter, TestBoards, TestFriends, TestProfiles } from './boards.js';
 import { LiveClient } from './follower.js';
 import { assertMatchesAsyncApi } from './frame-schemas.js';
 import { startLiveApp, type LiveApp } from './live-app.js';
-import { MemoryRankProjection, MemorySnapshotStore } from './memory-ports.js';
+import { MemoryAnnouncements, MemoryRankProjection, MemorySnapshotStore } from './memory-ports.js';
 
 const push = { intervalMs: 20, top: 100 };
 
@@ -22,9 +23,12 @@ export const topRequest = (id: string, limit?: number) => ({
  * AsyncAPI document when the test ends.
  */
 export class MemoryLive {
-  boards = new TestBoards();
   projection = new MemoryRankProjection();
+  boards = new TestBoards(this.projection);
   store = new MemorySnapshotStore();
+  announcements = new MemoryAnnouncements();
+  profiles = new TestProfiles(this.announcements);
+  friends = new TestFriends();
   publisher = this.newPublisher();
   apps: LiveApp[] = [];
   private clients: LiveClient[] = [];
@@ -35,7 +39,9 @@ export class MemoryLive {
   }
 
   async gateway(options: Partial<LiveOptions> = {}): Promise<LiveApp> {
-    const app = await startLiveApp(this.boards, this.projection, this.store, options);
+    const { boards, store, announcements } = this;
+    const ports = { boards, store, announcements, resolver: boards.resolver, details: this.profiles.details() };
+    const app = await startLiveApp({ ...ports, members: this.friends.members() }, options);
     this.apps.push(app);
     return app;
   }
@@ -46,16 +52,20 @@ export class MemoryLive {
     return client;
   }
 
-  async writerOf(board: string, window?: string): Promise<ListWriter> {
-    return ListWriter.of(this.projection, await this.boards.resolver.resolve(board, window));
+  async writerOf(boardId: string, names: Partial<ListNames> = {}): Promise<ListWriter> {
+    const resolved = await this.boards.resolver.resolve({ boardId, ...names }, { drawsScope: true });
+    return ListWriter.of(this.projection, resolved);
   }
 
   private begin(): void {
-    this.boards = new TestBoards();
+    this.projection = new MemoryRankProjection();
+    this.boards = new TestBoards(this.projection);
     this.boards.create('blitz', { order: 'desc', operator: 'best', push });
     this.boards.create('club', { order: 'desc', operator: 'best', visibility: 'private', push });
-    this.projection = new MemoryRankProjection();
     this.store = new MemorySnapshotStore();
+    this.announcements = new MemoryAnnouncements();
+    this.profiles = new TestProfiles(this.announcements);
+    this.friends = new TestFriends();
     this.publisher = this.newPublisher();
     this.publisher.start();
     this.apps = [];
@@ -70,7 +80,7 @@ export class MemoryLive {
   }
 
   private newPublisher(): RankDeltaPublisher {
-    const tick = new SnapshotTick(this.projection, this.store, plainDetails());
-    return new RankDeltaPublisher(this.store, this.boards.resolver, tick, new AllTickSlots());
+    const tick = new SnapshotTick(this.store, this.profiles.details());
+    return new RankDeltaPublisher(this.store, this.boards.resolver, tick, new AllTickSlots(), this.announcements);
   }
 }

@@ -7,9 +7,12 @@ import {
   type SortKey,
 } from '@laddercast/domain';
 import {
+  Announcements,
   DELTAS_KEPT_MAX,
+  nameOfRef,
   RankProjection,
   SnapshotStore,
+  type Announcement,
   type ListRef,
   type PageReading,
   type PlayerReading,
@@ -21,14 +24,17 @@ import {
   type Reading,
 } from '@laddercast/projections';
 
-const keyOf = (list: ListRef): string => `${list.boardUid}.${list.windowUid}`;
+const keyOf = (list: RankList): string => `${nameOfRef(list)}/${list.edition ?? ''}`;
 
 interface MemoryList {
   counter: number;
   entries: Map<string, { key: SortKey | null; version: number }>;
 }
 
-/** Ranks in a plain sorted array: what the Redis adapter must agree with, and quick enough for unit tests. */
+/**
+ * Ranks in a plain sorted array: what the Redis adapter must agree with, and quick enough for unit tests.
+ * Lists with an edition are those of standings; {@link keepEdition} writes them.
+ */
 export class MemoryRankProjection extends RankProjection {
   readonly lists = new Map<string, MemoryList>();
   /** Set: every call fails with it, as when Redis is away. */
@@ -36,6 +42,8 @@ export class MemoryRankProjection extends RankProjection {
   /** Awaited before each page is answered. */
   beforePage: (list: RankList) => Promise<void> = () => Promise.resolve();
   pages = 0;
+  /** The ids of each look-up. */
+  readonly lookups: string[][] = [];
 
   override async apply(list: RankList, _shard: number, changes: ProjectedChange[]): Promise<number> {
     const { entries } = this.listOf(list);
@@ -65,6 +73,18 @@ export class MemoryRankProjection extends RankProjection {
     return { ...this.reading(list), entry: { ...rows[index]!, version }, neighbours };
   }
 
+  override async lookup(list: RankList, playerIds: readonly string[]) {
+    this.lookups.push([...playerIds]);
+    const rows = new Map(this.rows(list).map((row) => [row.playerId, row]));
+    return { ...this.reading(list), entries: playerIds.map((id) => rows.get(id) ?? null) };
+  }
+
+  /** Keeps the list as it is now under the number of an edition. */
+  keepEdition(list: RankList, edition: number): void {
+    const { counter, entries } = this.listOf(list);
+    this.lists.set(keyOf({ ...list, edition }), { counter: counter + 1_000_000, entries: new Map(entries) });
+  }
+
   override async total(list: RankList): Promise<Reading> {
     return this.reading(list);
   }
@@ -73,7 +93,6 @@ export class MemoryRankProjection extends RankProjection {
     this.lists.delete(keyOf(list));
   }
 
-  override lookup = unused;
   override rankOfKey = unused;
   override placement = unused;
   override entryVersion = unused;
@@ -82,6 +101,7 @@ export class MemoryRankProjection extends RankProjection {
   override advanceMark = unused;
   override dropMark = unused;
   override readMark = unused;
+  override keep = unused;
 
   private listOf(list: RankList): MemoryList {
     if (this.failure) throw this.failure;
@@ -126,7 +146,7 @@ export class MemorySnapshotStore extends SnapshotStore {
 
   override async markInUse(lists: readonly ListRef[], untilMs: number): Promise<void> {
     this.markCalls += 1;
-    for (const list of lists) this.inUse.set(keyOf(list), { list, untilMs });
+    for (const list of lists) this.inUse.set(nameOfRef(list), { list, untilMs });
   }
 
   override async listsInUse(nowMs: number, limit: number): Promise<ListRef[]> {
@@ -138,7 +158,7 @@ export class MemorySnapshotStore extends SnapshotStore {
 
   override async read(list: ListRef): Promise<RankSnapshot | null> {
     this.reads += 1;
-    return structuredClone(this.stored.get(keyOf(list))?.snapshot ?? null);
+    return structuredClone(this.stored.get(nameOfRef(list))?.snapshot ?? null);
   }
 
   override async publish(
@@ -147,7 +167,7 @@ export class MemorySnapshotStore extends SnapshotStore {
     snapshot: RankSnapshot,
     delta: RankDelta | null,
   ): Promise<boolean> {
-    const key = keyOf(list);
+    const key = nameOfRef(list);
     const known = this.stored.get(key);
     if ((known?.snapshot.seq ?? null) !== expectedSeq) return false;
     if (known && delta) assertLeadsTo(known.snapshot, delta, snapshot);
@@ -160,7 +180,7 @@ export class MemorySnapshotStore extends SnapshotStore {
 
   override async deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null> {
     this.deltaReads += 1;
-    const stored = this.stored.get(keyOf(list));
+    const stored = this.stored.get(nameOfRef(list));
     if (!stored) return null;
     if (stored.snapshot.seq === seq) return [];
     const first = stored.deltas.findIndex((delta) => delta.previousSeq === seq);
@@ -187,4 +207,23 @@ function assertLeadsTo(before: RankSnapshot, delta: RankDelta, after: RankSnapsh
   }
   const reached = JSON.stringify(applyChanges(before.entries, delta.changes));
   if (reached !== JSON.stringify(after.entries)) throw new Error('The changes of a delta do not lead to its snapshot.');
+}
+
+/** Announcements within one process. */
+export class MemoryAnnouncements extends Announcements {
+  readonly listeners = new Set<(announcement: Announcement | null) => void>();
+
+  override async announce(announcement: Announcement): Promise<void> {
+    this.tell(announcement);
+  }
+
+  /** null: as after a reconnect. */
+  tell(announcement: Announcement | null): void {
+    for (const listener of this.listeners) setImmediate(() => listener(announcement));
+  }
+
+  override async onAnnounced(listener: (announcement: Announcement | null) => void): Promise<() => Promise<void>> {
+    this.listeners.add(listener);
+    return async () => void this.listeners.delete(listener);
+  }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LadderError } from '@laddercast/domain';
+import { LadderError, type EntryChanged } from '@laddercast/domain';
 import { LOG_BATCH_MAX, type EventLog, type LogBatch } from '@laddercast/event-log';
 import type { PostgresDatabase } from '@laddercast/ledger';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ class Collector {
 
   readonly collect = async (batch: LogBatch): Promise<void> => {
     for (const { lane, position, event } of batch.records) {
-      if (event.boardUid === this.boardUid) this.deliveries.push({ lane, position });
+      if ((event as EntryChanged).boardUid === this.boardUid) this.deliveries.push({ lane, position });
     }
   };
 
@@ -195,7 +195,7 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
         const group = newGroup();
         let failuresLeft = 4;
         await process!.log.consume(group, ['entry-changed'], async (batch) => {
-          const mine = batch.records.some(({ event }) => event.boardUid === seen.boardUid);
+          const mine = batch.records.some(({ event }) => (event as EntryChanged).boardUid === seen.boardUid);
           if (mine && (failuresLeft -= 1) >= 0) throw new LadderError('PROJECTION_UNAVAILABLE', 'Redis is away.');
           await seen.collect(batch);
         });
@@ -215,7 +215,10 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
           const group = newGroup();
           await process!.log.consume(group, ['entry-changed'], async (batch) => {
             const poison = batch.records.some(
-              ({ event }) => event.boardUid === seen.boardUid && 'playerId' in event && event.playerId === 'poison',
+              ({ event }) =>
+                (event as EntryChanged).boardUid === seen.boardUid &&
+                'playerId' in event &&
+                event.playerId === 'poison',
             );
             if (poison) throw new TypeError('this one cannot be handled, redis://user:hunter2@127.0.0.1');
             await seen.collect(batch);
@@ -276,7 +279,9 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
           let mayHandle = true;
           await killed!.log.consume(group, ['entry-changed'], async (batch) => {
             if (!mayHandle) {
-              inHand += batch.records.filter(({ event }) => event.boardUid === before.boardUid).length;
+              inHand += batch.records.filter(
+                ({ event }) => (event as EntryChanged).boardUid === before.boardUid,
+              ).length;
               await stuck.opened;
             }
             await before.collect(batch);
@@ -344,7 +349,7 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
         const [group, stuck] = [newGroup(), gate()];
         let inHand = false;
         await late!.log.consume(group, ['entry-changed'], async (batch) => {
-          inHand ||= batch.records.some(({ event }) => event.boardUid === seen.boardUid);
+          inHand ||= batch.records.some(({ event }) => (event as EntryChanged).boardUid === seen.boardUid);
           if (inHand) await stuck.opened;
         });
         await writer().write(0, seen.boardUid, ['a']);

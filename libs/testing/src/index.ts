@@ -1,6 +1,7 @@
 export * from './postgres-test-database.js';
 export * from './rank-history.js';
 export * from './rank-projection-conformance.js';
+export * from './rank-readings-conformance.js';
 export * from './redis-test-server.js';
 export * from './running-app.js';
 export * from './services.js';
@@ -9,3 +10,5 @@ export * from './event-log-conformance.js';
 export * from './outbox-writer.js';
 export * from './tcp-proxy.js';
 export * from './free-port.js';
+export * from './friend-graph-conformance.js';
+export * from './postgres-clock.js';

@@ -1,18 +1,19 @@
 import { sleep } from '@laddercast/platform';
-import { shardOf, type BoardOrdering, type RankStyle } from '@laddercast/domain';
-import type { ProjectedEntry, RankList, RankProjection } from '@laddercast/projections';
+import { GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type BoardOrdering } from '@laddercast/domain';
+import type { RankList, RankProjection } from '@laddercast/projections';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyPlayerId, anyValues, projectedChange, sortKeyOf, type RankChange } from './rank-history.js';
 import {
-  anyHistory,
-  anyOrdering,
-  anyPlayerId,
-  anyValues,
-  projectedChange,
-  sortKeyOf,
-  type RankChange,
-} from './rank-history.js';
-import { SortedArrayOracle, type OracleEntry, type OracleValues } from './sorted-array-oracle.js';
+  anyRankScenario,
+  expectedRows,
+  oracleOf,
+  playersOf,
+  rankReadingsConformance,
+  type RankScenario,
+  type StoredScenario,
+} from './rank-readings-conformance.js';
+import type { OracleValues, SortedArrayOracle } from './sorted-array-oracle.js';
 
 export interface RankProjectionConformanceOptions {
   /** The projection under test; asked for in each test. */
@@ -22,14 +23,6 @@ export interface RankProjectionConformanceOptions {
   /** Above the `windowUid` of every list that other tests of the same store use. */
   firstWindowUid?: number;
 }
-
-interface Scenario {
-  list: RankList;
-  history: RankChange[];
-}
-
-const SHARD_COUNTS = [1, 2, 3, 7];
-const STYLES: RankStyle[] = ['ordinal', 'competition'];
 
 /**
  * Declares the tests that every {@link RankProjection} must pass: random histories, each read compared with an oracle.
@@ -41,27 +34,18 @@ export function rankProjectionConformance({
   firstWindowUid = 1,
 }: RankProjectionConformanceOptions): void {
   let windowUid = firstWindowUid;
-  const listOf = (ordering: BoardOrdering, shards: number): RankList => ({
+  const listOf = (ordering: BoardOrdering, shards: number, scope = GLOBAL_SCOPE): RankList => ({
     boardUid: 1,
     windowUid: windowUid++,
+    scope,
     ordering,
     shards,
   });
-  const anyScenario = (changesMax: number): fc.Arbitrary<Scenario> =>
-    fc.tuple(anyOrdering(), fc.constantFrom(...SHARD_COUNTS)).chain(([ordering, shards]) =>
-      anyHistory(ordering, changesMax).map((history) => ({
-        history,
-        list: { boardUid: 1, windowUid: 0, ordering, shards },
-      })),
-    );
   /** Applies the history to a fresh list, checks it, and removes it. */
-  const withScenario = async (
-    given: Scenario,
-    check: (list: RankList, oracle: SortedArrayOracle) => Promise<void>,
-  ): Promise<void> => {
-    const list = listOf(given.list.ordering, given.list.shards);
+  const withScenario = async (given: RankScenario, check: (stored: StoredScenario) => Promise<void>): Promise<void> => {
+    const list = listOf(given.list.ordering, given.list.shards, given.list.scope);
     await applyAll(projection(), list, given.history);
-    await check(list, oracleOf(list, given.history));
+    await check({ readings: projection(), list, oracle: oracleOf({ ...given, list }) });
     await projection().drop(list);
   };
 
@@ -69,7 +53,7 @@ export function rankProjectionConformance({
     it('gives the same entries in the same order however often and in whatever order changes arrive', () =>
       fc.assert(
         fc.asyncProperty(
-          anyScenario(60).chain((scenario) =>
+          anyRankScenario(60).chain((scenario) =>
             fc.record({
               scenario: fc.constant(scenario),
               shuffled: fc.shuffledSubarray([...scenario.history, ...scenario.history], {
@@ -78,7 +62,7 @@ export function rankProjectionConformance({
             }),
           ),
           async ({ scenario, shuffled }) => {
-            await withScenario({ ...scenario, history: shuffled }, async (list, oracle) => {
+            await withScenario({ ...scenario, history: shuffled }, async ({ list, oracle }) => {
               await expectSameList(projection(), list, oracle);
               const { listVersion } = await projection().total(list);
               expect(await applyAll(projection(), list, shuffled)).toBe(0);
@@ -92,8 +76,8 @@ export function rankProjectionConformance({
 
     it('keeps the version of an entry and of its removal', () =>
       fc.assert(
-        fc.asyncProperty(anyScenario(40), (scenario) =>
-          withScenario(scenario, async (list, oracle) => {
+        fc.asyncProperty(anyRankScenario(40), (scenario) =>
+          withScenario(scenario, async ({ list, oracle }) => {
             for (const playerId of playersOf(scenario)) {
               expect(await projection().entryVersion(list, playerId)).toBe(oracle.versionOf(playerId));
             }
@@ -104,68 +88,12 @@ export function rankProjectionConformance({
   });
 
   describe('reading', () => {
-    it('gives every page at every offset in both styles', () =>
-      fc.assert(
-        fc.asyncProperty(anyScenario(60), fc.integer({ min: 1, max: 6 }), (scenario, limit) =>
-          withScenario(scenario, async (list, oracle) => {
-            for (let offset = 0; offset <= oracle.entries.length + 1; offset += 1) {
-              for (const style of STYLES) {
-                const page = await projection().page(list, offset, limit, style);
-                expect(page.entries).toEqual(expectedRows(list, oracle, offset, offset + limit, style));
-                expect(page.total).toBe(oracle.entries.length);
-              }
-            }
-          }),
-        ),
-        { numRuns: runs },
-      ));
+    rankReadingsConformance({ withScenario, runs });
 
-    it('gives every player with rank and neighbours, and null without an entry', () =>
+    it('says where a player would stand after and before a change', () =>
       fc.assert(
         fc.asyncProperty(
-          anyScenario(60),
-          fc.nat({ max: 4 }),
-          fc.nat({ max: 4 }),
-          fc.constantFrom(...STYLES),
-          (scenario, above, below, style) =>
-            withScenario(scenario, async (list, oracle) => {
-              for (const playerId of [...playersOf(scenario), 'nobody']) {
-                const index = oracle.indexOf(playerId);
-                const reading = await projection().player(list, playerId, above, below, style);
-                expect(reading.total).toBe(oracle.entries.length);
-                const around = index < 0 ? [0, 0] : [Math.max(0, index - above), index + below + 1];
-                expect(reading.neighbours).toEqual(expectedRows(list, oracle, around[0]!, around[1]!, style));
-                const own = expectedRows(list, oracle, index, index + 1, style)[0];
-                const version = oracle.versionOf(playerId);
-                expect(reading.entry).toEqual(index < 0 ? null : { ...own, version });
-              }
-            }),
-        ),
-        { numRuns: runs },
-      ));
-
-    it('looks players up in the order asked, with exact ranks', () =>
-      fc.assert(
-        fc.asyncProperty(anyScenario(60), fc.constantFrom(...STYLES), (scenario, style) =>
-          withScenario(scenario, async (list, oracle) => {
-            const asked = ['nobody', ...scenario.history.map(({ playerId }) => playerId)];
-            const { entries, total } = await projection().lookup(list, asked, style);
-            expect(total).toBe(oracle.entries.length);
-            expect(entries).toEqual(
-              asked.map((playerId) => {
-                const index = oracle.indexOf(playerId);
-                return index < 0 ? null : expectedRows(list, oracle, index, index + 1, style)[0];
-              }),
-            );
-          }),
-        ),
-        { numRuns: runs },
-      ));
-
-    it('says where a key would stand, and where a player would stand after and before a change', () =>
-      fc.assert(
-        fc.asyncProperty(
-          anyScenario(60).chain((scenario) => {
+          anyRankScenario(60).chain((scenario) => {
             const anyKey = fc.record({ values: anyValues(scenario.list.ordering), playerId: anyPlayerId() });
             return fc.record({
               scenario: fc.constant(scenario),
@@ -174,13 +102,8 @@ export function rankProjectionConformance({
             });
           }),
           ({ scenario, values, before }) =>
-            withScenario(scenario, async (list, oracle) => {
-              const key = sortKeyOf(list.ordering, values);
+            withScenario(scenario, async ({ list, oracle }) => {
               const total = oracle.entries.length;
-              expect(await projection().rankOfKey(list, key)).toMatchObject({
-                rank: oracle.countBefore(values) + 1,
-                total,
-              });
               for (const playerId of [values.playerId, scenario.history[0]!.playerId]) {
                 const after = { ...values, playerId };
                 const earlier = before === null ? null : { ...before, playerId };
@@ -225,6 +148,48 @@ export function rankProjectionConformance({
       expect(await versionAfter({ playerId: 'ada', version: 1, values })).toBeGreaterThan(first + 2);
     });
 
+    it('has nothing to do with the other lists of its window', async () => {
+      const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
+      const everybody = listOf(ordering, 2);
+      const lists = [everybody, ...[GUILDS_SCOPE, 16, 17].map((scope) => ({ ...everybody, scope, shards: 1 }))];
+      for (const [at, list] of lists.entries()) {
+        const values = { score: at, columns: [], achievedAtMs: 5 };
+        await applyAll(projection(), list, [{ playerId: 'ada', version: at + 1, values }]);
+      }
+      for (const [at, list] of lists.entries()) {
+        const { entries } = await projection().page(list, 0, 10, 'ordinal');
+        expect(entries.map(({ score }) => score)).toEqual([at]);
+        expect(await projection().entryVersion(list, 'ada')).toBe(at + 1);
+      }
+      await projection().drop(lists[2]!);
+      expect((await projection().total(lists[2]!)).total).toBe(0);
+      for (const list of [lists[0]!, lists[1]!, lists[3]!]) expect((await projection().total(list)).total).toBe(1);
+    });
+
+    it('lives as long as it was last asked to be kept, and never shorter than before', async () => {
+      const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
+      const [short, long, endless] = [listOf(ordering, 1, 16), listOf(ordering, 2), listOf(ordering, 1)];
+      const change: RankChange = { playerId: 'ada', version: 1, values: { score: 1, columns: [], achievedAtMs: 5 } };
+      const inMs = (ms: number): number => Date.now() + ms;
+      for (const list of [short, long]) {
+        const shard = shardOf('ada', list.shards);
+        await projection().apply(list, shard, [projectedChange(ordering, change)], inMs(400));
+      }
+      await applyAll(projection(), endless, [change]);
+      await projection().keep(long, inMs(60_000));
+      await projection().keep(long, inMs(100));
+      await projection().keep(endless, inMs(100));
+      await sleep(700);
+      expect((await projection().total(short)).total).toBe(0);
+      for (const list of [long, endless]) {
+        expect((await projection().total(list)).total).toBe(1);
+        expect(await projection().entryVersion(list, 'ada')).toBe(1);
+      }
+      // What it never had it is not given either.
+      await projection().keep(short, inMs(60_000));
+      expect(await projection().total(short)).toEqual({ total: 0, listVersion: 0 });
+    });
+
     it('drops late changes of a window past its end, and never makes its keys again', async () => {
       const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
       const list = listOf(ordering, 1);
@@ -235,14 +200,6 @@ export function rankProjectionConformance({
     });
   });
 }
-
-function oracleOf(list: RankList, history: readonly RankChange[]): SortedArrayOracle {
-  const oracle = new SortedArrayOracle(list.ordering);
-  for (const { playerId, version, values } of history) oracle.apply(playerId, version, values);
-  return oracle;
-}
-
-const playersOf = ({ history }: Scenario): string[] => [...new Set(history.map(({ playerId }) => playerId))];
 
 /** Sends the changes, each to its shard, in the order given. */
 export async function applyAll(
@@ -257,24 +214,6 @@ export async function applyAll(
     newer += await projection.apply(list, shard, changes, null);
   }
   return newer;
-}
-
-/** The rows from one 0-based index to before another, as a projection answers them. */
-export function expectedRows(
-  list: RankList,
-  oracle: SortedArrayOracle,
-  from: number,
-  to: number,
-  style: RankStyle,
-): ProjectedEntry[] {
-  if (from < 0) return [];
-  return oracle.entries.slice(from, to).map((entry: OracleEntry, at) => ({
-    rank: oracle.rankAt(from + at, style),
-    playerId: entry.playerId,
-    score: entry.score === 0 ? 0 : entry.score,
-    columns: entry.columns.map((column) => (column === 0 ? 0 : column)),
-    achievedAtMs: list.ordering.tiebreak === 'none' ? null : entry.achievedAtMs,
-  }));
 }
 
 async function expectSameList(projection: RankProjection, list: RankList, oracle: SortedArrayOracle): Promise<void> {

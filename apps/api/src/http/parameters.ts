@@ -1,5 +1,13 @@
 import { faultsOf, faultsUnseen, type Identity } from '@laddercast/commands';
-import { faultOfNamedId, faultOfOpaqueId, LadderError, validationFailed, type RankStyle } from '@laddercast/domain';
+import {
+  CIRCLE_ENTRIES_MAX,
+  faultOfNamedId,
+  faultOfOpaqueId,
+  LadderError,
+  validationFailed,
+  type RankStyle,
+} from '@laddercast/domain';
+import { EXPORT_FORMATS, LISTED_WINDOW_STATES, type ExportFormat, type ListedWindowState } from '@laddercast/queries';
 import {
   Injectable,
   type ArgumentMetadata,
@@ -22,6 +30,9 @@ const Decimal = (): PropertyDecorator =>
     typeof value === 'string' && JSON_NUMBER.test(value) ? Number(value) : value,
   );
 
+/** A kind and an opaque id, or the value of an attribute. */
+const SCOPE_LENGTH_MAX = 200;
+
 /** Query parameters common to all reads of a list. */
 export class ListParameters {
   @IsOptional()
@@ -29,9 +40,17 @@ export class ListParameters {
   @MaxLength(64)
   window?: string;
 
+  /** `global`, `region:EU`, `guild:red`, `country:US`. */
   @IsOptional()
-  @IsIn(['global'])
-  scope?: 'global';
+  @IsString()
+  @MaxLength(SCOPE_LENGTH_MAX)
+  scope?: string;
+
+  /** RFC 3339: the board as it stood then, where it keeps that. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  asOf?: string;
 
   @IsOptional()
   @IsIn(['ordinal', 'competition'])
@@ -98,6 +117,39 @@ export class ScoreParameters extends ListParameters {
   score!: number;
 }
 
+/** Query parameters of a circle's board: a page may hold it whole. */
+export class CircleParameters extends ListParameters {
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(CIRCLE_ENTRIES_MAX)
+  limit?: number;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  offset?: number;
+}
+
+/** Query parameters of an export: a whole list, so there is no page. */
+export class ExportParameters {
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  window?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(SCOPE_LENGTH_MAX)
+  scope?: string;
+
+  @IsOptional()
+  @IsIn(EXPORT_FORMATS)
+  format?: ExportFormat;
+}
+
 export class PageParameters {
   @IsOptional()
   @Integer()
@@ -112,14 +164,25 @@ export class PageParameters {
   cursor?: string;
 }
 
+/** `?dryRun` alone means true. */
+export class CloseWindowParameters {
+  @IsOptional()
+  @IsIn(['', 'true', 'false'])
+  dryRun?: '' | 'true' | 'false';
+}
+
+export class WindowsParameters extends PageParameters {
+  @IsOptional()
+  @IsIn(LISTED_WINDOW_STATES)
+  state?: ListedWindowState;
+}
+
 /** Parameters of the contract that are not built: refused by name, never ignored. */
 const UNBUILT_PARAMETERS = new Map<string, (value: unknown) => boolean>([
   ['cursor', () => true],
   ['aroundScore', () => true],
   ['aroundRank', () => true],
-  ['asOf', () => true],
   ['accuracy', (value) => value === 'estimated'],
-  ['scope', (value) => value !== 'global'],
   ['rankStyle', (value) => value === 'dense'],
 ]);
 
@@ -140,7 +203,7 @@ export class NoParametersGuard implements CanActivate {
 export class QueryPipe implements PipeTransform {
   transform(value: Record<string, unknown>, { metatype }: ArgumentMetadata): unknown {
     const Parameters = metatype as new () => object;
-    const paged = Parameters === PageParameters;
+    const paged = Parameters === PageParameters || Parameters.prototype instanceof PageParameters;
     const unbuilt = Object.keys(value).find(
       (name) => !(paged && name === 'cursor') && UNBUILT_PARAMETERS.get(name)?.(value[name]),
     );

@@ -1,7 +1,8 @@
-import { BoardDefinitionDto, parseBoardDefinition } from '@laddercast/commands';
+import { parseBoardDefinition, parseTimestamp } from '@laddercast/commands';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { IsDivisibleBy, IsInt, IsObject, IsOptional, Max, ValidateNested } from 'class-validator';
 import { describe, expect, it } from 'vitest';
+import { BOARD_DEFINITION_SCHEMA } from './board-schemas.js';
 import { schemaOfClass } from './class-schema.js';
 
 class Counted {
@@ -39,9 +40,8 @@ describe('the JSON Schema of a validated class', () => {
     expect(() => schemaOfClass(Untyped, { optionalMayBeNull: false })).toThrow(/needs @Type/);
   });
 
-  const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(
-    schemaOfClass(BoardDefinitionDto, { optionalMayBeNull: true }),
-  );
+  const formats = { timestamp: (text: string) => parseTimestamp(text) !== null };
+  const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats }).compile(BOARD_DEFINITION_SCHEMA);
   const board = { order: 'desc', operator: 'best' };
   const accepted: Record<string, object> = {
     'the least': board,
@@ -52,9 +52,18 @@ describe('the JSON Schema of a validated class', () => {
       tiebreak: 'latest',
       columns: [{ name: 'moves', order: 'asc' }],
       rankStyle: 'competition',
-      windows: ['alltime', 'daily'],
-      timeZone: 'UTC',
-      scopes: ['global'],
+      windows: [
+        'alltime',
+        'daily',
+        { season: 's1', startsAt: '2026-01-01T00:00:00Z', endsAt: '2026-12-01T00:00:00+01:00', freezeAt: null },
+        { rolling: '24h' },
+        { cron: '0 18 * * 5' },
+      ],
+      timeZone: 'Europe/Berlin',
+      scopes: ['global', 'region', 'guild', { attribute: 'country' }],
+      snapshot: { top: 10, keepEveryMinutes: 5, keepDays: null },
+      retention: { standingsDays: 30 },
+      guildAggregate: { kind: 'top', k: 3, onLeave: 'keep' },
       sharding: { by: 'hash', count: 4 },
       limits: { scoreMin: 0, scoreMax: null },
       graceSeconds: 0,
@@ -84,6 +93,13 @@ describe('the JSON Schema of a validated class', () => {
     'a column name with a space': { ...board, columns: [{ name: 'a b', order: 'asc' }] },
     'no windows': { ...board, windows: [] },
     'a window twice': { ...board, windows: ['daily', 'daily'] },
+    'a window of no kind': { ...board, windows: ['hourly'] },
+    'half a season': { ...board, windows: [{ season: 's1', startsAt: '2026-01-01T00:00:00Z' }] },
+    'a season in words': { ...board, windows: [{ season: 's1', startsAt: 'now', endsAt: 'later' }] },
+    'rolling days': { ...board, windows: [{ rolling: '7d' }] },
+    'a scope of no kind': { ...board, scopes: ['global', 'country'] },
+    'an attribute that is none': { ...board, scopes: ['global', { attribute: 'Country' }] },
+    'a freeze that is of no season': { ...board, windows: [{ rolling: '24h', freezeAt: '2026-01-01T00:00:00Z' }] },
     'windows that are no array': { ...board, windows: 'daily' },
     'no shards': { ...board, sharding: { by: 'hash', count: 0 } },
     'half a shard': { ...board, sharding: { by: 'hash', count: 1.5 } },

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@laddercast/domain';
 import { schemaOfClass, type JsonSchema } from './class-schema.js';
-import { ref } from './schemas.js';
+import { ref } from './schema-parts.js';
 
 /** A parameter, header or answer of the document, as plain JSON. */
 type Part = Record<string, unknown>;
@@ -10,6 +10,8 @@ export interface AnswerDescription {
   description: string;
   /** The name of its schema; without one the answer has no body. */
   schema?: string;
+  /** Instead of JSON: an example of each media type. */
+  text?: Record<string, string>;
   /** Names of `components.headers` that it always carries. */
   headers?: readonly (keyof typeof HEADERS)[];
   example?: unknown;
@@ -17,7 +19,7 @@ export interface AnswerDescription {
 
 /** What the document says of one operation, beside its address. */
 export interface OperationDescription {
-  tag: 'Scores' | 'Ranks' | 'Boards' | 'Administration' | 'Health';
+  tag: 'Scores' | 'Ranks' | 'Boards' | 'Players' | 'Circles' | 'Administration' | 'Health';
   summary: string;
   description?: string;
   /** Who may call it. `anyone`: no identity is looked at; `reader`: public boards need none. */
@@ -42,6 +44,7 @@ export const HEADERS = {
     schema: { type: 'string' },
   },
   Vary: { schema: { type: 'string' } },
+  'Content-Disposition': { description: 'The name of the file.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds until the same request may succeed.', schema: { type: 'string' } },
   'WWW-Authenticate': { schema: { type: 'string', enum: ['Bearer'] } },
 } satisfies Record<string, Part>;
@@ -73,12 +76,17 @@ const PATH_PARAMETERS: Record<string, Part> = {
     schema: { type: 'string' },
     example: 'São Tomé',
   },
+  other: { description: 'Another player: percent-encoded UTF-8.', schema: { type: 'string' }, example: 'bob' },
+  circle: { description: 'The id of a named circle.', schema: { type: 'string' }, example: 'class-of-2026' },
+  guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: { type: 'string' }, example: 'red' },
   key: { description: 'The keyId of an API key.', schema: { type: 'string' } },
 };
 
 const QUERY_PARAMETERS: Record<string, string> = {
   window: '`daily` is the running one, `daily:2026-11-20` that one. Default: alltime, or the first of the board.',
-  scope: 'Only global so far.',
+  scope: '`global`, or one of the board: `region:EU`, `guild:red`, `country:US`.',
+  asOf: 'RFC 3339: as the board stood then, where it keeps that (`snapshot.keepEveryMinutes`); else 410 SNAPSHOT_GONE.',
+  dryRun: 'Alone or `true`: only says what would be written.',
   rankStyle: 'ordinal 1234, competition 1224. Default: what the board says.',
   minVersion: 'A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND.',
   limit: 'Default 50.',
@@ -90,6 +98,8 @@ const QUERY_PARAMETERS: Record<string, string> = {
   fallback: '`last`: for a player without entry, the end of the list instead of 404.',
   accuracy: 'Only exact so far.',
   score: 'A JSON number.',
+  state: 'Only windows in this state.',
+  format: 'Default csv.',
 };
 
 /** The OpenAPI operation of a description. */
@@ -151,7 +161,11 @@ const headerRefs = (names: readonly (keyof typeof HEADERS)[]): Part =>
     ? {}
     : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) };
 
-function success({ description, schema, headers = [], example }: AnswerDescription): Part {
+function success({ description, schema, text, headers = [], example }: AnswerDescription): Part {
+  if (text) {
+    const content = Object.entries(text).map(([type, one]) => [type, { schema: { type: 'string' }, example: one }]);
+    return { description, ...headerRefs(headers), content: Object.fromEntries(content) as Part };
+  }
   const content = {
     'application/json': { schema: schema && ref(schema), ...(example === undefined ? {} : { example }) },
   };

@@ -3,14 +3,25 @@ import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swag
 import { describeOperation, HEADERS, type OperationDescription } from './describe-operation.js';
 import { ADMINISTRATION } from './operations/administration.js';
 import { BOARDS } from './operations/boards.js';
+import { CIRCLES } from './operations/circles.js';
+import { PEOPLE } from './operations/people.js';
 import { RANKS } from './operations/ranks.js';
 import { SCORES } from './operations/scores.js';
+import { WINDOWS } from './operations/windows.js';
 import { SCHEMAS } from './schemas.js';
 
 /** Of the public contract, not of the release. */
 export const CONTRACT_VERSION = '1.0.0';
 
-const OPERATIONS: Record<string, OperationDescription> = { ...SCORES, ...RANKS, ...BOARDS, ...ADMINISTRATION };
+const OPERATIONS: Record<string, OperationDescription> = {
+  ...SCORES,
+  ...RANKS,
+  ...BOARDS,
+  ...WINDOWS,
+  ...PEOPLE,
+  ...CIRCLES,
+  ...ADMINISTRATION,
+};
 
 const DESCRIPTION = `Leaderboards that are exact, durable and live.
 
@@ -27,6 +38,8 @@ const CONFIG = new DocumentBuilder()
   .addTag('Scores', 'Submitting: durable before answered, counted once.')
   .addTag('Ranks', 'Reading: lists, players, exact ranks.')
   .addTag('Boards', 'What a board ranks, and how.')
+  .addTag('Players', 'What is known of players beside their scores, and their guilds.')
+  .addTag('Circles', 'Who is whose friend, who follows whom, and named circles.')
   .addTag('Administration', 'For operators: needs the scope admin.')
   .addTag('Health', 'For whatever restarts processes.')
   .addBearerAuth(

@@ -1,31 +1,26 @@
-import { BATCH_MAX, BATCHED_SUBMISSION_SCHEMA, BoardDefinitionDto, SUBMISSION_SCHEMA } from '@laddercast/commands';
-import { COLUMNS_MAX, ERRORS, NAMED_ID_PATTERN, SHARDS_MAX, WINDOW_KINDS } from '@laddercast/domain';
+import {
+  ATTRIBUTES_MAX,
+  AVATAR_URL_LENGTH_MAX,
+  BATCH_MAX,
+  BATCHED_SUBMISSION_SCHEMA,
+  DISPLAY_NAME_LENGTH_MAX,
+  SUBMISSION_SCHEMA,
+} from '@laddercast/commands';
+import {
+  ASKED_BY_MAX,
+  ASKED_MAX,
+  ATTRIBUTE_NAME_PATTERN,
+  CIRCLE_MEMBERS_MAX,
+  FOLLOWED_MAX,
+  FRIENDS_MAX,
+  ERRORS,
+  SCOPE_VALUE_BYTES_MAX,
+} from '@laddercast/domain';
 import { KEY_SCOPES } from '@laddercast/ledger';
-import { orNull, schemaOfClass, type JsonSchema } from './class-schema.js';
-
-const string = (description?: string): JsonSchema => ({ type: 'string', ...(description ? { description } : {}) });
-const time = (description?: string): JsonSchema => ({ ...string(description), format: 'date-time' });
-const count = (description?: string, minimum = 0): JsonSchema => ({
-  type: 'integer',
-  minimum,
-  ...(description ? { description } : {}),
-});
-const oneOf = (...values: string[]): JsonSchema => ({ type: 'string', enum: values });
-const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
-const score: JsonSchema = { type: 'number', description: 'An IEEE double, bit for bit as it was submitted.' };
-const numbersByName: JsonSchema = {
-  type: 'object',
-  maxProperties: COLUMNS_MAX,
-  additionalProperties: { type: 'number' },
-};
-
-export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-
-/** An object that has exactly these fields, all of them unless said otherwise. */
-function object(properties: Record<string, JsonSchema>, optional: string[] = []): JsonSchema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', additionalProperties: false, required, properties };
-}
+import { LISTED_WINDOW_STATES } from '@laddercast/queries';
+import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA } from './board-schemas.js';
+import { orNull, type JsonSchema } from './class-schema.js';
+import { count, list, numbersByName, object, oneOf, ref, score, string, time } from './schema-parts.js';
 
 const opaqueId = {
   type: 'string',
@@ -52,6 +47,7 @@ const problem = object(
       }),
     ),
     option: string('NOT_SUPPORTED: the option or parameter that is not built.'),
+    player: string('LIMIT_REACHED: the player whose list is full.'),
     total: count('ENTRY_NOT_FOUND: how many entries the list has.'),
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),
@@ -60,30 +56,8 @@ const problem = object(
     check: string('SUBMISSION_REJECTED: the check that said no.'),
     retryAfterSeconds: { type: 'number', minimum: 0, description: 'When the same request may succeed.' },
   },
-  ['errors', 'option', 'total', 'scoreMin', 'scoreMax', 'missing', 'unknown', 'check', 'retryAfterSeconds'],
+  ['errors', 'option', 'player', 'total', 'scoreMin', 'scoreMax', 'missing', 'unknown', 'check', 'retryAfterSeconds'],
 );
-
-const board = object({
-  id: { type: 'string', pattern: NAMED_ID_PATTERN },
-  title: orNull(string()),
-  order: oneOf('asc', 'desc'),
-  operator: oneOf('best', 'latest', 'sum'),
-  tiebreak: oneOf('earliest', 'latest', 'none'),
-  columns: { ...list(object({ name: string(), order: oneOf('asc', 'desc') })), maxItems: COLUMNS_MAX },
-  rankStyle: oneOf('ordinal', 'competition'),
-  windows: { ...list(oneOf(...WINDOW_KINDS)), minItems: 1, uniqueItems: true },
-  timeZone: oneOf('UTC'),
-  scopes: list(oneOf('global')),
-  sharding: object({ by: oneOf('hash'), count: { ...count(undefined, 1), maximum: SHARDS_MAX } }),
-  limits: object({ scoreMin: orNull({ type: 'number' }), scoreMax: orNull({ type: 'number' }) }),
-  graceSeconds: count('How late a submission may still enter an ended window.'),
-  keepEndedSeconds: count('How long an ended window can be read.'),
-  push: object({ intervalMs: count(undefined, 1), top: count(undefined, 1) }),
-  format: object({ kind: oneOf('number', 'time', 'currency'), decimals: count(), unit: orNull(string()) }),
-  submitters: oneOf('servers', 'players'),
-  clientTime: { type: 'boolean' },
-  visibility: oneOf('public', 'private'),
-});
 
 const entry = {
   rank: count('1-based.', 1),
@@ -101,12 +75,16 @@ const envelope = {
     id: string(),
     startsAt: orNull(time()),
     endsAt: orNull(time()),
-    resetsAt: { ...orNull(time()), description: 'When the running window ends and the next begins.' },
+    resetsAt: {
+      ...orNull(time()),
+      description:
+        'When the running window ends and the next begins; of a rolling one, when the oldest hour leaves it.',
+    },
   }),
-  scope: oneOf('global'),
+  scope: string('`global`, `region:EU`, `guild:red`, `country:US`; `guilds` where the entries are guilds.'),
   total: count('How many entries the list has.'),
   boardVersion: count('Of the projection that answered; it never falls.'),
-  asOf: time('The moment that the answer is of.'),
+  asOf: time('The moment that the answer is of; of standings, that of which they are.'),
   rankStyle: oneOf('ordinal', 'competition'),
 };
 
@@ -138,11 +116,39 @@ const submissionResult = object({
 
 const apiKey = { keyId: string(), name: string(), scopes: list(oneOf(...KEY_SCOPES)) };
 
+const scopeValue = { type: 'string', minLength: 1, maxLength: SCOPE_VALUE_BYTES_MAX };
+const profile: Record<string, JsonSchema> = {
+  displayName: orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME_LENGTH_MAX }),
+  region: orNull(scopeValue),
+  avatarUrl: orNull({ type: 'string', pattern: '^https?://', maxLength: AVATAR_URL_LENGTH_MAX }),
+  attributes: {
+    type: 'object',
+    maxProperties: ATTRIBUTES_MAX,
+    propertyNames: { pattern: ATTRIBUTE_NAME_PATTERN },
+    additionalProperties: scopeValue,
+  },
+  listed: { type: 'boolean', description: 'Whether others see the player in lists.' },
+};
+const guildName = orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME_LENGTH_MAX });
+
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
   Problem: problem,
-  BoardDefinition: schemaOfClass(BoardDefinitionDto, { optionalMayBeNull: true }),
-  Board: board,
+  WindowToClose: object({ window: string('A full id such as `season:s1`, or the name of a running window: `daily`.') }),
+  ClosedWindow: object({
+    board: string(),
+    window: object({ id: string(), startsAt: orNull(time()), endsAt: orNull(time()) }),
+    dryRun: { type: 'boolean' },
+    scopes: list(
+      object({
+        scope: string('`global`, `region:EU`; `guilds` for the list whose entries are guilds.'),
+        total: count('Entries of the list.'),
+        top: list(object({ rank: count('1-based, ordinal.', 1), playerId: string(), score })),
+      }),
+    ),
+  }),
+  BoardDefinition: BOARD_DEFINITION_SCHEMA,
+  Board: BOARD_SCHEMA,
   BoardList: object({ boards: list(ref('Board')), next: { ...orNull(string()), description: 'The next cursor.' } }),
   Submission: SUBMISSION_SCHEMA,
   BatchedSubmission: BATCHED_SUBMISSION_SCHEMA,
@@ -182,6 +188,55 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     neighbours: list(ref('RankedEntry')),
   }),
   RankOfScore: object({ ...envelope, rank: count(undefined, 1), accuracy: oneOf('exact') }),
+  CirclePage: object({
+    ...envelope,
+    total: count('How many of the circle have an entry.'),
+    members: count('How many players the circle has; of friends and follows the player is one of them.'),
+    entries: list(
+      object({
+        ...entry,
+        rank: count('1-based, among the circle.', 1),
+        globalRank: count('1-based, in the list of the window and scope.', 1),
+      }),
+    ),
+    next: { ...orNull(string()), description: 'The path of the page after this one.' },
+    prev: orNull(string()),
+  }),
+  Friends: object({
+    playerId: string(),
+    friends: { ...list(string()), maxItems: FRIENDS_MAX },
+    asked: { ...list(string()), maxItems: ASKED_MAX, description: 'Whom the player has asked.' },
+    askedBy: { ...list(string()), maxItems: ASKED_BY_MAX, description: 'Who has asked the player.' },
+  }),
+  Friendship: object({
+    playerId: string(),
+    otherId: string(),
+    state: { ...oneOf('friends', 'asked'), description: 'asked: it waits until the other player asks, too.' },
+  }),
+  Follows: object({ playerId: string(), follows: { ...list(string()), maxItems: FOLLOWED_MAX } }),
+  Follow: object({ playerId: string(), otherId: string(), state: oneOf('follows') }),
+  CircleMembers: object({ circle: string(), members: { ...list(string()), maxItems: CIRCLE_MEMBERS_MAX } }),
+  CircleMember: object({ circle: string(), playerId: string(), members: count('How many it has now.', 1) }),
+  Player: object({ playerId: string(), ...profile, guildId: orNull(string()) }, ['listed']),
+  PlayerProfile: object(
+    Object.fromEntries(
+      Object.entries(profile).map(([name, schema]) => [name, Array.isArray(schema['type']) ? schema : orNull(schema)]),
+    ),
+    Object.keys(profile),
+  ),
+  Guild: object({ guildId: string(), displayName: guildName, memberCount: count() }),
+  GuildDefinition: object({ displayName: guildName }, ['displayName']),
+  GuildMembers: object({
+    guildId: string(),
+    members: list(object({ playerId: string(), displayName: orNull(string()), joinedAt: time() })),
+    next: { ...orNull(string()), description: 'The next cursor.' },
+  }),
+  GuildMembership: object({
+    guildId: string(),
+    playerId: string(),
+    joinedAt: time(),
+    leftGuildId: { ...orNull(string()), description: 'The guild that it left for this one.' },
+  }),
   PlayerLookup: object(
     {
       playerIds: { ...list(opaqueId), minItems: 1, maxItems: 500 },
@@ -199,6 +254,31 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     keys: list(object({ ...apiKey, createdAt: time(), revokedAt: orNull(time()) })),
     next: { ...orNull(string()), description: 'The next cursor.' },
   }),
+  WindowsPage: object({
+    board: string(),
+    windows: list(
+      object({
+        id: string(),
+        kind: oneOf('alltime', 'daily', 'weekly', 'monthly', 'season', 'rolling', 'cron'),
+        state: oneOf(...LISTED_WINDOW_STATES),
+        startsAt: orNull(time()),
+        endsAt: orNull(time()),
+        resetsAt: orNull(time()),
+        freezeAt: orNull(time('From here to the end everyone but admins sees it as it stood.')),
+        isFrozen: { type: 'boolean' },
+        version: orNull(count('Of the final standings.')),
+        entries: orNull(count('Of the final standings, in the list of everybody.')),
+      }),
+    ),
+    next: { ...orNull(string()), description: 'The next cursor.' },
+  }),
   Liveness: object({ status: oneOf('ok') }),
-  Readiness: object({ status: oneOf('ok', 'missing'), missing: list(string('What does not answer.')) }),
+  Readiness: object(
+    {
+      status: oneOf('ok', 'missing'),
+      missing: list(string('What does not answer.')),
+      notes: list(string('What stands still, while requests are answered all the same.')),
+    },
+    ['notes'],
+  ),
 };

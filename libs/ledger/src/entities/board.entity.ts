@@ -15,4 +15,12 @@ export class BoardEntity {
 
   @Column({ type: 'bigint' })
   revision!: number;
+
+  /** The revision at which the definition was put last. */
+  @Column({ name: 'definition_revision', type: 'bigint' })
+  definitionRevision!: number;
+
+  /** See `Board.windowsSinceMs`. */
+  @Column({ name: 'windows_since', type: 'jsonb' })
+  windowsSinceMs!: Record<string, number>;
 }

@@ -1,4 +1,4 @@
-import type { WindowKind } from '@laddercast/domain';
+import type { WindowKind, WindowState } from '@laddercast/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A window whose bounds were computed once; the stored ones win. */
@@ -21,4 +21,10 @@ export class WindowEntity {
 
   @Column({ name: 'ends_at', type: 'timestamptz', nullable: true })
   endsAt!: Date | null;
+
+  @Column({ name: 'freeze_at', type: 'timestamptz', nullable: true })
+  freezeAt!: Date | null;
+
+  @Column({ type: 'text' })
+  state!: WindowState;
 }

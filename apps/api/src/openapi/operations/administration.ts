@@ -1,9 +1,36 @@
-import { PageParameters } from '../../http/parameters.js';
+import { CloseWindowParameters, PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const key = { keyId: 'k7Yw0aQx3Lr2', name: 'match servers', scopes: ['scores:write'] };
 
+const closed = {
+  board: 'blitz',
+  window: { id: 'season:s1', startsAt: '2026-11-01T00:00:00.000Z', endsAt: '2026-11-20T18:00:00.000Z' },
+  dryRun: false,
+  scopes: [{ scope: 'global', total: 1042, top: [{ rank: 1, playerId: 'ada', score: 1520 }] }],
+};
+
 export const ADMINISTRATION = {
+  closeWindow: {
+    tag: 'Administration',
+    summary: 'End a window now',
+    description:
+      'Needs the scope admin. There is no grace: nothing enters the window any more, and its final standings are written. With `dryRun` nothing changes, and the answer says what would be written. Of more than 100 lists those of everybody and of guilds, and the longest, are answered.',
+    callers: 'identified',
+    query: CloseWindowParameters,
+    body: { schema: 'WindowToClose', examples: { season: { window: 'season:s1' }, running: { window: 'daily' } } },
+    answers: { 200: { description: 'The standings.', schema: 'ClosedWindow', example: closed } },
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_FOUND',
+      'WINDOW_NOT_FOUND',
+      'WINDOW_CLOSED',
+      'WINDOW_UNENDING',
+      'WINDOW_MISMATCH',
+      'LEDGER_UNAVAILABLE',
+      'PROJECTION_BEHIND',
+    ],
+  },
   createApiKey: {
     tag: 'Administration',
     summary: 'Make an API key',

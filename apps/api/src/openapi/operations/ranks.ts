@@ -20,16 +20,18 @@ const entry = {
   metadata: { replay: 'r-77' },
 };
 
-const READ_ERRORS = [
+export const READ_ERRORS = [
   'FORBIDDEN',
   'BOARD_NOT_FOUND',
   'WINDOW_NOT_FOUND',
+  'SCOPE_NOT_FOUND',
+  'SNAPSHOT_GONE',
   'NOT_SUPPORTED',
   'PROJECTION_UNAVAILABLE',
   'PROJECTION_BEHIND',
 ] as const;
-const CACHE_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
-const NOT_MODIFIED = { description: 'Still what If-None-Match names.', headers: CACHE_HEADERS };
+export const CACHE_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
+export const NOT_MODIFIED = { description: 'Still what If-None-Match names.', headers: CACHE_HEADERS };
 
 export const RANKS = {
   getEntries: {

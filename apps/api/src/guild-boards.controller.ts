@@ -1,0 +1,36 @@
+import type { Identity } from '@laddercast/commands';
+import { GetEntriesQuery, ListResolver, type EntriesPage } from '@laddercast/queries';
+import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation, OmitType } from '@nestjs/swagger';
+import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { CurrentIdentity } from './http/identity.guard.js';
+import { selectionOf } from './http/list-selection.js';
+import { BoardIdPipe, EntriesParameters, QueryPipe } from './http/parameters.js';
+
+const ENTRIES_DEFAULT = 50;
+
+/** Query parameters of the list of guilds: it has no scopes. */
+export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as const) {}
+
+/** Guilds ranked by their members' scores. */
+@Controller('v1/boards/:board/guilds')
+@UseInterceptors(ConditionalGetInterceptor)
+export class GuildBoardsController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly resolver: ListResolver,
+  ) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'getGuilds' })
+  guilds(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) parameters: GuildsParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<EntriesPage> {
+    const { offset = 0, limit = ENTRIES_DEFAULT } = parameters;
+    const selection = { ...selectionOf(this.resolver.board(boardId), parameters, identity), ofGuilds: true };
+    return this.queries.execute(new GetEntriesQuery(selection, offset, limit));
+  }
+}

@@ -1,0 +1,43 @@
+import { assertMayRead, holdsScope, parseTimestamp, type Identity } from '@laddercast/commands';
+import { validationFailed, type Board } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import type { ListSelection, UnlistedShown } from '@laddercast/queries';
+import type { ListParameters } from './parameters.js';
+
+/** A clock of a client may be so far ahead. */
+const FUTURE_TOLERANCE_MS = 60_000;
+
+/**
+ * The list that a request means, as its caller may see it.
+ * @throws UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED
+ */
+export function selectionOf(
+  board: Board,
+  { window, scope, rankStyle, minVersion, asOf }: Partial<ListParameters>,
+  identity: Identity,
+): ListSelection {
+  assertMayRead(identity, board);
+  return {
+    boardId: board.id,
+    window,
+    scope,
+    rankStyle,
+    minVersion,
+    asOfMs: asOf === undefined ? undefined : pastTime(asOf),
+    isAdmin: holdsScope(identity, 'admin'),
+  };
+}
+
+/** The players whom the caller may see by their ids though they are not listed: itself, or anybody for a key. */
+export function unlistedShownTo(identity: Identity): UnlistedShown {
+  if (identity.kind === 'player') return [identity.playerId];
+  return holdsScope(identity, 'read') ? 'all' : [];
+}
+
+function pastTime(text: string): number {
+  const ms = parseTimestamp(text);
+  if (ms !== null && ms <= nowMs() + FUTURE_TOLERANCE_MS) return ms;
+  const message =
+    ms === null ? 'must be an RFC 3339 time such as 2026-11-20T18:00:00.000Z' : 'must not lie in the future';
+  throw validationFailed([{ pointer: '?asOf', message }]);
+}

@@ -1,0 +1,29 @@
+import { COLUMNS_MAX } from '@laddercast/domain';
+import type { JsonSchema } from './class-schema.js';
+
+export const string = (description?: string): JsonSchema => ({
+  type: 'string',
+  ...(description ? { description } : {}),
+});
+export const time = (description?: string): JsonSchema => ({ ...string(description), format: 'date-time' });
+export const count = (description?: string, minimum = 0): JsonSchema => ({
+  type: 'integer',
+  minimum,
+  ...(description ? { description } : {}),
+});
+export const oneOf = (...values: string[]): JsonSchema => ({ type: 'string', enum: values });
+export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+export const score: JsonSchema = { type: 'number', description: 'An IEEE double, bit for bit as it was submitted.' };
+export const numbersByName: JsonSchema = {
+  type: 'object',
+  maxProperties: COLUMNS_MAX,
+  additionalProperties: { type: 'number' },
+};
+
+export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** An object that has exactly these fields, all of them unless said otherwise. */
+export function object(properties: Record<string, JsonSchema>, optional: string[] = []): JsonSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', additionalProperties: false, required, properties };
+}

@@ -1,0 +1,87 @@
+import { BoardView } from './board-view.js';
+import { isPlainClick } from './page-frame.js';
+import { count } from './words.js';
+
+/** What the table says beside rank, name and score, by view. */
+const SHAPES = {
+  players: { who: 'Player', extra: null },
+  guilds: { who: 'Guild', extra: { label: 'Members', of: ({ metadata }) => metadata?.members } },
+  friends: { who: 'Player', extra: { label: 'Overall', of: ({ globalRank }) => globalRank } },
+};
+
+const byId = (id) => document.getElementById(id);
+
+/** The big table: one live list of a view, a window and a scope. */
+export class BoardList {
+  #view = new BoardView(byId('rows'));
+  #subscription = null;
+  #onList;
+  #onProblem;
+  #onWindowClosed;
+  #hrefOfGuild;
+
+  /**
+   * `onList(list)` hears each list that is shown, `onProblem(problem)` a refusal, `onWindowClosed()` that the window's
+   * final standings are there, `onGuild(id)` the choice of a guild; `hrefOfGuild(id)` is the address of its members.
+   */
+  constructor({ onList, onProblem, onWindowClosed, onGuild, hrefOfGuild }) {
+    this.#onList = onList;
+    this.#onProblem = onProblem;
+    this.#onWindowClosed = onWindowClosed;
+    this.#hrefOfGuild = hrefOfGuild;
+    byId('rows').addEventListener('click', (event) => {
+      const guildId = event.target.closest('a.label') && this.#view.playerAt(event.target);
+      if (!guildId || !isPlainClick(event)) return;
+      event.preventDefault();
+      onGuild(guildId);
+    });
+  }
+
+  set mine(playerId) {
+    this.#view.mine = playerId;
+  }
+
+  /** Follows a list from now on, and leaves the one it followed. `request` is what a subscription asks for. */
+  watch({ live, request, view, tiebreak, writeScore }) {
+    const height = byId('board').offsetHeight;
+    this.leave();
+    // Until the rows are there, nothing below moves up, and the page stays where it was scrolled to.
+    byId('board').style.minHeight = `${height}px`;
+    const { who, extra } = SHAPES[view];
+    byId('who-heading').textContent = who;
+    byId('extra-heading').textContent = extra?.label ?? '';
+    byId('table').classList.toggle('has-extra', extra !== null);
+    this.#view.writeScore = writeScore;
+    this.#view.extraOf = extra && ((entry) => countOrNothing(extra.of(entry)));
+    this.#view.hrefOf = view === 'guilds' ? (entry) => this.#hrefOfGuild(entry.playerId) : null;
+    this.#subscription = live.subscribe(request, {
+      tiebreak,
+      onList: (list, changes) => this.#show(list, changes),
+      onProblem: (problem) => this.#onProblem(problem),
+      onWindowClosed: () => this.#onWindowClosed(),
+    });
+  }
+
+  leave() {
+    this.#subscription?.close();
+    this.#subscription = null;
+    this.clear();
+  }
+
+  clear() {
+    this.#view.clear();
+    byId('table').hidden = true;
+    byId('board').style.minHeight = '';
+  }
+
+  #show(list, changes) {
+    byId('table').hidden = list.rows.length === 0;
+    this.#view.show(list, changes);
+    byId('board').style.minHeight = '';
+    this.#onList(list);
+  }
+}
+
+function countOrNothing(value) {
+  return typeof value === 'number' ? count(value) : '';
+}

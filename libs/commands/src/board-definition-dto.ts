@@ -1,0 +1,224 @@
+import 'reflect-metadata';
+import {
+  COLUMNS_MAX,
+  NAMED_ID_PATTERN,
+  PUSH_TOP_MAX,
+  SHARDS_MAX,
+  type GuildAggregate,
+  type ScopeSpec,
+  type SortOrder,
+  type WindowSpec,
+} from '@laddercast/domain';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  ArrayUnique,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
+
+const DAY_SECONDS = 86_400;
+
+export class SortColumnDto {
+  @Matches(/^[a-zA-Z][a-zA-Z0-9_]{0,31}$/, { message: 'must be 1-32 letters, digits or "_", beginning with a letter' })
+  name!: string;
+  @IsIn(['asc', 'desc'])
+  order!: SortOrder;
+}
+
+export class ShardingDto {
+  @IsIn(['hash'])
+  by!: 'hash';
+  @IsInt()
+  @Min(1)
+  @Max(SHARDS_MAX)
+  count!: number;
+}
+
+export class LimitsDto {
+  @IsOptional()
+  @IsNumber()
+  scoreMin?: number | null;
+  @IsOptional()
+  @IsNumber()
+  scoreMax?: number | null;
+}
+
+export class PushDto {
+  @IsOptional()
+  @IsInt()
+  @Min(50)
+  @Max(60_000)
+  intervalMs?: number;
+  @IsOptional()
+  @IsInt()
+  @Min(10)
+  @Max(PUSH_TOP_MAX)
+  top?: number;
+}
+
+export class FormatDto {
+  @IsOptional()
+  @IsIn(['number', 'time', 'currency'])
+  kind?: 'number' | 'time' | 'currency';
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(10)
+  decimals?: number;
+  @IsOptional()
+  @IsString()
+  @MaxLength(32)
+  unit?: string | null;
+}
+
+export class SnapshotDto {
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  top?: number;
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1440)
+  keepEveryMinutes?: number | null;
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(3650)
+  keepDays?: number;
+}
+
+export class RetentionDto {
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(36_500)
+  standingsDays?: number | null;
+}
+
+export class GuildAggregateDto {
+  @IsOptional()
+  @IsIn(['sum', 'average', 'top'])
+  kind?: GuildAggregate['kind'];
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1000)
+  k?: number | null;
+  @IsOptional()
+  @IsIn(['keep', 'takeAway'])
+  onLeave?: GuildAggregate['onLeave'];
+}
+
+/** The body of `PUT /v1/boards/{board}`. */
+export class BoardDefinitionDto {
+  /** Only that of the path: answers carry it, and what is read can be put again. */
+  @IsOptional()
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of the path, or absent' })
+  id?: string;
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  title?: string | null;
+  @IsIn(['asc', 'desc'])
+  order!: SortOrder;
+  @IsIn(['best', 'latest', 'sum'])
+  operator!: 'best' | 'latest' | 'sum';
+  @IsOptional()
+  @IsIn(['earliest', 'latest', 'none'])
+  tiebreak?: 'earliest' | 'latest' | 'none';
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(COLUMNS_MAX)
+  @ArrayUnique((column: SortColumnDto | null) => column?.name)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => SortColumnDto)
+  columns?: SortColumnDto[];
+  @IsOptional()
+  @IsIn(['ordinal', 'competition'])
+  rankStyle?: 'ordinal' | 'competition';
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(WINDOWS_MAX)
+  windows?: WindowSpec[];
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  timeZone?: string;
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(SCOPES_MAX)
+  scopes?: ScopeSpec[];
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => ShardingDto)
+  sharding?: ShardingDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => LimitsDto)
+  limits?: LimitsDto;
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(30 * DAY_SECONDS)
+  graceSeconds?: number;
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(3650 * DAY_SECONDS)
+  keepEndedSeconds?: number;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => SnapshotDto)
+  snapshot?: SnapshotDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => RetentionDto)
+  retention?: RetentionDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => PushDto)
+  push?: PushDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => GuildAggregateDto)
+  guildAggregate?: GuildAggregateDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => FormatDto)
+  format?: FormatDto;
+  @IsOptional()
+  @IsIn(['servers', 'players'])
+  submitters?: 'servers' | 'players';
+  @IsOptional()
+  @IsBoolean()
+  clientTime?: boolean;
+  @IsOptional()
+  @IsIn(['public', 'private'])
+  visibility?: 'public' | 'private';
+}

@@ -1,0 +1,20 @@
+/** One message that another system wrote, as it stands in its topic. */
+export interface IntakeMessage {
+  partition: number;
+  offset: number;
+  key: Buffer | null;
+  /** null is Kafka's tombstone. */
+  value: Buffer | null;
+}
+
+/**
+ * Settles messages of one partition, at most LOG_BATCH_MAX, given in the order in which they stand there.
+ * When it resolves, each of them is durable or parked, and their offset may be committed; when it rejects, they come
+ * again. It ends soon after the signal aborts.
+ */
+export type IntakeHandler = (messages: readonly IntakeMessage[], signal: AbortSignal) => Promise<void>;
+
+/** Topics that other systems write; in Kafka each is `<KAFKA_PREFIX>.<topic>`, and so is the group that reads it. */
+export const INTAKE_TOPICS = ['in.scores'] as const;
+
+export type IntakeTopic = (typeof INTAKE_TOPICS)[number];

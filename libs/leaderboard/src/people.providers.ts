@@ -1,0 +1,109 @@
+import {
+  DeleteGuildHandler,
+  JoinGuildHandler,
+  LeaveGuildHandler,
+  PutGuildHandler,
+  PutPlayerHandler,
+  RecomputeGuildTotalsHandler,
+} from '@laddercast/commands';
+import {
+  BoardRescoper,
+  EntryReemission,
+  GuildRegistry,
+  GuildTotals,
+  Lanes,
+  LaneWork,
+  OutboxWaker,
+  PlayerRegistry,
+  PostgresDatabase,
+  PostgresLeases,
+  ScopeCatalog,
+} from '@laddercast/ledger';
+import { Announcements } from '@laddercast/projections';
+import {
+  AnnouncedNames,
+  EntryDetails,
+  GetGuildHandler,
+  GetGuildMembersHandler,
+  GetPlayerProfileHandler,
+} from '@laddercast/queries';
+import { Logger, type Provider } from '@nestjs/common';
+
+/** What becomes of entries whose players change, and who hears of new names: in every process. */
+export const peopleProviders: Provider[] = [
+  {
+    provide: LaneWork,
+    inject: [PostgresDatabase, OutboxWaker],
+    useFactory: (database: PostgresDatabase, waker: OutboxWaker) => new LaneWork(database, waker),
+  },
+  {
+    provide: EntryReemission,
+    inject: [ScopeCatalog],
+    useFactory: (scopes: ScopeCatalog) => new EntryReemission(scopes),
+  },
+  {
+    provide: GuildTotals,
+    inject: [PostgresDatabase, Lanes, ScopeCatalog, OutboxWaker],
+    useFactory: (database: PostgresDatabase, lanes: Lanes, scopes: ScopeCatalog, waker: OutboxWaker) =>
+      new GuildTotals(database, lanes, scopes, waker),
+  },
+  {
+    provide: AnnouncedNames,
+    inject: [Announcements, EntryDetails],
+    useFactory: (announcements: Announcements, details: EntryDetails) => new AnnouncedNames(announcements, details),
+  },
+];
+
+/** Profiles and guilds over REST. */
+export const peopleApiProviders: Provider[] = [
+  {
+    provide: PlayerRegistry,
+    inject: [PostgresDatabase, Lanes, LaneWork, EntryReemission],
+    useFactory: (database: PostgresDatabase, lanes: Lanes, work: LaneWork, reemission: EntryReemission) =>
+      new PlayerRegistry(database, lanes, work, reemission),
+  },
+  {
+    provide: GuildRegistry,
+    inject: [PostgresDatabase, Lanes, LaneWork, ScopeCatalog, EntryReemission, GuildTotals],
+    useFactory: (
+      database: PostgresDatabase,
+      lanes: Lanes,
+      work: LaneWork,
+      scopes: ScopeCatalog,
+      reemission: EntryReemission,
+      totals: GuildTotals,
+    ) => new GuildRegistry({ database, lanes, work, scopes, reemission, totals }),
+  },
+  PutPlayerHandler,
+  PutGuildHandler,
+  DeleteGuildHandler,
+  JoinGuildHandler,
+  LeaveGuildHandler,
+  GetPlayerProfileHandler,
+  GetGuildHandler,
+  GetGuildMembersHandler,
+];
+
+/**
+ * Guilds' totals, and boards whose scopes changed: behind the log.
+ * @param holder names this process among the holders of leases
+ */
+export const peopleProjectorProviders = (holder: string): Provider[] => [
+  RecomputeGuildTotalsHandler,
+  {
+    provide: BoardRescoper,
+    inject: [PostgresDatabase, Lanes, PostgresLeases, EntryReemission, GuildTotals],
+    useFactory: (
+      database: PostgresDatabase,
+      lanes: Lanes,
+      leases: PostgresLeases,
+      reemission: EntryReemission,
+      totals: GuildTotals,
+    ) => {
+      const log = new Logger('ledger');
+      const onFailure = (error: unknown): void =>
+        log.warn(`A board's entries cannot be given their new scopes now: ${(error as Error).message}`);
+      return new BoardRescoper({ database, lanes, leases, reemission, totals }, { holder, onFailure });
+    },
+  },
+];

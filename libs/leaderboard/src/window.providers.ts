@@ -1,0 +1,57 @@
+import { CloseWindowHandler } from '@laddercast/commands';
+import {
+  AllLanes,
+  Lanes,
+  OutboxWaker,
+  PostgresDatabase,
+  PostgresLeases,
+  RollingExpirer,
+  StandingsKeeper,
+  StandingsPruner,
+  WindowCloser,
+  WindowSchedule,
+} from '@laddercast/ledger';
+import { Logger, type Provider } from '@nestjs/common';
+
+/** What ends windows: by hand in processes with the role `api`, by the clock in projectors. */
+export const windowProviders: Provider[] = [
+  {
+    provide: OutboxWaker,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new OutboxWaker(database),
+  },
+  {
+    provide: WindowCloser,
+    inject: [PostgresDatabase, Lanes, AllLanes, OutboxWaker],
+    useFactory: (database: PostgresDatabase, lanes: Lanes, allLanes: AllLanes, waker: OutboxWaker) =>
+      new WindowCloser({ database, lanes, allLanes, waker }),
+  },
+];
+
+export const windowApiProviders: Provider[] = [CloseWindowHandler];
+
+/** @param holder names this process among the holders of leases */
+export const windowProjectorProviders = (holder: string): Provider[] => [
+  {
+    provide: WindowSchedule,
+    inject: [PostgresDatabase, Lanes, PostgresLeases, WindowCloser, OutboxWaker],
+    useFactory: (
+      database: PostgresDatabase,
+      lanes: Lanes,
+      leases: PostgresLeases,
+      closer: WindowCloser,
+      waker: OutboxWaker,
+    ) => {
+      const log = new Logger('windows');
+      const onFailure = (error: unknown): void =>
+        log.warn(`What is due by the clock waits: ${(error as Error).message}`);
+      const work = {
+        closer,
+        keeper: new StandingsKeeper(database, lanes),
+        expirer: new RollingExpirer(database, lanes, waker),
+        pruner: new StandingsPruner(database),
+      };
+      return new WindowSchedule(work, leases, { holder, onFailure });
+    },
+  },
+];

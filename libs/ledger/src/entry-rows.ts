@@ -1,0 +1,36 @@
+import type { EntryState } from '@laddercast/domain';
+
+/** A row of `entries`; a removed entry keeps its version. */
+export interface EntryRow {
+  boardUid: number;
+  windowUid: number;
+  playerId: string;
+  state: EntryState;
+  removed: boolean;
+  /** The scopes that rank it, beside that of everybody. */
+  scopes: number[];
+  /** Every scope that ranked it once and does not now. */
+  leftScopes: number[];
+}
+
+/** The most left scopes that an entry remembers; beyond, the oldest are forgotten. */
+const LEFT_SCOPES_MAX = 256;
+
+/** The scopes that an entry leaves when it is ranked in `scopes`, and all that it ever left. */
+export function leftScopesOf(
+  before: Pick<EntryRow, 'scopes' | 'leftScopes'> | undefined,
+  scopes: readonly number[],
+): { left: number[]; everLeft: number[] } {
+  if (before === undefined) return { left: [], everLeft: [] };
+  const left = before.scopes.filter((scope) => !scopes.includes(scope));
+  const everLeft = [...before.leftScopes.filter((scope) => !scopes.includes(scope) && !left.includes(scope)), ...left];
+  return { left, everLeft: everLeft.slice(-LEFT_SCOPES_MAX) };
+}
+
+/** An ended window stays in the projection at least as long as runs may still enter it. */
+export function keptAfterEndMs(definition: { graceSeconds: number; keepEndedSeconds: number }): number {
+  return 1000 * Math.max(definition.graceSeconds, definition.keepEndedSeconds);
+}
+
+/** Numbers as PostgreSQL writes an array, for arrays of arrays whose lengths differ. */
+export const arrayLiteral = (numbers: readonly number[]): string => `{${numbers.join(',')}}`;

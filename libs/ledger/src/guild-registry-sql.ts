@@ -1,0 +1,28 @@
+export const GUILD_OF_PLAYER = `
+  SELECT guild_id AS "guildId", (extract(epoch FROM joined_at) * 1000)::bigint AS "joinedAtMs"
+  FROM guild_members WHERE player_id = $1`;
+
+export const MEMBERS_OF_GUILD = `
+  SELECT m.player_id AS "playerId", p.display_name AS "displayName", coalesce(p.listed, true) AS listed,
+    (extract(epoch FROM m.joined_at) * 1000)::bigint AS "joinedAtMs"
+  FROM guild_members AS m
+  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = m.player_id LIMIT 1) AS p ON true
+  WHERE m.guild_id = $1 AND m.player_id > $2 AND ($4 OR coalesce(p.listed, true) OR m.player_id = $5)
+  ORDER BY m.player_id LIMIT $3`;
+
+/** What a leaver's entries were worth to the guild, whatever was kept before. */
+export const KEEP_PARTS = `
+  INSERT INTO guild_kept (window_uid, guild_id, player_id, score, achieved_at_ms, left_at)
+  SELECT k.window_uid, $1, $2, k.score, k.achieved_at_ms, to_timestamp($3::float8 / 1000)
+  FROM unnest($4::int[], $5::float8[], $6::bigint[]) AS k (window_uid, score, achieved_at_ms)
+  ON CONFLICT (window_uid, guild_id, player_id) DO UPDATE SET score = excluded.score,
+    achieved_at_ms = excluded.achieved_at_ms, left_at = excluded.left_at`;
+
+/** The running windows in which something is kept for a guild: a probe for each window that is not settled. */
+export const RUNNING_KEPT_WINDOWS = `
+  SELECT w.window_uid
+  FROM windows AS w
+  CROSS JOIN LATERAL (
+    SELECT 1 FROM guild_kept WHERE window_uid = w.window_uid AND guild_id = $1 LIMIT 1) AS kept
+  WHERE w.state <> 'settled' AND w.state = 'open'
+    AND (w.ends_at IS NULL OR w.ends_at > to_timestamp($2::float8 / 1000))`;

@@ -1,0 +1,47 @@
+/**
+ * Rolling windows with hours that have left them. The least hour is the first of an index; for an EXISTS the planner would
+ * rather look through the table for a while.
+ */
+export const WINDOWS_WITH_LEFT_HOURS = `
+  SELECT w.window_uid, w.window_id, b.board_uid, b.definition FROM windows w JOIN boards b USING (board_uid)
+  WHERE w.kind = 'rolling' AND w.state = 'open' AND b.board_id IS NOT NULL
+    AND (SELECT min(hour) FROM rolling_hours h WHERE h.window_uid = w.window_uid)
+      <= floor(extract(epoch FROM (SELECT ladder_now())) / 3600)::int - substring(w.window_id FROM '[0-9]+')::int
+  ORDER BY w.window_uid`;
+
+/** Players of window `$1` and lane `$3` who have hours before `$2`: of at most `$4` hours, so some may come twice. */
+export const PLAYERS_WITH_LEFT_HOURS = `
+  SELECT player_id FROM rolling_hours WHERE window_uid = $1 AND hour < $2 AND lane = $3 ORDER BY hour LIMIT $4`;
+
+/** Entries of window `$1` and players `$2`, each with its hours from `$3` on, the oldest first. */
+export const READ_ROLLING_PLAYERS = `
+  SELECT e.player_id, e.version, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, h.hours
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id AND NOT removed LIMIT 1) AS e
+  CROSS JOIN LATERAL (
+    SELECT jsonb_agg(jsonb_build_object('score', score, 'columns', columns, 'achievedAtMs', achieved_at_ms,
+      'metadata', metadata) ORDER BY hour) AS hours
+    FROM rolling_hours WHERE window_uid = $1 AND player_id = k.player_id AND hour >= $3) AS h`;
+
+/** By LATERAL probes: joined plainly, the planner, which cannot know that the array is short, scans the whole table. */
+export const DELETE_LEFT_HOURS = `
+  DELETE FROM rolling_hours WHERE ctid = ANY (ARRAY(
+    SELECT h.ctid FROM unnest($2::text[]) AS k (player_id)
+    CROSS JOIN LATERAL (
+      SELECT ctid FROM rolling_hours WHERE window_uid = $1 AND player_id = k.player_id AND hour < $3 OFFSET 0) AS h))`;
+
+/** Stores recomputed entries, which are there already, of window `$1` and board `$11` in lane `$2`, and their events. */
+export const WRITE_ROLLING_ENTRIES = `
+  WITH given AS (
+    SELECT * FROM unnest($3::text[], $4::bigint[], $5::boolean[], $6::float8[], $7::text[], $8::bigint[], $9::text[],
+      $10::text[]) AS g (player_id, version, removed, score, columns, achieved_at_ms, metadata, payload)
+  ), changed AS (
+    INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms, metadata)
+    SELECT $1, player_id, $11::int, $2, version, removed, score, columns::float8[], achieved_at_ms, metadata FROM given
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
+      score = excluded.score, columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms,
+      metadata = excluded.metadata
+  )
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT $2::smallint, version, 'entry-changed', player_id, payload FROM given`;

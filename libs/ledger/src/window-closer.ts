@@ -1,0 +1,236 @@
+import { LadderError, type BoardChanged, type WindowClosed } from '@laddercast/domain';
+import { monotonicMs, sleep } from '@laddercast/platform';
+import type { AllLanes } from './all-lanes.js';
+import { recordAudit, type AuditRecord } from './audit-log.js';
+import { deleteFrozenRows } from './edition-removal.js';
+import {
+  EDITION_TIMEOUT_MS,
+  EditionOvertakenError,
+  laneOfBoard,
+  previewStandings,
+  sealEdition,
+  startOfEdition,
+  WINDOW_COLUMNS,
+  windowOfRow,
+  writeEdition,
+  type StandingsPreview,
+  type WindowOfDefinition,
+  type WindowRow,
+} from './edition-writer.js';
+import { appendEvent, DRAW_POSITIONS, type Lanes } from './lanes.js';
+import type { OutboxWaker } from './outbox-waker.js';
+import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
+import { isDatabaseUnavailable } from './postgres-errors.js';
+import { tryEach } from './try-each.js';
+import {
+  ANNOUNCE_BOARDS,
+  CLOSE_WINDOWS,
+  CLOSED_AT_ONCE,
+  DUE_WINDOWS,
+  UNSETTLED_WINDOWS,
+} from './window-closing-sql.js';
+
+/** How long an operator's call waits for standings that another process is writing. */
+const SETTLED_WITHIN_MS = 60_000;
+const SETTLE_AGAIN_EVERY_MS = 250;
+
+/** A window that an operator closes: which, who, and whether really. */
+export interface CloseRequest {
+  windowUid: number;
+  dryRun: boolean;
+  audit: AuditRecord;
+}
+
+export interface CloserParts {
+  database: PostgresDatabase;
+  lanes: Lanes;
+  allLanes: AllLanes;
+  waker: OutboxWaker;
+}
+
+/**
+ * Ends windows exactly once, in two steps that each say in the window's row what is done: under all lanes it is closed,
+ * so that nothing enters any more; then, with nothing moving, its final standings are written with their event, and it is
+ * settled. Any process may go on where another ended.
+ */
+export class WindowCloser {
+  constructor(private readonly parts: CloserParts) {}
+
+  /** Closes and settles what is due, in the order of the ends; returns how many windows were settled. */
+  async run(signal: AbortSignal): Promise<number> {
+    await this.closeDue(signal);
+    return this.settleClosed(signal);
+  }
+
+  /** Closes the windows whose end and grace are over; returns how many. */
+  async closeDue(signal: AbortSignal): Promise<number> {
+    let closed = 0;
+    while (!signal.aborted) {
+      // Looked at first without the locks: there is hardly ever one.
+      if ((await this.parts.database.query(DUE_WINDOWS)).length === 0) return closed;
+      const due = await this.parts.allLanes.change(async (transaction) => {
+        const rows = await transaction.query<WindowRow>(DUE_WINDOWS);
+        await this.close(transaction, rows.map(windowOfRow));
+        return rows.length;
+      });
+      this.wakeAll();
+      closed += due;
+      if (due < CLOSED_AT_ONCE) return closed;
+    }
+    return closed;
+  }
+
+  /**
+   * Writes the standings of closed windows; one that fails holds up no other.
+   * @returns how many windows were settled
+   * @throws AggregateError of what failed
+   */
+  async settleClosed(signal: AbortSignal): Promise<number> {
+    const tried: number[] = [];
+    let settled = 0;
+    for (;;) {
+      const waiting = await this.parts.database.query<WindowRow>(UNSETTLED_WINDOWS, [tried]);
+      await tryEach(waiting, signal, async (row) => {
+        tried.push(row.window_uid);
+        if ((await this.settleIfThere(windowOfRow(row), signal)) !== null) settled += 1;
+      });
+      if (waiting.length < CLOSED_AT_ONCE || signal.aborted) return settled;
+    }
+  }
+
+  /**
+   * Closes one window now, without grace, and settles it; or only says what would be written.
+   * @throws WINDOW_CLOSED when it is closed already, PROJECTION_BEHIND when writing its standings takes too long
+   */
+  async closeNow({ windowUid, dryRun, audit }: CloseRequest): Promise<StandingsPreview[]> {
+    const { database, allLanes } = this.parts;
+    if (dryRun) {
+      const window = await openWindow(database, windowUid);
+      return database.longTransaction(EDITION_TIMEOUT_MS, (transaction) => previewStandings(transaction, window));
+    }
+    const window = await allLanes.change(async (transaction) => {
+      const open = await openWindow(transaction, windowUid);
+      await transaction.query(
+        `UPDATE windows SET ends_at = least(ends_at, date_trunc('milliseconds', ladder_now())) WHERE window_uid = $1`,
+        [windowUid],
+      );
+      await recordAudit(transaction, audit);
+      await this.close(transaction, [open]);
+      return open;
+    });
+    this.wakeAll();
+    return startOfEdition(database, await this.settled(window), window.definition.rankStyle);
+  }
+
+  /** Under all lanes: what was written before is in, and nothing comes after. */
+  private async close(transaction: SqlRunner, windows: readonly WindowOfDefinition[]): Promise<void> {
+    if (windows.length === 0) return;
+    await transaction.query(CLOSE_WINDOWS, [windows.map(({ windowUid }) => windowUid)]);
+    const boards = [...new Map(windows.map(({ boardUid, boardId }) => [boardUid, boardId]))];
+    const lanes = this.parts.lanes.all;
+    const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [
+      boards.length * (1 + lanes.length),
+    ]);
+    const positions = drawn!.positions;
+    const revisions = boards.map(([boardUid, boardId]) => ({ boardUid, boardId, revision: positions.shift()! }));
+    const events = revisions.flatMap((changed) =>
+      lanes.map((lane) => ({
+        lane,
+        position: positions.shift()!,
+        event: { type: 'board-changed', ...changed } as BoardChanged,
+      })),
+    );
+    await transaction.query(ANNOUNCE_BOARDS, [
+      revisions.map(({ boardUid }) => boardUid),
+      revisions.map(({ revision }) => revision),
+      events.map(({ lane }) => lane),
+      events.map(({ position }) => position),
+      events.map(({ event }) => String(event.boardUid)),
+      events.map(({ event }) => JSON.stringify(event)),
+    ]);
+  }
+
+  /** The number of the final edition, once it is written by this process or another. */
+  private async settled(window: WindowOfDefinition): Promise<number> {
+    const untilMs = monotonicMs() + SETTLED_WITHIN_MS;
+    while (monotonicMs() < untilMs) {
+      const uid = await this.settle(window).catch((error: unknown) => {
+        if (error instanceof EditionOvertakenError) {
+          throw new LadderError('BOARD_NOT_FOUND', `Board "${window.boardId}" was deleted or reset meanwhile.`);
+        }
+        // Another process writes them: it holds the window's row.
+        if (!isDatabaseUnavailable(error)) throw error;
+        return null;
+      });
+      if (uid !== null) return uid;
+      const [edition] = await this.parts.database.query<{ edition_uid: number }>(
+        `SELECT edition_uid FROM editions WHERE window_uid = $1 AND kind = 'final'`,
+        [window.windowUid],
+      );
+      if (edition) return edition.edition_uid;
+      await sleep(SETTLE_AGAIN_EVERY_MS);
+    }
+    const detail = `"${window.windowId}" is closed; its final standings are still being written.`;
+    throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 5 });
+  }
+
+  private settleIfThere(window: WindowOfDefinition, signal: AbortSignal): Promise<number | null> {
+    return this.settle(window, signal).catch((error: unknown) => {
+      // Its board is gone.
+      if (error instanceof EditionOvertakenError) return null;
+      throw error;
+    });
+  }
+
+  /** Writes the final standings and their event, once; returns the edition, null when there was nothing to be done. */
+  private async settle(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
+    const { database, lanes } = this.parts;
+    const { windowUid, boardUid } = window;
+    // Nobody reads them since the end. While the window is not settled, this is done again after a crash.
+    await deleteFrozenRows(database, windowUid);
+    const edition = await database.longTransaction(
+      EDITION_TIMEOUT_MS,
+      async (transaction) => {
+        // Another that settles the same window ends first; then it is not closed any more, but settled.
+        const [row] = await transaction.query<{ as_of: string }>(
+          `SELECT closed_at::text AS as_of FROM windows WHERE window_uid = $1 AND state = 'closed' FOR NO KEY UPDATE`,
+          [windowUid],
+        );
+        if (row === undefined) return null;
+        const uid = await writeEdition(transaction, window, 'final', { asOf: row.as_of, version: 0, top: null });
+        if (uid === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
+        const version = await sealEdition(transaction, lanes, window, { uid, kind: 'final' });
+        await transaction.query(`UPDATE windows SET state = 'settled' WHERE window_uid = $1`, [windowUid]);
+        const event = eventOf(window, version);
+        await appendEvent(transaction, laneOfBoard(lanes, boardUid), version, String(boardUid), event);
+        return uid;
+      },
+      signal,
+    );
+    if (edition !== null) this.parts.waker.wake(laneOfBoard(lanes, boardUid));
+    return edition;
+  }
+
+  private wakeAll(): void {
+    for (const lane of this.parts.lanes.all) this.parts.waker.wake(lane);
+  }
+}
+
+const eventOf = ({ boardUid, windowUid, windowId }: WindowOfDefinition, version: number): WindowClosed => ({
+  type: 'window-closed',
+  boardUid,
+  windowUid,
+  windowId,
+  version,
+});
+
+/** @throws WINDOW_CLOSED */
+async function openWindow(runner: SqlRunner, windowUid: number): Promise<WindowOfDefinition> {
+  const [row] = await runner.query<WindowRow>(
+    `SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
+     WHERE w.window_uid = $1 AND w.state = 'open' AND b.board_id IS NOT NULL`,
+    [windowUid],
+  );
+  if (row) return windowOfRow(row);
+  throw new LadderError('WINDOW_CLOSED', 'The window is closed already: its final standings are what it shows.');
+}

@@ -1,0 +1,21 @@
+/** Something that every process should know soon, beside the ticks of lists. */
+export type Announcement =
+  | {
+      kind: 'players';
+      /** Players (or guilds) whose name or listing changed: what is remembered of them is old. */
+      ids: string[];
+      isGuild: boolean;
+    }
+  | {
+      kind: 'window-closed';
+      boardUid: number;
+      windowUid: number;
+    };
+
+/** Tells all processes what the log says. Announcements can be lost with a connection; then listeners hear `null`. */
+export abstract class Announcements {
+  abstract announce(announcement: Announcement): Promise<void>;
+
+  /** Calls the listener for each announcement, and with null when some may have been missed; returns how to end that. */
+  abstract onAnnounced(listener: (announcement: Announcement | null) => void): Promise<() => Promise<void>>;
+}

@@ -1,0 +1,101 @@
+import { encodeSortKey, GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type Board, type SortValues } from '@laddercast/domain';
+import { rankListOf, type ProjectedChange, type RankList } from './rank-projection.js';
+
+/** The newest state of an entry, with every list that ranks it or did. */
+export interface EntryInLists {
+  windowUid: number;
+  /** The player's id, the guild's where `isGuild` says so. */
+  playerId: string;
+  version: number;
+  /** null: removed. */
+  values: SortValues | null;
+  /** The scopes that rank it beside everybody; those of a removed one are the last that did. */
+  scopes: readonly number[];
+  /** Scopes that do not rank it any more. */
+  leftScopes: readonly number[];
+  isGuild: boolean;
+  /** When the window's keys may go, Unix ms; null for ever. */
+  keepUntilMs: number | null;
+}
+
+/** What is to be applied to one shard. */
+export interface ShardChanges {
+  list: RankList;
+  shard: number;
+  changes: ProjectedChange[];
+  keepUntilMs: number | null;
+}
+
+/** Lists and changes that are written side by side. */
+const LISTS_AT_ONCE = 64;
+const CHANGES_AT_ONCE = 4000;
+
+/**
+ * Changes of entries, sorted by the shards that they go to. An entry that moves is put into its new lists before it is
+ * taken out of those it left, so that no reader misses it; in each list the newest version wins, whatever comes when.
+ */
+export class ChangesByShard {
+  private readonly standing = new Map<string, ShardChanges>();
+  private readonly left = new Map<string, ShardChanges>();
+
+  add(board: Pick<Board, 'uid' | 'definition'>, entry: EntryInLists): void {
+    const { windowUid, playerId, version, values, scopes, leftScopes, isGuild } = entry;
+    const home = isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE;
+    const { ordering } = rankListOf(board, windowUid, home);
+    const change = { playerId, version, key: values && encodeSortKey(ordering, values, playerId) };
+    for (const scope of [home, ...scopes]) push(this.standing, board, scope, entry, change);
+    for (const scope of leftScopes) push(this.left, board, scope, entry, { ...change, key: null });
+  }
+
+  /**
+   * Writes everything that was added, a bounded part at a time.
+   * @param write applies the changes of one shard, and says how many were newer than what was there
+   * @returns how many were in all
+   */
+  async apply(write: (changes: ShardChanges) => Promise<number>): Promise<number> {
+    let newer = 0;
+    for (const step of [this.standing, this.left]) {
+      for (const part of partsOf(step.values())) {
+        for (const count of await Promise.all(part.map(write))) newer += count;
+      }
+    }
+    return newer;
+  }
+}
+
+function push(
+  shards: Map<string, ShardChanges>,
+  board: Pick<Board, 'uid' | 'definition'>,
+  scope: number,
+  { windowUid, keepUntilMs }: EntryInLists,
+  change: ProjectedChange,
+): void {
+  const shard = scope === GLOBAL_SCOPE ? shardOf(change.playerId, board.definition.sharding.count) : 0;
+  const name = `${windowUid}.${scope}.${shard}`;
+  const known = shards.get(name);
+  if (known === undefined) {
+    shards.set(name, { list: rankListOf(board, windowUid, scope), shard, changes: [change], keepUntilMs });
+    return;
+  }
+  known.changes.push(change);
+  // The end of a window may have been moved between two of its changes.
+  known.keepUntilMs = laterOf(known.keepUntilMs, keepUntilMs);
+}
+
+/** The later of two times; null is for ever. */
+export const laterOf = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? null : Math.max(a, b);
+
+function* partsOf(shards: Iterable<ShardChanges>): Generator<ShardChanges[]> {
+  let part: ShardChanges[] = [];
+  let changes = 0;
+  for (const shard of shards) {
+    part.push(shard);
+    changes += shard.changes.length;
+    if (part.length < LISTS_AT_ONCE && changes < CHANGES_AT_ONCE) continue;
+    yield part;
+    part = [];
+    changes = 0;
+  }
+  if (part.length > 0) yield part;
+}

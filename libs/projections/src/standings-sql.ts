@@ -1,0 +1,50 @@
+/**
+ * Statements that read standings: each is one, so that an edition is there as a whole or not at all. `$1` is the edition,
+ * `$2` the scope. They answer at least one row, of what every reading says of the list, while the edition is there.
+ * Look-ups are LATERAL, so that their plans stay probes of an index however long an edition is.
+ */
+
+const HEAD = `
+  (SELECT e.version, (extract(epoch FROM e.as_of) * 1000)::bigint AS as_of_ms, coalesce(t.total, 0) AS total
+   FROM editions e LEFT JOIN edition_scopes t ON t.edition_uid = e.edition_uid AND t.scope_uid = $2
+   WHERE e.edition_uid = $1) AS head`;
+
+const ROW = 's.ordinal, s.competition, s.player_id, s.score, s.columns, s.achieved_at_ms';
+
+const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2';
+
+/** The rows after the ordinal `$3`, up to `$4`. */
+export const STANDINGS_PAGE = `
+  SELECT head.*, found.* FROM ${HEAD}
+  LEFT JOIN LATERAL (
+    SELECT ${ROW} ${OF_LIST} AND s.ordinal > $3::bigint AND s.ordinal <= $4::bigint) AS found ON true
+  ORDER BY found.ordinal`;
+
+/** The row of the player `$3`, with up to `$4` rows before it and `$5` after it. */
+export const STANDINGS_AROUND = `
+  SELECT head.*, found.* FROM ${HEAD}
+  LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} AND s.player_id = $3) AS own ON true
+  LEFT JOIN LATERAL (
+    SELECT ${ROW} ${OF_LIST} AND s.ordinal >= own.ordinal - $4::bigint AND s.ordinal <= own.ordinal + $5::bigint) AS found
+    ON true
+  ORDER BY found.ordinal`;
+
+/** The rows of the players `$3`. */
+export const STANDINGS_OF_PLAYERS = `
+  SELECT head.*, found.* FROM ${HEAD}
+  LEFT JOIN LATERAL (
+    SELECT probed.* FROM unnest($3::text[]) AS asked (player_id)
+    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} AND s.player_id = asked.player_id LIMIT 1) AS probed) AS found ON true`;
+
+/** The rows at the ordinals `$3`. */
+export const STANDINGS_AT = `
+  SELECT head.*, found.* FROM ${HEAD}
+  LEFT JOIN LATERAL (
+    SELECT probed.* FROM unnest($3::int[]) AS asked (ordinal)
+    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} AND s.ordinal = asked.ordinal LIMIT 1) AS probed) AS found ON true
+  ORDER BY found.ordinal`;
+
+/** The last row that was kept. */
+export const STANDINGS_LAST = `
+  SELECT head.*, found.* FROM ${HEAD}
+  LEFT JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ORDER BY s.ordinal DESC LIMIT 1) AS found ON true`;

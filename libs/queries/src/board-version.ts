@@ -1,0 +1,28 @@
+import { keptAfterEndMs } from '@laddercast/ledger';
+import { versionBeyond } from '@laddercast/projections';
+import type { ResolvedList } from './list-resolver.js';
+
+/**
+ * The `boardVersion` of a list that was read with the list version `listVersion`. It never falls for who reads a window,
+ * whatever the window is read from at the time:
+ *
+ * - running: the projection's own version.
+ * - frozen: beyond all that was answered before the freeze.
+ * - ended and still in the projection: the projection's, which was hidden during the freeze, on top of the frozen one.
+ * - final: beyond all that the projection can have answered until it forgot the window.
+ *
+ * What was kept of a moment is apart from that: its version is the ledger's, below every version of the window, so that
+ * who looked back is not told that the present is behind.
+ */
+export function boardVersionOf(
+  { board, window, list, edition }: ResolvedList,
+  listVersion: number,
+  atMs: number,
+): number {
+  const { freezeAtMs, endsAtMs } = window;
+  if (edition?.kind === 'kept') return edition.version;
+  if (edition?.kind === 'frozen' || endsAtMs === null || atMs < endsAtMs) return listVersion;
+  const ofFreeze = freezeAtMs === null ? 0 : versionBeyond(list.shards, freezeAtMs);
+  if (edition === null) return ofFreeze + listVersion;
+  return ofFreeze + versionBeyond(list.shards, endsAtMs + keptAfterEndMs(board.definition));
+}

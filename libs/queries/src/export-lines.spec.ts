@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { lineFormatOf, type ExportedRow } from './export-lines.js';
+
+const ROW: ExportedRow = {
+  rank: 2,
+  ordinal: 3,
+  playerId: 'ada',
+  displayName: null,
+  score: 0.1 + 0.2,
+  columns: [1e21, -0],
+  achievedAt: '2026-11-20T18:00:00.000Z',
+  scopes: ['guild:a,b', 'region:EU'],
+  metadata: '{"x":"\\u2028"}',
+};
+const COLUMNS = [
+  { name: 'moves', order: 'asc' as const },
+  { name: 'score', order: 'desc' as const },
+];
+
+describe('lines of an export', () => {
+  const csv = lineFormatOf('csv', COLUMNS);
+
+  it('begin in CSV with a header in which no two fields have one name', () => {
+    const header = 'rank,ordinal,playerId,displayName,score,columns.moves,columns.score,achievedAt,scopes,metadata\r\n';
+    expect(csv.head).toBe(header);
+  });
+
+  it('have in CSV every number as the shortest text that is the same double', () => {
+    expect(csv.line(ROW)).toBe(
+      '2,3,ada,,0.30000000000000004,1e+21,0,2026-11-20T18:00:00.000Z,"[""guild:a,b"",""region:EU""]","{""x"":""\\u2028""}"\r\n',
+    );
+    expect(csv.line({ ...ROW, metadata: null })).toMatch(/,\r\n$/);
+  });
+
+  it.each([
+    ['a,b', '"a,b"'],
+    ['say "hi"', '"say ""hi"""'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    [' spaced', '" spaced"'],
+    ['=1+1', '=1+1'],
+    ['São 😀', 'São 😀'],
+  ])('quote %j in CSV where RFC 4180 wants it, and change nothing else', (text, field) => {
+    expect(csv.line({ ...ROW, playerId: text })).toMatch(new RegExp(`^2,3,${field.replace(/[+]/g, '\\+')},`));
+  });
+
+  it('are in NDJSON one object each, with the columns by name', () => {
+    const { head, line } = lineFormatOf('ndjson', COLUMNS);
+    expect(head).toBe('');
+    expect(line(ROW)).toMatch(/^[^\n]*\n$/);
+    expect(JSON.parse(line(ROW))).toEqual({ ...ROW, columns: { moves: 1e21, score: 0 }, metadata: { x: '\u2028' } });
+  });
+});

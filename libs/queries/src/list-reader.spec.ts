@@ -1,0 +1,76 @@
+import type { RankedEntry, RankStyle } from '@laddercast/domain';
+import type { RankSnapshot } from '@laddercast/projections';
+import { describe, expect, it } from 'vitest';
+import { describeWindow, rowsOfSnapshot } from './list-reader.js';
+
+const row = (rank: number, score: number): RankedEntry => ({
+  rank,
+  playerId: `p${rank}`,
+  displayName: null,
+  score,
+  columns: {},
+  achievedAt: null,
+  metadata: null,
+});
+
+/** The top of a list of these scores; null stands for a player who is not listed. */
+function topOf(scores: (number | null)[], more: Partial<RankSnapshot> = {}): RankSnapshot {
+  const entries = scores.flatMap((score, index) => (score === null ? [] : [row(index + 1, score)]));
+  const depth = scores.length;
+  return { seq: 1, asOfMs: 0, listVersion: 1, total: depth, depth, entries, ...more };
+}
+
+const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyle): number[] | null =>
+  rowsOfSnapshot(top, offset, limit, style)?.map(({ rank }) => rank) ?? null;
+
+describe('a page out of a snapshot', () => {
+  it('is cut out by place, so that who is not listed leaves a gap and moves nobody up', () => {
+    const top = topOf([9, null, 7, 6, null, 4]);
+    expect(ranks(top, 0, 2, 'ordinal')).toEqual([1]);
+    expect(ranks(top, 2, 2, 'ordinal')).toEqual([3, 4]);
+    expect(ranks(top, 4, 10, 'ordinal')).toEqual([6]);
+    expect(ranks(top, 6, 10, 'ordinal')).toEqual([]);
+  });
+
+  it('is not there when the snapshot does not reach so far', () => {
+    const top = topOf([9, 8, 7], { total: 10 });
+    expect(ranks(top, 0, 3, 'ordinal')).toEqual([1, 2, 3]);
+    expect(ranks(top, 0, 4, 'ordinal')).toBeNull();
+    expect(ranks(top, 1, 3, 'competition')).toBeNull();
+  });
+
+  it('shares ranks over equal scores, also with those on the page before', () => {
+    const top = topOf([9, 8, 8, 8, 5]);
+    expect(ranks(top, 0, 5, 'competition')).toEqual([1, 2, 2, 2, 5]);
+    expect(ranks(top, 3, 2, 'competition')).toEqual([2, 5]);
+  });
+
+  it('does not guess whom somebody who is not shown shares a rank with', () => {
+    const top = topOf([9, null, 8, 8]);
+    expect(ranks(top, 0, 1, 'competition')).toEqual([1]);
+    expect(ranks(top, 2, 2, 'competition')).toBeNull();
+    expect(ranks(top, 0, 4, 'competition')).toBeNull();
+  });
+});
+
+describe('the times of a window', () => {
+  const window = { uid: 1, state: 'open', freezeAtMs: null } as const;
+  const HOUR = 3_600_000;
+
+  it('say when it is reset, until it has ended', () => {
+    const daily = { ...window, kind: 'daily', id: 'daily:1970-01-01', startsAtMs: 0, endsAtMs: 24 * HOUR } as const;
+    const times = { id: daily.id, startsAt: '1970-01-01T00:00:00.000Z', endsAt: '1970-01-02T00:00:00.000Z' };
+    expect(describeWindow(daily, 5)).toEqual({ ...times, resetsAt: times.endsAt });
+    expect(describeWindow(daily, 24 * HOUR)).toEqual({ ...times, resetsAt: null });
+  });
+
+  it('of a rolling one reach back from the present hour, and say when the oldest leaves', () => {
+    const rolling = { ...window, kind: 'rolling', id: 'rolling:2h', startsAtMs: null, endsAtMs: null } as const;
+    expect(describeWindow(rolling, 10.5 * HOUR)).toEqual({
+      id: 'rolling:2h',
+      startsAt: '1970-01-01T09:00:00.000Z',
+      endsAt: null,
+      resetsAt: '1970-01-01T11:00:00.000Z',
+    });
+  });
+});

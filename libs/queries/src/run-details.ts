@@ -1,0 +1,87 @@
+import type { SqlRunner } from '@laddercast/ledger';
+import { GUILDS_SCOPE } from '@laddercast/domain';
+import type { ProjectedEntry } from '@laddercast/projections';
+import { inTime } from './in-time.js';
+import type { ResolvedList } from './list-resolver.js';
+import { ShortMemory } from './short-memory.js';
+
+/** What PostgreSQL knows of a row beside its rank. */
+export interface RunDetails {
+  score: number;
+  achievedAtMs: number;
+  metadata: unknown;
+}
+
+const RUNS_SQL = `
+  SELECT e.player_id, e.score, e.achieved_at_ms, e.metadata, NULL::int AS members
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`;
+
+const TOTALS_SQL = `
+  SELECT t.guild_id AS player_id, t.score, t.achieved_at_ms, NULL AS metadata, t.members
+  FROM unnest($2::text[]) AS k (guild_id)
+  CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`;
+
+const STANDINGS_SQL = `
+  SELECT s.player_id, s.score, s.achieved_at_ms, s.metadata, s.members
+  FROM unnest($3::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`;
+
+interface DetailRow {
+  player_id: string;
+  score: number;
+  achieved_at_ms: number;
+  metadata: string | null;
+  members: number | null;
+}
+
+/** The runs behind rows, guilds' totals, or what the standings kept of them. */
+export class RunDetailsOfLists {
+  private readonly memory = new ShortMemory<RunDetails>();
+
+  constructor(private readonly database: SqlRunner) {}
+
+  /** @returns false when the database did not answer in time */
+  async load(resolved: ResolvedList, entries: readonly ProjectedEntry[]): Promise<boolean> {
+    const isGuilds = resolved.list.scope === GUILDS_SCOPE;
+    const missing = entries.filter((entry) => {
+      const run = this.memory.get(keyOf(resolved, entry.playerId));
+      // How many members a guild has changes without its score, and the lists of guilds are short.
+      return run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run);
+    });
+    if (missing.length === 0) return true;
+    const remember = this.memory.asking();
+    const playerIds = missing.map(({ playerId }) => playerId);
+    const rows = await inTime(this.read(resolved, playerIds));
+    if (rows === null) return false;
+    const found = new Map(rows.map((row) => [row.player_id, detailsOf(row)]));
+    for (const playerId of playerIds) remember(keyOf(resolved, playerId), found.get(playerId) ?? null);
+    return true;
+  }
+
+  /** As it was last known. */
+  of(resolved: ResolvedList, playerId: string): RunDetails | null {
+    return this.memory.stale(keyOf(resolved, playerId));
+  }
+
+  private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<DetailRow[]> {
+    if (edition) return this.database.query(STANDINGS_SQL, [edition.uid, list.scope, playerIds]);
+    return this.database.query(list.scope === GUILDS_SCOPE ? TOTALS_SQL : RUNS_SQL, [window.uid, playerIds]);
+  }
+}
+
+/** Whether the details are of the very run that is ranked: the database may hold a newer one than the projection. */
+export const isOf = (entry: ProjectedEntry, run: RunDetails | null): run is RunDetails =>
+  run !== null && run.score === entry.score && (entry.achievedAtMs ?? run.achievedAtMs) === run.achievedAtMs;
+
+function keyOf({ window, list, edition }: ResolvedList, playerId: string): string {
+  if (edition) return `edition/${edition.uid}/${list.scope}/${playerId}`;
+  return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${playerId}` : `run/${window.uid}/${playerId}`;
+}
+
+const detailsOf = ({ score, achieved_at_ms, metadata, members }: DetailRow): RunDetails => ({
+  score,
+  achievedAtMs: achieved_at_ms,
+  metadata: members === null ? (metadata === null ? null : (JSON.parse(metadata) as unknown)) : { members },
+});

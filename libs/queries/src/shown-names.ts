@@ -1,0 +1,77 @@
+import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
+import type { SqlRunner } from '@laddercast/ledger';
+import { inTime } from './in-time.js';
+import { ShortMemory } from './short-memory.js';
+
+interface ShownProfile {
+  displayName: string | null;
+  listed: boolean;
+}
+
+const PROFILES_SQL = `
+  SELECT k.id, p.display_name AS "displayName", p.listed
+  FROM unnest($1::text[]) AS k (id)
+  CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`;
+
+const GUILDS_SQL = `
+  SELECT k.id, g.display_name AS "displayName", true AS listed
+  FROM unnest($1::text[]) AS k (id)
+  CROSS JOIN LATERAL (SELECT * FROM guilds WHERE guild_id = k.id LIMIT 1) AS g`;
+
+/** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and whether they are listed. */
+export class ShownNames {
+  private readonly players = new ShortMemory<ShownProfile>();
+  private readonly guilds = new ShortMemory<ShownProfile>();
+  private readonly decorations = new ShortMemory<PlayerDecoration>();
+
+  constructor(
+    private readonly database: SqlRunner,
+    private readonly enricher: () => EntryEnricher | null,
+  ) {}
+
+  /** @returns false when something did not answer in time */
+  async load(ids: readonly string[], isGuild: boolean): Promise<boolean> {
+    if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, ids);
+    const loaded = await Promise.all([this.loadProfiles(this.players, PROFILES_SQL, ids), this.decorate(ids)]);
+    return !loaded.includes(false);
+  }
+
+  /** As it was last known; nothing known is a listed player without a name. */
+  of(id: string, isGuild: boolean): ShownProfile {
+    const profile = (isGuild ? this.guilds : this.players).stale(id);
+    const decoration = isGuild ? null : this.decorations.stale(id);
+    return {
+      displayName: decoration?.displayName ?? profile?.displayName ?? null,
+      listed: profile?.listed ?? true,
+    };
+  }
+
+  /** The ids' names changed; null: any may have. */
+  forget(ids: readonly string[] | null, isGuild: boolean): void {
+    (isGuild ? this.guilds : this.players).forget(ids);
+    if (!isGuild) this.decorations.forget(ids);
+  }
+
+  private async loadProfiles(memory: ShortMemory<ShownProfile>, sql: string, ids: readonly string[]): Promise<boolean> {
+    const missing = ids.filter((id) => memory.get(id) === undefined);
+    if (missing.length === 0) return true;
+    const remember = memory.asking();
+    const rows = await inTime(this.database.query<ShownProfile & { id: string }>(sql, [missing]));
+    if (rows === null) return false;
+    const found = new Map(rows.map(({ id, ...profile }) => [id, profile]));
+    for (const id of missing) remember(id, found.get(id) ?? null);
+    return true;
+  }
+
+  private async decorate(ids: readonly string[]): Promise<boolean> {
+    const enricher = this.enricher();
+    if (!enricher) return true;
+    const missing = ids.filter((id) => this.decorations.get(id) === undefined);
+    if (missing.length === 0) return true;
+    const remember = this.decorations.asking();
+    const decorations = await inTime(enricher.decorate(missing));
+    if (decorations === null) return false;
+    for (const id of missing) remember(id, decorations.get(id) ?? null);
+    return true;
+  }
+}

@@ -1,0 +1,50 @@
+import type { RankedEntry } from '@laddercast/domain';
+import type { ProjectedEntry } from '@laddercast/projections';
+import type { EntryDetails, ResolvedList } from '@laddercast/queries';
+import type { RowsReading } from './watched-rows.js';
+
+/** Rows whose details are asked for at once. */
+const DETAILS_AT_ONCE = 500;
+
+/** A row as its player sees it. */
+export interface CompletedRow {
+  row: RankedEntry;
+  /** Whether others see it, too. */
+  isListed: boolean;
+}
+
+/** Completes entries of one list, in the order given, those of players who are not listed included. */
+export async function completedRows(
+  details: EntryDetails,
+  resolved: ResolvedList,
+  entries: readonly ProjectedEntry[],
+): Promise<CompletedRow[]> {
+  const completed: CompletedRow[] = [];
+  for (let start = 0; start < entries.length; start += DETAILS_AT_ONCE) {
+    const part = entries.slice(start, start + DETAILS_AT_ONCE);
+    const rows = await details.complete(resolved, part, { including: 'all' });
+    // The details are remembered by now: no second query.
+    const listed = new Set((await details.complete(resolved, part)).map(({ playerId }) => playerId));
+    completed.push(...rows.map((row) => ({ row, isListed: listed.has(row.playerId) })));
+  }
+  return completed;
+}
+
+/** As {@link completedRows}, for several readings at once. */
+export async function completedReadings(
+  details: EntryDetails,
+  resolved: ResolvedList,
+  readings: readonly (readonly ProjectedEntry[])[],
+): Promise<CompletedRow[][]> {
+  const rows = await completedRows(details, resolved, readings.flat());
+  let next = 0;
+  return readings.map(({ length }) => rows.slice(next, (next += length)));
+}
+
+/** What a channel shows of the rows: those of listed players, and that of `ownId`. */
+export function shownOf(rows: readonly CompletedRow[], total: number, ownId: string | null): RowsReading {
+  const entries = rows.filter(({ row, isListed }) => isListed || row.playerId === ownId).map(({ row }) => row);
+  const shown = new Set(entries.map(({ playerId }) => playerId));
+  const hidden = rows.map(({ row }) => row.playerId).filter((playerId) => !shown.has(playerId));
+  return { total, entries, hidden: new Set(hidden) };
+}

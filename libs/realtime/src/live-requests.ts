@@ -1,0 +1,250 @@
+import 'reflect-metadata';
+import { plainToInstance } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  MinLength,
+  ValidateBy,
+  validateSync,
+  type ValidationError,
+} from 'class-validator';
+import {
+  escapePointer,
+  faultOfOpaqueId,
+  faultOfScopeValue,
+  NAMED_ID_PATTERN,
+  PUSH_TOP_MAX,
+  validationFailed,
+} from '@laddercast/domain';
+
+export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
+export const AROUND_MAX = 25;
+/** The longest range. */
+export const RANGE_MAX = 100;
+export const OFFSET_MAX = 1_000_000_000;
+const CHANNELS = ['top', 'player', 'range', 'friends', 'guilds'] as const;
+const AROUND_DEFAULT = 5;
+const LIMIT_DEFAULT = 10;
+const TOKEN_LENGTH_MAX = 8192;
+const SEQ_MAX = Number.MAX_SAFE_INTEGER;
+
+/** What a channel shows, with defaults filled in; a `limit` of null is the default of the board. */
+export type ChannelRequest =
+  | { channel: 'top' | 'guilds'; limit: number | null }
+  | { channel: 'player'; playerId: string; around: number }
+  | { channel: 'range'; offset: number; limit: number }
+  | { channel: 'friends'; playerId: string };
+
+/** What a subscription asks for, with defaults filled in. */
+export type SubscribeRequest = {
+  board: string;
+  /** As the client wrote it: `daily` means whatever day is running when it is looked up. */
+  window: string | undefined;
+  /** undefined: everybody. */
+  scope: string | undefined;
+} & ChannelRequest;
+
+/** What is wrong with the text of a scope such as `region:EU`, or null when it is well formed. */
+export function faultOfScope(scope: string): string | null {
+  if (scope === 'global') return null;
+  const separator = scope.indexOf(':');
+  if (separator < 1) return 'must be global, region:…, guild:… or an attribute such as country:US';
+  const value = scope.slice(separator + 1);
+  return scope.startsWith('guild:') ? faultOfOpaqueId(value) : faultOfScopeValue(value);
+}
+
+function Passes(name: string, faultOf: (text: string) => string | null): PropertyDecorator {
+  return ValidateBy({
+    name,
+    validator: {
+      validate: (value) => typeof value === 'string' && faultOf(value) === null,
+      defaultMessage: (args) =>
+        `${args!.property} ${typeof args!.value === 'string' ? faultOf(args!.value) : 'must be a string'}`,
+    },
+  });
+}
+
+class IdentifiedMessage {
+  @IsString()
+  type!: string;
+
+  @IsString()
+  @MinLength(1)
+  @MaxLength(SUBSCRIPTION_ID_LENGTH_MAX)
+  id!: string;
+}
+
+abstract class ChannelMessage extends IdentifiedMessage {
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'board must be the id of a board' })
+  board!: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  window?: string;
+
+  @IsOptional()
+  @Passes('isScope', faultOfScope)
+  scope?: string;
+
+  @IsIn(CHANNELS)
+  channel!: (typeof CHANNELS)[number];
+
+  /** What the message asks of its channel. */
+  abstract asked(): ChannelRequest;
+}
+
+class TopMessage extends ChannelMessage {
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(PUSH_TOP_MAX)
+  limit?: number;
+
+  override asked(): ChannelRequest {
+    return { channel: 'top', limit: this.limit ?? null };
+  }
+}
+
+class GuildsMessage extends TopMessage {
+  @IsOptional()
+  @IsIn(['global'], { message: 'scope must be global: guilds are ranked over all players' })
+  override scope?: string;
+
+  override asked(): ChannelRequest {
+    return { channel: 'guilds', limit: this.limit ?? null };
+  }
+}
+
+class PlayerMessage extends ChannelMessage {
+  @Passes('isOpaqueId', faultOfOpaqueId)
+  playerId!: string;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(AROUND_MAX)
+  around?: number;
+
+  override asked(): ChannelRequest {
+    return { channel: 'player', playerId: this.playerId, around: this.around ?? AROUND_DEFAULT };
+  }
+}
+
+class FriendsMessage extends ChannelMessage {
+  @Passes('isOpaqueId', faultOfOpaqueId)
+  playerId!: string;
+
+  override asked(): ChannelRequest {
+    return { channel: 'friends', playerId: this.playerId };
+  }
+}
+
+class RangeMessage extends ChannelMessage {
+  @IsInt()
+  @Min(0)
+  @Max(OFFSET_MAX)
+  offset!: number;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(RANGE_MAX)
+  limit?: number;
+
+  override asked(): ChannelRequest {
+    return { channel: 'range', offset: this.offset, limit: this.limit ?? LIMIT_DEFAULT };
+  }
+}
+
+class AuthenticateMessage {
+  @IsString()
+  type!: string;
+
+  @IsString()
+  @MinLength(1)
+  @MaxLength(TOKEN_LENGTH_MAX)
+  token!: string;
+}
+
+type ChannelMessageClass = new () => ChannelMessage;
+
+const SUBSCRIBES: Record<ChannelRequest['channel'], ChannelMessageClass> = {
+  top: TopMessage,
+  player: PlayerMessage,
+  range: RangeMessage,
+  friends: FriendsMessage,
+  guilds: GuildsMessage,
+};
+
+type ResumeMessage = ChannelMessage & { seq: number };
+
+function resumeOf(channel: ChannelMessageClass): new () => ResumeMessage {
+  abstract class Resume extends channel {
+    @IsInt()
+    @Min(0)
+    @Max(SEQ_MAX)
+    seq!: number;
+  }
+  return Resume as unknown as new () => ResumeMessage;
+}
+
+const RESUMES = Object.fromEntries(
+  Object.entries(SUBSCRIBES).map(([channel, message]) => [channel, resumeOf(message)]),
+) as Record<ChannelRequest['channel'], new () => ResumeMessage>;
+
+/** An unknown channel is told by the check of that field. */
+const channelOf = ({ channel }: Record<string, unknown>): ChannelRequest['channel'] =>
+  CHANNELS.find((known) => known === channel) ?? 'top';
+
+/** @throws VALIDATION_FAILED with every fault */
+export function readSubscribe(data: Record<string, unknown>): { id: string; request: SubscribeRequest } {
+  const message = validated(SUBSCRIBES[channelOf(data)], data);
+  return { id: message.id, request: requestOf(message) };
+}
+
+/** @throws VALIDATION_FAILED with every fault */
+export function readResume(data: Record<string, unknown>): { id: string; request: SubscribeRequest; seq: number } {
+  const message = validated(RESUMES[channelOf(data)], data);
+  return { id: message.id, request: requestOf(message), seq: message.seq };
+}
+
+/** @throws VALIDATION_FAILED */
+export const readUnsubscribe = (data: Record<string, unknown>): string => validated(IdentifiedMessage, data).id;
+
+/** @throws VALIDATION_FAILED */
+export const readAuthenticate = (data: Record<string, unknown>): string => validated(AuthenticateMessage, data).token;
+
+function requestOf(message: ChannelMessage): SubscribeRequest {
+  const { board, window, scope } = message;
+  return { board, window, scope: scope === 'global' ? undefined : scope, ...message.asked() };
+}
+
+/** The rows that a top subscription shows: as asked, or ten, or what the board pushes if that is less. */
+export function topLimitOf(limit: number | null, pushTop: number): number {
+  if (limit !== null && limit > pushTop) {
+    const message = `must be at most ${pushTop}, what this board pushes (push.top)`;
+    throw validationFailed([{ pointer: '/limit', message }]);
+  }
+  return limit ?? Math.min(LIMIT_DEFAULT, pushTop);
+}
+
+function validated<T extends object>(type: new () => T, data: Record<string, unknown>): T {
+  const message = plainToInstance(type, data);
+  const errors = validateSync(message, { whitelist: true, forbidNonWhitelisted: true });
+  if (errors.length > 0) throw validationFailed(errors.map(faultOf));
+  return message;
+}
+
+function faultOf({ property, constraints = {} }: ValidationError): { pointer: string; message: string } {
+  const pointer = `/${escapePointer(property)}`;
+  if ('whitelistValidation' in constraints) return { pointer, message: 'is not a field of this message' };
+  const text = Object.values(constraints)[0] ?? 'is not valid';
+  return { pointer, message: text.startsWith(`${property} `) ? text.slice(property.length + 1) : text };
+}

@@ -1,0 +1,24 @@
+import type { PlayerChanged } from '@laddercast/domain';
+import type { LogBatch } from '@laddercast/event-log';
+import { AnnounceCommand } from '@laddercast/projections';
+import { Controller, UseFilters } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { SagaFailureFilter } from './saga-failure.filter.js';
+import { ConsumesLog } from './saga-pattern.js';
+
+/** Tells every process whose name or listing changed, so that none shows an old one. */
+@Controller()
+@UseFilters(SagaFailureFilter)
+export class PlayerSaga {
+  constructor(private readonly commands: CommandBus) {}
+
+  @ConsumesLog({ group: 'player', topics: ['player-changed'] })
+  async tell({ records }: LogBatch): Promise<void> {
+    const changed = records.map(({ event }) => event as PlayerChanged);
+    for (const isGuild of [false, true]) {
+      const ids = changed.filter((event) => (event.isGuild ?? false) === isGuild).map(({ playerId }) => playerId);
+      if (ids.length === 0) continue;
+      await this.commands.execute(new AnnounceCommand({ kind: 'players', ids: [...new Set(ids)], isGuild }));
+    }
+  }
+}

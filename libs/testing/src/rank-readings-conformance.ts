@@ -1,0 +1,165 @@
+import { GLOBAL_SCOPE, GUILDS_SCOPE, type RankStyle, type SortKey } from '@laddercast/domain';
+import type { ProjectedEntry, RankList, RankReadings } from '@laddercast/projections';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { anyHistory, anyOrdering, anyPlayerId, anyValues, sortKeyOf, type RankChange } from './rank-history.js';
+import { SortedArrayOracle, type OracleEntry, type OracleValues } from './sorted-array-oracle.js';
+
+/** What came to pass in a list; its `windowUid` is the store's to choose. */
+export interface RankScenario {
+  list: RankList;
+  history: RankChange[];
+}
+
+/** A list as it is stored, and as it should read. */
+export interface StoredScenario {
+  readings: RankReadings;
+  list: RankList;
+  oracle: SortedArrayOracle;
+}
+
+export interface RankReadingsConformanceOptions {
+  /** Stores a fresh list with this history, has it checked, and removes it. */
+  withScenario: (scenario: RankScenario, check: (stored: StoredScenario) => Promise<void>) => Promise<void>;
+  /** How many random histories each property tries. */
+  runs: number;
+  /** The version that a player's entry is read with; by default that of its last change. */
+  versionOf?: (oracle: SortedArrayOracle, playerId: string) => unknown;
+}
+
+/** Kinds of lists: that of everybody over several numbers of shards, that of guilds, that of a region. */
+const KINDS = [
+  { shards: 1, scope: GLOBAL_SCOPE },
+  { shards: 2, scope: GLOBAL_SCOPE },
+  { shards: 3, scope: GLOBAL_SCOPE },
+  { shards: 7, scope: GLOBAL_SCOPE },
+  { shards: 1, scope: GUILDS_SCOPE },
+  { shards: 1, scope: 2_000_000_017 },
+];
+const STYLES: RankStyle[] = ['ordinal', 'competition'];
+
+/**
+ * Declares the tests that all {@link RankReadings} must pass: random histories, each read compared with an oracle.
+ * A failure prints fast-check's seed and path.
+ */
+export function rankReadingsConformance(options: RankReadingsConformanceOptions): void {
+  const { withScenario, runs, versionOf = (oracle, playerId) => oracle.versionOf(playerId) } = options;
+  it('gives every page at every offset in both styles', () =>
+    fc.assert(
+      fc.asyncProperty(anyRankScenario(60), fc.integer({ min: 1, max: 6 }), (scenario, limit) =>
+        withScenario(scenario, async ({ readings, list, oracle }) => {
+          for (let offset = 0; offset <= oracle.entries.length + 1; offset += 1) {
+            for (const style of STYLES) {
+              const page = await readings.page(list, offset, limit, style);
+              expect(page.entries).toEqual(expectedRows(list, oracle, offset, offset + limit, style));
+              expect(page.total).toBe(oracle.entries.length);
+            }
+          }
+        }),
+      ),
+      { numRuns: runs },
+    ));
+
+  it('gives every player with rank and neighbours, and null without an entry', () =>
+    fc.assert(
+      fc.asyncProperty(
+        anyRankScenario(60),
+        fc.nat({ max: 4 }),
+        fc.nat({ max: 4 }),
+        fc.constantFrom(...STYLES),
+        (scenario, above, below, style) =>
+          withScenario(scenario, async ({ readings, list, oracle }) => {
+            for (const playerId of [...playersOf(scenario), 'nobody']) {
+              const index = oracle.indexOf(playerId);
+              const reading = await readings.player(list, playerId, above, below, style);
+              expect(reading.total).toBe(oracle.entries.length);
+              const around = index < 0 ? [0, 0] : [Math.max(0, index - above), index + below + 1];
+              expect(reading.neighbours).toEqual(expectedRows(list, oracle, around[0]!, around[1]!, style));
+              const own = expectedRows(list, oracle, index, index + 1, style)[0];
+              expect(reading.entry).toEqual(index < 0 ? null : { ...own, version: versionOf(oracle, playerId) });
+            }
+          }),
+      ),
+      { numRuns: runs },
+    ));
+
+  it('looks players up in the order asked, with exact ranks', () =>
+    fc.assert(
+      fc.asyncProperty(anyRankScenario(60), fc.constantFrom(...STYLES), (scenario, style) =>
+        withScenario(scenario, async ({ readings, list, oracle }) => {
+          const asked = ['nobody', ...scenario.history.map(({ playerId }) => playerId)];
+          const { entries, total } = await readings.lookup(list, asked, style);
+          expect(total).toBe(oracle.entries.length);
+          expect(entries).toEqual(
+            asked.map((playerId) => {
+              const index = oracle.indexOf(playerId);
+              return index < 0 ? null : expectedRows(list, oracle, index, index + 1, style)[0];
+            }),
+          );
+        }),
+      ),
+      { numRuns: runs },
+    ));
+
+  it('says where a key would stand, and what stands strictly before a score', () =>
+    fc.assert(
+      fc.asyncProperty(
+        anyRankScenario(60).chain((scenario) => {
+          const anyKey = fc.record({ values: anyValues(scenario.list.ordering), playerId: anyPlayerId() });
+          return fc.record({
+            scenario: fc.constant(scenario),
+            values: anyKey.map(({ values, playerId }): OracleValues => ({ ...values, playerId })),
+          });
+        }),
+        ({ scenario, values }) =>
+          withScenario(scenario, async ({ readings, list, oracle }) => {
+            const key = sortKeyOf(list.ordering, values);
+            const total = oracle.entries.length;
+            expect(await readings.rankOfKey(list, key)).toMatchObject({ rank: oracle.countBefore(values) + 1, total });
+            const beforeEqual: SortKey = { score: key.score, member: Buffer.alloc(0) };
+            const better = oracle.entries.filter(({ score }) =>
+              list.ordering.order === 'asc' ? score < values.score : score > values.score,
+            );
+            expect(await readings.rankOfKey(list, beforeEqual)).toMatchObject({ rank: better.length + 1, total });
+            expect(await readings.total(list)).toMatchObject({ total });
+          }),
+      ),
+      { numRuns: runs },
+    ));
+}
+
+/** A list of any kind and order, with a history. */
+export const anyRankScenario = (changesMax: number): fc.Arbitrary<RankScenario> =>
+  fc.tuple(anyOrdering(), fc.constantFrom(...KINDS)).chain(([ordering, kind]) =>
+    anyHistory(ordering, changesMax).map((history) => ({
+      history,
+      list: { boardUid: 1, windowUid: 0, ordering, ...kind },
+    })),
+  );
+
+/** The list as it should be after its history. */
+export function oracleOf({ list, history }: RankScenario): SortedArrayOracle {
+  const oracle = new SortedArrayOracle(list.ordering);
+  for (const { playerId, version, values } of history) oracle.apply(playerId, version, values);
+  return oracle;
+}
+
+export const playersOf = ({ history }: RankScenario): string[] => [...new Set(history.map(({ playerId }) => playerId))];
+
+/** The rows from one 0-based index to before another, as readings answer them. */
+export function expectedRows(
+  list: RankList,
+  oracle: SortedArrayOracle,
+  from: number,
+  to: number,
+  style: RankStyle,
+): ProjectedEntry[] {
+  if (from < 0) return [];
+  return oracle.entries.slice(from, to).map((entry: OracleEntry, at) => ({
+    rank: oracle.rankAt(from + at, style),
+    playerId: entry.playerId,
+    score: entry.score === 0 ? 0 : entry.score,
+    columns: entry.columns.map((column) => (column === 0 ? 0 : column)),
+    achievedAtMs: list.ordering.tiebreak === 'none' ? null : entry.achievedAtMs,
+  }));
+}

@@ -1,0 +1,151 @@
+// Real: the built service with its PostgreSQL and Redis, the page it serves, and Chromium. The clock is real, too:
+// windows of some seconds end while they are looked at.
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hasChromium } from './chromium.js';
+import { inPage } from './in-page.js';
+import { numbered, PageSession } from './page-session.js';
+import type { ServiceClient } from './service-client.js';
+
+const SETTLED = { timeout: 40_000 };
+
+describe.runIf(hasChromium('the tests of windows on the live page'))('the windows of the live page', () => {
+  let session: PageSession;
+  let service: ServiceClient;
+  let page: Page;
+
+  beforeAll(async () => {
+    session = await PageSession.start();
+    service = session.service;
+  }, 120_000);
+  afterAll(() => session?.stop());
+  beforeEach(async () => {
+    await session.openTab();
+    page = session.page;
+  });
+  afterEach(() => session.closeTab());
+
+  const at = (secondsFromNow: number) => new Date(Date.now() + secondsFromNow * 1000).toISOString();
+  const season = (name: string, startsIn: number, endsIn: number, more: object = {}) => ({
+    season: name,
+    startsAt: at(startsIn),
+    endsAt: at(endsIn),
+    ...more,
+  });
+  const chosen = () => page.locator('#windows label:has(:checked)').allTextContents();
+
+  it('names the windows that run, counts down to the reset, and shows each', async () => {
+    const windows = ['alltime', 'daily', 'weekly', 'monthly', { rolling: '24h' }, season('s1', -60, 86_400 * 3)];
+    const board = await session.boardOfTwelve({ windows });
+    await service.submit(board, { veteran: 9000 }, { achievedAt: at(-86_400 * 40) });
+    await session.open(board);
+    await session.untilShown(['veteran', ...numbered(1, 12)]);
+    expect((await page.locator('#windows label').allTextContents()).map((label) => label.trim())).toEqual([
+      ...['All time', 'Today', 'This week', 'This month', 'Last 24 hours', 'Season s1'],
+    ]);
+    expect(await page.textContent('#resets')).toBe(' ');
+    await page.getByRole('radio', { name: 'Last 24 hours' }).check();
+    await session.untilShown(numbered(1, 12));
+    await session.until('#resets', /the oldest hour leaves in \d+:\d\d/);
+    await page.getByRole('radio', { name: 'Season s1' }).check();
+    await session.until('#resets', /ends in 2 days 23 h/);
+    expect(await page.locator('#resets').getAttribute('title')).toMatch(/\d{4}/);
+    expect(page.url()).toContain('window=season%3As1');
+    await page.goBack();
+    await session.until('#resets', /the oldest hour leaves in/);
+    expect(await chosen()).toEqual(['Last 24 hours']);
+    await page.goBack();
+    await session.untilShown(['veteran', ...numbered(1, 12)]);
+  });
+
+  it('counts a season down by the second, says that it is over, and shows its final standings', async () => {
+    const board = await session.boardOfTwelve({
+      windows: ['alltime', season('now', -60, 12), season('next', 3600, 7200)],
+      graceSeconds: 2,
+    });
+    await session.open(board, '&window=season:now');
+    await session.untilShown(numbered(1, 12));
+    const left = async () => Number(/ends in 0:(\d\d)/.exec((await page.textContent('#resets')) ?? '')?.[1]);
+    const before = await left();
+    await expect.poll(left, { timeout: 4000 }).toBe(before - 2);
+    await session.until('#standing', /Season now is over.*Late scores may still enter/, SETTLED);
+    await session.until('#standing', /Final standings of Season now/, SETTLED);
+    expect(await session.shown()).toEqual(numbered(1, 12));
+    await service.submit(board, { p12: 5000 });
+    const link = page.getByRole('link', { name: 'CSV' });
+    const csv = await (await fetch(new URL((await link.getAttribute('href'))!, service.url))).text();
+    expect(csv.split('\r\n').slice(1, 3)).toEqual([
+      expect.stringMatching(/^1,1,p1,/),
+      expect.stringMatching(/^2,2,p2,/),
+    ]);
+    await page.locator('#archive-open').click();
+    expect(await page.locator('#archive-ended .archive-title').allTextContents()).toEqual(['Season now']);
+    expect(await page.locator('#archive-upcoming').innerText()).toMatch(/Season next/);
+    await page.keyboard.press('Escape');
+    expect(await page.locator('.archive-panel').isVisible()).toBe(false);
+    expect(await page.evaluate(inPage.focused)).toBe('archive-open');
+    await page.getByRole('radio', { name: 'All time' }).check();
+    await session.untilShown(['p12', ...numbered(1, 11)]);
+    await page.goBack();
+    await session.untilShown(numbered(1, 12));
+    await page.reload();
+    await session.until('#standing', /Final standings of Season now/);
+    await session.untilShown(numbered(1, 12));
+  }, 90_000);
+
+  it('follows the next round when one is over, and leads back to the final standings', async () => {
+    const board = await session.boardOfTwelve({ windows: [{ cron: '* * * * *' }, 'alltime'], graceSeconds: 1 });
+    await session.open(board, '&window=cron');
+    await session.until('#resets', /resets in 0:\d\d/);
+    const round = await page.textContent('#windows label');
+    const running = async () => {
+      const { windows } = await service.call<{ windows: { id: string }[] }>('GET', `/v1/boards/${board}/windows`);
+      return windows[0]!.id;
+    };
+    const first = await running();
+    await service.submit(board, { early: 10_000 });
+    await session.until('#over', /This round is over\./, { timeout: 70_000 });
+    await service.submit(board, { late: 7 });
+    await session.until('#over', /A new round has begun/, { timeout: 20_000 });
+    await expect.poll(() => session.shown(), { timeout: 10_000 }).toEqual(['late']);
+    expect(await page.textContent('#windows label')).not.toBe(round);
+    await page.getByRole('button', { name: 'See its final standings' }).click();
+    await session.until('#standing', /Final standings of/, SETTLED);
+    expect(new URL(page.url()).searchParams.get('window')).toBe(first);
+    await expect.poll(async () => (await session.shown())[0]).toBe('early');
+  }, 150_000);
+
+  it('shows the final standings when an operator closes the window', async () => {
+    const board = await session.boardOfTwelve({ windows: ['alltime', season('s1', -60, 3600)] });
+    await session.open(board, '&window=season:s1');
+    await session.untilShown(numbered(1, 12));
+    await service.call('POST', `/v1/admin/boards/${board}/close-window`, { window: 'season:s1' });
+    await session.until('#standing', /Final standings of Season s1/, SETTLED);
+    await session.until('#resets', /final/);
+    expect(await session.shown()).toEqual(numbered(1, 12));
+    expect(await page.textContent('#archive-name')).toBe('Season s1');
+  }, 60_000);
+
+  it('says that a window is frozen, and moves nothing meanwhile', async () => {
+    const board = await session.boardOfTwelve({
+      windows: ['alltime', season('s1', -60, 3600, { freezeAt: at(6) })],
+    });
+    await session.open(board, '&window=season:s1');
+    await session.untilShown(numbered(1, 12));
+    await session.until('#standing', /Season s1 is frozen since/, SETTLED);
+    await session.until('#resets', /frozen, ends in/);
+    await service.submit(board, { p12: 5000 });
+    await page.getByRole('radio', { name: 'All time' }).check();
+    await session.untilShown(['p12', ...numbered(1, 11)]);
+    await page.getByRole('radio', { name: 'Season s1' }).check();
+    await session.untilShown(numbered(1, 12));
+  }, 60_000);
+
+  it('says in the words of the service that there is no such window, and offers those there are', async () => {
+    await session.open(await session.boardOfTwelve(), '&window=season:never');
+    await session.until('#notice', /has no window "season:never"/);
+    expect(await chosen()).toEqual([]);
+    await page.getByRole('radio', { name: 'Today' }).check();
+    await session.untilShown(numbered(1, 12));
+  });
+});

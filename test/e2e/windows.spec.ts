@@ -1,0 +1,245 @@
+// Real: the built service with its PostgreSQL and Redis, and its clock: windows of some seconds end while it runs.
+import { setTimeout as delay } from 'node:timers/promises';
+import { PostgresDatabase } from '@laddercast/ledger';
+import { startStandalone, type RunningStandalone } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ExportReader, submitAll } from './exports.js';
+import { expectProblem, RestClient } from './rest-client.js';
+
+interface Listed {
+  id: string;
+  state: string;
+  version: number | null;
+  entries: number | null;
+}
+
+const HOUR_MS = 3_600_000;
+let app: RunningStandalone;
+let admin: RestClient;
+let anyone: RestClient;
+let database: PostgresDatabase;
+let exports: ExportReader;
+
+beforeAll(async () => {
+  app = await startStandalone();
+  anyone = new RestClient(app.url);
+  admin = anyone.as(app.adminKey);
+  exports = new ExportReader(app.url);
+  database = new PostgresDatabase({ url: app.databaseUrl });
+  await database.open({ migrate: false });
+}, 60_000);
+afterAll(async () => {
+  await database?.close();
+  await app?.stop();
+});
+
+const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
+
+async function windowsOf(board: string, query = ''): Promise<Listed[]> {
+  const response = await anyone.get(`/v1/boards/${board}/windows${query}`);
+  expect(response.status, response.text).toBe(200);
+  return response.body.windows as Listed[];
+}
+
+const stateOf = async (board: string, windowId: string): Promise<string | undefined> =>
+  (await windowsOf(board)).find(({ id }) => id === windowId)?.state;
+
+describe('the list of windows', () => {
+  const windows = [
+    'weekly',
+    'alltime',
+    { season: 'later', startsAt: inMs(2 * HOUR_MS), endsAt: inMs(3 * HOUR_MS) },
+    { season: 'soon', startsAt: inMs(HOUR_MS), endsAt: inMs(2 * HOUR_MS), freezeAt: inMs(1.5 * HOUR_MS) },
+    { rolling: '24h' },
+    { cron: '0 18 * * 5' },
+    'daily',
+  ];
+  const order = [/^weekly:/, /^alltime$/, /^rolling:24h$/, /^cron:/, /^daily:/, /^season:soon$/, /^season:later$/];
+  const ended = ['season:over', 'daily:2020-01-02', 'daily:2020-01-01'];
+
+  beforeAll(async () => {
+    await admin.makeBoard('listed', { windows, graceSeconds: 3600 });
+    await admin.makeBoard('hidden', { visibility: 'private' });
+    // Late runs may still enter it.
+    await database.query(
+      `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at)
+       SELECT board_uid, 'season:over', 'season', $1, $2 FROM boards WHERE board_id = 'listed'`,
+      [inMs(-2 * HOUR_MS), inMs(-HOUR_MS / 2)],
+    );
+    for (const day of [1, 2]) {
+      await database.query(
+        `WITH w AS (
+           INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, state)
+           SELECT board_uid, $1, 'daily', $2::date, $2::date + 1, 'settled' FROM boards WHERE board_id = 'listed'
+           RETURNING window_uid),
+         e AS (
+           INSERT INTO editions (window_uid, kind, as_of, version) SELECT window_uid, 'final', $2::date + 1, $3 FROM w
+           RETURNING edition_uid)
+         INSERT INTO edition_scopes SELECT edition_uid, 0, 7 FROM e`,
+        [`daily:2020-01-0${day}`, `2020-01-0${day}`, 100 + day],
+      );
+    }
+  });
+
+  it('has the running ones in the order of the definition, then those to come, then ended ones, the newest first', async () => {
+    const shown = await windowsOf('listed');
+    expect(shown).toHaveLength(order.length + ended.length);
+    for (const [at, id] of order.entries()) expect(shown[at]!.id).toMatch(id);
+    expect(shown.slice(order.length).map(({ id }) => id)).toEqual(ended);
+    expect(shown.map(({ state }) => state)).toEqual([
+      ...Array.from({ length: 5 }, () => 'running'),
+      ...['upcoming', 'upcoming', 'ended', 'settled', 'settled'],
+    ]);
+    expect(shown[1]).toEqual({
+      ...{ id: 'alltime', kind: 'alltime', state: 'running', startsAt: null, endsAt: null, resetsAt: null },
+      ...{ freezeAt: null, isFrozen: false, version: null, entries: null },
+    });
+    const soon = windows[3] as { startsAt: string; endsAt: string; freezeAt: string };
+    expect(shown[5]).toMatchObject({ startsAt: soon.startsAt, endsAt: soon.endsAt, freezeAt: soon.freezeAt });
+    expect(shown.at(-1)).toMatchObject({
+      version: 101,
+      entries: 7,
+      endsAt: '2020-01-02T00:00:00.000Z',
+      resetsAt: null,
+    });
+  });
+
+  it('is paged without a window lost or shown twice, and filtered by state', async () => {
+    const whole = (await windowsOf('listed')).map(({ id }) => id);
+    for (const limit of [1, 3, 7]) {
+      const ids: string[] = [];
+      let next: string | null = '';
+      while (next !== null) {
+        const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
+        const response = await anyone.get(`/v1/boards/listed/windows?limit=${limit}${cursor}`);
+        const page = response.body as { windows: Listed[]; next: string | null };
+        expect(page.windows.length).toBeLessThanOrEqual(limit);
+        ids.push(...page.windows.map(({ id }) => id));
+        next = page.next;
+      }
+      expect(ids).toEqual(whole);
+    }
+    const byState = async (state: string): Promise<string[]> =>
+      (await windowsOf('listed', `?state=${state}`)).map(({ id }) => id);
+    expect(await byState('running')).toEqual(whole.slice(0, 5));
+    expect(await byState('upcoming')).toEqual(['season:soon', 'season:later']);
+    expect(await byState('ended')).toEqual([ended[0]]);
+    expect(await byState('settled')).toEqual(ended.slice(1));
+  });
+
+  it('answers 304, and refuses what it does not know', async () => {
+    const { headers } = await anyone.get('/v1/boards/listed/windows');
+    const again = await anyone.get('/v1/boards/listed/windows', { 'If-None-Match': headers['etag']! });
+    expect(again.status).toBe(304);
+    for (const query of [
+      'cursor=x',
+      'cursor=ended:1.99999999999',
+      'limit=0',
+      'limit=501',
+      'state=open',
+      'window=daily',
+    ]) {
+      expectProblem(await anyone.get(`/v1/boards/listed/windows?${query}`), 'VALIDATION_FAILED');
+    }
+    expectProblem(await anyone.get('/v1/boards/hidden/windows'), 'UNAUTHENTICATED');
+    expectProblem(await anyone.get('/v1/boards/none/windows'), 'BOARD_NOT_FOUND');
+  });
+});
+
+describe('a season of seconds', () => {
+  it('reads the same from Redis, and later from PostgreSQL, and its export with it', async () => {
+    const season = { season: 'short', startsAt: inMs(-HOUR_MS), endsAt: inMs(4000) };
+    await admin.makeBoard('seasons', {
+      windows: [season, 'alltime'],
+      scopes: ['global', 'region'],
+      sharding: { by: 'hash', count: 3 },
+      columns: [{ name: 'moves', order: 'asc' }],
+      graceSeconds: 0,
+      keepEndedSeconds: 8,
+      // Most of what is read is not in the snapshot.
+      push: { top: 10 },
+    });
+    for (let at = 0; at < 60; at += 4) await admin.put(`/v1/players/s${at}`, { region: 'EU' });
+    const runs = Array.from({ length: 60 }, (_, at) => ({
+      playerId: `s${at}`,
+      score: Math.floor(at / 5) + 0.1,
+      columns: { moves: at % 2 },
+      metadata: { at },
+    }));
+    await submitAll(admin, 'seasons', runs);
+    const windowId = 'season:short';
+    const running = await exports.rows('seasons', `?window=${windowId}`);
+    expect(running).toHaveLength(60);
+
+    /** Every kind of read, without what says when and of which version it is. */
+    const readings = async (): Promise<unknown[]> => {
+      const paths = ['', '&rankStyle=competition', '&scope=region:EU', '&offset=50&limit=20'].map(
+        (q) => `entries?x${q}`,
+      );
+      const others = ['players/s17?x&around=4', 'players/s40?x&scope=region:EU', 'rank?x&score=7.1', 'rank?x&score=99'];
+      const answers = [];
+      for (const path of [...paths, ...others, 'players/nobody?x&fallback=last']) {
+        const response = await anyone.get(`/v1/boards/seasons/${path.replace('?x', `?window=${windowId}`)}`);
+        expect(response.status, `${path}: ${response.text}`).toBe(200);
+        answers.push({ path, body: response.body as Record<string, unknown> });
+      }
+      const lookup = await anyone.post(`/v1/boards/seasons/lookups?window=${windowId}`, {
+        playerIds: ['s3', 'x', 's59'],
+      });
+      answers.push({ path: 'lookups', body: lookup.body as Record<string, unknown> });
+      return answers.map(({ path, body: { asOf, boardVersion, ...body } }) => {
+        expect(asOf).toBeDefined();
+        versions.set(path, [...(versions.get(path) ?? []), boardVersion as number]);
+        return { path, body };
+      });
+    };
+    const versions = new Map<string, number[]>();
+
+    await expect.poll(() => stateOf('seasons', windowId), { timeout: 15_000, interval: 100 }).toBe('settled');
+    const fromRedis = await readings();
+    const [listed] = await windowsOf('seasons', '?state=settled');
+    expect(listed).toMatchObject({ id: windowId, entries: 60, version: expect.any(Number) as number });
+    expect(await exports.rows('seasons', `?window=${windowId}`)).toEqual(running);
+    const late = await admin.post('/v1/boards/seasons/scores', {
+      ...{ playerId: 's0', score: 1e6, columns: { moves: 0 }, window: windowId, achievedAt: season.startsAt },
+    });
+    expectProblem(late, 'WINDOW_CLOSED');
+
+    // After what the board keeps, and what clocks may be apart.
+    await delay(Math.max(0, Date.parse(season.endsAt) + 9000 - Date.now()));
+    await expect.poll(readings, { timeout: 10_000 }).toEqual(fromRedis);
+    await admin.put('/v1/players/s4', { region: 'US' });
+    expect(await readings()).toEqual(fromRedis);
+    for (const seen of versions.values()) expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(await exports.rows('seasons', `?window=${windowId}`)).toEqual(running);
+
+    // It is the standings that were read: without them there is nothing.
+    await database.query(`DELETE FROM editions WHERE version = $1 AND kind = 'final'`, [listed!.version]);
+    for (const path of ['players/s17?', 'rank?score=7.1&', 'entries?offset=50&', 'export?']) {
+      expectProblem(await anyone.get(`/v1/boards/seasons/${path}window=${windowId}`), 'SNAPSHOT_GONE');
+    }
+  }, 60_000);
+
+  it('shows everyone but admins how it stood at its freeze, until it ends', async () => {
+    const season = { season: 'cold', startsAt: inMs(-HOUR_MS), freezeAt: inMs(2500), endsAt: inMs(10_000) };
+    await admin.makeBoard('frozen', { windows: [season], graceSeconds: 0 });
+    await submitAll(admin, 'frozen', [
+      { playerId: 'ada', score: 5 },
+      { playerId: 'bob', score: 3 },
+    ]);
+    const scores = async (token?: string): Promise<string[]> =>
+      (await exports.rows('frozen', '?window=season:cold', token)).map(({ playerId, score }) => `${playerId} ${score}`);
+    expect(await scores()).toEqual(['ada 5', 'bob 3']);
+    await expect
+      .poll(async () => (await windowsOf('frozen'))[0], { timeout: 10_000 })
+      .toMatchObject({ isFrozen: true, freezeAt: season.freezeAt, state: 'running' });
+    await submitAll(admin, 'frozen', [{ playerId: 'bob', score: 9 }]);
+    await expect
+      .poll(async () => (await exports.text('frozen', '?window=season:cold')).response.status, { timeout: 5000 })
+      .toBe(200);
+    expect(await scores()).toEqual(['ada 5', 'bob 3']);
+    expect(await scores(app.adminKey)).toEqual(['bob 9', 'ada 5']);
+    await expect.poll(() => stateOf('frozen', 'season:cold'), { timeout: 15_000 }).toBe('settled');
+    expect(await scores()).toEqual(['bob 9', 'ada 5']);
+  }, 60_000);
+});

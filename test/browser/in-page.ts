@@ -5,7 +5,6 @@ export const inPage = {
   whereKeysCouldBe: '[JSON.stringify(sessionStorage), JSON.stringify(localStorage), location.href, document.cookie]',
   width: 'document.documentElement.scrollWidth',
   offeredScopes: "[...document.querySelectorAll('#scope-values option')].map(({ value }) => value)",
-  scrolled: 'Math.round(document.documentElement.scrollTop)',
   movements: 'document.getAnimations().length',
   rowGlides: `new Promise((resolve) => {
     const isGliding = ({ effect }) =>

@@ -158,8 +158,7 @@ async function unlisted(window, turn) {
 }
 
 function showScope(kinds) {
-  const { kind, value } = readScope(choice.scope);
-  const guildName = kind === 'guild' ? guildNames.of(value) : null;
+  const guildName = guildNames.of(readScope(choice.scope).value);
   scopes.show({ kinds, scope: choice.scope, isOffered: choice.view !== 'guilds', guildName });
 }
 

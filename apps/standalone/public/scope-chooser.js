@@ -53,7 +53,7 @@ export class ScopeChooser {
     byId('scope-chip').addEventListener('click', onLeaveGuild);
   }
 
-  /** Offers the kinds of this board, with the present scope; `guildName` is that of the chosen guild. */
+  /** Offers the kinds of this board, with the present scope; `guildName` is that of the guild, where one is chosen. */
   show({ kinds, scope, isOffered, guildName }) {
     const { kind, value } = readScope(scope);
     const isGuild = kind === 'guild';
@@ -62,7 +62,7 @@ export class ScopeChooser {
     byId('scope').hidden = !isOffered || (offered.length === 0 && !isGuild);
     byId('scope-choice').hidden = isGuild;
     byId('scope-chip').hidden = !isGuild;
-    byId('scope-chip-name').textContent = guildName ?? value;
+    byId('scope-chip-name').textContent = guildName;
     if (isGuild) return;
     const select = byId('scope-kind');
     select.replaceChildren(option(EVERYBODY, 'Everybody'), ...offered.map((one) => option(one, `${kindLabel(one)}…`)));

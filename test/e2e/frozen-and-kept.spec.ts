@@ -76,6 +76,11 @@ describe('a board at other times than now', () => {
     expect(await submit(server, 'cup', 'cy', 500)).toBeNull();
     expect(await submit(server, 'cup', 'ada', 400)).toBeNull();
     expect(await submit(admin, 'cup', 'dee', 600)).toMatchObject({ after: 1, total: 4 });
+    // Neither does the answer to a repetition tell.
+    const repeated = { submissionId: 'again', playerId: 'cy', score: 1 };
+    await server.post('/v1/boards/cup/scores', repeated);
+    const second = (await server.post('/v1/boards/cup/scores', repeated)).body as object;
+    expect(second).toMatchObject({ replayed: true, rank: null });
     const batch = { submissions: [{ board: 'cup', playerId: 'cy', score: 501 }] };
     const [result] = ((await server.post('/v1/scores', batch)).body as { results: { rank: unknown }[] }).results;
     expect(result).toMatchObject({ outcome: 'improved', rank: null });

@@ -102,6 +102,16 @@ describe('guilds in the ledger', () => {
     expect(
       (await node.guilds.members(red(), { limit: 2, after: `b${own}`, reader: 'key' })).map(({ playerId }) => playerId),
     ).toEqual([`c${own}`]);
+    await node.database.query(
+      `INSERT INTO players (player_id, listed, changed_at) VALUES ($1, false, ladder_now())
+       ON CONFLICT (player_id) DO UPDATE SET listed = false`,
+      [`b${own}`],
+    );
+    const seenBy = async (playerId: string): Promise<string[]> =>
+      (await node.guilds.members(red(), { limit: 2, after: '', reader: { playerId } })).map((one) => one.playerId);
+    // A page is full without those whom its reader may not see: not even as a place to go on from.
+    expect(await seenBy(`a${own}`)).toEqual([`a${own}`, `c${own}`]);
+    expect(await seenBy(`b${own}`)).toEqual([`a${own}`, `b${own}`]);
     expect(await refusal(node.guilds.delete(red()))).toBe('GUILD_NOT_EMPTY');
     for (const player of ['c', 'a', 'b']) await leave(red(), player);
     await node.guilds.delete(red());

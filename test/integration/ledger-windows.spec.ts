@@ -6,7 +6,7 @@ import {
   type BoardDefinition,
   type EntryChanged,
 } from '@laddercast/domain';
-import { announceBoard, type SubmitReceipt } from '@laddercast/ledger';
+import { announceBoard, StaleBoardError, type SubmitReceipt } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LedgerNode, submissionOf } from './ledger-node.js';
@@ -200,6 +200,18 @@ describe('windows in the ledger', () => {
     for (const freezeAt of [null, '2026-11-20T14:10:00Z', '2026-11-20T15:00:00Z']) {
       expect(await refusal(put({ windows: [{ ...season, freezeAt }] }, board.id))).toBe('WINDOW_MISMATCH');
     }
+  });
+
+  it('are not made for a definition that was replaced', async () => {
+    const board = await put({ windows: ['daily'], timeZone: 'Europe/Berlin' });
+    await clock.stopAt(at('2026-11-20T12:00:00Z'));
+    await submit(board, 'ada', 1);
+    const behind = other.boards.byId(board.id)!;
+    await put({ windows: ['daily'], timeZone: 'America/New_York' }, board.id);
+    const next = at('2026-11-25T12:00:00Z');
+    await expect(other.windows.at(behind, next, next)).rejects.toThrow(StaleBoardError);
+    expect(await other.windows.find(board.uid, 'daily:2026-11-25')).toBeUndefined();
+    expect((await other.windows.at(now(board), next, next)).map(({ id }) => id)).toEqual(['daily:2026-11-25']);
   });
 
   it('that are closed early again and again leave the rest of their time to the next', async () => {

@@ -58,7 +58,7 @@ export class BoardRegistry {
       await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
       if (!current) return { board: await this.create(transaction, id, definition), created: true };
       const hasEntries = await this.hasEntries(transaction, current.board_uid);
-      const before = withBoardDefaults(current.definition);
+      const before = current.definition;
       if (hasEntries && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
       if (!hasEntries && !keepsWindows(before, definition)) {
         // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
@@ -76,7 +76,7 @@ export class BoardRegistry {
     definition: BoardDefinition,
   ): Promise<Board> {
     const uid = current.board_uid;
-    const before = withBoardDefaults(current.definition);
+    const before = current.definition;
     const windowsSinceMs = await sinceOfAddedWindows(transaction, before, definition, current.windows_since);
     await moveSeasons(transaction, uid, before, definition);
     const revision = await announceBoard(transaction, this.lanes, uid, id);
@@ -146,7 +146,8 @@ export class BoardRegistry {
       `SELECT board_uid, revision, definition_revision, definition, windows_since FROM boards WHERE board_id = $1`,
       [id],
     );
-    return row;
+    // What an earlier release stored lacks the options that came later.
+    return row && { ...row, definition: withBoardDefaults(row.definition) };
   }
 
   private async create(transaction: SqlRunner, id: string, definition: BoardDefinition): Promise<Board> {

@@ -47,20 +47,19 @@ export class EditionOvertakenError extends Error {
 
 /**
  * Writes a window's standings as they are in the transaction, which ends with {@link sealEdition}.
- * @param options `asOf`: the moment, as PostgreSQL writes it; `top`: how many rows of each list, null for all
+ * @param moment `asOf`: the moment, as PostgreSQL writes it; `top`: how many rows of each list, null for all
  * @returns the edition's number, null when there is one of that kind and moment already
  */
 export async function writeEdition(
   transaction: SqlRunner,
   { windowUid, definition }: WindowOfDefinition,
   kind: EditionKind,
-  options: { asOf: string; version: number; top: number | null },
+  { asOf, top }: { asOf: string; top: number | null },
 ): Promise<number | null> {
-  const { asOf, version, top } = options;
   const [edition] = await transaction.query<{ edition_uid: number }>(
-    `INSERT INTO editions (window_uid, kind, as_of, version) VALUES ($1, $2, $3, $4)
+    `INSERT INTO editions (window_uid, kind, as_of, version) VALUES ($1, $2, $3, 0)
      ON CONFLICT (window_uid, kind, as_of) DO NOTHING RETURNING edition_uid`,
-    [windowUid, kind, asOf, version],
+    [windowUid, kind, asOf],
   );
   if (edition === undefined) return null;
   await transaction.query(writeStandingsSql(definition, kind), [windowUid, asOf, edition.edition_uid, top]);

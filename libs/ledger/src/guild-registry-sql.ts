@@ -3,7 +3,7 @@ export const GUILD_OF_PLAYER = `
   FROM guild_members WHERE player_id = $1`;
 
 export const MEMBERS_OF_GUILD = `
-  SELECT m.player_id AS "playerId", p.display_name AS "displayName", coalesce(p.listed, true) AS listed,
+  SELECT m.player_id AS "playerId", p.display_name AS "displayName",
     (extract(epoch FROM m.joined_at) * 1000)::bigint AS "joinedAtMs"
   FROM guild_members AS m
   LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = m.player_id LIMIT 1) AS p ON true

@@ -31,7 +31,6 @@ export interface GuildMember {
   playerId: string;
   displayName: string | null;
   joinedAtMs: number;
-  listed: boolean;
 }
 
 export interface GuildRegistryParts {

@@ -120,7 +120,7 @@ export class StandingsKeeper {
     kind: EditionKind,
     options: { asOf: string; top: number | null },
   ): Promise<void> {
-    const uid = await writeEdition(transaction, window, kind, { ...options, version: 0 });
+    const uid = await writeEdition(transaction, window, kind, options);
     if (uid !== null) await sealEdition(transaction, this.lanes, window, { uid, kind });
   }
 }

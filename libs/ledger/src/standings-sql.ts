@@ -1,5 +1,6 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type BoardDefinition } from '@laddercast/domain';
 import type { EditionKind } from './edition-catalog.js';
+import { entryOrderSql, valueOrderSql } from './entry-order-sql.js';
 import { guildScoreSql } from './guild-aggregate.js';
 
 /** The most lists that a preview shows. */
@@ -37,30 +38,25 @@ const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
   GROUP BY name`;
 
 /**
- * Every row of a window's lists with its ranks, ordered as the sort keys order (see sort-key.ts of the domain):
+ * Every row of a window's lists with its ranks:
  * `$1` the window, `$2` the moment.
  */
 function rankedSql(definition: BoardDefinition, kind: EditionKind): string {
-  const { order, columns, tiebreak, scopes } = definition;
-  const values = [`score ${order}`, ...columns.map((column, index) => `columns[${index + 1}] ${column.order}`)].join(
-    ', ',
-  );
-  const time = { earliest: ', achieved_at_ms ASC', latest: ', achieved_at_ms DESC', none: '' }[tiebreak];
   return `
     WITH counted AS (${kind === 'frozen' ? ENTRIES_FROZEN : ENTRIES_NOW}),
     listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, members) AS (
       SELECT ${GLOBAL_SCOPE}, c.*, NULL::int FROM counted c
       UNION ALL
       SELECT u.scope_uid, c.*, NULL FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
-      ${scopes.includes('guild') ? guildRows(definition, kind) : ''}),
+      ${definition.scopes.includes('guild') ? guildRows(definition, kind) : ''}),
     ranked AS (
       SELECT *, count(*) OVER (PARTITION BY scope_uid) AS total,
         rank() OVER by_value AS competition, dense_rank() OVER by_value AS dense,
-        row_number() OVER (PARTITION BY scope_uid ORDER BY ${values}${time}, player_id COLLATE "C") AS ordinal
+        row_number() OVER (PARTITION BY scope_uid ORDER BY ${entryOrderSql(definition)}) AS ordinal
       FROM listed
       -- Where nothing is frozen this alone says what type the moment has.
       WHERE $2::timestamptz IS NOT NULL
-      WINDOW by_value AS (PARTITION BY scope_uid ORDER BY ${values}))`;
+      WINDOW by_value AS (PARTITION BY scope_uid ORDER BY ${valueOrderSql(definition)}))`;
 }
 
 /** Writes the rows and totals of edition `$3`, of each list the first `$4` (null: all). */

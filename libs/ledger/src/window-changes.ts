@@ -1,4 +1,5 @@
 import { LadderError, nameOfSpec, type BoardDefinition, type SeasonSpec, type WindowSpec } from '@laddercast/domain';
+import { ledgerNowMs } from './ledger-clock.js';
 import type { SqlRunner } from './postgres-database.js';
 
 interface SeasonRow {
@@ -20,14 +21,12 @@ export async function sinceOfAddedWindows(
   to: BoardDefinition,
   known: Record<string, number>,
 ): Promise<Record<string, number>> {
-  const [row] = await transaction.query<{ now_ms: number }>(
-    'SELECT (extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms',
-  );
+  const nowMs = await ledgerNowMs(transaction);
   const before = from.windows.map(nameOfSpec);
   const since = to.windows.flatMap((spec): [string, number][] => {
     const name = nameOfSpec(spec);
     if (isSeason(spec)) return [];
-    if (!before.includes(name)) return [[name, row!.now_ms]];
+    if (!before.includes(name)) return [[name, nowMs]];
     return known[name] === undefined ? [] : [[name, known[name]]];
   });
   return Object.fromEntries(since);

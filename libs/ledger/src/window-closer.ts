@@ -197,7 +197,7 @@ export class WindowCloser {
           [windowUid],
         );
         if (row === undefined) return null;
-        const uid = await writeEdition(transaction, window, 'final', { asOf: row.as_of, version: 0, top: null });
+        const uid = await writeEdition(transaction, window, 'final', { asOf: row.as_of, top: null });
         if (uid === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
         const version = await sealEdition(transaction, lanes, window, { uid, kind: 'final' });
         await transaction.query(`UPDATE windows SET state = 'settled' WHERE window_uid = $1`, [windowUid]);

@@ -1,6 +1,6 @@
 import { GLOBAL_SCOPE, LadderError, type BoardOrdering, type RankStyle } from '@laddercast/domain';
 import type { EntryEnricher } from '@laddercast/extension';
-import type { PostgresDatabase, ScopeCatalog } from '@laddercast/ledger';
+import { entryOrderSql, type PostgresDatabase, type ScopeCatalog } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import type { ExportedRow } from './export-lines.js';
 import { inTime } from './in-time.js';
@@ -37,16 +37,12 @@ const LAST_SQL = `
   SELECT coalesce((SELECT max(ordinal) FROM standings WHERE edition_uid = $1 AND scope_uid = $2), 0) AS last
   FROM editions WHERE edition_uid = $1`;
 
-/** The entries of window `$1` in scope `$2` (null: of everybody), in the order of the sort keys (see sort-key.ts of the domain). */
-function entriesSql({ order, columns, tiebreak }: BoardOrdering): string {
-  const values = [`e.score ${order}`, ...columns.map((column, index) => `e.columns[${index + 1}] ${column.order}`)];
-  const time = { earliest: ', e.achieved_at_ms ASC', latest: ', e.achieved_at_ms DESC', none: '' }[tiebreak];
-  return `
-    SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
-    FROM entries e LEFT JOIN players p USING (player_id)
-    WHERE e.window_uid = $1 AND NOT e.removed AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
-    ORDER BY ${values.join(', ')}${time}, e.player_id COLLATE "C"`;
-}
+/** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
+const entriesSql = (ordering: BoardOrdering): string => `
+  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
+  FROM entries e LEFT JOIN players p USING (player_id)
+  WHERE e.window_uid = $1 AND NOT e.removed AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
+  ORDER BY ${entryOrderSql(ordering)}`;
 
 export interface ExportRowsOptions {
   style: RankStyle;

@@ -1,0 +1,11 @@
+import type { BoardOrdering } from '@laddercast/domain';
+
+/** The order of entries by what the competition and dense styles look at: score, then columns. */
+export const valueOrderSql = ({ order, columns }: Pick<BoardOrdering, 'order' | 'columns'>): string =>
+  [`score ${order}`, ...columns.map((column, index) => `columns[${index + 1}] ${column.order}`)].join(', ');
+
+/** The whole order of entries, exactly as the sort keys order them (see sort-key.ts of the domain). */
+export function entryOrderSql(ordering: BoardOrdering): string {
+  const time = { earliest: ', achieved_at_ms ASC', latest: ', achieved_at_ms DESC', none: '' }[ordering.tiebreak];
+  return `${valueOrderSql(ordering)}${time}, player_id COLLATE "C"`;
+}

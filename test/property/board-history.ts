@@ -128,7 +128,7 @@ export class BoardHistory {
     const latestMs = Math.max(...counted.map(({ atMs }) => atMs));
     switch (this.rules.operator) {
       case 'sum':
-        return { score: counted.reduce((sum, { score }) => sum + score, 0), atMs: latestMs };
+        return window.id.startsWith(ROLLING) ? addedUp(hoursOf(counted).map(addedUp)) : addedUp(counted);
       case 'latest':
         return counted.filter(({ atMs }) => atMs === latestMs).at(-1)!;
       case 'best':
@@ -156,6 +156,25 @@ export class BoardHistory {
       ...(guild === null ? [] : [`guild:${guild}`]),
     ];
   }
+}
+
+/** What runs add up to in their order: a first 0 makes an entry, a later one changes nothing, its time neither. */
+function addedUp(runs: readonly Run[]): Run {
+  const added = runs.filter(({ score }, index) => index === 0 || score !== 0);
+  return {
+    score: added.reduce((sum, { score }) => sum + score, 0),
+    atMs: Math.max(...added.map(({ atMs }) => atMs)),
+  };
+}
+
+/** Runs by the hour that they were made in, the oldest hour first, each hour in the order in which they came. */
+function hoursOf(runs: readonly Run[]): Run[][] {
+  const hours = new Map<number, Run[]>();
+  for (const run of runs) {
+    const hour = Math.floor(run.atMs / HOUR_MS);
+    hours.set(hour, [...(hours.get(hour) ?? []), run]);
+  }
+  return [...hours].sort(([a], [b]) => a - b).map(([, ofHour]) => ofHour);
 }
 
 /** Higher is better, then earlier, then by the bytes of the name. */

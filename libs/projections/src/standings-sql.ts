@@ -1,7 +1,8 @@
 /**
  * Statements that read standings: each is one, so that an edition is there as a whole or not at all. `$1` is the edition,
  * `$2` the scope. They answer at least one row, of what every reading says of the list, while the edition is there.
- * Look-ups are LATERAL, so that their plans stay probes of an index however long an edition is.
+ * Look-ups are LATERAL, so that their plans stay probes of an index however long an edition is; stretches are asked for
+ * in their order, which only the index that begins with it has: before an edition is analysed all indexes look alike.
  */
 
 const HEAD = `
@@ -17,16 +18,17 @@ const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2'
 export const STANDINGS_PAGE = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
-    SELECT ${ROW} ${OF_LIST} AND s.ordinal > $3::bigint AND s.ordinal <= $4::bigint) AS found ON true
+    SELECT ${ROW} ${OF_LIST} AND s.ordinal > $3::bigint AND s.ordinal <= $4::bigint
+    ORDER BY s.ordinal) AS found ON true
   ORDER BY found.ordinal`;
 
 /** The row of the player `$3`, with up to `$4` rows before it and `$5` after it. */
 export const STANDINGS_AROUND = `
   SELECT head.*, found.* FROM ${HEAD}
-  LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} AND s.player_id = $3) AS own ON true
+  LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} AND s.player_id = $3 LIMIT 1) AS own ON true
   LEFT JOIN LATERAL (
-    SELECT ${ROW} ${OF_LIST} AND s.ordinal >= own.ordinal - $4::bigint AND s.ordinal <= own.ordinal + $5::bigint) AS found
-    ON true
+    SELECT ${ROW} ${OF_LIST} AND s.ordinal >= own.ordinal - $4::bigint AND s.ordinal <= own.ordinal + $5::bigint
+    ORDER BY s.ordinal) AS found ON true
   ORDER BY found.ordinal`;
 
 /** The rows of the players `$3`. */

@@ -5,6 +5,7 @@ import {
   RedisConnection,
   RedisLaneMarks,
   RedisRankProjection,
+  FIRST_GENERATION,
 } from '@laddercast/projections';
 import { PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
@@ -34,7 +35,14 @@ describe('reads of a projection that lost entries', () => {
     const watch = new ProjectionWatch(marks, committed, [0, 1]);
     const projection = new RedisRankProjection(redis, () => watch.assertWhole());
     const ordering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] } as const;
-    const list = { boardUid: 1, windowUid: 1, scope: 0, ordering: { ...ordering, columns: [] }, shards: 2 };
+    const list = {
+      boardUid: 1,
+      windowUid: 1,
+      scope: 0,
+      ordering: { ...ordering, columns: [] },
+      shards: 2,
+      ...FIRST_GENERATION,
+    };
     const look = async (): Promise<number> => {
       await watch.look();
       return (await projection.total(list)).total;

@@ -8,6 +8,7 @@ import {
   RedisSnapshotStore,
   type Announcement,
   type RankList,
+  FIRST_GENERATION,
 } from '@laddercast/projections';
 import { rankProjectionConformance } from '@laddercast/testing';
 import { Redis } from 'ioredis';
@@ -38,7 +39,7 @@ describe('ranks in a Redis cluster', () => {
 describe('a Redis cluster', () => {
   it('holds the shards of one list on several masters, each script in one slot', async () => {
     const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
-    const list: RankList = { boardUid: 2, windowUid: 1, scope: 0, ordering, shards: 12 };
+    const list: RankList = { boardUid: 2, windowUid: 1, scope: 0, ordering, shards: 12, ...FIRST_GENERATION };
     const projection = new RedisRankProjection(redis);
     for (let shard = 0; shard < list.shards; shard += 1) {
       const playerId = `p${shard}`;
@@ -66,7 +67,7 @@ describe('a Redis cluster', () => {
   it('finds a script again that a master has forgotten', async () => {
     await Promise.all(masters.map((master) => onServer(master, (server) => server.script('FLUSH'))));
     const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
-    const list: RankList = { boardUid: 2, windowUid: 2, scope: 0, ordering, shards: 9 };
+    const list: RankList = { boardUid: 2, windowUid: 2, scope: 0, ordering, shards: 9, ...FIRST_GENERATION };
     expect(await new RedisRankProjection(redis).total(list)).toEqual({ total: 0, listVersion: 0 });
   });
 
@@ -101,7 +102,7 @@ describe('a Redis cluster', () => {
   it('says within seconds that the ranks are unavailable when a master is gone', async () => {
     const projection = new RedisRankProjection(redis);
     const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
-    const list: RankList = { boardUid: 2, windowUid: 3, scope: 0, ordering, shards: 12 };
+    const list: RankList = { boardUid: 2, windowUid: 3, scope: 0, ordering, shards: 12, ...FIRST_GENERATION };
     await projection.total(list);
     await masters[2]!.stop();
     const began = performance.now();

@@ -1,14 +1,20 @@
 // Real: servers of the test's own that are stopped, started again and halted.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BoardOrdering } from '@laddercast/domain';
-import { RedisConnection, RedisRankProjection, RedisSnapshotStore, type RankList } from '@laddercast/projections';
+import {
+  RedisConnection,
+  RedisRankProjection,
+  RedisSnapshotStore,
+  type RankList,
+  FIRST_GENERATION,
+} from '@laddercast/projections';
 import { freePort, openTcpProxy } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startRedis, type RedisProcess } from './redis-process.js';
 
 const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
-const list: RankList = { boardUid: 1, windowUid: 1, scope: 0, ordering, shards: 2 };
+const list: RankList = { boardUid: 1, windowUid: 1, scope: 0, ordering, shards: 2, ...FIRST_GENERATION };
 const undo: (() => Promise<unknown> | void)[] = [];
 
 afterEach(async () => {

@@ -1,6 +1,12 @@
 // Real: Redis or Valkey. A trip is everything that is sent together, to however many nodes.
 import type { BoardOrdering, RankStyle } from '@laddercast/domain';
-import { LOOKUP_PLAYERS_MAX, RedisConnection, RedisRankProjection, type RankList } from '@laddercast/projections';
+import {
+  LOOKUP_PLAYERS_MAX,
+  RedisConnection,
+  RedisRankProjection,
+  type RankList,
+  FIRST_GENERATION,
+} from '@laddercast/projections';
 import { applyAll, emptyTestRedis, expectedRows, SortedArrayOracle, type RankChange } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -35,7 +41,7 @@ afterAll(() => redis.close());
 
 /** A list of masses of ties, the oracle of it, and a projection that remembers nothing yet. */
 async function filledList(shards: number) {
-  const list: RankList = { boardUid: 6, windowUid: windowUid++, scope: 0, ordering, shards };
+  const list: RankList = { boardUid: 6, windowUid: windowUid++, scope: 0, ordering, shards, ...FIRST_GENERATION };
   const projection = new RedisRankProjection(redis);
   const oracle = new SortedArrayOracle(ordering);
   let version = 0;

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BoardOrdering } from '@laddercast/domain';
-import { RedisConnection, RedisRankProjection, type RankList } from '@laddercast/projections';
+import { RedisConnection, RedisRankProjection, type RankList, FIRST_GENERATION } from '@laddercast/projections';
 import {
   applyAll,
   emptyTestRedis,
@@ -51,6 +51,7 @@ const listOf = (shards: number, ordering = byTime): RankList => ({
   scope: 0,
   ordering,
   shards,
+  ...FIRST_GENERATION,
 });
 
 /** Entries on few scores, their times a permutation. */

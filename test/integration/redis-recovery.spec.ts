@@ -7,6 +7,7 @@ import {
   shardOf,
   withBoardDefaults,
   type Board,
+  firstLayouts,
 } from '@laddercast/domain';
 import { PostgresDatabase } from '@laddercast/ledger';
 import {
@@ -105,11 +106,12 @@ async function fill(): Promise<void> {
     keepEndedSeconds: 3600,
     columns: [{ name: 'moves', order: 'asc' }],
   });
+  const layouts = firstLayouts(definition);
   const [row] = await database.query<{ uid: number }>(
-    `INSERT INTO boards (board_id, definition, revision) VALUES ('blitz', $1, 1) RETURNING board_uid AS uid`,
-    [JSON.stringify(definition)],
+    `INSERT INTO boards (board_id, definition, layouts, revision) VALUES ('blitz', $1, $2, 1) RETURNING board_uid AS uid`,
+    [JSON.stringify(definition), JSON.stringify(layouts)],
   );
-  board = { uid: row!.uid, id: 'blitz', revision: 1, definitionRevision: 1, windowsSinceMs: {}, definition };
+  board = { uid: row!.uid, id: 'blitz', revision: 1, definitionRevision: 1, windowsSinceMs: {}, definition, layouts };
   const ends = { alltime: null, over: '-2 hours', running: '1 hour', kept: '-30 minutes' };
   windows = {} as typeof windows;
   for (const [name, end] of Object.entries(ends)) {

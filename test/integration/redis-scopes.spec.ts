@@ -8,6 +8,7 @@ import {
   type Board,
   type EntryChange,
   type EntryChanged,
+  firstLayouts,
 } from '@laddercast/domain';
 import type { LogRecord } from '@laddercast/event-log';
 import { BoardCatalog, WindowCatalog } from '@laddercast/ledger';
@@ -33,20 +34,22 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 const SCOPES = [16, 17, 18, 19];
 const PLAYERS = ['ada', 'bob', 'cy', 'dee', 'eve'];
 const DAY_MS = 86_400_000;
+const definition = withBoardDefaults({
+  order: 'desc',
+  operator: 'best',
+  columns: [{ name: 'moves', order: 'asc' }],
+  sharding: { count: 2 },
+  graceSeconds: 60,
+  keepEndedSeconds: 3600,
+});
 const board: Board = {
   uid: 7,
   id: 'there',
   revision: 1,
   definitionRevision: 1,
   windowsSinceMs: {},
-  definition: withBoardDefaults({
-    order: 'desc',
-    operator: 'best',
-    columns: [{ name: 'moves', order: 'asc' }],
-    sharding: { count: 2 },
-    graceSeconds: 60,
-    keepEndedSeconds: 3600,
-  }),
+  definition,
+  layouts: firstLayouts(definition),
 };
 
 /** Counts what it is asked to apply, and refuses to take entries out, as long as it is told to. */

@@ -1,7 +1,14 @@
 // Real: Nest's microservice around the sagas, the command bus, PostgreSQL with the log. The projection's command
 // handlers are replaced by ones that write down what they get.
 import { setTimeout as delay } from 'node:timers/promises';
-import { encodeSortKey, LadderError, withBoardDefaults, type Board, type LadderEvent } from '@laddercast/domain';
+import {
+  encodeSortKey,
+  LadderError,
+  withBoardDefaults,
+  type Board,
+  type LadderEvent,
+  firstLayouts,
+} from '@laddercast/domain';
 import { PostgresEventLog, type LogBatch, type LogRecord, type Topic } from '@laddercast/event-log';
 import { BoardCatalog, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
 import {
@@ -166,13 +173,15 @@ describe('SagaServer', () => {
 });
 
 describe('ScoreSaga', () => {
+  const definition = withBoardDefaults({ order: 'desc', operator: 'best', sharding: { count: 3 } });
   const board: Board = {
     uid: BOARD_UID,
     id: 'there',
     revision: 1,
     definitionRevision: 1,
     windowsSinceMs: {},
-    definition: withBoardDefaults({ order: 'desc', operator: 'best', sharding: { count: 3 } }),
+    definition,
+    layouts: firstLayouts(definition),
   };
   const commands: (ApplyEntriesCommand | MarkLaneCommand)[] = [];
   let failuresLeft = 0;

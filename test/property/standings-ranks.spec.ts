@@ -1,7 +1,7 @@
 // Real: PostgreSQL with the ledger's schema. Standings are checked against a sorted array, as the ranks in Redis are.
 import { encodeSortKey, GLOBAL_SCOPE, type BoardOrdering, type SortKey } from '@laddercast/domain';
 import { PostgresDatabase } from '@laddercast/ledger';
-import { StandingsRanks, versionBeyond, type RankList } from '@laddercast/projections';
+import { StandingsRanks, versionBeyond, type RankList, FIRST_GENERATION } from '@laddercast/projections';
 import {
   createTestDatabase,
   oracleOf,
@@ -25,7 +25,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = new PostgresDatabase({ url: testDatabase.url });
   await database.open({ migrate: true });
-  await database.query(`INSERT INTO boards (board_id, definition, revision) VALUES ('b', '{}', 1)`);
+  await database.query(`INSERT INTO boards (board_id, definition, layouts, revision) VALUES ('b', '{}', '{}', 1)`);
   await database.query(
     `INSERT INTO windows (board_uid, window_id, kind, state) SELECT board_uid, 'alltime', 'alltime', 'open' FROM boards`,
   );
@@ -90,14 +90,15 @@ describe('standings', () => {
     scope: GLOBAL_SCOPE,
     ordering: ORDERING,
     shards,
+    ...FIRST_GENERATION,
     edition,
   });
   const keyOf = (score: number): SortKey => encodeSortKey(ORDERING, { score, columns: [], achievedAtMs: 0 }, 'x');
 
   it('have a version beyond what any counter can have reached by then', async () => {
     const edition = await makeEdition(GLOBAL_SCOPE, 0);
-    expect((await ranks.total(listOf(edition, 3))).listVersion).toBe(versionBeyond(3, asOfMs));
-    expect(versionBeyond(3, asOfMs)).toBeGreaterThan(versionBeyond(3, asOfMs - 1));
+    expect((await ranks.total(listOf(edition, 3))).listVersion).toBe(versionBeyond(listOf(edition, 3), asOfMs));
+    expect(versionBeyond(listOf(1), asOfMs)).toBeGreaterThan(versionBeyond(listOf(1), asOfMs - 1));
   });
 
   it('of the top alone still say how many there were, and end where the rows end', async () => {

@@ -1,10 +1,12 @@
+import type { Layouts, Sharding } from './layout.js';
 import type { ScopeSpec } from './scope.js';
 import type { WindowSpec } from './window.js';
 
 export type SortOrder = 'asc' | 'desc';
 export type Operator = 'best' | 'latest' | 'sum';
 export type Tiebreak = 'earliest' | 'latest' | 'none';
-export type RankStyle = 'ordinal' | 'competition';
+/** ordinal: 1234; competition: 1224; dense: 1223. The latter two count score and columns, not the tie-break. */
+export type RankStyle = 'ordinal' | 'competition' | 'dense';
 
 export interface SortColumn {
   name: string;
@@ -38,8 +40,10 @@ export interface BoardDefinition extends BoardOrdering {
   timeZone: string;
   /** `global` is always among them. */
   scopes: ScopeSpec[];
-  sharding: { by: 'hash'; count: number };
-  limits: { scoreMin: number | null; scoreMax: number | null };
+  sharding: Sharding;
+  /** Whether dense ranks can be read; a `rankStyle` of dense asks for it too. */
+  dense: boolean;
+  limits: BoardLimits;
   graceSeconds: number;
   keepEndedSeconds: number;
   /** Tops that are kept as they stood, every so many minutes; null: none. */
@@ -69,6 +73,19 @@ export interface Board {
    * after, Unix ms.
    */
   windowsSinceMs: Record<string, number>;
+  layouts: Layouts;
+}
+
+/** What a board takes; null: no limit. */
+export interface BoardLimits {
+  scoreMin: number | null;
+  scoreMax: number | null;
+  /** How many entries a window keeps: the best. */
+  entriesMax: number | null;
+  /** How many runs of a player count in a window. */
+  attemptsMax: number | null;
+  /** How long an entry stays that no run renews. */
+  entryLifetimeSeconds: number | null;
 }
 
 export const COLUMNS_MAX = 4;
@@ -79,10 +96,11 @@ export const PUSH_TOP_MAX = 100;
 /** A definition with all defaults; `order` and `operator` are the only fields without one. */
 export function withBoardDefaults(
   given: Pick<BoardDefinition, 'order' | 'operator'> & {
-    [Field in keyof BoardDefinition]?: BoardDefinition[Field] extends unknown[] | string | number | boolean | null
+    [Field in Exclude<keyof BoardDefinition, 'sharding'>]?: BoardDefinition[Field] extends
+      unknown[] | string | number | boolean | null
       ? BoardDefinition[Field]
       : Partial<BoardDefinition[Field]>;
-  },
+  } & { sharding?: Sharding | { by?: 'hash'; count: number } },
 ): BoardDefinition {
   return {
     title: given.title ?? null,
@@ -94,8 +112,16 @@ export function withBoardDefaults(
     windows: given.windows ?? ['alltime'],
     timeZone: given.timeZone ?? 'UTC',
     scopes: given.scopes ?? ['global'],
-    sharding: { by: 'hash', count: 1, ...given.sharding },
-    limits: { scoreMin: null, scoreMax: null, ...given.limits },
+    sharding: given.sharding?.by === 'range' ? given.sharding : { by: 'hash', count: 1, ...given.sharding },
+    dense: given.dense ?? false,
+    limits: {
+      scoreMin: null,
+      scoreMax: null,
+      entriesMax: null,
+      attemptsMax: null,
+      entryLifetimeSeconds: null,
+      ...given.limits,
+    },
     graceSeconds: given.graceSeconds ?? 300,
     keepEndedSeconds: given.keepEndedSeconds ?? 90_000,
     snapshot: { top: 1000, keepEveryMinutes: null, keepDays: 30, ...given.snapshot },

@@ -5,6 +5,7 @@ export * from './entry.js';
 export * from './errors.js';
 export * from './events.js';
 export * from './ids.js';
+export * from './layout.js';
 export * from './placement.js';
 export * from './rank-delta.js';
 export * from './ranking.js';

@@ -90,10 +90,10 @@ export class BoardCatalog {
       this.tell(known, true);
       return;
     }
-    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs } = row;
+    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts } = row;
     // What was stored by an earlier release lacks the options that came later.
     const definition = withBoardDefaults(row.definition);
-    const board: Board = { uid, id, revision, definitionRevision, windowsSinceMs, definition };
+    const board: Board = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
     this.boardsByUid.set(board.uid, board);
     this.boardsById.set(board.id, board);
     this.tell(board, false);

@@ -1,4 +1,11 @@
-import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
+import {
+  firstLayouts,
+  LadderError,
+  withBoardDefaults,
+  type Board,
+  type BoardDefinition,
+  type Layouts,
+} from '@laddercast/domain';
 import { recordAudit } from './audit-log.js';
 import { differsInScopes, differsInWindows, keepsEntries, refusalOfChange } from './board-changes.js';
 import type { AllLanes } from './all-lanes.js';
@@ -15,6 +22,7 @@ interface BoardRow {
   definition_revision: number;
   definition: BoardDefinition;
   windows_since: Record<string, number>;
+  layouts: Layouts;
 }
 
 /** What must hold for a definition to be put. */
@@ -85,7 +93,7 @@ export class BoardRegistry {
          rescope = rescope OR $5 WHERE board_uid = $1`,
       [uid, JSON.stringify(definition), revision, JSON.stringify(windowsSinceMs), differsInScopes(before, definition)],
     );
-    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs };
+    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts: current.layouts };
   }
 
   /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED */
@@ -113,13 +121,13 @@ export class BoardRegistry {
     });
   }
 
-  /** The definition of a board that was deleted or reset; undefined while it lives, or when it never did. */
-  async definitionOfGone(boardUid: number): Promise<BoardDefinition | undefined> {
-    const [row] = await this.database.query<{ definition: BoardDefinition }>(
-      'SELECT definition FROM boards WHERE board_uid = $1 AND board_id IS NULL',
+  /** What a board that was deleted or reset was; undefined while it lives, or when it never did. */
+  async boardThatIsGone(boardUid: number): Promise<Pick<Board, 'uid' | 'definition' | 'layouts'> | undefined> {
+    const [row] = await this.database.query<Pick<BoardRow, 'definition' | 'layouts'>>(
+      'SELECT definition, layouts FROM boards WHERE board_uid = $1 AND board_id IS NULL',
       [boardUid],
     );
-    return row?.definition;
+    return row && { uid: boardUid, definition: withBoardDefaults(row.definition), layouts: row.layouts };
   }
 
   /** Deletes the entries and submissions of a board that is gone, a chunk at a time. Its windows' rows stay. */
@@ -143,7 +151,7 @@ export class BoardRegistry {
 
   private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
     const [row] = await transaction.query<BoardRow>(
-      `SELECT board_uid, revision, definition_revision, definition, windows_since FROM boards WHERE board_id = $1`,
+      `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts FROM boards WHERE board_id = $1`,
       [id],
     );
     // What an earlier release stored lacks the options that came later.
@@ -151,9 +159,10 @@ export class BoardRegistry {
   }
 
   private async create(transaction: SqlRunner, id: string, definition: BoardDefinition): Promise<Board> {
+    const layouts = firstLayouts(definition);
     const [row] = await transaction.query<{ board_uid: number }>(
-      'INSERT INTO boards (board_id, definition, revision) VALUES ($1, $2, 0) RETURNING board_uid',
-      [id, JSON.stringify(definition)],
+      'INSERT INTO boards (board_id, definition, layouts, revision) VALUES ($1, $2, $3, 0) RETURNING board_uid',
+      [id, JSON.stringify(definition), JSON.stringify(layouts)],
     );
     const uid = row!.board_uid;
     const revision = await announceBoard(transaction, this.lanes, uid, id);
@@ -161,7 +170,7 @@ export class BoardRegistry {
       uid,
       revision,
     ]);
-    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {} };
+    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
   }
 
   private async unlink(transaction: SqlRunner, uid: number): Promise<void> {

@@ -1,5 +1,5 @@
-import { encodeSortKey, GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type Board, type SortValues } from '@laddercast/domain';
-import { rankListOf, type ProjectedChange, type RankList } from './rank-projection.js';
+import { encodeSortKey, everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type SortValues } from '@laddercast/domain';
+import { rankListOf, type BoardOfLists, type ProjectedChange, type RankList } from './rank-projection.js';
 
 /** The newest state of an entry, with every list that ranks it or did. */
 export interface EntryInLists {
@@ -38,13 +38,18 @@ export class ChangesByShard {
   private readonly standing = new Map<string, ShardChanges>();
   private readonly left = new Map<string, ShardChanges>();
 
-  add(board: Pick<Board, 'uid' | 'definition'>, entry: EntryInLists): void {
+  add(board: BoardOfLists, entry: EntryInLists): void {
     const { windowUid, playerId, version, values, scopes, leftScopes, isGuild } = entry;
     const home = isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE;
     const { ordering } = rankListOf(board, windowUid, home);
     const change = { playerId, version, key: values && encodeSortKey(ordering, values, playerId) };
-    for (const scope of [home, ...scopes]) push(this.standing, board, scope, entry, change);
-    for (const scope of leftScopes) push(this.left, board, scope, entry, { ...change, key: null });
+    for (const layout of everyLayout(board.layouts)) {
+      for (const scope of [home, ...scopes])
+        push(this.standing, rankListOf(board, windowUid, scope, layout), entry, change);
+      for (const scope of leftScopes) {
+        push(this.left, rankListOf(board, windowUid, scope, layout), entry, { ...change, key: null });
+      }
+    }
   }
 
   /**
@@ -65,16 +70,15 @@ export class ChangesByShard {
 
 function push(
   shards: Map<string, ShardChanges>,
-  board: Pick<Board, 'uid' | 'definition'>,
-  scope: number,
-  { windowUid, keepUntilMs }: EntryInLists,
+  list: RankList,
+  { keepUntilMs }: EntryInLists,
   change: ProjectedChange,
 ): void {
-  const shard = scope === GLOBAL_SCOPE ? shardOf(change.playerId, board.definition.sharding.count) : 0;
-  const name = `${windowUid}.${scope}.${shard}`;
+  const shard = shardOf(change.playerId, list.shards);
+  const name = `${list.windowUid}.${list.scope}.${list.generation}.${shard}`;
   const known = shards.get(name);
   if (known === undefined) {
-    shards.set(name, { list: rankListOf(board, windowUid, scope), shard, changes: [change], keepUntilMs });
+    shards.set(name, { list, shard, changes: [change], keepUntilMs });
     return;
   }
   known.changes.push(change);

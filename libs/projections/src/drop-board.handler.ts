@@ -1,4 +1,3 @@
-import { withBoardDefaults } from '@laddercast/domain';
 import { BoardCatalog, BoardRegistry } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DropBoardCommand } from './commands.js';
@@ -16,9 +15,8 @@ export class DropBoardHandler implements ICommandHandler<DropBoardCommand> {
   ) {}
 
   async execute({ boardUid }: DropBoardCommand): Promise<void> {
-    const stored = await this.registry.definitionOfGone(boardUid);
-    if (!stored) return;
-    const board = { uid: boardUid, definition: withBoardDefaults(stored) };
+    const board = await this.registry.boardThatIsGone(boardUid);
+    if (!board) return;
     await lastWritersOf(this.boards);
     // Keys of windows that ended long ago have expired; snapshots expire by themselves.
     for (const window of await this.windowLists.windowsOf(board)) {

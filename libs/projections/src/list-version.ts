@@ -1,3 +1,6 @@
+import type { ListVersions } from '@laddercast/domain';
+import type { RankList } from './rank-projection.js';
+
 /** Counters count from here, by time: 2026-01-01. */
 const COUNTERS_SINCE_MS = Date.UTC(2026, 0, 1);
 /** More changes than a shard takes in a millisecond for long. */
@@ -10,5 +13,30 @@ const CHANGES_PER_MS = 100;
  */
 export const counterStart = (atMs: number): number => Math.floor((atMs - COUNTERS_SINCE_MS) * CHANGES_PER_MS);
 
-/** A version of a list of so many shards that none which was read before `atMs` (Unix ms) can be above. */
-export const versionBeyond = (shards: number, atMs: number): number => Math.max(0, shards * counterStart(atMs));
+/**
+ * The version of a list whose shards have these counters. Each counts for no less than the list's floor, so that it does
+ * not matter to a new generation which of its shards have seen a change; a list without any is nobody's to compare with.
+ */
+export function versionOfCounters({ versions }: Pick<RankList, 'versions'>, counters: readonly number[]): number {
+  if (counters.every((counter) => counter === 0)) return 0;
+  return counters.reduce((sum, counter) => sum + Math.max(counter, versions.floor), versions.base);
+}
+
+/** A version of a list that none which was read before `atMs` (Unix ms), of this generation or earlier, can be above. */
+export const versionBeyond = ({ shards, versions }: Pick<RankList, 'shards' | 'versions'>, atMs: number): number =>
+  versions.base + Math.max(0, shards * counterStart(atMs));
+
+/**
+ * What makes the versions of a generation go on from those of the one before it.
+ * @param atMs the latest moment at which the one before is read, Unix ms
+ * @param openedAtMs the earliest at which the next has counters
+ */
+export function versionsAfter(
+  before: { shards: number; versions: ListVersions },
+  next: { shards: number },
+  openedAtMs: number,
+  atMs: number,
+): ListVersions {
+  const floor = counterStart(openedAtMs);
+  return { base: Math.max(0, versionBeyond(before, atMs) - next.shards * floor), floor };
+}

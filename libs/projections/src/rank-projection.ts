@@ -1,8 +1,12 @@
 import {
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
+  rankBoundariesOf,
+  shardCountOf,
   type Board,
   type BoardOrdering,
+  type Layout,
+  type ListVersions,
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
@@ -14,23 +18,51 @@ export interface RankList {
   /** The number of the scope; 0: everybody. */
   scope: number;
   ordering: BoardOrdering;
-  /** Number of hash shards. */
+  /** See `Layout.generation`. */
+  generation: number;
+  /** Number of shards. */
   shards: number;
+  /** Where one shard ends and the next begins, as scores of sort keys, ascending; null: shards are by player. */
+  boundaries: readonly number[] | null;
+  /** Whether distinct values are kept. */
+  dense: boolean;
+  versions: ListVersions;
   /** The standings that the list is read from, where it is not read from the projection. */
   edition?: number;
 }
 
+/** What is needed of a board to find its lists. */
+export type BoardOfLists = Pick<Board, 'uid' | 'definition' | 'layouts'>;
+
 /** Where a board's list is kept. Only the list of everybody is sharded; that of guilds has no columns. */
-export function rankListOf(board: Pick<Board, 'uid' | 'definition'>, windowUid: number, scope: number): RankList {
-  const { order, operator, tiebreak, columns, sharding } = board.definition;
+export function rankListOf(
+  board: BoardOfLists,
+  windowUid: number,
+  scope: number,
+  layout: Layout = board.layouts.serving,
+): RankList {
+  const { order, operator, tiebreak, columns } = board.definition;
+  const isSharded = scope === GLOBAL_SCOPE;
   return {
     boardUid: board.uid,
     windowUid,
     scope,
     ordering: { order, operator, tiebreak, columns: scope === GUILDS_SCOPE ? [] : columns },
-    shards: scope === GLOBAL_SCOPE ? sharding.count : 1,
+    generation: layout.generation,
+    shards: isSharded ? shardCountOf(layout.sharding) : 1,
+    boundaries: isSharded ? rankBoundariesOf(layout.sharding, order) : null,
+    dense: layout.dense,
+    versions: layout.versions,
   };
 }
+
+/** A list of a first generation, by player, without distinct values. */
+export const FIRST_GENERATION = {
+  generation: 1,
+  boundaries: null,
+  dense: false,
+  versions: { base: 0, floor: 0 },
+} as const satisfies Partial<RankList>;
 
 /** The newest state of one player's entry, or its removal; older versions than what is there change nothing. */
 export interface ProjectedChange {

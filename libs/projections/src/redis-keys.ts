@@ -7,8 +7,6 @@ import type { ListRef } from './snapshot-store.js';
  * stands between the braces decides the slot (Redis Cluster specification, "Hash tags"), one for each shard.
  */
 
-/** Shards of another generation stand beside these while a list is rebuilt. */
-const GENERATION = 1;
 /** Index buckets of a shard: few enough to be listed, many enough to stay listpacks of about 100 players each at 100,000. */
 const INDEX_BUCKETS = 1024;
 /**
@@ -19,13 +17,37 @@ const INDEX_BUCKETS_OF_SCOPES = 16;
 const CLUSTER_SLOTS = 16_384;
 
 const shardTag = (list: RankList, shard: number): string =>
-  `{${list.boardUid}.${list.windowUid}.${list.scope}.${shard}}${GENERATION}`;
+  `{${list.boardUid}.${list.windowUid}.${list.scope}.${shard}}${list.generation}`;
 
 /** The sorted set of a shard: score and member of each {@link SortKey}. */
 export const entriesKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:z`;
 
 /** How many changes a shard has seen. */
 export const counterKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:v`;
+
+/** The distinct values of a shard that keeps them: a sorted set of {@link distinctValueOf}. */
+export const distinctKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:u`;
+
+/** How many checkpoints of a list can be open at once, each in a slot of its own. */
+export const CHECKPOINT_SLOTS = 4;
+
+/** The open checkpoints of a shard: a hash of slot → id, a space, when it closes (Unix ms). */
+export const checkpointsKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:c`;
+
+/** What changed since a checkpoint: a sorted set of the entries as they were, and one of what became of their players. */
+export const checkpointKeys = (list: RankList, shard: number, slot: number): [was: string, is: string] => [
+  `${shardTag(list, shard)}:c${slot}:was`,
+  `${shardTag(list, shard)}:c${slot}:is`,
+];
+
+/** All keys that an apply writes to beside the index, in the order of `apply-entries.lua`. */
+export const shardHead = (list: RankList, shard: number): string[] => [
+  entriesKey(list, shard),
+  counterKey(list, shard),
+  distinctKey(list, shard),
+  checkpointsKey(list, shard),
+  ...Array.from({ length: CHECKPOINT_SLOTS }, (_, slot) => checkpointKeys(list, shard, slot)).flat(),
+];
 
 /** One bucket of a shard's index: player id → index value. */
 export const bucketKey = (list: RankList, shard: number, bucket: number): string =>
@@ -44,7 +66,7 @@ export const playerBucketKey = (list: RankList, shard: number, playerId: string)
 /** All keys of a shard, the counter last. */
 export function shardKeys(list: RankList, shard: number): string[] {
   const buckets = Array.from({ length: bucketsOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
-  return [...buckets, entriesKey(list, shard), counterKey(list, shard)];
+  return [...buckets, entriesKey(list, shard), distinctKey(list, shard), counterKey(list, shard)];
 }
 
 /** The newest snapshot of a list, and the stream of its last deltas. */

@@ -54,7 +54,7 @@ export class RedisRankLookup {
       const before = (entry.strictlyBetter ?? entry.index) + elsewhere;
       return { rank: before + 1, ...decodeSortKey(list.ordering, entry.key) };
     });
-    return { ...sumReadings(reads.shards), entries };
+    return { ...sumReadings(list, reads.shards), entries };
   }
 }
 

@@ -1,4 +1,5 @@
 import { compareSortKeys, type SortKey } from '@laddercast/domain';
+import { versionOfCounters } from './list-version.js';
 import type { RankList, Reading } from './rank-projection.js';
 import { countBetter, readRows, type ShardCall, type ShardReading } from './redis-shard-calls.js';
 
@@ -29,10 +30,13 @@ interface Cut {
 }
 
 /** Adds up what the shards say of themselves. */
-export function sumReadings(readings: readonly ShardReading[]): Reading {
+export function sumReadings(list: RankList, readings: readonly ShardReading[]): Reading {
   return {
     total: readings.reduce((sum, { total }) => sum + total, 0),
-    listVersion: readings.reduce((sum, { counter }) => sum + counter, 0),
+    listVersion: versionOfCounters(
+      list,
+      readings.map(({ counter }) => counter),
+    ),
   };
 }
 
@@ -67,7 +71,7 @@ async function readFromCut(
   const skipped = offset - cut.before;
   const answers = await run(cut.indexes.map((index, shard) => readRows(list, shard, index, skipped + limit)));
   const rows = answers.flatMap((answer) => answer.rows).sort(compareSortKeys);
-  return { ...sumReadings(answers), rows: rows.slice(skipped, skipped + limit) };
+  return { ...sumReadings(list, answers), rows: rows.slice(skipped, skipped + limit) };
 }
 
 /**

@@ -62,7 +62,7 @@ export class RedisRankProjection extends RankProjection {
       return { ...reading, entries: rankRows(list, rows, offset, strictly) };
     }
     const [answer] = await this.read([shards.readRows(list, 0, offset, limit, columnBytesFor(list, style))]);
-    return { ...sumReadings([answer!]), entries: rankRows(list, answer!.rows, offset, answer!.strictlyBetter) };
+    return { ...sumReadings(list, [answer!]), entries: rankRows(list, answer!.rows, offset, answer!.strictlyBetter) };
   }
 
   async player(
@@ -78,7 +78,7 @@ export class RedisRankProjection extends RankProjection {
     const { index, firstIndex, version } = own!;
     if (index === null) {
       const readings = await this.read(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, [])));
-      return { ...sumReadings([own!, ...readings]), entry: null, neighbours: [] };
+      return { ...sumReadings(list, [own!, ...readings]), entry: null, neighbours: [] };
     }
     const key = own!.rows[index - firstIndex]!;
     const others = await this.read(
@@ -92,7 +92,7 @@ export class RedisRankProjection extends RankProjection {
     const strictly = own!.strictlyBetter ?? (await this.strictlyBetter(list, rows[0], style));
     const neighbours = rankRows(list, rows, indexOfKey - (at - from), strictly);
     return {
-      ...sumReadings([own!, ...others]),
+      ...sumReadings(list, [own!, ...others]),
       entry: { ...neighbours[at - from]!, version: version! },
       neighbours,
     };
@@ -108,7 +108,7 @@ export class RedisRankProjection extends RankProjection {
 
   async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
     const answers = await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, [key])));
-    return { ...sumReadings(answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
+    return { ...sumReadings(list, answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
   }
 
   async placement(list: RankList, playerId: string, after: SortKey, before: SortKey | null): Promise<PlacementReading> {
@@ -120,7 +120,7 @@ export class RedisRankProjection extends RankProjection {
     ]);
     const readings = [own!, ...others];
     const rankOf = (at: number): number => 1 + readings.reduce((total, { better }) => total + better[at]!, 0);
-    const { total, listVersion } = sumReadings(readings);
+    const { total, listVersion } = sumReadings(list, readings);
     return {
       total: total + 1,
       listVersion,
@@ -131,7 +131,7 @@ export class RedisRankProjection extends RankProjection {
   }
 
   async total(list: RankList): Promise<Reading> {
-    return sumReadings(await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
+    return sumReadings(list, await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
   }
 
   async entryVersion(list: RankList, playerId: string): Promise<number | null> {

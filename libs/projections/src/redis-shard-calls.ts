@@ -1,9 +1,9 @@
 import { nowMs } from '@laddercast/platform';
-import type { SortKey } from '@laddercast/domain';
+import { memberColumnBytes, type SortKey } from '@laddercast/domain';
 import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { bucketKey, counterKey, entriesKey, playerBucketKey, playerBucketOf } from './redis-keys.js';
+import { bucketKey, counterKey, entriesKey, playerBucketKey, playerBucketOf, shardHead } from './redis-keys.js';
 import { callOf, redisScripts, type ScriptCall } from './redis-scripts.js';
 
 /** A script call with the reader of its answer. */
@@ -42,6 +42,8 @@ export interface EntryOfShard {
 }
 
 const NO_COLUMNS = -1;
+/** A checkpoint is closed early once so many entries of the list changed. */
+export const CHECKPOINT_CHANGES_MAX = 100_000;
 
 /** Brings a shard up to the changes: how many were newer, and whether its keys want a later expiry. */
 export function applyEntries(
@@ -51,11 +53,15 @@ export function applyEntries(
   keepUntilMs: number | null,
   isRecovery: boolean,
 ): ShardCall<{ newer: number; wantsLaterExpiry: boolean }> {
-  const keys = new KeyNumbers(list, shard);
+  const keys = new KeyNumbers(list, shard, shardHead(list, shard));
+  const atMs = nowMs();
   const args: (string | number | Buffer)[] = [
     keepUntilMs === null ? '' : Math.round(keepUntilMs),
-    counterStart(nowMs()),
+    counterStart(atMs),
     isRecovery ? 1 : 0,
+    list.dense ? memberColumnBytes(list.ordering) : NO_COLUMNS,
+    atMs,
+    Math.ceil(CHECKPOINT_CHANGES_MAX / list.shards),
   ];
   for (const change of changes) {
     const score = change.key === null ? '' : String(change.key.score);
@@ -145,7 +151,7 @@ export function readEntries(
   playerIds: readonly string[],
   columnBytes: number | null,
 ): ShardCall<ShardReading & { entries: (EntryOfShard | null)[] }> {
-  const keys = new KeyNumbers(list, shard);
+  const keys = new KeyNumbers(list, shard, shardPair(list, shard));
   const players = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
   const args = [columnBytes ?? NO_COLUMNS, ...players];
   return {
@@ -197,15 +203,14 @@ export function countWithoutPlayer(
 
 /** Keys of a script whose buckets depend on its players: the two of the shard first, then each bucket once. */
 class KeyNumbers {
-  readonly keys: string[];
   private readonly numbers = new Map<number, number>();
 
+  /** @param keys those before the buckets */
   constructor(
     private readonly list: RankList,
     private readonly shard: number,
-  ) {
-    this.keys = shardPair(list, shard);
-  }
+    readonly keys: string[],
+  ) {}
 
   /** The 1-based number in KEYS of a player's bucket. */
   numberOf(playerId: string): number {

@@ -124,7 +124,7 @@ export class StandingsRanks extends RankReadings {
     const head = rows[0];
     if (!head) throw gone();
     return {
-      reading: { total: head.total, listVersion: versionBeyond(list.shards, head.as_of_ms) },
+      reading: { total: head.total, listVersion: versionBeyond(list, head.as_of_ms) },
       rows: rows.filter((row): row is FoundRow => row.ordinal !== null),
     };
   }

@@ -1,6 +1,6 @@
-import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
 import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
-import { rankListOf, type RankList } from './rank-projection.js';
+import { rankListOf, type BoardOfLists, type RankList } from './rank-projection.js';
 
 /** A window whose keys may still be in the projection. */
 export interface KeptWindow {
@@ -40,8 +40,11 @@ export class WindowLists {
     }));
   }
 
-  /** Every list of a window: of everybody, of guilds, and of each scope that ranks an entry or did. Pages of entries are read. */
-  async listsOf(board: Pick<Board, 'uid' | 'definition'>, windowUid: number): Promise<RankList[]> {
+  /**
+   * Every list of a window in every generation: of everybody, of guilds, and of each scope that ranks an entry or did.
+   * Pages of entries are read.
+   */
+  async listsOf(board: BoardOfLists, windowUid: number): Promise<RankList[]> {
     const scopes = new Set([GLOBAL_SCOPE, GUILDS_SCOPE]);
     for (let from: string | null = ''; from !== null;) {
       const [page]: { last: string | null; scopes: number[] }[] = await this.database.query(SCOPES_SQL, [
@@ -51,6 +54,8 @@ export class WindowLists {
       for (const scope of page!.scopes) scopes.add(scope);
       from = page!.last;
     }
-    return [...scopes].map((scope) => rankListOf(board, windowUid, scope));
+    return everyLayout(board.layouts).flatMap((layout) =>
+      [...scopes].map((scope) => rankListOf(board, windowUid, scope, layout)),
+    );
   }
 }

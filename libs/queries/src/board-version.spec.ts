@@ -1,4 +1,4 @@
-import { withBoardDefaults, type StoredWindow } from '@laddercast/domain';
+import { withBoardDefaults, type StoredWindow, firstLayouts } from '@laddercast/domain';
 import type { EditionKind } from '@laddercast/ledger';
 import { versionBeyond } from '@laddercast/projections';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ function readingAt(
 ): number {
   const asOfMs = kind === 'frozen' ? window.freezeAtMs! : window.endsAtMs!;
   const edition = kind && { uid: 1, windowUid: window.uid, kind, asOfMs, version: 4711 };
-  const version = kind === 'frozen' ? versionBeyond(resolved.list.shards, asOfMs) : listVersion;
+  const version = kind === 'frozen' ? versionBeyond(resolved.list, asOfMs) : listVersion;
   return boardVersionOf({ ...resolved, window, edition }, version, atMs);
 }
 
@@ -33,15 +33,13 @@ describe('boardVersion', () => {
         fc.integer({ min: 0, max: 600_000 }),
         fc.integer({ min: 0, max: 500 }),
         (shards, firstRunMs, recoveredMs, changes) => {
-          const board = {
-            ...EMPTY_BOARD,
-            definition: withBoardDefaults({
-              ...EMPTY_BOARD.definition,
-              graceSeconds: 0,
-              keepEndedSeconds: 600,
-              sharding: { by: 'hash', count: shards },
-            }),
-          };
+          const definition = withBoardDefaults({
+            ...EMPTY_BOARD.definition,
+            graceSeconds: 0,
+            keepEndedSeconds: 600,
+            sharding: { by: 'hash', count: shards },
+          });
+          const board = { ...EMPTY_BOARD, definition, layouts: firstLayouts(definition) };
           const { resolved } = new MemoryList(board);
           const [freezeAtMs, endsAtMs] = [STARTS_AT_MS + 5_000, STARTS_AT_MS + 10_000];
           const window: StoredWindow = { ...resolved.window, startsAtMs: STARTS_AT_MS, endsAtMs, freezeAtMs };
@@ -49,7 +47,7 @@ describe('boardVersion', () => {
           const counter = (atMs: number): number => {
             if (atMs < STARTS_AT_MS + firstRunMs) return 0;
             const lostMs = endsAtMs + recoveredMs;
-            return versionBeyond(shards, atMs < lostMs ? STARTS_AT_MS + firstRunMs : lostMs) + changes;
+            return versionBeyond(resolved.list, atMs < lostMs ? STARTS_AT_MS + firstRunMs : lostMs) + changes;
           };
           const seen: number[] = [];
           for (let atMs = STARTS_AT_MS; atMs < endsAtMs + KEPT_MS; atMs += 1_000) {
@@ -67,6 +65,6 @@ describe('boardVersion', () => {
     const { resolved } = new MemoryList(EMPTY_BOARD);
     const window: StoredWindow = { ...resolved.window, endsAtMs: STARTS_AT_MS };
     expect(readingAt(resolved, window, 'kept', 0, STARTS_AT_MS)).toBe(4711);
-    expect(versionBeyond(1, STARTS_AT_MS)).toBeGreaterThan(4711);
+    expect(versionBeyond(new MemoryList(EMPTY_BOARD).resolved.list, STARTS_AT_MS)).toBeGreaterThan(4711);
   });
 });

@@ -22,7 +22,7 @@ export function boardVersionOf(
   const { freezeAtMs, endsAtMs } = window;
   if (edition?.kind === 'kept') return edition.version;
   if (edition?.kind === 'frozen' || endsAtMs === null || atMs < endsAtMs) return listVersion;
-  const ofFreeze = freezeAtMs === null ? 0 : versionBeyond(list.shards, freezeAtMs);
+  const ofFreeze = freezeAtMs === null ? 0 : versionBeyond(list, freezeAtMs);
   if (edition === null) return ofFreeze + listVersion;
-  return ofFreeze + versionBeyond(list.shards, endsAtMs + keptAfterEndMs(board.definition));
+  return ofFreeze + versionBeyond(list, endsAtMs + keptAfterEndMs(board.definition));
 }

@@ -5,6 +5,7 @@ import {
   type Board,
   type RankedEntry,
   type StoredWindow,
+  firstLayouts,
 } from '@laddercast/domain';
 import {
   rankListOf,
@@ -17,13 +18,16 @@ import {
 } from '@laddercast/projections';
 import type { ResolvedList } from '../src/list-resolver.js';
 
+const definition = withBoardDefaults({ order: 'desc', operator: 'best', push: { intervalMs: 1000, top: 100 } });
+
 export const EMPTY_BOARD: Board = {
   uid: 1,
   id: 'blitz',
   revision: 1,
   definitionRevision: 1,
   windowsSinceMs: {},
-  definition: withBoardDefaults({ order: 'desc', operator: 'best', push: { intervalMs: 1000, top: 100 } }),
+  definition,
+  layouts: firstLayouts(definition),
 };
 
 const unused = (): never => {

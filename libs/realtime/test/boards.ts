@@ -8,6 +8,7 @@ import {
   type Board,
   type BoardDefinition,
   type StoredWindow,
+  firstLayouts,
 } from '@laddercast/domain';
 import { FriendGraph } from '@laddercast/extension';
 import type {
@@ -101,8 +102,9 @@ export class TestBoards {
 
   create(id: string, definition: Parameters<typeof withBoardDefaults>[0]): Board {
     const [revision, uid] = [1, (this.uid += 1)];
+    const whole = withBoardDefaults(definition);
     const board = { uid, id, revision, definitionRevision: revision, windowsSinceMs: {} };
-    return this.put({ ...board, definition: withBoardDefaults(definition) });
+    return this.put({ ...board, definition: whole, layouts: firstLayouts(whole) });
   }
 
   redefine(id: string, change: Partial<BoardDefinition>): Board {

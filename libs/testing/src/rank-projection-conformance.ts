@@ -1,5 +1,6 @@
 import { sleep } from '@laddercast/platform';
 import { GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type BoardOrdering } from '@laddercast/domain';
+import { FIRST_GENERATION } from '@laddercast/projections';
 import type { RankList, RankProjection } from '@laddercast/projections';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -40,6 +41,7 @@ export function rankProjectionConformance({
     scope,
     ordering,
     shards,
+    ...FIRST_GENERATION,
   });
   /** Applies the history to a fresh list, checks it, and removes it. */
   const withScenario = async (given: RankScenario, check: (stored: StoredScenario) => Promise<void>): Promise<void> => {

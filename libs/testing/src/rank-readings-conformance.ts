@@ -1,4 +1,5 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type RankStyle, type SortKey } from '@laddercast/domain';
+import { FIRST_GENERATION } from '@laddercast/projections';
 import type { ProjectedEntry, RankList, RankReadings } from '@laddercast/projections';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -133,7 +134,7 @@ export const anyRankScenario = (changesMax: number): fc.Arbitrary<RankScenario> 
   fc.tuple(anyOrdering(), fc.constantFrom(...KINDS)).chain(([ordering, kind]) =>
     anyHistory(ordering, changesMax).map((history) => ({
       history,
-      list: { boardUid: 1, windowUid: 0, ordering, ...kind },
+      list: { boardUid: 1, windowUid: 0, ordering, ...FIRST_GENERATION, ...kind },
     })),
   );
 

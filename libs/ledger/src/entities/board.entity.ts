@@ -1,4 +1,4 @@
-import type { BoardDefinition } from '@laddercast/domain';
+import type { BoardDefinition, Layouts } from '@laddercast/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A board that was ever made. `boardId` is null once it is deleted or reset: the uid is never used again. */
@@ -23,4 +23,7 @@ export class BoardEntity {
   /** See `Board.windowsSinceMs`. */
   @Column({ name: 'windows_since', type: 'jsonb' })
   windowsSinceMs!: Record<string, number>;
+
+  @Column({ type: 'jsonb' })
+  layouts!: Layouts;
 }

@@ -1,0 +1,67 @@
+import { toRankScore } from './sort-key.js';
+import type { BoardDefinition, SortOrder } from './board.js';
+
+/** How the list of everybody is spread: by the player, or by the score. All other lists have one shard. */
+export type Sharding =
+  | { by: 'hash'; count: number }
+  /** Scores, ascending: one shard more than there are boundaries. */
+  | { by: 'range'; boundaries: number[] };
+
+/**
+ * How one generation of a board's lists is kept in the projection. A generation never changes: a board that is to be
+ * kept otherwise gets another, beside it.
+ */
+export interface Layout {
+  /** Counts from 1; it stands in every key. */
+  generation: number;
+  sharding: Sharding;
+  /** Whether distinct values are kept, which dense ranks need. */
+  dense: boolean;
+  /** What makes versions of lists grow from one generation to the next. */
+  versions: ListVersions;
+}
+
+export interface ListVersions {
+  /** Added to the sum of the shards' counters. */
+  base: number;
+  /** The least that each shard's counter counts for, once the list has one. */
+  floor: number;
+}
+
+/** The generations of a board: entries are written to all of them, and read from one. */
+export interface Layouts {
+  serving: Layout;
+  /** Being filled, to serve next. */
+  opening: Layout | null;
+  /** Served until a moment ago: readers that have not heard yet still read it. */
+  retiring: Layout | null;
+}
+
+export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =>
+  [serving, opening, retiring].filter((layout) => layout !== null);
+
+/** Whether a board's definition asks for dense ranks. */
+export const wantsDense = ({ dense, rankStyle }: Pick<BoardDefinition, 'dense' | 'rankStyle'>): boolean =>
+  dense || rankStyle === 'dense';
+
+/** The layouts of a board that is empty. */
+export const firstLayouts = (definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>): Layouts => ({
+  serving: {
+    generation: 1,
+    sharding: definition.sharding,
+    dense: wantsDense(definition),
+    versions: { base: 0, floor: 0 },
+  },
+  opening: null,
+  retiring: null,
+});
+
+/** How many shards the list of everybody has. */
+export const shardCountOf = (sharding: Sharding): number =>
+  sharding.by === 'hash' ? sharding.count : sharding.boundaries.length + 1;
+
+/** The boundaries in the order of ranks: shard n holds the sort keys whose score is at or after the n-th (1-based). */
+export function rankBoundariesOf(sharding: Sharding, order: SortOrder): number[] | null {
+  if (sharding.by === 'hash') return null;
+  return sharding.boundaries.map((score) => toRankScore(order, score)).sort((a, b) => a - b);
+}

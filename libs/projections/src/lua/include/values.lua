@@ -1,0 +1,17 @@
+-- The score in an index value: 17 digits are read back as the very same double.
+local function score_of(index_value)
+  return string.format('%.17g', (struct.unpack('>d', index_value, 9)))
+end
+
+-- What stands for score and columns among the distinct values: members of equal scores order as the columns do.
+local function distinct_value(index_value, columns)
+  return string.sub(index_value, 9, 16 + columns)
+end
+
+-- Whether an entry of the set has this score and these columns.
+local function holds_value(set, score, columns)
+  if columns == '' then return redis.call('ZCOUNT', set, score, score) > 0 end
+  local index = count_better(set, score, columns)
+  local row = redis.call('ZRANGE', set, index, index, 'WITHSCORES')
+  return row[1] and tonumber(row[2]) == tonumber(score) and string.sub(row[1], 1, #columns) == columns
+end

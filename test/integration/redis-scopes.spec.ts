@@ -131,6 +131,7 @@ const recordOf = (event: EntryChanged): LogRecord => ({
   topic: 'entry-changed',
   lane: 0,
   position: event.version,
+  writtenAtMs: event.version,
   key: event.playerId,
   event,
 });

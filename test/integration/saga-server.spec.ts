@@ -294,6 +294,7 @@ describe('the sagas that tell and clear', () => {
       topic: event.type as Topic,
       lane: 0,
       position: at + 1,
+      writtenAtMs: at + 1,
       key: 'key',
       event,
     })),

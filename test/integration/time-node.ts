@@ -1,5 +1,7 @@
 import { withBoardDefaults, type Board, type BoardDefinition, type LadderEvent } from '@laddercast/domain';
 import {
+  DayKeeper,
+  HistoryPruner,
   OutboxWaker,
   RollingExpirer,
   StandingsKeeper,
@@ -40,6 +42,8 @@ export class TimeNode extends LedgerNode {
     waker: this.waker,
   });
   readonly keeper = new StandingsKeeper(this.database, this.lanes);
+  readonly days = new DayKeeper(this.database);
+  readonly historyPruner = new HistoryPruner(this.database);
   readonly expirer = new RollingExpirer(this.database, this.lanes, this.waker);
   readonly pruner = new StandingsPruner(this.database);
 

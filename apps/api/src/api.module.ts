@@ -6,6 +6,7 @@ import { CircleBoardsController } from './circle-boards.controller.js';
 import { CirclesController } from './circles.controller.js';
 import { GuildBoardsController } from './guild-boards.controller.js';
 import { GuildsController } from './guilds.controller.js';
+import { HistoryController } from './history.controller.js';
 import { IdentityGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RouteTable } from './http/route-table.js';
@@ -20,6 +21,7 @@ import { WindowsController } from './windows.controller.js';
     ScoresController,
     BoardsController,
     RanksController,
+    HistoryController,
     AdminController,
     CirclesController,
     CircleBoardsController,

@@ -111,6 +111,19 @@ export class RetentionDto {
   standingsDays?: number | null;
 }
 
+export class HistoryDto {
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(1440)
+  everyMinutes?: number;
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(3650)
+  keepDays?: number;
+}
+
 export class GuildAggregateDto {
   @IsOptional()
   @IsIn(['sum', 'average', 'top'])
@@ -202,6 +215,14 @@ export class BoardDefinitionDto {
   @ValidateNested()
   @Type(() => PushDto)
   push?: PushDto;
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => HistoryDto)
+  history?: HistoryDto | null;
+  @IsOptional()
+  @IsBoolean()
+  change?: boolean;
   @IsOptional()
   @IsObject()
   @ValidateNested()

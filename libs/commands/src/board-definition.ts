@@ -67,7 +67,7 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** Options of the contract and of the releases it foresees that are not built: never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay', 'dense', 'change'];
+const UNBUILT_OPTIONS = ['decay', 'dense'];
 const UNBUILT_LIMITS = ['entriesMax', 'attemptsMax', 'entryLifetimeSeconds'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {

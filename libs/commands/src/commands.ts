@@ -1,5 +1,12 @@
 import type { Board, BoardDefinition, EntryOutcome, LadderError, RankMovement } from '@laddercast/domain';
-import type { FriendshipState, Guild, GuildTarget, PlayerProfile, StoredPlayer } from '@laddercast/ledger';
+import type {
+  FriendshipState,
+  Guild,
+  GuildTarget,
+  HistoryPoint,
+  PlayerProfile,
+  StoredPlayer,
+} from '@laddercast/ledger';
 import type { StandingsPreview } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
 import type { Identity } from './identity.js';
@@ -250,6 +257,23 @@ export class LeaveGuildCommand extends Command<void> {
 /** Brings guilds' totals up to what their members' entries are now; repeating it changes nothing. */
 export class RecomputeGuildTotalsCommand extends Command<void> {
   constructor(readonly targets: readonly GuildTarget[]) {
+    super();
+  }
+}
+
+/** A state of an entry that is to be recorded, before anybody looked where it stands. */
+export interface StateToRecord extends Omit<HistoryPoint, 'ranked'> {
+  /** With `history`. */
+  board: Board;
+}
+
+/** Records what became of players' entries, each with its rank if that can be said in time; repeating it changes nothing. */
+export class RecordHistoryCommand extends Command<void> {
+  constructor(
+    readonly lane: number,
+    /** Each player, window and stretch at most once. */
+    readonly states: readonly StateToRecord[],
+  ) {
     super();
   }
 }

@@ -6,6 +6,7 @@ export * from './circles.handlers.js';
 export * from './close-window.handler.js';
 export * from './commands.js';
 export * from './guilds.handlers.js';
+export * from './record-history.handler.js';
 export * from './identity.js';
 export * from './intake-identity.js';
 export * from './player-body.js';

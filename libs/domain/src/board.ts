@@ -51,6 +51,10 @@ export interface BoardDefinition extends BoardOrdering {
   /** How long final standings are kept after their window closed; null: for ever. */
   retention: { standingsDays: number | null };
   push: { intervalMs: number; top: number };
+  /** What is recorded of players over time; null: nothing. */
+  history: BoardHistory | null;
+  /** Whether rows say how many places a player moved since yesterday. */
+  change: boolean;
   format: { kind: 'number' | 'time' | 'currency'; decimals: number; unit: string | null };
   guildAggregate: GuildAggregate;
   submitters: 'servers' | 'players';
@@ -74,6 +78,13 @@ export interface Board {
    */
   windowsSinceMs: Record<string, number>;
   layouts: Layouts;
+}
+
+/** How often a player's score and rank are recorded, and for how long. */
+export interface BoardHistory {
+  /** One point for each stretch of so many minutes, all of which count from 1970. */
+  everyMinutes: number;
+  keepDays: number;
 }
 
 /** What a board takes; null: no limit. */
@@ -127,6 +138,8 @@ export function withBoardDefaults(
     snapshot: { top: 1000, keepEveryMinutes: null, keepDays: 30, ...given.snapshot },
     retention: { standingsDays: null, ...given.retention },
     push: { intervalMs: 1000, top: 100, ...given.push },
+    history: given.history ? { everyMinutes: 60, keepDays: 90, ...given.history } : null,
+    change: given.change ?? false,
     format: { kind: 'number', decimals: 0, unit: null, ...given.format },
     guildAggregate: { kind: 'sum', k: null, onLeave: 'takeAway', ...given.guildAggregate },
     submitters: given.submitters ?? 'servers',

@@ -8,6 +8,11 @@ export interface RankedEntry {
   /** RFC 3339 UTC with milliseconds; null only while the database, which alone keeps it for tiebreak `none`, is away. */
   achievedAt: string | null;
   metadata: unknown;
+  /**
+   * How many places the player has moved up since the day began (negative: down), on boards that ask for it; null where
+   * nobody can say. Rows of live channels do not carry it.
+   */
+  change?: number | null;
 }
 
 /** 100 × (total − rank) / max(1, total − 1): 100 for the first, 0 for the last of several. */

@@ -7,6 +7,7 @@ const record = (position: number): StoredRecord => ({
   topic: 'entry-changed',
   key: 'k',
   payload: '{}',
+  createdAtMs: 0,
 });
 
 describe('an event that cannot be parked', () => {

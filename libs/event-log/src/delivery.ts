@@ -12,6 +12,8 @@ export interface StoredRecord {
   key: string;
   /** JSON of the event. */
   payload: string;
+  /** When the ledger wrote it, Unix ms. */
+  createdAtMs: number;
 }
 
 /** Keeps a record that fails by itself; keeping it again changes nothing. */
@@ -118,8 +120,8 @@ export function toLogBatch(records: readonly StoredRecord[]): LogBatch {
   return { lane: records[0]!.lane, records: records.map(toLogRecord) };
 }
 
-function toLogRecord({ lane, position, topic, key, payload }: StoredRecord): LogRecord {
+function toLogRecord({ lane, position, topic, key, payload, createdAtMs }: StoredRecord): LogRecord {
   const event = JSON.parse(payload) as LogRecord['event'] | null;
   if (event?.type !== topic) throw new Error(`The payload is no event of the topic "${topic}".`);
-  return { topic: topic as Topic, lane, position, key, event };
+  return { topic: topic as Topic, lane, position, writtenAtMs: createdAtMs, key, event };
 }

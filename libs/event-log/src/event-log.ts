@@ -6,6 +6,8 @@ export interface LogRecord {
   topic: Topic;
   lane: number;
   position: number;
+  /** When the ledger wrote it, by the clock of the database: Unix ms. It stays the same when it is delivered again. */
+  writtenAtMs: number;
   key: string;
   event: LadderEvent;
 }

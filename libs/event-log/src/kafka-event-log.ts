@@ -136,6 +136,8 @@ function toStored(topic: Topic, lane: number, message: KafkaMessage): StoredReco
     lane,
     // A record that no relay of ours wrote: it will be parked, under a number that no position has.
     position: Number.isSafeInteger(position) ? position : -1 - Number(message.offset),
+    // Relays of earlier releases say it by the record's own time alone.
+    createdAtMs: Number(message.headers?.writtenAtMs?.toString() ?? message.timestamp),
     key: message.key?.toString() ?? '',
     payload: message.value?.toString() ?? 'null',
   };

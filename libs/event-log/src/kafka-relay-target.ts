@@ -69,7 +69,7 @@ export class KafkaRelayTarget extends RelayTarget {
         key,
         value: payload,
         partition: lane,
-        headers: { position: String(position), lane: String(lane) },
+        headers: { position: String(position), lane: String(lane), writtenAtMs: String(createdAtMs) },
         // Brokers refuse records from the future.
         timestamp: String(Math.min(createdAtMs, nowMs())),
       };

@@ -14,7 +14,7 @@ export const parkInto =
 
 /** A record that is kept, with what it failed of. */
 export interface DeadLetter {
-  record: StoredRecord;
+  record: Omit<StoredRecord, 'createdAtMs'>;
   cause: string;
 }
 

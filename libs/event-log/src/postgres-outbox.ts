@@ -13,10 +13,7 @@ export interface OutboxReading {
   nextSpan: number;
 }
 
-export interface OutboxRecord extends StoredRecord {
-  /** When the ledger wrote it, Unix ms. */
-  createdAtMs: number;
-}
+export type OutboxRecord = StoredRecord;
 
 /** How many positions the first look covers, and any look at most. */
 export const SPAN_FIRST = 4000;

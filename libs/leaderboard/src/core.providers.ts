@@ -5,6 +5,7 @@ import {
   BoardCatalog,
   BoardRegistry,
   EditionCatalog,
+  EntryHistory,
   fixLanes,
   installationId,
   Lanes,
@@ -74,7 +75,7 @@ export const coreProviders: Provider[] = [
   ExtensionRegistry,
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
   { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
-  ...[BoardCatalog, ScopeCatalog, ApiKeyStore].map((Part) => ({
+  ...[BoardCatalog, ScopeCatalog, ApiKeyStore, EntryHistory].map((Part) => ({
     provide: Part,
     inject: [PostgresDatabase],
     useFactory: (database: PostgresDatabase) => new Part(database),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RecordHistoryHandler } from '@laddercast/commands';
 import { EventLog, OutboxRelay, PostgresEventLog } from '@laddercast/event-log';
 import {
   BoardCatalog,
@@ -23,7 +24,7 @@ import {
   WindowLists,
 } from '@laddercast/projections';
 import { LeasedTickSlots, publisherProviders, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
-import { BoardSaga, GuildSaga, PlayerSaga, SagaServer, ScoreSaga, WindowSaga } from '@laddercast/sagas';
+import { BoardSaga, GuildSaga, HistorySaga, PlayerSaga, SagaServer, ScoreSaga, WindowSaga } from '@laddercast/sagas';
 import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
@@ -32,7 +33,14 @@ import { peopleProjectorProviders } from './people.providers.js';
 import { windowProjectorProviders } from './window.providers.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
 
-export const projectorControllers: Type<object>[] = [ScoreSaga, BoardSaga, PlayerSaga, WindowSaga, GuildSaga];
+export const projectorControllers: Type<object>[] = [
+  ScoreSaga,
+  BoardSaga,
+  PlayerSaga,
+  WindowSaga,
+  GuildSaga,
+  HistorySaga,
+];
 
 /** Names this process among the holders of leases. */
 const HOLDER = randomUUID();
@@ -51,6 +59,7 @@ export const projectorProviders: Provider[] = [
   DropBoardHandler,
   KeepWindowsHandler,
   AnnounceHandler,
+  RecordHistoryHandler,
   {
     provide: WindowLists,
     inject: [PostgresDatabase],

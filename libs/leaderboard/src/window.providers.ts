@@ -1,6 +1,8 @@
 import { CloseWindowHandler } from '@laddercast/commands';
 import {
   AllLanes,
+  DayKeeper,
+  HistoryPruner,
   Lanes,
   OutboxWaker,
   PostgresDatabase,
@@ -48,8 +50,10 @@ export const windowProjectorProviders = (holder: string): Provider[] => [
       const work = {
         closer,
         keeper: new StandingsKeeper(database, lanes),
+        days: new DayKeeper(database),
         expirer: new RollingExpirer(database, lanes, waker),
         pruner: new StandingsPruner(database),
+        historyPruner: new HistoryPruner(database),
       };
       return new WindowSchedule(work, leases, { holder, onFailure });
     },

@@ -14,7 +14,7 @@ import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept'];
+const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history'];
 
 interface BoardRow {
   board_uid: number;

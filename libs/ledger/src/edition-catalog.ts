@@ -1,7 +1,10 @@
 import type { SqlRunner } from './postgres-database.js';
 
-/** `final`: after the end; `frozen`: from the freeze to the end; `kept`: as the board stood at some moment. */
-export type EditionKind = 'final' | 'frozen' | 'kept';
+/**
+ * `final`: after the end; `frozen`: from the freeze to the end; `kept`: as the board stood at some moment; `day`: the
+ * places of everybody at the start of a day.
+ */
+export type EditionKind = 'final' | 'frozen' | 'kept' | 'day';
 
 /** A window's standings at one moment, written whole. */
 export interface Edition {

@@ -71,6 +71,7 @@ const STILL_HOLDS: Record<EditionKind, string> = {
   final: `w.state = 'closed'`,
   frozen: `w.state = 'open' AND w.freeze_at = e.as_of`,
   kept: 'true',
+  day: 'true',
 };
 
 /**

@@ -20,6 +20,19 @@ const ENTRIES_FROZEN = `
   SELECT player_id, score, columns, achieved_at_ms, metadata, scopes
   FROM frozen_entries WHERE window_uid = $1 AND present`;
 
+/** The entries of window `$1` as they are, without what only the lists of an archive show. */
+const PLACES_NOW = `
+  SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes
+  FROM entries WHERE window_uid = $1 AND NOT removed`;
+
+/** What each edition is written of. One of a day has no scopes, and so the list of everybody alone. */
+const COUNTED: Record<EditionKind, string> = {
+  final: ENTRIES_NOW,
+  frozen: ENTRIES_FROZEN,
+  kept: ENTRIES_NOW,
+  day: PLACES_NOW,
+};
+
 /**
  * The guilds of window `$1`: members by the scopes of their entries, and what leavers left; at the freeze `$2`, what had
  * been left until then. Adding 0 makes 0 of −0.
@@ -43,12 +56,12 @@ const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
  */
 function rankedSql(definition: BoardDefinition, kind: EditionKind): string {
   return `
-    WITH counted AS (${kind === 'frozen' ? ENTRIES_FROZEN : ENTRIES_NOW}),
+    WITH counted AS (${COUNTED[kind]}),
     listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, members) AS (
       SELECT ${GLOBAL_SCOPE}, c.*, NULL::int FROM counted c
       UNION ALL
       SELECT u.scope_uid, c.*, NULL FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
-      ${definition.scopes.includes('guild') ? guildRows(definition, kind) : ''}),
+      ${definition.scopes.includes('guild') && kind !== 'day' ? guildRows(definition, kind) : ''}),
     ranked AS (
       SELECT *, count(*) OVER (PARTITION BY scope_uid) AS total,
         rank() OVER by_value AS competition, dense_rank() OVER by_value AS dense,

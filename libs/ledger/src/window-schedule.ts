@@ -1,5 +1,7 @@
 import { backoffMs, sleep } from '@laddercast/platform';
+import type { DayKeeper } from './day-keeper.js';
 import { HeldLease } from './held-lease.js';
+import type { HistoryPruner } from './history-pruner.js';
 import type { PostgresLeases } from './postgres-leases.js';
 import type { RollingExpirer } from './rolling-expirer.js';
 import type { StandingsKeeper } from './standings-keeper.js';
@@ -15,14 +17,16 @@ const RETRY = { firstMs: 250, maxMs: 10_000 };
 export interface ScheduledWork {
   closer: WindowCloser;
   keeper: StandingsKeeper;
+  days: DayKeeper;
   expirer: RollingExpirer;
   pruner: StandingsPruner;
+  historyPruner: HistoryPruner;
 }
 
 type Duty = (signal: AbortSignal) => Promise<unknown>;
 
 /**
- * Does what the database's clock says is due: windows that end, freezes, hours that leave, standings to keep and to prune.
+ * Does what the database's clock says is due: windows that end, freezes, days, hours that leave, standings to keep and to prune.
  * One process does, by a lease; two that both believe to be it do nothing twice. Each duty has a turn of its own: standings
  * that take minutes hold up neither a freeze nor the end of another window.
  */
@@ -41,10 +45,11 @@ export class WindowSchedule {
 
   start(): void {
     this.lease.start(async ({ ending }) => {
-      const { pruner } = this.work;
+      const { pruner, historyPruner } = this.work;
       await Promise.all([
         ...this.duties().map((duty) => this.repeat(duty, LOOK_EVERY_MS, ending)),
         this.repeat((signal) => pruner.prune(signal), PRUNE_EVERY_MS, ending),
+        this.repeat((signal) => historyPruner.prune(signal), PRUNE_EVERY_MS, ending),
       ]);
     });
   }
@@ -60,8 +65,9 @@ export class WindowSchedule {
   }
 
   private duties(): Duty[] {
-    const { closer, keeper, expirer } = this.work;
+    const { closer, keeper, days, expirer } = this.work;
     return [
+      (signal) => days.keepDays(signal),
       (signal) => keeper.keepFrozen(signal),
       (signal) => expirer.run(signal),
       (signal) => closer.closeDue(signal),

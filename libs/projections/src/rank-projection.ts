@@ -167,6 +167,15 @@ export abstract class RankProjection extends RankReadings {
     before: SortKey | null,
   ): Promise<PlacementReading>;
 
+  /**
+   * The players' entries in the order asked, null where there is none: ordinal ranks, each with the version of the very
+   * state that it is the rank of.
+   */
+  abstract lookupStates(
+    list: RankList,
+    playerIds: readonly string[],
+  ): Promise<Reading & { states: ({ rank: number; version: number } | null)[] }>;
+
   /** The projected version of a player's entry, null when it has none (a removal counts as a version). */
   abstract entryVersion(list: RankList, playerId: string): Promise<number | null>;
 

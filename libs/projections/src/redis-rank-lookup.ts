@@ -24,11 +24,12 @@ export class RedisRankLookup {
 
   constructor(private readonly runShards: RunShards) {}
 
+  /** `versions`: of the state that each entry's rank is of, null where there is none. */
   async run(
     list: RankList,
     playerIds: readonly string[],
     style: RankStyle,
-  ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
+  ): Promise<Reading & { entries: (ProjectedEntry | null)[]; versions: (number | null)[] }> {
     if (playerIds.length > LOOKUP_PLAYERS_MAX) throw new RangeError(`at most ${LOOKUP_PLAYERS_MAX} players at once`);
     const columnBytes = columnBytesFor(list, style);
     const counted = (key: SortKey): SortKey => (columnBytes === null ? key : strictKey(key, columnBytes));
@@ -54,7 +55,8 @@ export class RedisRankLookup {
       const before = (entry.strictlyBetter ?? entry.index) + elsewhere;
       return { rank: before + 1, ...decodeSortKey(list.ordering, entry.key) };
     });
-    return { ...sumReadings(list, reads.shards), entries };
+    const versions = playerIds.map((playerId) => reads.found.get(playerId)?.version ?? null);
+    return { ...sumReadings(list, reads.shards), entries, versions };
   }
 }
 

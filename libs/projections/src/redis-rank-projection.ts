@@ -103,7 +103,17 @@ export class RedisRankProjection extends RankProjection {
     playerIds: readonly string[],
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
-    return this.lookups.run(list, playerIds, style);
+    const { versions: _versions, ...reading } = await this.lookups.run(list, playerIds, style);
+    return reading;
+  }
+
+  async lookupStates(
+    list: RankList,
+    playerIds: readonly string[],
+  ): Promise<Reading & { states: ({ rank: number; version: number } | null)[] }> {
+    const { entries, versions, ...reading } = await this.lookups.run(list, playerIds, 'ordinal');
+    const states = entries.map((entry, at) => entry && { rank: entry.rank, version: versions[at]! });
+    return { ...reading, states };
   }
 
   async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {

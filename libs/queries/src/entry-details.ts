@@ -1,8 +1,9 @@
-import { GUILDS_SCOPE, type RankedEntry } from '@laddercast/domain';
+import { GUILDS_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import type { EntryEnricher } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
+import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from './list-resolver.js';
 import { isOf, RunDetailsOfLists } from './run-details.js';
 import { ShownNames } from './shown-names.js';
@@ -22,10 +23,12 @@ export interface CompleteOptions {
 export class EntryDetails {
   private readonly runs: RunDetailsOfLists;
   private readonly names: ShownNames;
+  private readonly days: DayChanges;
 
   constructor(database: SqlRunner, enricher: () => EntryEnricher | null) {
     this.runs = new RunDetailsOfLists(database);
     this.names = new ShownNames(database, enricher);
+    this.days = new DayChanges(database);
   }
 
   async complete(
@@ -49,6 +52,20 @@ export class EntryDetails {
       including === 'all' || this.names.of(playerId, isGuild).listed || including.includes(playerId);
     const rows = entries.filter(({ playerId }) => isShown(playerId)).map((entry) => this.row(resolved, entry, isGuild));
     return { entries: rows, partial: loaded.includes(false) };
+  }
+
+  /**
+   * The rows with their `change`, on boards that ask for it; the others' as they are.
+   * @param ordinals the places of the rows' players where they are known; else the ranks are looked up where the style
+   * is another
+   */
+  withChange(
+    resolved: ResolvedList,
+    style: RankStyle,
+    rows: RankedEntry[],
+    ordinals?: ReadonlyMap<string, number>,
+  ): Promise<RankedEntry[]> {
+    return this.days.added(resolved, style, rows, ordinals);
   }
 
   /** Looks names and listings up again at the next reading: of these players (or guilds), or of all where null. */

@@ -19,27 +19,29 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const { selection, offset, limit } = query;
     const { resolved, style } = await this.reader.open(selection);
     const snapshot = this.reader.snapshot(resolved, selection.minVersion);
-    const fromMemory = snapshot && this.fromSnapshot(query, resolved, style, snapshot);
+    const fromMemory = snapshot && (await this.fromSnapshot(query, resolved, style, snapshot));
     if (fromMemory) return fromMemory;
     try {
       const reading = await resolved.ranks.page(resolved.list, offset, limit, style);
       const envelope = this.reader.envelope(resolved, style, reading);
-      return page(query, envelope, await this.reader.details.complete(resolved, reading.entries));
+      const rows = await this.reader.details.complete(resolved, reading.entries);
+      const ordinals = new Map(reading.entries.map(({ playerId }, at) => [playerId, offset + at + 1]));
+      return page(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
     } catch (error) {
       const last = isUnavailable(error) ? this.reader.lastKnown(resolved, selection.minVersion) : undefined;
-      const lastPage = last && this.fromSnapshot(query, resolved, style, last);
+      const lastPage = last && (await this.fromSnapshot(query, resolved, style, last));
       if (!lastPage) throw error;
       return lastPage;
     }
   }
 
   /** null when the snapshot does not show all of the page. */
-  private fromSnapshot(
+  private async fromSnapshot(
     query: GetEntriesQuery,
     resolved: ResolvedList,
     style: RankStyle,
     snapshot: RankSnapshot,
-  ): EntriesPage | null {
+  ): Promise<EntriesPage | null> {
     const { selection, offset, limit } = query;
     const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
     const pages = this.pages.get(snapshot) ?? new Map<string, EntriesPage>();
@@ -49,8 +51,10 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     if (known) return known;
     const rows = rowsOfSnapshot(snapshot, offset, limit, style);
     if (rows === null) return null;
-    const made = page(query, envelope, rows);
-    if (pages.size < PAGES_OF_SNAPSHOT_MAX) pages.set(name, made);
+    const ordinals = new Map(snapshot.entries.map(({ playerId, rank }) => [playerId, rank]));
+    const made = page(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
+    // What a row's `change` is counted from can come, and go, while the snapshot stays.
+    if (pages.size < PAGES_OF_SNAPSHOT_MAX && !resolved.board.definition.change) pages.set(name, made);
     return made;
   }
 }

@@ -15,7 +15,8 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const envelope = this.reader.envelope(resolved, style, reading);
     // Who may see everybody asked for one: of the others beside it, the listed are shown.
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
-    const neighbours = await this.reader.details.complete(resolved, reading.neighbours, { including });
+    const rows = await this.reader.details.complete(resolved, reading.neighbours, { including });
+    const neighbours = await this.reader.details.withChange(resolved, style, rows);
     const own = neighbours.find((row) => row.playerId === playerId);
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = percentileOf(own.rank, reading.total);
@@ -37,10 +38,11 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const shown = above + below + 1;
     const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);
     const including = unlistedShown === 'all' ? [] : unlistedShown;
+    const rows = await this.reader.details.complete(resolved, end.entries, { including });
     return {
       ...envelope,
       entry: null,
-      neighbours: await this.reader.details.complete(resolved, end.entries, { including }),
+      neighbours: await this.reader.details.withChange(resolved, envelope.rankStyle, rows),
     };
   }
 }

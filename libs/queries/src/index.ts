@@ -2,6 +2,7 @@ export { CircleMembers, type CircleName } from './circle-members.js';
 export * from './announced-names.js';
 export * from './entry-details.js';
 export * from './get-guild.handlers.js';
+export * from './get-history.handler.js';
 export * from './get-player-profile.handler.js';
 export * from './circles.handlers.js';
 export * from './export-rows.js';

@@ -11,7 +11,8 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const { resolved, style } = await this.reader.open(selection);
     const reading = await resolved.ranks.lookup(resolved.list, playerIds, style);
     const found = reading.entries.filter((entry) => entry !== null);
-    const completed = await this.reader.details.complete(resolved, found, { including: unlistedShown });
+    const named = await this.reader.details.complete(resolved, found, { including: unlistedShown });
+    const completed = await this.reader.details.withChange(resolved, style, named);
     const rows = new Map(completed.map((row) => [row.playerId, row]));
     if (!ranked) {
       return {

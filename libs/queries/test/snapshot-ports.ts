@@ -98,6 +98,7 @@ export class MemoryList extends RankProjection {
   override lookup = unused;
   override rankOfKey = unused;
   override placement = unused;
+  override lookupStates = unused;
   override entryVersion = unused;
   override session = unused;
   override openMark = unused;

@@ -95,6 +95,7 @@ export class MemoryRankProjection extends RankProjection {
 
   override rankOfKey = unused;
   override placement = unused;
+  override lookupStates = unused;
   override entryVersion = unused;
   override session = unused;
   override openMark = unused;

@@ -52,6 +52,16 @@ export const BOARD_SCHEMA = object({
   }),
   retention: object({ standingsDays: orNull(count('null: final standings are kept for ever.', 1)) }),
   push: object({ intervalMs: count(undefined, 1), top: count(undefined, 1) }),
+  history: orNull(
+    object({
+      everyMinutes: {
+        ...count('One point of a player and window for each stretch of so many minutes.', 1),
+        maximum: 1440,
+      },
+      keepDays: { ...count('How long points are kept.', 1), maximum: 3650 },
+    }),
+  ),
+  change: { type: 'boolean', description: 'Whether rows say how many places a player moved since yesterday.' },
   format: object({ kind: oneOf('number', 'time', 'currency'), decimals: count(), unit: orNull(string()) }),
   guildAggregate: object({
     kind: oneOf('sum', 'average', 'top'),

@@ -100,6 +100,8 @@ const QUERY_PARAMETERS: Record<string, string> = {
   score: 'A JSON number.',
   state: 'Only windows in this state.',
   format: 'Default csv.',
+  from: 'RFC 3339: nothing before it.',
+  to: 'RFC 3339: nothing from it on.',
 };
 
 /** The OpenAPI operation of a description. */

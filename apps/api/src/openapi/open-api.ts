@@ -4,6 +4,7 @@ import { describeOperation, HEADERS, type OperationDescription } from './describ
 import { ADMINISTRATION } from './operations/administration.js';
 import { BOARDS } from './operations/boards.js';
 import { CIRCLES } from './operations/circles.js';
+import { HISTORY } from './operations/history.js';
 import { PEOPLE } from './operations/people.js';
 import { RANKS } from './operations/ranks.js';
 import { SCORES } from './operations/scores.js';
@@ -16,6 +17,7 @@ export const CONTRACT_VERSION = '1.0.0';
 const OPERATIONS: Record<string, OperationDescription> = {
   ...SCORES,
   ...RANKS,
+  ...HISTORY,
   ...BOARDS,
   ...WINDOWS,
   ...PEOPLE,

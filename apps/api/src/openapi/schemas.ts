@@ -20,6 +20,7 @@ import { KEY_SCOPES } from '@laddercast/ledger';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA } from './board-schemas.js';
 import { orNull, type JsonSchema } from './class-schema.js';
+import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { count, list, numbersByName, object, oneOf, ref, score, string, time } from './schema-parts.js';
 
 const opaqueId = {
@@ -68,6 +69,7 @@ const entry = {
   achievedAt: { ...orNull(time()), description: 'null only while the database, which alone keeps it, is away.' },
   metadata: { type: ['object', 'null'] },
 };
+const ranked = { ...entry, change: CHANGE_SCHEMA };
 
 const envelope = {
   board: string(),
@@ -170,7 +172,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     ['columns'],
   ),
   EntryChange: object({ board: string(), playerId: string(), windows: list(string()), version: count() }),
-  RankedEntry: object(entry),
+  RankedEntry: object(ranked, ['change']),
   EntriesPage: object({
     ...envelope,
     entries: list(ref('RankedEntry')),
@@ -181,12 +183,15 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     ...envelope,
     entry: {
       anyOf: [
-        object({ ...entry, percentile: { type: 'number', minimum: 0, maximum: 100 }, accuracy: oneOf('exact') }),
+        object({ ...ranked, percentile: { type: 'number', minimum: 0, maximum: 100 }, accuracy: oneOf('exact') }, [
+          'change',
+        ]),
         { type: 'null' },
       ],
     },
     neighbours: list(ref('RankedEntry')),
   }),
+  PlayerHistory: HISTORY_SCHEMA,
   RankOfScore: object({ ...envelope, rank: count(undefined, 1), accuracy: oneOf('exact') }),
   CirclePage: object({
     ...envelope,

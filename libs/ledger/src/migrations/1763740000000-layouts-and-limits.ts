@@ -12,6 +12,26 @@ const STATEMENTS = [
     'opening', null,
     'retiring', null)`,
   `ALTER TABLE boards ALTER COLUMN layouts SET NOT NULL`,
+
+  // A player over time: the last state of each stretch of the board's `history.everyMinutes`, times in Unix ms. No score:
+  // the entry was removed. is_exact: the rank is that of this very state, as of ranked_at_ms.
+  `CREATE TABLE entry_history (
+    window_uid integer NOT NULL,
+    player_id text COLLATE "C" NOT NULL,
+    stretch_ms bigint NOT NULL,
+    at_ms bigint NOT NULL,
+    version bigint NOT NULL,
+    score float8,
+    columns float8[] NOT NULL,
+    rank integer,
+    is_exact boolean,
+    total integer,
+    ranked_at_ms bigint,
+    PRIMARY KEY (window_uid, player_id, stretch_ms)) WITH (fillfactor = 85)`,
+  `CREATE INDEX entry_history_by_age ON entry_history (window_uid, stretch_ms)`,
+  // day: everybody's places at the start of a board's day.
+  `ALTER TABLE editions DROP CONSTRAINT editions_kind_check`,
+  `ALTER TABLE editions ADD CONSTRAINT editions_kind_check CHECK (kind IN ('final', 'frozen', 'kept', 'day'))`,
 ];
 
 export class LayoutsAndLimits1763740000000 implements MigrationInterface {
@@ -21,5 +41,14 @@ export class LayoutsAndLimits1763740000000 implements MigrationInterface {
 
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE boards DROP COLUMN layouts');
+    await runner.query('DROP TABLE entry_history');
+    await runner.query(
+      `DELETE FROM standings WHERE edition_uid IN (SELECT edition_uid FROM editions WHERE kind = 'day')`,
+    );
+    await runner.query(`DELETE FROM editions WHERE kind = 'day'`);
+    await runner.query('ALTER TABLE editions DROP CONSTRAINT editions_kind_check');
+    await runner.query(
+      `ALTER TABLE editions ADD CONSTRAINT editions_kind_check CHECK (kind IN ('final', 'frozen', 'kept'))`,
+    );
   }
 }

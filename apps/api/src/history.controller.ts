@@ -1,0 +1,37 @@
+import { assertMayRead, holdsScope, type Identity } from '@laddercast/commands';
+import { GetHistoryQuery, ListResolver, type PlayerHistory } from '@laddercast/queries';
+import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { historyRangeOf, HistoryParameters } from './http/history-parameters.js';
+import { CurrentIdentity } from './http/identity.guard.js';
+import { unlistedShownTo } from './http/list-selection.js';
+import { BoardIdPipe, playerOf, QueryPipe } from './http/parameters.js';
+
+/** A player over time. */
+@Controller('v1/boards/:board/players/:player/history')
+@UseInterceptors(ConditionalGetInterceptor)
+export class HistoryController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly resolver: ListResolver,
+  ) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'getPlayerHistory' })
+  history(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Param('player') player: string,
+    @Query(QueryPipe) parameters: HistoryParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<PlayerHistory> {
+    assertMayRead(identity, this.resolver.board(boardId));
+    return this.queries.execute(
+      new GetHistoryQuery(boardId, parameters.window, playerOf(player, identity), historyRangeOf(parameters), {
+        unlistedShown: unlistedShownTo(identity),
+        isAdmin: holdsScope(identity, 'admin'),
+      }),
+    );
+  }
+}

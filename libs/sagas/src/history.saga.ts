@@ -1,0 +1,46 @@
+import type { Board, EntryChanged } from '@laddercast/domain';
+import { RecordHistoryCommand, type StateToRecord } from '@laddercast/commands';
+import type { LogBatch, LogRecord } from '@laddercast/event-log';
+import { BoardCatalog, stretchOf } from '@laddercast/ledger';
+import { Controller, UseFilters } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { SagaFailureFilter } from './saga-failure.filter.js';
+import { ConsumesLog } from './saga-pattern.js';
+
+/** Orders a record of players' entries over time, on boards that ask for it: of a batch the last state of each stretch. */
+@Controller()
+@UseFilters(SagaFailureFilter)
+export class HistorySaga {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly boards: BoardCatalog,
+  ) {}
+
+  @ConsumesLog({ group: 'history', topics: ['entry-changed'] })
+  async record({ lane, records }: LogBatch): Promise<void> {
+    const states = await this.lastStates(records);
+    if (states.length > 0) await this.commands.execute(new RecordHistoryCommand(lane, states));
+  }
+
+  private async lastStates(records: readonly LogRecord[]): Promise<StateToRecord[]> {
+    const last = new Map<string, StateToRecord>();
+    const boards = new Map<number, Board | undefined>();
+    for (const { event, writtenAtMs } of records) {
+      const { boardUid, playerId, version, changes, isGuild = false } = event as EntryChanged;
+      if (isGuild) continue;
+      // Once a batch: each look for a board that is gone asks PostgreSQL.
+      if (!boards.has(boardUid)) boards.set(boardUid, await this.boards.byUid(boardUid));
+      const board = boards.get(boardUid);
+      const history = board?.definition.history;
+      if (!board || !history) continue;
+      const stretchMs = stretchOf(history, writtenAtMs);
+      for (const { windowUid, entry } of changes) {
+        const key = `${windowUid}/${stretchMs}/${playerId}`;
+        if ((last.get(key)?.version ?? -1) >= version) continue;
+        const { score, columns } = entry ?? { score: null, columns: [] };
+        last.set(key, { board, windowUid, playerId, stretchMs, atMs: writtenAtMs, version, score, columns });
+      }
+    }
+    return [...last.values()];
+  }
+}

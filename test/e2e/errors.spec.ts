@@ -101,6 +101,14 @@ describe('requests that are wrong', () => {
         { order: 'desc', operator: 'sum', columns: [{ name: 'a', order: 'asc' }] },
         '/columns',
       ],
+      [
+        'a limit of entries on a sum board',
+        { ...BOARD, operator: 'sum', limits: { entriesMax: 1 } },
+        '/limits/entriesMax',
+      ],
+      ['no entries at all', { ...BOARD, limits: { entriesMax: 0 } }, '/limits/entriesMax'],
+      ['half an attempt', { ...BOARD, limits: { attemptsMax: 0.5 } }, '/limits/attemptsMax'],
+      ['a short life', { ...BOARD, limits: { entryLifetimeSeconds: 59 } }, '/limits/entryLifetimeSeconds'],
       ['a column that is an array', { ...BOARD, columns: [[]] }, '/columns'],
       ['columns in an array too many', { ...BOARD, columns: [[{ name: 'a', order: 'asc' }]] }, '/columns'],
       ['the id of another board', { ...BOARD, id: 'good' }, '/id'],
@@ -219,9 +227,6 @@ describe('requests that are wrong', () => {
   describe('what is not built', () => {
     it.each<[string, object, string]>([
       ['decay', { decay: { perPatch: 0.1, family: 'x' } }, 'decay'],
-      ['entriesMax', { limits: { entriesMax: 10 } }, 'limits.entriesMax'],
-      ['attemptsMax', { limits: { attemptsMax: 10 } }, 'limits.attemptsMax'],
-      ['entryLifetimeSeconds', { limits: { entryLifetimeSeconds: 10 } }, 'limits.entryLifetimeSeconds'],
       ['dense ranks', { rankStyle: 'dense' }, 'dense'],
       ['sharding by range', { sharding: { by: 'range', boundaries: [1] } }, 'range'],
     ])('is refused by name as a board option: %s', async (_name, option, named) => {

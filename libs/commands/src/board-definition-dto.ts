@@ -31,6 +31,8 @@ import {
 import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
 
 const DAY_SECONDS = 86_400;
+const ENTRIES_MAX = 100_000_000;
+const ATTEMPTS_MAX = 1_000_000;
 
 export class SortColumnDto {
   @Matches(/^[a-zA-Z][a-zA-Z0-9_]{0,31}$/, { message: 'must be 1-32 letters, digits or "_", beginning with a letter' })
@@ -55,6 +57,21 @@ export class LimitsDto {
   @IsOptional()
   @IsNumber()
   scoreMax?: number | null;
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(ENTRIES_MAX)
+  entriesMax?: number | null;
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(ATTEMPTS_MAX)
+  attemptsMax?: number | null;
+  @IsOptional()
+  @IsInt()
+  @Min(60)
+  @Max(3650 * DAY_SECONDS)
+  entryLifetimeSeconds?: number | null;
 }
 
 export class PushDto {

@@ -87,6 +87,19 @@ describe('a board definition', () => {
     expect(faultsOfBody({ ...BOARD, scopes }).map((fault) => fault.pointer)).toEqual([pointer]);
   });
 
+  it('bounds its limits, and keeps every entry of a sum board', () => {
+    const limits = { entriesMax: 1, attemptsMax: 1, entryLifetimeSeconds: 60 };
+    expect(parseBoardDefinition({ ...BOARD, limits }).limits).toMatchObject(limits);
+    const pointersOf = (some: object, operator = 'best'): string[] =>
+      faultsOfBody({ ...BOARD, operator, limits: some }).map(({ pointer }) => pointer);
+    for (const [name, least] of Object.entries(limits)) {
+      expect(pointersOf({ [name]: least - 1 })).toEqual([`/limits/${name}`]);
+      expect(pointersOf({ [name]: 1e12 })).toEqual([`/limits/${name}`]);
+    }
+    expect(pointersOf({ entriesMax: 5 }, 'sum')).toEqual(['/limits/entriesMax']);
+    expect(pointersOf({ entriesMax: null, attemptsMax: 2, entryLifetimeSeconds: 60 }, 'sum')).toEqual([]);
+  });
+
   it('is told of a zone that does not exist, and of a k that does not belong', () => {
     expect(faultsOfBody({ ...BOARD, timeZone: 'Europe/Atlantis' }).map(({ pointer }) => pointer)).toEqual([
       '/timeZone',

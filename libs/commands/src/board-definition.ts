@@ -68,18 +68,9 @@ function withoutNulls(value: unknown): unknown {
 
 /** Options of the contract and of the releases it foresees that are not built: never stored and ignored. */
 const UNBUILT_OPTIONS = ['decay', 'dense'];
-const UNBUILT_LIMITS = ['entriesMax', 'attemptsMax', 'entryLifetimeSeconds'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
-  const limits = body['limits'];
-  if (typeof limits === 'object' && limits !== null) {
-    unbuilt.push(
-      ...UNBUILT_LIMITS.filter((name) => (limits as Record<string, unknown>)[name] != null).map(
-        (name) => `limits.${name}`,
-      ),
-    );
-  }
   if (body['rankStyle'] === 'dense') unbuilt.push('rankStyle: dense');
   if (isObject(body['sharding']) && body['sharding']['by'] === 'range') unbuilt.push('sharding by range');
   if (unbuilt.length > 0) {
@@ -102,6 +93,9 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   const { scoreMin, scoreMax } = dto.limits ?? {};
   if (scoreMin != null && scoreMax != null && scoreMin > scoreMax) {
     faults.push({ pointer: '/limits/scoreMin', message: 'must not be above scoreMax' });
+  }
+  if (dto.operator === 'sum' && dto.limits?.entriesMax != null) {
+    faults.push({ pointer: '/limits/entriesMax', message: 'a sum board keeps every entry: a total goes on growing' });
   }
   if (dto.operator === 'sum' && (dto.columns?.length ?? 0) > 0) {
     faults.push({ pointer: '/columns', message: 'a sum board takes no extra columns' });

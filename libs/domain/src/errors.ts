@@ -43,6 +43,7 @@ export const ERRORS = {
   ACHIEVED_AT_REFUSED: { status: 422, title: 'The board does not take the time from players', retriable: false },
   WINDOW_UNENDING: { status: 422, title: 'The window has no end to be moved', retriable: false },
   WINDOW_MISMATCH: { status: 422, title: 'The window does not hold the run', retriable: false },
+  ATTEMPTS_EXHAUSTED: { status: 422, title: 'No attempts are left', retriable: false },
   SUBMISSION_REJECTED: { status: 422, title: 'A check rejected the submission', retriable: false },
   SUBSCRIPTION_LIMIT: { status: 429, title: 'Too many subscriptions on this socket', retriable: false },
   TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages on this socket', retriable: true },

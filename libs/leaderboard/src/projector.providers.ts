@@ -9,6 +9,7 @@ import {
   SubmissionPruner,
   WindowSchedule,
   BoardRescoper,
+  LimitSchedule,
 } from '@laddercast/ledger';
 import {
   AnnounceHandler,
@@ -29,6 +30,7 @@ import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
 import { LaneRecoveries } from './lane-recoveries.js';
+import { limitProjectorProviders } from './limit.providers.js';
 import { peopleProjectorProviders } from './people.providers.js';
 import { windowProjectorProviders } from './window.providers.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
@@ -119,6 +121,7 @@ export const projectorProviders: Provider[] = [
   },
   ...peopleProjectorProviders(HOLDER),
   ...windowProjectorProviders(HOLDER),
+  ...limitProjectorProviders(HOLDER),
   ...publisherProviders,
   {
     provide: ProjectorLifecycle,
@@ -135,6 +138,7 @@ export const projectorProviders: Provider[] = [
       SubmissionPruner,
       WindowSchedule,
       BoardRescoper,
+      LimitSchedule,
     ],
     useFactory: (
       database: PostgresDatabase,
@@ -149,6 +153,7 @@ export const projectorProviders: Provider[] = [
       pruner: SubmissionPruner,
       windows: WindowSchedule,
       rescoper: BoardRescoper,
+      limits: LimitSchedule,
     ) =>
       new ProjectorLifecycle({
         database,
@@ -160,7 +165,7 @@ export const projectorProviders: Provider[] = [
         recoveries,
         publisher,
         slots,
-        schedules: [pruner, windows, rescoper],
+        schedules: [pruner, windows, rescoper, limits],
       }),
   },
 ];

@@ -9,12 +9,13 @@ import {
   type EntryState,
   type StoredWindow,
 } from '@laddercast/domain';
+import type { AttemptCounts } from './attempt-counts.js';
 import type { AuditRecord } from './audit-log.js';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from './entry-rows.js';
 import type { FrozenEntry } from './lane-parameters.js';
 import { addToHour, hourKeyOf, type RollingHourRow } from './rolling-hours.js';
 import type { PlacedWrite } from './write-placement.js';
-import type { OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from './writes.js';
+import type { LedgerWrite, OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from './writes.js';
 
 /** A remembered submission. */
 export interface RememberedSubmission {
@@ -47,6 +48,8 @@ export interface StoredBatch {
   hours: Map<string, RollingHourRow>;
   /** The numbers of the scopes that rank a player on a board, by {@link scopesKeyOf}; absent: that of everybody alone. */
   scopes: Map<string, number[]>;
+  /** Of boards that limit them. */
+  attempts: AttemptCounts;
 }
 
 export const scopesKeyOf = (boardUid: number, playerId: string): string => `${boardUid}/${playerId}`;
@@ -63,6 +66,8 @@ export class BatchFold {
   readonly changedHours = new Map<string, RollingHourRow>();
   /** Players whose hours in a rolling window an operator overrode: what is stored of them goes first. */
   readonly clearedHours = new Map<string, { windowUid: number; playerId: string }>();
+  /** Entries that were renewed, of boards with a limit that removes entries. */
+  readonly renewedEntries = new Map<string, { windowUid: number; playerId: string }>();
   /** Entries as they stood when their window froze, before this batch. */
   readonly frozenEntries = new Map<string, FrozenEntry>();
 
@@ -97,7 +102,8 @@ export class BatchFold {
   }
 
   private submit(placed: PlacedWrite<SubmitWrite>, position: number): WriteResult {
-    const { write, atMs, windows } = placed;
+    const { write, atMs } = placed;
+    const windows = this.stored.attempts.windowsLeft(placed);
     const run = { ...write, achievedAtMs: atMs };
     const applied = windows.map((window) => {
       const before = this.current(window, write.playerId);
@@ -110,6 +116,8 @@ export class BatchFold {
       position,
     );
     for (const window of windows) if (window.kind === 'rolling') this.countInHour(placed, window, run, position);
+    for (const { window, before } of applied) this.renew(write, window, before);
+    this.stored.attempts.count(placed, windows);
     const first = applied[0]!;
     const answer: SubmissionAnswer = {
       outcome: first.outcome,
@@ -136,6 +144,7 @@ export class BatchFold {
       .map((one) => ({ ...one, after: write.entry && this.overridden(write.entry, atMs, position) }));
     this.store(placed, changed, position);
     for (const { window, after } of changed) if (window.kind === 'rolling') this.overrideHours(placed, window, after);
+    for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
     if (changed.length > 0) this.audits.push(write.audit);
     const windowIds = changed.map(({ window }) => window.id);
     return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
@@ -190,6 +199,13 @@ export class BatchFold {
       };
     });
     this.events.push({ type: 'entry-changed', boardUid: board.uid, playerId, version: position, changes });
+  }
+
+  /** Where entries have no lifetime it is enough that one is marked when it begins. */
+  private renew({ board, playerId }: LedgerWrite, window: StoredWindow, before: EntryState | null): void {
+    const { entriesMax, entryLifetimeSeconds } = board.definition.limits;
+    if (entryLifetimeSeconds === null && (entriesMax === null || before !== null)) return;
+    this.renewedEntries.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
   }
 
   /** From its freeze to its end a window shows what it held then: the first change after saves that. */

@@ -10,11 +10,12 @@ import { recordAudit } from './audit-log.js';
 import { differsInScopes, differsInWindows, keepsEntries, refusalOfChange } from './board-changes.js';
 import type { AllLanes } from './all-lanes.js';
 import { announceBoard, type Lanes } from './lanes.js';
+import { beginLimits } from './entry-marker.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history'];
+const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history', 'attempts'];
 
 interface BoardRow {
   board_uid: number;
@@ -87,6 +88,7 @@ export class BoardRegistry {
     const before = current.definition;
     const windowsSinceMs = await sinceOfAddedWindows(transaction, before, definition, current.windows_since);
     await moveSeasons(transaction, uid, before, definition);
+    await beginLimits(transaction, uid, before.limits, definition.limits);
     const revision = await announceBoard(transaction, this.lanes, uid, id);
     await transaction.query(
       `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,

@@ -25,6 +25,11 @@ export async function deleteFrozenRows(database: SqlRunner, windowUid: number): 
   await deleteInChunks(database, 'frozen_entries', 'window_uid', windowUid);
 }
 
+/** Forgets the attempts in a window that takes no more runs. */
+export async function deleteAttempts(database: SqlRunner, windowUid: number): Promise<void> {
+  await deleteInChunks(database, 'attempts', 'window_uid', windowUid);
+}
+
 async function deleteInChunks(
   database: SqlRunner,
   table: string,

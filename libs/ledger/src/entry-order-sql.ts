@@ -9,3 +9,11 @@ export function entryOrderSql(ordering: BoardOrdering): string {
   const time = { earliest: ', achieved_at_ms ASC', latest: ', achieved_at_ms DESC', none: '' }[ordering.tiebreak];
   return `${valueOrderSql(ordering)}${time}, player_id COLLATE "C"`;
 }
+
+/** The same order from its end. */
+export function worstFirstSql(ordering: BoardOrdering): string {
+  const turned = { asc: 'desc', desc: 'asc', earliest: 'latest', latest: 'earliest', none: 'none' } as const;
+  const columns = ordering.columns.map(({ name, order }) => ({ name, order: turned[order] }));
+  const reversed = { ...ordering, order: turned[ordering.order], tiebreak: turned[ordering.tiebreak], columns };
+  return `${entryOrderSql(reversed)} DESC`;
+}

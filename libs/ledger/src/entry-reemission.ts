@@ -159,8 +159,8 @@ async function saveFrozen(transaction: SqlRunner, entries: readonly RunningEntry
   await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
 }
 
-/** As a batch of runs is stored, without runs. */
-async function storeEntries(
+/** Stores entries and their events as a batch of runs does, without runs. */
+export async function storeEntries(
   transaction: SqlRunner,
   lane: number,
   entries: readonly EntryRow[],

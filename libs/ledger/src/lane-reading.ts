@@ -8,7 +8,8 @@ import {
   type StoredBatch,
 } from './batch-fold.js';
 import type { EntryRow } from './entry-rows.js';
-import { READ_LANE_BATCH } from './lane-sql.js';
+import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
+import { READ_ATTEMPTS, READ_LANE_BATCH } from './lane-sql.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from './postgres-database.js';
 import { hourKeyOf, type RollingHourRow } from './rolling-hours.js';
@@ -89,7 +90,8 @@ export async function readStoredBatch(
     }
   }
   const scopes = await scopesOf(withScopes, values, scopeCatalog);
-  return { stored: { entries, remembered, hours, scopes }, revisions };
+  const attempts = await readAttempts(transaction, placed);
+  return { stored: { entries, remembered, hours, scopes, attempts }, revisions };
 }
 
 function keysOfEntries(placed: readonly PlacedWrite[]): { boardUid: number; windowUid: number; playerId: string }[] {
@@ -112,6 +114,23 @@ function keysOfHours(placed: readonly PlacedWrite[]): { windowUid: number; playe
     }
   }
   return [...keys.values()];
+}
+
+/** Asked for only where a board limits them. */
+async function readAttempts(transaction: SqlRunner, placed: readonly PlacedWrite[]): Promise<AttemptCounts> {
+  const keys = attemptKeysOf(placed);
+  if (keys.length === 0) return new AttemptCounts([]);
+  const rows = await transaction.query<{ window_uid: number; player_id: string; hour: number; runs: number }>(
+    READ_ATTEMPTS,
+    [
+      keys.map(({ windowUid }) => windowUid),
+      keys.map(({ playerId }) => playerId),
+      keys.map(({ firstHour }) => firstHour),
+    ],
+  );
+  return new AttemptCounts(
+    rows.map(({ window_uid, player_id, hour, runs }) => ({ windowUid: window_uid, playerId: player_id, hour, runs })),
+  );
 }
 
 /** Only an id that a client chose, or whose commit went unanswered, can have been seen before. */

@@ -60,6 +60,29 @@ export const WRITE_LANE_BATCH = `
   SELECT $1::smallint, o.position, o.topic, o.key, o.payload
   FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (position, topic, key, payload)`;
 
+/**
+ * Entries `$2`, `$3` were renewed at `$1`: only for those whose board has a limit that removes entries, so that others pay
+ * nothing for it.
+ */
+export const RENEW_ENTRIES = `
+  UPDATE entries SET renewed_at_ms = greatest(renewed_at_ms, $1::bigint) WHERE ctid = ANY (ARRAY(
+    SELECT e.ctid FROM unnest($2::int[], $3::text[]) AS k (window_uid, player_id)
+    CROSS JOIN LATERAL (
+      SELECT ctid FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id OFFSET 0) AS e))`;
+
+/** The runs of players `$2` that count in windows `$1`, from the hours `$3` on. */
+export const READ_ATTEMPTS = `
+  SELECT k.window_uid, k.player_id, a.hour, a.runs
+  FROM unnest($1::int[], $2::text[], $3::int[]) AS k (window_uid, player_id, first_hour)
+  CROSS JOIN LATERAL (
+    SELECT hour, runs FROM attempts
+    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour >= k.first_hour OFFSET 0) AS a`;
+
+export const WRITE_ATTEMPTS = `
+  INSERT INTO attempts (window_uid, player_id, hour, runs)
+  SELECT * FROM unnest($1::int[], $2::text[], $3::int[], $4::int[])
+  ON CONFLICT (window_uid, player_id, hour) DO UPDATE SET runs = excluded.runs`;
+
 /** What the hours of rolling windows hold after a batch. */
 export const CLEAR_ROLLING_HOURS = `
   DELETE FROM rolling_hours AS h USING unnest($1::int[], $2::text[]) AS k (window_uid, player_id)

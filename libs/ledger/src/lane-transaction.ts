@@ -1,10 +1,18 @@
 import { hasCircles, LadderError } from '@laddercast/domain';
 import type { QueryRunner } from 'typeorm';
+import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from './audit-log.js';
 import { BatchFold, ownerOf, submissionKeyOf } from './batch-fold.js';
 import { arrayLiteral } from './entry-rows.js';
 import { readStoredBatch } from './lane-reading.js';
-import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH, WRITE_ROLLING_HOURS } from './lane-sql.js';
+import {
+  CLEAR_ROLLING_HOURS,
+  RENEW_ENTRIES,
+  SAVE_FROZEN_ENTRIES,
+  WRITE_ATTEMPTS,
+  WRITE_LANE_BATCH,
+  WRITE_ROLLING_HOURS,
+} from './lane-sql.js';
 import { entryParameters, frozenParameters } from './lane-parameters.js';
 import { DRAW_POSITIONS, openLaneSql } from './lanes.js';
 import type { PendingWrite } from './lane-writer.js';
@@ -57,6 +65,7 @@ export class LaneTransaction {
       return write.kind === 'override' ? this.asFirstAnswer(result, index) : result;
     });
     await this.store(connection, fold, nowMs);
+    await this.storeLimited(connection, fold, stored.attempts.changed, nowMs);
     for (const pending of this.batch) pending.unsettled = true;
     await connection.query('COMMIT');
     this.wroteEvents = fold.events.length > 0;
@@ -140,6 +149,30 @@ export class LaneTransaction {
       hours.map((row) => arrayLiteral(row.state.columns)),
       hours.map((row) => row.state.achievedAtMs),
       hours.map((row) => row.state.metadata),
+    ]);
+  }
+
+  /** What only boards with limits have. */
+  private async storeLimited(
+    connection: QueryRunner,
+    { renewedEntries }: BatchFold,
+    attempts: readonly AttemptRow[],
+    nowMs: number,
+  ): Promise<void> {
+    const renewed = [...renewedEntries.values()];
+    if (renewed.length > 0) {
+      await connection.query(RENEW_ENTRIES, [
+        nowMs,
+        renewed.map(({ windowUid }) => windowUid),
+        renewed.map(({ playerId }) => playerId),
+      ]);
+    }
+    if (attempts.length === 0) return;
+    await connection.query(WRITE_ATTEMPTS, [
+      attempts.map(({ windowUid }) => windowUid),
+      attempts.map(({ playerId }) => playerId),
+      attempts.map(({ hour }) => hour),
+      attempts.map(({ runs }) => runs),
     ]);
   }
 

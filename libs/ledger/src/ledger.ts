@@ -3,6 +3,7 @@ import { sleep } from '@laddercast/platform';
 import type { LaneCatalogs } from './lane-transaction.js';
 import { LaneWriter } from './lane-writer.js';
 import type { Lanes } from './lanes.js';
+import { outboxBacklog } from './outbox-backlog.js';
 import { OutboxWaker } from './outbox-waker.js';
 import type { PostgresDatabase } from './postgres-database.js';
 import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from './writes.js';
@@ -70,18 +71,10 @@ export class Ledger {
     await this.waker.settled();
   }
 
-  /** Counts by positions: gaps make it an upper bound, which errs on the safe side. */
   private async watchOutbox(): Promise<void> {
     while (!this.stopped.signal.aborted) {
-      const rows = await this.database
-        .query<{ waiting: number }>(
-          `SELECT (SELECT last_value FROM ladder_position) - min(oldest) AS waiting
-           FROM unnest($1::int[]) AS lane
-           CROSS JOIN LATERAL (SELECT position AS oldest FROM outbox o WHERE o.lane = lane.lane ORDER BY position LIMIT 1) AS o`,
-          [this.lanes.all],
-        )
-        .catch(() => null);
-      if (rows) this.outboxFull = (rows[0]?.waiting ?? 0) > this.options.outboxEventsMax;
+      const waiting = await outboxBacklog(this.database, this.lanes).catch(() => null);
+      if (waiting !== null) this.outboxFull = waiting > this.options.outboxEventsMax;
       await sleep(OUTBOX_LOOK_EVERY_MS, this.stopped.signal);
     }
   }

@@ -13,6 +13,7 @@ import type { OutboxWaker } from './outbox-waker.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 import { entryOfHours } from './rolling-hours.js';
 import {
+  DELETE_LEFT_ATTEMPTS,
   DELETE_LEFT_HOURS,
   PLAYERS_WITH_LEFT_HOURS,
   READ_ROLLING_PLAYERS,
@@ -119,6 +120,9 @@ async function recompute(
   const definition = withBoardDefaults(window.definition);
   const rows = await transaction.query<PlayerRow>(READ_ROLLING_PLAYERS, [uid, playerIds, firstHour]);
   await transaction.query(DELETE_LEFT_HOURS, [uid, playerIds, firstHour]);
+  if (definition.limits.attemptsMax !== null) {
+    await transaction.query(DELETE_LEFT_ATTEMPTS, [uid, playerIds, firstHour]);
+  }
   const changed = rows.map((row) => recomputed(definition, row)).filter(({ row, state }) => differs(row, state));
   if (changed.length === 0) return 0;
   const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [changed.length]);

@@ -31,6 +31,13 @@ export const DELETE_LEFT_HOURS = `
     CROSS JOIN LATERAL (
       SELECT ctid FROM rolling_hours WHERE window_uid = $1 AND player_id = k.player_id AND hour < $3 OFFSET 0) AS h))`;
 
+/** The attempts of players `$2` in window `$1` that lie before hour `$3`. */
+export const DELETE_LEFT_ATTEMPTS = `
+  DELETE FROM attempts WHERE ctid = ANY (ARRAY(
+    SELECT a.ctid FROM unnest($2::text[]) AS k (player_id)
+    CROSS JOIN LATERAL (
+      SELECT ctid FROM attempts WHERE window_uid = $1 AND player_id = k.player_id AND hour < $3 OFFSET 0) AS a))`;
+
 /** Stores recomputed entries, which are there already, of window `$1` and board `$11` in lane `$2`, and their events. */
 export const WRITE_ROLLING_ENTRIES = `
   WITH given AS (

@@ -2,7 +2,7 @@ import { LadderError, type BoardChanged, type WindowClosed } from '@laddercast/d
 import { monotonicMs, sleep } from '@laddercast/platform';
 import type { AllLanes } from './all-lanes.js';
 import { recordAudit, type AuditRecord } from './audit-log.js';
-import { deleteFrozenRows } from './edition-removal.js';
+import { deleteAttempts, deleteFrozenRows } from './edition-removal.js';
 import {
   EDITION_TIMEOUT_MS,
   EditionOvertakenError,
@@ -188,6 +188,7 @@ export class WindowCloser {
     const { windowUid, boardUid } = window;
     // Nobody reads them since the end. While the window is not settled, this is done again after a crash.
     await deleteFrozenRows(database, windowUid);
+    await deleteAttempts(database, windowUid);
     const edition = await database.longTransaction(
       EDITION_TIMEOUT_MS,
       async (transaction) => {

@@ -65,7 +65,7 @@ describe('the Lua scripts', () => {
     expect(redisScripts.readPlayer.keys).toEqual({ count: 3, more: false });
     expect(redisScripts.applyEntries.keys).toEqual({ count: 12, more: true });
     expect(() => callOf(redisScripts.readPlayer, ['{1}a', '{1}b'], [])).toThrow('takes 3 keys, not 2');
-    expect(() => callOf(redisScripts.applyEntries, ['{1}a'], [])).toThrow('takes 2 or more keys, not 1');
+    expect(() => callOf(redisScripts.applyEntries, ['{1}a'], [])).toThrow('takes 12 or more keys, not 1');
   });
 });
 

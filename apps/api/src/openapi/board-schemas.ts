@@ -42,7 +42,13 @@ export const BOARD_SCHEMA = object({
   timeZone: string('IANA name of the zone whose days the windows follow.'),
   scopes: { ...list(scope), minItems: 1, uniqueItems: true },
   sharding: object({ by: oneOf('hash'), count: { ...count('Of the global scope.', 1), maximum: SHARDS_MAX } }),
-  limits: object({ scoreMin: orNull({ type: 'number' }), scoreMax: orNull({ type: 'number' }) }),
+  limits: object({
+    scoreMin: orNull({ type: 'number' }),
+    scoreMax: orNull({ type: 'number' }),
+    entriesMax: orNull(count('How many entries a running window keeps: the best; up to 5 % more between two trims.', 1)),
+    attemptsMax: orNull(count('How many runs of a player count in each window.', 1)),
+    entryLifetimeSeconds: orNull(count('An entry goes from the running windows when no run renews it for so long.', 1)),
+  }),
   graceSeconds: count('How late a submission may still enter an ended window.'),
   keepEndedSeconds: count('How long an ended window stays in Redis; its standings stay in PostgreSQL.'),
   snapshot: object({

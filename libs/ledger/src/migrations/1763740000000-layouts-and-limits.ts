@@ -32,6 +32,22 @@ const STATEMENTS = [
   // day: everybody's places at the start of a board's day.
   `ALTER TABLE editions DROP CONSTRAINT editions_kind_check`,
   `ALTER TABLE editions ADD CONSTRAINT editions_kind_check CHECK (kind IN ('final', 'frozen', 'kept', 'day'))`,
+  // When a run last renewed the entry, Unix ms; null on boards that never had a limit that removes entries.
+  `ALTER TABLE entries ADD COLUMN renewed_at_ms bigint`,
+  `CREATE INDEX entries_limited ON entries (window_uid, renewed_at_ms) WHERE renewed_at_ms IS NOT NULL AND NOT removed`,
+  // mark_entries: entries that were there before such a limit are yet to be marked as renewed at limits_since_ms.
+  `ALTER TABLE boards
+    ADD COLUMN mark_entries boolean NOT NULL DEFAULT false,
+    ADD COLUMN limits_since_ms bigint`,
+  `CREATE INDEX boards_limited ON boards (board_uid) WHERE definition -> 'limits' ->> 'entriesMax' IS NOT NULL
+    OR definition -> 'limits' ->> 'entryLifetimeSeconds' IS NOT NULL`,
+  // How many runs of a player count in a window; by the UTC hour (hours since 1970) where the window rolls, else under 0.
+  `CREATE TABLE attempts (
+    window_uid integer NOT NULL,
+    player_id text COLLATE "C" NOT NULL,
+    hour integer NOT NULL,
+    runs integer NOT NULL,
+    PRIMARY KEY (window_uid, player_id, hour)) WITH (fillfactor = 85)`,
 ];
 
 export class LayoutsAndLimits1763740000000 implements MigrationInterface {
@@ -40,7 +56,6 @@ export class LayoutsAndLimits1763740000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE boards DROP COLUMN layouts');
     await runner.query('DROP TABLE entry_history');
     await runner.query(
       `DELETE FROM standings WHERE edition_uid IN (SELECT edition_uid FROM editions WHERE kind = 'day')`,
@@ -50,5 +65,9 @@ export class LayoutsAndLimits1763740000000 implements MigrationInterface {
     await runner.query(
       `ALTER TABLE editions ADD CONSTRAINT editions_kind_check CHECK (kind IN ('final', 'frozen', 'kept'))`,
     );
+    await runner.query('DROP TABLE attempts');
+    await runner.query('DROP INDEX boards_limited');
+    await runner.query('ALTER TABLE entries DROP COLUMN renewed_at_ms');
+    await runner.query('ALTER TABLE boards DROP COLUMN layouts, DROP COLUMN mark_entries, DROP COLUMN limits_since_ms');
   }
 }

@@ -55,6 +55,7 @@ export const SCORES = {
       'ACHIEVED_AT_IN_FUTURE',
       'ACHIEVED_AT_REFUSED',
       'WINDOW_MISMATCH',
+      'ATTEMPTS_EXHAUSTED',
       'SUBMISSION_REJECTED',
       'OVERLOADED',
       'OUTBOX_FULL',

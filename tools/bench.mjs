@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { cpuSecondsOf } from './bench/cpu.mjs';
+import * as ranks from './bench/ranks.mjs';
 import * as scopes from './bench/scopes.mjs';
 import { prepare, projectRoot } from './build.mjs';
 import { stopSteps } from './commands.mjs';
@@ -19,7 +20,7 @@ import { startPostgres } from './services/postgres.mjs';
 import { startRedis } from './services/redis.mjs';
 import { choosePorts, startStandalone } from './standalone.mjs';
 
-const benchmarks = { scopes };
+const benchmarks = { scopes, ranks };
 const help = `Measures the service on this machine, on services and data of its own.
 
 ${Object.entries(benchmarks)
@@ -27,7 +28,11 @@ ${Object.entries(benchmarks)
   .join('\n')}
 
   --kafka            with the log in Kafka instead of PostgreSQL
-  --submissions <n>  how many submissions a round has
+  --submissions <n>  scopes: how many submissions a round has
+  --entries <n>      ranks: how many entries the board has (1000000)
+  --reads <n>        ranks: how many reads each figure is of (2000)
+  --layouts <names>  ranks: only some of ${Object.keys(ranks.layouts).join(',')}
+  --json <file>      ranks: writes the figures there, too
 `;
 
 const sharedDir = dataDirectory(projectRoot, process.env);
@@ -58,16 +63,43 @@ function ledgerOf(pool) {
       coalesce(sum(greatest(0, o.newest - p.position)), 0)::float8 AS behind
     FROM (SELECT lane, max(position) AS newest FROM outbox WHERE topic = 'entry-changed' GROUP BY lane) AS o
     LEFT JOIN projected_positions AS p USING (lane)`;
-  return { progress: async () => (await pool.query(progress)).rows[0] };
+  return { pool, progress: async () => (await pool.query(progress)).rows[0] };
+}
+
+function countOf(values, name) {
+  if (values[name] === undefined) return undefined;
+  const count = Number(values[name]);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new Problem(`--${name} must be a number such as 20000.`);
+}
+
+function layoutsOf({ layouts }) {
+  const names = layouts?.split(',');
+  const unknown = names?.find((name) => !Object.hasOwn(ranks.layouts, name));
+  if (unknown !== undefined) {
+    throw new Problem(`--layouts has no "${unknown}"; it has ${Object.keys(ranks.layouts).join(', ')}.`);
+  }
+  return names;
 }
 
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { kafka: { type: 'boolean' }, submissions: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      kafka: { type: 'boolean' },
+      submissions: { type: 'string' },
+      entries: { type: 'string' },
+      reads: { type: 'string' },
+      layouts: { type: 'string' },
+      json: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
   });
   const benchmark = benchmarks[positionals[0]];
   if (values.help || benchmark === undefined) return console.log(help);
+  const submissions = countOf(values, 'submissions');
+  const [entries, reads] = ['entries', 'reads'].map((name) => countOf(values, name));
+  const options = { entries, reads, wanted: layoutsOf(values), json: values.json && resolve(values.json) };
   requireNode(projectRoot);
   makeDataDirectory(sharedDir);
   await prepare(projectRoot);
@@ -81,22 +113,30 @@ async function main() {
   const postgres = await startPostgres(context);
   const redis = await startRedis(context);
   const kafka = values.kafka ? await startKafka(context) : null;
-  const app = await startStandalone(context, { ...ports, postgres, redis, kafka });
-  const pids = [app.entry, postgres.process, redis.process, kafka?.process].filter(Boolean).map(({ pid }) => pid);
+  const start = () => startStandalone(context, { ...ports, postgres, redis, kafka });
+  let app = await start();
+  const pids = () => [app.entry, postgres.process, redis.process, kafka?.process].filter(Boolean).map(({ pid }) => pid);
   const service = {
     url: app.url,
     key: app.adminKey,
-    cpuSeconds: () => pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
+    cpuSeconds: () => pids().reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
   };
-  const submissions = values.submissions === undefined ? undefined : Number(values.submissions);
-  if (submissions !== undefined && !(Number.isInteger(submissions) && submissions > 0)) {
-    throw new Problem('--submissions must be a number such as 20000.');
-  }
+  const installation = {
+    root: projectRoot,
+    redisUrl: redis.url,
+    services: [postgres, redis].map(({ describe }) => describe.replace(/ on port.*/, '')).join(', '),
+    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`,
+    stop: () => app.entry.stop(),
+    start: async () => void (app = await start()),
+  };
   const pool = new pg.Pool({ connectionString: postgres.url, max: 1 });
+  // When something fails, PostgreSQL is stopped under it.
+  pool.on('error', () => {});
   console.log(
     `\nNode ${process.versions.node}, ${cpus().length} × ${cpus()[0].model}, ${postgres.describe}, ${redis.describe}`,
   );
-  console.log(`\n${await benchmark.run({ service, submissions, step, database: ledgerOf(pool) })}\n`);
+  const database = ledgerOf(pool);
+  console.log(`\n${await benchmark.run({ service, installation, submissions, step, database, options })}\n`);
   await pool.end();
 }
 

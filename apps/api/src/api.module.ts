@@ -13,6 +13,7 @@ import { RouteTable } from './http/route-table.js';
 import { PlayersController } from './players.controller.js';
 import { RanksController } from './ranks.controller.js';
 import { ScoresController } from './scores.controller.js';
+import { StandingsController } from './standings.controller.js';
 import { WindowsController } from './windows.controller.js';
 
 /** REST: needs a LeaderboardModule with the role `api` beside it. */
@@ -29,6 +30,7 @@ import { WindowsController } from './windows.controller.js';
     GuildsController,
     GuildBoardsController,
     WindowsController,
+    StandingsController,
   ],
   providers: [
     RouteTable,

@@ -37,6 +37,10 @@ export function assertMayListBoards(identity: Identity): void {
   assertPlayerOrReader(identity);
 }
 
+/** Whether the caller may read private boards, too: see {@link assertMayRead}. */
+export const mayReadPrivateBoards = (identity: Identity): boolean =>
+  identity.kind === 'player' || holdsScope(identity, 'read');
+
 /**
  * Public boards may be read by everyone, private ones by players and by keys with the scope read.
  * @throws UNAUTHENTICATED, FORBIDDEN
@@ -116,8 +120,7 @@ export function assertMayLeaveGuild(identity: Identity, playerId: string): void 
 }
 
 function assertPlayerOrReader(identity: Identity): void {
-  if (identity.kind !== 'player' && !holdsScope(identity, 'read'))
-    throw refuse(identity, 'an API key with the scope read, or a player token');
+  if (!mayReadPrivateBoards(identity)) throw refuse(identity, 'an API key with the scope read, or a player token');
 }
 
 function assertItself(identity: { playerId: string }, playerId: string): void {

@@ -67,6 +67,20 @@ export class WindowCatalog {
     return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
   }
 
+  /** Remembers, by one query, the windows of those boards of which this process does not have all that hold an instant. */
+  async prefetch(boards: readonly Board[], atMs: number): Promise<void> {
+    const unknown = boards.filter((board) => this.cachedAt(board, atMs) === undefined);
+    if (unknown.length > 0) await this.loadUnsettled(unknown);
+  }
+
+  /** The windows that hold an instant, as far as they were made; undefined where nothing is remembered of the board. */
+  madeAt(board: Board, atMs: number): StoredWindow[] | undefined {
+    const live = this.unsettled.get(board.uid);
+    if (live?.revision !== board.revision) return undefined;
+    const windows = board.definition.windows.flatMap((spec) => stored(live.windows, spec, atMs) ?? []);
+    return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
+  }
+
   /** The window of a spec that holds an instant, made when it is not there yet; null when there is none. */
   async ofSpec(board: Board, spec: WindowSpec, atMs: number, nowMs: number): Promise<StoredWindow | null> {
     const window = stored(await this.unsettledOf(board), spec, atMs) ?? (await this.make(board, spec, atMs, nowMs));
@@ -118,18 +132,26 @@ export class WindowCatalog {
   private async unsettledOf(board: Board): Promise<WindowOfBoard[]> {
     const known = this.unsettled.get(board.uid);
     if (known?.revision === board.revision) return known.windows;
+    return (await this.loadUnsettled([board])).get(board.uid)!;
+  }
+
+  private async loadUnsettled(boards: readonly Board[]): Promise<Map<number, WindowOfBoard[]>> {
+    const boardUid = In(boards.map(({ uid }) => uid));
     const rows = await this.repository().find({
       // Settled seasons too: that one is over is looked up with every run until its stated end otherwise.
       where: [
-        { boardUid: board.uid, state: Not('settled') },
-        { boardUid: board.uid, kind: 'season' },
+        { boardUid, state: Not('settled') },
+        { boardUid, kind: 'season' },
       ],
       order: { windowUid: 'ASC' },
     });
-    const windows = rows.map((row) => this.remember(row));
-    if (this.unsettled.size >= BOARDS_CACHED_MAX) this.unsettled.clear();
-    this.unsettled.set(board.uid, { revision: board.revision, windows });
-    return windows;
+    const byBoard = new Map<number, WindowOfBoard[]>(boards.map(({ uid }) => [uid, []]));
+    for (const row of rows) byBoard.get(row.boardUid)!.push(this.remember(row));
+    for (const { uid, revision } of boards) {
+      if (this.unsettled.size >= BOARDS_CACHED_MAX) this.unsettled.clear();
+      this.unsettled.set(uid, { revision, windows: byBoard.get(uid)! });
+    }
+    return byBoard;
   }
 
   /** What the spec alone says of the instant; null too before the first window of a spec that was added later. */

@@ -1,4 +1,4 @@
-import { GUILDS_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { GUILDS_SCOPE, type BoardOrdering, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import type { EntryEnricher } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
@@ -68,6 +68,13 @@ export class EntryDetails {
     return this.days.added(resolved, style, rows, ordinals);
   }
 
+  /** Whether a player is shown: it is listed, or one of those who are included. */
+  async shows(playerId: string, including: NonNullable<CompleteOptions['including']>): Promise<boolean> {
+    if (including === 'all' || including.includes(playerId)) return true;
+    await this.names.load([playerId], false);
+    return this.names.of(playerId, false).listed;
+  }
+
   /** Looks names and listings up again at the next reading: of these players (or guilds), or of all where null. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     this.names.forget(ids, isGuild);
@@ -76,15 +83,18 @@ export class EntryDetails {
   private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean): RankedEntry {
     const run = this.runs.of(resolved, entry.playerId);
     const achievedAtMs = entry.achievedAtMs ?? run?.achievedAtMs ?? null;
-    const { columns } = resolved.list.ordering;
     return {
       rank: entry.rank,
       playerId: entry.playerId,
       displayName: this.names.of(entry.playerId, isGuild).displayName,
       score: entry.score,
-      columns: Object.fromEntries(columns.map(({ name }, index) => [name, entry.columns[index]!])),
+      columns: columnsByName(resolved.list.ordering, entry.columns),
       achievedAt: achievedAtMs === null ? null : toTimestamp(achievedAtMs),
       metadata: run !== null && (isGuild || isOf(entry, run)) ? run.metadata : null,
     };
   }
 }
+
+/** An entry's extra columns as clients see them. */
+export const columnsByName = ({ columns }: BoardOrdering, values: readonly number[]): Record<string, number> =>
+  Object.fromEntries(columns.map(({ name }, index) => [name, values[index]!]));

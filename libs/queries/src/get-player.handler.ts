@@ -3,6 +3,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
 import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from './queries.js';
+import { scoreToBeat } from './score-to-beat.js';
 
 @QueryHandler(GetPlayerQuery)
 export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
@@ -33,7 +34,7 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (!fallbackToLast) {
       const kept = resolved.edition?.kind === 'kept' ? `, or was not among those kept as of ${envelope.asOf}` : '';
       const detail = `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}${kept}.`;
-      throw new LadderError('ENTRY_NOT_FOUND', detail, { total });
+      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: await scoreToBeat(resolved, envelope) });
     }
     const shown = above + below + 1;
     const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);

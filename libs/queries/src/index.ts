@@ -11,6 +11,8 @@ export * from './get-circle.handler.js';
 export * from './get-entries.handler.js';
 export * from './get-player.handler.js';
 export * from './get-rank-of-score.handler.js';
+export * from './get-standings.handler.js';
+export * from './standings-query.js';
 export * from './get-windows.handler.js';
 export * from './list-reader.js';
 export * from './list-resolver.js';

@@ -117,6 +117,14 @@ export class ListResolver {
     return isWithheld ? { ...resolved, isWithheld } : resolved;
   }
 
+  /**
+   * Everybody's list of a window, as everyone sees it.
+   * @throws SNAPSHOT_GONE, PROJECTION_BEHIND
+   */
+  async ofWindow(board: Board, window: StoredWindow): Promise<ResolvedList> {
+    return this.resolved(board, window, { uid: GLOBAL_SCOPE, name: 'global' }, await this.edition(board, window));
+  }
+
   /** The list behind a reference as everyone sees it, undefined when its board or window is gone. */
   async byRef(ref: ListRef): Promise<ResolvedList | undefined> {
     const board = await this.sources.boards.byUid(ref.boardUid);

@@ -1,11 +1,13 @@
 import { faultsOf, faultsUnseen, type Identity } from '@laddercast/commands';
 import {
+  CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
   faultOfNamedId,
   faultOfOpaqueId,
   LadderError,
   validationFailed,
   type RankStyle,
+  type WindowKind,
 } from '@laddercast/domain';
 import { EXPORT_FORMATS, LISTED_WINDOW_STATES, type ExportFormat, type ListedWindowState } from '@laddercast/queries';
 import {
@@ -162,6 +164,13 @@ export class PageParameters {
   @IsString()
   @MaxLength(200)
   cursor?: string;
+}
+
+/** Query parameters of a player's standings: pages are of boards. */
+export class StandingsParameters extends PageParameters {
+  @IsOptional()
+  @IsIn([...CALENDAR_KINDS, 'season', 'rolling', 'cron'])
+  window?: WindowKind;
 }
 
 /** `?dryRun` alone means true. */

@@ -26,6 +26,8 @@ export interface OperationDescription {
   callers: 'anyone' | 'reader' | 'identified';
   /** The class that validates the query string. */
   query?: new () => object;
+  /** What parameters of its query string are, where they are not what they are elsewhere. */
+  parameters?: Record<string, string>;
   headers?: readonly (keyof typeof REQUEST_HEADERS)[];
   body?: { schema: string; examples: Record<string, unknown> };
   answers: Record<number, AnswerDescription>;
@@ -117,7 +119,7 @@ export function describeOperation(operationId: string, path: string, about: Oper
     summary: about.summary,
     ...(about.description ? { description: about.description } : {}),
     ...securityOf(about.callers),
-    parameters: [...pathParameters(path), ...queryParameters(about.query), ...headerParameters(about.headers ?? [])],
+    parameters: [...pathParameters(path), ...queryParameters(about), ...headerParameters(about.headers ?? [])],
     ...(about.body ? { requestBody: requestBody(about.body) } : {}),
     responses: {
       ...Object.fromEntries(Object.entries(about.answers).map(([status, answer]) => [status, success(answer)])),
@@ -139,12 +141,12 @@ const pathParameters = (path: string): Part[] =>
     ...PATH_PARAMETERS[name!],
   }));
 
-function queryParameters(query: (new () => object) | undefined): Part[] {
+function queryParameters({ query, parameters = {} }: OperationDescription): Part[] {
   if (!query) return [];
   const schema = schemaOfClass(query, { optionalMayBeNull: false });
   const required = (schema['required'] ?? []) as string[];
   return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, parameter]) => {
-    const description = QUERY_PARAMETERS[name];
+    const description = parameters[name] ?? QUERY_PARAMETERS[name];
     if (!description) throw new Error(`?${name} has no description in QUERY_PARAMETERS.`);
     return { name, in: 'query', required: required.includes(name), description, schema: parameter };
   });

@@ -8,6 +8,7 @@ import { HISTORY } from './operations/history.js';
 import { PEOPLE } from './operations/people.js';
 import { RANKS } from './operations/ranks.js';
 import { SCORES } from './operations/scores.js';
+import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -20,6 +21,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...HISTORY,
   ...BOARDS,
   ...WINDOWS,
+  ...STANDINGS,
   ...PEOPLE,
   ...CIRCLES,
   ...ADMINISTRATION,

@@ -1,0 +1,29 @@
+import { mayReadPrivateBoards, type Identity } from '@laddercast/commands';
+import { GetStandingsQuery, type StandingsPage } from '@laddercast/queries';
+import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { CurrentIdentity } from './http/identity.guard.js';
+import { unlistedShownTo } from './http/list-selection.js';
+import { playerOf, QueryPipe, StandingsParameters } from './http/parameters.js';
+
+const BOARDS_DEFAULT = 100;
+
+/** A player over all boards. */
+@Controller('v1/players/:player/standings')
+@UseInterceptors(ConditionalGetInterceptor)
+export class StandingsController {
+  constructor(private readonly queries: QueryBus) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'getStandings' })
+  read(
+    @Param('player') player: string,
+    @Query(QueryPipe) { window, limit = BOARDS_DEFAULT, cursor }: StandingsParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<StandingsPage> {
+    const reader = { seesPrivateBoards: mayReadPrivateBoards(identity), unlistedShown: unlistedShownTo(identity) };
+    return this.queries.execute(new GetStandingsQuery(playerOf(player, identity), window, limit, cursor, reader));
+  }
+}

@@ -1,0 +1,79 @@
+const batchRows = 10_000;
+/** Scores up to here, as good as distinct, and evenly spread: so that ranges of equal width hold as many entries. */
+export const scoreMax = 1e9;
+/** As many as an installation has by default. */
+export const lanes = 2;
+const tiedScores = 10;
+const sinceMs = Date.UTC(2026, 0, 1);
+
+/** The id of the n-th player: twelve characters, as many as a short random id has. */
+export const playerOf = (number) => `user${String(number).padStart(8, '0')}`;
+
+/** The n-th score: a walk in steps that have no divisor in common with the number of scores meets none twice. */
+export const distinctScore = (number) => (number * 618_033_989) % scoreMax;
+export const tiedScore = (number) => 1000 * (1 + (number % tiedScores));
+
+/** All options of the board that is measured, but its layout. */
+export const boardOptions = { order: 'desc', operator: 'best', tiebreak: 'earliest' };
+
+/**
+ * Writes a window's entries straight into the ledger, as if each player had played once, and says that all of them were
+ * projected: the service then brings them back from there. What was in the table before is gone.
+ * @param {{ pool: object, domain: { laneOf: Function }, board: { uid: number, windowUid: number },
+ *   entries: number, scoreOf: (number: number) => number, onRows: (rows: number) => void }} what
+ */
+export async function fillEntries({ pool, domain, board, entries, scoreOf, onRows }) {
+  await pool.query('TRUNCATE entries');
+  // What is lost with the machine is made again.
+  await pool.query('ALTER TABLE entries SET UNLOGGED');
+  for (let from = 0; from < entries; from += batchRows) {
+    const rows = Array.from({ length: Math.min(batchRows, entries - from) }, (_, index) => from + index);
+    const ids = rows.map(playerOf);
+    await pool.query(
+      `INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms)
+       SELECT $1, id, $2, lane, version, false, score, '{}', at_ms
+       FROM unnest($3::text[], $4::smallint[], $5::bigint[], $6::float8[], $7::bigint[]) AS r (id, lane, version, score, at_ms)`,
+      [
+        board.windowUid,
+        board.uid,
+        ids,
+        ids.map((id) => domain.laneOf(id, lanes)),
+        rows.map((row) => row + 1),
+        rows.map(scoreOf),
+        rows.map((row) => sinceMs + 37 * row),
+      ],
+    );
+    onRows(from + rows.length);
+  }
+  await pool.query('VACUUM (ANALYZE) entries');
+  await pool.query(`SELECT setval('ladder_position', greatest($1::bigint, (SELECT last_value FROM ladder_position)))`, [
+    entries,
+  ]);
+  await pool.query(
+    `INSERT INTO projected_positions AS known (lane, position) SELECT lane, $1 FROM generate_series(0, $2::int - 1) AS lane
+     ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`,
+    [entries, lanes],
+  );
+}
+
+/** The board that is measured, with its window for all time. */
+export async function findBoard(pool, id) {
+  const { rows } = await pool.query('SELECT board_uid, definition, layouts FROM boards WHERE board_id = $1', [id]);
+  const { board_uid: uid, definition, layouts } = rows[0];
+  await pool.query(
+    `INSERT INTO windows (board_uid, window_id, kind) VALUES ($1, 'alltime', 'alltime') ON CONFLICT DO NOTHING`,
+    [uid],
+  );
+  const windows = await pool.query('SELECT window_uid FROM windows WHERE board_uid = $1', [uid]);
+  return { uid, id, definition, layouts, windowUid: windows.rows[0].window_uid };
+}
+
+/** Gives the board the layout of another, while no process of the service runs. */
+export async function takeLayout(pool, board, other) {
+  await pool.query(
+    `UPDATE boards AS b SET layouts = o.layouts, definition = b.definition || jsonb_build_object(
+       'sharding', o.definition -> 'sharding', 'dense', o.definition -> 'dense')
+     FROM boards AS o WHERE b.board_id = $1 AND o.board_id = $2`,
+    [board, other],
+  );
+}

@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runLoad } from './load.mjs';
+import * as data from './ranks-data.mjs';
+import { listOf, perSecond, ranksOf, rebuild } from './ranks-rebuild.mjs';
+import { measure, measurePing, questions, rankIn } from './ranks-reads.mjs';
+import { rankTables } from './ranks-tables.mjs';
+
+/**
+ * What a board of a stated size costs, and how long its ranks take: its entries are written straight into PostgreSQL, and
+ * the service brings its ranks back from there into an empty Redis, once for each layout.
+ */
+export const description = 'a large board: memory, bringing its ranks back, and reads over shards';
+
+const readsDefault = 2000;
+const sayEveryMs = 10_000;
+/** To empty a Redis with a hundred million entries takes minutes. */
+const commandTimeoutMs = 600_000;
+const styles = ['ordinal', 'competition', 'dense'];
+const dense = { dense: true };
+const rangeOf = (count) => ({
+  sharding: {
+    by: 'range',
+    boundaries: Array.from({ length: count - 1 }, (_, index) => ((index + 1) * data.scoreMax) / count),
+  },
+});
+const hashOf = (count) => ({ sharding: { by: 'hash', count } });
+
+/** What the board's definition says of each layout; `ties`: with 10 different scores. */
+export const layouts = {
+  'hash-1': hashOf(1),
+  'hash-4': hashOf(4),
+  'hash-16': hashOf(16),
+  'range-4': rangeOf(4),
+  'range-16': rangeOf(16),
+  distinct: dense,
+  ties: dense,
+};
+
+export async function run({ service, installation, step, database, options }) {
+  const { entries = 1_000_000, reads = readsDefault, wanted = Object.keys(layouts) } = options;
+  const code = await builtCode(installation.root);
+  const { pool } = database;
+  const known = await makeBoards(service, wanted, step);
+  await installation.stop();
+  const board = await data.findBoard(pool, 'bench');
+  const redis = await connect(code, pool, installation.redisUrl);
+  const found = { entries, layouts: {}, styles: {} };
+  let filled = null;
+  const context = { code, redis, board, service, installation, pool, step, entries, reads };
+  try {
+    for (const name of wanted.filter((one) => known.has(one))) {
+      const isTied = name === 'ties';
+      if (filled !== isTied) await fill(context, isTied);
+      filled = isTied;
+      found.layouts[name] = await rebuild(context, name, known.get(name));
+      if (name === 'ties' || name === 'distinct') found.styles[name] = await readStyles(context, name);
+      else Object.assign(found.layouts[name], { reads: await readAll(context, name) });
+      await installation.stop();
+    }
+    found.ping = await measurePing(redis, reads);
+  } finally {
+    await redis.close();
+  }
+  const result = { ...machineOf(installation), ...found };
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
+  return rankTables(result);
+}
+
+async function builtCode(root) {
+  const [domain, projections] = await Promise.all(
+    ['domain', 'projections'].map((lib) => import(pathToFileURL(join(root, `dist/libs/${lib}/src/index.js`)).href)),
+  );
+  return { domain, projections };
+}
+
+/**
+ * Makes the board, and one of each layout beside it, for the service to say how that is kept.
+ * @returns the layouts that the service builds, each with the id of its board
+ */
+async function makeBoards({ url, key }, wanted, step) {
+  const put = (id, layout) => ({ method: 'PUT', path: `/v1/boards/${id}`, body: { ...data.boardOptions, ...layout } });
+  const send = (call) => runLoad({ url, key, connections: 1, next: once(call) });
+  await send(put('bench', {}));
+  const known = new Map();
+  for (const name of wanted) {
+    const id = `as-${name}`;
+    try {
+      await send(put(id, layouts[name]));
+    } catch (error) {
+      if (!error.message.includes('NOT_SUPPORTED')) throw error;
+      step(
+        `${name.padEnd(9)} is left out, or measured without: ${JSON.parse(error.message.replace(/^[^{]*/, '')).detail}`,
+      );
+      // Styles can be compared without distinct values, too.
+      if (layouts[name] !== dense) continue;
+      await send(put(id, {}));
+    }
+    known.set(name, id);
+  }
+  return known;
+}
+
+const once = (call) => () => {
+  const next = call;
+  call = null;
+  return next;
+};
+
+async function connect({ projections }, pool, url) {
+  const { rows } = await pool.query(`SELECT value FROM installation WHERE name = 'id'`);
+  const redis = new projections.RedisConnection({ url, namespace: `${rows[0].value}:`, commandTimeoutMs });
+  await redis.connect();
+  return redis;
+}
+
+async function fill({ code, board, pool, step, entries }, isTied) {
+  const startedAt = performance.now();
+  let saidAt = startedAt;
+  step(`Writing ${entries.toLocaleString('en')} entries with ${isTied ? '10 different' : 'distinct'} scores`);
+  const onRows = (rows) => {
+    if (performance.now() - saidAt < sayEveryMs) return;
+    saidAt = performance.now();
+    step(`  ${rows.toLocaleString('en')} written`);
+  };
+  const scoreOf = isTied ? data.tiedScore : data.distinctScore;
+  await data.fillEntries({ pool, domain: code.domain, board, entries, scoreOf, onRows });
+  step(`  ${perSecond(entries, performance.now() - startedAt)} entries/s`);
+}
+
+async function readAll(context, name) {
+  const found = {};
+  for (const [question, how] of Object.entries(questions)) {
+    found[question] = await measure(how, placeOf(context));
+    sayReads(context.step, name, question, found[question]);
+  }
+  return found;
+}
+
+async function readStyles(context, name) {
+  const found = {};
+  for (const style of styles) {
+    found[style] = await measure(rankIn(style), placeOf(context));
+    sayReads(context.step, name, style, found[style]);
+  }
+  return found;
+}
+
+const placeOf = (context) => ({
+  service: context.service,
+  board: context.board.id,
+  ranks: ranksOf(context),
+  list: listOf(context),
+  entries: context.entries,
+  reads: context.reads,
+});
+
+function sayReads(step, name, question, { service, plain }) {
+  const say = (one) => (one ? `p50 ${one.p50.toFixed(2)} ms, p99 ${one.p99.toFixed(2)} ms` : 'not built yet');
+  step(`${name.padEnd(9)} ${question.padEnd(15)} ${say(service)}${plain ? `; without HTTP ${say(plain)}` : ''}`);
+}
+
+function machineOf({ root, services, command }) {
+  let commit = 'unknown';
+  try {
+    commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  } catch {
+    // A tree without its history.
+  }
+  const machine = `${cpus().length} × ${cpus()[0].model}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
+  return { at: new Date().toISOString(), commit, command, machine, node: process.versions.node, services };
+}

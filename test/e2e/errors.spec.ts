@@ -227,7 +227,6 @@ describe('requests that are wrong', () => {
   describe('what is not built', () => {
     it.each<[string, object, string]>([
       ['decay', { decay: { perPatch: 0.1, family: 'x' } }, 'decay'],
-      ['dense ranks', { rankStyle: 'dense' }, 'dense'],
       ['sharding by range', { sharding: { by: 'range', boundaries: [1] } }, 'range'],
     ])('is refused by name as a board option: %s', async (_name, option, named) => {
       const problem = expectProblem(await admin.put('/v1/boards/unbuilt', { ...BOARD, ...option }), 'NOT_SUPPORTED');
@@ -239,7 +238,6 @@ describe('requests that are wrong', () => {
       ['entries?cursor=start', 'cursor'],
       ['entries?aroundScore=1', 'aroundScore'],
       ['entries?aroundRank=1', 'aroundRank'],
-      ['entries?rankStyle=dense', 'rankStyle'],
       ['players/ada?accuracy=estimated', 'accuracy'],
     ])('is refused by name as a parameter: %s', async (path, option) => {
       const problem = expectProblem(await admin.get(`/v1/boards/open/${path}`), 'NOT_SUPPORTED');

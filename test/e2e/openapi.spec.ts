@@ -27,7 +27,7 @@ const GOOD: Record<string, Call> = {
     query: '?limit=1&offset=1&window=alltime&scope=global&rankStyle=competition&minVersion=0',
   },
   getPlayer: { params: { board: 'open', player: 'ada' }, query: '?above=1&below=2&accuracy=exact' },
-  getRankOfScore: { params: { board: 'open' }, query: '?score=4.5' },
+  getRankOfScore: { params: { board: 'columns' }, query: '?score=4.5&columns.moves=3&rankStyle=dense' },
   getStandings: { params: { player: 'ada' }, query: '?limit=2&window=alltime' },
   lookupPlayers: { params: { board: 'open' }, body: { playerIds: ['ada', 'nobody'] } },
   listBoards: { query: '?limit=1' },
@@ -146,6 +146,7 @@ describe('the OpenAPI document', () => {
     writer = anonymous.as(await admin.makeKey('scores:write'));
     reader = anonymous.as(await admin.makeKey('read'));
     for (const id of ['open', 'doomed', 'spare']) await admin.makeBoard(id);
+    await admin.makeBoard('columns', { columns: [{ name: 'moves', order: 'asc' }], dense: true });
     await admin.makeBoard('guilded', { scopes: ['global', 'guild'] });
     await admin.makeBoard('closed', { visibility: 'private' });
     await admin.makeBoard('ending', { windows: ['daily'] });
@@ -323,7 +324,14 @@ describe('the OpenAPI document', () => {
       ],
       ['putBoard', { params: { board: 'open' }, body: { order: 'asc', operator: 'best' } }, 409],
       ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],
-      ['putBoard', { params: { board: 'open' }, body: { order: 'desc', operator: 'best', rankStyle: 'dense' } }, 422],
+      [
+        'putBoard',
+        {
+          params: { board: 'open' },
+          body: { order: 'desc', operator: 'best', dense: true, sharding: { by: 'hash', count: 2 } },
+        },
+        422,
+      ],
       ['putBoard', { ...GOOD['putBoard'], headers: { 'If-Match': '"0-0"' } }, 412],
       ['putBoard', { ...GOOD['putBoard'], headers: { 'If-None-Match': '*' } }, 412],
       ['deleteBoard', { params: { board: 'open' }, headers: { 'If-Match': '"0-0"' } }, 412],
@@ -331,6 +339,8 @@ describe('the OpenAPI document', () => {
       ['getEntries', { params: { board: 'open' }, query: '?cursor=start' }, 422],
       ['getPlayer', { params: { board: 'open', player: 'ada' }, query: '?accuracy=estimated' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&rankStyle=dense' }, 422],
+      ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&columns.moves=3' }, 422],
+      ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&columns.moves=few' }, 400],
       ['lookupPlayers', { ...GOOD['lookupPlayers'], query: '?rankStyle=dense' }, 422],
       ['getFriendsBoard', { ...GOOD['getFriendsBoard'], query: '?rankStyle=dense' }, 422],
       ['getFollowsBoard', { ...GOOD['getFollowsBoard'], query: '?rankStyle=dense' }, 422],

@@ -1,8 +1,9 @@
 // Real: Redis or Valkey with the projection's scripts, announcements and hints; publisher, gateways, HTTP servers and
 // WebSocket clients. In memory: boards, names, friends. The truth is kept apart, in plain arrays.
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { firstPlaces } from '@laddercast/domain';
+import { firstPlaces, type BoardDefinition, type RankStyle } from '@laddercast/domain';
 import {
+  entriesInStyle,
   nameOfRef,
   RedisAnnouncements,
   RedisConnection,
@@ -62,21 +63,28 @@ class NotedStore extends RedisSnapshotStore {
   }
 }
 
-function randomAsked(random: () => number): Asked {
+function randomAsked(random: () => number, styles: readonly RankStyle[]): Asked {
   const int = (max: number): number => Math.floor(random() * max);
   const scope = random() < 0.5 ? {} : { scope: `region:${REGIONS[int(REGIONS.length)]}` };
   const playerId = `p${int(PLAYERS)}`;
   const limit = [10, 25, 50, 100][int(4)]!;
+  const rankStyle = styles[int(styles.length)]!;
   return [
-    { channel: 'top' as const, limit, ...scope },
-    { channel: 'guilds' as const, limit },
-    { channel: 'player' as const, playerId, around: int(8), ...scope },
-    { channel: 'range' as const, offset: int(60), limit: 1 + int(40), ...scope },
-    { channel: 'friends' as const, playerId, ...scope },
+    { channel: 'top' as const, limit, rankStyle, ...scope },
+    { channel: 'guilds' as const, limit, rankStyle },
+    { channel: 'player' as const, playerId, around: int(8), rankStyle, ...scope },
+    { channel: 'range' as const, offset: int(60), limit: 1 + int(40), rankStyle, ...scope },
+    { channel: 'friends' as const, playerId, rankStyle, ...scope },
   ][int(5)]!;
 }
 
-async function startWorld(): Promise<{ world: World; apps: LiveApp[]; lists: ReadonlyMap<string, ResolvedList> }> {
+interface StartedWorld {
+  world: World;
+  apps: LiveApp[];
+  lists: ReadonlyMap<string, ResolvedList>;
+}
+
+async function startWorld(definition: Partial<BoardDefinition>): Promise<StartedWorld> {
   const url = await emptyTestRedis();
   NotedStore.notes.clear();
   const projection = new RedisRankProjection(await connection(url));
@@ -85,8 +93,8 @@ async function startWorld(): Promise<{ world: World; apps: LiveApp[]; lists: Rea
     order: 'desc',
     operator: 'best',
     scopes: ['global', 'region', 'guild'],
-    sharding: { by: 'hash', count: 3 },
     push: { intervalMs: TICK_MS, top: 100 },
+    ...definition,
   });
   const lists = new Map<string, ResolvedList>();
   for (const scope of ['global', ...REGIONS.map((region) => `region:${region}`)]) {
@@ -117,77 +125,89 @@ async function connect({ url }: LiveApp): Promise<LiveClient> {
   return client;
 }
 
-it('clients of every channel, scope and length hold at every seq what a snapshot at that seq shows', async () => {
-  const random = seededRandom(SEED);
-  const { world, apps, lists } = await startWorld();
-  for (let times = 0; times < 200; times += 1) await world.act(random);
-  const endsAtMs = Date.now() + 6000;
-  let isOver = false;
-  const acting = (async () => {
-    const chance = seededRandom(SEED + 1);
-    while (Date.now() < endsAtMs) {
-      await world.act(chance);
-      await new Promise((resolve) => setTimeout(resolve, chance() * 8));
-    }
-    isOver = true;
-  })();
+const OVER_SHARDS: Partial<BoardDefinition> = { sharding: { by: 'hash', count: 3 } };
 
-  const asked = new Map<string, Asked>(
-    (['top', 'guilds', 'player', 'range', 'friends'] as const).flatMap((channel) => {
-      const some: [string, Asked][] = [];
-      while (some.length < 5) {
-        const one = randomAsked(random);
-        if (one.channel === channel) some.push([`${channel} ${some.length}`, one]);
+it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
+  ['of ordinal ranks', OVER_SHARDS, ['ordinal']],
+  ['of every style of ranks', { dense: true }, ['ordinal', 'competition', 'dense']],
+])(
+  'clients of every channel, scope and length, %s, hold what snapshots show at every seq',
+  async (_, board, styles) => {
+    const random = seededRandom(SEED);
+    const { world, apps, lists } = await startWorld(board);
+    for (let times = 0; times < 200; times += 1) await world.act(random);
+    const endsAtMs = Date.now() + 6000;
+    let isOver = false;
+    const acting = (async () => {
+      const chance = seededRandom(SEED + 1);
+      while (Date.now() < endsAtMs) {
+        await world.act(chance);
+        await new Promise((resolve) => setTimeout(resolve, chance() * 8));
       }
-      return some;
-    }),
-  );
-  const subscribe = async (client: LiveClient): Promise<void> => {
-    for (const [id, one] of asked) await client.ask({ type: 'subscribe', id, board: 'world', ...one });
-  };
-  // Two of each gateway, the second coming when the lists have long been moving.
-  const early = [await connect(apps[0]!), await connect(apps[1]!)];
-  await Promise.all(early.map(subscribe));
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  const late = [await connect(apps[0]!), await connect(apps[1]!)];
-  await Promise.all(late.map(subscribe));
-  expect(isOver).toBe(false);
-  await acting;
+      isOver = true;
+    })();
 
-  for (const [id, one] of asked) {
-    for (const client of [...early, ...late]) {
-      const truth = world.shown(one);
-      const list = client.list(id);
-      await eventually(
-        `${JSON.stringify(one)} at rest, seed ${SEED}:\n${truth}\nbut\n${list.text()}`,
-        () => list.text() === truth,
-      );
-      expect([list.snapshots, list.gaps], `${id}, seed ${SEED}`).toEqual([1, 0]);
-    }
-  }
-  let compared = 0;
-  for (const [id, one] of asked) {
-    for (const [index, first] of early.entries()) {
-      // Who looks at the same channel of a gateway hears the same under the same number, whenever it began.
-      const [, ...heard] = late[index]!.list(id).states;
-      for (const [seq, state] of heard) expect(first.list(id).states.get(seq), `${id} at ${seq}`).toBe(state);
-      compared += heard.length;
-    }
-    if (one.channel !== 'top' && one.channel !== 'guilds') continue;
-    const { list } = lists.get(one.channel === 'guilds' ? 'guilds' : (one.scope ?? 'global'))!;
-    const notes = NotedStore.notes.get(nameOfRef(list))!;
-    for (const client of [...early, ...late]) {
-      for (const [seq, held] of client.list(id).states) {
-        const snapshot = notes.get(seq);
-        expect(snapshot, `a snapshot with the number ${seq}`).toBeDefined();
-        expect(held, `${id} at ${seq}, seed ${SEED}`).toBe(
-          listText(firstPlaces(snapshot!.entries, one.limit), snapshot!.total),
+    const asked = new Map<string, Asked>(
+      (['top', 'guilds', 'player', 'range', 'friends'] as const).flatMap((channel) => {
+        const some: [string, Asked][] = [];
+        while (some.length < 4 + styles.length) {
+          const one = randomAsked(random, styles);
+          if (one.channel === channel) some.push([`${channel} ${some.length}`, one]);
+        }
+        return some;
+      }),
+    );
+    const subscribe = async (client: LiveClient): Promise<void> => {
+      for (const [id, one] of asked) await client.ask({ type: 'subscribe', id, board: 'world', ...one });
+    };
+    // Two of each gateway, the second coming when the lists have long been moving.
+    const early = [await connect(apps[0]!), await connect(apps[1]!)];
+    await Promise.all(early.map(subscribe));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const late = [await connect(apps[0]!), await connect(apps[1]!)];
+    await Promise.all(late.map(subscribe));
+    expect(isOver).toBe(false);
+    await acting;
+
+    for (const [id, one] of asked) {
+      for (const client of [...early, ...late]) {
+        const truth = world.shown(one);
+        const list = client.list(id);
+        await eventually(
+          `${JSON.stringify(one)} at rest, seed ${SEED}:\n${truth}\nbut\n${list.text()}`,
+          () => list.text() === truth,
         );
-        compared += 1;
+        expect([list.snapshots, list.gaps], `${id}, seed ${SEED}`).toEqual([1, 0]);
       }
     }
-  }
-  expect(compared).toBeGreaterThan(500);
-  expect(world.unlisted.size).toBeGreaterThan(0);
-  expect(world.names.size).toBeGreaterThan(0);
-}, 60_000);
+    let compared = 0;
+    for (const [id, one] of asked) {
+      for (const [index, first] of early.entries()) {
+        // Who looks at the same channel of a gateway hears the same under the same number, whenever it began.
+        const [, ...heard] = late[index]!.list(id).states;
+        for (const [seq, state] of heard) expect(first.list(id).states.get(seq), `${id} at ${seq}`).toBe(state);
+        compared += heard.length;
+      }
+      if (one.channel !== 'top' && one.channel !== 'guilds') continue;
+      const { list } = lists.get(one.channel === 'guilds' ? 'guilds' : (one.scope ?? 'global'))!;
+      const notes = NotedStore.notes.get(nameOfRef(list))!;
+      for (const client of [...early, ...late]) {
+        for (const [seq, held] of client.list(id).states) {
+          const snapshot = notes.get(seq);
+          expect(snapshot, `a snapshot with the number ${seq}`).toBeDefined();
+          expect(held, `${id} at ${seq}, seed ${SEED}`).toBe(
+            listText(
+              entriesInStyle(snapshot!, one.rankStyle)!.slice(0, firstPlaces(snapshot!.entries, one.limit).length),
+              snapshot!.total,
+            ),
+          );
+          compared += 1;
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(500);
+    expect(world.unlisted.size).toBeGreaterThan(0);
+    expect(world.names.size).toBeGreaterThan(0);
+  },
+  60_000,
+);

@@ -228,7 +228,7 @@ describe('a server that sorts text by a locale', () => {
         expect(entry!.rank).toBe(index + 1);
         expect(neighbours).toEqual(expectedRows(list, oracle, Math.max(0, index - 2), index + 3, 'ordinal'));
         const after = projectedChange(list.ordering, { playerId, version: 1, values }).key!;
-        expect(await elsewhere.rankOfKey(list, after)).toMatchObject({ rank: index + 1 });
+        expect(await elsewhere.rankOfKey(list, after, 'ordinal')).toMatchObject({ rank: index + 1 });
       }
     } finally {
       await connection.close();

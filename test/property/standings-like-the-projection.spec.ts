@@ -1,5 +1,5 @@
 // Real: PostgreSQL, what closes windows and writes their standings, Redis and its scripts. The same entries are in both.
-import { encodeSortKey, GLOBAL_SCOPE, withBoardDefaults, type RankStyle, type SortKey } from '@laddercast/domain';
+import { encodeSortKey, GLOBAL_SCOPE, withBoardDefaults, type SortKey } from '@laddercast/domain';
 import { EditionCatalog, OutboxWaker, WindowCloser } from '@laddercast/ledger';
 import {
   RedisConnection,
@@ -18,14 +18,13 @@ import {
   emptyTestRedis,
   oracleOf,
   playersOf,
+  stylesOf,
   type RankScenario,
   type TestDatabase,
 } from '@laddercast/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LedgerNode } from '../integration/ledger-node.js';
-
-const STYLES: RankStyle[] = ['ordinal', 'competition'];
 
 describe('standings', () => {
   let testDatabase: TestDatabase;
@@ -115,11 +114,11 @@ describe('standings', () => {
           const list = await store(scenario);
           const key: SortKey = encodeSortKey(list.ordering, values, playerId);
           const ids = ['nobody', ...playersOf(scenario)];
-          for (const style of STYLES) {
+          for (const style of stylesOf(scenario.list)) {
             const asked = [
               (ranks: RankReadings) => ranks.page(list, page.offset, page.limit, style),
               (ranks: RankReadings) => ranks.lookup(list, ids, style),
-              (ranks: RankReadings) => ranks.rankOfKey(list, key),
+              (ranks: RankReadings) => ranks.rankOfKey(list, key, style),
               (ranks: RankReadings) => ranks.total(list),
               ...ids.map((id) => (ranks: RankReadings) => ranks.player(list, id, above, below, style)),
             ];

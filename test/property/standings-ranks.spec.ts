@@ -54,12 +54,13 @@ async function store(list: RankList, oracle: SortedArrayOracle, top = Infinity):
     if (index >= top) break;
     await database.query(
       `INSERT INTO standings (edition_uid, scope_uid, ordinal, competition, dense, player_id, score, columns,
-         achieved_at_ms, scopes) VALUES ($1, $2, $3, $4, 1, $5, $6, $7::float8[], $8, '{}')`,
+         achieved_at_ms, scopes) VALUES ($1, $2, $3, $4, $5, $6, $7, $8::float8[], $9, '{}')`,
       [
         edition,
         list.scope,
         index + 1,
         oracle.rankAt(index, 'competition'),
+        oracle.rankAt(index, 'dense'),
         entry.playerId,
         entry.score === 0 ? 0 : entry.score,
         `{${entry.columns.map((column) => (column === 0 ? 0 : column)).join(',')}}`,
@@ -113,8 +114,8 @@ describe('standings', () => {
     expect(await ranks.page(list, 10, 10, 'ordinal')).toMatchObject({ total: 1000, entries: [] });
     expect((await ranks.page(list, 8, 10, 'ordinal')).entries.map(({ rank }) => rank)).toEqual([9, 10]);
     expect(await ranks.player(list, 'p11', 1, 1, 'ordinal')).toMatchObject({ total: 1000, entry: null });
-    expect(await ranks.rankOfKey(list, keyOf(990.5))).toMatchObject({ rank: 10, total: 1000 });
-    await expect(ranks.rankOfKey(list, keyOf(1))).rejects.toMatchObject({ code: 'SNAPSHOT_GONE' });
+    expect(await ranks.rankOfKey(list, keyOf(990.5), 'ordinal')).toMatchObject({ rank: 10, total: 1000 });
+    await expect(ranks.rankOfKey(list, keyOf(1), 'ordinal')).rejects.toMatchObject({ code: 'SNAPSHOT_GONE' });
   });
 
   it('that are gone are said to be gone', async () => {
@@ -125,7 +126,7 @@ describe('standings', () => {
       () => ranks.page(list, 0, 1, 'ordinal'),
       () => ranks.player(list, 'a', 1, 1, 'ordinal'),
       () => ranks.lookup(list, ['a'], 'ordinal'),
-      () => ranks.rankOfKey(list, keyOf(1)),
+      () => ranks.rankOfKey(list, keyOf(1), 'ordinal'),
       () => ranks.total(list),
     ];
     for (const reading of readings) await expect(reading()).rejects.toMatchObject({ code: 'SNAPSHOT_GONE' });
@@ -147,7 +148,7 @@ describe('standings', () => {
     const asked = Array.from({ length: 500 }, (_, i) => `p${i * 399 + 1}`);
     expect((await reading.lookup(list, asked, 'ordinal')).entries.every(Boolean)).toBe(true);
     const before = counted.statements.length;
-    expect(await reading.rankOfKey(list, keyOf(200_000 - 123_456.5))).toMatchObject({ rank: 123_457 });
+    expect(await reading.rankOfKey(list, keyOf(200_000 - 123_456.5), 'ordinal')).toMatchObject({ rank: 123_457 });
     expect(counted.statements.length - before).toBeLessThanOrEqual(4);
     for (const { sql, parameters } of counted.statements) {
       const plan = await database.query<{ 'QUERY PLAN': string }>(`EXPLAIN (ANALYZE, FORMAT TEXT) ${sql}`, parameters);

@@ -82,7 +82,8 @@ export class RanksController {
     @Query(QueryPipe) parameters: ScoreParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<RankOfScore> {
-    return this.queries.execute(new GetRankOfScoreQuery(this.select(boardId, parameters, identity), parameters.score));
+    const { score, columns = {} } = parameters;
+    return this.queries.execute(new GetRankOfScoreQuery(this.select(boardId, parameters, identity), score, columns));
   }
 
   @Post('lookups')

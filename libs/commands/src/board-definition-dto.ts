@@ -3,8 +3,10 @@ import {
   COLUMNS_MAX,
   NAMED_ID_PATTERN,
   PUSH_TOP_MAX,
+  RANK_STYLES,
   SHARDS_MAX,
   type GuildAggregate,
+  type RankStyle,
   type ScopeSpec,
   type SortOrder,
   type WindowSpec,
@@ -181,8 +183,11 @@ export class BoardDefinitionDto {
   @Type(() => SortColumnDto)
   columns?: SortColumnDto[];
   @IsOptional()
-  @IsIn(['ordinal', 'competition'])
-  rankStyle?: 'ordinal' | 'competition';
+  @IsIn(RANK_STYLES)
+  rankStyle?: RankStyle;
+  @IsOptional()
+  @IsBoolean()
+  dense?: boolean;
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)

@@ -1,9 +1,11 @@
 import {
+  canKeepDense,
   escapePointer,
   faultOfTimeZone,
   isCleanText,
   LadderError,
   validationFailed,
+  wantsDense,
   withBoardDefaults,
   type BoardDefinition,
   type Fault,
@@ -16,7 +18,8 @@ import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 /**
  * The definition behind a body, with all defaults.
  * @param boardId the only `id` that the body may carry; without it the body takes none
- * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault
+ * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault;
+ * RANK_STYLE_NOT_KEPT for dense ranks over several hash shards
  */
 export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefinition {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -30,7 +33,17 @@ export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefi
   const faults = errors.flatMap((error) => faultsOf(error, ''));
   faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
-  return withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as BoardDefinition);
+  const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as BoardDefinition);
+  assertDenseCanBeKept(definition);
+  return definition;
+}
+
+/** @throws RANK_STYLE_NOT_KEPT */
+function assertDenseCanBeKept(definition: BoardDefinition): void {
+  if (!wantsDense(definition) || canKeepDense(definition.sharding)) return;
+  const detail =
+    'Dense ranks need all entries of a score in one shard: take one hash shard or sharding by range, or leave dense out.';
+  throw new LadderError('RANK_STYLE_NOT_KEPT', detail);
 }
 
 /** Deeper than any definition, and far from where the validators would run out of stack. */
@@ -67,11 +80,10 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /** Options of the contract and of the releases it foresees that are not built: never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay', 'dense'];
+const UNBUILT_OPTIONS = ['decay'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
-  if (body['rankStyle'] === 'dense') unbuilt.push('rankStyle: dense');
   if (isObject(body['sharding']) && body['sharding']['by'] === 'range') unbuilt.push('sharding by range');
   if (unbuilt.length > 0) {
     throw new LadderError('NOT_SUPPORTED', `Not built yet: ${unbuilt.join(', ')}. Leave it out.`, {

@@ -6,7 +6,8 @@ export type SortOrder = 'asc' | 'desc';
 export type Operator = 'best' | 'latest' | 'sum';
 export type Tiebreak = 'earliest' | 'latest' | 'none';
 /** ordinal: 1234; competition: 1224; dense: 1223. The latter two count score and columns, not the tie-break. */
-export type RankStyle = 'ordinal' | 'competition' | 'dense';
+export const RANK_STYLES = ['ordinal', 'competition', 'dense'] as const;
+export type RankStyle = (typeof RANK_STYLES)[number];
 
 export interface SortColumn {
   name: string;

@@ -34,11 +34,12 @@ describe('ranks among themselves', () => {
     expect(places(rankAmongThemselves(ordering(), entries, 'ordinal'))).toEqual(['1 best', '2 B', '3 b', '4 late']);
   });
 
-  it('are shared by entries of equal score and columns in competition style', () => {
+  it('are shared by entries of equal score and columns in competition and dense style', () => {
     const columns = [{ name: 'moves', order: 'asc' as const }];
     const entries = [entry('a', 5, 1, [3]), entry('b', 5, 2, [3]), entry('c', 5, 0, [4]), entry('d', 4, 0, [1])];
     const rows = rankAmongThemselves(ordering({ columns }), entries, 'competition');
     expect(places(rows)).toEqual(['1 a', '1 b', '3 c', '4 d']);
+    expect(places(rankAmongThemselves(ordering({ columns }), entries, 'dense'))).toEqual(['1 a', '1 b', '2 c', '3 d']);
   });
 
   it('follow the direction of the board, and its latest-first tie-break', () => {

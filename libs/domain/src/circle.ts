@@ -1,5 +1,6 @@
 import type { BoardOrdering, RankStyle } from './board.js';
-import { compareSortKeys, encodeSortKey, memberColumnBytes, type SortKey } from './sort-key.js';
+import { ranksFromTop } from './ranking.js';
+import { compareSortKeys, encodeSortKey, type SortKey } from './sort-key.js';
 
 /** The most friends of one player. */
 export const FRIENDS_MAX = 500;
@@ -37,17 +38,10 @@ export function rankAmongThemselves<Entry extends CircleEntry>(
 ): (Entry & { globalRank: number })[] {
   const keyed = entries.map((entry) => ({ entry, key: sortKeyOf(ordering, entry) }));
   keyed.sort((a, b) => compareSortKeys(a.key, b.key));
-  const columnBytes = memberColumnBytes(ordering);
-  let rank = 0;
-  return keyed.map(({ entry, key }, index) => {
-    const above = keyed[index - 1]?.key;
-    if (style === 'ordinal' || above === undefined || !isTied(above, key, columnBytes)) rank = index + 1;
-    return { ...entry, rank, globalRank: entry.rank };
-  });
+  const ordered = keyed.map(({ entry }) => entry);
+  const ranks = ranksFromTop(ordered, style);
+  return ordered.map((entry, index) => ({ ...entry, rank: ranks[index]!, globalRank: entry.rank }));
 }
 
 const sortKeyOf = (ordering: BoardOrdering, { achievedAtMs, ...entry }: CircleEntry): SortKey =>
   encodeSortKey(ordering, { ...entry, achievedAtMs: achievedAtMs ?? 0 }, entry.playerId);
-
-const isTied = (a: SortKey, b: SortKey, columnBytes: number): boolean =>
-  a.score === b.score && a.member.subarray(0, columnBytes).equals(b.member.subarray(0, columnBytes));

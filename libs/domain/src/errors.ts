@@ -35,6 +35,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retriable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json', retriable: false },
   NOT_SUPPORTED: { status: 422, title: 'This is not built yet', retriable: false },
+  RANK_STYLE_NOT_KEPT: { status: 422, title: 'The board does not keep ranks in this style', retriable: false },
   HISTORY_NOT_KEPT: { status: 422, title: 'The board records no history', retriable: false },
   SCORE_OUT_OF_BOUNDS: { status: 422, title: 'The score is outside the limits', retriable: false },
   COLUMNS_MISMATCH: { status: 422, title: 'The columns are not those of the board', retriable: false },

@@ -1,3 +1,4 @@
+import { LadderError } from './errors.js';
 import { toRankScore } from './sort-key.js';
 import type { BoardDefinition, SortOrder } from './board.js';
 
@@ -43,6 +44,16 @@ export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =
 /** Whether a board's definition asks for dense ranks. */
 export const wantsDense = ({ dense, rankStyle }: Pick<BoardDefinition, 'dense' | 'rankStyle'>): boolean =>
   dense || rankStyle === 'dense';
+
+/** Whether lists that are spread so can keep distinct values: each value must lie in one shard. */
+export const canKeepDense = (sharding: Sharding): boolean => sharding.by === 'range' || sharding.count === 1;
+
+/** Answers a question for dense ranks of a board that does not want them. */
+export const denseNotKept = (): LadderError =>
+  new LadderError(
+    'RANK_STYLE_NOT_KEPT',
+    'This board keeps no dense ranks: put "dense": true into its definition, with one hash shard or sharding by range.',
+  );
 
 /** The layouts of a board that is empty. */
 export const firstLayouts = (definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>): Layouts => ({

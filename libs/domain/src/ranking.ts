@@ -1,3 +1,5 @@
+import type { RankStyle } from './board.js';
+
 /** A row of a list or channel, as clients see it. `rank` is 1-based. */
 export interface RankedEntry {
   rank: number;
@@ -13,6 +15,27 @@ export interface RankedEntry {
    * nobody can say. Rows of live channels do not carry it.
    */
   change?: number | null;
+}
+
+/** What the competition and dense styles look at. */
+export interface RankedValues {
+  score: number;
+  columns: readonly number[];
+}
+
+/** Whether two entries share a rank in the competition and dense styles. */
+export const sharesRank = (a: RankedValues, b: RankedValues): boolean =>
+  a.score === b.score && a.columns.every((column, index) => column === b.columns[index]);
+
+/** The 1-based ranks of the first entries of a list, from its very first on and in its order. */
+export function ranksFromTop(entries: readonly RankedValues[], style: RankStyle): number[] {
+  let rank = 0;
+  return entries.map((entry, index) => {
+    const above = entries[index - 1];
+    const isTied = style !== 'ordinal' && above !== undefined && sharesRank(above, entry);
+    if (!isTied) rank = style === 'dense' ? rank + 1 : index + 1;
+    return rank;
+  });
 }
 
 /** 100 × (total − rank) / max(1, total − 1): 100 for the first, 0 for the last of several. */

@@ -1,4 +1,4 @@
-import type { BoardOrdering, SortOrder } from './board.js';
+import type { BoardOrdering, RankStyle, SortOrder } from './board.js';
 
 /**
  * Where an entry stands: entries are ordered by `score` ascending, then by the bytes of `member`.
@@ -40,6 +40,16 @@ export function memberPrefixBytes(ordering: BoardOrdering): number {
 export function memberColumnBytes(ordering: BoardOrdering): number {
   return ordering.columns.length * COLUMN_BYTES;
 }
+
+/** The beginning that the sort keys of all entries with this score and these columns share: only better ones stand before. */
+export const valueKeyOf = (ordering: BoardOrdering, { score, member }: SortKey): SortKey => ({
+  score,
+  member: member.subarray(0, memberColumnBytes(ordering)),
+});
+
+/** What a rank in the style is counted up to: the whole key, or its score and columns. */
+export const countedKey = (ordering: BoardOrdering, key: SortKey, style: RankStyle): SortKey =>
+  style === 'ordinal' ? key : valueKeyOf(ordering, key);
 
 /** The part of a member before the player id: its bytes order as the columns and the tie-break do. */
 export function encodeMemberPrefix(ordering: BoardOrdering, values: Omit<SortValues, 'score'>): Buffer {

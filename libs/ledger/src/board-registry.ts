@@ -1,6 +1,7 @@
 import {
   firstLayouts,
   LadderError,
+  wantsDense,
   withBoardDefaults,
   type Board,
   type BoardDefinition,
@@ -203,6 +204,6 @@ function matches(ifMatch: string, row: BoardRow): boolean {
   return ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
 }
 
-/** Whether what is stored of an empty board, its windows, fits the new definition. */
+/** Whether what is stored of an empty board, its windows and layouts, fits the new definition. */
 const keepsWindows = (from: BoardDefinition, to: BoardDefinition): boolean =>
-  keepsEntries(from, to) && !differsInWindows(from, to);
+  keepsEntries(from, to) && !differsInWindows(from, to) && wantsDense(from) === wantsDense(to);

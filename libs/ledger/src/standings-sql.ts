@@ -106,6 +106,6 @@ export const READ_EDITION_START = `
     SELECT scope_uid, total, ${PLACE} FROM edition_scopes WHERE edition_uid = $1 ORDER BY place LIMIT $3) AS lists
   LEFT JOIN scopes s USING (scope_uid)
   LEFT JOIN LATERAL (
-    SELECT ordinal, CASE $2::text WHEN 'ordinal' THEN ordinal ELSE competition END AS rank, player_id, score
+    SELECT ordinal, CASE $2::text WHEN 'ordinal' THEN ordinal WHEN 'dense' THEN dense ELSE competition END AS rank, player_id, score
     FROM standings WHERE edition_uid = $1 AND scope_uid = lists.scope_uid AND ordinal <= ${PREVIEW_ROWS}) AS t ON true
   ORDER BY place, t.ordinal`;

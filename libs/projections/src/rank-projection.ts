@@ -1,4 +1,5 @@
 import {
+  denseNotKept,
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
   rankBoundariesOf,
@@ -56,6 +57,15 @@ export function rankListOf(
   };
 }
 
+/**
+ * The ranks of the projection are in every style where each value lies in one shard that keeps its distinct values.
+ * @throws RANK_STYLE_NOT_KEPT
+ */
+export function assertStyleKept({ dense, shards, boundaries }: RankList, style: RankStyle): void {
+  if (style !== 'dense' || (dense && (shards === 1 || boundaries !== null))) return;
+  throw denseNotKept();
+}
+
 /** A list of a first generation, by player, without distinct values. */
 export const FIRST_GENERATION = {
   generation: 1,
@@ -110,7 +120,8 @@ export interface PlacementReading extends Reading {
 
 /**
  * What can be asked of a ranked list: of a running one the projection, of one that was kept its standings.
- * Every method throws PROJECTION_UNAVAILABLE (a LadderError) when the store cannot answer in time.
+ * Every method throws PROJECTION_UNAVAILABLE (a LadderError) when the store cannot answer in time, and
+ * RANK_STYLE_NOT_KEPT for a style that the list is not kept for.
  */
 export abstract class RankReadings {
   /** `limit` entries from the 0-based `offset`; deep offsets cost O(log n) rounds, not O(offset). */
@@ -131,8 +142,8 @@ export abstract class RankReadings {
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }>;
 
-  /** The 1-based rank that an entry with this key would get. */
-  abstract rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }>;
+  /** The 1-based rank that an entry with this key would get; styles other than ordinal look at its score and columns. */
+  abstract rankOfKey(list: RankList, key: SortKey, style: RankStyle): Promise<Reading & { rank: number }>;
 
   abstract total(list: RankList): Promise<Reading>;
 }

@@ -1,7 +1,14 @@
-import { CIRCLE_ENTRIES_MAX, decodeSortKey, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import {
+  CIRCLE_ENTRIES_MAX,
+  countedKey,
+  decodeSortKey,
+  shardOf,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
 import type { ProjectedEntry, RankList, Reading } from './rank-projection.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
-import { columnBytesFor, nameOf, strictKey } from './redis-rank-rows.js';
+import { nameOf } from './redis-rank-rows.js';
 import { countBetter, readEntries, type EntryOfShard, type ShardCall, type ShardReading } from './redis-shard-calls.js';
 
 /** The most players of one lookup: those of the largest circle. */
@@ -31,17 +38,16 @@ export class RedisRankLookup {
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[]; versions: (number | null)[] }> {
     if (playerIds.length > LOOKUP_PLAYERS_MAX) throw new RangeError(`at most ${LOOKUP_PLAYERS_MAX} players at once`);
-    const columnBytes = columnBytesFor(list, style);
-    const counted = (key: SortKey): SortKey => (columnBytes === null ? key : strictKey(key, columnBytes));
+    const counted = (key: SortKey): SortKey => countedKey(list.ordering, key, style);
     const players = [...new Set(playerIds)];
-    const counts = new CountsOfShards(list);
+    const counts = new CountsOfShards(list, style);
     if (list.shards > 1) {
       for (const playerId of players) {
         const key = this.remembered.get(list, playerId);
         if (key) counts.want(shardOf(playerId, list.shards), counted(key));
       }
     }
-    const reads = new EntriesOfShards(list, players, columnBytes);
+    const reads = new EntriesOfShards(list, players, style);
     await this.runShards([...reads.calls, ...counts.takeCalls()]);
     if (list.shards > 1) {
       for (const playerId of players) this.remembered.set(list, playerId, reads.found.get(playerId)?.key);
@@ -52,7 +58,7 @@ export class RedisRankLookup {
       const entry = reads.found.get(playerId);
       if (entry === undefined) return null;
       const elsewhere = counts.of(shardOf(playerId, list.shards), counted(entry.key));
-      const before = (entry.strictlyBetter ?? entry.index) + elsewhere;
+      const before = (entry.countBefore ?? entry.index) + elsewhere;
       return { rank: before + 1, ...decodeSortKey(list.ordering, entry.key) };
     });
     const versions = playerIds.map((playerId) => reads.found.get(playerId)?.version ?? null);
@@ -67,7 +73,7 @@ class EntriesOfShards {
   readonly shards: ShardReading[] = [];
   readonly calls: ShardCall<void>[];
 
-  constructor(list: RankList, players: readonly string[], columnBytes: number | null) {
+  constructor(list: RankList, players: readonly string[], style: RankStyle) {
     const byShard: string[][] = Array.from({ length: list.shards }, () => []);
     for (const playerId of players) byShard[shardOf(playerId, list.shards)]!.push(playerId);
     // A shard without any of the players is asked as well: for its total.
@@ -75,7 +81,7 @@ class EntriesOfShards {
       (ofShard.length === 0 ? [[]] : chunksOf(ofShard, LOOKUP_CHUNK)).map((chunk) => ({ shard, chunk })),
     );
     this.calls = asked.map(({ shard, chunk }) =>
-      taken(readEntries(list, shard, chunk, columnBytes), (answer) => {
+      taken(readEntries(list, shard, chunk, style), (answer) => {
         this.shards[shard] = answer;
         for (const [at, entry] of answer.entries.entries()) if (entry) this.found.set(chunk[at]!, entry);
       }),
@@ -83,12 +89,15 @@ class EntriesOfShards {
   }
 }
 
-/** How many entries stand before sort keys, in the shards that do not hold them. */
+/** How much stands before sort keys in a style, in the shards that do not hold them. */
 class CountsOfShards {
   private readonly better: Map<string, number>[];
   private readonly wanted: Map<string, SortKey>[];
 
-  constructor(private readonly list: RankList) {
+  constructor(
+    private readonly list: RankList,
+    private readonly style: RankStyle,
+  ) {
     this.better = Array.from({ length: list.shards }, () => new Map<string, number>());
     this.wanted = this.better.map(() => new Map<string, SortKey>());
   }
@@ -111,6 +120,7 @@ class CountsOfShards {
           this.list,
           shard,
           chunk.map(([, key]) => key),
+          this.style,
         );
         return taken(call, ({ better }) => {
           for (const [at, [name]] of chunk.entries()) this.better[shard]!.set(name, better[at]!);
@@ -119,7 +129,7 @@ class CountsOfShards {
     });
   }
 
-  /** Entries before the key in all shards but its owner's. */
+  /** What stands before the key in all shards but its owner's. */
   of(owner: number, key: SortKey): number {
     const name = nameOf(key);
     return this.better.reduce((sum, better, shard) => (shard === owner ? sum : sum + better.get(name)!), 0);

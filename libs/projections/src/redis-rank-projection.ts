@@ -1,5 +1,6 @@
 import { compareSortKeys, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import {
+  assertStyleKept,
   RankProjection,
   type PageReading,
   type PlacementReading,
@@ -15,7 +16,7 @@ import { playerBucketKey, shardKeys } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
 import { chunksOf, RedisRankLookup } from './redis-rank-lookup.js';
 import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
-import { columnBytesFor, rankRows, strictKey } from './redis-rank-rows.js';
+import { rankRows } from './redis-rank-rows.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import * as shards from './redis-shard-calls.js';
 
@@ -56,13 +57,15 @@ export class RedisRankProjection extends RankProjection {
   }
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
+    assertStyleKept(list, style);
     if (list.shards > 1) {
       const { rows, ...reading } = await readMergedRows(this.read, list, offset, limit, this.pageLimits);
-      const strictly = await this.strictlyBetter(list, rows[0], style);
-      return { ...reading, entries: rankRows(list, rows, offset, strictly) };
+      const countBefore = await this.countBefore(list, rows[0], style);
+      return { ...reading, entries: rankRows(list, rows, offset, style, countBefore) };
     }
-    const [answer] = await this.read([shards.readRows(list, 0, offset, limit, columnBytesFor(list, style))]);
-    return { ...sumReadings(list, [answer!]), entries: rankRows(list, answer!.rows, offset, answer!.strictlyBetter) };
+    const [answer] = await this.read([shards.readRows(list, 0, offset, limit, style)]);
+    const { rows, countBefore } = answer!;
+    return { ...sumReadings(list, [answer!]), entries: rankRows(list, rows, offset, style, countBefore) };
   }
 
   async player(
@@ -72,9 +75,10 @@ export class RedisRankProjection extends RankProjection {
     below: number,
     style: RankStyle,
   ): Promise<PlayerReading> {
+    assertStyleKept(list, style);
     const owner = shardOf(playerId, list.shards);
-    const columnBytes = list.shards === 1 ? columnBytesFor(list, style) : null;
-    const [own] = await this.read([shards.readPlayer(list, owner, playerId, { above, below, columnBytes })]);
+    const counted = list.shards === 1 ? style : 'ordinal';
+    const [own] = await this.read([shards.readPlayer(list, owner, playerId, { above, below, style: counted })]);
     const { index, firstIndex, version } = own!;
     if (index === null) {
       const readings = await this.read(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, [])));
@@ -89,8 +93,8 @@ export class RedisRankProjection extends RankProjection {
     const from = Math.max(0, at - above);
     const indexOfKey = others.reduce((total, { better }) => total + better, index);
     const rows = keys.slice(from, at + below + 1);
-    const strictly = own!.strictlyBetter ?? (await this.strictlyBetter(list, rows[0], style));
-    const neighbours = rankRows(list, rows, indexOfKey - (at - from), strictly);
+    const countBefore = own!.countBefore ?? (await this.countBefore(list, rows[0], style));
+    const neighbours = rankRows(list, rows, indexOfKey - (at - from), style, countBefore);
     return {
       ...sumReadings(list, [own!, ...others]),
       entry: { ...neighbours[at - from]!, version: version! },
@@ -103,6 +107,7 @@ export class RedisRankProjection extends RankProjection {
     playerIds: readonly string[],
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
+    assertStyleKept(list, style);
     const { versions: _versions, ...reading } = await this.lookups.run(list, playerIds, style);
     return reading;
   }
@@ -116,8 +121,9 @@ export class RedisRankProjection extends RankProjection {
     return { ...reading, states };
   }
 
-  async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
-    const answers = await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, [key])));
+  async rankOfKey(list: RankList, key: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
+    assertStyleKept(list, style);
+    const answers = await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, [key], style)));
     return { ...sumReadings(list, answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
   }
 
@@ -198,12 +204,10 @@ export class RedisRankProjection extends RankProjection {
     }
   }
 
-  /** Entries of all shards that are strictly better than a row by score and columns; null where no style asks for it. */
-  private async strictlyBetter(list: RankList, row: SortKey | undefined, style: RankStyle): Promise<number | null> {
-    const columnBytes = columnBytesFor(list, style);
-    if (row === undefined || columnBytes === null) return null;
-    const { rank } = await this.rankOfKey(list, strictKey(row, columnBytes));
-    return rank - 1;
+  /** What stands before a row in all shards, in a style that does not go by the row's index; null for ordinal. */
+  private async countBefore(list: RankList, row: SortKey | undefined, style: RankStyle): Promise<number | null> {
+    if (row === undefined || style === 'ordinal') return null;
+    return (await this.rankOfKey(list, row, style)).rank - 1;
   }
 }
 

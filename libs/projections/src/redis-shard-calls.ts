@@ -1,9 +1,17 @@
 import { nowMs } from '@laddercast/platform';
-import { memberColumnBytes, type SortKey } from '@laddercast/domain';
+import { countedKey, memberColumnBytes, type RankStyle, type SortKey } from '@laddercast/domain';
 import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { bucketKey, counterKey, entriesKey, playerBucketKey, playerBucketOf, shardHead } from './redis-keys.js';
+import {
+  bucketKey,
+  counterKey,
+  distinctKey,
+  entriesKey,
+  playerBucketKey,
+  playerBucketOf,
+  shardHead,
+} from './redis-keys.js';
 import { callOf, redisScripts, type ScriptCall } from './redis-scripts.js';
 
 /** A script call with the reader of its answer. */
@@ -24,19 +32,20 @@ export interface PlayerOfShard extends ShardReading {
   index: number | null;
   firstIndex: number;
   rows: SortKey[];
-  /** Entries strictly better than the first row by score and columns; null when it was not asked for. */
-  strictlyBetter: number | null;
+  /** What stands before the first row in the style that was asked for; null for ordinal. */
+  countBefore: number | null;
 }
 
 export interface RowsOfShard extends ShardReading {
   rows: SortKey[];
-  strictlyBetter: number | null;
+  /** What stands before the first row in the style that was asked for; null for ordinal. */
+  countBefore: number | null;
 }
 
 export interface EntryOfShard {
   index: number;
-  /** Entries of the shard that are strictly better by score and columns; null when it was not asked for. */
-  strictlyBetter: number | null;
+  /** What stands before it in the shard in the style that was asked for; null for ordinal. */
+  countBefore: number | null;
   version: number;
   key: SortKey;
 }
@@ -81,14 +90,14 @@ export function readPlayer(
   list: RankList,
   shard: number,
   playerId: string,
-  around: { above: number; below: number; columnBytes: number | null },
+  around: { above: number; below: number; style: RankStyle },
 ): ShardCall<PlayerOfShard> {
-  const keys = [...shardPair(list, shard), playerBucketKey(list, shard, playerId)];
-  const args = [playerId, around.above, around.below, around.columnBytes ?? NO_COLUMNS];
+  const keys = [...shardSets(list, shard), playerBucketKey(list, shard, playerId)];
+  const args = [playerId, around.above, around.below, around.style, memberColumnBytes(list.ordering)];
   return {
     call: callOf(redisScripts.readPlayer, keys, args),
     read: (raw) => {
-      const [total, counter, version, index, firstIndex, rows, better] = raw as [
+      const [total, counter, version, index, firstIndex, rows, before] = raw as [
         number,
         number,
         number | null,
@@ -104,7 +113,7 @@ export function readPlayer(
         index: index < 0 ? null : index,
         firstIndex,
         rows: rowsOf(rows),
-        strictlyBetter: better < 0 ? null : better,
+        countBefore: before < 0 ? null : before,
       };
     },
   };
@@ -133,13 +142,14 @@ export function readRows(
   shard: number,
   index: number,
   limit: number,
-  columnBytes: number | null = null,
+  style: RankStyle = 'ordinal',
 ): ShardCall<RowsOfShard> {
+  const args = [index, limit, style, memberColumnBytes(list.ordering)];
   return {
-    call: callOf(redisScripts.readRows, shardPair(list, shard), [index, limit, columnBytes ?? NO_COLUMNS]),
+    call: callOf(redisScripts.readRows, shardSets(list, shard), args),
     read: (raw) => {
-      const [total, counter, rows, better] = raw as [number, number, Buffer[], number];
-      return { total, counter, rows: rowsOf(rows), strictlyBetter: better < 0 ? null : better };
+      const [total, counter, rows, before] = raw as [number, number, Buffer[], number];
+      return { total, counter, rows: rowsOf(rows), countBefore: before < 0 ? null : before };
     },
   };
 }
@@ -149,34 +159,36 @@ export function readEntries(
   list: RankList,
   shard: number,
   playerIds: readonly string[],
-  columnBytes: number | null,
+  style: RankStyle,
 ): ShardCall<ShardReading & { entries: (EntryOfShard | null)[] }> {
-  const keys = new KeyNumbers(list, shard, shardPair(list, shard));
+  const keys = new KeyNumbers(list, shard, shardSets(list, shard));
   const players = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
-  const args = [columnBytes ?? NO_COLUMNS, ...players];
+  const args = [style, memberColumnBytes(list.ordering), ...players];
   return {
     call: callOf(redisScripts.readEntries, keys.keys, args),
     read: (raw) => {
       const [total, counter, ...found] = raw as [number, number, ...([number, Buffer, number] | null)[]];
       const entries = found.map((entry, at) => {
         if (entry === null) return null;
-        const [index, value, better] = entry;
+        const [index, value, before] = entry;
         const key = sortKeyOfIndexValue(value, playerIds[at]!);
-        return { index, version: versionOfIndexValue(value), key, strictlyBetter: better < 0 ? null : better };
+        return { index, version: versionOfIndexValue(value), key, countBefore: before < 0 ? null : before };
       });
       return { total, counter, entries };
     },
   };
 }
 
-/** How many entries stand before each key. */
+/** How many entries stand before each key; in other styles than ordinal, what stands before its score and columns. */
 export function countBetter(
   list: RankList,
   shard: number,
   keys: readonly SortKey[],
+  style: RankStyle = 'ordinal',
 ): ShardCall<ShardReading & { better: number[] }> {
+  const counted = keys.map((key) => countedKey(list.ordering, key, style));
   return {
-    call: callOf(redisScripts.countBetter, shardPair(list, shard), argumentsOf(keys)),
+    call: callOf(redisScripts.countBetter, shardSets(list, shard), [style, ...argumentsOf(counted)]),
     read: (raw) => {
       const [total, counter, ...better] = raw as number[];
       return { total: total!, counter: counter!, better };
@@ -201,7 +213,7 @@ export function countWithoutPlayer(
   };
 }
 
-/** Keys of a script whose buckets depend on its players: the two of the shard first, then each bucket once. */
+/** Keys of a script whose buckets depend on its players: those of the shard first, then each bucket once. */
 class KeyNumbers {
   private readonly numbers = new Map<number, number>();
 
@@ -222,6 +234,8 @@ class KeyNumbers {
     return number;
   }
 }
+
+const shardSets = (list: RankList, shard: number): string[] => [...shardPair(list, shard), distinctKey(list, shard)];
 
 const shardPair = (list: RankList, shard: number): string[] => [entriesKey(list, shard), counterKey(list, shard)];
 

@@ -1,4 +1,4 @@
-import type { RankedEntry, RowChange } from '@laddercast/domain';
+import { ranksFromTop, type RankedEntry, type RankedValues, type RankStyle, type RowChange } from '@laddercast/domain';
 
 /** Names one ranked list in channels and keys. */
 export interface ListRef {
@@ -10,6 +10,12 @@ export interface ListRef {
 
 /** One text for each list. */
 export const nameOfRef = ({ boardUid, windowUid, scope }: ListRef): string => `${boardUid}.${windowUid}.${scope}`;
+
+/** Ranks of a snapshot's rows in the styles that share them, in the order of the rows. */
+export interface SharedRanks {
+  competition: number[];
+  dense: number[];
+}
 
 /**
  * The top of a list at one moment, with everything that clients see. Rows are in ordinal order; players who are not
@@ -27,7 +33,37 @@ export interface RankSnapshot {
   depth: number;
   /** The standings that it was read from; absent: the projection. */
   edition?: number;
+  /** null: nobody shares a rank with anybody, in no style; absent: not known. */
+  shared?: SharedRanks | null;
+  /** The style of those who ask for none; absent: ordinal. */
+  ownStyle?: RankStyle;
+  /** Their ranks are ordinal. */
   entries: RankedEntry[];
+}
+
+/**
+ * The ranks that rows of a top share, from all of its entries: whom the rows leave out may share them, too.
+ * @param entries from the first on, in order
+ */
+export function sharedRanksOf(
+  entries: readonly (RankedValues & { playerId: string })[],
+  rows: readonly Pick<RankedEntry, 'playerId'>[],
+): SharedRanks | null {
+  const dense = ranksFromTop(entries, 'dense');
+  if (dense.at(-1) === entries.length || entries.length === 0) return null;
+  const ofRows = (ranks: readonly number[]): number[] => {
+    const rankOf = new Map(entries.map(({ playerId }, index) => [playerId, ranks[index]!]));
+    return rows.map(({ playerId }) => rankOf.get(playerId)!);
+  };
+  return { competition: ofRows(ranksFromTop(entries, 'competition')), dense: ofRows(dense) };
+}
+
+/** The rows of a snapshot with their ranks in a style; null when they are not known. */
+export function entriesInStyle({ entries, shared }: RankSnapshot, style: RankStyle): RankedEntry[] | null {
+  if (style === 'ordinal' || shared === null) return entries;
+  if (shared === undefined) return null;
+  const ranks = shared[style];
+  return entries.map((row, index) => ({ ...row, rank: ranks[index]! }));
 }
 
 /** What changed between two snapshots of a list. */
@@ -39,6 +75,9 @@ export interface RankDelta {
   listVersion: number;
   depth: number;
   edition?: number;
+  shared?: SharedRanks | null;
+  ownStyle?: RankStyle;
+  /** Their ranks are ordinal. */
   changes: RowChange[];
 }
 

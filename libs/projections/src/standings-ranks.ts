@@ -1,4 +1,11 @@
-import { compareSortKeys, encodeSortKey, LadderError, type RankStyle, type SortKey } from '@laddercast/domain';
+import {
+  compareSortKeys,
+  countedKey,
+  encodeSortKey,
+  LadderError,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
 import { isDatabaseUnavailable, type SqlRunner } from '@laddercast/ledger';
 import { versionBeyond } from './list-version.js';
 import {
@@ -27,6 +34,7 @@ interface StandingRow {
   /** null where the list has no such row; then the others are null, too. */
   ordinal: number | null;
   competition: number;
+  dense: number;
   player_id: string;
   score: number;
   columns: number[];
@@ -81,28 +89,30 @@ export class StandingsRanks extends RankReadings {
    * Found by a search over the ordinals: some rows a step, some steps, however long the list is.
    * @throws SNAPSHOT_GONE also when the key stands below the rows that were kept
    */
-  async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
+  async rankOfKey(list: RankList, asked: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
+    const key = countedKey(list.ordering, asked, style);
     const isBefore = (row: FoundRow): boolean => compareSortKeys(keyOf(list, row), key) < 0;
     const { reading, rows } = await this.read(list, STANDINGS_LAST, []);
     const last = rows[0];
     if (last === undefined && reading.total === 0) return { ...reading, rank: 1 };
     if (last === undefined || isBefore(last)) {
       const kept = last?.ordinal ?? 0;
-      if (kept >= reading.total) return { ...reading, rank: kept + 1 };
+      if (kept >= reading.total) return { ...reading, rank: (style === 'dense' ? last!.dense : kept) + 1 };
       const detail = `Only the first ${kept} of ${reading.total} were kept; this score stands below them.`;
       throw new LadderError('SNAPSHOT_GONE', detail, { total: reading.total });
     }
     // Rows up to `before` stand before the key; the row at `after` does not.
-    let [before, after] = [0, last.ordinal];
-    while (after - before > 1) {
-      const probed = await this.read(list, STANDINGS_AT, [probesBetween(before, after)]);
+    let [before, after] = [0, last];
+    while (after.ordinal - before > 1) {
+      const probed = await this.read(list, STANDINGS_AT, [probesBetween(before, after.ordinal)]);
       if (probed.rows.length === 0) throw gone();
       for (const row of probed.rows) {
         if (isBefore(row)) before = row.ordinal;
-        else after = Math.min(after, row.ordinal);
+        else if (row.ordinal < after.ordinal) after = row;
       }
     }
-    return { ...reading, rank: after };
+    // All that is better than the key's value is before that row, and nothing else is: their ranks are the same.
+    return { ...reading, rank: style === 'dense' ? after.dense : after.ordinal };
   }
 
   async total(list: RankList): Promise<Reading> {
@@ -134,7 +144,7 @@ const gone = (): LadderError =>
   new LadderError('SNAPSHOT_GONE', 'The standings that were asked for are not kept any more.');
 
 const entryOf = (list: RankList, row: FoundRow, style: RankStyle): ProjectedEntry => ({
-  rank: style === 'ordinal' ? row.ordinal : row.competition,
+  rank: row[style],
   playerId: row.player_id,
   score: row.score,
   columns: list.ordering.columns.map((_, index) => row.columns[index]!),

@@ -10,7 +10,7 @@ const HEAD = `
    FROM editions e LEFT JOIN edition_scopes t ON t.edition_uid = e.edition_uid AND t.scope_uid = $2
    WHERE e.edition_uid = $1) AS head`;
 
-const ROW = 's.ordinal, s.competition, s.player_id, s.score, s.columns, s.achieved_at_ms';
+const ROW = 's.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms';
 
 const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2';
 

@@ -1,4 +1,4 @@
-import { GLOBAL_SCOPE, LadderError, type BoardOrdering, type RankStyle } from '@laddercast/domain';
+import { GLOBAL_SCOPE, LadderError, sharesRank, type BoardOrdering, type RankStyle } from '@laddercast/domain';
 import type { EntryEnricher } from '@laddercast/extension';
 import { entryOrderSql, type PostgresDatabase, type ScopeCatalog } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
@@ -13,6 +13,7 @@ const ROWS_AT_ONCE = 500;
 interface StoredRow {
   ordinal: number;
   competition: number;
+  dense: number;
   player_id: string;
   score: number;
   columns: number[];
@@ -27,7 +28,7 @@ const SHOWN = 'p.display_name, p.listed';
 
 /** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
 const STANDINGS_SQL = `
-  SELECT s.ordinal, s.competition, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
+  SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
   FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
   WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
   ORDER BY s.ordinal`;
@@ -96,7 +97,7 @@ export class ExportRows {
   ): AsyncGenerator<StoredRow[]> {
     if (list.scope === NEVER_USED_SCOPE) return;
     let last: StoredRow | undefined;
-    const chunks = this.database.chunks<Omit<StoredRow, 'ordinal' | 'competition'>>(
+    const chunks = this.database.chunks<Omit<StoredRow, RankStyle>>(
       entriesSql(list.ordering),
       [window.uid, list.scope === GLOBAL_SCOPE ? null : list.scope],
       { rows: ROWS_AT_ONCE, timeoutMs, signal },
@@ -104,8 +105,10 @@ export class ExportRows {
     for await (const chunk of chunks) {
       yield chunk.map((row) => {
         const ordinal = (last?.ordinal ?? 0) + 1;
-        const competition = last && isTied(last, row) ? last.competition : ordinal;
-        last = { ...row, ordinal, competition };
+        const tiedWith = last && sharesRank(last, row) ? last : null;
+        const competition = tiedWith?.competition ?? ordinal;
+        const dense = tiedWith?.dense ?? (last?.dense ?? 0) + 1;
+        last = { ...row, ordinal, competition, dense };
         return last;
       });
     }
@@ -118,7 +121,7 @@ export class ExportRows {
       enricher && rows.length > 0 ? inTime(enricher.decorate(rows.map(({ player_id }) => player_id))) : null,
     ]);
     return rows.map((row) => ({
-      rank: style === 'ordinal' ? row.ordinal : row.competition,
+      rank: row[style],
       ordinal: row.ordinal,
       playerId: row.player_id,
       displayName: decorations?.get(row.player_id)?.displayName ?? row.display_name,
@@ -133,6 +136,3 @@ export class ExportRows {
 
 const gone = (): LadderError =>
   new LadderError('SNAPSHOT_GONE', 'The standings that were asked for are not kept any more.');
-
-const isTied = (a: Pick<StoredRow, 'score' | 'columns'>, b: Pick<StoredRow, 'score' | 'columns'>): boolean =>
-  a.score === b.score && a.columns.every((column, index) => column === b.columns[index]);

@@ -1,6 +1,7 @@
 import {
   ACHIEVED_AT_MS_MAX,
   encodeMemberPrefix,
+  LadderError,
   toRankScore,
   type BoardOrdering,
   type SortKey,
@@ -14,29 +15,36 @@ import { GetRankOfScoreQuery, type RankOfScore } from './queries.js';
 export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery> {
   constructor(private readonly reader: ListReader) {}
 
-  async execute({ selection, score }: GetRankOfScoreQuery): Promise<RankOfScore> {
+  async execute({ selection, score, columns }: GetRankOfScoreQuery): Promise<RankOfScore> {
     const { resolved, style } = await this.reader.open(selection);
     const { ordering } = resolved.list;
-    const key = style === 'competition' ? beforeEqualScores(ordering, score) : asSubmittedNow(ordering, score);
-    const reading = await resolved.ranks.rankOfKey(resolved.list, key);
+    const key = asSubmittedNow(ordering, score, columnsOf(resolved.board.id, ordering, columns));
+    const reading = await resolved.ranks.rankOfKey(resolved.list, key, style);
     return { ...this.reader.envelope(resolved, style, reading), rank: reading.rank, accuracy: 'exact' };
   }
 }
 
-/**
- * Where a run of this score that is achieved now would stand: behind equal ones under `earliest` and `none`, before
- * them under `latest`. Extra columns are taken as the worst there is, so the rank is never promised too high.
- */
-function asSubmittedNow(ordering: BoardOrdering, score: number): SortKey {
-  const worst = ordering.columns.map(({ order }) => (order === 'asc' ? Number.MAX_VALUE : -Number.MAX_VALUE));
+/** Where a run that is achieved now would stand: behind equal ones under `earliest` and `none`, before them under `latest`. */
+function asSubmittedNow(ordering: BoardOrdering, score: number, columns: number[]): SortKey {
   const achievedAtMs = ordering.tiebreak === 'earliest' ? ACHIEVED_AT_MS_MAX : nowMs();
-  const prefix = encodeMemberPrefix(ordering, { columns: worst, achievedAtMs });
+  const prefix = encodeMemberPrefix(ordering, { columns, achievedAtMs });
   // No player id reaches 0xff: with it the key stands behind every entry of the same values.
   const behindEqual = ordering.tiebreak === 'latest' ? Buffer.alloc(0) : Buffer.from([0xff]);
   return { score: toRankScore(ordering.order, score), member: Buffer.concat([prefix, behindEqual]) };
 }
 
-const beforeEqualScores = (ordering: BoardOrdering, score: number): SortKey => ({
-  score: toRankScore(ordering.order, score),
-  member: Buffer.alloc(0),
-});
+/**
+ * The board's columns in their order; one that is not given is taken as the worst there is, so that no rank is promised
+ * too high.
+ * @throws COLUMNS_MISMATCH
+ */
+function columnsOf(boardId: string, ordering: BoardOrdering, given: Readonly<Record<string, number>>): number[] {
+  const known = ordering.columns.map(({ name }) => name);
+  const unknown = Object.keys(given).filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    const has = known.length === 0 ? 'no extra columns' : `the columns ${known.join(', ')}`;
+    throw new LadderError('COLUMNS_MISMATCH', `Board "${boardId}" has ${has}.`, { missing: [], unknown });
+  }
+  const worst = { asc: Number.MAX_VALUE, desc: -Number.MAX_VALUE };
+  return ordering.columns.map(({ name, order }) => (Object.hasOwn(given, name) ? given[name]! : worst[order]));
+}

@@ -18,5 +18,6 @@ export * from './list-reader.js';
 export * from './list-resolver.js';
 export * from './lookup-players.handler.js';
 export * from './queries.js';
+export * from './rank-style.js';
 export * from './snapshot-cache.js';
 export * from './snapshot-follower.js';

@@ -1,5 +1,5 @@
 import type { RankedEntry, RankStyle } from '@laddercast/domain';
-import type { RankSnapshot } from '@laddercast/projections';
+import { sharedRanksOf, type RankSnapshot } from '@laddercast/projections';
 import { describe, expect, it } from 'vitest';
 import { describeWindow, rowsOfSnapshot } from './list-reader.js';
 
@@ -13,11 +13,18 @@ const row = (rank: number, score: number): RankedEntry => ({
   metadata: null,
 });
 
-/** The top of a list of these scores; null stands for a player who is not listed. */
+/** The top of a list of these scores; null stands for a player who is not listed, and has the score before. */
 function topOf(scores: (number | null)[], more: Partial<RankSnapshot> = {}): RankSnapshot {
   const entries = scores.flatMap((score, index) => (score === null ? [] : [row(index + 1, score)]));
   const depth = scores.length;
-  return { seq: 1, asOfMs: 0, listVersion: 1, total: depth, depth, entries, ...more };
+  // Who is not listed has the score of whoever stands before.
+  const all = scores.map((score, index) => ({
+    playerId: `p${index + 1}`,
+    score: score ?? scores[index - 1]!,
+    columns: [],
+  }));
+  const shared = sharedRanksOf(all, entries);
+  return { seq: 1, asOfMs: 0, listVersion: 1, total: depth, depth, shared, entries, ...more };
 }
 
 const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyle): number[] | null =>
@@ -43,13 +50,22 @@ describe('a page out of a snapshot', () => {
     const top = topOf([9, 8, 8, 8, 5]);
     expect(ranks(top, 0, 5, 'competition')).toEqual([1, 2, 2, 2, 5]);
     expect(ranks(top, 3, 2, 'competition')).toEqual([2, 5]);
+    expect(ranks(top, 0, 5, 'dense')).toEqual([1, 2, 2, 2, 3]);
+    expect(ranks(top, 3, 2, 'dense')).toEqual([2, 3]);
+    expect(ranks(topOf([9, 8, 5]), 1, 2, 'dense')).toEqual([2, 3]);
   });
 
-  it('does not guess whom somebody who is not shown shares a rank with', () => {
-    const top = topOf([9, null, 8, 8]);
-    expect(ranks(top, 0, 1, 'competition')).toEqual([1]);
-    expect(ranks(top, 2, 2, 'competition')).toBeNull();
-    expect(ranks(top, 0, 4, 'competition')).toBeNull();
+  it('knows whom somebody who is not shown shares a rank with', () => {
+    const top = topOf([9, null, 8, 8, 7]);
+    expect(ranks(top, 0, 5, 'competition')).toEqual([1, 3, 3, 5]);
+    expect(ranks(top, 0, 5, 'dense')).toEqual([1, 2, 2, 3]);
+    expect(ranks(top, 1, 2, 'competition')).toEqual([3]);
+  });
+
+  it('does not guess ranks that the snapshot does not say', () => {
+    const { shared: _shared, ...old } = topOf([9, 8, 8]);
+    expect(rowsOfSnapshot(old, 0, 3, 'ordinal')).toHaveLength(3);
+    expect(rowsOfSnapshot(old, 0, 3, 'competition')).toBeNull();
   });
 });
 

@@ -8,11 +8,12 @@ import {
   type StoredWindow,
 } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
-import type { RankSnapshot, Reading } from '@laddercast/projections';
+import { entriesInStyle, type RankSnapshot, type Reading } from '@laddercast/projections';
 import { boardVersionOf } from './board-version.js';
 import { EntryDetails } from './entry-details.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 import type { ListEnvelope, ListSelection } from './queries.js';
+import { styleToRead } from './rank-style.js';
 import { SnapshotCache } from './snapshot-cache.js';
 
 /** How long a read waits for the projection to reach `minVersion`. */
@@ -27,14 +28,15 @@ export class ListReader {
     private readonly snapshots: SnapshotCache,
   ) {}
 
-  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, PROJECTION_BEHIND */
+  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
   async open(selection: ListSelection): Promise<{ resolved: ResolvedList; style: RankStyle }> {
     const resolved = await this.resolver.resolve(selection);
+    const style = styleToRead(resolved, selection.rankStyle);
     // As it stood is as it stood: no version of now can be waited for.
     if (selection.minVersion !== undefined && resolved.edition?.kind !== 'kept') {
       await this.waitFor(resolved, selection.minVersion);
     }
-    return { resolved, style: selection.rankStyle ?? resolved.board.definition.rankStyle };
+    return { resolved, style };
   }
 
   /** The top in memory, where it is not older than `minVersion`; asking keeps the list in use. */
@@ -108,28 +110,14 @@ export function describeWindow(window: StoredWindow, atMs: number): ListEnvelope
  * null when the snapshot does not show them all. Players who are not listed leave gaps, and no place moves up.
  */
 export function rowsOfSnapshot(
-  { entries, depth, total }: RankSnapshot,
+  snapshot: RankSnapshot,
   offset: number,
   limit: number,
   style: RankStyle,
 ): RankedEntry[] | null {
   const end = offset + limit;
-  if (depth < Math.min(end, total)) return null;
+  if (snapshot.depth < Math.min(end, snapshot.total)) return null;
   const isOnPage = ({ rank }: RankedEntry): boolean => rank > offset && rank <= end;
-  if (style === 'ordinal') return entries.filter(isOnPage);
-  const styled: RankedEntry[] = [];
-  let shared = 0;
-  for (const [index, row] of entries.entries()) {
-    if (row.rank > end) break;
-    // Whoever is not shown before it may have the same score: only the whole list knows the rank.
-    if (row.rank !== index + 1) return null;
-    const above = entries[index - 1];
-    const isTied = above !== undefined && above.score === row.score && sameColumns(above, row);
-    if (!isTied) shared = row.rank;
-    if (isOnPage(row)) styled.push({ ...row, rank: shared });
-  }
-  return styled;
+  const styled = entriesInStyle(snapshot, style);
+  return styled && styled.filter((_, index) => isOnPage(snapshot.entries[index]!));
 }
-
-const sameColumns = (a: RankedEntry, b: RankedEntry): boolean =>
-  Object.keys(a.columns).every((name) => a.columns[name] === b.columns[name]);

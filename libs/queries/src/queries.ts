@@ -72,11 +72,13 @@ export interface RankOfScore extends ListEnvelope {
   accuracy: 'exact';
 }
 
-/** The rank that a score nobody has submitted would get now. */
+/** The rank that a score nobody has submitted would get now; COLUMNS_MISMATCH for columns that the board does not have. */
 export class GetRankOfScoreQuery extends Query<RankOfScore> {
   constructor(
     readonly selection: ListSelection,
     readonly score: number,
+    /** Extra columns by name; those left out are taken as the worst there are. */
+    readonly columns: Readonly<Record<string, number>>,
   ) {
     super();
   }

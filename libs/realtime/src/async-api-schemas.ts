@@ -1,3 +1,4 @@
+import { RANK_STYLES } from '@laddercast/domain';
 import { AROUND_MAX, OFFSET_MAX, RANGE_MAX, SUBSCRIPTION_ID_LENGTH_MAX } from './live-requests.js';
 
 type JsonSchema = Record<string, unknown>;
@@ -15,7 +16,9 @@ const wholeNumber = { type: 'integer', minimum: 0 };
 const rank = {
   type: 'integer',
   minimum: 1,
-  description: '1-based, ordinal; a gap is the place of a player who is not listed',
+  description:
+    '1-based, in the style of the snapshot. Rows of equal rank stand in the order of the tie-break: time, then the bytes ' +
+    'of the player id. An ordinal gap is the place of a player who is not listed',
 };
 const time = { type: 'string', format: 'date-time', pattern: 'Z$', description: 'RFC 3339 UTC with milliseconds' };
 const id = {
@@ -42,6 +45,11 @@ export function liveMessageSchemas(limits: SchemaLimits): Record<string, JsonSch
 
 function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string, JsonSchema> {
   const board = {
+    rankStyle: {
+      type: 'string',
+      enum: RANK_STYLES,
+      description: "Default: the board's; dense only on boards that keep it",
+    },
     board: { type: 'string', pattern: boardPattern },
     window: {
       type: 'string',
@@ -60,7 +68,7 @@ function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string
     description: 'The first row is that of rank offset + 1',
   };
   const places = { type: 'integer', minimum: 1, maximum: RANGE_MAX, default: 10, description: 'Not rounded' };
-  const optional = ['window', 'scope', 'limit', 'around'];
+  const optional = ['rankStyle', 'window', 'scope', 'limit', 'around'];
   const channel = (name: string, fields: Record<string, JsonSchema>, description: string): JsonSchema => ({
     ...object({ channel: { const: name }, ...fields }, optional),
     description,
@@ -85,13 +93,21 @@ function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string
 function serverMessages(): Record<string, JsonSchema> {
   const state = { asOf: time, total: wholeNumber };
   return {
-    snapshot: object({
-      type: { const: 'snapshot' },
-      id,
-      seq,
-      ...state,
-      entries: { type: 'array', items: ref('Entry') },
-    }),
+    snapshot: object(
+      {
+        type: { const: 'snapshot' },
+        id,
+        seq,
+        ...state,
+        rankStyle: {
+          type: 'string',
+          enum: RANK_STYLES,
+          description: 'Of the ranks here and in the deltas that follow',
+        },
+        entries: { type: 'array', items: ref('Entry') },
+      },
+      ['rankStyle'],
+    ),
     delta: object({
       type: { const: 'delta' },
       id,

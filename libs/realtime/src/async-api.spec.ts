@@ -34,7 +34,9 @@ describe('the AsyncAPI document', () => {
       { type: 'subscribe', id: '3', board: 'blitz', scope: 'region:EU', channel: 'range', offset: 50, limit: 33 },
       { type: 'resume', id: '4', seq: 1, board: 'blitz', window: 'season:s1', channel: 'friends', playerId: 'ada' },
       { type: 'subscribe', id: '5', board: 'blitz', scope: 'global', channel: 'guilds', limit: 25 },
+      { type: 'subscribe', id: '6', board: 'blitz', channel: 'top', rankStyle: 'dense' },
       snapshot,
+      { ...snapshot, rankStyle: 'competition' },
       { ...snapshot, entries: [{ ...entry, globalRank: 812 }] },
       { type: 'window-closed', id: '1', window: 'daily:2026-11-20' },
     ]) {
@@ -47,6 +49,7 @@ describe('the AsyncAPI document', () => {
     ['too long a range', { channel: 'range', offset: 0, limit: 101 }],
     ['friends with a limit', { channel: 'friends', playerId: 'ada', limit: 10 }],
     ['guilds of a region', { channel: 'guilds', scope: 'region:EU' }],
+    ['a style that is none', { channel: 'top', rankStyle: 'olympic' }],
     ['a channel that is none', { channel: 'bottom' }],
   ])('refuses what the gateway refuses: %s', (_what, asked) => {
     const message = { type: 'subscribe', id: '1', board: 'blitz', ...asked };

@@ -1,6 +1,12 @@
-import { CIRCLE_ENTRIES_MAX, LadderError, rankAmongThemselves, type CircleRow } from '@laddercast/domain';
+import {
+  CIRCLE_ENTRIES_MAX,
+  LadderError,
+  rankAmongThemselves,
+  type CircleRow,
+  type RankStyle,
+} from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
-import type { CircleMembers, EntryDetails, ResolvedList } from '@laddercast/queries';
+import { faultOfStyle, type CircleMembers, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedRows, shownOf } from './completed-rows.js';
 import type { WatchBudget } from './watch-budget.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
@@ -11,9 +17,11 @@ const LOOKED_UP_AT_ONCE = 8;
 /** The friends of a player, and the player. */
 export interface FriendsWatch {
   playerId: string;
+  style: RankStyle;
 }
 
 interface WatchedCircle {
+  playerId: string;
   members: readonly string[];
   /** Set when it outgrew what can be watched. */
   fault: LadderError | null;
@@ -35,48 +43,65 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     private readonly budget: WatchBudget,
   ) {}
 
-  keyOf({ playerId }: FriendsWatch): string {
-    return playerId;
+  keyOf({ playerId, style }: FriendsWatch): string {
+    return `${style}:${playerId}`;
   }
 
   /** @throws SUBSCRIPTION_LIMIT, LEDGER_UNAVAILABLE */
-  async open({ playerId }: FriendsWatch): Promise<void> {
-    if (this.circles.has(playerId)) return;
+  async open(watch: FriendsWatch): Promise<void> {
+    const [key, { playerId }] = [this.keyOf(watch), watch];
+    if (this.circles.has(key)) return;
     const members = await this.members.of({ kind: 'friends', playerId });
     this.budget.take(members.length);
-    this.circles.set(playerId, { members, fault: null });
+    this.circles.set(key, { playerId, members, fault: null });
   }
 
-  close({ playerId }: FriendsWatch): void {
-    const circle = this.circles.get(playerId);
+  close(watch: FriendsWatch): void {
+    const key = this.keyOf(watch);
+    const circle = this.circles.get(key);
     if (!circle) return;
-    this.circles.delete(playerId);
+    this.circles.delete(key);
     this.budget.give(circle.members.length);
   }
 
   /** Looks who is in the circles now; one that cannot be looked up stays as it was. @returns whether any changed */
   async lookAgain(): Promise<boolean> {
-    const ids = [...this.circles.keys()];
+    const keys = [...this.circles.keys()];
     let isChanged = false;
     const look = async (): Promise<void> => {
-      for (let id = ids.pop(); id !== undefined; id = ids.pop()) isChanged = (await this.lookAt(id)) || isChanged;
+      for (let key = keys.pop(); key !== undefined; key = keys.pop()) isChanged = (await this.lookAt(key)) || isChanged;
     };
     await Promise.all(Array.from({ length: LOOKED_UP_AT_ONCE }, look));
     return isChanged;
   }
 
   async read(resolved: ResolvedList, watches: readonly FriendsWatch[]): Promise<(RowsReading | LadderError)[]> {
+    const readings = new Map<FriendsWatch, RowsReading | LadderError>();
+    for (const style of new Set(watches.map((watch) => watch.style))) {
+      const ofStyle = watches.filter((watch) => watch.style === style);
+      const fault = faultOfStyle(resolved, style);
+      const read = fault ? ofStyle.map(() => fault) : await this.readInStyle(resolved, ofStyle, style);
+      for (const [index, watch] of ofStyle.entries()) readings.set(watch, read[index]!);
+    }
+    return watches.map((watch) => readings.get(watch)!);
+  }
+
+  private async readInStyle(
+    resolved: ResolvedList,
+    watches: readonly FriendsWatch[],
+    style: RankStyle,
+  ): Promise<(RowsReading | LadderError)[]> {
     // What is read belongs to the members that were asked for, whoever joins meanwhile.
-    const circles = watches.map(({ playerId }) => this.circles.get(playerId) ?? { members: [], fault: null });
+    const circles = watches.map((watch) => this.circles.get(this.keyOf(watch)) ?? { members: [], fault: null });
     const membersOf = circles.map(({ members }) => members);
-    const entries = await this.entriesOf(resolved, [...new Set(membersOf.flat())]);
+    const entries = await this.entriesOf(resolved, [...new Set(membersOf.flat())], style);
     const rows = new Map((await completedRows(this.details, resolved, entries)).map((one) => [one.row.playerId, one]));
     const entryOf = new Map(entries.map((entry) => [entry.playerId, entry]));
     return watches.map(({ playerId }, index) => {
       const { fault } = circles[index]!;
       if (fault) return fault;
       const found = membersOf[index]!.flatMap((id) => entryOf.get(id) ?? []);
-      const ranked = rankAmongThemselves(resolved.list.ordering, found, 'ordinal').map((entry) => {
+      const ranked = rankAmongThemselves(resolved.list.ordering, found, style).map((entry) => {
         const { row, isListed } = rows.get(entry.playerId)!;
         const shown: CircleRow = { ...row, rank: entry.rank, globalRank: entry.globalRank };
         return { row: shown, isListed };
@@ -85,9 +110,11 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     });
   }
 
-  private async lookAt(playerId: string): Promise<boolean> {
-    const members = await this.members.of({ kind: 'friends', playerId }).catch(() => null);
-    const circle = this.circles.get(playerId);
+  private async lookAt(key: string): Promise<boolean> {
+    const looked = this.circles.get(key);
+    if (!looked) return false;
+    const members = await this.members.of({ kind: 'friends', playerId: looked.playerId }).catch(() => null);
+    const circle = this.circles.get(key);
     if (members === null || !circle || circle.fault || isSame(members, circle.members)) return false;
     try {
       this.budget.give(circle.members.length);
@@ -100,11 +127,11 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     return true;
   }
 
-  private async entriesOf(resolved: ResolvedList, ids: readonly string[]): Promise<ProjectedEntry[]> {
+  private async entriesOf(resolved: ResolvedList, ids: readonly string[], style: RankStyle): Promise<ProjectedEntry[]> {
     const parts: Promise<(ProjectedEntry | null)[]>[] = [];
     for (let start = 0; start < ids.length; start += CIRCLE_ENTRIES_MAX) {
       const part = ids.slice(start, start + CIRCLE_ENTRIES_MAX);
-      parts.push(resolved.ranks.lookup(resolved.list, part, 'ordinal').then(({ entries }) => entries));
+      parts.push(resolved.ranks.lookup(resolved.list, part, style).then(({ entries }) => entries));
     }
     return (await Promise.all(parts)).flat().filter((entry) => entry !== null);
   }

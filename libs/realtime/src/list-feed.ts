@@ -1,4 +1,4 @@
-import { GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import { advanceSnapshot, type CircleMembers, type EntryDetails, type ResolvedList } from '@laddercast/queries';
@@ -11,7 +11,7 @@ import { RateLimitedLog } from './rate-limited-log.js';
 import { refOf, type SnapshotTick } from './snapshot-tick.js';
 import { sendToAll, TopChannel } from './top-channel.js';
 import type { WatchBudget } from './watch-budget.js';
-import { WatchedRows, type AnyWatchedRows, type WatchedList } from './watched-rows.js';
+import { WatchedRows, type AnyWatchedRows, type StyledWatch, type WatchedList } from './watched-rows.js';
 
 /** What feeds read from. */
 export interface FeedSources {
@@ -35,7 +35,7 @@ export class ListFeed implements WatchedList {
   holders = 0;
   private state: RankSnapshot | null = null;
   private hintedSeq = 0;
-  private readonly tops = new Map<number, TopChannel>();
+  private readonly tops = new Map<string, TopChannel>();
   private readonly players: WatchedRows<PlayerWatch>;
   private readonly ranges: WatchedRows<RangeWatch>;
   private readonly friends: WatchedRows<FriendsWatch>;
@@ -136,7 +136,7 @@ export class ListFeed implements WatchedList {
 
   /** Serves the first rows, beginning with the snapshot. */
   joinTop(subscription: LiveSubscription, limit: number): void {
-    const channel = this.topChannel(limit);
+    const channel = this.topChannel(limit, subscription.style);
     channel.subscribers.add(subscription);
     subscription.channel = channel;
     subscription.sendSnapshot(channel.snapshot());
@@ -144,8 +144,8 @@ export class ListFeed implements WatchedList {
   }
 
   /**
-   * Serves the first rows to a reader that stands at `seq`: with what changed since when that is still known,
-   * else beginning with the snapshot.
+   * Serves the first rows to a reader that stands at `seq`: with what changed since when that is still known, and known
+   * in its style, else beginning with the snapshot.
    */
   async resumeTop(subscription: LiveSubscription, limit: number, seq: number, isWanted: () => boolean): Promise<void> {
     await this.inTurn(async () => {
@@ -154,8 +154,9 @@ export class ListFeed implements WatchedList {
       const history = deltas?.filter((delta) => delta.seq <= this.seq) ?? [];
       if (!isWanted()) return;
       // Only a history that ends where this feed stands leads the reader here.
-      if (history.at(-1)?.seq !== this.seq) return this.joinTop(subscription, limit);
-      const channel = this.topChannel(limit);
+      const isKnown = subscription.style === 'ordinal' && history.at(-1)?.seq === this.seq;
+      if (!isKnown) return this.joinTop(subscription, limit);
+      const channel = this.topChannel(limit, subscription.style);
       channel.subscribers.add(subscription);
       subscription.channel = channel;
       subscription.sendDelta(channel.deltaSince(seq, history));
@@ -212,7 +213,7 @@ export class ListFeed implements WatchedList {
     return [this.players, this.ranges, this.friends];
   }
 
-  private async joinWatched<Watch>(
+  private async joinWatched<Watch extends StyledWatch>(
     rows: WatchedRows<Watch>,
     subscription: LiveSubscription,
     watch: Watch,
@@ -249,11 +250,12 @@ export class ListFeed implements WatchedList {
     return this.state;
   }
 
-  private topChannel(limit: number): TopChannel {
-    const known = this.tops.get(limit);
+  private topChannel(limit: number, style: RankStyle): TopChannel {
+    const key = `${style}:${limit}`;
+    const known = this.tops.get(key);
     if (known) return known;
-    const channel = new TopChannel(limit, this.snapshot);
-    this.tops.set(limit, channel);
+    const channel = new TopChannel(limit, style, this.snapshot);
+    this.tops.set(key, channel);
     return channel;
   }
 

@@ -20,7 +20,9 @@ import {
   faultOfScopeValue,
   NAMED_ID_PATTERN,
   PUSH_TOP_MAX,
+  RANK_STYLES,
   validationFailed,
+  type RankStyle,
 } from '@laddercast/domain';
 
 export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
@@ -48,6 +50,8 @@ export type SubscribeRequest = {
   window: string | undefined;
   /** undefined: everybody. */
   scope: string | undefined;
+  /** undefined: the board's own. */
+  rankStyle: RankStyle | undefined;
 } & ChannelRequest;
 
 /** What is wrong with the text of a scope such as `region:EU`, or null when it is well formed. */
@@ -92,6 +96,10 @@ abstract class ChannelMessage extends IdentifiedMessage {
   @IsOptional()
   @Passes('isScope', faultOfScope)
   scope?: string;
+
+  @IsOptional()
+  @IsIn(RANK_STYLES)
+  rankStyle?: RankStyle;
 
   @IsIn(CHANNELS)
   channel!: (typeof CHANNELS)[number];
@@ -222,8 +230,8 @@ export const readUnsubscribe = (data: Record<string, unknown>): string => valida
 export const readAuthenticate = (data: Record<string, unknown>): string => validated(AuthenticateMessage, data).token;
 
 function requestOf(message: ChannelMessage): SubscribeRequest {
-  const { board, window, scope } = message;
-  return { board, window, scope: scope === 'global' ? undefined : scope, ...message.asked() };
+  const { board, window, scope, rankStyle } = message;
+  return { board, window, scope: scope === 'global' ? undefined : scope, rankStyle, ...message.asked() };
 }
 
 /** The rows that a top subscription shows: as asked, or ten, or what the board pushes if that is less. */

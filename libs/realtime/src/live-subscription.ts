@@ -1,4 +1,4 @@
-import { LadderError } from '@laddercast/domain';
+import { LadderError, type RankStyle } from '@laddercast/domain';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from './live-stats.js';
 import type { SubscribeRequest } from './live-requests.js';
@@ -15,6 +15,8 @@ export interface LiveChannel {
 export class LiveSubscription {
   /** Set once the subscription is served; none before, and after its end. */
   channel: LiveChannel | null = null;
+  /** The style that its ranks are served in. */
+  style: RankStyle = 'ordinal';
   private needsSnapshot = false;
   private isClosedTold = false;
 

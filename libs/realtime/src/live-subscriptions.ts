@@ -1,7 +1,7 @@
 import { assertMayRead, assertMayReadFriends, type Authenticator, type Identity } from '@laddercast/commands';
 import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import type { ListNames, ListResolver, ResolvedList } from '@laddercast/queries';
+import { faultOfStyle, styleToRead, type ListNames, type ListResolver, type ResolvedList } from '@laddercast/queries';
 import type { ListFeed } from './list-feed.js';
 import type { LiveFeeds } from './live-feeds.js';
 import type { LiveOptions } from './live-options.js';
@@ -38,7 +38,7 @@ export class LiveSubscriptions {
   /**
    * Serves a new subscription, its snapshot first; with `seq` that of a resume, which replaces a live one of this id.
    * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, ENTRY_NOT_FOUND,
-   * UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
+   * UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED, RANK_STYLE_NOT_KEPT, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
   async subscribe(socket: LiveSocket, id: string, request: SubscribeRequest, seq?: number): Promise<void> {
     const known = socket.subscriptions.get(id);
@@ -109,11 +109,23 @@ export class LiveSubscriptions {
     try {
       const resolved = await this.resolver.resolve(namesOf(feed.resolved));
       // A board that was reset has other lists: its subscribers move by themselves.
-      if (resolved.board.uid === feed.resolved.board.uid) feed.follow(resolved, askedAtMs);
+      if (resolved.board.uid !== feed.resolved.board.uid) return;
+      feed.follow(resolved, askedAtMs);
+      await this.restyle(feed);
     } catch (error) {
       // Standings that are being written, a database that is away: nothing is read until the next sweep finds the list.
       const isGone = error instanceof LadderError && GONE.includes(error.code);
       if (isGone) for (const subscription of [...feed.subscribers()]) this.refuse(subscription, error);
+    }
+  }
+
+  /** Serves those anew whose style is another by now: that of the board, or one that is not kept any more. */
+  private async restyle(feed: ListFeed): Promise<void> {
+    for (const subscription of [...feed.subscribers()]) {
+      const { request, style } = subscription;
+      const own = styleToRead(feed.resolved, undefined);
+      const isAsServed = faultOfStyle(feed.resolved, style) === null && (request.rankStyle ?? own) === style;
+      if (!isAsServed) await this.serveAgain(subscription);
     }
   }
 
@@ -133,6 +145,8 @@ export class LiveSubscriptions {
       { boardId: request.board, window: request.window, scope: request.scope, ofGuilds: request.channel === 'guilds' },
       { drawsScope: true },
     );
+    subscription.style = styleToRead(resolved, request.rankStyle);
+    const { style } = subscription;
     const limit = 'limit' in request && request.channel !== 'range' ? channelLimit(request.limit, resolved) : 0;
     const feed = await this.feeds.acquire(resolved, askedAtMs, seqFloor);
     if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
@@ -145,11 +159,15 @@ export class LiveSubscriptions {
     const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
     switch (request.channel) {
       case 'player':
-        return feed.joinPlayer(subscription, { ...request, isOwn: seesUnlisted(socket.identity, request) }, isWanted);
+        return feed.joinPlayer(
+          subscription,
+          { ...request, style, isOwn: seesUnlisted(socket.identity, request) },
+          isWanted,
+        );
       case 'range':
-        return feed.joinRange(subscription, request, isWanted);
+        return feed.joinRange(subscription, { ...request, style }, isWanted);
       case 'friends':
-        return feed.joinFriends(subscription, request, isWanted);
+        return feed.joinFriends(subscription, { ...request, style }, isWanted);
       case 'top':
       case 'guilds':
         if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, limit);

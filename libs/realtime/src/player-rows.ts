@@ -1,4 +1,5 @@
-import type { EntryDetails, ResolvedList } from '@laddercast/queries';
+import { LadderError, type RankStyle } from '@laddercast/domain';
+import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedReadings, shownOf } from './completed-rows.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
@@ -6,6 +7,7 @@ import type { RowsReader, RowsReading } from './watched-rows.js';
 export interface PlayerWatch {
   playerId: string;
   around: number;
+  style: RankStyle;
   /** Whether the reader sees the player also when it is not listed. */
   isOwn: boolean;
 }
@@ -16,18 +18,24 @@ export class PlayerRows implements RowsReader<PlayerWatch> {
 
   constructor(private readonly details: EntryDetails) {}
 
-  keyOf({ playerId, around, isOwn }: PlayerWatch): string {
-    return `${isOwn ? 'own' : 'any'}:${around}:${playerId}`;
+  keyOf({ playerId, around, style, isOwn }: PlayerWatch): string {
+    return `${isOwn ? 'own' : 'any'}:${style}:${around}:${playerId}`;
   }
 
-  async read(resolved: ResolvedList, watches: readonly PlayerWatch[]): Promise<RowsReading[]> {
+  async read(resolved: ResolvedList, watches: readonly PlayerWatch[]): Promise<(RowsReading | LadderError)[]> {
+    const { ranks, list } = resolved;
     const readings = await Promise.all(
-      watches.map(({ playerId, around }) => resolved.ranks.player(resolved.list, playerId, around, around, 'ordinal')),
+      watches.map(
+        ({ playerId, around, style }) =>
+          faultOfStyle(resolved, style) ?? ranks.player(list, playerId, around, around, style),
+      ),
     );
-    const neighbours = readings.map((reading) => reading.neighbours);
+    const neighbours = readings.map((reading) => (reading instanceof LadderError ? [] : reading.neighbours));
     const completed = await completedReadings(this.details, resolved, neighbours);
     return watches.map(({ playerId, isOwn }, index) => {
-      const [rows, { total }] = [completed[index]!, readings[index]!];
+      const [rows, reading] = [completed[index]!, readings[index]!];
+      if (reading instanceof LadderError) return reading;
+      const { total } = reading;
       const isHidden = rows.some(({ row, isListed }) => row.playerId === playerId && !isListed);
       // As one who has no entry: that there is one is not for others either.
       if (isHidden && !isOwn) return { total, entries: [], hidden: new Set([playerId]) };

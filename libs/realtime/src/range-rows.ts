@@ -1,4 +1,5 @@
-import type { EntryDetails, ResolvedList } from '@laddercast/queries';
+import { LadderError, type RankStyle } from '@laddercast/domain';
+import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedReadings, shownOf } from './completed-rows.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
@@ -6,6 +7,7 @@ import type { RowsReader, RowsReading } from './watched-rows.js';
 export interface RangeWatch {
   offset: number;
   limit: number;
+  style: RankStyle;
 }
 
 /** Reads watched stretches of a list. */
@@ -14,19 +16,24 @@ export class RangeRows implements RowsReader<RangeWatch> {
 
   constructor(private readonly details: EntryDetails) {}
 
-  keyOf({ offset, limit }: RangeWatch): string {
-    return `${offset}+${limit}`;
+  keyOf({ offset, limit, style }: RangeWatch): string {
+    return `${style}:${offset}+${limit}`;
   }
 
-  async read(resolved: ResolvedList, watches: readonly RangeWatch[]): Promise<RowsReading[]> {
+  async read(resolved: ResolvedList, watches: readonly RangeWatch[]): Promise<(RowsReading | LadderError)[]> {
     const pages = await Promise.all(
-      watches.map(({ offset, limit }) => resolved.ranks.page(resolved.list, offset, limit, 'ordinal')),
+      watches.map(
+        ({ offset, limit, style }) =>
+          faultOfStyle(resolved, style) ?? resolved.ranks.page(resolved.list, offset, limit, style),
+      ),
     );
     const completed = await completedReadings(
       this.details,
       resolved,
-      pages.map(({ entries }) => entries),
+      pages.map((page) => (page instanceof LadderError ? [] : page.entries)),
     );
-    return pages.map(({ total }, index) => shownOf(completed[index]!, total, null));
+    return pages.map((page, index) =>
+      page instanceof LadderError ? page : shownOf(completed[index]!, page.total, null),
+    );
   }
 }

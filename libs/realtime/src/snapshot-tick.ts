@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { diffRows, LadderError } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import type { ListRef, RankSnapshot, SnapshotStore } from '@laddercast/projections';
-import type { EntryDetails, ResolvedList } from '@laddercast/queries';
+import { sharedRanksOf, type ListRef, type RankSnapshot, type SnapshotStore } from '@laddercast/projections';
+import { styleToRead, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 
 /** A snapshot as it is stored. */
 export interface TickedSnapshot extends RankSnapshot {
@@ -80,12 +81,15 @@ export class SnapshotTick {
     const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries);
     const { total, listVersion } = page;
     const { edition } = resolved;
+    const ownStyle = styleToRead(resolved, undefined);
     return {
       asOfMs,
       total,
       listVersion,
       depth: page.entries.length,
       ...(edition && { edition: edition.uid }),
+      shared: sharedRanksOf(page.entries, entries),
+      ...(ownStyle !== 'ordinal' && { ownStyle }),
       entries,
       ...(partial && { isPartial: true }),
     };
@@ -93,7 +97,9 @@ export class SnapshotTick {
 
   private async publish(ref: ListRef, last: RankSnapshot | null, next: TickedSnapshot): Promise<TickedSnapshot | null> {
     const { entries, isPartial: _isPartial, ...head } = next;
-    const delta = last === null ? null : { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) };
+    // Whoever asked for no style holds other ranks now: no difference leads there.
+    const isContinued = last !== null && last.ownStyle === next.ownStyle;
+    const delta = isContinued ? { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) } : null;
     return (await this.store.publish(ref, last?.seq ?? null, next, delta)) ? next : null;
   }
 
@@ -115,7 +121,10 @@ type ReadRows = Omit<TickedSnapshot, 'seq'>;
 
 /** Whether the snapshot shows all that it should of the list's version, read from where it is read now. */
 const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boolean =>
-  !last.isPartial && last.edition === edition?.uid && last.depth === Math.min(last.total, board.definition.push.top);
+  !last.isPartial &&
+  last.shared !== undefined &&
+  last.edition === edition?.uid &&
+  last.depth === Math.min(last.total, board.definition.push.top);
 
 /** Whether nothing is new; what is missing in both may be missing still. */
 const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
@@ -124,6 +133,8 @@ const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
   last.depth === rows.depth &&
   last.total === rows.total &&
   last.listVersion === rows.listVersion &&
+  last.ownStyle === rows.ownStyle &&
+  isDeepStrictEqual(last.shared, rows.shared) &&
   diffRows(last.entries, rows.entries).length === 0;
 
 function nextSnapshot(last: RankSnapshot | null, rows: ReadRows, seqFloor: number): TickedSnapshot {

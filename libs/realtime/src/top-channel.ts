@@ -1,6 +1,6 @@
-import { firstPlaces, mergeChanges } from '@laddercast/domain';
+import { diffRows, firstPlaces, LadderError, mergeChanges, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
-import type { RankDelta, RankSnapshot } from '@laddercast/projections';
+import { entriesInStyle, type RankDelta, type RankSnapshot } from '@laddercast/projections';
 import type { LiveChannel, LiveSubscription } from './live-subscription.js';
 import { SharedFrame } from './shared-frame.js';
 
@@ -10,35 +10,38 @@ export const TOP_LIMITS = [10, 25, 50, 100] as const;
 /** Clients choose where they resume: what is kept for that stays within some megabytes. */
 const RESUMED_KEPT_MAX = 32;
 
-/** The first places of one list, at one limit: everything it sends is made once, however many subscribe. */
+/** The first places of one list, at one limit, in one style of ranks: everything it sends is made once, however many subscribe. */
 export class TopChannel implements LiveChannel {
   readonly subscribers = new Set<LiveSubscription>();
   private state: RankSnapshot;
+  private rows: RankedEntry[];
   /** The `seq` and total that every subscriber has heard of. */
   private told: { seq: number; total: number };
   private frame: SharedFrame | null = null;
   private readonly resumed = new Map<number, SharedFrame>();
 
+  /** @throws PROJECTION_BEHIND while the snapshot does not say the ranks of the style */
   constructor(
     private readonly limit: number,
+    private readonly style: RankStyle,
     snapshot: RankSnapshot,
   ) {
+    const rows = firstRows(snapshot, limit, style);
+    if (rows === null) {
+      const detail = 'The ranks of this list are read anew; try again shortly.';
+      throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
+    }
     this.state = snapshot;
+    this.rows = rows;
     this.told = snapshot;
   }
 
   snapshot(): SharedFrame {
-    const { seq, asOfMs, total, entries } = this.state;
-    this.frame ??= new SharedFrame('snapshot', {
-      seq,
-      asOf: toTimestamp(asOfMs),
-      total,
-      entries: firstPlaces(entries, this.limit),
-    });
+    this.frame ??= snapshotFrame(this.state, this.style, this.rows);
     return this.frame;
   }
 
-  /** What a reader that stands at `seq` must hear; the history leads from there to now. */
+  /** What a reader of ordinal ranks that stands at `seq` must hear; the history leads from there to now. */
   deltaSince(seq: number, history: readonly RankDelta[]): SharedFrame {
     const known = this.resumed.get(seq);
     if (known) return known;
@@ -53,7 +56,12 @@ export class TopChannel implements LiveChannel {
    * @returns what the subscribers must be sent, null when the first rows and the total are as they were
    */
   advance(snapshot: RankSnapshot, deltas: readonly RankDelta[] | null): SharedFrame | null {
+    const rows = firstRows(snapshot, this.limit, this.style);
+    // The next state is told with what this one changed.
+    if (rows === null) return null;
+    const before = this.rows;
     this.state = snapshot;
+    this.rows = rows;
     this.frame = null;
     this.resumed.clear();
     const previous = this.told;
@@ -61,7 +69,7 @@ export class TopChannel implements LiveChannel {
       this.told = snapshot;
       return this.snapshot();
     }
-    const changes = changesOf(deltas, snapshot, this.limit);
+    const changes = this.style === 'ordinal' ? changesOf(deltas, snapshot, this.limit) : diffRows(before, rows);
     if (changes.length === 0 && snapshot.total === previous.total) return null;
     this.told = snapshot;
     return deltaFrame(snapshot, previous.seq, changes);
@@ -78,6 +86,22 @@ const changesOf = (deltas: readonly RankDelta[], { entries }: RankSnapshot, limi
     entries,
     limit,
   );
+
+/** The rows of the first places, with ranks in a style; null where the snapshot does not know those. */
+function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): RankedEntry[] | null {
+  const shown = firstPlaces(snapshot.entries, limit).length;
+  return entriesInStyle(snapshot, style)?.slice(0, shown) ?? null;
+}
+
+/** A whole channel, as every channel sends it. */
+export function snapshotFrame(
+  now: { seq: number; asOfMs: number; total: number },
+  rankStyle: RankStyle,
+  entries: readonly RankedEntry[],
+): SharedFrame {
+  const { seq, asOfMs, total } = now;
+  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, rankStyle, entries });
+}
 
 /** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. */
 export function deltaFrame(

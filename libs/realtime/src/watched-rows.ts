@@ -1,10 +1,10 @@
-import { diffRows, LadderError, type RankedEntry } from '@laddercast/domain';
-import { nowMs, toTimestamp } from '@laddercast/platform';
+import { diffRows, LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
 import type { ResolvedList } from '@laddercast/queries';
 import type { LiveChannel, LiveSubscription } from './live-subscription.js';
 import { RateLimitedLog } from './rate-limited-log.js';
-import { SharedFrame } from './shared-frame.js';
-import { deltaFrame, sendToAll } from './top-channel.js';
+import type { SharedFrame } from './shared-frame.js';
+import { deltaFrame, sendToAll, snapshotFrame } from './top-channel.js';
 import type { WatchBudget } from './watch-budget.js';
 
 /** The rows of one channel, as read. */
@@ -14,6 +14,11 @@ export interface RowsReading {
   entries: RankedEntry[];
   /** Players who stand among them without a row: they are not listed. */
   hidden: ReadonlySet<string>;
+}
+
+/** What a channel shows, in which style of ranks. */
+export interface StyledWatch {
+  style: RankStyle;
 }
 
 /** How the rows of one kind of channel are read. */
@@ -43,7 +48,7 @@ export interface WatchedList {
   readonly isHeld: boolean;
 }
 
-class WatchedChannel<Watch> implements LiveChannel {
+class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   readonly subscribers = new Set<LiveSubscription>();
   /** Joins that wait for the first reading. */
   joining = 0;
@@ -65,7 +70,8 @@ class WatchedChannel<Watch> implements LiveChannel {
 
   snapshot(): SharedFrame {
     const { seq, asOfMs, total, entries } = this.rows!;
-    this.frame ??= new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, entries });
+    const { style } = this.watch;
+    this.frame ??= snapshotFrame({ seq, asOfMs, total }, style, entries);
     return this.frame;
   }
 
@@ -101,7 +107,7 @@ class WatchedChannel<Watch> implements LiveChannel {
 }
 
 /** The watched channels of one kind of one list: read anew on every tick, each once, however many subscribe. */
-export class WatchedRows<Watch> {
+export class WatchedRows<Watch extends StyledWatch> {
   private readonly channels = new Map<string, WatchedChannel<Watch>>();
   private readonly failures = new RateLimitedLog(WatchedRows.name);
   private refreshing: Promise<void> | null = null;
@@ -233,4 +239,4 @@ export class WatchedRows<Watch> {
 }
 
 /** Watched rows of whatever kind. */
-export type AnyWatchedRows = Pick<WatchedRows<unknown>, 'subscribers' | 'isEmpty' | 'mayShow' | 'refresh'>;
+export type AnyWatchedRows = Pick<WatchedRows<StyledWatch>, 'subscribers' | 'isEmpty' | 'mayShow' | 'refresh'>;

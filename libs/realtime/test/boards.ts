@@ -7,6 +7,7 @@ import {
   withBoardDefaults,
   type Board,
   type BoardDefinition,
+  type Layout,
   type StoredWindow,
   firstLayouts,
 } from '@laddercast/domain';
@@ -110,6 +111,13 @@ export class TestBoards {
   redefine(id: string, change: Partial<BoardDefinition>): Board {
     const board = this.boards.get(id)!;
     return this.put({ ...board, revision: board.revision + 1, definition: { ...board.definition, ...change } });
+  }
+
+  /** Serves the lists from another generation, which shares what the projection of the test holds. */
+  switchLayout(id: string, change: Pick<Layout, 'dense'>): Board {
+    const board = this.boards.get(id)!;
+    const serving = { ...board.layouts.serving, ...change };
+    return this.put({ ...board, revision: board.revision + 1, layouts: { ...board.layouts, serving } });
   }
 
   delete(id: string): void {

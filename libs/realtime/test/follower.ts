@@ -1,5 +1,5 @@
 import { WebSocket, type ClientOptions } from 'ws';
-import type { Problem, RankedEntry } from '@laddercast/domain';
+import type { Problem, RankedEntry, RankStyle } from '@laddercast/domain';
 import { eventually } from './boards.js';
 
 /** A frame of the server, as it came. */
@@ -10,6 +10,7 @@ export interface ServerFrame {
   previousSeq?: number;
   asOf?: string;
   total?: number;
+  rankStyle?: RankStyle;
   entries?: RankedEntry[];
   changes?: ({ playerId: string; rank: number | null; score?: number } & Record<string, unknown>)[];
   problem?: Problem;
@@ -80,9 +81,12 @@ export const placesOf = (rows: Iterable<object>): string[] =>
       [rank, globalRank, playerId].filter((part) => part !== undefined).join(' '),
     );
 
-/** One line a row, in the order of ranks, with the total. */
+/** One line a row, in the order of ranks, equal ones in that of the times (earliest first), with the total. */
 export function listText(rows: readonly RankedEntry[], total: number): string {
-  const sorted = [...rows].sort((a, b) => a.rank - b.rank);
+  const sorted = [...rows].sort(
+    (a, b) =>
+      a.rank - b.rank || Date.parse(a.achievedAt!) - Date.parse(b.achievedAt!) || (a.playerId < b.playerId ? -1 : 1),
+  );
   return [`total ${total}`, ...sorted.map((row) => JSON.stringify(row, Object.keys(row).sort()))].join('\n');
 }
 

@@ -3,10 +3,12 @@ import {
   compareSortKeys,
   decodeSortKey,
   LadderError,
+  ranksFromTop,
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
 import {
+  assertStyleKept,
   Announcements,
   DELTAS_KEPT_MAX,
   nameOfRef,
@@ -57,15 +59,21 @@ export class MemoryRankProjection extends RankProjection {
     return newer;
   }
 
-  override async page(list: RankList, offset: number, limit: number, _style: RankStyle): Promise<PageReading> {
+  override async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
     this.pages += 1;
     await this.beforePage(list);
-    const rows = this.rows(list);
+    const rows = this.rows(list, style);
     return { ...this.reading(list), entries: rows.slice(offset, offset + limit) };
   }
 
-  override async player(list: RankList, playerId: string, above: number, below: number): Promise<PlayerReading> {
-    const rows = this.rows(list);
+  override async player(
+    list: RankList,
+    playerId: string,
+    above: number,
+    below: number,
+    style: RankStyle,
+  ): Promise<PlayerReading> {
+    const rows = this.rows(list, style);
     const index = rows.findIndex((row) => row.playerId === playerId);
     if (index < 0) return { ...this.reading(list), entry: null, neighbours: [] };
     const { version } = this.listOf(list).entries.get(playerId)!;
@@ -73,9 +81,9 @@ export class MemoryRankProjection extends RankProjection {
     return { ...this.reading(list), entry: { ...rows[index]!, version }, neighbours };
   }
 
-  override async lookup(list: RankList, playerIds: readonly string[]) {
+  override async lookup(list: RankList, playerIds: readonly string[], style: RankStyle) {
     this.lookups.push([...playerIds]);
-    const rows = new Map(this.rows(list).map((row) => [row.playerId, row]));
+    const rows = new Map(this.rows(list, style).map((row) => [row.playerId, row]));
     return { ...this.reading(list), entries: playerIds.map((id) => rows.get(id) ?? null) };
   }
 
@@ -111,11 +119,14 @@ export class MemoryRankProjection extends RankProjection {
     return known;
   }
 
-  private rows(list: RankList): ProjectedEntry[] {
-    return [...this.listOf(list).entries.values()]
+  private rows(list: RankList, style: RankStyle): ProjectedEntry[] {
+    if (list.edition === undefined) assertStyleKept(list, style);
+    const entries = [...this.listOf(list).entries.values()]
       .flatMap(({ key }) => (key ? [key] : []))
       .sort(compareSortKeys)
-      .map((key, index) => ({ rank: index + 1, ...decodeSortKey(list.ordering, key) }));
+      .map((key) => decodeSortKey(list.ordering, key));
+    const ranks = ranksFromTop(entries, style);
+    return entries.map((entry, index) => ({ rank: ranks[index]!, ...entry }));
   }
 
   private reading(list: RankList): Reading {
@@ -172,7 +183,7 @@ export class MemorySnapshotStore extends SnapshotStore {
     const known = this.stored.get(key);
     if ((known?.snapshot.seq ?? null) !== expectedSeq) return false;
     if (known && delta) assertLeadsTo(known.snapshot, delta, snapshot);
-    const deltas = [...(known?.deltas ?? []), ...(delta ? [delta] : [])].slice(-DELTAS_KEPT_MAX);
+    const deltas = delta ? [...(known?.deltas ?? []), delta].slice(-DELTAS_KEPT_MAX) : [];
     this.stored.set(key, structuredClone({ snapshot, deltas }));
     this.history.set(key, [...(this.history.get(key) ?? []), structuredClone(snapshot)]);
     if (!this.isDeaf) for (const listener of this.listeners) setImmediate(() => listener(list, snapshot.seq));

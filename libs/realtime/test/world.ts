@@ -1,4 +1,4 @@
-import type { RankedEntry } from '@laddercast/domain';
+import type { RankedEntry, RankStyle } from '@laddercast/domain';
 import type { RankProjection } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
 import { ListWriter, type TestFriends, type TestProfiles } from './boards.js';
@@ -9,7 +9,7 @@ export const PLAYERS = 120;
 export const REGIONS = ['EU', 'US', 'ASIA'];
 
 /** What a subscription of this test asks for. */
-export type Asked = { scope?: string } & (
+export type Asked = { scope?: string; rankStyle: RankStyle } & (
   | { channel: 'top' | 'guilds'; limit: number }
   | { channel: 'player'; playerId: string; around: number }
   | { channel: 'range'; offset: number; limit: number }
@@ -104,9 +104,9 @@ export class World {
       rows.filter(({ playerId }) => playerId === ownId || !this.unlisted.has(playerId));
     if (asked.channel === 'friends') {
       const ids = new Set([asked.playerId, ...(this.circles.get(asked.playerId) ?? [])]);
-      const among = all
-        .filter(({ playerId }) => ids.has(playerId))
-        .map((row, index) => ({ ...row, rank: index + 1, globalRank: row.rank }));
+      const found = all.filter(({ playerId }) => ids.has(playerId));
+      const ranks = ranksInStyle(found, asked.rankStyle);
+      const among = found.map((row, index) => ({ ...row, rank: ranks[index]!, globalRank: row.rank }));
       return listText(visible(among, asked.playerId), among.length);
     }
     if (asked.channel === 'player') {
@@ -118,21 +118,22 @@ export class World {
     return listText(visible(all.slice(from, from + asked.limit)), all.length);
   }
 
-  private ranked({ channel, scope }: Asked): RankedEntry[] {
+  private ranked({ channel, scope, rankStyle }: Asked): RankedEntry[] {
     const list = channel === 'guilds' ? this.guilds : this.entries;
     const region = scope?.replace('region:', '');
-    return [...list.values()]
+    const ordered = [...list.values()]
       .filter((entry) => region === undefined || entry.region === region)
-      .sort((a, b) => b.score - a.score || a.atMs - b.atMs || (a.playerId < b.playerId ? -1 : 1))
-      .map(({ playerId, score, atMs }, index) => ({
-        rank: index + 1,
-        playerId,
-        displayName: this.names.get(playerId) ?? null,
-        score,
-        columns: {},
-        achievedAt: new Date(atMs + START_MS).toISOString(),
-        metadata: null,
-      }));
+      .sort((a, b) => b.score - a.score || a.atMs - b.atMs || (a.playerId < b.playerId ? -1 : 1));
+    const ranks = ranksInStyle(ordered, rankStyle);
+    return ordered.map(({ playerId, score, atMs }, index) => ({
+      rank: ranks[index]!,
+      playerId,
+      displayName: this.names.get(playerId) ?? null,
+      score,
+      columns: {},
+      achievedAt: new Date(atMs + START_MS).toISOString(),
+      metadata: null,
+    }));
   }
 
   private async store(entry: TrueEntry, leftRegion: string | null): Promise<void> {
@@ -148,4 +149,13 @@ export class World {
     const values = entry && { score: entry.score, achievedAtMs: entry.atMs + START_MS };
     await ListWriter.put(this.projection, list, playerId, values, version);
   }
+}
+
+/** As plainly as it can be said: how many are better, or how many better scores there are. */
+function ranksInStyle(ordered: readonly { score: number }[], style: RankStyle): number[] {
+  return ordered.map(({ score }, index) => {
+    if (style === 'ordinal') return index + 1;
+    const better = ordered.map((other) => other.score).filter((other) => other > score);
+    return 1 + (style === 'dense' ? new Set(better).size : better.length);
+  });
 }

@@ -11,6 +11,7 @@ import {
   oracleOf,
   playersOf,
   rankReadingsConformance,
+  stylesOf,
   type RankScenario,
   type StoredScenario,
 } from './rank-readings-conformance.js';
@@ -45,7 +46,7 @@ export function rankProjectionConformance({
   });
   /** Applies the history to a fresh list, checks it, and removes it. */
   const withScenario = async (given: RankScenario, check: (stored: StoredScenario) => Promise<void>): Promise<void> => {
-    const list = listOf(given.list.ordering, given.list.shards, given.list.scope);
+    const list: RankList = { ...given.list, windowUid: windowUid++ };
     await applyAll(projection(), list, given.history);
     await check({ readings: projection(), list, oracle: oracleOf({ ...given, list }) });
     await projection().drop(list);
@@ -219,6 +220,8 @@ export async function applyAll(
 }
 
 async function expectSameList(projection: RankProjection, list: RankList, oracle: SortedArrayOracle): Promise<void> {
-  const { entries } = await projection.page(list, 0, oracle.entries.length + 1, 'ordinal');
-  expect(entries).toEqual(expectedRows(list, oracle, 0, oracle.entries.length, 'ordinal'));
+  for (const style of stylesOf(list)) {
+    const { entries } = await projection.page(list, 0, oracle.entries.length + 1, style);
+    expect(entries).toEqual(expectedRows(list, oracle, 0, oracle.entries.length, style));
+  }
 }

@@ -50,9 +50,15 @@ export class SortedArrayOracle {
 
   /** The 1-based rank of the entry at an index. */
   rankAt(index: number, style: RankStyle): number {
-    const entry = this.entries[index]!;
-    if (style === 'ordinal') return index + 1;
-    return this.entries.filter((other) => this.compareScores(other, entry) < 0).length + 1;
+    return style === 'ordinal' ? index + 1 : this.rankOf(this.entries[index]!, style);
+  }
+
+  /** The 1-based rank that an entry with these values would get, beside all that is there. */
+  rankOf(values: OracleValues, style: RankStyle): number {
+    if (style === 'ordinal') return this.countBefore(values) + 1;
+    const better = this.entries.filter((entry) => this.compareScores(entry, values) < 0);
+    if (style === 'competition') return better.length + 1;
+    return better.filter((entry, at) => at === 0 || this.compareScores(better[at - 1]!, entry) !== 0).length + 1;
   }
 
   /** How many entries stand before the values, the entry of one player left out. */

@@ -5,6 +5,7 @@ import {
   faultOfNamedId,
   faultOfOpaqueId,
   LadderError,
+  RANK_STYLES,
   validationFailed,
   type RankStyle,
   type WindowKind,
@@ -18,7 +19,18 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import { plainToInstance, Transform } from 'class-transformer';
-import { IsIn, IsInt, IsNumber, IsOptional, IsString, Max, MaxLength, Min, validateSync } from 'class-validator';
+import {
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsOptional,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+  validateSync,
+} from 'class-validator';
 
 const Integer = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>
@@ -27,10 +39,32 @@ const Integer = (): PropertyDecorator =>
 
 /** A JSON number in a query string. */
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const Decimal = (): PropertyDecorator =>
-  Transform(({ value }: { value: unknown }) =>
-    typeof value === 'string' && JSON_NUMBER.test(value) ? Number(value) : value,
-  );
+const decimalOf = (value: unknown): unknown =>
+  typeof value === 'string' && JSON_NUMBER.test(value) ? Number(value) : value;
+const Decimal = (): PropertyDecorator => Transform(({ value }: { value: unknown }) => decimalOf(value));
+
+const COLUMN_PREFIX = 'columns.';
+
+/** Extra columns, each by a parameter of its own: `columns.moves=31`. */
+const ColumnValues = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'isColumnValues',
+    validator: {
+      validate: (value) =>
+        typeof value === 'object' && value !== null && Object.values(value).every((one) => Number.isFinite(one)),
+      defaultMessage: () => 'columns must be numbers, one parameter each, such as columns.moves=31',
+    },
+  });
+
+/** Puts the columns aside: class-transformer fails at one that is called like something that every object has. */
+function splitColumns(value: Record<string, unknown>): { others: object; columns: object | null } {
+  const isColumn = ([name]: [string, unknown]): boolean => name.startsWith(COLUMN_PREFIX);
+  const columns = Object.entries(value).filter(isColumn);
+  if (columns.length === 0 || 'columns' in value) return { others: { ...value }, columns: null };
+  const numbers = columns.map(([name, text]) => [name.slice(COLUMN_PREFIX.length), decimalOf(text)]);
+  const others = Object.entries(value).filter((entry) => !isColumn(entry));
+  return { others: Object.fromEntries(others), columns: Object.fromEntries(numbers) as object };
+}
 
 /** A kind and an opaque id, or the value of an attribute. */
 const SCOPE_LENGTH_MAX = 200;
@@ -55,7 +89,7 @@ export class ListParameters {
   asOf?: string;
 
   @IsOptional()
-  @IsIn(['ordinal', 'competition'])
+  @IsIn(RANK_STYLES)
   rankStyle?: RankStyle;
 
   @IsOptional()
@@ -117,6 +151,10 @@ export class ScoreParameters extends ListParameters {
   @Decimal()
   @IsNumber()
   score!: number;
+
+  @IsOptional()
+  @ColumnValues()
+  columns?: Record<string, number>;
 }
 
 /** Query parameters of a circle's board: a page may hold it whole. */
@@ -192,7 +230,6 @@ const UNBUILT_PARAMETERS = new Map<string, (value: unknown) => boolean>([
   ['aroundScore', () => true],
   ['aroundRank', () => true],
   ['accuracy', (value) => value === 'estimated'],
-  ['rankStyle', (value) => value === 'dense'],
 ]);
 
 const unknownParameters = (names: string[]): LadderError =>
@@ -222,7 +259,10 @@ export class QueryPipe implements PipeTransform {
       });
     const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
     if (unseen.length > 0) throw unknownParameters(unseen);
-    const parameters = plainToInstance(Parameters, { ...value });
+    const { others, columns } =
+      Parameters === ScoreParameters ? splitColumns(value) : { others: { ...value }, columns: null };
+    const parameters = plainToInstance(Parameters, others);
+    if (columns !== null) Object.assign(parameters, { columns });
     const errors = validateSync(parameters, { whitelist: true, forbidNonWhitelisted: true });
     const faults = errors
       .flatMap((error) => faultsOf(error, ''))

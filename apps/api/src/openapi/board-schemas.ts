@@ -1,5 +1,12 @@
 import { BoardDefinitionDto } from '@laddercast/commands';
-import { ATTRIBUTE_NAME_PATTERN, CALENDAR_KINDS, COLUMNS_MAX, NAMED_ID_PATTERN, SHARDS_MAX } from '@laddercast/domain';
+import {
+  ATTRIBUTE_NAME_PATTERN,
+  CALENDAR_KINDS,
+  COLUMNS_MAX,
+  NAMED_ID_PATTERN,
+  RANK_STYLES,
+  SHARDS_MAX,
+} from '@laddercast/domain';
 import { orNull, schemaOfClass, type JsonSchema } from './class-schema.js';
 import { count, list, object, oneOf, string } from './schema-parts.js';
 
@@ -37,7 +44,8 @@ export const BOARD_SCHEMA = object({
   operator: oneOf('best', 'latest', 'sum'),
   tiebreak: oneOf('earliest', 'latest', 'none'),
   columns: { ...list(object({ name: string(), order: oneOf('asc', 'desc') })), maxItems: COLUMNS_MAX },
-  rankStyle: oneOf('ordinal', 'competition'),
+  rankStyle: oneOf(...RANK_STYLES),
+  dense: { type: 'boolean', description: 'Whether dense ranks are kept; a rankStyle of dense keeps them, too.' },
   windows: { ...list(window), minItems: 1, uniqueItems: true },
   timeZone: string('IANA name of the zone whose days the windows follow.'),
   scopes: { ...list(scope), minItems: 1, uniqueItems: true },
@@ -45,7 +53,9 @@ export const BOARD_SCHEMA = object({
   limits: object({
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),
-    entriesMax: orNull(count('How many entries a running window keeps: the best; up to 5 % more between two trims.', 1)),
+    entriesMax: orNull(
+      count('How many entries a running window keeps: the best; up to 5 % more between two trims.', 1),
+    ),
     attemptsMax: orNull(count('How many runs of a player count in each window.', 1)),
     entryLifetimeSeconds: orNull(count('An entry goes from the running windows when no run renews it for so long.', 1)),
   }),

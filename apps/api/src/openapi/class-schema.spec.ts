@@ -51,7 +51,8 @@ describe('the JSON Schema of a validated class', () => {
       title: 'Ranked blitz',
       tiebreak: 'latest',
       columns: [{ name: 'moves', order: 'asc' }],
-      rankStyle: 'competition',
+      rankStyle: 'dense',
+      dense: false,
       windows: [
         'alltime',
         'daily',
@@ -64,7 +65,7 @@ describe('the JSON Schema of a validated class', () => {
       snapshot: { top: 10, keepEveryMinutes: 5, keepDays: null },
       retention: { standingsDays: 30 },
       guildAggregate: { kind: 'top', k: 3, onLeave: 'keep' },
-      sharding: { by: 'hash', count: 4 },
+      sharding: { by: 'hash', count: 1 },
       limits: { scoreMin: 0, scoreMax: null },
       graceSeconds: 0,
       keepEndedSeconds: 1,
@@ -107,6 +108,7 @@ describe('the JSON Schema of a validated class', () => {
     'a grace before the end': { ...board, graceSeconds: -1 },
     'a push that is too fast': { ...board, push: { intervalMs: 1 } },
     'a push that is an array': { ...board, push: [] },
+    'a style that is none': { ...board, rankStyle: 'olympic' },
     'a yes that is text': { ...board, clientTime: 'true' },
   };
 

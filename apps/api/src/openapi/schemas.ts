@@ -14,6 +14,7 @@ import {
   FOLLOWED_MAX,
   FRIENDS_MAX,
   ERRORS,
+  RANK_STYLES,
   SCOPE_VALUE_BYTES_MAX,
 } from '@laddercast/domain';
 import { KEY_SCOPES } from '@laddercast/ledger';
@@ -103,7 +104,7 @@ const envelope = {
   total: count('How many entries the list has.'),
   boardVersion: count('Of the projection that answered; it never falls.'),
   asOf: time('The moment that the answer is of; of standings, that of which they are.'),
-  rankStyle: oneOf('ordinal', 'competition'),
+  rankStyle: oneOf(...RANK_STYLES),
 };
 
 const movement = object({

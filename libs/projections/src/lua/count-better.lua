@@ -1,15 +1,18 @@
 #!lua flags=no-writes
--- Counts the entries that stand before each of some sort keys.
+-- Counts what stands before each of some sort keys: entries, or distinct values.
 -- KEYS[1] sorted set
 -- KEYS[2] apply counter
--- ARGV[1...] two for each sort key: score, member (or the beginning of one)
+-- KEYS[3] distinct values
+-- ARGV[1] rank style that is counted for
+-- ARGV[2...] two for each sort key: score, member; of other styles than ordinal only its columns
 -- returns { total, counter, then a count for each sort key }
 -- include order
 -- include shard
+-- include values
 
 local total, counter = reading_of(KEYS[1], KEYS[2])
 local answer = { total, counter }
-for at = 1, #ARGV, 2 do
-  answer[#answer + 1] = count_better(KEYS[1], ARGV[at], ARGV[at + 1])
+for at = 2, #ARGV, 2 do
+  answer[#answer + 1] = count_before(ARGV[1], KEYS[1], KEYS[3], ARGV[at], ARGV[at + 1])
 end
 return answer

@@ -51,7 +51,7 @@ export const BOARDS = {
     description:
       'Needs the scope admin. Only `order` and `operator` are required; null means the default. Title, push, limits, format, ' +
       'visibility and the like are free to change; order, operator, tiebreak and columns only while the board is empty. ' +
-      'A sum board takes no columns. What GET answers can be put again, `id` included. Options of the contract that are not ' +
+      'A sum board takes no columns. Dense ranks (`dense` or `rankStyle`) need one hash shard or sharding by range. What GET answers can be put again, `id` included. Options of the contract that are not ' +
       'built are refused by name.',
     callers: 'identified',
     headers: ['If-Match', 'If-None-Match: *'],
@@ -60,7 +60,7 @@ export const BOARDS = {
       200: { description: 'Replaced.', schema: 'Board', headers: ['ETag'], example: board },
       201: { description: 'Created.', schema: 'Board', headers: ['ETag'], example: board },
     },
-    errors: ['FORBIDDEN', 'BOARD_NOT_EMPTY', 'PRECONDITION_FAILED', 'NOT_SUPPORTED'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_EMPTY', 'PRECONDITION_FAILED', 'NOT_SUPPORTED', 'RANK_STYLE_NOT_KEPT'],
   },
   deleteBoard: {
     tag: 'Boards',

@@ -27,6 +27,7 @@ export const READ_ERRORS = [
   'SCOPE_NOT_FOUND',
   'SNAPSHOT_GONE',
   'NOT_SUPPORTED',
+  'RANK_STYLE_NOT_KEPT',
   'PROJECTION_UNAVAILABLE',
   'PROJECTION_BEHIND',
 ] as const;
@@ -77,7 +78,9 @@ export const RANKS = {
   getRankOfScore: {
     tag: 'Ranks',
     summary: 'Ask which rank a score would get',
-    description: 'After equal scores where ties go to the earliest. Extra columns are taken as the worst there are.',
+    description:
+      'In ordinal style after equal ones where ties go to the earliest, before them where they go to the latest; in ' +
+      'other styles with them.',
     callers: 'reader',
     query: ScoreParameters,
     headers: ['If-None-Match'],
@@ -90,7 +93,7 @@ export const RANKS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: READ_ERRORS,
+    errors: [...READ_ERRORS, 'COLUMNS_MISMATCH'],
   },
   lookupPlayers: {
     tag: 'Ranks',

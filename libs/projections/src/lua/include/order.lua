@@ -12,6 +12,7 @@ end
 -- How many entries of the set stand before a sort key: at most 64 looks into the group of its score, never a scan.
 local function count_better(set, score, member)
   local low = redis.call('ZCOUNT', set, '-inf', '(' .. score)
+  if member == '' then return low end
   local high = redis.call('ZCOUNT', set, '-inf', score)
   while low < high do
     local middle = math.floor((low + high) / 2)

@@ -15,3 +15,11 @@ local function holds_value(set, score, columns)
   local row = redis.call('ZRANGE', set, index, index, 'WITHSCORES')
   return row[1] and tonumber(row[2]) == tonumber(score) and string.sub(row[1], 1, #columns) == columns
 end
+
+-- How many entries, or for the style dense distinct values, stand before those with this score and these columns; for
+-- ordinal how many entries stand before the member.
+local function count_before(style, set, distinct, score, member)
+  if style ~= 'dense' then return count_better(set, score, member) end
+  local value = struct.pack('>d', tonumber(score)) .. member
+  return redis.call('ZRANK', distinct, value) or count_better(distinct, score, value)
+end

@@ -238,7 +238,6 @@ describe('requests that are wrong', () => {
       ['entries?cursor=start', 'cursor'],
       ['entries?aroundScore=1', 'aroundScore'],
       ['entries?aroundRank=1', 'aroundRank'],
-      ['players/ada?accuracy=estimated', 'accuracy'],
     ])('is refused by name as a parameter: %s', async (path, option) => {
       const problem = expectProblem(await admin.get(`/v1/boards/open/${path}`), 'NOT_SUPPORTED');
       expect(problem['option']).toBe(option);

@@ -29,6 +29,7 @@ const GOOD: Record<string, Call> = {
   getPlayer: { params: { board: 'open', player: 'ada' }, query: '?above=1&below=2&accuracy=exact' },
   getRankOfScore: { params: { board: 'columns' }, query: '?score=4.5&columns.moves=3&rankStyle=dense' },
   getStandings: { params: { player: 'ada' }, query: '?limit=2&window=alltime' },
+  getPercentiles: { params: { board: 'open' }, query: '?at=50,99.5&accuracy=exact' },
   lookupPlayers: { params: { board: 'open' }, body: { playerIds: ['ada', 'nobody'] } },
   listBoards: { query: '?limit=1' },
   getBoard: { params: { board: 'open' } },
@@ -82,7 +83,7 @@ const OF_SERVERS = [
 const EMPTY_BODIES = ['putPlayer', 'putGuild'];
 /** Reads of a list, which can be asked for as it stood. */
 const AS_IT_STOOD = [
-  ...['getEntries', 'getPlayer', 'getRankOfScore', 'lookupPlayers', 'getGuilds'],
+  ...['getEntries', 'getPlayer', 'getRankOfScore', 'getPercentiles', 'lookupPlayers', 'getGuilds'],
   ...['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'],
 ];
 const PARTS_WITHOUT_IDENTITY = ['healthLive', 'healthReady'];
@@ -222,8 +223,8 @@ describe('the OpenAPI document', () => {
       await exercise(operationId, GOOD[operationId]!);
     }
     const circleBoards = ['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'];
-    const reads = ['getEntries', 'getPlayer', 'getRankOfScore', 'getStandings', 'getWindows', 'getGuilds'];
-    const lists = [...reads, ...circleBoards];
+    const ranks = ['getEntries', 'getPlayer', 'getRankOfScore', 'getPercentiles', 'getStandings'];
+    const lists = [...ranks, 'getWindows', 'getGuilds', ...circleBoards];
     for (const operationId of lists) {
       const client = circleBoards.includes(operationId) ? admin : new RestClient(service.url);
       const readAgain = async (): Promise<number> => {
@@ -235,6 +236,13 @@ describe('the OpenAPI document', () => {
       await expect.poll(readAgain, { timeout: 5000 }).toBe(304);
     }
     await exercise('getPlayer', { params: { board: 'open', player: 'nobody' }, query: '?fallback=last' });
+    await exercise('getPlayer', { params: { board: 'open', player: 'ada' }, query: '?accuracy=estimated' });
+    await exercise('getRankOfScore', { params: { board: 'open' }, query: '?score=4.5&accuracy=estimated' });
+    await exercise('getPercentiles', { params: { board: 'open' }, query: '?at=0,50,100' });
+    await exercise('lookupPlayers', {
+      params: { board: 'open' },
+      body: { playerIds: ['bob', 'ada', 'nobody'], accuracy: 'estimated' },
+    });
     await exercise('exportWindow', GOOD['exportWindow']!);
     await exercise('lookupPlayers', GOOD['lookupPlayers']!);
     await exercise('lookupPlayers', { params: { board: 'open' }, body: { playerIds: ['bob', 'ada'], ranked: true } });
@@ -337,7 +345,7 @@ describe('the OpenAPI document', () => {
       ['deleteBoard', { params: { board: 'open' }, headers: { 'If-Match': '"0-0"' } }, 412],
       ['submitScores', { ...GOOD['submitScores'], headers: { 'Idempotency-Key': 'one-for-all' } }, 400],
       ['getEntries', { params: { board: 'open' }, query: '?cursor=start' }, 422],
-      ['getPlayer', { params: { board: 'open', player: 'ada' }, query: '?accuracy=estimated' }, 422],
+      ['getPlayer', { params: { board: 'open', player: 'ada' }, query: '?rankStyle=dense' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&rankStyle=dense' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&columns.moves=3' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&columns.moves=few' }, 400],
@@ -354,7 +362,8 @@ describe('the OpenAPI document', () => {
       ['addCircleMember', { params: { circle: 'full', player: 'ada' } }, 409],
       ['exportWindow', { params: { board: 'open' }, query: `?window=${PRUNED}` }, 410],
       ...AS_IT_STOOD.map((operationId): [string, Call, number] => {
-        const query = `${operationId === 'getRankOfScore' ? '?score=1&' : '?'}asOf=2020-01-01T00:00:00Z`;
+        const wanted: Record<string, string> = { getRankOfScore: 'score=1&', getPercentiles: 'at=50&' };
+        const query = `?${wanted[operationId] ?? ''}asOf=2020-01-01T00:00:00Z`;
         return [operationId, { ...GOOD[operationId], query }, 410];
       }),
       ['getEntries', { params: { board: 'open' }, query: '?minVersion=9007199254740991' }, 503],

@@ -8,6 +8,7 @@ import {
   RedisAnnouncements,
   RedisConnection,
   RedisRankProjection,
+  RedisSketchStore,
   RedisSnapshotStore,
 } from '@laddercast/projections';
 import type { ListRef, RankDelta, RankSnapshot } from '@laddercast/projections';
@@ -15,6 +16,7 @@ import type { ResolvedList } from '@laddercast/queries';
 import { AllTickSlots, RankDeltaPublisher, SnapshotTick } from '@laddercast/realtime';
 import { emptyTestRedis } from '@laddercast/testing';
 import { eventually, seededRandom, TestBoards, TestFriends, TestProfiles } from '../../libs/realtime/test/boards.js';
+import { estimatesOver } from '../../libs/realtime/test/estimates.js';
 import { listText, LiveClient } from '../../libs/realtime/test/follower.js';
 import { assertMatchesAsyncApi } from '../../libs/realtime/test/frame-schemas.js';
 import { READ_KEY, startLiveApp, type LiveApp } from '../../libs/realtime/test/live-app.js';
@@ -106,8 +108,11 @@ async function startWorld(definition: Partial<BoardDefinition>): Promise<Started
   const processPorts = async () => {
     const redis = await connection(url);
     const [store, announcements] = [new NotedStore(redis), new RedisAnnouncements(redis)];
-    const resolver = boards.resolverOver(new RedisRankProjection(redis));
-    return { boards, store, announcements, resolver, details: profiles.details(), members: friends.members() };
+    const ranks = new RedisRankProjection(redis);
+    const resolver = boards.resolverOver(ranks);
+    const { estimates } = estimatesOver(ranks, new RedisSketchStore(redis));
+    const people = { details: profiles.details(), members: friends.members() };
+    return { boards, store, announcements, resolver, estimates, ...people };
   };
   const { store, announcements, resolver, details } = await processPorts();
   const tick = new SnapshotTick(store, details);

@@ -152,8 +152,8 @@ describe('what a client gets wrong is answered', () => {
     expect(await client.ask(top('3'))).toMatchObject({ type: 'snapshot' });
   });
 
-  it('more watched players than can be kept exact', async () => {
-    const { url } = await live.gateway({ watchedChannelsMax: 2 });
+  it('more watched players than can be kept exact, or estimated', async () => {
+    const { url } = await live.gateway({ watchedChannelsMax: 2, estimatedPlayersMax: 0 });
     const [client, other] = [await live.connect(url), await live.connect(url)];
     const watch = (id: string, playerId: string) => ({
       type: 'subscribe',

@@ -1,6 +1,12 @@
 // Real: Redis or Valkey with the projection's scripts, publishers, gateways, HTTP server and WebSocket clients.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RedisAnnouncements, RedisConnection, RedisRankProjection, RedisSnapshotStore } from '@laddercast/projections';
+import {
+  RedisAnnouncements,
+  RedisConnection,
+  RedisRankProjection,
+  RedisSketchStore,
+  RedisSnapshotStore,
+} from '@laddercast/projections';
 import type { ListRef, RankDelta, RankSnapshot } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
 import { AllTickSlots, RankDeltaPublisher, SnapshotTick, type LiveOptions } from '@laddercast/realtime';
@@ -15,6 +21,7 @@ import {
   TestFriends,
 } from '../../libs/realtime/test/boards.js';
 import { assertMatchesAsyncApi } from '../../libs/realtime/test/frame-schemas.js';
+import { estimatesOver } from '../../libs/realtime/test/estimates.js';
 import { LiveClient, listText, type Followed } from '../../libs/realtime/test/follower.js';
 import { startLiveApp, type LiveApp } from '../../libs/realtime/test/live-app.js';
 
@@ -99,9 +106,12 @@ async function startPublisher(): Promise<RankDeltaPublisher> {
 
 async function startGateway(options: Partial<LiveOptions> = {}): Promise<LiveApp> {
   const redis = await connection();
-  const resolver = boards.resolverOver(new RedisRankProjection(redis));
+  const ranks = new RedisRankProjection(redis);
+  const resolver = boards.resolverOver(ranks);
+  const { estimates } = estimatesOver(ranks, new RedisSketchStore(redis));
   const [store, announcements] = [new NotedStore(redis, notes), new RedisAnnouncements(redis)];
-  const ports = { boards, resolver, store, announcements, details: plainDetails(), members: friends.members() };
+  const people = { details: plainDetails(), members: friends.members() };
+  const ports = { boards, resolver, store, announcements, estimates, ...people };
   const app = await startLiveApp(ports, options);
   apps.push(app);
   return app;

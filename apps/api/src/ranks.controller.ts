@@ -1,13 +1,15 @@
 import { unknownFields, type Identity } from '@laddercast/commands';
-import { faultOfOpaqueId, validationFailed } from '@laddercast/domain';
+import { faultOfOpaqueId, validationFailed, type RankAccuracy } from '@laddercast/domain';
 import {
   GetEntriesQuery,
+  GetPercentilesQuery,
   GetPlayerQuery,
   GetRankOfScoreQuery,
   ListResolver,
   LookupPlayersQuery,
   type EntriesPage,
   type ListSelection,
+  type Percentiles,
   type PlayerRank,
   type PlayersLookup,
   type RankOfScore,
@@ -22,6 +24,7 @@ import {
   BoardIdPipe,
   EntriesParameters,
   ListParameters,
+  PercentilesParameters,
   PlayerParameters,
   playerOf,
   QueryPipe,
@@ -62,7 +65,9 @@ export class RanksController {
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayerRank> {
     const selection = this.select(boardId, parameters, identity);
-    const { around = AROUND_DEFAULT, above = around, below = around, fallback } = parameters;
+    const { accuracy = 'exact', fallback } = parameters;
+    if (accuracy === 'estimated') refuseNeighbours(parameters);
+    const { around = accuracy === 'exact' ? AROUND_DEFAULT : 0, above = around, below = around } = parameters;
     return this.queries.execute(
       new GetPlayerQuery(
         selection,
@@ -71,6 +76,7 @@ export class RanksController {
         below,
         fallback === 'last',
         unlistedShownTo(identity),
+        accuracy,
       ),
     );
   }
@@ -82,8 +88,20 @@ export class RanksController {
     @Query(QueryPipe) parameters: ScoreParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<RankOfScore> {
-    const { score, columns = {} } = parameters;
-    return this.queries.execute(new GetRankOfScoreQuery(this.select(boardId, parameters, identity), score, columns));
+    const { score, columns = {}, accuracy } = parameters;
+    const selection = this.select(boardId, parameters, identity);
+    return this.queries.execute(new GetRankOfScoreQuery(selection, score, columns, accuracy));
+  }
+
+  @Get('percentiles')
+  @ApiOperation({ operationId: 'getPercentiles' })
+  percentiles(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) parameters: PercentilesParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<Percentiles> {
+    const { at, accuracy = 'estimated' } = parameters;
+    return this.queries.execute(new GetPercentilesQuery(this.select(boardId, parameters, identity), at, accuracy));
   }
 
   @Post('lookups')
@@ -96,19 +114,29 @@ export class RanksController {
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayersLookup> {
     const selection = this.select(boardId, parameters, identity);
-    const { playerIds, ranked } = parseLookup(body);
-    return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShownTo(identity)));
+    const { playerIds, ranked, accuracy } = parseLookup(body);
+    const unlistedShown = unlistedShownTo(identity);
+    return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShown, accuracy));
   }
 
-  private select(boardId: string, parameters: ListParameters, identity: Identity): ListSelection {
+  private select(boardId: string, parameters: Partial<ListParameters>, identity: Identity): ListSelection {
     return selectionOf(this.resolver.board(boardId), parameters, identity);
   }
 }
 
-function parseLookup(body: unknown): { playerIds: string[]; ranked: boolean } {
+/** An estimate is one look-up: there is nothing beside the player. @throws VALIDATION_FAILED */
+function refuseNeighbours({ around, above, below }: PlayerParameters): void {
+  const asked = Object.entries({ around, above, below }).filter(([, places]) => places !== undefined && places > 0);
+  if (asked.length === 0) return;
+  const message = 'must be 0 with accuracy=estimated: neighbours are for exact ranks';
+  throw validationFailed(asked.map(([name]) => ({ pointer: `?${name}`, message })));
+}
+
+function parseLookup(body: unknown): { playerIds: string[]; ranked: boolean; accuracy: RankAccuracy } {
   const {
     playerIds,
     ranked = false,
+    accuracy = 'exact',
     ...unknown
   } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const faults = unknownFields(unknown);
@@ -121,6 +149,9 @@ function parseLookup(body: unknown): { playerIds: string[]; ranked: boolean } {
     }
   }
   if (typeof ranked !== 'boolean') faults.push({ pointer: '/ranked', message: 'must be true or false' });
+  if (accuracy !== 'exact' && accuracy !== 'estimated') {
+    faults.push({ pointer: '/accuracy', message: 'must be exact or estimated' });
+  }
   if (faults.length > 0) throw validationFailed(faults);
-  return { playerIds: playerIds as string[], ranked: ranked as boolean };
+  return { playerIds: playerIds as string[], ranked: ranked as boolean, accuracy: accuracy as RankAccuracy };
 }

@@ -51,7 +51,8 @@ export class SubmitScoresCommand extends Command<(SubmissionResult | LadderError
     readonly identity: Identity,
     /** What could not be parsed stands in its place as the error. */
     readonly submissions: (BoardSubmission | LadderError)[],
-    readonly waitSeconds: number,
+    /** As with {@link SubmitScoreCommand}; null: nobody asks for ranks. */
+    readonly waitSeconds: number | null,
   ) {
     super();
   }

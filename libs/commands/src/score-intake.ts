@@ -85,7 +85,7 @@ export class ScoreIntake {
   private async submit(identity: Identity, batch: readonly Submitted[]): Promise<(Submitted & Refused)[]> {
     const submissions = batch.map(({ submission }) => submission);
     const results = await this.parts.commands
-      .execute(new SubmitScoresCommand(identity, submissions, 0))
+      .execute(new SubmitScoresCommand(identity, submissions, null))
       .catch((error: unknown) => {
         const problem = new LadderError('LEDGER_UNAVAILABLE', 'The batch was not taken.', {}, { cause: error });
         return batch.map(() => problem);

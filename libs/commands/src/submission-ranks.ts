@@ -1,24 +1,46 @@
-import { encodeSortKey, GLOBAL_SCOPE, isFrozen, type RankMovement } from '@laddercast/domain';
+import {
+  encodeSortKey,
+  errorBoundOf,
+  GLOBAL_SCOPE,
+  isFrozen,
+  memberPrefixBytes,
+  type RankMovement,
+  type SortKey,
+} from '@laddercast/domain';
 import type { SubmitReceipt, WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
-import { rankListOf, type RankList, type RankProjection } from '@laddercast/projections';
+import {
+  rankListOf,
+  type ListSketch,
+  type RankList,
+  type RankProjection,
+  type SketchCache,
+} from '@laddercast/projections';
 import { holdsScope, type Identity } from './identity.js';
 import type { AcceptedSubmission } from './score-submitter.js';
 
 const POLL_FIRST_MS = 2;
 const POLL_MAX_MS = 50;
 
-/** Says where a submission stands: counted on the projection as it is, or, after a wait, exactly. */
+/** A sort key that a submission made, and the one before it. */
+interface MovedKeys {
+  playerId: string;
+  after: SortKey;
+  before: SortKey | null;
+}
+
+/** Says where a submission stands: estimated by the list's sketch in memory, or, after a wait, counted exactly. */
 export class SubmissionRanks {
   constructor(
     private readonly projection: RankProjection,
     private readonly windows: WindowCatalog,
+    private readonly sketches: SketchCache,
   ) {}
 
   /**
    * @param untilMs until when the projection may take to reach this very submission (monotonic ms); null: no wait
-   * @returns null when the projection says nothing, or says what the one who asks must not know: while a window is
-   * frozen, only admins see where anybody stands
+   * @returns null when nothing can be said now, or nothing that the one who asks may know: while a window is frozen, only
+   * admins see where anybody stands
    */
   async movementOf(
     accepted: AcceptedSubmission,
@@ -30,14 +52,28 @@ export class SubmissionRanks {
     try {
       const window = await this.windows.byUid(receipt.windowUid);
       if (!window || (isFrozen(window, nowMs()) && !holdsScope(identity, 'admin'))) return null;
-      if (untilMs !== null) await this.waitFor(list, write.playerId, receipt.answer.version, untilMs);
-      return receipt.movement
-        ? await this.moved(list, accepted, receipt.movement)
-        : await this.standing(list, write.playerId, receipt.answer.version);
+      const { version } = receipt.answer;
+      const moved = receipt.movement && movedKeys(list, write.playerId, receipt.movement);
+      if (untilMs !== null) {
+        const counted = await this.waitAndCount(list, write.playerId, version, moved, untilMs).catch(() => undefined);
+        if (counted !== undefined) return counted;
+      }
+      return moved ? await this.estimated(list, moved) : await this.standing(list, write.playerId, version);
     } catch {
       // The score is safe; a projection that cannot be read only leaves the rank unsaid.
       return null;
     }
+  }
+
+  private async waitAndCount(
+    list: RankList,
+    playerId: string,
+    version: number,
+    moved: MovedKeys | null,
+    untilMs: number,
+  ): Promise<RankMovement | null> {
+    await this.waitFor(list, playerId, version, untilMs);
+    return moved ? this.counted(list, moved, version) : this.standing(list, playerId, version);
   }
 
   private async waitFor(list: RankList, playerId: string, version: number, untilMs: number): Promise<void> {
@@ -48,24 +84,22 @@ export class SubmissionRanks {
     }
   }
 
-  private async moved(
+  private async estimated(list: RankList, moved: MovedKeys): Promise<RankMovement | null> {
+    const sketched = await this.sketches.get(list);
+    return sketched && estimatedMovement(list, moved, sketched);
+  }
+
+  private async counted(
     list: RankList,
-    { write, receipt }: AcceptedSubmission,
-    movement: NonNullable<SubmitReceipt['movement']>,
+    { playerId, after, before }: MovedKeys,
+    version: number,
   ): Promise<RankMovement> {
-    const keyOf = (entry: typeof movement.after) => encodeSortKey(list.ordering, entry, write.playerId);
-    const reading = await this.projection.placement(
-      list,
-      write.playerId,
-      keyOf(movement.after),
-      movement.before && keyOf(movement.before),
-    );
-    const projected = reading.version !== null && reading.version >= receipt.answer.version;
+    const reading = await this.projection.placement(list, playerId, after, before);
     return {
       before: reading.before,
       after: reading.after,
       delta: reading.before === null ? null : reading.before - reading.after,
-      accuracy: projected ? 'exact' : 'estimated',
+      accuracy: reading.version !== null && reading.version >= version ? 'exact' : 'estimated',
       // Counted, not interpolated: as of asOf nothing is uncertain.
       errorBound: 0,
       total: reading.total,
@@ -81,6 +115,36 @@ export class SubmissionRanks {
     const accuracy = entry.version >= version ? 'exact' : 'estimated';
     return { before: rank, after: rank, delta: 0, accuracy, errorBound: 0, total, asOf: toTimestamp(nowMs()) };
   }
+}
+
+/** Where both keys stand in the list as it was sketched, the player's own entry in it not counted. */
+function estimatedMovement(
+  list: RankList,
+  { playerId, after, before }: MovedKeys,
+  { sketch, asOfMs }: ListSketch,
+): RankMovement {
+  // The list may hold the entry before this run, or this one by now, or one that was there long before.
+  const candidates = before === null ? [after] : [before, after];
+  const found = sketch.ownEntry(playerId, memberPrefixBytes(list.ordering), candidates);
+  const own = found.kind === 'unknown' && before === null ? { ...found, likely: null } : found;
+  const places = [after, ...(before ? [before] : [])].map((key) => sketch.estimateOthers(key, own));
+  const [rank, rankBefore = null] = places.map(({ likely }) => likely + 1);
+  const isNew = own.kind === 'none' || (own.kind === 'unknown' && before === null);
+  return {
+    before: rankBefore,
+    after: rank!,
+    delta: rankBefore === null ? null : rankBefore - rank!,
+    accuracy: 'estimated',
+    errorBound: Math.max(...places.map(errorBoundOf)),
+    // The player, too; and nobody stands below the last.
+    total: Math.max(isNew ? sketch.total + 1 : sketch.total, rank!, rankBefore ?? 0),
+    asOf: toTimestamp(asOfMs),
+  };
+}
+
+function movedKeys(list: RankList, playerId: string, movement: NonNullable<SubmitReceipt['movement']>): MovedKeys {
+  const keyOf = (entry: typeof movement.after): SortKey => encodeSortKey(list.ordering, entry, playerId);
+  return { playerId, after: keyOf(movement.after), before: movement.before && keyOf(movement.before) };
 }
 
 /** The end of a wait of so many seconds that begins now; null for none. */

@@ -8,6 +8,8 @@ export * from './ids.js';
 export * from './layout.js';
 export * from './placement.js';
 export * from './rank-delta.js';
+export * from './rank-sketch.js';
+export * from './rank-sketch-code.js';
 export * from './ranking.js';
 export * from './sort-key.js';
 export { faultOfTimeZone } from './time-zone.js';

@@ -43,6 +43,11 @@ export function percentileOf(rank: number, total: number): number {
   return (100 * (total - rank)) / Math.max(1, total - 1);
 }
 
+/** The 1-based rank whose percentile is nearest; of two that are equally near the better. 1 where there are no entries. */
+export function rankAtPercentile(percentile: number, total: number): number {
+  return Math.max(1, total - Math.round((percentile / 100) * (total - 1)));
+}
+
 export type RankAccuracy = 'exact' | 'estimated';
 
 /** What a submission's answer says of its rank. `delta` = before − after: positive when the player moved up. */

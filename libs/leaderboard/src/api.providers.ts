@@ -10,13 +10,14 @@ import {
 } from '@laddercast/commands';
 import { BoardCatalog, Lanes, Ledger, PostgresDatabase, ScopeCatalog, WindowCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { RankProjection, SnapshotStore } from '@laddercast/projections';
+import { RankProjection, SketchCache, SnapshotStore } from '@laddercast/projections';
 import {
   EntryDetails,
   ExportRows,
   ExportWindowHandler,
   GetEntriesHandler,
   GetHistoryHandler,
+  GetPercentilesHandler,
   GetPlayerHandler,
   GetRankOfScoreHandler,
   GetStandingsHandler,
@@ -58,8 +59,9 @@ export const apiProviders: Provider[] = [
   },
   {
     provide: SubmissionRanks,
-    inject: [RankProjection, WindowCatalog],
-    useFactory: (projection: RankProjection, windows: WindowCatalog) => new SubmissionRanks(projection, windows),
+    inject: [RankProjection, WindowCatalog, SketchCache],
+    useFactory: (projection: RankProjection, windows: WindowCatalog, sketches: SketchCache) =>
+      new SubmissionRanks(projection, windows, sketches),
   },
   {
     provide: SnapshotCache,
@@ -88,6 +90,7 @@ export const apiProviders: Provider[] = [
   ExportWindowHandler,
   GetEntriesHandler,
   GetHistoryHandler,
+  GetPercentilesHandler,
   GetPlayerHandler,
   GetRankOfScoreHandler,
   GetStandingsHandler,

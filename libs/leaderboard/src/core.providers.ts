@@ -24,11 +24,15 @@ import {
   RedisConnection,
   RedisLaneMarks,
   RedisRankProjection,
+  RedisSketchStore,
   RedisSnapshotStore,
+  SketchBuilder,
+  SketchCache,
+  SketchStore,
   SnapshotStore,
   StandingsRanks,
 } from '@laddercast/projections';
-import { EntryDetails, ListResolver } from '@laddercast/queries';
+import { EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
 import { circleReadingProviders } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
@@ -125,6 +129,26 @@ export const coreProviders: Provider[] = [
       const log = new Logger('redis');
       return new RedisSnapshotStore(redis, (error) => log.warn(`Snapshots: ${error.message}`));
     },
+  },
+  {
+    provide: SketchStore,
+    inject: [RedisConnection],
+    useFactory: (redis: RedisConnection) => new RedisSketchStore(redis),
+  },
+  {
+    provide: SketchBuilder,
+    inject: [RankProjection, SketchStore],
+    useFactory: (projection: RankProjection, store: SketchStore) => new SketchBuilder(projection, store),
+  },
+  {
+    provide: SketchCache,
+    inject: [SketchStore, SketchBuilder],
+    useFactory: (store: SketchStore, builder: SketchBuilder) => new SketchCache(store, builder),
+  },
+  {
+    provide: RankEstimates,
+    inject: [RankProjection, SketchCache],
+    useFactory: (projection: RankProjection, sketches: SketchCache) => new RankEstimates(projection, sketches),
   },
   {
     provide: Announcements,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxWaker, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { ProjectionWatch, RedisConnection } from '@laddercast/projections';
+import { ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
 import { AnnouncedNames, SnapshotCache } from '@laddercast/queries';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
@@ -36,6 +36,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       this.part(Ledger).start();
       this.part(SnapshotCache).start();
     }
+    if (this.estimates) this.part(SketchCache).start();
     if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
   }
 
@@ -46,12 +47,18 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       await this.part(SnapshotCache).stop();
       await this.part(Ledger).close();
     }
+    if (this.estimates) await this.part(SketchCache).stop();
     await this.part(OutboxWaker).settled();
     await this.part(AnnouncedNames).stop();
     this.part(BoardCatalog).stop();
     this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();
     await this.part(PostgresDatabase).close();
+  }
+
+  /** Whether the process says of ranks what they are about. */
+  private get estimates(): boolean {
+    return this.roles.includes('api') || this.roles.includes('gateway');
   }
 
   /** The boards that the teams' modules define exist before the first request. */

@@ -24,7 +24,13 @@ import {
   RedisConnection,
   WindowLists,
 } from '@laddercast/projections';
-import { LeasedTickSlots, publisherProviders, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
+import {
+  LeasedTickSlots,
+  publisherProviders,
+  RankDeltaPublisher,
+  SketchPublisher,
+  TickSlots,
+} from '@laddercast/realtime';
 import { BoardSaga, GuildSaga, HistorySaga, PlayerSaga, SagaServer, ScoreSaga, WindowSaga } from '@laddercast/sagas';
 import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
@@ -139,6 +145,7 @@ export const projectorProviders: Provider[] = [
       WindowSchedule,
       BoardRescoper,
       LimitSchedule,
+      SketchPublisher,
     ],
     useFactory: (
       database: PostgresDatabase,
@@ -154,6 +161,7 @@ export const projectorProviders: Provider[] = [
       windows: WindowSchedule,
       rescoper: BoardRescoper,
       limits: LimitSchedule,
+      sketches: SketchPublisher,
     ) =>
       new ProjectorLifecycle({
         database,
@@ -165,7 +173,7 @@ export const projectorProviders: Provider[] = [
         recoveries,
         publisher,
         slots,
-        schedules: [pruner, windows, rescoper, limits],
+        schedules: [pruner, windows, rescoper, limits, sketches],
       }),
   },
 ];

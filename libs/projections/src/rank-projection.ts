@@ -4,6 +4,7 @@ import {
   GUILDS_SCOPE,
   rankBoundariesOf,
   shardCountOf,
+  type ShardMarks,
   type Board,
   type BoardOrdering,
   type Layout,
@@ -110,6 +111,12 @@ export interface PlayerReading extends Reading {
   neighbours: ProjectedEntry[];
 }
 
+/** A list seen through some of its entries. */
+export interface MarksReading extends Reading {
+  /** In the order of the shards. */
+  shards: ShardMarks[];
+}
+
 /** Where a new key stands now, and where the one before it would stand in the same reading; 1-based, ordinal. */
 export interface PlacementReading extends Reading {
   before: number | null;
@@ -186,6 +193,15 @@ export abstract class RankProjection extends RankReadings {
     list: RankList,
     playerIds: readonly string[],
   ): Promise<Reading & { states: ({ rank: number; version: number } | null)[] }>;
+
+  /**
+   * The list seen through about `marksMax` of its entries (at most twice as many, and the last of each shard), each shard
+   * at one moment: see `RankSketch`. It costs as much as some thousand reads, so it is not for every request.
+   */
+  abstract readMarks(list: RankList, marksMax: number): Promise<MarksReading>;
+
+  /** Where each player's entry stands in the order, null where there is none: one look-up each, and no rank. */
+  abstract sortKeys(list: RankList, playerIds: readonly string[]): Promise<(SortKey | null)[]>;
 
   /** The projected version of a player's entry, null when it has none (a removal counts as a version). */
   abstract entryVersion(list: RankList, playerId: string): Promise<number | null>;

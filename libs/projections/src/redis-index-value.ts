@@ -17,6 +17,9 @@ export function packIndexValue({ playerId, version, key }: ProjectedChange): Buf
 /** The version in an index value. */
 export const versionOfIndexValue = (value: Buffer): number => value.readDoubleBE(0);
 
+/** Whether an index value is of an entry that is there, and not of a removed one. */
+export const isEntryValue = (value: Buffer): boolean => value.length > 8;
+
 /** The sort key in the index value of an entry that is there. */
 export function sortKeyOfIndexValue(value: Buffer, playerId: string): SortKey {
   return { score: value.readDoubleBE(8), member: Buffer.concat([value.subarray(16), Buffer.from(playerId)]) };

@@ -73,6 +73,12 @@ export function shardKeys(list: RankList, shard: number): string[] {
 export const snapshotKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:s`;
 export const deltasKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:d`;
 
+/** The newest sketch of a list, with the generation and version that it is of. */
+export const sketchKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:q`;
+
+/** Lists whose ranks somebody estimates: as {@link IN_USE_KEY}. */
+export const ESTIMATED_KEY = 'ladder:estimated';
+
 /** Lists that somebody looks at: a sorted set of {@link nameOfRef} by the Unix ms until which they are ticked. */
 export const IN_USE_KEY = 'ladder:in-use';
 

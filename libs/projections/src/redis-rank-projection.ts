@@ -1,7 +1,8 @@
-import { compareSortKeys, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { compareSortKeys, markStepOf, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import {
   assertStyleKept,
   RankProjection,
+  type MarksReading,
   type PageReading,
   type PlacementReading,
   type PlayerReading,
@@ -23,6 +24,8 @@ import * as shards from './redis-shard-calls.js';
 /** The most changes that one script call applies: some five milliseconds of Redis. */
 const APPLY_CHUNK = 500;
 const KEYS_CHUNK = 256;
+/** The most players whose sort keys one script call reads. */
+const SORT_KEYS_CHUNK = 100;
 
 /** The ranks in Redis or Valkey: a sorted set and an index of players for each shard. */
 export class RedisRankProjection extends RankProjection {
@@ -148,6 +151,27 @@ export class RedisRankProjection extends RankProjection {
 
   async total(list: RankList): Promise<Reading> {
     return sumReadings(list, await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
+  }
+
+  async readMarks(list: RankList, marksMax: number): Promise<MarksReading> {
+    const { total } = await this.total(list);
+    // It may grow from one reading to the next, yet never to many more marks.
+    const stepsMax = 2 * marksMax;
+    const step = markStepOf(total, marksMax);
+    const answers = await this.read(allShards(list).map((shard) => shards.readMarks(list, shard, step, stepsMax)));
+    const marks = answers.map((answer) => ({ total: answer.total, step: answer.step, keys: answer.keys }));
+    return { ...sumReadings(list, answers), shards: marks };
+  }
+
+  async sortKeys(list: RankList, playerIds: readonly string[]): Promise<(SortKey | null)[]> {
+    const byShard = allShards(list).map((): string[] => []);
+    for (const playerId of new Set(playerIds)) byShard[shardOf(playerId, list.shards)]!.push(playerId);
+    const chunks = byShard.flatMap((ids, shard) => chunksOf(ids, SORT_KEYS_CHUNK).map((chunk) => ({ shard, chunk })));
+    const answers = await this.read(chunks.map(({ shard, chunk }) => shards.readKeys(list, shard, chunk)));
+    const keyOf = new Map(
+      chunks.flatMap(({ chunk }, at) => chunk.map((id, place) => [id, answers[at]![place]!] as const)),
+    );
+    return playerIds.map((playerId) => keyOf.get(playerId) ?? null);
   }
 
   async entryVersion(list: RankList, playerId: string): Promise<number | null> {

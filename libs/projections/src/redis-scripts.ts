@@ -48,10 +48,13 @@ export const redisScripts = {
   countBetter: loadScript('count-better'),
   countWithoutPlayer: loadScript('count-without-player'),
   extendExpiry: loadScript('extend-expiry'),
+  publishSketch: loadScript('publish-sketch'),
   publishSnapshot: loadScript('publish-snapshot'),
   readAround: loadScript('read-around'),
   readDeltas: loadScript('read-deltas'),
   readEntries: loadScript('read-entries'),
+  readKeys: loadScript('read-keys'),
+  readMarks: loadScript('read-marks'),
   readPlayer: loadScript('read-player'),
   readRows: loadScript('read-rows'),
 } as const;

@@ -1,8 +1,8 @@
 import { nowMs } from '@laddercast/platform';
-import { countedKey, memberColumnBytes, type RankStyle, type SortKey } from '@laddercast/domain';
+import { countedKey, memberColumnBytes, type RankStyle, type ShardMarks, type SortKey } from '@laddercast/domain';
 import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
-import { packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
+import { isEntryValue, packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
 import {
   bucketKey,
   counterKey,
@@ -176,6 +176,38 @@ export function readEntries(
       });
       return { total, counter, entries };
     },
+  };
+}
+
+/**
+ * Some of a shard's entries at equal steps.
+ * @param stepsMax a longer shard is read at a longer step
+ */
+export function readMarks(
+  list: RankList,
+  shard: number,
+  step: number,
+  stepsMax: number,
+): ShardCall<ShardReading & ShardMarks> {
+  return {
+    call: callOf(redisScripts.readMarks, shardPair(list, shard), [step, stepsMax]),
+    read: (raw) => {
+      const [total, counter, taken, rows] = raw as [number, number, number, Buffer[]];
+      return { total, counter, step: taken, keys: rowsOf(rows) };
+    },
+  };
+}
+
+/** The sort keys of players of this shard, in the order asked. */
+export function readKeys(list: RankList, shard: number, playerIds: readonly string[]): ShardCall<(SortKey | null)[]> {
+  const keys = new KeyNumbers(list, shard, []);
+  const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
+  return {
+    call: callOf(redisScripts.readKeys, keys.keys, args),
+    read: (raw) =>
+      (raw as (Buffer | null)[]).map((value, at) =>
+        value !== null && isEntryValue(value) ? sortKeyOfIndexValue(value, playerIds[at]!) : null,
+      ),
   };
 }
 

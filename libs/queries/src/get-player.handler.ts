@@ -1,17 +1,23 @@
-import { LadderError, percentileOf } from '@laddercast/domain';
+import { decodeSortKey, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
 import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from './queries.js';
+import { RankEstimates } from './rank-estimates.js';
 import { scoreToBeat } from './score-to-beat.js';
 
 @QueryHandler(GetPlayerQuery)
 export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
-  constructor(private readonly reader: ListReader) {}
+  constructor(
+    private readonly reader: ListReader,
+    private readonly estimates: RankEstimates,
+  ) {}
 
   async execute(query: GetPlayerQuery): Promise<PlayerRank> {
     const { selection, playerId, above, below, unlistedShown } = query;
     const { resolved, style } = await this.reader.open(selection);
+    const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style) : null;
+    if (estimated) return estimated;
     const reading = await resolved.ranks.player(resolved.list, playerId, above, below, style);
     const envelope = this.reader.envelope(resolved, style, reading);
     // Who may see everybody asked for one: of the others beside it, the listed are shown.
@@ -22,6 +28,25 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = percentileOf(own.rank, reading.total);
     return { ...envelope, entry: { ...own, percentile, accuracy: 'exact' }, neighbours };
+  }
+
+  /** The entry alone, with its rank out of the sketch; null where that is not possible. */
+  private async estimated(query: GetPlayerQuery, resolved: ResolvedList, style: RankStyle): Promise<PlayerRank | null> {
+    const { selection, playerId, unlistedShown } = query;
+    const reading = await this.estimates.ofPlayers(resolved, [playerId], { style, minVersion: selection.minVersion });
+    if (reading === null) return null;
+    const { total, sketched, players } = reading;
+    const { listVersion, asOfMs } = sketched;
+    const envelope = this.reader.envelope(resolved, style, { total, listVersion }, asOfMs);
+    const [found] = players;
+    if (!found) return this.withoutEntry(query, resolved, envelope);
+    const { rank, errorBound, key } = found;
+    const rows = [{ rank, ...decodeSortKey(resolved.list.ordering, key) }];
+    const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
+    const [own] = await this.reader.details.complete(resolved, rows, { including });
+    if (!own) return this.withoutEntry(query, resolved, envelope);
+    const percentile = percentileOf(rank, total);
+    return { ...envelope, entry: { ...own, percentile, accuracy: 'estimated', errorBound }, neighbours: [own] };
   }
 
   /** The end of the list, where it is asked for. */

@@ -1,5 +1,6 @@
 import {
   ACHIEVED_AT_MS_MAX,
+  countedKey,
   encodeMemberPrefix,
   LadderError,
   toRankScore,
@@ -10,15 +11,26 @@ import { nowMs } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import { GetRankOfScoreQuery, type RankOfScore } from './queries.js';
+import { RankEstimates, rankOf } from './rank-estimates.js';
 
 @QueryHandler(GetRankOfScoreQuery)
 export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery> {
-  constructor(private readonly reader: ListReader) {}
+  constructor(
+    private readonly reader: ListReader,
+    private readonly estimates: RankEstimates,
+  ) {}
 
-  async execute({ selection, score, columns }: GetRankOfScoreQuery): Promise<RankOfScore> {
+  async execute({ selection, score, columns, accuracy }: GetRankOfScoreQuery): Promise<RankOfScore> {
     const { resolved, style } = await this.reader.open(selection);
     const { ordering } = resolved.list;
     const key = asSubmittedNow(ordering, score, columnsOf(resolved.board.id, ordering, columns));
+    const options = { style, minVersion: selection.minVersion };
+    const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
+    if (sketched) {
+      const { sketch, listVersion, asOfMs } = sketched;
+      const envelope = this.reader.envelope(resolved, style, { total: sketch.total, listVersion }, asOfMs);
+      return { ...envelope, ...rankOf(sketch.estimate(countedKey(ordering, key, style))), accuracy };
+    }
     const reading = await resolved.ranks.rankOfKey(resolved.list, key, style);
     return { ...this.reader.envelope(resolved, style, reading), rank: reading.rank, accuracy: 'exact' };
   }

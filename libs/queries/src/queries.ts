@@ -5,6 +5,7 @@ import { Query } from '@nestjs/cqrs';
 import type { CircleName } from './circle-members.js';
 import type { CompleteOptions } from './entry-details.js';
 import type { ListNames } from './list-resolver.js';
+import type { Accuracy } from './rank-estimates.js';
 
 /** What every list and rank answer carries. */
 export interface ListEnvelope {
@@ -48,11 +49,11 @@ export class GetEntriesQuery extends Query<EntriesPage> {
 }
 
 export interface PlayerRank extends ListEnvelope {
-  entry: (RankedEntry & { percentile: number; accuracy: 'exact' }) | null;
+  entry: (RankedEntry & { percentile: number } & Accuracy) | null;
   neighbours: RankedEntry[];
 }
 
-/** A player's rank with neighbours; without an entry ENTRY_NOT_FOUND, or the end of the list with `fallbackToLast`. */
+/** A player's rank with neighbours, of which estimated ranks have none; without an entry ENTRY_NOT_FOUND, or the end of the list with `fallbackToLast`. */
 export class GetPlayerQuery extends Query<PlayerRank> {
   constructor(
     readonly selection: ListSelection,
@@ -62,15 +63,14 @@ export class GetPlayerQuery extends Query<PlayerRank> {
     readonly fallbackToLast: boolean,
     /** Players whom the reader sees although they are not listed. */
     readonly unlistedShown: UnlistedShown,
+    /** `estimated`: counted all the same where there is no sketch. */
+    readonly accuracy: RankAccuracy = 'exact',
   ) {
     super();
   }
 }
 
-export interface RankOfScore extends ListEnvelope {
-  rank: number;
-  accuracy: 'exact';
-}
+export type RankOfScore = ListEnvelope & { rank: number } & Accuracy;
 
 /** The rank that a score nobody has submitted would get now; COLUMNS_MISMATCH for columns that the board does not have. */
 export class GetRankOfScoreQuery extends Query<RankOfScore> {
@@ -79,13 +79,44 @@ export class GetRankOfScoreQuery extends Query<RankOfScore> {
     readonly score: number,
     /** Extra columns by name; those left out are taken as the worst there are. */
     readonly columns: Readonly<Record<string, number>>,
+    /** As with {@link GetPlayerQuery}. */
+    readonly accuracy: RankAccuracy = 'exact',
+  ) {
+    super();
+  }
+}
+
+/** An entry near a percentile: `errorBound` says how many ranks its own is from `rank` at most. */
+export interface Percentile {
+  percentile: number;
+  /** The rank that is nearest to the percentile; null where there are no entries. */
+  rank: number | null;
+  score: number | null;
+  errorBound: number;
+}
+
+export interface Percentiles extends ListEnvelope {
+  accuracy: RankAccuracy;
+  /** In the order asked. */
+  percentiles: Percentile[];
+}
+
+/** The scores at some percentiles (0-100), by ordinal ranks. */
+export class GetPercentilesQuery extends Query<Percentiles> {
+  constructor(
+    readonly selection: ListSelection,
+    readonly at: readonly number[],
+    /** As with {@link GetPlayerQuery}. */
+    readonly accuracy: RankAccuracy,
   ) {
     super();
   }
 }
 
 export interface PlayersLookup extends ListEnvelope {
-  entries: (RankedEntry | null)[];
+  accuracy: RankAccuracy;
+  /** Estimated ranks say how far off each is at most. */
+  entries: ((RankedEntry & { errorBound?: number }) | null)[];
 }
 
 /** Up to 500 players at once: in the order asked, or ranked among themselves. */
@@ -96,6 +127,8 @@ export class LookupPlayersQuery extends Query<PlayersLookup> {
     readonly ranked: boolean,
     /** Players whom the reader sees although they are not listed. */
     readonly unlistedShown: UnlistedShown,
+    /** As with {@link GetPlayerQuery}. */
+    readonly accuracy: RankAccuracy = 'exact',
   ) {
     super();
   }

@@ -105,6 +105,8 @@ export class MemoryList extends RankProjection {
   override advanceMark = unused;
   override dropMark = unused;
   override readMark = unused;
+  override readMarks = unused;
+  override sortKeys = unused;
   override keep = unused;
   override drop = unused;
 }

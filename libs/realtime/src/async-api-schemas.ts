@@ -91,7 +91,16 @@ function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string
 }
 
 function serverMessages(): Record<string, JsonSchema> {
-  const state = { asOf: time, total: wholeNumber };
+  const state = {
+    asOf: time,
+    total: wholeNumber,
+    accuracy: {
+      const: 'estimated',
+      description: 'Of players beyond those that are kept exact: the own row alone, without neighbours; else absent',
+    },
+    errorBound: { ...wholeNumber, description: 'How far off the rank is at most, for the list as of asOf' },
+  };
+  const ofEstimates = ['accuracy', 'errorBound'];
   return {
     snapshot: object(
       {
@@ -106,19 +115,22 @@ function serverMessages(): Record<string, JsonSchema> {
         },
         entries: { type: 'array', items: ref('Entry') },
       },
-      ['rankStyle'],
+      ['rankStyle', ...ofEstimates],
     ),
-    delta: object({
-      type: { const: 'delta' },
-      id,
-      seq,
-      previousSeq: seq,
-      ...state,
-      changes: {
-        type: 'array',
-        items: { oneOf: [ref('EntryChange'), ref('ShiftChange'), ref('LeaveChange')] },
+    delta: object(
+      {
+        type: { const: 'delta' },
+        id,
+        seq,
+        previousSeq: seq,
+        ...state,
+        changes: {
+          type: 'array',
+          items: { oneOf: [ref('EntryChange'), ref('ShiftChange'), ref('LeaveChange')] },
+        },
       },
-    }),
+      ofEstimates,
+    ),
     error: object({ type: { const: 'error' }, id, problem: ref('Problem') }, ['id']),
     'window-closed': object({ type: { const: 'window-closed' }, id, window: text }),
   };

@@ -7,6 +7,7 @@ export * from './live-options.js';
 export * from './live-stats.js';
 export * from './live-subscriptions.js';
 export * from './rank-delta.publisher.js';
+export * from './sketch.publisher.js';
 export * from './rank.gateway.js';
 export * from './realtime.providers.js';
 export * from './snapshot-tick.js';

@@ -1,7 +1,14 @@
 import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
-import { advanceSnapshot, type CircleMembers, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import {
+  advanceSnapshot,
+  type CircleMembers,
+  type EntryDetails,
+  type RankEstimates,
+  type ResolvedList,
+} from '@laddercast/queries';
+import { EstimatedPlayerRows } from './estimated-player-rows.js';
 import { FriendsRows, type FriendsWatch } from './friends-rows.js';
 import { readableUntilMs } from './list-turns.js';
 import type { LiveSubscription } from './live-subscription.js';
@@ -24,6 +31,9 @@ export interface FeedSources {
   channels: WatchBudget;
   /** Of members of watched circles. */
   circleMembers: WatchBudget;
+  estimates: RankEstimates;
+  /** Of players whose ranks are estimated, because no more can be kept exact. */
+  estimatedPlayers: WatchBudget;
 }
 
 /**
@@ -37,6 +47,8 @@ export class ListFeed implements WatchedList {
   private hintedSeq = 0;
   private readonly tops = new Map<string, TopChannel>();
   private readonly players: WatchedRows<PlayerWatch>;
+  private readonly estimatedPlayers: WatchedRows<PlayerWatch>;
+  private readonly estimatedRows: EstimatedPlayerRows;
   private readonly ranges: WatchedRows<RangeWatch>;
   private readonly friends: WatchedRows<FriendsWatch>;
   private readonly friendsRows: FriendsRows;
@@ -55,11 +67,13 @@ export class ListFeed implements WatchedList {
     private readonly sources: FeedSources,
     private askedAtMs: number,
   ) {
-    const { details, members, channels, circleMembers } = sources;
+    const { details, members, channels, circleMembers, estimates } = sources;
     this.readableUntilMs = readableUntilMs(resolved, askedAtMs);
     this.isWindowClosed = resolved.window.state === 'settled';
     this.friendsRows = new FriendsRows(members, details, circleMembers);
     this.players = new WatchedRows(this, new PlayerRows(details), channels);
+    this.estimatedRows = new EstimatedPlayerRows(estimates, details);
+    this.estimatedPlayers = new WatchedRows(this, this.estimatedRows, sources.estimatedPlayers);
     this.ranges = new WatchedRows(this, new RangeRows(details), channels);
     this.friends = new WatchedRows(this, this.friendsRows, channels);
   }
@@ -164,9 +178,10 @@ export class ListFeed implements WatchedList {
     });
   }
 
-  /** Serves a player and the rows around. @throws as {@link WatchedRows.join} */
+  /** Serves a player and the rows around; the player alone, estimated, where no more can be exact. @throws as {@link WatchedRows.join} */
   joinPlayer(subscription: LiveSubscription, watch: PlayerWatch, isWanted: () => boolean): Promise<void> {
-    return this.joinWatched(this.players, subscription, watch, isWanted);
+    const rows = this.players.hasRoomFor(watch) ? this.players : this.estimatedPlayers;
+    return this.joinWatched(rows, subscription, watch, isWanted);
   }
 
   /** Serves some places of the list. @throws as {@link WatchedRows.join} */
@@ -182,6 +197,12 @@ export class ListFeed implements WatchedList {
   /** Looks who is in the watched circles now. */
   async lookAtCircles(): Promise<void> {
     if (!this.friends.isEmpty && (await this.friendsRows.lookAgain())) await this.renumber();
+  }
+
+  /** Looks whether estimated ranks are to be read once more although the list became quiet. */
+  async lookAtEstimates(): Promise<void> {
+    if (this.state === null || this.estimatedPlayers.isEmpty || this.isHeld) return;
+    if (await this.estimatedRows.isBehind(this.resolved, this.state.listVersion)) await this.renumber();
   }
 
   /** Names or listings changed: watched rows that may show one of them are read anew; null: it is not known whose. */
@@ -210,7 +231,7 @@ export class ListFeed implements WatchedList {
   }
 
   private get watched(): readonly AnyWatchedRows[] {
-    return [this.players, this.ranges, this.friends];
+    return [this.players, this.estimatedPlayers, this.ranges, this.friends];
   }
 
   private async joinWatched<Watch extends StyledWatch>(

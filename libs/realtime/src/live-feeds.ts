@@ -11,6 +11,7 @@ import { refOf } from './snapshot-tick.js';
 const MARK_EVERY_MS = 5000;
 const MARK_FOR_MS = 30_000;
 const LOOK_AT_CIRCLES_EVERY_MS = 1000;
+const LOOK_AT_ESTIMATES_EVERY_MS = 1000;
 /** How late a window's closing shows when its announcement was lost. */
 const LOOK_FOR_CLOSED_EVERY_MS = 5000;
 
@@ -41,6 +42,7 @@ export class LiveFeeds {
       setInterval(() => void this.mark([...this.feeds.values()]), MARK_EVERY_MS),
       setInterval(() => this.all().forEach((feed) => feed.advance()), this.pollEveryMs),
       setInterval(() => void this.lookAtCircles(), LOOK_AT_CIRCLES_EVERY_MS),
+      setInterval(() => this.all().forEach((feed) => void feed.lookAtEstimates()), LOOK_AT_ESTIMATES_EVERY_MS),
       setInterval(() => void this.lookForClosed(), LOOK_FOR_CLOSED_EVERY_MS),
     ];
     this.hints.start();

@@ -6,6 +6,8 @@ export class LiveOptions {
   socketsMax = 20_000;
   /** The most different channels beside tops (players, ranges, circles) that this process watches, all exact at each tick. */
   watchedChannelsMax = 1000;
+  /** The most players beyond those whose ranks are estimated. */
+  estimatedPlayersMax = 20_000;
   /** The most members of all watched circles together; one in several circles counts for each. */
   watchedMembersMax = 20_000;
   /** The largest message; a larger one is answered with an error frame. */

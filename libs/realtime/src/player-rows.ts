@@ -12,14 +12,18 @@ export interface PlayerWatch {
   isOwn: boolean;
 }
 
+/** Who asks for the same is served by the same channel. */
+export const keyOfPlayerWatch = ({ playerId, around, style, isOwn }: PlayerWatch): string =>
+  `${isOwn ? 'own' : 'any'}:${style}:${around}:${playerId}`;
+
 /** Reads watched players with the rows around them. */
 export class PlayerRows implements RowsReader<PlayerWatch> {
   readonly atOnce = 128;
 
   constructor(private readonly details: EntryDetails) {}
 
-  keyOf({ playerId, around, style, isOwn }: PlayerWatch): string {
-    return `${isOwn ? 'own' : 'any'}:${style}:${around}:${playerId}`;
+  keyOf(watch: PlayerWatch): string {
+    return keyOfPlayerWatch(watch);
   }
 
   async read(resolved: ResolvedList, watches: readonly PlayerWatch[]): Promise<(RowsReading | LadderError)[]> {

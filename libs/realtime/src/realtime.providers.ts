@@ -1,7 +1,7 @@
 import { Authenticator } from '@laddercast/commands';
 import { WindowCatalog } from '@laddercast/ledger';
-import { Announcements, SnapshotStore } from '@laddercast/projections';
-import { CircleMembers, EntryDetails, ListResolver } from '@laddercast/queries';
+import { Announcements, SketchBuilder, SketchStore, SnapshotStore } from '@laddercast/projections';
+import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
 import { LiveFeeds } from './live-feeds.js';
 import { LiveNews } from './live-news.js';
@@ -10,6 +10,7 @@ import { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './live-subscriptions.js';
 import { RankDeltaPublisher } from './rank-delta.publisher.js';
 import { RankGateway } from './rank.gateway.js';
+import { SketchPublisher } from './sketch.publisher.js';
 import { SnapshotTick } from './snapshot-tick.js';
 import { TickSlots } from './tick-slots.js';
 import { WatchBudget } from './watch-budget.js';
@@ -20,7 +21,7 @@ const snapshotTick: Provider = {
   useFactory: (store: SnapshotStore, details: EntryDetails) => new SnapshotTick(store, details),
 };
 
-/** What a process that ticks lists provides; {@link TickSlots} comes from outside. Call `start()` and `stop()` on the publisher. */
+/** What a process that ticks lists provides; {@link TickSlots} comes from outside. Call `start()` and `stop()` on the publishers. */
 export const publisherProviders: Provider[] = [
   snapshotTick,
   {
@@ -34,6 +35,12 @@ export const publisherProviders: Provider[] = [
       announcements: Announcements,
     ) => new RankDeltaPublisher(store, resolver, tick, slots, announcements),
   },
+  {
+    provide: SketchPublisher,
+    inject: [SketchStore, SketchBuilder, ListResolver, TickSlots],
+    useFactory: (store: SketchStore, builder: SketchBuilder, resolver: ListResolver, slots: TickSlots) =>
+      new SketchPublisher(store, builder, resolver, slots),
+  },
 ];
 
 /** What a process that serves `/v1/live` provides; {@link LiveOptions} and the catalogues come from outside. */
@@ -42,18 +49,21 @@ export const gatewayProviders: Provider[] = [
   LiveStats,
   {
     provide: LiveFeeds,
-    inject: [SnapshotTick, SnapshotStore, EntryDetails, CircleMembers, WindowCatalog, LiveOptions],
+    inject: [SnapshotTick, SnapshotStore, EntryDetails, CircleMembers, RankEstimates, WindowCatalog, LiveOptions],
     useFactory: (
       tick: SnapshotTick,
       store: SnapshotStore,
       details: EntryDetails,
       members: CircleMembers,
+      estimates: RankEstimates,
       windows: WindowCatalog,
-      { watchedChannelsMax, watchedMembersMax, pollEveryMs }: LiveOptions,
+      { watchedChannelsMax, watchedMembersMax, estimatedPlayersMax, pollEveryMs }: LiveOptions,
     ) => {
       const channels = new WatchBudget(watchedChannelsMax, 'players, ranges and circles');
       const circleMembers = new WatchBudget(watchedMembersMax, 'members of circles');
-      return new LiveFeeds({ store, details, tick, members, channels, circleMembers }, windows, pollEveryMs);
+      const estimatedPlayers = new WatchBudget(estimatedPlayersMax, 'players');
+      const budgets = { channels, circleMembers, estimatedPlayers };
+      return new LiveFeeds({ store, details, tick, members, estimates, ...budgets }, windows, pollEveryMs);
     },
   },
   {

@@ -93,25 +93,27 @@ function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): Ran
   return entriesInStyle(snapshot, style)?.slice(0, shown) ?? null;
 }
 
-/** A whole channel, as every channel sends it. */
+/** A whole channel, as every channel sends it. `more` is what it says beside. */
 export function snapshotFrame(
   now: { seq: number; asOfMs: number; total: number },
   rankStyle: RankStyle,
   entries: readonly RankedEntry[],
+  more: object = {},
 ): SharedFrame {
   const { seq, asOfMs, total } = now;
-  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, rankStyle, entries });
+  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, ...more, rankStyle, entries });
 }
 
-/** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. */
+/** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. `more` is what it says beside. */
 export function deltaFrame(
   now: { seq: number; asOfMs: number; total: number },
   previousSeq: number,
   changes: readonly object[],
   copiesMax?: number,
+  more: object = {},
 ): SharedFrame {
   const { seq, asOfMs, total } = now;
-  return new SharedFrame('delta', { seq, previousSeq, asOf: toTimestamp(asOfMs), total, changes }, copiesMax);
+  return new SharedFrame('delta', { seq, previousSeq, asOf: toTimestamp(asOfMs), total, ...more, changes }, copiesMax);
 }
 
 /** Sends a channel's frame to each of its subscribers. */

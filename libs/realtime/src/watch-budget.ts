@@ -1,6 +1,6 @@
 import { LadderError } from '@laddercast/domain';
 
-/** What is left of what a process can keep exact at every tick. */
+/** What is left of what a process can look at on every tick. */
 export class WatchBudget {
   /** @param what for the refusal: `channels`, `members of circles` */
   constructor(
@@ -8,10 +8,15 @@ export class WatchBudget {
     private readonly what: string,
   ) {}
 
-  /** @throws SUBSCRIPTION_LIMIT when no more can be kept exact */
+  /** Whether so much can be taken. */
+  has(count = 1): boolean {
+    return this.left >= count;
+  }
+
+  /** @throws SUBSCRIPTION_LIMIT when no more can be watched */
   take(count = 1): void {
-    if (this.left < count) {
-      const detail = `This gateway watches as many ${this.what} as it can keep exact; ask for the top, or connect to another.`;
+    if (!this.has(count)) {
+      const detail = `This gateway watches as many ${this.what} as it can; ask for the top, or connect to another.`;
       throw new LadderError('SUBSCRIPTION_LIMIT', detail);
     }
     this.left -= count;

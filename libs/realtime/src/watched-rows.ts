@@ -1,4 +1,4 @@
-import { diffRows, LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { diffRows, LadderError, type RankAccuracy, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ResolvedList } from '@laddercast/queries';
 import type { LiveChannel, LiveSubscription } from './live-subscription.js';
@@ -14,6 +14,8 @@ export interface RowsReading {
   entries: RankedEntry[];
   /** Players who stand among them without a row: they are not listed. */
   hidden: ReadonlySet<string>;
+  /** Where ranks are estimated: how far off they are at most, for the list as of then (Unix ms). */
+  estimate?: { errorBound: number; asOfMs: number } | null;
 }
 
 /** What a channel shows, in which style of ranks. */
@@ -69,24 +71,25 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   }
 
   snapshot(): SharedFrame {
-    const { seq, asOfMs, total, entries } = this.rows!;
+    const { seq, asOfMs, total, entries, estimate } = this.rows!;
     const { style } = this.watch;
-    this.frame ??= snapshotFrame({ seq, asOfMs, total }, style, entries);
+    this.frame ??= snapshotFrame({ seq, asOfMs, total }, style, entries, accuracyOf(estimate));
     return this.frame;
   }
 
   /** Takes a new reading, and sends what is different. */
   advance(rows: RowsReading, seq: number, asOfMs: number): void {
     const before = this.rows;
-    this.rows = { ...rows, seq, asOfMs };
+    this.rows = { ...rows, seq, asOfMs: rows.estimate?.asOfMs ?? asOfMs };
     this.frame = null;
     if (before === null) {
       this.toldSeq = seq;
       return;
     }
     const changes = diffRows(before.entries, rows.entries);
-    if (changes.length === 0 && rows.total === before.total) return;
-    const frame = deltaFrame(this.rows, this.toldSeq, changes);
+    const isAsGood = rows.estimate?.errorBound === before.estimate?.errorBound;
+    if (changes.length === 0 && rows.total === before.total && isAsGood) return;
+    const frame = deltaFrame(this.rows, this.toldSeq, changes, undefined, accuracyOf(rows.estimate));
     this.toldSeq = seq;
     sendToAll(this.subscribers, frame);
   }
@@ -105,6 +108,10 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     this.onLeave(this);
   }
 }
+
+/** What frames say of ranks that were estimated. */
+const accuracyOf = (estimate: RowsReading['estimate']): { accuracy?: RankAccuracy; errorBound?: number } =>
+  estimate ? { accuracy: 'estimated', errorBound: estimate.errorBound } : {};
 
 /** The watched channels of one kind of one list: read anew on every tick, each once, however many subscribe. */
 export class WatchedRows<Watch extends StyledWatch> {
@@ -145,6 +152,11 @@ export class WatchedRows<Watch extends StyledWatch> {
 
   *subscribers(): Iterable<LiveSubscription> {
     for (const channel of this.channels.values()) yield* channel.subscribers;
+  }
+
+  /** Whether the watch is served already, or one more can be. */
+  hasRoomFor(watch: Watch): boolean {
+    return this.channels.has(this.reader.keyOf(watch)) || this.budget.has();
   }
 
   get isEmpty(): boolean {

@@ -14,6 +14,8 @@ export interface ServerFrame {
   entries?: RankedEntry[];
   changes?: ({ playerId: string; rank: number | null; score?: number } & Record<string, unknown>)[];
   problem?: Problem;
+  accuracy?: 'estimated';
+  errorBound?: number;
   window?: string;
 }
 

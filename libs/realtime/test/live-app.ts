@@ -3,7 +3,7 @@ import { Test } from '@nestjs/testing';
 import { Authenticator } from '@laddercast/commands';
 import { BoardCatalog, WindowCatalog, type ApiKeyStore } from '@laddercast/ledger';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
-import { CircleMembers, EntryDetails, ListResolver } from '@laddercast/queries';
+import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import { createLiveAdapter, gatewayProviders, LiveOptions, RankGateway } from '@laddercast/realtime';
 import { SignJWT } from 'jose';
 import type { TestBoards } from './boards.js';
@@ -37,6 +37,7 @@ export interface LivePorts {
   announcements: Announcements;
   details: EntryDetails;
   members: CircleMembers;
+  estimates: RankEstimates;
 }
 
 /** A gateway process: a real HTTP server on a free port, over the ports given. */
@@ -52,6 +53,7 @@ export async function startLiveApp(ports: LivePorts, options: Partial<LiveOption
       { provide: Announcements, useValue: ports.announcements },
       { provide: EntryDetails, useValue: ports.details },
       { provide: CircleMembers, useValue: ports.members },
+      { provide: RankEstimates, useValue: ports.estimates },
       { provide: ListResolver, useValue: ports.resolver },
       { provide: Authenticator, useValue: new Authenticator(keys, JWT_SECRET) },
       { provide: BoardCatalog, useValue: ports.boards.catalog() },

@@ -1,11 +1,20 @@
-import { AllTickSlots, RankDeltaPublisher, SnapshotTick, type LiveOptions } from '@laddercast/realtime';
+import { SketchBuilder, type SketchCache } from '@laddercast/projections';
+import {
+  AllTickSlots,
+  RankDeltaPublisher,
+  SketchPublisher,
+  SnapshotTick,
+  type LiveOptions,
+} from '@laddercast/realtime';
 import type { ListNames } from '@laddercast/queries';
 import { afterEach, beforeEach } from 'vitest';
 import { ListWriter, TestBoards, TestFriends, TestProfiles } from './boards.js';
+import { estimatesOver } from './estimates.js';
 import { LiveClient } from './follower.js';
 import { assertMatchesAsyncApi } from './frame-schemas.js';
 import { startLiveApp, type LiveApp } from './live-app.js';
 import { MemoryAnnouncements, MemoryRankProjection, MemorySnapshotStore } from './memory-ports.js';
+import { MemorySketchStore } from './memory-sketch-store.js';
 
 const push = { intervalMs: 20, top: 100 };
 
@@ -29,9 +38,14 @@ export class MemoryLive {
   announcements = new MemoryAnnouncements();
   profiles = new TestProfiles(this.announcements);
   friends = new TestFriends();
+  sketchStore = new MemorySketchStore();
+  /** The most marks of a sketch. */
+  marksMax = 1000;
   publisher = this.newPublisher();
   apps: LiveApp[] = [];
   private clients: LiveClient[] = [];
+  private sketchPublisher: SketchPublisher | null = null;
+  private sketches: SketchCache[] = [];
 
   constructor() {
     beforeEach(() => this.begin());
@@ -41,7 +55,10 @@ export class MemoryLive {
   async gateway(options: Partial<LiveOptions> = {}): Promise<LiveApp> {
     const { boards, store, announcements } = this;
     const ports = { boards, store, announcements, resolver: boards.resolver, details: this.profiles.details() };
-    const app = await startLiveApp({ ...ports, members: this.friends.members() }, options);
+    const { estimates, sketches } = estimatesOver(this.projection, this.sketchStore, this.marksMax);
+    sketches.start();
+    this.sketches.push(sketches);
+    const app = await startLiveApp({ ...ports, members: this.friends.members(), estimates }, options);
     this.apps.push(app);
     return app;
   }
@@ -57,12 +74,22 @@ export class MemoryLive {
     return ListWriter.of(this.projection, resolved);
   }
 
+  /** Publishes sketches from now on, each of so many marks at most. */
+  sketch(marksMax: number): void {
+    this.marksMax = marksMax;
+    const builder = new SketchBuilder(this.projection, this.sketchStore, marksMax);
+    this.sketchPublisher = new SketchPublisher(this.sketchStore, builder, this.boards.resolver, new AllTickSlots());
+    this.sketchPublisher.start();
+  }
+
   private begin(): void {
     this.projection = new MemoryRankProjection();
     this.boards = new TestBoards(this.projection);
     this.boards.create('blitz', { order: 'desc', operator: 'best', push });
     this.boards.create('club', { order: 'desc', operator: 'best', visibility: 'private', push });
     this.store = new MemorySnapshotStore();
+    this.sketchStore = new MemorySketchStore();
+    this.marksMax = 1000;
     this.announcements = new MemoryAnnouncements();
     this.profiles = new TestProfiles(this.announcements);
     this.friends = new TestFriends();
@@ -75,7 +102,9 @@ export class MemoryLive {
   private async end(): Promise<void> {
     for (const client of this.clients) client.socket.terminate();
     await Promise.all(this.apps.map((app) => app.close()));
-    await this.publisher.stop();
+    await Promise.all([this.publisher, this.sketchPublisher, ...this.sketches].map((one) => one?.stop()));
+    this.sketchPublisher = null;
+    this.sketches = [];
     for (const frame of this.clients.flatMap((client) => client.frames)) assertMatchesAsyncApi(frame);
   }
 

@@ -3,6 +3,7 @@ import {
   compareSortKeys,
   decodeSortKey,
   LadderError,
+  markStepOf,
   ranksFromTop,
   type RankStyle,
   type SortKey,
@@ -16,6 +17,7 @@ import {
   SnapshotStore,
   type Announcement,
   type ListRef,
+  type MarksReading,
   type PageReading,
   type PlayerReading,
   type ProjectedChange,
@@ -101,6 +103,18 @@ export class MemoryRankProjection extends RankProjection {
     this.lists.delete(keyOf(list));
   }
 
+  override async readMarks(list: RankList, marksMax: number): Promise<MarksReading> {
+    const keys = this.sortedKeys(list);
+    const step = markStepOf(keys.length, marksMax);
+    const marks = keys.filter((_, index) => index % step === 0 || index === keys.length - 1);
+    return { ...this.reading(list), shards: [{ total: keys.length, step, keys: marks }] };
+  }
+
+  override async sortKeys(list: RankList, playerIds: readonly string[]): Promise<(SortKey | null)[]> {
+    const { entries } = this.listOf(list);
+    return playerIds.map((playerId) => entries.get(playerId)?.key ?? null);
+  }
+
   override rankOfKey = unused;
   override placement = unused;
   override lookupStates = unused;
@@ -121,12 +135,13 @@ export class MemoryRankProjection extends RankProjection {
 
   private rows(list: RankList, style: RankStyle): ProjectedEntry[] {
     if (list.edition === undefined) assertStyleKept(list, style);
-    const entries = [...this.listOf(list).entries.values()]
-      .flatMap(({ key }) => (key ? [key] : []))
-      .sort(compareSortKeys)
-      .map((key) => decodeSortKey(list.ordering, key));
+    const entries = this.sortedKeys(list).map((key) => decodeSortKey(list.ordering, key));
     const ranks = ranksFromTop(entries, style);
     return entries.map((entry, index) => ({ rank: ranks[index]!, ...entry }));
+  }
+
+  private sortedKeys(list: RankList): SortKey[] {
+    return [...this.listOf(list).entries.values()].flatMap(({ key }) => (key ? [key] : [])).sort(compareSortKeys);
   }
 
   private reading(list: RankList): Reading {

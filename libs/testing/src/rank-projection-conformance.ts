@@ -1,5 +1,5 @@
 import { sleep } from '@laddercast/platform';
-import { GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type BoardOrdering } from '@laddercast/domain';
+import { errorBoundOf, GLOBAL_SCOPE, GUILDS_SCOPE, RankSketch, shardOf, type BoardOrdering } from '@laddercast/domain';
 import { FIRST_GENERATION } from '@laddercast/projections';
 import type { RankList, RankProjection } from '@laddercast/projections';
 import fc from 'fast-check';
@@ -92,6 +92,48 @@ export function rankProjectionConformance({
 
   describe('reading', () => {
     rankReadingsConformance({ withScenario, runs });
+
+    it('reads marks that say of every key where it stands, as near as they claim', () =>
+      fc.assert(
+        fc.asyncProperty(anyRankScenario(60), fc.integer({ min: 1, max: 70 }), (scenario, marksMax) =>
+          withScenario(scenario, async ({ list, oracle }) => {
+            const { entries } = oracle;
+            const { shards, ...reading } = await projection().readMarks(list, marksMax);
+            expect(reading).toEqual(await projection().total(list));
+            const step = Math.max(1, Math.floor(entries.length / marksMax));
+            for (const [shard, marks] of shards.entries()) {
+              const keys = entries
+                .filter(({ playerId }) => shardOf(playerId, list.shards) === shard)
+                .map((entry) => sortKeyOf(list.ordering, entry));
+              const isMark = (index: number): boolean => index % step === 0 || index === keys.length - 1;
+              expect(marks).toEqual({ total: keys.length, step, keys: keys.filter((_, index) => isMark(index)) });
+            }
+            const sketch = new RankSketch(shards);
+            for (const [index, entry] of entries.entries()) {
+              const estimate = sketch.estimate(sortKeyOf(list.ordering, entry));
+              expect(Math.abs(estimate.likely - index)).toBeLessThanOrEqual(errorBoundOf(estimate));
+            }
+          }),
+        ),
+        { numRuns: runs },
+      ));
+
+    it('gives the sort key of each player in the order asked, null where there is no entry', () =>
+      fc.assert(
+        fc.asyncProperty(anyRankScenario(60), (scenario) =>
+          withScenario(scenario, async ({ list, oracle }) => {
+            const asked = ['nobody', ...scenario.history.map(({ playerId }) => playerId)];
+            const entryOf = new Map(oracle.entries.map((entry) => [entry.playerId, entry]));
+            expect(await projection().sortKeys(list, asked)).toEqual(
+              asked.map((playerId) => {
+                const entry = entryOf.get(playerId);
+                return entry ? sortKeyOf(list.ordering, entry) : null;
+              }),
+            );
+          }),
+        ),
+        { numRuns: runs },
+      ));
 
     it('says where a player would stand after and before a change', () =>
       fc.assert(

@@ -7,6 +7,7 @@ import {
   LadderError,
   RANK_STYLES,
   validationFailed,
+  type RankAccuracy,
   type RankStyle,
   type WindowKind,
 } from '@laddercast/domain';
@@ -20,6 +21,9 @@ import {
 } from '@nestjs/common';
 import { plainToInstance, Transform } from 'class-transformer';
 import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
   IsIn,
   IsInt,
   IsNumber,
@@ -65,6 +69,14 @@ function splitColumns(value: Record<string, unknown>): { others: object; columns
   const others = Object.entries(value).filter((entry) => !isColumn(entry));
   return { others: Object.fromEntries(others), columns: Object.fromEntries(numbers) as object };
 }
+
+/** JSON numbers, separated by commas. */
+const NumberList = (): PropertyDecorator =>
+  Transform(({ value }: { value: unknown }) =>
+    typeof value === 'string' ? value.split(',').map((part) => (JSON_NUMBER.test(part) ? Number(part) : part)) : value,
+  );
+
+const ACCURACIES: readonly RankAccuracy[] = ['exact', 'estimated'];
 
 /** A kind and an opaque id, or the value of an attribute. */
 const SCOPE_LENGTH_MAX = 200;
@@ -142,9 +154,10 @@ export class PlayerParameters extends ListParameters {
   @IsIn(['last'])
   fallback?: 'last';
 
+  /** `estimated`: out of the list's sketch, without neighbours. */
   @IsOptional()
-  @IsIn(['exact'])
-  accuracy?: 'exact';
+  @IsIn(ACCURACIES)
+  accuracy?: RankAccuracy;
 }
 
 export class ScoreParameters extends ListParameters {
@@ -155,6 +168,52 @@ export class ScoreParameters extends ListParameters {
   @IsOptional()
   @ColumnValues()
   columns?: Record<string, number>;
+
+  @IsOptional()
+  @IsIn(ACCURACIES)
+  accuracy?: RankAccuracy;
+}
+
+const PERCENTILES_MAX = 20;
+
+/** Query parameters of percentiles; they are of ordinal ranks. */
+export class PercentilesParameters {
+  /** Percentiles, 0-100, separated by commas; at most 20. */
+  @NumberList()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(PERCENTILES_MAX)
+  @IsNumber({}, { each: true })
+  @Min(0, { each: true })
+  @Max(100, { each: true })
+  at!: number[];
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  window?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(SCOPE_LENGTH_MAX)
+  scope?: string;
+
+  /** RFC 3339: the board as it stood then, where it keeps that. */
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  asOf?: string;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(0)
+  minVersion?: number;
+
+  /** Default: estimated. */
+  @IsOptional()
+  @IsIn(ACCURACIES)
+  accuracy?: RankAccuracy;
 }
 
 /** Query parameters of a circle's board: a page may hold it whole. */
@@ -229,7 +288,6 @@ const UNBUILT_PARAMETERS = new Map<string, (value: unknown) => boolean>([
   ['cursor', () => true],
   ['aroundScore', () => true],
   ['aroundRank', () => true],
-  ['accuracy', (value) => value === 'estimated'],
 ]);
 
 const unknownParameters = (names: string[]): LadderError =>

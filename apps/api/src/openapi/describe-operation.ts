@@ -98,9 +98,10 @@ const QUERY_PARAMETERS: Record<string, string> = {
   above: 'Neighbours above, instead of around.',
   below: 'Neighbours below, instead of around.',
   fallback: '`last`: for a player without entry, the end of the list instead of 404.',
-  accuracy: 'Only exact so far.',
+  accuracy: 'exact: counted; estimated: by the sketch of the list, with an `errorBound`.',
   score: 'A JSON number.',
   columns: '`columns.moves=31`: one parameter for each extra column; those left out are taken as the worst there are.',
+  at: 'Percentiles, separated by commas: `50,90,99`.',
   state: 'Only windows in this state.',
   format: 'Default csv.',
   from: 'RFC 3339: nothing before it.',
@@ -149,7 +150,9 @@ function queryParameters({ query, parameters = {} }: OperationDescription): Part
   return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(([name, parameter]) => {
     const description = parameters[name] ?? QUERY_PARAMETERS[name];
     if (!description) throw new Error(`?${name} has no description in QUERY_PARAMETERS.`);
-    return { name, in: 'query', required: required.includes(name), description, schema: parameter };
+    // Lists are one parameter, separated by commas.
+    const form = parameter['type'] === 'array' ? { style: 'form', explode: false } : {};
+    return { name, in: 'query', required: required.includes(name), description, ...form, schema: parameter };
   });
 }
 

@@ -107,6 +107,9 @@ const envelope = {
   rankStyle: oneOf(...RANK_STYLES),
 };
 
+const errorBound = count('How far off an estimated rank is at most, as of asOf.');
+const accuracy = { accuracy: oneOf('exact', 'estimated'), errorBound };
+
 const movement = object({
   before: { ...orNull(count(undefined, 1)), description: 'The rank that the previous entry would have now.' },
   after: count(undefined, 1),
@@ -200,8 +203,9 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     ...envelope,
     entry: {
       anyOf: [
-        object({ ...ranked, percentile: { type: 'number', minimum: 0, maximum: 100 }, accuracy: oneOf('exact') }, [
+        object({ ...ranked, percentile: { type: 'number', minimum: 0, maximum: 100 }, ...accuracy }, [
           'change',
+          'errorBound',
         ]),
         { type: 'null' },
       ],
@@ -209,7 +213,19 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     neighbours: list(ref('RankedEntry')),
   }),
   PlayerHistory: HISTORY_SCHEMA,
-  RankOfScore: object({ ...envelope, rank: count(undefined, 1), accuracy: oneOf('exact') }),
+  RankOfScore: object({ ...envelope, rank: count(undefined, 1), ...accuracy }, ['errorBound']),
+  Percentiles: object({
+    ...envelope,
+    accuracy: oneOf('exact', 'estimated'),
+    percentiles: list(
+      object({
+        percentile: { type: 'number', minimum: 0, maximum: 100 },
+        rank: orNull(count('The nearest to the percentile.', 1)),
+        score: orNull({ type: 'number' }),
+        errorBound: count("How far the rank of the score's entry is from `rank` at most, as of asOf."),
+      }),
+    ),
+  }),
   CirclePage: object({
     ...envelope,
     total: count('How many of the circle have an entry.'),
@@ -263,10 +279,15 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     {
       playerIds: { ...list(opaqueId), minItems: 1, maxItems: 500 },
       ranked: { type: 'boolean', description: 'Order the players among themselves.' },
+      accuracy: oneOf('exact', 'estimated'),
     },
-    ['ranked'],
+    ['ranked', 'accuracy'],
   ),
-  PlayersLookup: object({ ...envelope, entries: list({ anyOf: [ref('RankedEntry'), { type: 'null' }] }) }),
+  PlayersLookup: object({
+    ...envelope,
+    accuracy: oneOf('exact', 'estimated'),
+    entries: list({ anyOf: [object({ ...entry, errorBound }, ['errorBound']), { type: 'null' }] }),
+  }),
   NewApiKey: object({
     name: { type: 'string', minLength: 1, maxLength: 100 },
     scopes: { ...list(oneOf(...KEY_SCOPES)), minItems: 1 },

@@ -1,4 +1,10 @@
-import { EntriesParameters, ListParameters, PlayerParameters, ScoreParameters } from '../../http/parameters.js';
+import {
+  EntriesParameters,
+  ListParameters,
+  PercentilesParameters,
+  PlayerParameters,
+  ScoreParameters,
+} from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const envelope = {
@@ -61,6 +67,10 @@ export const RANKS = {
   getPlayer: {
     tag: 'Ranks',
     summary: 'Read a player with rank, percentile and neighbours',
+    description:
+      'With `accuracy=estimated` the rank is out of the sketch of the list, which is some seconds old at most: cheap at any ' +
+      'size, never further off than `errorBound` as of `asOf`, and without neighbours. Where there is no sketch (of ended ' +
+      'windows, say) the answer is exact, and says so.',
     callers: 'reader',
     query: PlayerParameters,
     headers: ['If-None-Match'],
@@ -80,7 +90,7 @@ export const RANKS = {
     summary: 'Ask which rank a score would get',
     description:
       'In ordinal style after equal ones where ties go to the earliest, before them where they go to the latest; in ' +
-      'other styles with them.',
+      'other styles with them. `accuracy=estimated` as for a player.',
     callers: 'reader',
     query: ScoreParameters,
     headers: ['If-None-Match'],
@@ -95,9 +105,36 @@ export const RANKS = {
     },
     errors: [...READ_ERRORS, 'COLUMNS_MISMATCH'],
   },
+  getPercentiles: {
+    tag: 'Ranks',
+    summary: 'Read the scores at some percentiles',
+    description:
+      'The percentile of a rank is 100 × (total − rank) / max(1, total − 1): 100 for the first place. For each that is asked ' +
+      'for `rank` is the nearest ordinal rank (of two the better), and `score` that of an entry whose own rank is at most ' +
+      '`errorBound` away from it. Out of the sketch of the list; with `accuracy=exact` read row by row.',
+    callers: 'reader',
+    query: PercentilesParameters,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'In the order asked; rank and score are null where there are no entries.',
+        schema: 'Percentiles',
+        headers: CACHE_HEADERS,
+        example: {
+          ...envelope,
+          total: 1_000_000,
+          accuracy: 'estimated',
+          percentiles: [{ percentile: 99, rank: 10_001, score: 2410, errorBound: 1 }],
+        },
+      },
+      304: NOT_MODIFIED,
+    },
+    errors: READ_ERRORS.filter((code) => code !== 'NOT_SUPPORTED'),
+  },
   lookupPlayers: {
     tag: 'Ranks',
     summary: 'Read up to 500 players at once',
+    description: '`accuracy: estimated` as for a single player: each entry has its `errorBound`.',
     callers: 'reader',
     query: ListParameters,
     body: { schema: 'PlayerLookup', examples: { two: { playerIds: ['ada', 'bob'], ranked: false } } },
@@ -105,7 +142,7 @@ export const RANKS = {
       200: {
         description: 'In the order asked, null where there is no entry; with `ranked` only entries, the best first.',
         schema: 'PlayersLookup',
-        example: { ...envelope, entries: [entry, null] },
+        example: { ...envelope, accuracy: 'exact', entries: [entry, null] },
       },
     },
     errors: READ_ERRORS,

@@ -26,7 +26,7 @@ const result = {
     after: 17,
     delta: null,
     accuracy: 'estimated',
-    errorBound: 0,
+    errorBound: 3,
     total: 1042,
     asOf: '2026-11-20T18:00:00.012Z',
   },
@@ -39,6 +39,7 @@ export const SCORES = {
     description:
       'Answered once the score is durable. `submissionId` (or the Idempotency-Key header) makes retries safe: it counts once ' +
       'on a board, and a repetition gets the first answer again with `replayed: true`. Without either each request counts. ' +
+      'The rank is estimated by a sketch of the list, some seconds old at most; with `Prefer: wait` it is counted. ' +
       'Needs a key with the scope scores:write, or the token of the player itself where `submitters` is `players`.',
     callers: 'identified',
     headers: ['Idempotency-Key', 'Prefer'],

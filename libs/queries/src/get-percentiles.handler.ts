@@ -1,0 +1,67 @@
+import { LadderError, rankAtPercentile, toRankScore } from '@laddercast/domain';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { ListSketch } from '@laddercast/projections';
+import { ListReader } from './list-reader.js';
+import type { ResolvedList } from './list-resolver.js';
+import { GetPercentilesQuery, type Percentile, type Percentiles } from './queries.js';
+import { RankEstimates } from './rank-estimates.js';
+
+/** How often a list that shrinks under the reading is read anew. */
+const TRIES_MAX = 3;
+
+/** The scores at percentiles of a list: out of its sketch, or read row by row. */
+@QueryHandler(GetPercentilesQuery)
+export class GetPercentilesHandler implements IQueryHandler<GetPercentilesQuery> {
+  constructor(
+    private readonly reader: ListReader,
+    private readonly estimates: RankEstimates,
+  ) {}
+
+  async execute({ selection, at, accuracy }: GetPercentilesQuery): Promise<Percentiles> {
+    const { resolved } = await this.reader.open(selection);
+    const options = { style: 'ordinal' as const, minVersion: selection.minVersion };
+    const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
+    return sketched ? this.estimated(resolved, at, sketched) : this.exact(resolved, at);
+  }
+
+  private estimated(resolved: ResolvedList, at: readonly number[], sketched: ListSketch): Percentiles {
+    const { sketch, listVersion, asOfMs } = sketched;
+    const { total } = sketch;
+    const envelope = this.reader.envelope(resolved, 'ordinal', { total, listVersion }, asOfMs);
+    const percentiles = at.map((percentile): Percentile => {
+      const rank = rankAtPercentile(percentile, total);
+      const found = sketch.keyAt(rank);
+      if (found === null) return { percentile, rank: null, score: null, errorBound: 0 };
+      const score = toRankScore(resolved.list.ordering.order, found.key.score);
+      return { percentile, rank, score, errorBound: found.errorBound };
+    });
+    // Also where every entry is a mark: what is exact is read within the request.
+    return { ...envelope, accuracy: 'estimated', percentiles };
+  }
+
+  private async exact(resolved: ResolvedList, at: readonly number[]): Promise<Percentiles> {
+    const { list, ranks, edition } = resolved;
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const reading = await ranks.total(list);
+      const { total } = reading;
+      const percentiles = await Promise.all(
+        at.map(async (percentile): Promise<Percentile | null> => {
+          if (total === 0) return { percentile, rank: null, score: null, errorBound: 0 };
+          const rank = rankAtPercentile(percentile, total);
+          const [row] = (await ranks.page(list, rank - 1, 1, 'ordinal')).entries;
+          return row ? { percentile, rank, score: row.score, errorBound: 0 } : null;
+        }),
+      );
+      const found = percentiles.filter((one) => one !== null);
+      if (found.length === at.length) {
+        return { ...this.reader.envelope(resolved, 'ordinal', reading), accuracy: 'exact', percentiles: found };
+      }
+      if (edition !== null) {
+        const detail = 'Only the first places were kept; a percentile that was asked for is below them.';
+        throw new LadderError('SNAPSHOT_GONE', detail, { total });
+      }
+    }
+    const detail = 'The list changes faster than it is read; try again shortly.';
+    throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
+  }
+}

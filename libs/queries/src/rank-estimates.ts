@@ -1,0 +1,101 @@
+import {
+  errorBoundOf,
+  memberColumnBytes,
+  memberPrefixBytes,
+  type CountEstimate,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import type { ListSketch, RankProjection, SketchCache } from '@laddercast/projections';
+import { boardVersionOf } from './board-version.js';
+import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
+
+/** What an answer says of ranks that were estimated. */
+export interface EstimatedRank {
+  /** 1-based, in the style that was asked for. */
+  rank: number;
+  /** How far off it is at most, for the list as of `asOfMs` of its sketch. */
+  errorBound: number;
+}
+
+export interface PlayerEstimate extends EstimatedRank {
+  key: SortKey;
+}
+
+/** Players' places in a list as it was sketched. */
+export interface EstimateReading {
+  sketched: ListSketch;
+  /** Entries of the list; a player who came since stands in it, too. */
+  total: number;
+  /** In the order asked, null where there is no entry. */
+  players: (PlayerEstimate | null)[];
+}
+
+/** How a rank is read. */
+export interface EstimateOptions {
+  style: RankStyle;
+  minVersion?: number | undefined;
+}
+
+/** Ranks out of the sketches in memory: of lists that are read from the projection, in the styles that a sketch knows. */
+export class RankEstimates {
+  constructor(
+    private readonly projection: RankProjection,
+    private readonly sketches: SketchCache,
+  ) {}
+
+  /**
+   * The list's sketch; null where its ranks are not estimated: it is read from standings, there is no sketch now, or none
+   * that is as new as `minVersion`. Then they are to be counted.
+   */
+  async sketchOf(resolved: ResolvedList, { style, minVersion = 0 }: EstimateOptions): Promise<ListSketch | null> {
+    const { list, edition } = resolved;
+    if (edition !== null || list.scope === NEVER_USED_SCOPE || style === 'dense') return null;
+    const sketched = await this.sketches.get(list);
+    return sketched && boardVersionOf(resolved, sketched.listVersion, nowMs()) >= minVersion ? sketched : null;
+  }
+
+  /**
+   * Estimates the ranks of players by one look-up of each.
+   * @returns null as {@link sketchOf}
+   * @throws PROJECTION_UNAVAILABLE
+   */
+  async ofPlayers(
+    resolved: ResolvedList,
+    playerIds: readonly string[],
+    options: EstimateOptions,
+  ): Promise<EstimateReading | null> {
+    const sketched = await this.sketchOf(resolved, options);
+    if (sketched === null) return null;
+    const keys = await this.projection.sortKeys(resolved.list, playerIds);
+    const players = keys.map((key, at) => key && estimateOf(resolved, sketched, playerIds[at]!, key, options.style));
+    const total = players.reduce((most, one) => Math.max(most, one?.rank ?? 0), sketched.sketch.total);
+    return { sketched, total, players };
+  }
+}
+
+/** Where a player's key stands; what the list held of the player as it was sketched is not counted. */
+function estimateOf(
+  { list: { ordering } }: ResolvedList,
+  { sketch }: ListSketch,
+  playerId: string,
+  key: SortKey,
+  style: RankStyle,
+): PlayerEstimate {
+  const own = sketch.ownEntry(playerId, memberPrefixBytes(ordering), [key]);
+  return { key, ...rankOf(sketch.estimateOthers(counted(key, memberColumnBytes(ordering), style), own)) };
+}
+
+/** What stands before it is better: in the competition style by score and columns alone. */
+const counted = (key: SortKey, columnBytes: number, style: RankStyle): SortKey =>
+  style === 'competition' ? { score: key.score, member: key.member.subarray(0, columnBytes) } : key;
+
+/** The rank behind so many entries. */
+export const rankOf = (before: CountEstimate): EstimatedRank => ({
+  rank: before.likely + 1,
+  errorBound: errorBoundOf(before),
+});
+
+/** Whether an answer was counted, or estimated and how far off it can be. */
+export type Accuracy = { accuracy: 'exact' } | { accuracy: 'estimated'; errorBound: number };

@@ -1,0 +1,104 @@
+import { decodeSortKey, LadderError, type RankStyle } from '@laddercast/domain';
+import type { EntryDetails, RankEstimates, ResolvedList } from '@laddercast/queries';
+import { completedRows, shownOf } from './completed-rows.js';
+import { keyOfPlayerWatch, type PlayerWatch } from './player-rows.js';
+import type { RowsReader, RowsReading } from './watched-rows.js';
+
+/**
+ * Reads watched players that are more than can be kept exact: each has its own row alone, with its rank out of the list's
+ * sketch, by one pipelined look-up of all.
+ */
+export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
+  readonly atOnce = 1000;
+  /** The version of the list that the rows read last were estimated by. */
+  private readVersion: number | null = null;
+
+  constructor(
+    private readonly estimates: RankEstimates,
+    private readonly details: EntryDetails,
+  ) {}
+
+  keyOf(watch: PlayerWatch): string {
+    return keyOfPlayerWatch(watch);
+  }
+
+  /** @throws PROJECTION_UNAVAILABLE */
+  async read(resolved: ResolvedList, watches: readonly PlayerWatch[]): Promise<(RowsReading | LadderError)[]> {
+    const readings = new Map<PlayerWatch, RowsReading | LadderError>();
+    for (const style of new Set(watches.map((watch) => watch.style))) {
+      const ofStyle = watches.filter((watch) => watch.style === style);
+      const read = await this.readInStyle(resolved, ofStyle, style);
+      for (const [at, watch] of ofStyle.entries()) readings.set(watch, read[at]!);
+    }
+    return watches.map((watch) => readings.get(watch)!);
+  }
+
+  private async readInStyle(
+    resolved: ResolvedList,
+    watches: readonly PlayerWatch[],
+    style: RankStyle,
+  ): Promise<(RowsReading | LadderError)[]> {
+    if (style === 'dense' && resolved.edition === null) return watches.map(denseIsCounted);
+    const ids = [...new Set(watches.map(({ playerId }) => playerId))];
+    const { total, entries, estimateOf } =
+      resolved.edition === null ? await this.estimated(resolved, ids, style) : await standing(resolved, ids, style);
+    const rows = new Map((await completedRows(this.details, resolved, entries)).map((one) => [one.row.playerId, one]));
+    return watches.map(({ playerId, isOwn }) => {
+      const estimate = estimateOf(playerId);
+      const own = rows.get(playerId);
+      if (!own) return { total, entries: [], hidden: new Set(), estimate };
+      // As one who has no entry: that there is one is not for others either.
+      if (!own.isListed && !isOwn)
+        return { total, entries: [], hidden: new Set([playerId]), estimate: estimateOf(null) };
+      return { ...shownOf([own], total, isOwn ? playerId : null), estimate };
+    });
+  }
+
+  /**
+   * Whether there is a newer sketch than that of the rows, and no tick to come that would have them read again: the sketch
+   * follows the last tick of a list that became quiet.
+   * @param listVersion of the last tick
+   */
+  async isBehind(resolved: ResolvedList, listVersion: number): Promise<boolean> {
+    if (resolved.edition !== null || this.readVersion === null || this.readVersion === listVersion) return false;
+    const sketched = await this.estimates.sketchOf(resolved, { style: 'ordinal' });
+    return sketched?.listVersion === listVersion;
+  }
+
+  private async estimated(resolved: ResolvedList, ids: readonly string[], style: RankStyle): Promise<RowsOfPlayers> {
+    const reading = await this.estimates.ofPlayers(resolved, ids, { style });
+    if (reading === null) {
+      const detail = 'Ranks cannot be estimated now; try again shortly.';
+      throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 });
+    }
+    const { sketched, total, players } = reading;
+    this.readVersion = sketched.listVersion;
+    const { asOfMs } = sketched;
+    const found = new Map(players.flatMap((one, at) => (one ? [[ids[at]!, one] as const] : [])));
+    return {
+      total,
+      entries: [...found.values()].map(({ rank, key }) => ({ rank, ...decodeSortKey(resolved.list.ordering, key) })),
+      estimateOf: (id) => ({ errorBound: (id === null ? null : found.get(id)?.errorBound) ?? 0, asOfMs }),
+    };
+  }
+}
+
+interface RowsOfPlayers {
+  total: number;
+  entries: Parameters<typeof completedRows>[2];
+  /** Of a player without an entry, or null, there is nothing to be wrong about. */
+  estimateOf: (playerId: string | null) => RowsReading['estimate'];
+}
+
+/** A sketch knows entries, and not how many different values are among them. */
+const denseIsCounted = (): LadderError =>
+  new LadderError(
+    'SUBSCRIPTION_LIMIT',
+    'More players are watched here than are kept exact, and dense ranks are not estimated: watch in another style.',
+  );
+
+/** The ranks of standings are written. */
+async function standing(resolved: ResolvedList, ids: readonly string[], style: RankStyle): Promise<RowsOfPlayers> {
+  const { total, entries } = await resolved.ranks.lookup(resolved.list, ids, style);
+  return { total, entries: entries.filter((entry) => entry !== null), estimateOf: () => null };
+}

@@ -233,15 +233,6 @@ describe('requests that are wrong', () => {
       expect(`${problem['option'] as string} ${problem.detail}`).toContain(named);
       expect((await admin.get('/v1/boards/unbuilt')).status).toBe(404);
     });
-
-    it.each([
-      ['entries?cursor=start', 'cursor'],
-      ['entries?aroundScore=1', 'aroundScore'],
-      ['entries?aroundRank=1', 'aroundRank'],
-    ])('is refused by name as a parameter: %s', async (path, option) => {
-      const problem = expectProblem(await admin.get(`/v1/boards/open/${path}`), 'NOT_SUPPORTED');
-      expect(problem['option']).toBe(option);
-    });
   });
 
   describe('addresses', () => {

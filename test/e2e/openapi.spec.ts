@@ -27,6 +27,10 @@ const GOOD: Record<string, Call> = {
     query: '?limit=1&offset=1&window=alltime&scope=global&rankStyle=competition&minVersion=0',
   },
   getPlayer: { params: { board: 'open', player: 'ada' }, query: '?above=1&below=2&accuracy=exact' },
+  getPlayerHistory: {
+    params: { board: 'recorded', player: 'ada' },
+    query: '?limit=1&window=alltime&from=2026-11-20T18:00:00Z',
+  },
   getRankOfScore: { params: { board: 'columns' }, query: '?score=4.5&columns.moves=3&rankStyle=dense' },
   getStandings: { params: { player: 'ada' }, query: '?limit=2&window=alltime' },
   getPercentiles: { params: { board: 'open' }, query: '?at=50,99.5&accuracy=exact' },
@@ -149,6 +153,7 @@ describe('the OpenAPI document', () => {
     for (const id of ['open', 'doomed', 'spare']) await admin.makeBoard(id);
     await admin.makeBoard('columns', { columns: [{ name: 'moves', order: 'asc' }], dense: true });
     await admin.makeBoard('guilded', { scopes: ['global', 'guild'] });
+    await admin.makeBoard('recorded', { history: {}, change: true });
     await admin.makeBoard('closed', { visibility: 'private' });
     await admin.makeBoard('ending', { windows: ['daily'] });
   }, 90_000);
@@ -218,13 +223,15 @@ describe('the OpenAPI document', () => {
     for (const operationId of ['putPlayer', 'getPlayerProfile', ...people]) {
       await exercise(operationId, GOOD[operationId]!);
     }
-    await exercise('submitScore', { params: { board: 'guilded' }, body: { playerId: 'ada', score: 5 } });
+    for (const board of ['guilded', 'recorded']) {
+      await exercise('submitScore', { params: { board }, body: { playerId: 'ada', score: 5 } });
+    }
     for (const operationId of [...befriending, 'addCircleMember', 'removeCircleMember', 'getCircleMembers']) {
       await exercise(operationId, GOOD[operationId]!);
     }
     const circleBoards = ['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'];
     const ranks = ['getEntries', 'getPlayer', 'getRankOfScore', 'getPercentiles', 'getStandings'];
-    const lists = [...ranks, 'getWindows', 'getGuilds', ...circleBoards];
+    const lists = [...ranks, 'getPlayerHistory', 'getWindows', 'getGuilds', ...circleBoards];
     for (const operationId of lists) {
       const client = circleBoards.includes(operationId) ? admin : new RestClient(service.url);
       const readAgain = async (): Promise<number> => {
@@ -243,6 +250,7 @@ describe('the OpenAPI document', () => {
       params: { board: 'open' },
       body: { playerIds: ['bob', 'ada', 'nobody'], accuracy: 'estimated' },
     });
+    await exercise('getPlayer', { params: { board: 'recorded', player: 'ada' } });
     await exercise('exportWindow', GOOD['exportWindow']!);
     await exercise('lookupPlayers', GOOD['lookupPlayers']!);
     await exercise('lookupPlayers', { params: { board: 'open' }, body: { playerIds: ['bob', 'ada'], ranked: true } });
@@ -344,8 +352,9 @@ describe('the OpenAPI document', () => {
       ['putBoard', { ...GOOD['putBoard'], headers: { 'If-None-Match': '*' } }, 412],
       ['deleteBoard', { params: { board: 'open' }, headers: { 'If-Match': '"0-0"' } }, 412],
       ['submitScores', { ...GOOD['submitScores'], headers: { 'Idempotency-Key': 'one-for-all' } }, 400],
-      ['getEntries', { params: { board: 'open' }, query: '?cursor=start' }, 422],
+      ['getEntries', { params: { board: 'open' }, query: '?rankStyle=dense' }, 422],
       ['getPlayer', { params: { board: 'open', player: 'ada' }, query: '?rankStyle=dense' }, 422],
+      ['getPlayerHistory', { params: { board: 'open', player: 'ada' } }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&rankStyle=dense' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&columns.moves=3' }, 422],
       ['getRankOfScore', { params: { board: 'open' }, query: '?score=1&columns.moves=few' }, 400],

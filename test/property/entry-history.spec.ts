@@ -33,6 +33,8 @@ interface Scenario {
   changes: Change[];
   /** Which events each delivery holds, by numbers that are taken modulo the number of events. */
   deliveries: { of: number[]; process: number }[];
+  /** Decides the order in which all come once. */
+  mixing: number;
 }
 
 const anyScenario: fc.Arbitrary<Scenario> = fc.record({
@@ -49,6 +51,7 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   deliveries: fc.array(fc.record({ of: fc.array(fc.nat(), { maxLength: 12 }), process: fc.nat({ max: 1 }) }), {
     maxLength: 25,
   }),
+  mixing: fc.integer({ min: 1, max: 100 }),
 });
 
 /** The rank at which the fake list shows a version. */
@@ -182,7 +185,9 @@ describe("a player's history", () => {
               of: of.map((number) => records[number % records.length]!),
             }));
             // Whatever came before, every event comes at some time; two processes may have a lane for a moment.
-            batches.splice(batches.length / 2, 0, { process: 0, of: records });
+            const place = ({ position }: LogRecord): number => (position * scenario.mixing) % 101;
+            const inAnyOrder = [...records].sort((a, b) => place(a) - place(b));
+            batches.splice(batches.length / 2, 0, { process: 0, of: inAnyOrder });
             for (let at = 0; at < batches.length; at += 2) {
               await Promise.all(
                 batches.slice(at, at + 2).map(({ of, process }) => sagas[process]!.record({ lane: 0, records: of })),

@@ -40,6 +40,9 @@ export class BoardPlay {
   /** The lists that were there, and until when they were the present ones: what a stable read may show. */
   private readonly past: { untilMs: number; rows: Map<string, unknown> }[] = [];
 
+  /** Whether the model may be ahead of the ranks: a removal does not wait until it is projected. */
+  private isAhead = false;
+
   private constructor(
     private readonly options: PlayOptions,
     readonly board: BoardUnderTest,
@@ -109,6 +112,8 @@ export class BoardPlay {
     const playerId = dice.oneOf(players);
     const run = this.run();
     this.changes();
+    if (this.isAhead) await this.options.reads.caughtUp(this.board);
+    this.isAhead = false;
     const before = model.rowOf('alltime', playerId);
     const answer = await admin.post(`${this.path}/scores`, this.bodyOf(playerId, run), { Prefer: 'wait=10' });
     expect(answer.status, answer.text).toBe(200);
@@ -150,6 +155,7 @@ export class BoardPlay {
     this.changes();
     const { status, text } = await admin.delete(`${this.path}/players/${encodeURIComponent(playerId)}`);
     expect(status, text).toBe(this.board.model.remove(playerId) ? 200 : 404);
+    this.isAhead = true;
   }
 
   /** An operator sets an entry: when, only the service knows. */

@@ -1,14 +1,13 @@
 import type { Identity } from '@laddercast/commands';
-import { GetEntriesQuery, ListResolver, type EntriesPage } from '@laddercast/queries';
+import { ListResolver, type EntriesPage } from '@laddercast/queries';
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, OmitType } from '@nestjs/swagger';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { entriesQueryOf } from './http/entries-query.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
 import { BoardIdPipe, EntriesParameters, QueryPipe } from './http/parameters.js';
-
-const ENTRIES_DEFAULT = 50;
 
 /** Query parameters of the list of guilds: it has no scopes. */
 export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as const) {}
@@ -29,8 +28,7 @@ export class GuildBoardsController {
     @Query(QueryPipe) parameters: GuildsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<EntriesPage> {
-    const { offset = 0, limit = ENTRIES_DEFAULT } = parameters;
     const selection = { ...selectionOf(this.resolver.board(boardId), parameters, identity), ofGuilds: true };
-    return this.queries.execute(new GetEntriesQuery(selection, offset, limit));
+    return this.queries.execute(entriesQueryOf(selection, parameters, identity));
   }
 }

@@ -1,7 +1,6 @@
 import { unknownFields, type Identity } from '@laddercast/commands';
 import { faultOfOpaqueId, validationFailed, type RankAccuracy } from '@laddercast/domain';
 import {
-  GetEntriesQuery,
   GetPercentilesQuery,
   GetPlayerQuery,
   GetRankOfScoreQuery,
@@ -18,6 +17,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } 
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { entriesQueryOf } from './http/entries-query.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf, unlistedShownTo } from './http/list-selection.js';
 import {
@@ -31,7 +31,6 @@ import {
   ScoreParameters,
 } from './http/parameters.js';
 
-const ENTRIES_DEFAULT = 50;
 const AROUND_DEFAULT = 5;
 const LOOKUPS_MAX = 500;
 
@@ -51,9 +50,7 @@ export class RanksController {
     @CurrentIdentity() identity: Identity,
   ): Promise<EntriesPage> {
     const selection = this.select(boardId, parameters, identity);
-    return this.queries.execute(
-      new GetEntriesQuery(selection, parameters.offset ?? 0, parameters.limit ?? ENTRIES_DEFAULT),
-    );
+    return this.queries.execute(entriesQueryOf(selection, parameters, identity));
   }
 
   @Get('players/:player')

@@ -110,6 +110,20 @@ describe('a board definition', () => {
     }
   });
 
+  it('records a history only where it is asked to, an hour at a time and for 90 days unless it says so', () => {
+    expect(parseBoardDefinition(BOARD)).toMatchObject({ history: null, change: false });
+    const history = { everyMinutes: 60, keepDays: 90 };
+    expect(parseBoardDefinition({ ...BOARD, history: {} })).toMatchObject({ history });
+    for (const given of [{ everyMinutes: 0 }, { everyMinutes: 1441 }, { keepDays: 0 }, { keepDays: 3651 }]) {
+      expect(faultsOfBody({ ...BOARD, history: given }).map(({ pointer }) => pointer)).toEqual([
+        `/history/${Object.keys(given)[0]!}`,
+      ]);
+    }
+    expect(faultsOfBody({ ...BOARD, change: 'yes' })).toEqual([
+      { pointer: '/change', message: 'must be true or false' },
+    ]);
+  });
+
   it('names in its faults nothing twice, whatever a field is called', () => {
     expect(faultsOfBody({ operator: 'best' })).toEqual([{ pointer: '/order', message: 'is required' }]);
     expect(faultsOfBody({ ...BOARD, order: 'up' })).toEqual([
@@ -145,6 +159,8 @@ describe('a board definition', () => {
       timeZone: 'Asia/Kathmandu',
       snapshot: { keepEveryMinutes: 5 },
       limits: { scoreMin: 0 },
+      history: { everyMinutes: 5, keepDays: 30 },
+      change: true,
     };
     const definition = parseBoardDefinition({ ...BOARD, ...options }, 'blitz');
     expect(definition).toMatchObject(options);

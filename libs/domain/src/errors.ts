@@ -30,6 +30,7 @@ export const ERRORS = {
   GUILD_NOT_EMPTY: { status: 409, title: 'The guild has members', retriable: false },
   LIMIT_REACHED: { status: 409, title: 'There is no room for more', retriable: false },
   SNAPSHOT_GONE: { status: 410, title: 'The board as it stood then is not kept', retriable: false },
+  CURSOR_EXPIRED: { status: 410, title: 'The list as the cursor shows it is not kept any more', retriable: false },
   SUBSCRIPTION_EXISTS: { status: 409, title: 'The subscription id is in use on this socket', retriable: false },
   PRECONDITION_FAILED: { status: 412, title: 'The board is not as the request demands', retriable: false },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retriable: false },

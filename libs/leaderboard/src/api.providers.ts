@@ -12,9 +12,11 @@ import { BoardCatalog, Lanes, Ledger, PostgresDatabase, ScopeCatalog, WindowCata
 import { Environment } from '@laddercast/platform';
 import { RankProjection, SketchCache, SnapshotStore } from '@laddercast/projections';
 import {
+  EntriesPlaces,
   EntryDetails,
   ExportRows,
   ExportWindowHandler,
+  GetEntriesAroundHandler,
   GetEntriesHandler,
   GetHistoryHandler,
   GetPercentilesHandler,
@@ -25,7 +27,10 @@ import {
   ListReader,
   ListResolver,
   LookupPlayersHandler,
+  OpenEntriesHandler,
+  ReadCursorHandler,
   SnapshotCache,
+  StablePages,
 } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
 import { circleHandlers } from './circle.providers.js';
@@ -75,6 +80,12 @@ export const apiProviders: Provider[] = [
       new ListReader(resolver, details, snapshots),
   },
   {
+    provide: EntriesPlaces,
+    inject: [GetPlayerHandler],
+    useFactory: (players: GetPlayerHandler) => new EntriesPlaces(players),
+  },
+  { provide: StablePages, inject: [ListReader], useFactory: (reader: ListReader) => new StablePages(reader) },
+  {
     provide: ExportRows,
     inject: [PostgresDatabase, ScopeCatalog, ExtensionRegistry],
     useFactory: (database: PostgresDatabase, scopes: ScopeCatalog, registry: ExtensionRegistry) =>
@@ -88,9 +99,12 @@ export const apiProviders: Provider[] = [
   ResetBoardHandler,
   OverrideEntryHandler,
   ExportWindowHandler,
+  GetEntriesAroundHandler,
   GetEntriesHandler,
   GetHistoryHandler,
   GetPercentilesHandler,
+  OpenEntriesHandler,
+  ReadCursorHandler,
   GetPlayerHandler,
   GetRankOfScoreHandler,
   GetStandingsHandler,

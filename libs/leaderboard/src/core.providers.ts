@@ -16,11 +16,13 @@ import {
 import { Environment } from '@laddercast/platform';
 import {
   Announcements,
+  Checkpoints,
   CommittedPositions,
   LedgerCommittedPositions,
   ProjectionWatch,
   RankProjection,
   RedisAnnouncements,
+  RedisCheckpoints,
   RedisConnection,
   RedisLaneMarks,
   RedisRankProjection,
@@ -121,6 +123,12 @@ export const coreProviders: Provider[] = [
     inject: [RedisConnection, ProjectionWatch],
     useFactory: (redis: RedisConnection, watch: ProjectionWatch) =>
       new RedisRankProjection(redis, () => watch.assertWhole()),
+  },
+  {
+    provide: Checkpoints,
+    inject: [RedisConnection, ProjectionWatch],
+    useFactory: (redis: RedisConnection, watch: ProjectionWatch) =>
+      new RedisCheckpoints(redis, () => watch.assertWhole()),
   },
   {
     provide: SnapshotStore,

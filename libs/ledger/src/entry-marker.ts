@@ -41,8 +41,11 @@ export class EntryMarker {
     private readonly lanes: Lanes,
   ) {}
 
-  /** @throws AggregateError of what failed; it holds up no other board */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Marks every board that waits for it; returns how many were.
+   * @throws AggregateError of what failed; it holds up no other board
+   */
+  async run(signal: AbortSignal): Promise<number> {
     const boards = await this.database.query<MarkedBoard>(BOARDS_TO_MARK);
     await tryEach(boards, signal, async (board) => {
       const windows = await this.database.query<{ window_uid: number }>(RUNNING_WINDOWS_OF_BOARD, [board.board_uid]);
@@ -54,6 +57,7 @@ export class EntryMarker {
         [board.board_uid, board.definition_revision],
       );
     });
+    return boards.length;
   }
 
   /** Removed ones too: they come back marked. */

@@ -6,6 +6,8 @@ import { HeldLease } from './held-lease.js';
 import type { PostgresLeases } from './postgres-leases.js';
 
 const LOOK_EVERY_MS = 500;
+/** Where something was just removed, more is likely to come. */
+const LOOK_AGAIN_AFTER_MS = 50;
 const LEASE_TTL_MS = 5000;
 const RETRY = { firstMs: 500, maxMs: 10_000 };
 
@@ -45,17 +47,19 @@ export class LimitSchedule {
     return this.lease.stop();
   }
 
-  private async repeat(duty: { run(signal: AbortSignal): Promise<unknown> }, ending: AbortSignal): Promise<void> {
+  private async repeat(duty: { run(signal: AbortSignal): Promise<number> }, ending: AbortSignal): Promise<void> {
     let failures = 0;
     while (!ending.aborted) {
+      let done = 0;
       try {
-        await duty.run(ending);
+        done = await duty.run(ending);
         failures = 0;
       } catch (error) {
         if (!ending.aborted) this.options.onFailure(error);
         failures += 1;
       }
-      await sleep(failures === 0 ? LOOK_EVERY_MS : backoffMs(failures, RETRY.firstMs, RETRY.maxMs), ending);
+      const pauseMs = done > 0 ? LOOK_AGAIN_AFTER_MS : LOOK_EVERY_MS;
+      await sleep(failures === 0 ? pauseMs : backoffMs(failures, RETRY.firstMs, RETRY.maxMs), ending);
     }
   }
 }

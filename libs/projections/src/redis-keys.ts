@@ -31,7 +31,7 @@ export const distinctKey = (list: RankList, shard: number): string => `${shardTa
 /** How many checkpoints of a list can be open at once, each in a slot of its own. */
 export const CHECKPOINT_SLOTS = 4;
 
-/** The open checkpoints of a shard: a hash of slot → id, a space, when it closes (Unix ms). */
+/** The open checkpoints of a shard: a hash of slot → what is noted of it, a space, when it closes (Unix ms). */
 export const checkpointsKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:c`;
 
 /** What changed since a checkpoint: a sorted set of the entries as they were, and one of what became of their players. */

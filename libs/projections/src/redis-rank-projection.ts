@@ -37,6 +37,7 @@ export class RedisRankProjection extends RankProjection {
     private readonly redis: RedisConnection,
     private readonly assertReadable: () => void = () => undefined,
     private readonly pageLimits = PAGE_LIMITS,
+    private readonly checkpointChangesMax = shards.CHECKPOINT_CHANGES_MAX,
   ) {
     super();
     this.marks = new RedisLaneMarks(redis);
@@ -52,7 +53,9 @@ export class RedisRankProjection extends RankProjection {
   ): Promise<number> {
     let newer = 0;
     for (const chunk of chunksOf(changes, APPLY_CHUNK)) {
-      const [answer] = await this.run([shards.applyEntries(list, shard, chunk, keepUntilMs, isRecovery)]);
+      const [answer] = await this.run([
+        shards.applyEntries(list, shard, chunk, keepUntilMs, isRecovery, this.checkpointChangesMax),
+      ]);
       newer += answer!.newer;
       if (answer!.wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
     }

@@ -61,6 +61,7 @@ export function applyEntries(
   changes: readonly ProjectedChange[],
   keepUntilMs: number | null,
   isRecovery: boolean,
+  checkpointChangesMax = CHECKPOINT_CHANGES_MAX,
 ): ShardCall<{ newer: number; wantsLaterExpiry: boolean }> {
   const keys = new KeyNumbers(list, shard, shardHead(list, shard));
   const atMs = nowMs();
@@ -70,7 +71,7 @@ export function applyEntries(
     isRecovery ? 1 : 0,
     list.dense ? memberColumnBytes(list.ordering) : NO_COLUMNS,
     atMs,
-    Math.ceil(CHECKPOINT_CHANGES_MAX / list.shards),
+    Math.ceil(checkpointChangesMax / list.shards),
   ];
   for (const change of changes) {
     const score = change.key === null ? '' : String(change.key.score);
@@ -276,7 +277,7 @@ const argumentsOf = (keys: readonly SortKey[]): (string | Buffer)[] =>
   keys.flatMap((key) => [String(key.score), key.member]);
 
 /** Members and scores by turns, as ZRANGE WITHSCORES answers. */
-function rowsOf(flat: readonly Buffer[]): SortKey[] {
+export function rowsOf(flat: readonly Buffer[]): SortKey[] {
   const rows: SortKey[] = [];
   for (let at = 0; at < flat.length; at += 2)
     rows.push({ member: flat[at]!, score: Number(flat[at + 1]!.toString('latin1')) });

@@ -11,6 +11,8 @@ import { ShownNames } from './shown-names.js';
 export interface CompleteOptions {
   /** Players who are shown although they are not listed; `all`: everyone is. Default: none. */
   including?: readonly string[] | 'all';
+  /** Whether the entries are as they were: what is known of a later run only is null then. Default: false. */
+  arePast?: boolean;
 }
 
 /**
@@ -43,14 +45,16 @@ export class EntryDetails {
   async completeOrPartial(
     resolved: ResolvedList,
     entries: readonly ProjectedEntry[],
-    { including = [] }: CompleteOptions = {},
+    { including = [], arePast = false }: CompleteOptions = {},
   ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
     const isGuild = resolved.list.scope === GUILDS_SCOPE;
     const ids = entries.map(({ playerId }) => playerId);
     const loaded = await Promise.all([this.runs.load(resolved, entries), this.names.load(ids, isGuild)]);
     const isShown = (playerId: string): boolean =>
       including === 'all' || this.names.of(playerId, isGuild).listed || including.includes(playerId);
-    const rows = entries.filter(({ playerId }) => isShown(playerId)).map((entry) => this.row(resolved, entry, isGuild));
+    const rows = entries
+      .filter(({ playerId }) => isShown(playerId))
+      .map((entry) => this.row(resolved, entry, isGuild, arePast));
     return { entries: rows, partial: loaded.includes(false) };
   }
 
@@ -80,9 +84,10 @@ export class EntryDetails {
     this.names.forget(ids, isGuild);
   }
 
-  private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean): RankedEntry {
+  private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {
     const run = this.runs.of(resolved, entry.playerId);
-    const achievedAtMs = entry.achievedAtMs ?? run?.achievedAtMs ?? null;
+    const ofRun = isPast && !isOf(entry, run) ? null : run;
+    const achievedAtMs = entry.achievedAtMs ?? ofRun?.achievedAtMs ?? null;
     return {
       rank: entry.rank,
       playerId: entry.playerId,

@@ -25,8 +25,8 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       const reading = await resolved.ranks.page(resolved.list, offset, limit, style);
       const envelope = this.reader.envelope(resolved, style, reading);
       const rows = await this.reader.details.complete(resolved, reading.entries);
-      const ordinals = new Map(reading.entries.map(({ playerId }, at) => [playerId, offset + at + 1]));
-      return page(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
+      const ordinals = ordinalsFrom(offset, reading.entries);
+      return pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
     } catch (error) {
       const last = isUnavailable(error) ? this.reader.lastKnown(resolved, selection.minVersion) : undefined;
       const lastPage = last && (await this.fromSnapshot(query, resolved, style, last));
@@ -52,7 +52,7 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const rows = rowsOfSnapshot(snapshot, offset, limit, style);
     if (rows === null) return null;
     const ordinals = new Map(snapshot.entries.map(({ playerId, rank }) => [playerId, rank]));
-    const made = page(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
+    const made = pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
     // What a row's `change` is counted from can come, and go, while the snapshot stays.
     if (pages.size < PAGES_OF_SNAPSHOT_MAX && !resolved.board.definition.change) pages.set(name, made);
     return made;
@@ -62,8 +62,13 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
 const isUnavailable = (error: unknown): boolean =>
   error instanceof LadderError && error.code === 'PROJECTION_UNAVAILABLE';
 
-function page(
-  { selection, offset, limit }: GetEntriesQuery,
+/** The places of players who follow each other from a 0-based offset; 1-based. */
+export const ordinalsFrom = (offset: number, entries: readonly { playerId: string }[]): Map<string, number> =>
+  new Map(entries.map(({ playerId }, at) => [playerId, offset + at + 1]));
+
+/** An answer to a page by offset, with the paths of those beside it. */
+export function pageAtOffset(
+  { selection, offset, limit }: Pick<GetEntriesQuery, 'selection' | 'offset' | 'limit'>,
   envelope: ListEnvelope,
   entries: RankedEntry[],
 ): EntriesPage {

@@ -35,6 +35,52 @@ export interface EntriesPage extends ListEnvelope {
   /** Paths of the pages before and after, null where there is none. */
   next: string | null;
   prev: string | null;
+  /** Only of pages that hold still: until when, at the latest; null: as long as the standings are kept. */
+  cursorExpiresAt?: string | null;
+}
+
+/** What is to stand in the middle of a page. */
+export type EntriesAround =
+  | { rank: number }
+  /** The first entry that is not better. */
+  | { score: number }
+  | { playerId: string; unlistedShown: UnlistedShown };
+
+/** A page of a list as it is now, with a place in its middle; a player without entry is ENTRY_NOT_FOUND. */
+export class GetEntriesAroundQuery extends Query<EntriesPage> {
+  constructor(
+    readonly selection: ListSelection,
+    readonly around: EntriesAround,
+    readonly limit: number,
+  ) {
+    super();
+  }
+}
+
+/** The first page of a list that holds still: the best, or those around a place. */
+export class OpenEntriesQuery extends Query<EntriesPage> {
+  constructor(
+    readonly selection: ListSelection,
+    readonly around: EntriesAround | null,
+    readonly limit: number,
+  ) {
+    super();
+  }
+}
+
+/**
+ * A further page of a list that holds still; CURSOR_EXPIRED when it is not kept any more, VALIDATION_FAILED for a cursor
+ * that no page of the list gave.
+ */
+export class ReadCursorQuery extends Query<EntriesPage> {
+  constructor(
+    /** Of the list what the cursor says, too, or nothing. */
+    readonly selection: ListSelection,
+    readonly cursor: string,
+    readonly limit: number,
+  ) {
+    super();
+  }
 }
 
 /** A page of a list, from a 0-based offset. */

@@ -8,22 +8,24 @@ import { ShortMemory } from './short-memory.js';
 /** What PostgreSQL knows of a row beside its rank. */
 export interface RunDetails {
   score: number;
+  /** null: guilds have none. */
+  columns: number[] | null;
   achievedAtMs: number;
   metadata: unknown;
 }
 
 const RUNS_SQL = `
-  SELECT e.player_id, e.score, e.achieved_at_ms, e.metadata, NULL::int AS members
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members
   FROM unnest($2::text[]) AS k (player_id)
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`;
 
 const TOTALS_SQL = `
-  SELECT t.guild_id AS player_id, t.score, t.achieved_at_ms, NULL AS metadata, t.members
+  SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
   FROM unnest($2::text[]) AS k (guild_id)
   CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`;
 
 const STANDINGS_SQL = `
-  SELECT s.player_id, s.score, s.achieved_at_ms, s.metadata, s.members
+  SELECT s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.members
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`;
@@ -31,6 +33,7 @@ const STANDINGS_SQL = `
 interface DetailRow {
   player_id: string;
   score: number;
+  columns: number[] | null;
   achieved_at_ms: number;
   metadata: string | null;
   members: number | null;
@@ -73,15 +76,19 @@ export class RunDetailsOfLists {
 
 /** Whether the details are of the very run that is ranked: the database may hold a newer one than the projection. */
 export const isOf = (entry: ProjectedEntry, run: RunDetails | null): run is RunDetails =>
-  run !== null && run.score === entry.score && (entry.achievedAtMs ?? run.achievedAtMs) === run.achievedAtMs;
+  run !== null &&
+  run.score === entry.score &&
+  (run.columns === null || entry.columns.every((column, at) => column === run.columns![at])) &&
+  (entry.achievedAtMs ?? run.achievedAtMs) === run.achievedAtMs;
 
 function keyOf({ window, list, edition }: ResolvedList, playerId: string): string {
   if (edition) return `edition/${edition.uid}/${list.scope}/${playerId}`;
   return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${playerId}` : `run/${window.uid}/${playerId}`;
 }
 
-const detailsOf = ({ score, achieved_at_ms, metadata, members }: DetailRow): RunDetails => ({
+const detailsOf = ({ score, columns, achieved_at_ms, metadata, members }: DetailRow): RunDetails => ({
   score,
+  columns,
   achievedAtMs: achieved_at_ms,
   metadata: members === null ? (metadata === null ? null : (JSON.parse(metadata) as unknown)) : { members },
 });

@@ -11,7 +11,13 @@ import {
   type RankStyle,
   type WindowKind,
 } from '@laddercast/domain';
-import { EXPORT_FORMATS, LISTED_WINDOW_STATES, type ExportFormat, type ListedWindowState } from '@laddercast/queries';
+import {
+  CURSOR_LENGTH_MAX,
+  EXPORT_FORMATS,
+  LISTED_WINDOW_STATES,
+  type ExportFormat,
+  type ListedWindowState,
+} from '@laddercast/queries';
 import {
   Injectable,
   type ArgumentMetadata,
@@ -124,6 +130,27 @@ export class EntriesParameters extends ListParameters {
   @IsInt()
   @Min(0)
   offset?: number;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(CURSOR_LENGTH_MAX)
+  cursor?: string;
+
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
+  aroundRank?: number;
+
+  @IsOptional()
+  @Decimal()
+  @IsNumber()
+  aroundScore?: number;
+
+  @IsOptional()
+  @IsString()
+  aroundPlayer?: string;
 }
 
 const NEIGHBOURS_MAX = 100;
@@ -283,13 +310,6 @@ export class WindowsParameters extends PageParameters {
   state?: ListedWindowState;
 }
 
-/** Parameters of the contract that are not built: refused by name, never ignored. */
-const UNBUILT_PARAMETERS = new Map<string, (value: unknown) => boolean>([
-  ['cursor', () => true],
-  ['aroundScore', () => true],
-  ['aroundRank', () => true],
-]);
-
 const unknownParameters = (names: string[]): LadderError =>
   validationFailed(names.map((name) => ({ pointer: `?${name}`, message: 'is not a known parameter' })));
 
@@ -307,14 +327,6 @@ export class NoParametersGuard implements CanActivate {
 export class QueryPipe implements PipeTransform {
   transform(value: Record<string, unknown>, { metatype }: ArgumentMetadata): unknown {
     const Parameters = metatype as new () => object;
-    const paged = Parameters === PageParameters || Parameters.prototype instanceof PageParameters;
-    const unbuilt = Object.keys(value).find(
-      (name) => !(paged && name === 'cursor') && UNBUILT_PARAMETERS.get(name)?.(value[name]),
-    );
-    if (unbuilt)
-      throw new LadderError('NOT_SUPPORTED', `?${unbuilt}=${String(value[unbuilt])} is not built yet.`, {
-        option: unbuilt,
-      });
     const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
     if (unseen.length > 0) throw unknownParameters(unseen);
     const { others, columns } =
@@ -344,14 +356,14 @@ export class BoardIdPipe implements PipeTransform<string, string> {
   }
 }
 
-/** The `{player}` of a path, where `me` stands for the token's player. */
-export function playerOf(pathPlayer: string, identity: Identity): string {
+/** The `{player}` of a path (or the parameter `pointer`), where `me` stands for the token's player. */
+export function playerOf(pathPlayer: string, identity: Identity, pointer = '{player}'): string {
   if (pathPlayer === 'me') {
     if (identity.kind === 'player') return identity.playerId;
     throw new LadderError('UNAUTHENTICATED', '"me" needs a player token.');
   }
   const fault = faultOfOpaqueId(pathPlayer);
-  if (fault) throw validationFailed([{ pointer: '{player}', message: fault }]);
+  if (fault) throw validationFailed([{ pointer, message: fault }]);
   return pathPlayer;
 }
 

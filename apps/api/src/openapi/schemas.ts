@@ -193,12 +193,19 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   ),
   EntryChange: object({ board: string(), playerId: string(), windows: list(string()), version: count() }),
   RankedEntry: object(ranked, ['change']),
-  EntriesPage: object({
-    ...envelope,
-    entries: list(ref('RankedEntry')),
-    next: { ...orNull(string()), description: 'The path of the page after this one.' },
-    prev: orNull(string()),
-  }),
+  EntriesPage: object(
+    {
+      ...envelope,
+      entries: list(ref('RankedEntry')),
+      next: { ...orNull(string()), description: 'The path of the page after this one.' },
+      prev: orNull(string()),
+      cursorExpiresAt: {
+        ...orNull(time()),
+        description: 'Of pages by cursor: until when, at the latest; null: as long as the standings are kept.',
+      },
+    },
+    ['cursorExpiresAt'],
+  ),
   PlayerRank: object({
     ...envelope,
     entry: {

@@ -3,7 +3,7 @@
 -- KEYS[1] sorted set
 -- KEYS[2] apply counter; its expiry is the shard's
 -- KEYS[3] distinct values, a sorted set, where they are kept
--- KEYS[4] open checkpoints: a hash of slot (0-based) → id, a space, when it closes (Unix ms)
+-- KEYS[4] open checkpoints: a hash of slot (0-based) → what is noted, a space, when it closes (Unix ms)
 -- KEYS[5] checkpoint 0: entries as they were, of players who changed since
 -- KEYS[6] checkpoint 0: what became of them
 -- KEYS[7] checkpoint 1: entries as they were
@@ -23,6 +23,7 @@
 -- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0 }
 -- include order
 -- include values
+-- include checkpoint
 
 local set, counter, distinct, checkpoints = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local tombstone_bytes, score_from, prefix_from = 8, 9, 17
@@ -78,8 +79,8 @@ for at = 7, #ARGV, 4 do
 end
 
 for _, checkpoint in ipairs(open) do
-  redis.call('PEXPIREAT', checkpoint.was, checkpoint.closes)
-  redis.call('PEXPIREAT', checkpoint.is, checkpoint.closes)
+  redis.call('PEXPIREAT', checkpoint.was, goes_at(checkpoint.closes))
+  redis.call('PEXPIREAT', checkpoint.is, goes_at(checkpoint.closes))
 end
 
 local expiry_of_shard = redis.call('PEXPIRETIME', counter)

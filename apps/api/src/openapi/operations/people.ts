@@ -1,7 +1,7 @@
 import { GuildsParameters } from '../../guild-boards.controller.js';
 import { PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
-import { CACHE_HEADERS, NOT_MODIFIED, READ_ERRORS } from './ranks.js';
+import { CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS } from './ranks.js';
 
 const player = {
   playerId: 'ada',
@@ -155,6 +155,6 @@ export const PEOPLE = {
       },
       304: NOT_MODIFIED,
     },
-    errors: READ_ERRORS,
+    errors: PAGE_ERRORS,
   },
 } satisfies Record<string, OperationDescription>;

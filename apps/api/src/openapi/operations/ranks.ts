@@ -32,11 +32,12 @@ export const READ_ERRORS = [
   'WINDOW_NOT_FOUND',
   'SCOPE_NOT_FOUND',
   'SNAPSHOT_GONE',
-  'NOT_SUPPORTED',
   'RANK_STYLE_NOT_KEPT',
   'PROJECTION_UNAVAILABLE',
   'PROJECTION_BEHIND',
 ] as const;
+/** Of reads that page by cursor, and to a place. */
+export const PAGE_ERRORS = [...READ_ERRORS, 'CURSOR_EXPIRED', 'ENTRY_NOT_FOUND'] as const;
 export const CACHE_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
 export const NOT_MODIFIED = { description: 'Still what If-None-Match names.', headers: CACHE_HEADERS };
 
@@ -44,7 +45,10 @@ export const RANKS = {
   getEntries: {
     tag: 'Ranks',
     summary: 'Read a list',
-    description: 'Pages by offset are live: each is of its own boardVersion.',
+    description:
+      'Pages by offset, and around a rank, a score or a player, are live: each is of its own boardVersion. `cursor=start` ' +
+      'opens pages that hold still, with one of the three also around that place: `next` and `prev` show the list of one ' +
+      'moment, both ways, for at most 5 minutes; 410 CURSOR_EXPIRED when it is not kept any more.',
     callers: 'reader',
     query: EntriesParameters,
     headers: ['If-None-Match'],
@@ -62,7 +66,7 @@ export const RANKS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: READ_ERRORS,
+    errors: PAGE_ERRORS,
   },
   getPlayer: {
     tag: 'Ranks',
@@ -129,7 +133,7 @@ export const RANKS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: READ_ERRORS.filter((code) => code !== 'NOT_SUPPORTED'),
+    errors: READ_ERRORS,
   },
   lookupPlayers: {
     tag: 'Ranks',

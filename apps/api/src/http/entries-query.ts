@@ -1,0 +1,62 @@
+import type { Identity } from '@laddercast/commands';
+import { validationFailed, type Fault } from '@laddercast/domain';
+import {
+  GetEntriesAroundQuery,
+  GetEntriesQuery,
+  OpenEntriesQuery,
+  ReadCursorQuery,
+  type EntriesAround,
+  type EntriesPage,
+  type ListSelection,
+} from '@laddercast/queries';
+import type { Query } from '@nestjs/cqrs';
+import { unlistedShownTo } from './list-selection.js';
+import { playerOf, type EntriesParameters } from './parameters.js';
+
+const ENTRIES_DEFAULT = 50;
+/** The cursor that begins to read. */
+const START = 'start';
+const PLACES = ['offset', 'aroundRank', 'aroundScore', 'aroundPlayer'] as const;
+
+/**
+ * The page of a list that a request asks for.
+ * @throws VALIDATION_FAILED for places that cannot be asked for together
+ */
+export function entriesQueryOf(
+  selection: ListSelection,
+  parameters: Partial<EntriesParameters>,
+  identity: Identity,
+): Query<EntriesPage> {
+  const { offset = 0, limit = ENTRIES_DEFAULT, cursor } = parameters;
+  const places = PLACES.filter((name) => parameters[name] !== undefined);
+  if (cursor !== undefined && cursor !== START) {
+    assertNone(places, 'is not taken with a cursor, which says where the page is');
+    return new ReadCursorQuery(selection, cursor, limit);
+  }
+  assertNone(places.slice(1), `is not taken with ${places[0]}`);
+  const around = aroundOf(parameters, identity);
+  if (cursor === undefined) {
+    return around ? new GetEntriesAroundQuery(selection, around, limit) : new GetEntriesQuery(selection, offset, limit);
+  }
+  assertNone(
+    places.filter((name) => name === 'offset'),
+    'is not taken with a cursor; aroundRank is',
+  );
+  return new OpenEntriesQuery(selection, around, limit);
+}
+
+function aroundOf(
+  { aroundRank, aroundScore, aroundPlayer }: Partial<EntriesParameters>,
+  identity: Identity,
+): EntriesAround | null {
+  if (aroundRank !== undefined) return { rank: aroundRank };
+  if (aroundScore !== undefined) return { score: aroundScore };
+  if (aroundPlayer === undefined) return null;
+  const playerId = playerOf(aroundPlayer, identity, '?aroundPlayer');
+  return { playerId, unlistedShown: unlistedShownTo(identity) };
+}
+
+function assertNone(names: readonly string[], message: string): void {
+  const faults = names.map((name): Fault => ({ pointer: `?${name}`, message }));
+  if (faults.length > 0) throw validationFailed(faults);
+}

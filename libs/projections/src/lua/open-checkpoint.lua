@@ -1,0 +1,59 @@
+#!lua
+-- Opens a checkpoint on one shard: what changes from now on is saved. A list's first shard chooses the slot: one that was
+-- opened a moment ago is shared, and so is the newest where all slots are taken. The other shards follow, and know one
+-- that they have. What a slot held before is cleared.
+-- KEYS[1] sorted set
+-- KEYS[2] apply counter
+-- KEYS[3] open checkpoints: a hash of slot (0-based) → id/opened/counter/total, a space, when it closes (Unix ms)
+-- KEYS[4] checkpoint 0: entries as they were
+-- KEYS[5] checkpoint 0: what became of them
+-- KEYS[6] checkpoint 1: entries as they were
+-- KEYS[7] checkpoint 1: what became of them
+-- KEYS[8] checkpoint 2: entries as they were
+-- KEYS[9] checkpoint 2: what became of them
+-- KEYS[10] checkpoint 3: entries as they were
+-- KEYS[11] checkpoint 3: what became of them
+-- ARGV[1] id
+-- ARGV[2] when the first shard opened it, Unix ms
+-- ARGV[3] when it closes, Unix ms
+-- ARGV[4] slot that the first shard chose; empty: this is the first
+-- ARGV[5] what was opened since is shared, Unix ms
+-- returns { slot, what is noted of the checkpoint in it }
+-- include checkpoint
+
+local set, checkpoints = KEYS[1], KEYS[3]
+local sets = { [0] = { KEYS[4], KEYS[5] }, { KEYS[6], KEYS[7] }, { KEYS[8], KEYS[9] }, { KEYS[10], KEYS[11] } }
+local opened, closes = tonumber(ARGV[2]), tonumber(ARGV[3])
+
+-- The checkpoint in a slot, nil where it is free.
+local function held(slot)
+  local note = redis.call('HGET', checkpoints, slot)
+  local id, since = string.match(note or '', '^([^/]+)/(%d+)')
+  local is_open = id and note_of(checkpoints, slot, set, sets[slot][1], sets[slot][2], id, opened)
+  return is_open and { id = id, opened = tonumber(since), note = note } or nil
+end
+
+local slot = tonumber(ARGV[4])
+if slot then
+  local one = held(slot)
+  if one and (one.id == ARGV[1] or one.opened > opened) then return { slot, one.note } end
+else
+  local newest
+  for candidate = 3, 0, -1 do
+    local one = held(candidate)
+    if not one then
+      slot = candidate
+    elseif not newest or one.opened > newest.opened then
+      newest = { slot = candidate, opened = one.opened, note = one.note }
+    end
+  end
+  if newest and (newest.opened >= tonumber(ARGV[5]) or not slot) then return { newest.slot, newest.note } end
+end
+
+redis.call('UNLINK', sets[slot][1], sets[slot][2])
+local counter = redis.call('GET', KEYS[2]) or '0'
+local note = string.format('%s/%d/%s/%d %d', ARGV[1], opened, counter, redis.call('ZCARD', set), closes)
+redis.call('HSET', checkpoints, slot, note)
+local at = goes_at(closes)
+if redis.call('PEXPIRETIME', checkpoints) < tonumber(at) then redis.call('PEXPIREAT', checkpoints, at) end
+return { slot, note }

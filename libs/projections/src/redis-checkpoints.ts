@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto';
+import { LadderError, memberPrefixBytes, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import {
+  Checkpoints,
+  type Checkpoint,
+  type CheckpointName,
+  type CheckpointPage,
+  type CheckpointPlace,
+} from './checkpoints.js';
+import type { ProjectedEntry, RankList } from './rank-projection.js';
+import { countCheckpointValues, openCheckpoint, readCheckpointPlayer, type Cut } from './redis-checkpoint-calls.js';
+import { allShards, checkpointOf, CheckpointReads, type CheckpointReadLimits } from './redis-checkpoint-reads.js';
+import type { RedisConnection } from './redis-connection.js';
+import { checkpointKeys } from './redis-keys.js';
+import { nameOf, rankRows } from './redis-rank-rows.js';
+import { rowsOf, type ShardCall } from './redis-shard-calls.js';
+
+export interface CheckpointLimits extends CheckpointReadLimits {
+  /** Who asks within this time of an opening shares it. */
+  sharedForMs: number;
+  livesForMs: number;
+}
+
+export const CHECKPOINT_LIMITS: CheckpointLimits = {
+  sharedForMs: 10_000,
+  livesForMs: 300_000,
+  lookedAtMax: 2000,
+  skippedRowsMax: 64,
+};
+
+const ID_BYTES = 9;
+/** Another opening can take the slot before all shards know of this one, when the list changes fast enough. */
+const OPENINGS_MAX = 3;
+/** How saved entries are looked through for a player's: a hundred thousand take some 60 commands. */
+const SCANNED_AT_ONCE = 2000;
+const SCANS_MAX = 256;
+
+/** The checkpoints of lists in Redis or Valkey; apply-entries.lua saves what changes while one is open. */
+export class RedisCheckpoints extends Checkpoints {
+  /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly assertReadable: () => void = () => undefined,
+    private readonly limits = CHECKPOINT_LIMITS,
+  ) {
+    super();
+  }
+
+  async open(list: RankList, isShared = true): Promise<Checkpoint> {
+    this.assertReadable();
+    const [firstShard, ...others] = allShards(list);
+    for (let opening = 0; opening < OPENINGS_MAX; opening += 1) {
+      const openedAtMs = nowMs();
+      const id = randomBytes(ID_BYTES).toString('base64url');
+      const asked = { id, openedAtMs, closesAtMs: openedAtMs + this.limits.livesForMs };
+      const sharedSinceMs = isShared ? openedAtMs - this.limits.sharedForMs : Number.MAX_SAFE_INTEGER;
+      const [first] = await this.run([openCheckpoint(list, firstShard!, asked, { sharedSinceMs })]);
+      const { slot, note } = first!;
+      // Whoever opened it may have died before the other shards had it.
+      const answers = await this.run(others.map((shard) => openCheckpoint(list, shard, note, { slot })));
+      const notes = [note, ...answers.map((answer) => answer.note)];
+      if (notes.every(({ id: known }) => known === note.id)) return checkpointOf(list, slot, notes);
+    }
+    throw new LadderError('PROJECTION_UNAVAILABLE', 'The list changes too fast to be held still now.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  async page(
+    list: RankList,
+    name: CheckpointName,
+    { beside, direction, denseRank }: CheckpointPlace,
+    limit: number,
+    style: RankStyle,
+  ): Promise<CheckpointPage> {
+    const reads = new CheckpointReads(this.run, list, name, this.limits);
+    const key = typeof beside === 'number' ? await reads.keyAt(beside) : beside;
+    if (key === null && beside !== null) {
+      const checkpoint = await reads.checkpoint();
+      return { checkpoint, index: checkpoint.total, entries: [], keys: [] };
+    }
+    const cut: Cut = key === null ? { index: 0 } : { key, behind: direction === 'after' };
+    const { checkpoint, before, rows } = await reads.rows(cut, direction, limit);
+    const keys = direction === 'after' ? rows : [...rows].reverse();
+    const index = direction === 'after' ? before : before - keys.length;
+    if (style !== 'dense') {
+      return { checkpoint, index, keys, entries: await ranked(reads, list, keys, index, style) };
+    }
+    if (key !== null && denseRank === null) throw new RangeError('Dense ranks go on from one that is known.');
+    const isTied = key !== null && rows[0] !== undefined && isOneValue(list, key, rows[0]);
+    const nearest = (denseRank ?? 0) + (isTied ? 0 : direction === 'after' ? 1 : -1);
+    const first = direction === 'after' ? nearest : nearest - (valuesOf(list, keys) - 1);
+    return { checkpoint, index, keys, entries: denseRows(list, keys, index, first) };
+  }
+
+  async around(
+    list: RankList,
+    name: CheckpointName,
+    at: SortKey | number,
+    limit: number,
+    style: RankStyle,
+  ): Promise<CheckpointPage | null> {
+    const reads = new CheckpointReads(this.run, list, name, this.limits);
+    const asked = typeof at === 'number' ? await reads.keyAt(at) : at;
+    // Beyond the end: the last entry.
+    const middle = asked ?? (await reads.keyAt(Math.max(0, (await reads.checkpoint()).total - 1)));
+    const cut: Cut = middle === null ? { index: 0 } : { key: middle, behind: false };
+    const above = middle === null ? [] : (await reads.rows(cut, 'before', limit)).rows;
+    const { checkpoint, before, rows: below } = await reads.rows(cut, 'after', limit);
+    const half = Math.floor((limit - 1) / 2);
+    const countAbove = Math.min(above.length, Math.max(half, limit - below.length));
+    const keys = [...above.slice(0, countAbove).reverse(), ...below.slice(0, limit - countAbove)];
+    const index = before - countAbove;
+    if (style !== 'dense' || keys[0] === undefined) {
+      return { checkpoint, index, keys, entries: await ranked(reads, list, keys, index, style) };
+    }
+    const strict = valueKeyOf(list.ordering, keys[0]);
+    const { answers } = await reads.all((shard) => countCheckpointValues(list, shard, name, strict));
+    let better = 0;
+    for (const answer of answers) {
+      if (answer.before === null) return null;
+      better += answer.before;
+    }
+    return { checkpoint, index, keys, entries: denseRows(list, keys, index, better + 1) };
+  }
+
+  async keyOf(list: RankList, name: CheckpointName, playerId: string): Promise<SortKey | null> {
+    // By score, a player's entry can stand in any shard.
+    const shards = list.boundaries === null ? [shardOf(playerId, list.shards)] : allShards(list);
+    const reads = new CheckpointReads(this.run, list, name, this.limits);
+    const known = await reads.some(shards, (shard) => readCheckpointPlayer(list, shard, name, playerId));
+    const unchanged = known.find(({ isUnchanged }) => isUnchanged);
+    if (unchanged) return unchanged.key;
+    for (const shard of shards) {
+      const saved = await this.savedKeyOf(list, shard, name, playerId);
+      if (saved) return saved;
+    }
+    return null;
+  }
+
+  /** Entries are saved by their keys: that of a player is looked for among them. */
+  private async savedKeyOf(
+    list: RankList,
+    shard: number,
+    { slot }: CheckpointName,
+    playerId: string,
+  ): Promise<SortKey | null> {
+    const [was] = checkpointKeys(list, shard, slot);
+    const pattern = `*${playerId.replace(/[*?[\]\\^-]/g, '\\$&')}`;
+    const memberBytes = memberPrefixBytes(list.ordering) + Buffer.byteLength(playerId);
+    let cursor = '0';
+    for (let scan = 0; scan < SCANS_MAX; scan += 1) {
+      const answer = await this.redis.command('ZSCAN', was, cursor, 'MATCH', pattern, 'COUNT', SCANNED_AT_ONCE);
+      const [next, found] = answer as [Buffer, Buffer[]];
+      const own = rowsOf(found).find(({ member }) => member.length === memberBytes);
+      if (own) return own;
+      cursor = next.toString();
+      if (cursor === '0') return null;
+    }
+    throw new LadderError('PROJECTION_UNAVAILABLE', 'The list has changed too much to be searched in time.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  private readonly run = async <Answer>(shardCalls: readonly ShardCall<Answer>[]): Promise<Answer[]> => {
+    if (shardCalls.length === 0) return [];
+    const answers = await this.redis.run(shardCalls.map(({ call }) => call));
+    return answers.map((answer, at) => shardCalls[at]!.read(answer));
+  };
+}
+
+/** Rows from a 0-based index, with ordinal or competition ranks. */
+async function ranked(
+  reads: CheckpointReads,
+  list: RankList,
+  rows: readonly SortKey[],
+  index: number,
+  style: RankStyle,
+): Promise<ProjectedEntry[]> {
+  const first = rows[0];
+  const isShared = style !== 'ordinal' && first !== undefined;
+  return rankRows(
+    list,
+    rows,
+    index,
+    style,
+    isShared ? await reads.countBefore(valueKeyOf(list.ordering, first)) : null,
+  );
+}
+
+const isOneValue = (list: RankList, a: SortKey, b: SortKey): boolean =>
+  nameOf(valueKeyOf(list.ordering, a)) === nameOf(valueKeyOf(list.ordering, b));
+
+/** How many distinct values rows that follow each other have. */
+const valuesOf = (list: RankList, rows: readonly SortKey[]): number =>
+  rows.filter((row, at) => at === 0 || !isOneValue(list, rows[at - 1]!, row)).length;
+
+/** Rows that follow each other, with dense ranks from that of the first on. */
+const denseRows = (list: RankList, rows: readonly SortKey[], index: number, first: number): ProjectedEntry[] =>
+  rankRows(list, rows, index, 'dense', first - 1);

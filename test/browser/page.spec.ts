@@ -152,6 +152,23 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     expect(await page.locator('#me-bar').isVisible()).toBe(false);
   });
 
+  it('shows how far each row has moved since yesterday, where the service says so', async () => {
+    await open(await boardOfTwelve());
+    await untilShown(numbered(1, 12));
+    await page.route('**/entries?*', async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as { entries: object[] };
+      const changes = [3, -1, 0, null];
+      const entries = body.entries.map((entry, at) => ({ ...entry, change: changes[at] }));
+      await route.fulfill({ response, json: { ...body, entries } });
+    });
+    await page.locator('#look-input').fill('1');
+    await page.locator('#look-input').press('Enter');
+    const marks = () => page.locator('#look-rows .move').allInnerTexts();
+    await expect.poll(marks).toEqual(['▲\u20093', '▼\u20091', ...Array<string>(9).fill('')]);
+    expect(await page.getByRole('img', { name: 'up 3 places since yesterday' }).count()).toBe(1);
+  });
+
   it('looks around a rank and around a player', async () => {
     await open(await boardOfTwelve());
     await untilShown(numbered(1, 12));

@@ -27,10 +27,7 @@ const GOOD: Record<string, Call> = {
     query: '?limit=1&offset=1&window=alltime&scope=global&rankStyle=competition&minVersion=0',
   },
   getPlayer: { params: { board: 'open', player: 'ada' }, query: '?above=1&below=2&accuracy=exact' },
-  getPlayerHistory: {
-    params: { board: 'recorded', player: 'ada' },
-    query: '?limit=1&window=alltime&from=2026-11-20T18:00:00Z',
-  },
+  getPlayerHistory: { params: { board: 'recorded', player: 'ada' }, query: '?limit=1&window=alltime' },
   getRankOfScore: { params: { board: 'columns' }, query: '?score=4.5&columns.moves=3&rankStyle=dense' },
   getStandings: { params: { player: 'ada' }, query: '?limit=2&window=alltime' },
   getPercentiles: { params: { board: 'open' }, query: '?at=50,99.5&accuracy=exact' },
@@ -45,6 +42,8 @@ const GOOD: Record<string, Call> = {
   setEntry: { params: { board: 'open', player: 'cy' }, body: { score: 4, reason: 'put right' } },
   removeEntry: { params: { board: 'open', player: 'cy' } },
   resetBoard: { params: { board: 'spare' } },
+  rebuildBoard: { params: { board: 'spare' } },
+  getBoardLayout: { params: { board: 'spare' } },
   closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
   getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },
   exportWindow: { params: { board: 'open' }, query: '?window=alltime&scope=global&format=csv' },
@@ -258,6 +257,7 @@ describe('the OpenAPI document', () => {
     await exercise('listBoards', GOOD['listBoards']!);
     await exercise('listBoards', {}, reader);
     await exercise('resetBoard', GOOD['resetBoard']!);
+    for (const operationId of ['rebuildBoard', 'getBoardLayout']) await exercise(operationId, GOOD[operationId]!);
     await exercise('closeWindow', GOOD['closeWindow']!);
     const closed = await exercise('closeWindow', { ...GOOD['closeWindow'], query: '?dryRun=false' });
     const { window } = closed.body as { window: { id: string } };

@@ -3,10 +3,12 @@ import type { Board } from '@laddercast/domain';
 import {
   AllLanes,
   BoardCatalog,
+  BoardLayouts,
   BoardRegistry,
   fixLanes,
   Lanes,
   Ledger,
+  OutboxWaker,
   PostgresDatabase,
   ScopeCatalog,
   WindowCatalog,
@@ -22,6 +24,7 @@ export class LedgerNode {
   readonly boards: BoardCatalog;
   readonly allLanes: AllLanes;
   readonly registry: BoardRegistry;
+  readonly layouts: BoardLayouts;
   readonly ledger: Ledger;
 
   constructor(url: string) {
@@ -31,6 +34,7 @@ export class LedgerNode {
     this.boards = new BoardCatalog(this.database);
     this.allLanes = new AllLanes(this.database, this.lanes);
     this.registry = new BoardRegistry(this.database, this.lanes, this.allLanes);
+    this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, new OutboxWaker(this.database));
     const limits = { laneQueueMax: 20_000, outboxEventsMax: 1_000_000 };
     this.ledger = new Ledger(this.database, { windows: this.windows, scopes: this.scopes }, this.lanes, limits);
   }

@@ -22,6 +22,7 @@ import {
   RedisConnection,
   RedisRankProjection,
   type RankList,
+  type RecoveredBoards,
   type RecoveryProgress,
 } from '@laddercast/projections';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
@@ -83,12 +84,18 @@ beforeEach(async () => {
     database,
     projection,
     committed,
-    boardOf: async (uid) => (uid === board.uid ? board : undefined),
+    boards: boardsOf((uid) => (uid === board.uid ? board : undefined)),
     onProgress: (step) => progress.push(step),
     onError: (_lane, error) => {
       throw error;
     },
   });
+});
+
+const boardsOf = (find: (uid: number) => Board | undefined): RecoveredBoards => ({
+  refresh: async () => undefined,
+  byUid: async (uid) => find(uid),
+  all: () => [board],
 });
 
 const listOf = (window: keyof typeof windows, scope = GLOBAL_SCOPE): RankList =>
@@ -203,7 +210,7 @@ describe('recovery of the ranks', () => {
     const goneAfter = (looks: number): ProjectionRecovery =>
       new ProjectionRecovery({
         ...recovery['options'],
-        boardOf: async () => ((looks -= 1) >= 0 ? board : undefined),
+        boards: boardsOf(() => ((looks -= 1) >= 0 ? board : undefined)),
       });
     expect(await goneAfter(0).check(0, never)).toBe(true);
     expect(await plain.keys(`{${board.uid}.*`)).toEqual([]);

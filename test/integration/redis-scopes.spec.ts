@@ -104,7 +104,7 @@ beforeAll(async () => {
       ApplyEntriesHandler,
       RecordingMark,
       { provide: RankProjection, useFactory: () => projection },
-      { provide: BoardCatalog, useValue: { byUid: async () => board } },
+      { provide: BoardCatalog, useValue: { refresh: async () => undefined, byUid: async () => board } },
       { provide: WindowCatalog, useValue: { byUid: async (uid: number) => ({ endsAtMs: endsAtMs.get(uid) ?? null }) } },
     ],
   })

@@ -197,7 +197,7 @@ describe('a board that is gone', () => {
   it('leaves nothing behind in any list of its windows, nor of others', async () => {
     const [board, other] = [await put('leaving', 10), await put('staying', 10)];
     for (const one of [board, other]) await fill(one);
-    const handler = new DropBoardHandler(node.boards, node.registry, lists, projection);
+    const handler = new DropBoardHandler(node.boards, node.registry, node.layouts, lists, projection);
     await handler.execute(new DropBoardCommand(board.uid));
     expect((await keysOf(board)).length).toBeGreaterThan(30);
     const before = (await keysOf(other)).sort();

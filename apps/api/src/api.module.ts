@@ -10,6 +10,7 @@ import { HistoryController } from './history.controller.js';
 import { IdentityGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RouteTable } from './http/route-table.js';
+import { LayoutsController } from './layouts.controller.js';
 import { PlayersController } from './players.controller.js';
 import { RanksController } from './ranks.controller.js';
 import { ScoresController } from './scores.controller.js';
@@ -24,6 +25,7 @@ import { WindowsController } from './windows.controller.js';
     RanksController,
     HistoryController,
     AdminController,
+    LayoutsController,
     CirclesController,
     CircleBoardsController,
     PlayersController,

@@ -121,6 +121,8 @@ export class BoardView {
     const places = rankBefore === null ? 0 : rankBefore - entry.rank;
     const gain = scoreBefore === null ? 0 : entry.score - scoreBefore;
     if (places !== 0) row.moved.tell(places);
+    // Rows of live lists do not say it.
+    else if (entry.change) row.moved.stay(entry.change, 'since yesterday');
     if (gain !== 0) row.gained?.tell(gain, this.#writeScore);
     if (places !== 0) flash(row, places);
   }

@@ -31,26 +31,37 @@ export class News {
     else this.#show(this.#word(this.#sum, ...context));
   }
 
+  /** Tells an amount that is no news: it stays until something is told, or cleared. */
+  stay(amount, ...context) {
+    this.clear();
+    this.#element.replaceChildren(shownAs(amount, this.#word(amount, ...context), 'told'));
+  }
+
   clear() {
     clearTimeout(this.#timer);
     this.#startedAt = -Infinity;
     this.#element.replaceChildren();
   }
 
-  #show({ text, spoken }) {
-    const shown = document.createElement('span');
-    shown.className = `news ${this.#sum > 0 ? 'up' : 'down'}`;
-    shown.textContent = text;
-    if (spoken) {
-      shown.setAttribute('role', 'img');
-      shown.setAttribute('aria-label', spoken);
-    }
-    this.#element.replaceChildren(shown);
+  #show(word) {
+    this.#element.replaceChildren(shownAs(this.#sum, word, 'news'));
     this.#timer = setTimeout(() => this.clear(), NEWS_MS);
   }
 }
 
-/** How an arrow tells of so many places won (positive) or lost. */
-export function arrowOf(places) {
-  return { text: `${places > 0 ? '▲' : '▼'}\u2009${count(Math.abs(places))}`, spoken: movementWords(places) };
+function shownAs(amount, { text, spoken }, kind) {
+  const shown = document.createElement('span');
+  shown.className = `${kind} ${amount > 0 ? 'up' : 'down'}`;
+  shown.textContent = text;
+  if (spoken) {
+    shown.setAttribute('role', 'img');
+    shown.setAttribute('aria-label', spoken);
+  }
+  return shown;
+}
+
+/** How an arrow tells of so many places won (positive) or lost; `since` says when from, where it was not just now. */
+export function arrowOf(places, since = '') {
+  const spoken = [movementWords(places), since].filter(Boolean).join(' ');
+  return { text: `${places > 0 ? '▲' : '▼'}\u2009${count(Math.abs(places))}`, spoken };
 }

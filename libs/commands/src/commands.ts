@@ -93,6 +93,16 @@ export class ResetBoardCommand extends Command<Board> {
   }
 }
 
+/** Makes a board's lists anew from the ledger, beside those that serve until they are ready. */
+export class RebuildBoardCommand extends Command<{ generation: number }> {
+  constructor(
+    readonly identity: Identity,
+    readonly boardId: string,
+  ) {
+    super();
+  }
+}
+
 /** What closing a window writes, or would write. */
 export interface ClosedWindow {
   board: string;

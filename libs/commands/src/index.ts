@@ -4,6 +4,7 @@ export * from './board-definition-dto.js';
 export * from './board.handlers.js';
 export * from './circles.handlers.js';
 export * from './close-window.handler.js';
+export * from './rebuild-board.handler.js';
 export * from './commands.js';
 export * from './guilds.handlers.js';
 export * from './record-history.handler.js';

@@ -22,8 +22,10 @@ function intakeWith(answer: (id: string, call: number) => LadderError | null, pa
   const calls: string[][] = [];
   const letters: DeadLetter[] = [];
   const lines: string[] = [];
-  const execute = async ({ identity, submissions }: SubmitScoresCommand): Promise<unknown[]> => {
+  const execute = async ({ identity, submissions, waitSeconds }: SubmitScoresCommand): Promise<unknown[]> => {
     expect(identity).toBe(KEY);
+    // Nobody hears of ranks here.
+    expect(waitSeconds).toBeNull();
     const ids = submissions.map((one) => (one as { body: { submissionId: string } }).body.submissionId);
     calls.push(ids);
     return ids.map((id) => answer(id, calls.length) ?? {});

@@ -17,12 +17,18 @@ export interface EntryChange {
 export interface EntryChanged {
   type: 'entry-changed';
   boardUid: number;
-  /** Whom the entries are of: a player, or a guild where `isGuild` says so. */
+  /** Whom the entries are of: a player, or a guild where `isGuild` says so. Empty in a barrier. */
   playerId: string;
   version: number;
+  /** Empty in a barrier. */
   changes: EntryChange[];
   /** The entries stand in the list of guilds. */
   isGuild?: true;
+  /**
+   * A barrier, written once in every lane: by here this generation of the board's lists holds what was there when it was
+   * opened. It travels with the entries, so that whoever has passed it has applied all that came before.
+   */
+  filledGeneration?: number;
 }
 
 /** A board was created, redefined, reset or deleted, or its windows changed; written once in every lane. */

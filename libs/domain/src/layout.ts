@@ -20,12 +20,19 @@ export interface Layout {
   dense: boolean;
   /** What makes versions of lists grow from one generation to the next. */
   versions: ListVersions;
+  /** When entries began to be written to it, Unix ms by the ledger's clock; absent: with the board's first. */
+  openedAtMs?: number;
+  /**
+   * The log position, for each lane, by which it held every entry of before it was opened; absent: it is being filled,
+   * or it is the board's first and had nothing to be filled with.
+   */
+  filledAt?: number[];
 }
 
 export interface ListVersions {
-  /** Added to the sum of the shards' counters. */
+  /** Added to what the shards' counters count. */
   base: number;
-  /** The least that each shard's counter counts for, once the list has one. */
+  /** Where the counting begins: what a counter is above it counts. */
   floor: number;
 }
 

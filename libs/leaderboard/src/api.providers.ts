@@ -35,6 +35,7 @@ import {
 import type { Provider } from '@nestjs/common';
 import { circleHandlers } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
+import { layoutApiProviders } from './layout.providers.js';
 import { peopleApiProviders } from './people.providers.js';
 import { windowApiProviders } from './window.providers.js';
 import { scoreIntakeProvider } from './score-intake.providers.js';
@@ -113,4 +114,5 @@ export const apiProviders: Provider[] = [
   ...circleHandlers,
   ...peopleApiProviders,
   ...windowApiProviders,
+  ...layoutApiProviders,
 ];

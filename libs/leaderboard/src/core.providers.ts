@@ -38,6 +38,7 @@ import { EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
 import { circleReadingProviders } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
+import { layoutProviders } from './layout.providers.js';
 import { peopleProviders } from './people.providers.js';
 import { windowProviders } from './window.providers.js';
 
@@ -199,4 +200,5 @@ export const coreProviders: Provider[] = [
   ...circleReadingProviders,
   ...peopleProviders,
   ...windowProviders,
+  ...layoutProviders,
 ];

@@ -18,6 +18,7 @@ import {
   CommittedPositions,
   DropBoardHandler,
   KeepWindowsHandler,
+  LayoutSchedule,
   MarkLaneHandler,
   ProjectionRecovery,
   RankProjection,
@@ -35,6 +36,7 @@ import { BoardSaga, GuildSaga, HistorySaga, PlayerSaga, SagaServer, ScoreSaga, W
 import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
+import { layoutProjectorProviders } from './layout.providers.js';
 import { LaneRecoveries } from './lane-recoveries.js';
 import { limitProjectorProviders } from './limit.providers.js';
 import { peopleProjectorProviders } from './people.providers.js';
@@ -92,7 +94,7 @@ export const projectorProviders: Provider[] = [
         database,
         projection,
         committed,
-        boardOf: (boardUid) => boards.byUid(boardUid),
+        boards,
         onProgress: (progress) => {
           if (progress.committed > 0) log.log({ msg: `lane ${progress.lane}: ${progress.step}`, ...progress });
         },
@@ -128,6 +130,7 @@ export const projectorProviders: Provider[] = [
   ...peopleProjectorProviders(HOLDER),
   ...windowProjectorProviders(HOLDER),
   ...limitProjectorProviders(HOLDER),
+  ...layoutProjectorProviders(HOLDER),
   ...publisherProviders,
   {
     provide: ProjectorLifecycle,
@@ -146,6 +149,7 @@ export const projectorProviders: Provider[] = [
       BoardRescoper,
       LimitSchedule,
       SketchPublisher,
+      LayoutSchedule,
     ],
     useFactory: (
       database: PostgresDatabase,
@@ -162,6 +166,7 @@ export const projectorProviders: Provider[] = [
       rescoper: BoardRescoper,
       limits: LimitSchedule,
       sketches: SketchPublisher,
+      layoutSchedule: LayoutSchedule,
     ) =>
       new ProjectorLifecycle({
         database,
@@ -173,7 +178,7 @@ export const projectorProviders: Provider[] = [
         recoveries,
         publisher,
         slots,
-        schedules: [pruner, windows, rescoper, limits, sketches],
+        schedules: [pruner, windows, rescoper, limits, sketches, layoutSchedule],
       }),
   },
 ];

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { LadderError, nameOfSpec, type BoardDefinition } from '@laddercast/domain';
+import { LadderError, nameOfSpec, wantsDense, type BoardDefinition, type Layout } from '@laddercast/domain';
 import { keptAfterEndMs } from './entry-rows.js';
 
 /** Options that decide the order of what is there. */
 const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns'] as const;
 /** Options that what is stored was written under; a later release changes some of them in the background. */
-const LAYOUT_OPTIONS = ['sharding', 'submitters', 'keepEndedSeconds'] as const;
+const LAYOUT_OPTIONS = ['submitters', 'keepEndedSeconds'] as const;
 /** Options that hold from the next window on. */
 const WINDOW_OPTIONS = ['windows', 'timeZone'] as const;
 /** Options that every running entry is written anew for. */
@@ -22,6 +22,12 @@ export const differsInWindows = (from: BoardDefinition, to: BoardDefinition): bo
 
 export const differsInScopes = (from: BoardDefinition, to: BoardDefinition): boolean =>
   differing(SCOPE_OPTIONS, from, to).length > 0;
+
+/** Whether lists are kept as the definition asks. */
+export const fitsLayout = (
+  { sharding, dense }: Pick<Layout, 'sharding' | 'dense'>,
+  definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>,
+): boolean => dense === wantsDense(definition) && isDeepStrictEqual(sharding, definition.sharding);
 
 /** Windows without end have no next one: they come and go only while the board is empty. */
 function endlessWindowsDiffering(from: BoardDefinition, to: BoardDefinition): string[] {

@@ -8,10 +8,11 @@ import {
   type Layouts,
 } from '@laddercast/domain';
 import { recordAudit } from './audit-log.js';
-import { differsInScopes, differsInWindows, keepsEntries, refusalOfChange } from './board-changes.js';
+import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
 import type { AllLanes } from './all-lanes.js';
 import { announceBoard, type Lanes } from './lanes.js';
 import { beginLimits } from './entry-marker.js';
+import { layoutsFor } from './layout-changes.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
@@ -70,7 +71,9 @@ export class BoardRegistry {
       const hasEntries = await this.hasEntries(transaction, current.board_uid);
       const before = current.definition;
       if (hasEntries && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
-      if (!hasEntries && !keepsWindows(before, definition)) {
+      const { serving, opening } = current.layouts;
+      const isKeptSo = opening === null && fitsLayout(serving, definition);
+      if (!hasEntries && !(isKeptSo && keepsWindows(before, definition))) {
         // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
         await this.unlink(transaction, current.board_uid);
         return { board: await this.create(transaction, id, definition), created: false };
@@ -90,13 +93,21 @@ export class BoardRegistry {
     const windowsSinceMs = await sinceOfAddedWindows(transaction, before, definition, current.windows_since);
     await moveSeasons(transaction, uid, before, definition);
     await beginLimits(transaction, uid, before.limits, definition.limits);
+    const layouts = await layoutsFor(transaction, current, definition);
     const revision = await announceBoard(transaction, this.lanes, uid, id);
     await transaction.query(
       `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,
-         rescope = rescope OR $5 WHERE board_uid = $1`,
-      [uid, JSON.stringify(definition), revision, JSON.stringify(windowsSinceMs), differsInScopes(before, definition)],
+         rescope = rescope OR $5, layouts = $6 WHERE board_uid = $1`,
+      [
+        uid,
+        JSON.stringify(definition),
+        revision,
+        JSON.stringify(windowsSinceMs),
+        differsInScopes(before, definition),
+        JSON.stringify(layouts),
+      ],
     );
-    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts: current.layouts };
+    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
   }
 
   /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED */
@@ -154,7 +165,8 @@ export class BoardRegistry {
 
   private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
     const [row] = await transaction.query<BoardRow>(
-      `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts FROM boards WHERE board_id = $1`,
+      `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts
+       FROM boards WHERE board_id = $1`,
       [id],
     );
     // What an earlier release stored lacks the options that came later.

@@ -3,6 +3,7 @@ export * from './postgres-errors.js';
 export * from './api-key-store.js';
 export * from './board-catalog.js';
 export * from './board-registry.js';
+export * from './board-layouts.js';
 export * from './all-lanes.js';
 export * from './lanes.js';
 export * from './ledger.js';

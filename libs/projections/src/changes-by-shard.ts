@@ -37,19 +37,32 @@ const CHANGES_AT_ONCE = 4000;
 export class ChangesByShard {
   private readonly standing = new Map<string, ShardChanges>();
   private readonly left = new Map<string, ShardChanges>();
+  private readonly lists = new Map<string, RankList[]>();
 
   add(board: BoardOfLists, entry: EntryInLists): void {
     const { windowUid, playerId, version, values, scopes, leftScopes, isGuild } = entry;
     const home = isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE;
-    const { ordering } = rankListOf(board, windowUid, home);
-    const change = { playerId, version, key: values && encodeSortKey(ordering, values, playerId) };
-    for (const layout of everyLayout(board.layouts)) {
-      for (const scope of [home, ...scopes])
-        push(this.standing, rankListOf(board, windowUid, scope, layout), entry, change);
-      for (const scope of leftScopes) {
-        push(this.left, rankListOf(board, windowUid, scope, layout), entry, { ...change, key: null });
-      }
+    const homes = this.listsOf(board, windowUid, home);
+    const change = { playerId, version, key: values && encodeSortKey(homes[0]!.ordering, values, playerId) };
+    for (const list of homes) push(this.standing, list, entry, change);
+    for (const scope of scopes) {
+      for (const list of this.listsOf(board, windowUid, scope)) push(this.standing, list, entry, change);
     }
+    for (const scope of leftScopes) {
+      const leaving = { ...change, key: null };
+      for (const list of this.listsOf(board, windowUid, scope)) push(this.left, list, entry, leaving);
+    }
+  }
+
+  /** A scope's list in every generation; remembered, since most entries are of few lists. */
+  private listsOf(board: BoardOfLists, windowUid: number, scope: number): RankList[] {
+    const name = `${board.uid}.${windowUid}.${scope}`;
+    let lists = this.lists.get(name);
+    if (lists === undefined) {
+      lists = everyLayout(board.layouts).map((layout) => rankListOf(board, windowUid, scope, layout));
+      this.lists.set(name, lists);
+    }
+    return lists;
   }
 
   /**

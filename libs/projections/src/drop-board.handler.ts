@@ -1,4 +1,5 @@
-import { BoardCatalog, BoardRegistry } from '@laddercast/ledger';
+import { everyLayout } from '@laddercast/domain';
+import { BoardCatalog, BoardLayouts, BoardRegistry } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DropBoardCommand } from './commands.js';
 import { lastWritersOf } from './last-writers.js';
@@ -10,6 +11,7 @@ export class DropBoardHandler implements ICommandHandler<DropBoardCommand> {
   constructor(
     private readonly boards: BoardCatalog,
     private readonly registry: BoardRegistry,
+    private readonly layouts: BoardLayouts,
     private readonly windowLists: WindowLists,
     private readonly projection: RankProjection,
   ) {}
@@ -18,10 +20,13 @@ export class DropBoardHandler implements ICommandHandler<DropBoardCommand> {
     const board = await this.registry.boardThatIsGone(boardUid);
     if (!board) return;
     await lastWritersOf(this.boards);
+    const removals = await this.layouts.removalsOf(boardUid);
+    const layouts = [...everyLayout(board.layouts), ...removals];
     // Keys of windows that ended long ago have expired; snapshots expire by themselves.
     for (const window of await this.windowLists.windowsOf(board)) {
-      for (const list of await this.windowLists.listsOf(board, window.uid)) await this.projection.drop(list);
+      for (const list of await this.windowLists.listsOf(board, window.uid, layouts)) await this.projection.drop(list);
     }
+    await this.layouts.forget(boardUid);
     await this.registry.purgeRows(boardUid);
   }
 }

@@ -28,3 +28,6 @@ export * from './standings-ranks.js';
 export * from './drop-board.handler.js';
 export { RedisLaneMarks } from './redis-lane-marks.js';
 export * from './window-lists.js';
+export * from './layout-builder.js';
+export * from './layout-remover.js';
+export * from './layout-schedule.js';

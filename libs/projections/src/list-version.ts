@@ -14,29 +14,25 @@ const CHANGES_PER_MS = 100;
 export const counterStart = (atMs: number): number => Math.floor((atMs - COUNTERS_SINCE_MS) * CHANGES_PER_MS);
 
 /**
- * The version of a list whose shards have these counters. Each counts for no less than the list's floor, so that it does
- * not matter to a new generation which of its shards have seen a change; a list without any is nobody's to compare with.
+ * The version of a list whose shards have these counters: what they are above the list's floor, so that it does not
+ * matter to a new generation which of its shards have seen a change.
  */
-export function versionOfCounters({ versions }: Pick<RankList, 'versions'>, counters: readonly number[]): number {
-  if (counters.every((counter) => counter === 0)) return 0;
-  return counters.reduce((sum, counter) => sum + Math.max(counter, versions.floor), versions.base);
-}
+export const versionOfCounters = ({ versions }: Pick<RankList, 'versions'>, counters: readonly number[]): number =>
+  counters.reduce((sum, counter) => sum + Math.max(0, counter - versions.floor), versions.base);
 
 /** A version of a list that none which was read before `atMs` (Unix ms), of this generation or earlier, can be above. */
 export const versionBeyond = ({ shards, versions }: Pick<RankList, 'shards' | 'versions'>, atMs: number): number =>
-  versions.base + Math.max(0, shards * counterStart(atMs));
+  versions.base + shards * Math.max(0, counterStart(atMs) - versions.floor);
 
 /**
- * What makes the versions of a generation go on from those of the one before it.
+ * What makes the versions of a generation go on from those of the one before it, in every list of the board: those of
+ * scopes have one shard in both, so the base must not depend on how many the next one has.
+ * @param before `shards`: the most that a list of it has
+ * @param openedAtMs before which the next generation has no counters, Unix ms
  * @param atMs the latest moment at which the one before is read, Unix ms
- * @param openedAtMs the earliest at which the next has counters
  */
-export function versionsAfter(
+export const versionsAfter = (
   before: { shards: number; versions: ListVersions },
-  next: { shards: number },
   openedAtMs: number,
   atMs: number,
-): ListVersions {
-  const floor = counterStart(openedAtMs);
-  return { base: Math.max(0, versionBeyond(before, atMs) - next.shards * floor), floor };
-}
+): ListVersions => ({ base: versionBeyond(before, atMs), floor: Math.max(0, counterStart(openedAtMs)) });

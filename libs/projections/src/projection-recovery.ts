@@ -1,22 +1,31 @@
-import type { Board } from '@laddercast/domain';
+import { everyLayout, type Board } from '@laddercast/domain';
 import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
 import { ChangesByShard } from './changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
+import { entryOfRow, EntryScan, workOnPages, type ScannedPage, type WindowsKept } from './entry-scan.js';
 import { RankProjection } from './rank-projection.js';
 
 export interface ProjectionRecoveryOptions {
   database: SqlRunner;
   projection: RankProjection;
   committed: CommittedPositions;
-  /** The board of a uid, undefined when it is gone. */
-  boardOf: (boardUid: number) => Promise<Board | undefined>;
+  boards: RecoveredBoards;
   /** Told what is being done, a step at a time. */
   onProgress: (progress: RecoveryProgress) => void;
   /** Told of failures; the next look tries again. */
   onError: (lane: number, error: unknown) => void;
   /** How often marks are looked at, ms. */
   intervalMs?: number;
+}
+
+/** The boards as recovery looks for them; see BoardCatalog. */
+export interface RecoveredBoards {
+  /** Has all that was committed before the call known when it resolves. */
+  refresh(): Promise<void>;
+  /** The board of a uid, undefined when it is gone. */
+  byUid(boardUid: number): Promise<Board | undefined>;
+  all(): Board[];
 }
 
 /** What recovery does to a lane: `lost` when it begins, `scanning` a page at a time, `recovered` at the end. */
@@ -31,55 +40,9 @@ export interface RecoveryProgress {
   newer: number;
 }
 
-/** A row as the scan reads it; `matches` is false for a page's last row when it only shows how far the page went. */
-interface ScannedRow {
-  windowUid: number;
-  /** The guild's id in `guild_totals`. */
-  id: string;
-  boardUid: number;
-  version: number;
-  removed: boolean;
-  score: number;
-  columns: number[];
-  achievedAtMs: number;
-  scopes: number[];
-  leftScopes: number[];
-  matches: boolean;
-}
-
-/** A table that the ranks come from. */
-interface RankedTable {
-  isGuild: boolean;
-  pageSql: string;
-}
-
-/** How many rows one query looks at. */
+/** How many windows one query reads. */
 const PAGE_ROWS = 5000;
 const INTERVAL_MS = 5000;
-
-/** One page of a table by key, whatever its lane, so that no query reads more than a page. */
-const pageSql = (table: string, id: string, columns: string): string => `
-  WITH page AS (
-    SELECT *, ${id} AS id FROM ${table}
-    WHERE (window_uid, ${id}) > ($1, $2) ORDER BY window_uid, ${id} LIMIT ${PAGE_ROWS}),
-  judged AS (
-    SELECT *, lane = $3 AND version > $4 AS matches, lead(id) OVER (ORDER BY window_uid, id) IS NULL AS is_last
-    FROM page)
-  SELECT window_uid AS "windowUid", id, board_uid AS "boardUid", version, removed, score,
-    achieved_at_ms AS "achievedAtMs", matches, ${columns}
-  FROM judged WHERE matches OR is_last ORDER BY window_uid, id`;
-
-const RANKED_TABLES: RankedTable[] = [
-  { isGuild: false, pageSql: pageSql('entries', 'player_id', 'columns, scopes, left_scopes AS "leftScopes"') },
-  {
-    isGuild: true,
-    pageSql: pageSql(
-      'guild_totals',
-      'guild_id',
-      `'{}'::float8[] AS columns, '{}'::int[] AS scopes, '{}'::int[] AS "leftScopes"`,
-    ),
-  },
-];
 
 /** A page of the windows of boards that live. */
 const WINDOWS_SQL = `
@@ -123,6 +86,9 @@ export class ProjectionRecovery {
     if (mark !== null && mark >= committed) return false;
     const progress: RecoveryProgress = { lane, step: 'lost', mark, committed, sent: 0, newer: 0 };
     this.options.onProgress({ ...progress });
+    // A generation that was opened before the loss, and that this process has not heard of, lost as much as the others;
+    // one that is opened from here on is filled after it.
+    await this.options.boards.refresh();
     if (mark === null) await projection.openMark(lane);
     await this.reapply(lane, mark ?? 0, progress, signal);
     // The mark was there at the start and must be there now: else Redis was emptied again while the scan ran.
@@ -133,22 +99,30 @@ export class ProjectionRecovery {
 
   private async reapply(lane: number, mark: number, progress: RecoveryProgress, signal: AbortSignal): Promise<void> {
     const windows = await this.windowsKept(signal);
-    for (const table of RANKED_TABLES) {
-      let from: [number, string] | null = [0, ''];
-      while (from !== null) {
-        signal.throwIfAborted();
-        const rows: ScannedRow[] = await this.options.database.query(table.pageSql, [...from, lane, mark]);
-        const wanted = rows.filter(({ windowUid, matches }) => matches && windows.has(windowUid));
-        progress.newer += await this.applyRows(wanted, table, windows);
-        progress.sent += wanted.length;
-        this.options.onProgress({ ...progress, step: 'scanning' });
-        from = nextPage(rows.at(-1), windows);
-      }
-    }
+    const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
+    await workOnPages(new EntryScan(this.options.database).ofLane(windows, condition), async (page) => {
+      signal.throwIfAborted();
+      progress.newer += await this.applyPage(page, windows);
+      progress.sent += page.rows.length;
+      this.options.onProgress({ ...progress, step: 'scanning' });
+    });
+  }
+
+  /**
+   * Boards of which more may be missing than what the log brought since the mark: a generation was filled with entries
+   * of any age, and that is proven only by a mark from beyond its barrier.
+   */
+  private boardsFilledAfter(lane: number, mark: number): number[] {
+    const isFilledAfter = (board: Board): boolean =>
+      everyLayout(board.layouts).some(({ filledAt }) => (filledAt?.[lane] ?? 0) > mark);
+    return this.options.boards
+      .all()
+      .filter(isFilledAfter)
+      .map(({ uid }) => uid);
   }
 
   /** The windows that the projection still keeps, in the order of their numbers, each with the time until which it does. */
-  private async windowsKept(signal: AbortSignal): Promise<Map<number, number | null>> {
+  private async windowsKept(signal: AbortSignal): Promise<WindowsKept> {
     const kept = new Map<number, number | null>();
     for (let from = 0; ;) {
       signal.throwIfAborted();
@@ -159,7 +133,7 @@ export class ProjectionRecovery {
         nowMs: number;
       }>(WINDOWS_SQL, [from]);
       for (const { windowUid, boardUid, endsAtMs, nowMs } of rows) {
-        const board = await this.options.boardOf(boardUid);
+        const board = await this.options.boards.byUid(boardUid);
         if (board === undefined) continue;
         const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
         if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, keepUntilMs);
@@ -169,34 +143,19 @@ export class ProjectionRecovery {
     }
   }
 
-  private async applyRows(
-    rows: readonly ScannedRow[],
-    { isGuild }: RankedTable,
-    windows: ReadonlyMap<number, number | null>,
-  ): Promise<number> {
+  private async applyPage({ isGuild, rows }: ScannedPage, windows: WindowsKept): Promise<number> {
     const changes = new ChangesByShard();
     const boards = new Map<number, Board | undefined>();
     for (const row of rows) {
-      const { boardUid, windowUid, id: playerId, version, scopes, leftScopes } = row;
+      const { boardUid } = row;
       // Asked anew for each page: a board that is deleted meanwhile must not come back.
-      if (!boards.has(boardUid)) boards.set(boardUid, await this.options.boardOf(boardUid));
+      if (!boards.has(boardUid)) boards.set(boardUid, await this.options.boards.byUid(boardUid));
       const board = boards.get(boardUid);
-      if (board === undefined) continue;
-      const keepUntilMs = windows.get(windowUid) ?? null;
-      const values = row.removed ? null : row;
-      changes.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, keepUntilMs });
+      if (board) changes.add(board, entryOfRow(row, isGuild, windows.get(row.windowUid) ?? null));
     }
     const { projection } = this.options;
     return changes.apply(({ list, shard, changes, keepUntilMs }) =>
       projection.apply(list, shard, changes, keepUntilMs, true),
     );
   }
-}
-
-/** Where the next page begins; null at the end. What is left of a window that is not kept is passed over. */
-function nextPage(last: ScannedRow | undefined, windows: ReadonlyMap<number, number | null>): [number, string] | null {
-  if (last === undefined) return null;
-  if (windows.has(last.windowUid)) return [last.windowUid, last.id];
-  for (const windowUid of windows.keys()) if (windowUid > last.windowUid) return [windowUid, ''];
-  return null;
 }

@@ -233,6 +233,15 @@ export abstract class RankProjection extends RankReadings {
   /** Lets the list's keys live until `keepUntilMs` (Unix ms); never shortens their life. */
   abstract keep(list: RankList, keepUntilMs: number): Promise<void>;
 
-  /** Removes every key of the list, in chunks. */
+  /**
+   * Ends a list of a generation that serves no more: for a day every reading of it throws PROJECTION_UNAVAILABLE, and no
+   * apply changes it. What it holds stays, for those who read a checkpoint of it, until it is dropped.
+   */
+  abstract retire(list: RankList): Promise<void>;
+
+  /** Whether somebody may still read a checkpoint of the list at `atMs` (Unix ms). */
+  abstract hasOpenCheckpoints(list: RankList, atMs: number): Promise<boolean>;
+
+  /** Removes every key of the list, in chunks; that it was retired stays known. */
   abstract drop(list: RankList): Promise<void>;
 }

@@ -20,6 +20,8 @@ const RECONNECT_MAX_MS = 2000;
 /** Answers that say "not now" or "not here", as opposed to "never" (Redis: reply errors). */
 const NOT_NOW =
   /^(NOPERM|WRONGPASS|DENIED|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH)\b/;
+/** What the scripts say of a list whose board is served from another generation: this process has not heard of it. */
+const RETIRED = /^RETIRED\b/;
 /** Answers after which the same call is sent once more by itself: the script is unknown there, or its slot has moved. */
 const SEND_AGAIN = /^(NOSCRIPT|MOVED|ASK|TRYAGAIN)\b/;
 
@@ -210,6 +212,10 @@ export class RedisConnection {
   private failure(error: unknown): Error {
     if (error instanceof LadderError) return error;
     const message = error instanceof Error ? error.message : String(error);
+    if (RETIRED.test(message)) {
+      const detail = 'The lists of this board have moved, and this process has not heard where to; try again shortly.';
+      return new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 }, { cause: error });
+    }
     const refusedForGood = error instanceof Error && error.name === 'ReplyError' && !NOT_NOW.test(message);
     if (refusedForGood) return new Error(`Redis refused a command: ${message}`, { cause: error });
     return new LadderError('PROJECTION_UNAVAILABLE', `Redis does not answer (${message}).`, {}, { cause: error });

@@ -63,11 +63,17 @@ export const playerBucketOf = (list: RankList, playerId: string): number => buck
 export const playerBucketKey = (list: RankList, shard: number, playerId: string): string =>
   bucketKey(list, shard, playerBucketOf(list, playerId));
 
-/** All keys of a shard, the counter last. */
+/** All keys of a shard that live as long as it, the counter last. */
 export function shardKeys(list: RankList, shard: number): string[] {
   const buckets = Array.from({ length: bucketsOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
   return [...buckets, entriesKey(list, shard), distinctKey(list, shard), counterKey(list, shard)];
 }
+
+/** All keys of a shard but the counter. */
+export const droppedKeys = (list: RankList, shard: number): string[] => [
+  ...shardHead(list, shard).filter((key) => key !== counterKey(list, shard)),
+  ...shardKeys(list, shard).slice(0, bucketsOf(list)),
+];
 
 /** The newest snapshot of a list, and the stream of its last deltas. */
 export const snapshotKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:s`;

@@ -13,7 +13,7 @@ import {
 } from './rank-projection.js';
 import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
-import { playerBucketKey, shardKeys } from './redis-keys.js';
+import { checkpointsKey, counterKey, droppedKeys, playerBucketKey, shardKeys } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
 import { chunksOf, RedisRankLookup } from './redis-rank-lookup.js';
 import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
@@ -26,6 +26,8 @@ const APPLY_CHUNK = 500;
 const KEYS_CHUNK = 256;
 /** The most players whose sort keys one script call reads. */
 const SORT_KEYS_CHUNK = 100;
+/** Far longer than a process goes without hearing which generation serves. */
+const RETIRED_KNOWN_MS = 86_400_000;
 
 /** The ranks in Redis or Valkey: a sorted set and an index of players for each shard. */
 export class RedisRankProjection extends RankProjection {
@@ -207,9 +209,24 @@ export class RedisRankProjection extends RankProjection {
     for (const shard of allShards(list)) await this.extendExpiry(list, shard, keepUntilMs);
   }
 
+  async retire(list: RankList): Promise<void> {
+    const calls = allShards(list).map((shard) =>
+      callOf(redisScripts.retireShard, [counterKey(list, shard)], [RETIRED_KNOWN_MS]),
+    );
+    await this.redis.run(calls);
+  }
+
+  async hasOpenCheckpoints(list: RankList, atMs: number): Promise<boolean> {
+    const slots = await Promise.all(
+      allShards(list).map((shard) => this.redis.command('HVALS', checkpointsKey(list, shard))),
+    );
+    return (slots as Buffer[][]).flat().some((slot) => Number(slot.toString().split(' ').at(-1)) > atMs);
+  }
+
   async drop(list: RankList): Promise<void> {
     for (const shard of allShards(list)) {
-      for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) await this.redis.command('UNLINK', ...keys);
+      for (const keys of chunksOf(droppedKeys(list, shard), KEYS_CHUNK)) await this.redis.command('UNLINK', ...keys);
+      await this.redis.run([callOf(redisScripts.dropCounter, [counterKey(list, shard)], [])]);
     }
   }
 

@@ -49,6 +49,7 @@ export const redisScripts = {
   countCheckpoint: loadScript('count-checkpoint'),
   countCheckpointValues: loadScript('count-checkpoint-values'),
   countWithoutPlayer: loadScript('count-without-player'),
+  dropCounter: loadScript('drop-counter'),
   extendExpiry: loadScript('extend-expiry'),
   openCheckpoint: loadScript('open-checkpoint'),
   publishSketch: loadScript('publish-sketch'),
@@ -62,6 +63,7 @@ export const redisScripts = {
   readMarks: loadScript('read-marks'),
   readPlayer: loadScript('read-player'),
   readRows: loadScript('read-rows'),
+  retireShard: loadScript('retire-shard'),
 } as const;
 
 /**

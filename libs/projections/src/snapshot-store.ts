@@ -33,6 +33,8 @@ export interface RankSnapshot {
   depth: number;
   /** The standings that it was read from; absent: the projection. */
   edition?: number;
+  /** The generation of the board's lists that it was read from; absent: the first, or standings. */
+  generation?: number;
   /** null: nobody shares a rank with anybody, in no style; absent: not known. */
   shared?: SharedRanks | null;
   /** The style of those who ask for none; absent: ordinal. */
@@ -75,6 +77,7 @@ export interface RankDelta {
   listVersion: number;
   depth: number;
   edition?: number;
+  generation?: number;
   shared?: SharedRanks | null;
   ownStyle?: RankStyle;
   /** Their ranks are ordinal. */

@@ -1,4 +1,4 @@
-import { everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, type Board, type Layout } from '@laddercast/domain';
 import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
 import { rankListOf, type BoardOfLists, type RankList } from './rank-projection.js';
 
@@ -41,10 +41,14 @@ export class WindowLists {
   }
 
   /**
-   * Every list of a window in every generation: of everybody, of guilds, and of each scope that ranks an entry or did.
-   * Pages of entries are read.
+   * Every list of a window in these generations, all by default: of everybody, of guilds, and of each scope that ranks an
+   * entry or did. Pages of entries are read.
    */
-  async listsOf(board: BoardOfLists, windowUid: number): Promise<RankList[]> {
+  async listsOf(
+    board: BoardOfLists,
+    windowUid: number,
+    layouts: readonly Layout[] = everyLayout(board.layouts),
+  ): Promise<RankList[]> {
     const scopes = new Set([GLOBAL_SCOPE, GUILDS_SCOPE]);
     for (let from: string | null = ''; from !== null;) {
       const [page]: { last: string | null; scopes: number[] }[] = await this.database.query(SCOPES_SQL, [
@@ -54,8 +58,6 @@ export class WindowLists {
       for (const scope of page!.scopes) scopes.add(scope);
       from = page!.last;
     }
-    return everyLayout(board.layouts).flatMap((layout) =>
-      [...scopes].map((scope) => rankListOf(board, windowUid, scope, layout)),
-    );
+    return layouts.flatMap((layout) => [...scopes].map((scope) => rankListOf(board, windowUid, scope, layout)));
   }
 }

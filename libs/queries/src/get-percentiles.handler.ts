@@ -18,7 +18,8 @@ export class GetPercentilesHandler implements IQueryHandler<GetPercentilesQuery>
   ) {}
 
   async execute({ selection, at, accuracy }: GetPercentilesQuery): Promise<Percentiles> {
-    const { resolved } = await this.reader.open(selection);
+    // Whatever the board's style: percentiles are of places.
+    const { resolved } = await this.reader.open({ ...selection, rankStyle: 'ordinal' });
     const options = { style: 'ordinal' as const, minVersion: selection.minVersion };
     const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
     return sketched ? this.estimated(resolved, at, sketched) : this.exact(resolved, at);

@@ -1,7 +1,11 @@
 import type { RankedEntry, RankStyle } from '@laddercast/domain';
-import { sharedRanksOf, type RankSnapshot } from '@laddercast/projections';
+import { sharedRanksOf, type RankList, type RankSnapshot } from '@laddercast/projections';
 import { describe, expect, it } from 'vitest';
-import { describeWindow, rowsOfSnapshot } from './list-reader.js';
+import { EMPTY_BOARD, MemoryList } from '../test/snapshot-ports.js';
+import type { EntryDetails } from './entry-details.js';
+import type { ListResolver, ResolvedList } from './list-resolver.js';
+import { describeWindow, ListReader, rowsOfSnapshot } from './list-reader.js';
+import type { SnapshotCache } from './snapshot-cache.js';
 
 const row = (rank: number, score: number): RankedEntry => ({
   rank,
@@ -88,5 +92,38 @@ describe('the times of a window', () => {
       endsAt: null,
       resetsAt: '1970-01-01T11:00:00.000Z',
     });
+  });
+});
+
+describe('a list that is read while its board comes to be served from another generation', () => {
+  const { resolved } = new MemoryList(EMPTY_BOARD);
+  const generation = (number: number): ResolvedList => ({
+    ...resolved,
+    list: { ...resolved.list, generation: number },
+  });
+  const readerOf = (resolver: Partial<ListResolver>, snapshot: RankSnapshot): ListReader =>
+    new ListReader(
+      resolver as ListResolver,
+      {} as EntryDetails,
+      { latest: () => snapshot } as unknown as SnapshotCache,
+    );
+
+  it('is not answered from a snapshot of the one before, whose version is lower', () => {
+    const reader = readerOf({}, topOf([9]));
+    expect(reader.snapshot(generation(1), undefined)).toBeDefined();
+    expect(reader.snapshot(generation(2), undefined)).toBeUndefined();
+    const moved = readerOf({}, topOf([9], { generation: 2 }));
+    expect(moved.snapshot(generation(2), undefined)).toBeDefined();
+  });
+
+  it('reaches a version of the next one as soon as this process hears of it', async () => {
+    let asked = 0;
+    const ranks = {
+      total: async (list: RankList) => ({ total: 1, listVersion: list.generation === 1 ? 10 : 1000 }),
+    } as unknown as ResolvedList['ranks'];
+    const resolve = async (): Promise<ResolvedList> => ({ ...generation((asked += 1) < 3 ? 1 : 2), ranks });
+    const reader = readerOf({ resolve }, topOf([9]));
+    const { resolved: found } = await reader.open({ boardId: 'a', minVersion: 500 });
+    expect(found.list.generation).toBe(2);
   });
 });

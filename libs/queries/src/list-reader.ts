@@ -30,18 +30,21 @@ export class ListReader {
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
   async open(selection: ListSelection): Promise<{ resolved: ResolvedList; style: RankStyle }> {
-    const resolved = await this.resolver.resolve(selection);
-    const style = styleToRead(resolved, selection.rankStyle);
+    const found = await this.resolver.resolve(selection);
+    const style = styleToRead(found, selection.rankStyle);
     // As it stood is as it stood: no version of now can be waited for.
-    if (selection.minVersion !== undefined && resolved.edition?.kind !== 'kept') {
-      await this.waitFor(resolved, selection.minVersion);
-    }
+    const waits = selection.minVersion !== undefined && found.edition?.kind !== 'kept';
+    const resolved = waits ? await this.atVersion(found, selection, selection.minVersion!) : found;
     return { resolved, style };
   }
 
   /** The top in memory, where it is not older than `minVersion`; asking keeps the list in use. */
   snapshot(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
-    return isFollowed(resolved) ? asRead(resolved, this.snapshots.latest(resolved), minVersion) : undefined;
+    if (!isFollowed(resolved)) return undefined;
+    const snapshot = asRead(resolved, this.snapshots.latest(resolved), minVersion);
+    // Right as it is, but its version is of the numbers before: what was read of the present generation is above it.
+    const isOfBefore = resolved.edition === null && (snapshot?.generation ?? 1) < resolved.list.generation;
+    return isOfBefore ? undefined : snapshot;
   }
 
   /** The last top that this process saw, however old: what is left to show while the shards cannot be asked. */
@@ -63,10 +66,12 @@ export class ListReader {
     };
   }
 
-  private async waitFor(resolved: ResolvedList, minVersion: number): Promise<void> {
-    const { list, ranks, edition } = resolved;
+  /** The list once it has reached the version; looked for anew each time, since another generation may serve meanwhile. */
+  private async atVersion(found: ResolvedList, selection: ListSelection, minVersion: number): Promise<ResolvedList> {
     const untilMs = monotonicMs() + MIN_VERSION_WAIT_MS;
-    while (boardVersionOf(resolved, (await ranks.total(list)).listVersion, nowMs()) < minVersion) {
+    for (let resolved = found; ; resolved = await this.resolver.resolve(selection)) {
+      const { list, ranks, edition } = resolved;
+      if (boardVersionOf(resolved, (await ranks.total(list)).listVersion, nowMs()) >= minVersion) return resolved;
       // Standings do not change: there is nothing to wait for.
       if (edition !== null || monotonicMs() > untilMs) {
         throw new LadderError('PROJECTION_BEHIND', `The board has not reached version ${minVersion} yet.`, {

@@ -108,6 +108,8 @@ export class MemoryList extends RankProjection {
   override readMarks = unused;
   override sortKeys = unused;
   override keep = unused;
+  override retire = unused;
+  override hasOpenCheckpoints = unused;
   override drop = unused;
 }
 

@@ -91,6 +91,31 @@ describe('a list whose version is the snapshot’s', () => {
   });
 });
 
+describe('a board whose lists moved to another generation', () => {
+  const inGeneration = (list: ResolvedList, generation: number): ResolvedList => ({
+    ...list,
+    list: { ...list.list, generation },
+  });
+
+  it('is published once more, and not again from the generation before by who has not heard', async () => {
+    boards.create('a', { order: 'desc', operator: 'best' });
+    const list = await boards.resolver.resolve({ boardId: 'a' });
+    const writer = ListWriter.of(projection, list);
+    await writer.write({ ada: 1 });
+    const tick = tickWith(plainDetails());
+    const before = await tick.run(list, fresh);
+    await writer.write({ ada: 2 });
+    const after = await tick.run(inGeneration(list, 2), fresh);
+    expect(after.seq).toBeGreaterThan(before.seq);
+    await writer.write({ ada: 3 });
+    for (const options of [{}, { readAnew: true }, { force: true }]) {
+      expect(await tick.run(list, fresh, options)).toEqual(after);
+    }
+    expect(historyOf(list)).toHaveLength(2);
+    expect((await tick.run(inGeneration(list, 2), fresh)).entries).toMatchObject([{ score: 3 }]);
+  });
+});
+
 describe('rows that could not be completed', () => {
   let list: ResolvedList;
   let database: OneRun;

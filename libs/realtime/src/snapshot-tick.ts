@@ -53,6 +53,8 @@ export class SnapshotTick {
     const { readAnew = false, force = false, isHeld } = options;
     const ref = refOf(resolved);
     const last: TickedSnapshot | null = state.last === undefined ? await this.store.read(ref) : state.last;
+    // What this process would read is older than what was published, and its version lower: it hears of it in a moment.
+    if (last !== null && isOfLaterGeneration(last, resolved)) return last;
     if (last !== null && !readAnew && !force && isComplete(last, resolved)) {
       // Standings stay as they were written.
       if (resolved.edition !== null) return last;
@@ -87,7 +89,7 @@ export class SnapshotTick {
       total,
       listVersion,
       depth: page.entries.length,
-      ...(edition && { edition: edition.uid }),
+      ...(edition ? { edition: edition.uid } : generationOf(resolved)),
       shared: sharedRanksOf(page.entries, entries),
       ...(ownStyle !== 'ordinal' && { ownStyle }),
       entries,
@@ -118,6 +120,14 @@ export const refOf = ({ list: { boardUid, windowUid, scope } }: ResolvedList): L
 });
 
 type ReadRows = Omit<TickedSnapshot, 'seq'>;
+
+/** The first is left out, as in what an earlier release published. */
+const generationOf = ({ list: { generation } }: ResolvedList): { generation?: number } =>
+  generation > 1 ? { generation } : {};
+
+/** Whether another process has heard already that the board is served from a later generation. */
+const isOfLaterGeneration = ({ generation = 1 }: TickedSnapshot, { edition, list }: ResolvedList): boolean =>
+  edition === null && generation > list.generation;
 
 /** Whether the snapshot shows all that it should of the list's version, read from where it is read now. */
 const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boolean =>

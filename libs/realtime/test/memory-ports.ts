@@ -125,6 +125,8 @@ export class MemoryRankProjection extends RankProjection {
   override dropMark = unused;
   override readMark = unused;
   override keep = unused;
+  override retire = unused;
+  override hasOpenCheckpoints = unused;
 
   private listOf(list: RankList): MemoryList {
     if (this.failure) throw this.failure;

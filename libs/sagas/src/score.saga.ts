@@ -1,4 +1,4 @@
-import type { Board, EntryChange, EntryChanged } from '@laddercast/domain';
+import { everyLayout, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
 import type { LogBatch } from '@laddercast/event-log';
 import { BoardCatalog, keptAfterEndMs, WindowCatalog } from '@laddercast/ledger';
 import { nowMs } from '@laddercast/platform';
@@ -11,7 +11,15 @@ import { ConsumesLog } from './saga-pattern.js';
 /** The consumer group that feeds the ranks. */
 export const SCORE_GROUP = 'score';
 
-/** Brings the ranks up to the entries: events → one command per list and shard → the lane's mark. */
+/**
+ * Brings the ranks up to the entries: events → one command per list and shard → the lane's mark.
+ *
+ * Every entry goes to all generations that its board's lists have. A generation is opened with all lanes held, so an
+ * event that comes after it in its lane was committed after it: whoever looks for changed boards after having read the
+ * event finds it. So each batch is followed by such a look, beside its writing, and written again where a generation was
+ * not known. The mark is moved only then: what it vouches for is in every generation of its time. No other memory is
+ * needed of who has passed an opening, nor of which process had the lane meanwhile, however long it slept.
+ */
 @Controller()
 @UseFilters(SagaFailureFilter)
 export class ScoreSaga {
@@ -23,18 +31,41 @@ export class ScoreSaga {
 
   @ConsumesLog({ group: SCORE_GROUP, topics: ['entry-changed'] })
   async project({ lane, records }: LogBatch): Promise<void> {
-    const changes = await this.sorted(records.map(({ event }) => event as EntryChanged));
-    await changes.apply(async ({ list, shard, changes, keepUntilMs }) => {
-      const command = new ApplyEntriesCommand(list, shard, changes, keepUntilMs);
-      return (await this.commands.execute(command)).applied;
-    });
+    const events = records.map(({ event }) => event as EntryChanged);
+    const refreshed = this.boards.refresh();
+    // Awaited below, unless the writing fails first.
+    refreshed.catch(() => undefined);
+    const written = await this.write(events);
+    await refreshed;
+    if (!(await this.areAllWritten(written))) await this.write(events);
     const last = records.at(-1);
     if (last) await this.commands.execute(new MarkLaneCommand(lane, last.position));
   }
 
-  private async sorted(events: EntryChanged[]): Promise<ChangesByShard> {
-    const sorted = new ChangesByShard();
+  /** Writes the entries to every generation that is known of their boards, and returns the boards as they were known. */
+  private async write(events: EntryChanged[]): Promise<Map<number, Board | undefined>> {
     const boards = new Map<number, Board | undefined>();
+    const sorted = await this.sorted(events, boards);
+    await sorted.apply(async ({ list, shard, changes, keepUntilMs }) => {
+      const command = new ApplyEntriesCommand(list, shard, changes, keepUntilMs);
+      return (await this.commands.execute(command)).applied;
+    });
+    return boards;
+  }
+
+  private async areAllWritten(written: ReadonlyMap<number, Board | undefined>): Promise<boolean> {
+    for (const [uid, before] of written) {
+      // One that was not there is gone: uids are never used again.
+      if (before === undefined) continue;
+      const board = await this.boards.byUid(uid);
+      const generations = new Set(everyLayout(before.layouts).map(({ generation }) => generation));
+      if (board && everyLayout(board.layouts).some(({ generation }) => !generations.has(generation))) return false;
+    }
+    return true;
+  }
+
+  private async sorted(events: EntryChanged[], boards: Map<number, Board | undefined>): Promise<ChangesByShard> {
+    const sorted = new ChangesByShard();
     const now = nowMs();
     for (const event of events) {
       const { boardUid, playerId, version, isGuild = false } = event;

@@ -5,6 +5,7 @@ import { ADMINISTRATION } from './operations/administration.js';
 import { BOARDS } from './operations/boards.js';
 import { CIRCLES } from './operations/circles.js';
 import { HISTORY } from './operations/history.js';
+import { LAYOUTS } from './operations/layouts.js';
 import { PEOPLE } from './operations/people.js';
 import { RANKS } from './operations/ranks.js';
 import { SCORES } from './operations/scores.js';
@@ -25,6 +26,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...PEOPLE,
   ...CIRCLES,
   ...ADMINISTRATION,
+  ...LAYOUTS,
 };
 
 const DESCRIPTION = `Leaderboards that are exact, durable and live.

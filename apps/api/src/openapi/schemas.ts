@@ -153,6 +153,8 @@ const profile: Record<string, JsonSchema> = {
 };
 const guildName = orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME_LENGTH_MAX });
 
+const boundaries = object({ by: oneOf('range'), boundaries: list({ type: 'number' }) });
+
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
   Problem: problem,
@@ -167,6 +169,28 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         total: count('Entries of the list.'),
         top: list(object({ rank: count('1-based, ordinal.', 1), playerId: string(), score })),
       }),
+    ),
+  }),
+  BoardRebuild: object({ board: string(), generation: count('Which will serve.', 1) }),
+  BoardLayout: object({
+    board: string(),
+    generations: list(
+      object(
+        {
+          generation: count(undefined, 1),
+          state: {
+            ...oneOf('serving', 'filling', 'proving', 'retiring', 'removing'),
+            description:
+              "filling: from PostgreSQL; proving: the log's consumers are waited for; retiring: it served until a moment " +
+              'ago, and is fed still; removing: its keys are on their way out.',
+          },
+          sharding: { anyOf: [object({ by: oneOf('hash'), count: count(undefined, 1) }), boundaries] },
+          dense: { type: 'boolean', description: 'Whether dense ranks can be read.' },
+          entriesRead: count('While it is filled: by the present scan.'),
+          scans: count('While it is filled: how many were begun.'),
+        },
+        ['entriesRead', 'scans'],
+      ),
     ),
   }),
   BoardDefinition: BOARD_DEFINITION_SCHEMA,

@@ -48,6 +48,23 @@ const STATEMENTS = [
     hour integer NOT NULL,
     runs integer NOT NULL,
     PRIMARY KEY (window_uid, player_id, hour)) WITH (fillfactor = 85)`,
+  // A generation's number is never used again: what was retired stays known in the projection for a while.
+  `ALTER TABLE boards ADD COLUMN last_generation integer NOT NULL DEFAULT 1`,
+  // How far a generation is filled, for operators.
+  `CREATE TABLE layout_progress (
+    board_uid integer PRIMARY KEY,
+    generation integer NOT NULL,
+    step text NOT NULL,
+    rows_scanned bigint NOT NULL,
+    scans integer NOT NULL)`,
+  // Generations whose keys are still to be removed from the projection.
+  `CREATE TABLE layout_removals (
+    board_uid integer NOT NULL,
+    generation integer NOT NULL,
+    layout jsonb NOT NULL,
+    has_served boolean NOT NULL,
+    since timestamptz NOT NULL DEFAULT ladder_now(),
+    PRIMARY KEY (board_uid, generation))`,
 ];
 
 export class LayoutsAndLimits1763740000000 implements MigrationInterface {
@@ -56,7 +73,7 @@ export class LayoutsAndLimits1763740000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE entry_history');
+    await runner.query('DROP TABLE layout_removals, layout_progress, entry_history, attempts');
     await runner.query(
       `DELETE FROM standings WHERE edition_uid IN (SELECT edition_uid FROM editions WHERE kind = 'day')`,
     );
@@ -65,9 +82,11 @@ export class LayoutsAndLimits1763740000000 implements MigrationInterface {
     await runner.query(
       `ALTER TABLE editions ADD CONSTRAINT editions_kind_check CHECK (kind IN ('final', 'frozen', 'kept'))`,
     );
-    await runner.query('DROP TABLE attempts');
     await runner.query('DROP INDEX boards_limited');
     await runner.query('ALTER TABLE entries DROP COLUMN renewed_at_ms');
-    await runner.query('ALTER TABLE boards DROP COLUMN layouts, DROP COLUMN mark_entries, DROP COLUMN limits_since_ms');
+    await runner.query(
+      `ALTER TABLE boards DROP COLUMN layouts, DROP COLUMN mark_entries, DROP COLUMN limits_since_ms,
+         DROP COLUMN last_generation`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 #!lua
 -- Brings one shard up to the changes given; those that are not newer than what is there change nothing.
 -- KEYS[1] sorted set
--- KEYS[2] apply counter; its expiry is the shard's
+-- KEYS[2] apply counter; its expiry is the shard's. It is no number once the shard was retired: then nothing changes
 -- KEYS[3] distinct values, a sorted set, where they are kept
 -- KEYS[4] open checkpoints: a hash of slot (0-based) → what is noted, a space, when it closes (Unix ms)
 -- KEYS[5] checkpoint 0: entries as they were, of players who changed since
@@ -29,6 +29,8 @@ local set, counter, distinct, checkpoints = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local tombstone_bytes, score_from, prefix_from = 8, 9, 17
 local columns = tonumber(ARGV[4])
 local newer, changed = 0, 0
+local count = tonumber(redis.call('GET', counter) or '-1')
+if not count then return { 0, 0 } end
 
 -- A checkpoint's second set holds the entries of all players who changed since: whoever is not in it did not.
 local open = {}
@@ -85,7 +87,6 @@ end
 
 local expiry_of_shard = redis.call('PEXPIRETIME', counter)
 if changed > 0 then
-  local count = tonumber(redis.call('GET', counter) or '-1')
   local start = tonumber(ARGV[2])
   if count < 0 or (ARGV[3] == '1' and count < start) then redis.call('SET', counter, ARGV[2], 'KEEPTTL') end
   redis.call('INCRBY', counter, changed)

@@ -51,8 +51,9 @@ export const BOARDS = {
     description:
       'Needs the scope admin. Only `order` and `operator` are required; null means the default. Title, push, limits, format, ' +
       'visibility and the like are free to change; order, operator, tiebreak and columns only while the board is empty. ' +
-      'A sum board takes no columns. Dense ranks (`dense` or `rankStyle`) need one hash shard or sharding by range. What GET answers can be put again, `id` included. Options of the contract that are not ' +
-      'built are refused by name.',
+      'Other sharding, and dense ranks, are brought about in the background, while reads and submissions go on. ' +
+      'A sum board takes no columns. Dense ranks (`dense` or `rankStyle`) need one hash shard or sharding by range. What ' +
+      'GET answers can be put again, `id` included. Options of the contract that are not built are refused by name.',
     callers: 'identified',
     headers: ['If-Match', 'If-None-Match: *'],
     body: { schema: 'BoardDefinition', examples: { least: { order: 'desc', operator: 'best' }, blitz: given } },

@@ -133,7 +133,7 @@ export const RANKS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: READ_ERRORS,
+    errors: READ_ERRORS.filter((code) => code !== 'RANK_STYLE_NOT_KEPT'),
   },
   lookupPlayers: {
     tag: 'Ranks',

@@ -1,6 +1,9 @@
--- How many entries a shard has, and how many changes it has seen.
+-- How many entries a shard has, and how many changes it has seen. One that was retired is not read any more: what it
+-- still holds is old, and what it held may be gone.
 local function reading_of(set, counter)
-  return redis.call('ZCARD', set), tonumber(redis.call('GET', counter) or '0')
+  local count = tonumber(redis.call('GET', counter) or '0')
+  if not count then error({ err = 'RETIRED Another generation of this list serves.' }) end
+  return redis.call('ZCARD', set), count
 end
 
 -- Members and scores between two 0-based indexes, both included; a negative index is before the first, not from the end.

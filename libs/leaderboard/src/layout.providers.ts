@@ -1,0 +1,56 @@
+import { RebuildBoardHandler } from '@laddercast/commands';
+import {
+  AllLanes,
+  BoardCatalog,
+  BoardLayouts,
+  Lanes,
+  OutboxWaker,
+  PostgresDatabase,
+  PostgresLeases,
+} from '@laddercast/ledger';
+import {
+  CommittedPositions,
+  LayoutBuilder,
+  LayoutRemover,
+  LayoutSchedule,
+  RankProjection,
+  type LayoutNews,
+} from '@laddercast/projections';
+import { Logger, type Provider } from '@nestjs/common';
+
+/** What becomes of generations of lists, in every process. */
+export const layoutProviders: Provider[] = [
+  {
+    provide: BoardLayouts,
+    inject: [PostgresDatabase, Lanes, AllLanes, OutboxWaker],
+    useFactory: (database: PostgresDatabase, lanes: Lanes, allLanes: AllLanes, waker: OutboxWaker) =>
+      new BoardLayouts(database, lanes, allLanes, waker),
+  },
+];
+
+export const layoutApiProviders: Provider[] = [RebuildBoardHandler];
+
+/** @param holder names this process among the holders of leases */
+export const layoutProjectorProviders = (holder: string): Provider[] => [
+  {
+    provide: LayoutSchedule,
+    inject: [PostgresDatabase, BoardCatalog, BoardLayouts, RankProjection, CommittedPositions, PostgresLeases],
+    useFactory: (
+      database: PostgresDatabase,
+      boards: BoardCatalog,
+      layouts: BoardLayouts,
+      projection: RankProjection,
+      committed: CommittedPositions,
+      leases: PostgresLeases,
+    ) => {
+      const log = new Logger('layouts');
+      const onFailure = (error: unknown): void => log.warn(`A board's lists wait: ${(error as Error).message}`);
+      const onNews = (news: LayoutNews): void =>
+        log.log({ msg: `board ${news.board}, generation ${news.generation}: ${news.step}`, ...news });
+      const parts = { database, boards, layouts, projection };
+      const builder = new LayoutBuilder({ ...parts, committed }, { onNews, onFailure });
+      const remover = new LayoutRemover(parts, { onFailure });
+      return new LayoutSchedule(builder, remover, leases, { holder, onFailure });
+    },
+  },
+];

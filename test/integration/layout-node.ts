@@ -1,0 +1,142 @@
+import { withBoardDefaults, type Board, type BoardDefinition, type Layouts } from '@laddercast/domain';
+import { PostgresEventLog, type LogSubscription } from '@laddercast/event-log';
+import {
+  AppliedSessions,
+  ApplyEntriesCommand,
+  ApplyEntriesHandler,
+  LayoutBuilder,
+  LayoutRemover,
+  LedgerCommittedPositions,
+  MarkLaneCommand,
+  MarkLaneHandler,
+  ProjectionRecovery,
+  rankListOf,
+  RedisConnection,
+  RedisRankProjection,
+  type LayoutNews,
+  type RankList,
+} from '@laddercast/projections';
+import { ScoreSaga } from '@laddercast/sagas';
+import type { CommandBus } from '@nestjs/cqrs';
+import { LedgerNode, submissionOf } from './ledger-node.js';
+
+export interface LayoutNodeOptions {
+  feedMs?: number;
+  keepMs?: number;
+  leaseTtlMs?: number;
+}
+
+/** A ledger and a projector of one process, by hand: the log is the outbox, and nothing runs that was not asked for. */
+export class LayoutNode extends LedgerNode {
+  readonly redis: RedisConnection;
+  readonly projection: RedisRankProjection;
+  readonly committed: LedgerCommittedPositions;
+  readonly recovery: ProjectionRecovery;
+  readonly builder: LayoutBuilder;
+  readonly remover: LayoutRemover;
+  readonly log: PostgresEventLog;
+  readonly saga: ScoreSaga;
+  readonly news: LayoutNews[] = [];
+  readonly failures: unknown[] = [];
+  private subscription: LogSubscription | null = null;
+
+  constructor(databaseUrl: string, redisUrl: string, options: LayoutNodeOptions = {}) {
+    super(databaseUrl);
+    const { database, boards, layouts, windows, lanes } = this;
+    this.redis = new RedisConnection({ url: redisUrl, commandTimeoutMs: 10_000 });
+    this.projection = new RedisRankProjection(this.redis);
+    this.committed = new LedgerCommittedPositions(database);
+    const onFailure = (error: unknown): void => void this.failures.push(error);
+    const parts = { database, boards, layouts, projection: this.projection, committed: this.committed };
+    const onNews = (news: LayoutNews): void => void this.news.push(news);
+    this.builder = new LayoutBuilder(parts, { onNews, onFailure, lookEveryMs: 20 });
+    this.remover = new LayoutRemover(parts, {
+      onFailure,
+      feedMs: options.feedMs ?? 300,
+      keepMs: options.keepMs ?? 2000,
+      lookEveryMs: 50,
+    });
+    this.recovery = new ProjectionRecovery({ ...parts, onProgress: () => undefined, onError: (_, e) => onFailure(e) });
+    this.log = new PostgresEventLog(database, {
+      lanes: lanes.count,
+      leaseTtlMs: options.leaseTtlMs ?? 1000,
+      log: (level, message) => void (level === 'error' && this.failures.push(message)),
+    });
+    const sessions = new AppliedSessions();
+    const apply = new ApplyEntriesHandler(this.projection, sessions);
+    const mark = new MarkLaneHandler(this.projection, sessions, this.committed);
+    const execute = (command: ApplyEntriesCommand | MarkLaneCommand): Promise<unknown> =>
+      command instanceof ApplyEntriesCommand ? apply.execute(command) : mark.execute(command);
+    this.saga = new ScoreSaga({ execute } as unknown as CommandBus, boards, windows);
+  }
+
+  override async start(): Promise<void> {
+    await super.start();
+    await this.redis.connect();
+    for (const lane of this.lanes.all) await this.projection.openMark(lane);
+  }
+
+  /** Feeds the ranks from here on. */
+  async follow(): Promise<void> {
+    this.subscription ??= await this.log.consume('score', ['entry-changed'], (batch) => this.saga.project(batch));
+  }
+
+  async unfollow(): Promise<void> {
+    await this.subscription?.stop();
+    this.subscription = null;
+  }
+
+  /** Resolves once everything that is committed has been applied. */
+  async caughtUp(): Promise<void> {
+    for (;;) {
+      const lag = await this.log.lag('score');
+      if (lag.every(({ events }) => events === 0)) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async put(id: string, definition: Partial<BoardDefinition>): Promise<Board> {
+    const full = withBoardDefaults({ order: 'desc', operator: 'latest', ...definition } as BoardDefinition);
+    const { board } = await this.registry.put(id, full);
+    await this.boards.refresh();
+    return board;
+  }
+
+  /** Submits a run for the board as it is now. */
+  async submit(id: string, playerId: string, score: number): Promise<void> {
+    for (;;) {
+      try {
+        await this.ledger.write(submissionOf(this.boards.byId(id)!, playerId, score));
+        return;
+      } catch (error) {
+        if ((error as Error).constructor.name !== 'StaleBoardError') throw error;
+        await this.boards.refresh();
+      }
+    }
+  }
+
+  async layoutsOf(id: string): Promise<Layouts> {
+    await this.boards.refresh();
+    return this.boards.byId(id)!.layouts;
+  }
+
+  async listOf(id: string, windowId = 'alltime', scope = 0): Promise<RankList> {
+    await this.boards.refresh();
+    const board = this.boards.byId(id)!;
+    const window = await this.windows.find(board.uid, windowId);
+    return rankListOf(board, window!.uid, scope);
+  }
+
+  /** Takes out of the store what is due, or will be. */
+  async removeAll(signal = AbortSignal.timeout(20_000)): Promise<void> {
+    for (const removal of await this.layouts.removals()) await this.remover.remove(removal, signal);
+    await this.boards.refresh();
+  }
+
+  override async stop(): Promise<void> {
+    await this.unfollow();
+    await this.log.close();
+    await this.redis.close();
+    await super.stop();
+  }
+}

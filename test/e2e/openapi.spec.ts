@@ -3,77 +3,10 @@ import { GUILD_MEMBERS_MAX, PostgresDatabase } from '@laddercast/ledger';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GOOD, type Call } from './openapi-calls.js';
 import { ServedDocument, type Document, type Operation } from './openapi-document.js';
-import { RestClient, type Headers } from './rest-client.js';
+import { RestClient } from './rest-client.js';
 import { routesOfTheApi } from './service-routes.js';
-
-interface Call {
-  params?: Record<string, string>;
-  query?: string;
-  headers?: Headers;
-  body?: unknown;
-}
-
-/** A good request of each operation, on the boards made below. */
-const GOOD: Record<string, Call> = {
-  submitScore: { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 5 } },
-  submitScores: {
-    body: {
-      submissions: [{ board: 'open', playerId: 'bob', score: 3 }, { board: 'none', playerId: 'x', score: 1 }, 7],
-    },
-  },
-  getEntries: {
-    params: { board: 'open' },
-    query: '?limit=1&offset=1&window=alltime&scope=global&rankStyle=competition&minVersion=0',
-  },
-  getPlayer: { params: { board: 'open', player: 'ada' }, query: '?above=1&below=2&accuracy=exact' },
-  getPlayerHistory: { params: { board: 'recorded', player: 'ada' }, query: '?limit=1&window=alltime' },
-  getRankOfScore: { params: { board: 'columns' }, query: '?score=4.5&columns.moves=3&rankStyle=dense' },
-  getStandings: { params: { player: 'ada' }, query: '?limit=2&window=alltime' },
-  getPercentiles: { params: { board: 'open' }, query: '?at=50,99.5&accuracy=exact' },
-  lookupPlayers: { params: { board: 'open' }, body: { playerIds: ['ada', 'nobody'] } },
-  listBoards: { query: '?limit=1' },
-  getBoard: { params: { board: 'open' } },
-  putBoard: {
-    params: { board: 'open' },
-    body: { order: 'desc', operator: 'best', title: 'Open', push: { intervalMs: null } },
-  },
-  deleteBoard: { params: { board: 'doomed' } },
-  setEntry: { params: { board: 'open', player: 'cy' }, body: { score: 4, reason: 'put right' } },
-  removeEntry: { params: { board: 'open', player: 'cy' } },
-  resetBoard: { params: { board: 'spare' } },
-  rebuildBoard: { params: { board: 'spare' } },
-  getBoardLayout: { params: { board: 'spare' } },
-  closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
-  getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },
-  exportWindow: { params: { board: 'open' }, query: '?window=alltime&scope=global&format=csv' },
-  getFriendsBoard: { params: { board: 'open', player: 'ada' }, query: '?limit=501&offset=0' },
-  getFollowsBoard: { params: { board: 'open', player: 'ada' } },
-  getCircleBoard: { params: { board: 'open', circle: 'team' }, query: '?window=alltime&rankStyle=competition' },
-  getFriends: { params: { player: 'ada' } },
-  addFriend: { params: { player: 'ada', other: 'bob' } },
-  removeFriend: { params: { player: 'ada', other: 'cy' } },
-  getFollows: { params: { player: 'ada' } },
-  follow: { params: { player: 'ada', other: 'bob' } },
-  unfollow: { params: { player: 'ada', other: 'cy' } },
-  getCircleMembers: { params: { circle: 'team' } },
-  addCircleMember: { params: { circle: 'team', player: 'ada' } },
-  removeCircleMember: { params: { circle: 'team', player: 'cy' } },
-  getPlayerProfile: { params: { player: 'ada' } },
-  putPlayer: { params: { player: 'ada' }, body: { displayName: 'Ada', attributes: { country: 'GB' }, listed: true } },
-  getGuild: { params: { guild: 'red' } },
-  putGuild: { params: { guild: 'red' }, body: { displayName: 'The Reds' } },
-  deleteGuild: { params: { guild: 'doomed' } },
-  getGuildMembers: { params: { guild: 'red' }, query: '?limit=1' },
-  joinGuild: { params: { guild: 'red', player: 'ada' } },
-  leaveGuild: { params: { guild: 'red', player: 'cy' } },
-  getGuilds: { params: { board: 'guilded' }, query: '?limit=1&offset=0&window=alltime&minVersion=0' },
-  createApiKey: { body: { name: 'servers', scopes: ['read', 'scores:write'] } },
-  listApiKeys: { query: '?limit=2' },
-  revokeApiKey: { params: { key: 'set below' } },
-  healthLive: {},
-  healthReady: {},
-};
 
 /** What a key with the scope scores:write may do, and one with the scope read may not. */
 const OF_SERVERS = [

@@ -132,6 +132,16 @@ describe.each([1, 16])('over %i shards', (shards) => {
     expect(await player('runs', 'c')).toMatchObject({ rank: 4 });
   });
 
+  it('who has no entry on a full board is told of the last entry that is kept', async () => {
+    await makeBoard('full', { limits: { entriesMax: 3 } });
+    await submit('full', { a: 50, b: 40, c: 30, d: 20, e: 10 });
+    // Whether the entries beyond the limit are still there or not.
+    const toBeat = { rank: 3, score: 30, columns: {} };
+    expect(await without('full')).toMatchObject({ scoreToBeat: toBeat });
+    await expect.poll(async () => (await without('full'))['total'], { timeout: 20_000 }).toBe(3);
+    expect(await without('full')).toMatchObject({ total: 3, scoreToBeat: toBeat });
+  });
+
   it('who has no entry can see the end of the list instead', async () => {
     const answer = await anyone.get('/v1/boards/many/players/nobody?fallback=last&above=1&below=1');
     const { entry, neighbours } = answer.body as { entry: null; neighbours: Entry[] };

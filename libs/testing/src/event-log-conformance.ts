@@ -40,12 +40,16 @@ let lastGroup = 0;
 /** What one consumer saw of one board's events; other tests' events pass by. */
 class Collector {
   readonly deliveries: { lane: number; position: number }[] = [];
+  /** When the ledger wrote each position, as it was delivered; a redelivery that says otherwise is its own. */
+  readonly writtenAtMs = new Map<number, Set<number>>();
 
   constructor(readonly boardUid: number) {}
 
   readonly collect = async (batch: LogBatch): Promise<void> => {
-    for (const { lane, position, event } of batch.records) {
-      if ((event as EntryChanged).boardUid === this.boardUid) this.deliveries.push({ lane, position });
+    for (const { lane, position, event, writtenAtMs } of batch.records) {
+      if ((event as EntryChanged).boardUid !== this.boardUid) continue;
+      this.deliveries.push({ lane, position });
+      this.writtenAtMs.set(position, (this.writtenAtMs.get(position) ?? new Set<number>()).add(writtenAtMs));
     }
   };
 
@@ -132,6 +136,9 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
           for (const lane of lanes()) {
             const positions = written.filter((one) => one.lane === lane).map((one) => one.position);
             expect(seen.firsts(lane)).toEqual(ascending(positions));
+            for (const [position, ms] of await writer().writtenAtMs(lane, positions)) {
+              expect([...seen.writtenAtMs.get(position)!]).toEqual([ms]);
+            }
           }
           expect(seen.deliveries).toHaveLength(written.length);
         }),

@@ -25,6 +25,16 @@ export class OutboxWriter {
     return position!;
   }
 
+  /** When the ledger wrote what the outbox still has of these positions, Unix ms. */
+  async writtenAtMs(lane: number, positions: readonly number[]): Promise<Map<number, number>> {
+    const rows = await this.database.query<{ position: number; ms: number }>(
+      `SELECT position, floor(extract(epoch FROM created_at) * 1000)::bigint AS ms FROM outbox
+       WHERE lane = $1 AND position = ANY($2::bigint[])`,
+      [lane, positions],
+    );
+    return new Map(rows.map(({ position, ms }) => [position, ms]));
+  }
+
   /** Writes many `entry-changed` events in one statement. */
   async writeMany(lane: number, boardUid: number, count: number): Promise<void> {
     await this.database.transaction(async (transaction) => {

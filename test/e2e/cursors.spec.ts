@@ -99,6 +99,42 @@ describe('pages by cursor', () => {
     expect((await read('/v1/boards/big/entries')).total).not.toBe(ENTRIES);
   }, 120_000);
 
+  it('go on in the shards of then when the board is sharded anew, and these are fed no more', async () => {
+    await admin.makeBoard('moved', { sharding: { by: 'hash', count: 2 } });
+    const players = Array.from({ length: 300 }, (_, at) => `p${at}`);
+    await submit(
+      'moved',
+      players.map((playerId, at) => ({ playerId, score: 1000 - at })),
+    );
+    const first = await read('/v1/boards/moved/entries?cursor=start&limit=50');
+    const pages = [first];
+    const further = async (): Promise<void> => {
+      pages.push(await read(pages.at(-1)!.next!));
+      await submit('moved', [{ playerId: `p${299 - pages.length}`, score: 2000 }]);
+    };
+    const statesOf = async (): Promise<string[]> => {
+      const { body } = await admin.get('/v1/admin/boards/moved/layout');
+      return (body as { generations: { state: string; generation: number }[] }).generations
+        .map(({ state, generation }) => `${generation} ${state}`)
+        .sort();
+    };
+    await admin.put('/v1/boards/moved', { order: 'desc', operator: 'best', sharding: { by: 'hash', count: 5 } });
+    await further();
+    await expect.poll(statesOf, { timeout: 30_000, interval: 100 }).toEqual(['1 retiring', '2 serving']);
+    await further();
+    const live = await read('/v1/boards/moved/entries?limit=1');
+    expect(live.entries[0]!.score).toBe(2000);
+    // Of the new shards: nobody shares a checkpoint over generations.
+    expect((await read('/v1/boards/moved/entries?cursor=start&limit=1')).entries[0]!.score).toBe(2000);
+    // What is held still is kept, and changes no more.
+    await expect.poll(statesOf, { timeout: 60_000, interval: 500 }).toEqual(['1 removing', '2 serving']);
+    while (pages.at(-1)!.next !== null) await further();
+    expect(pages.flatMap(idsOf)).toEqual(players);
+    for (const { boardVersion, asOf } of pages) {
+      expect([boardVersion, asOf]).toEqual([first.boardVersion, first.asOf]);
+    }
+  }, 120_000);
+
   it('jump to a rank, a score and a player, live and to stay', async () => {
     await admin.makeBoard('jumps', { sharding: { by: 'hash', count: 2 } });
     await submit(
@@ -135,6 +171,19 @@ describe('pages by cursor', () => {
     await submit('jumps', [{ playerId: 'late', score: 70.5 }]);
     const page = await read('/v1/boards/jumps/entries?limit=1&cursor=start&aroundPlayer=late');
     expect(idsOf(page)).toEqual(['late']);
+    // With four open there is no newer one: the page is around the place where the player came to stand.
+    let shown: string[];
+    let late = 0;
+    do {
+      late += 1;
+      await submit('jumps', [{ playerId: `late${late}`, score: 75.9 - late / 100 }]);
+      shown = idsOf(await read(`/v1/boards/jumps/entries?limit=1&cursor=start&aroundPlayer=late${late}`));
+    } while (shown[0] === `late${late}` && late < 6);
+    expect(shown).toEqual(['p25']);
+    const { boardVersion } = await read('/v1/boards/jumps/entries?aroundRank=1');
+    const tooNew = await anyone.get(`/v1/boards/jumps/entries?cursor=start&minVersion=${boardVersion}`);
+    expectProblem(tooNew, 'PROJECTION_BEHIND');
+    expect(tooNew.headers['retry-after']).toBe('60');
   });
 
   it('are of guilds and of regions as well', async () => {

@@ -158,18 +158,29 @@ describe('players over time', () => {
       const freezeAtMs = Date.now() + 2500;
       await admin.makeBoard('cup', {
         history: { everyMinutes: 1 },
+        change: true,
         windows: [{ ...season, freezeAt: at(freezeAtMs) }],
       });
-      await submit('cup', 'bob', 5);
+      await submit('cup', 'cid', 5);
       await submit('cup', 'ada', 9);
       await recorded('cup', 'ada', 9);
-      await recorded('cup', 'bob', 5);
+      await recorded('cup', 'cid', 5);
       await new Promise((resolve) => setTimeout(resolve, freezeAtMs - Date.now() + 50));
       expect(Date.now()).toBeGreaterThan(freezeAtMs);
       await server.post('/v1/boards/cup/scores', { playerId: 'ada', score: 99 });
       expect((await recorded('cup', 'ada', 99))[0]!.rank).toMatchObject({ rank: 1 });
       expect((await read(server, 'cup', 'ada')).points.filter(({ score }) => score !== 9)).toEqual([]);
-      expect((await read(server, 'cup', 'bob')).points.map(({ score }) => score)).toEqual([5]);
+      expect((await read(server, 'cup', 'cid')).points.map(({ score }) => score)).toEqual([5]);
+      // Pages of the frozen standings say as the others do that no day was kept.
+      for (const query of ['offset=0', 'cursor=start']) {
+        const path = `/v1/boards/cup/entries?window=season:s&${query}`;
+        await expect.poll(async () => (await server.get(path)).status, { timeout: 5000 }).toBe(200);
+        const { entries } = (await server.get(path)).body as { entries: Row[] };
+        expect(entries.map(({ playerId, change }) => [playerId, change])).toEqual([
+          ['ada', null],
+          ['cid', null],
+        ]);
+      }
     });
   });
 
@@ -234,6 +245,9 @@ describe('players over time', () => {
         fay: -1,
         gus: -1,
       });
+      for (const path of ['entries?cursor=start&limit=4', 'entries?aroundPlayer=fay', 'entries?aroundRank=2']) {
+        expect(changesIn(((await get(path)) as { entries: Row[] }).entries)).toEqual(expected);
+      }
       const player = (await get('players/fay?rankStyle=competition')) as { entry: Row; neighbours: Row[] };
       expect(player.entry.change).toBe(-1);
       expect(changesIn(player.neighbours)).toEqual(expected);

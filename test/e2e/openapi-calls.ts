@@ -61,7 +61,7 @@ export const GOOD: Record<string, Call> = {
   getGuildMembers: { params: { guild: 'red' }, query: '?limit=1' },
   joinGuild: { params: { guild: 'red', player: 'ada' } },
   leaveGuild: { params: { guild: 'red', player: 'cy' } },
-  getGuilds: { params: { board: 'guilded' }, query: '?limit=1&offset=0&window=alltime&minVersion=0' },
+  getGuilds: { params: { board: 'guilded' }, query: '?limit=1&cursor=start&window=alltime&minVersion=0' },
   createApiKey: { body: { name: 'servers', scopes: ['read', 'scores:write'] } },
   listApiKeys: { query: '?limit=2' },
   revokeApiKey: { params: { key: 'set below' } },

@@ -92,6 +92,12 @@ describe('checkpoints in Redis', () => {
       await sleep(2);
     }
     expect(opened.map(({ slot }) => slot)).toEqual([0, 1, 2, 3]);
+    // By a clock that runs ahead of ours Redis would drop what they saved while they are read.
+    const kept = (await redis.command('KEYS', `{1.${list.windowUid}.*:c*`)) as Buffer[];
+    for (const key of kept) {
+      expect(await redis.command('PEXPIRETIME', key)).toBeGreaterThanOrEqual(opened[0]!.closesAtMs + 60_000);
+    }
+    expect(kept.length).toBeGreaterThan(4);
     expect(await checkpoints.open(list, false)).toEqual(opened[3]);
     for (const [at, one] of opened.entries()) {
       expect(one.closesAtMs - one.openedAtMs).toBe(300_000);
@@ -175,6 +181,21 @@ describe('checkpoints in Redis', () => {
     ]);
     expect(await idsOf(opened)).toEqual(playersOf(40));
     await expect(idsOf(opened, next)).rejects.toMatchObject(EXPIRED);
+  });
+
+  it('are read from shards that were retired, and opened on none of those', async () => {
+    const opened = await checkpoints.open(list);
+    await score(playersOf(20), () => null);
+    await projection.retire(list);
+    await score(playersOf(40), () => 1);
+    expect(await idsOf(opened)).toEqual(playersOf(40));
+    for (const isShared of [true, false]) {
+      await expect(checkpoints.open(list, isShared)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    }
+    expect(await projection.hasOpenCheckpoints(list, opened.closesAtMs - 1)).toBe(true);
+    expect(await projection.hasOpenCheckpoints(list, opened.closesAtMs)).toBe(false);
+    await projection.drop(list);
+    await expect(idsOf(opened)).rejects.toMatchObject(EXPIRED);
   });
 
   it('are not taken for one of another id, or another version', async () => {

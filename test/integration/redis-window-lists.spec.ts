@@ -2,6 +2,7 @@
 import {
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
+  shardOf,
   withBoardDefaults,
   type Board,
   type SeasonSpec,
@@ -14,6 +15,7 @@ import {
   DropBoardHandler,
   KeepWindowsCommand,
   KeepWindowsHandler,
+  rankListOf,
   RedisConnection,
   RedisRankProjection,
   WindowLists,
@@ -196,14 +198,19 @@ describe('the keys of a season whose end is moved', () => {
 describe('a board that is gone', () => {
   it('leaves nothing behind in any list of its windows, nor of others', async () => {
     const [board, other] = [await put('leaving', 10), await put('staying', 10)];
-    for (const one of [board, other]) await fill(one);
+    const windows = await fill(board);
+    await fill(other);
     const handler = new DropBoardHandler(node.boards, node.registry, node.layouts, lists, projection);
     await handler.execute(new DropBoardCommand(board.uid));
     expect((await keysOf(board)).length).toBeGreaterThan(30);
     const before = (await keysOf(other)).sort();
     await node.registry.delete('leaving', null, 'the test');
     await handler.execute(new DropBoardCommand(board.uid));
-    expect(await keysOf(board)).toEqual([]);
+    // Only that the lists are gone for good, so that who writes late makes nothing again.
+    for (const key of await keysOf(board)) expect(await plain.get(key)).toBe('retired');
+    const list = rankListOf(board, windows[0]!.uid, 0);
+    const late = { playerId: 'late', version: 1e9, key: { score: 1, member: Buffer.from('late') } };
+    expect(await projection.apply(list, shardOf('late', 2), [late], null)).toBe(0);
     expect((await keysOf(other)).sort()).toEqual(before);
     const rows = await node.database.query('SELECT FROM entries WHERE board_uid = $1', [board.uid]);
     expect(rows).toEqual([]);

@@ -142,7 +142,7 @@ describe("a player's history", () => {
     } as unknown as RankProjection;
     const handler = new RecordHistoryHandler(new EntryHistory(node.database), projection, node.lanes);
     const commands = { execute: (command: never) => handler.execute(command) } as unknown as CommandBus;
-    return new HistorySaga(commands, node.boards);
+    return new HistorySaga(commands, node.boards, node.windows);
   };
 
   /** All points of a window and player, by pages. */

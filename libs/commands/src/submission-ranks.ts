@@ -19,6 +19,8 @@ import {
 import { holdsScope, type Identity } from './identity.js';
 import type { AcceptedSubmission } from './score-submitter.js';
 
+/** A retry is answered without a rank where the projection takes longer to say it. */
+const STANDING_WITHIN_MS = 250;
 const POLL_FIRST_MS = 2;
 const POLL_MAX_MS = 50;
 
@@ -58,7 +60,11 @@ export class SubmissionRanks {
         const counted = await this.waitAndCount(list, write.playerId, version, moved, untilMs).catch(() => undefined);
         if (counted !== undefined) return counted;
       }
-      return moved ? await this.estimated(list, moved) : await this.standing(list, write.playerId, version);
+      if (moved) return await this.estimated(list, moved);
+      return await Promise.race([
+        this.standing(list, write.playerId, version),
+        sleep(STANDING_WITHIN_MS).then(() => null),
+      ]);
     } catch {
       // The score is safe; a projection that cannot be read only leaves the rank unsaid.
       return null;

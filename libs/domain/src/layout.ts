@@ -45,8 +45,9 @@ export interface Layouts {
   retiring: Layout | null;
 }
 
+/** The newest first: what is written in that order is never missing in a generation and there in the one before it. */
 export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =>
-  [serving, opening, retiring].filter((layout) => layout !== null);
+  [opening, serving, retiring].filter((layout) => layout !== null);
 
 /** Whether a board's definition asks for dense ranks. */
 export const wantsDense = ({ dense, rankStyle }: Pick<BoardDefinition, 'dense' | 'rankStyle'>): boolean =>

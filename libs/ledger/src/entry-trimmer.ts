@@ -15,8 +15,8 @@ const SLACK = 1.02;
 const COUNT_EVERY_MS = 60_000;
 /** A run may be committed so long after its time was taken. */
 const COMMITTED_WITHIN_MS = 1000;
-/** The most entries that one look at a window's order removes. */
-const CUT_AT_ONCE = 20_000;
+/** The most entries that one look at a window's order removes: some seconds, in which others may leave too. */
+const CUT_AT_ONCE = 5_000;
 /** The longest that counting or sorting one window may take: some fifty million entries. */
 const CUT_TIMEOUT_MS = 60_000;
 /** The most windows that one statement counts. */

@@ -38,7 +38,11 @@ export class LimitSchedule {
   start(): void {
     const { marker, trimmer, expirer } = this.work;
     this.lease.start(async ({ ending }) => {
-      await Promise.all([marker, trimmer, expirer].map((duty) => this.repeat(duty, ending)));
+      // In turns: what expires while a trim is under way is not to be missing beside what that takes.
+      const removal = {
+        run: async (signal: AbortSignal): Promise<number> => (await expirer.run(signal)) + (await trimmer.run(signal)),
+      };
+      await Promise.all([marker, removal].map((duty) => this.repeat(duty, ending)));
     });
   }
 

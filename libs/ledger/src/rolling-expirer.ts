@@ -25,6 +25,8 @@ import { tryEach } from './try-each.js';
 /** The most players of one transaction, and about the most hours that it reads of them. */
 const PLAYERS_AT_ONCE = 500;
 const HOURS_AT_ONCE = 20_000;
+/** How many rows of counted runs one statement deletes. */
+const ATTEMPTS_AT_ONCE = 5000;
 
 interface RollingWindow {
   window_uid: number;
@@ -85,8 +87,17 @@ export class RollingExpirer {
         }
         lanes = unfinished;
       }
+      await this.deleteLeftAttempts(window.window_uid, firstHour, signal);
     });
     return changed;
+  }
+
+  private async deleteLeftAttempts(windowUid: number, firstHour: number, signal: AbortSignal): Promise<void> {
+    let deleted = ATTEMPTS_AT_ONCE;
+    while (deleted === ATTEMPTS_AT_ONCE && !signal.aborted) {
+      const rows = await this.database.query(DELETE_LEFT_ATTEMPTS, [windowUid, firstHour, ATTEMPTS_AT_ONCE]);
+      deleted = rows.length;
+    }
   }
 
   /** @returns how many entries changed; null when the lane has nothing left to do */
@@ -120,9 +131,6 @@ async function recompute(
   const definition = withBoardDefaults(window.definition);
   const rows = await transaction.query<PlayerRow>(READ_ROLLING_PLAYERS, [uid, playerIds, firstHour]);
   await transaction.query(DELETE_LEFT_HOURS, [uid, playerIds, firstHour]);
-  if (definition.limits.attemptsMax !== null) {
-    await transaction.query(DELETE_LEFT_ATTEMPTS, [uid, playerIds, firstHour]);
-  }
   const changed = rows.map((row) => recomputed(definition, row)).filter(({ row, state }) => differs(row, state));
   if (changed.length === 0) return 0;
   const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [changed.length]);

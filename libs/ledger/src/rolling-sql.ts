@@ -5,7 +5,8 @@
 export const WINDOWS_WITH_LEFT_HOURS = `
   SELECT w.window_uid, w.window_id, b.board_uid, b.definition FROM windows w JOIN boards b USING (board_uid)
   WHERE w.kind = 'rolling' AND w.state = 'open' AND b.board_id IS NOT NULL
-    AND (SELECT min(hour) FROM rolling_hours h WHERE h.window_uid = w.window_uid)
+    AND least((SELECT min(hour) FROM rolling_hours h WHERE h.window_uid = w.window_uid),
+        (SELECT min(hour) FROM attempts a WHERE a.window_uid = w.window_uid))
       <= floor(extract(epoch FROM (SELECT ladder_now())) / 3600)::int - substring(w.window_id FROM '[0-9]+')::int
   ORDER BY w.window_uid`;
 
@@ -31,12 +32,10 @@ export const DELETE_LEFT_HOURS = `
     CROSS JOIN LATERAL (
       SELECT ctid FROM rolling_hours WHERE window_uid = $1 AND player_id = k.player_id AND hour < $3 OFFSET 0) AS h))`;
 
-/** The attempts of players `$2` in window `$1` that lie before hour `$3`. */
+/** At most `$3` of the attempts in window `$1` that lie before hour `$2`, whoever's: also of players whose entries are gone. */
 export const DELETE_LEFT_ATTEMPTS = `
   DELETE FROM attempts WHERE ctid = ANY (ARRAY(
-    SELECT a.ctid FROM unnest($2::text[]) AS k (player_id)
-    CROSS JOIN LATERAL (
-      SELECT ctid FROM attempts WHERE window_uid = $1 AND player_id = k.player_id AND hour < $3 OFFSET 0) AS a))`;
+    SELECT ctid FROM attempts WHERE window_uid = $1 AND hour < $2 ORDER BY hour LIMIT $3)) RETURNING 1`;
 
 /** Stores recomputed entries, which are there already, of window `$1` and board `$11` in lane `$2`, and their events. */
 export const WRITE_ROLLING_ENTRIES = `

@@ -24,7 +24,11 @@ export class DropBoardHandler implements ICommandHandler<DropBoardCommand> {
     const layouts = [...everyLayout(board.layouts), ...removals];
     // Keys of windows that ended long ago have expired; snapshots expire by themselves.
     for (const window of await this.windowLists.windowsOf(board)) {
-      for (const list of await this.windowLists.listsOf(board, window.uid, layouts)) await this.projection.drop(list);
+      for (const list of await this.windowLists.listsOf(board, window.uid, layouts)) {
+        // Who still writes what was read before, slow or paused, must not make the keys again.
+        await this.projection.retire(list);
+        await this.projection.drop(list);
+      }
     }
     await this.layouts.forget(boardUid);
     await this.registry.purgeRows(boardUid);

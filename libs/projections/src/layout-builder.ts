@@ -100,7 +100,9 @@ export class LayoutBuilder {
       filling.rowsScanned = 0;
       if (!(await this.fill(filling, session, signal))) return filling.tell('given up');
       isServing = await this.prove(filling, session, signal);
-      if (!isServing) filling.tell('again');
+      if (isServing) break;
+      filling.tell('again');
+      await sleep(AFTER_FAILURE_MS, signal);
     }
     filling.tell('serving');
   }
@@ -112,6 +114,8 @@ export class LayoutBuilder {
     const scan = new EntryScan({ query: (sql, parameters) => again(() => database.query(sql, parameters)) });
     const windows = new PresentWindows(this.windowLists);
     let board: Board | null = filling.board;
+    // Also where there is no window, and so no page that would ask.
+    if ((await again(() => this.wantedBoard(filling))) === null) return false;
     await again(() => this.note(filling, 'filling'));
     for (const windowUid of await again(() => windows.uidsOf(filling.board))) {
       const pages = whilst(() => board !== null && projection.session() === session, scan.ofWindow(windowUid));
@@ -175,7 +179,11 @@ export class LayoutBuilder {
       // Looked at in this order: when all marks are there, the connection that they were read by must still be that of
       // the scan.
       const isDone = board.layouts.retiring === null && (await this.haveAllPassed(proven).catch(notYet));
-      if (isDone && isSameStore()) return layouts.serve(uid, proven, (serving) => versionsOf(serving, proven));
+      if (isDone && isSameStore()) {
+        const serving = layouts.serve(uid, proven, (before) => versionsOf(before, proven));
+        const isServed = await serving.catch((error: unknown) => notYet(error) || null);
+        if (isServed !== null) return isServed;
+      }
       await sleep(this.options.lookEveryMs ?? LOOK_EVERY_MS, signal);
     }
     return false;

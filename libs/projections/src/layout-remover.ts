@@ -97,6 +97,7 @@ export class LayoutRemover {
     const { boards, layouts, projection } = this.parts;
     const bornMs = nowMs() - ageMs;
     await sleep(feedMs - ageMs, signal);
+    signal.throwIfAborted();
     const retireAll = async (): Promise<RankList[]> => {
       const lists = await this.listsOf(board, layout);
       for (const list of lists) {

@@ -12,6 +12,9 @@ const DATABASE_WAIT_MS = 500;
  * Knows whether the projection holds all that was ever applied to it: whether each lane's mark stands where it was last
  * recorded. While it does not (Redis was emptied, or is older than the log's offsets) reads of the shards are refused,
  * rather than answered from a part of the entries.
+ *
+ * That holds for whichever generation of a board's lists serves: one serves only when the recorded position of each lane is
+ * beyond all that it was filled with (LayoutBuilder), so a store without it has a mark that is behind.
  */
 export class ProjectionWatch {
   private readonly stopped = new AbortController();

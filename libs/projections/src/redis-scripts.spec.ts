@@ -18,7 +18,7 @@ function faultsOf(text: string): string[] {
     .map((line) => line.replace(/--.*/, ''))
     .join('\n');
   const faults: string[] = [];
-  if (!/^#!lua( flags=no-writes)?$/.test(lines[0]!)) faults.push('the first line is not #!lua');
+  if (!/^#!lua( flags=(no-writes|allow-oom))?$/.test(lines[0]!)) faults.push('the first line is not #!lua');
   if (header.filter((line) => line.startsWith('-- returns ')).length !== 1)
     faults.push('the header has no one "returns"');
   if (/(?<![.\w])(loadstring|os\.|math\.random|unpack\s*\()|('TIME'|'RANDOMKEY'|'KEYS'|'SCAN')/.test(body))

@@ -201,7 +201,7 @@ export function readMarks(
 
 /** The sort keys of players of this shard, in the order asked. */
 export function readKeys(list: RankList, shard: number, playerIds: readonly string[]): ShardCall<(SortKey | null)[]> {
-  const keys = new KeyNumbers(list, shard, []);
+  const keys = new KeyNumbers(list, shard, shardPair(list, shard));
   const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
   return {
     call: callOf(redisScripts.readKeys, keys.keys, args),

@@ -2,6 +2,7 @@ import { decodeSortKey, LadderError, percentileOf, type RankStyle } from '@ladde
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
+import { percentileIn } from './percentile.js';
 import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from './queries.js';
 import { RankEstimates } from './rank-estimates.js';
 import { scoreToBeat } from './score-to-beat.js';
@@ -26,7 +27,7 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const neighbours = await this.reader.details.withChange(resolved, style, rows);
     const own = neighbours.find((row) => row.playerId === playerId);
     if (!own) return this.withoutEntry(query, resolved, envelope);
-    const percentile = percentileOf(own.rank, reading.total);
+    const percentile = await percentileIn(resolved, style, own, reading.total);
     return { ...envelope, entry: { ...own, percentile, accuracy: 'exact' }, neighbours };
   }
 
@@ -39,14 +40,19 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const { listVersion, asOfMs } = sketched;
     const envelope = this.reader.envelope(resolved, style, { total, listVersion }, asOfMs);
     const [found] = players;
-    if (!found) return this.withoutEntry(query, resolved, envelope);
+    if (!found) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
     const { rank, errorBound, key } = found;
     const rows = [{ rank, ...decodeSortKey(resolved.list.ordering, key) }];
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
     const [own] = await this.reader.details.complete(resolved, rows, { including });
-    if (!own) return this.withoutEntry(query, resolved, envelope);
+    if (!own) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
     const percentile = percentileOf(rank, total);
     return { ...envelope, entry: { ...own, percentile, accuracy: 'estimated', errorBound }, neighbours: [own] };
+  }
+
+  /** A sketch is of a moment ago: the list may have no place any more that it had then. */
+  private async counted(resolved: ResolvedList, envelope: ListEnvelope): Promise<ListEnvelope> {
+    return this.reader.envelope(resolved, envelope.rankStyle, await resolved.ranks.total(resolved.list));
   }
 
   /** The end of the list, where it is asked for. */

@@ -1,16 +1,11 @@
-import {
-  faultOfNamedId,
-  LadderError,
-  percentileOf,
-  validationFailed,
-  type Board,
-  type StoredWindow,
-} from '@laddercast/domain';
+import { faultOfNamedId, LadderError, validationFailed, type Board, type StoredWindow } from '@laddercast/domain';
 import { BoardCatalog, isDatabaseUnavailable, WindowCatalog } from '@laddercast/ledger';
 import { nowMs, toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { columnsByName } from './entry-details.js';
+import { percentileIn } from './percentile.js';
+import { styleToRead } from './rank-style.js';
 import { ListReader } from './list-reader.js';
 import { ListResolver, type ResolvedList } from './list-resolver.js';
 import { GetStandingsQuery, type PlayerStanding, type StandingsPage } from './standings-query.js';
@@ -109,7 +104,8 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
   /** null where the player has no entry. */
   private async standing(board: Board, window: StoredWindow, playerId: string): Promise<PlayerStanding | null> {
     const resolved = await this.resolver.ofWindow(board, window);
-    const { rankStyle, title } = board.definition;
+    const { title } = board.definition;
+    const rankStyle = styleToRead(resolved, undefined);
     const reading = await resolved.ranks.lookup(resolved.list, [playerId], rankStyle);
     const entry = reading.entries[0];
     if (!entry) return null;
@@ -120,7 +116,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
       window: times,
       rank: entry.rank,
       total,
-      percentile: percentileOf(entry.rank, total),
+      percentile: await percentileIn(resolved, rankStyle, entry, total),
       score: entry.score,
       columns: columnsByName(resolved.list.ordering, entry.columns),
       achievedAt: await this.achievedAt(resolved, entry),

@@ -64,14 +64,15 @@ export class StablePages {
   ): Promise<EntriesPage> {
     const { edition } = resolved;
     const path = (direction: EntriesCursor['direction'], at: number): string => {
-      const asOfMs = edition!.kind === 'kept' ? edition!.asOfMs : null;
+      const asOfMs = edition!.kind === 'frozen' ? null : edition!.asOfMs;
       const place = { edition: edition!.uid, asOfMs, offset: at };
       return pathOf(resolved, limit, { ...namesOf(resolved, style), direction, place });
     };
     const end = offset + reading.entries.length;
+    const rows = await this.reader.details.complete(resolved, reading.entries, { including });
     return {
       ...this.reader.envelope(resolved, style, reading),
-      entries: await this.reader.details.complete(resolved, reading.entries, { including }),
+      entries: await this.reader.details.withChange(resolved, style, rows, ordinalsFrom(offset, reading.entries)),
       next: reading.entries.length > 0 && end < reading.total ? path('after', end) : null,
       prev: offset > 0 ? path('before', offset) : null,
       cursorExpiresAt: null,

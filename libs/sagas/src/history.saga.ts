@@ -1,7 +1,7 @@
-import type { Board, EntryChanged } from '@laddercast/domain';
+import type { Board, BoardHistory, EntryChanged } from '@laddercast/domain';
 import { RecordHistoryCommand, type StateToRecord } from '@laddercast/commands';
 import type { LogBatch, LogRecord } from '@laddercast/event-log';
-import { BoardCatalog, stretchOf } from '@laddercast/ledger';
+import { BoardCatalog, stretchOf, WindowCatalog } from '@laddercast/ledger';
 import { Controller, UseFilters } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { SagaFailureFilter } from './saga-failure.filter.js';
@@ -14,6 +14,7 @@ export class HistorySaga {
   constructor(
     private readonly commands: CommandBus,
     private readonly boards: BoardCatalog,
+    private readonly windows: WindowCatalog,
   ) {}
 
   @ConsumesLog({ group: 'history', topics: ['entry-changed'] })
@@ -33,8 +34,8 @@ export class HistorySaga {
       const board = boards.get(boardUid);
       const history = board?.definition.history;
       if (!board || !history) continue;
-      const stretchMs = stretchOf(history, writtenAtMs);
       for (const { windowUid, entry } of changes) {
+        const stretchMs = await this.stretchIn(windowUid, history, writtenAtMs);
         const key = `${windowUid}/${stretchMs}/${playerId}`;
         if ((last.get(key)?.version ?? -1) >= version) continue;
         const { score, columns } = entry ?? { score: null, columns: [] };
@@ -42,5 +43,12 @@ export class HistorySaga {
       }
     }
     return [...last.values()];
+  }
+
+  /** A freeze cuts its stretch in two: what comes after it must not take the place of what everyone may see. */
+  private async stretchIn(windowUid: number, history: BoardHistory, atMs: number): Promise<number> {
+    const freezeAtMs = (await this.windows.byUid(windowUid))?.freezeAtMs ?? null;
+    const stretchMs = stretchOf(history, atMs);
+    return freezeAtMs !== null && freezeAtMs <= atMs ? Math.max(stretchMs, freezeAtMs) : stretchMs;
   }
 }

@@ -48,6 +48,7 @@ const STATEMENTS = [
     hour integer NOT NULL,
     runs integer NOT NULL,
     PRIMARY KEY (window_uid, player_id, hour)) WITH (fillfactor = 85)`,
+  `CREATE INDEX attempts_by_hour ON attempts (window_uid, hour)`,
   // A generation's number is never used again: what was retired stays known in the projection for a while.
   `ALTER TABLE boards ADD COLUMN last_generation integer NOT NULL DEFAULT 1`,
   // How far a generation is filled, for operators.

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Removes a shard's counter; that the shard was retired stays known.
 -- KEYS[1] apply counter
 -- returns 1 when it is gone, 0 when it was retired

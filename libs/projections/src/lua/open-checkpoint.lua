@@ -17,11 +17,13 @@
 -- ARGV[2] when the first shard opened it, Unix ms
 -- ARGV[3] when it closes, Unix ms
 -- ARGV[4] slot that the first shard chose; empty: this is the first
--- ARGV[5] what was opened since is shared, Unix ms
+-- ARGV[5] what was opened since is shared, Unix ms; beyond ARGV[2]: nothing, but the last free slots are kept for who shares
 -- returns { slot, what is noted of the checkpoint in it }
+-- include shard
 -- include checkpoint
 
 local set, checkpoints = KEYS[1], KEYS[3]
+local total, counter = reading_of(set, KEYS[2])
 local sets = { [0] = { KEYS[4], KEYS[5] }, { KEYS[6], KEYS[7] }, { KEYS[8], KEYS[9] }, { KEYS[10], KEYS[11] } }
 local opened, closes = tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -39,20 +41,23 @@ if slot then
   if one and (one.id == ARGV[1] or one.opened > opened) then return { slot, one.note } end
 else
   local newest
+  local free = 0
   for candidate = 3, 0, -1 do
     local one = held(candidate)
     if not one then
       slot = candidate
+      free = free + 1
     elseif not newest or one.opened > newest.opened then
       newest = { slot = candidate, opened = one.opened, note = one.note }
     end
   end
-  if newest and (newest.opened >= tonumber(ARGV[5]) or not slot) then return { newest.slot, newest.note } end
+  local shared_since = tonumber(ARGV[5])
+  local is_crowded = free < (shared_since > opened and 2 or 1)
+  if newest and (newest.opened >= shared_since or is_crowded) then return { newest.slot, newest.note } end
 end
 
 redis.call('UNLINK', sets[slot][1], sets[slot][2])
-local counter = redis.call('GET', KEYS[2]) or '0'
-local note = string.format('%s/%d/%s/%d %d', ARGV[1], opened, counter, redis.call('ZCARD', set), closes)
+local note = string.format('%s/%d/%d/%d %d', ARGV[1], opened, counter, total, closes)
 redis.call('HSET', checkpoints, slot, note)
 local at = goes_at(closes)
 if redis.call('PEXPIRETIME', checkpoints) < tonumber(at) then redis.call('PEXPIREAT', checkpoints, at) end

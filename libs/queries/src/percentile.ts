@@ -1,0 +1,17 @@
+import { percentileOf, type RankStyle } from '@laddercast/domain';
+import type { ResolvedList } from './list-resolver.js';
+
+/**
+ * The percentile of a player with that rank in a style. Dense ranks are fewer than entries: there it is that of the place.
+ * @throws PROJECTION_UNAVAILABLE
+ */
+export async function percentileIn(
+  { ranks, list }: ResolvedList,
+  style: RankStyle,
+  { playerId, rank }: { playerId: string; rank: number },
+  total: number,
+): Promise<number> {
+  if (style !== 'dense') return percentileOf(rank, total);
+  const { entries, total: entriesNow } = await ranks.lookup(list, [playerId], 'ordinal');
+  return percentileOf(entries[0]?.rank ?? entriesNow, entriesNow);
+}

@@ -39,6 +39,7 @@ export const GOOD: Record<string, Call> = {
   rebuildBoard: { params: { board: 'spare' } },
   getBoardLayout: { params: { board: 'spare' } },
   closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
+  proposeBoundaries: { params: { board: 'open' }, query: '?dryRun', body: { shards: 2, window: 'alltime' } },
   getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },
   exportWindow: { params: { board: 'open' }, query: '?window=alltime&scope=global&format=csv' },
   getFriendsBoard: { params: { board: 'open', player: 'ada' }, query: '?limit=501&offset=0' },

@@ -190,6 +190,7 @@ describe('the OpenAPI document', () => {
     await exercise('listBoards', GOOD['listBoards']!);
     await exercise('listBoards', {}, reader);
     await exercise('resetBoard', GOOD['resetBoard']!);
+    await exercise('proposeBoundaries', GOOD['proposeBoundaries']!);
     for (const operationId of ['rebuildBoard', 'getBoardLayout']) await exercise(operationId, GOOD[operationId]!);
     await exercise('closeWindow', GOOD['closeWindow']!);
     const closed = await exercise('closeWindow', { ...GOOD['closeWindow'], query: '?dryRun=false' });
@@ -273,6 +274,8 @@ describe('the OpenAPI document', () => {
       ],
       ['putBoard', { params: { board: 'open' }, body: { order: 'asc', operator: 'best' } }, 409],
       ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],
+      ['proposeBoundaries', { ...GOOD['proposeBoundaries'], params: { board: 'closed' } }, 422],
+      ['proposeBoundaries', { ...GOOD['proposeBoundaries'], query: '', headers: { 'If-Match': '"0-0"' } }, 412],
       [
         'putBoard',
         {

@@ -10,7 +10,7 @@ import {
   type RankList,
   FIRST_GENERATION,
 } from '@laddercast/projections';
-import { rankProjectionConformance } from '@laddercast/testing';
+import { applyAll, rankProjectionConformance } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis, type RedisProcess } from './redis-process.js';
@@ -50,6 +50,39 @@ describe('a Redis cluster', () => {
     // A script that left its slot would have been refused by the server (CROSSSLOT, or an undeclared key).
     expect(sizes.every((size) => size > 0)).toBe(true);
     expect((await projection.total(list)).total).toBe(12);
+  });
+
+  it('takes out entries of a list by ranges whose removal one master has forgotten', async () => {
+    const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
+    const boundaries = [10, 20, 30, 40, 50, 60, 70];
+    const list: RankList = {
+      ...FIRST_GENERATION,
+      boardUid: 3,
+      windowUid: 1,
+      scope: 0,
+      ordering,
+      shards: 8,
+      boundaries,
+    };
+    const projection = new RedisRankProjection(redis);
+    const history = Array.from({ length: 1200 }, (_, at) => ({
+      playerId: `p${at}`,
+      version: at + 1,
+      values: { score: at % 80, columns: [], achievedAtMs: 0 },
+    }));
+    await applyAll(projection, list, history);
+    const before = await projection.page(list, 0, 500, 'ordinal');
+    const forgotten = ['p5', 'p6', 'p77'];
+    for (const master of masters) {
+      await onServer(master, async (server) => {
+        // Only the master that has the slot takes it.
+        for (const id of forgotten) await server.zadd('{3.1.0.4}1:z', 44, id).catch(() => undefined);
+      });
+    }
+    expect((await projection.total(list)).total).toBe(1203);
+    expect(await projection.removeStrays(list, null)).toBe(3);
+    expect(await projection.page(list, 0, 500, 'ordinal')).toMatchObject({ total: 1200, entries: before.entries });
+    expect(await projection.removeStrays(list, null)).toBe(0);
   });
 
   it('has a mark on each master, and no mark when one master lost everything', async () => {

@@ -2,20 +2,29 @@ import {
   actorOf,
   assertAdmin,
   CloseWindowCommand,
+  PutBoardCommand,
   ResetBoardCommand,
   unknownFields,
   type ClosedWindow,
   type Identity,
 } from '@laddercast/commands';
-import { isCleanText, LadderError, validationFailed } from '@laddercast/domain';
-import { ApiKeyStore, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
-import { CommandBus } from '@nestjs/cqrs';
+import { isCleanText, LadderError, SHARDS_MAX, validationFailed } from '@laddercast/domain';
+import { ApiKeyStore, BoardCatalog, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
+import { ProposeBoundariesQuery, type BoundariesProposal } from '@laddercast/queries';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { CurrentIdentity } from './http/identity.guard.js';
-import { BoardIdPipe, CloseWindowParameters, NoParametersGuard, PageParameters, QueryPipe } from './http/parameters.js';
+import {
+  BoardIdPipe,
+  BoundariesParameters,
+  CloseWindowParameters,
+  NoParametersGuard,
+  PageParameters,
+  QueryPipe,
+} from './http/parameters.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
 const KEYS_PAGE_DEFAULT = 50;
@@ -26,6 +35,8 @@ const KEY_ID = /^[\w-]{1,64}$/;
 export class AdminController {
   constructor(
     private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly boards: BoardCatalog,
     private readonly keys: ApiKeyStore,
   ) {}
 
@@ -55,6 +66,30 @@ export class AdminController {
     assertAdmin(identity);
     const isDryRun = dryRun !== undefined && dryRun !== 'false';
     return this.commands.execute(new CloseWindowCommand(identity, boardId, parseWindowName(body), isDryRun));
+  }
+
+  @Post('boards/:board/boundaries')
+  @ApiOperation({ operationId: 'proposeBoundaries' })
+  @HttpCode(200)
+  async proposeBoundaries(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) { dryRun }: BoundariesParameters,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<BoundariesProposal & { dryRun: boolean }> {
+    assertAdmin(identity);
+    const { window, shards } = parseShards(body);
+    const board = this.boards.byId(boardId);
+    const isDryRun = dryRun !== undefined && dryRun !== 'false';
+    const proposal = await this.queries.execute(new ProposeBoundariesQuery(boardId, window, shards));
+    if (!isDryRun && board) {
+      const definition = { ...board.definition, sharding: proposal.sharding };
+      await this.commands.execute(
+        new PutBoardCommand(identity, boardId, definition, ifMatch ?? entityTagOf(board), false),
+      );
+    }
+    return { ...proposal, dryRun: isDryRun };
   }
 
   @Post('api-keys')
@@ -103,6 +138,23 @@ function parseWindowName(body: unknown): string {
   }
   if (faults.length > 0) throw validationFailed(faults);
   return window as string;
+}
+
+function parseShards(body: unknown): { window: string | undefined; shards: number } {
+  const { window, shards, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  const faults = unknownFields(unknown);
+  if (!Number.isInteger(shards) || (shards as number) < 2 || (shards as number) > SHARDS_MAX) {
+    faults.push({ pointer: '/shards', message: `must be 2-${SHARDS_MAX}` });
+  }
+  const isName = typeof window === 'string' && window.length <= WINDOW_NAME_LENGTH_MAX && isCleanText(window);
+  if (window !== undefined && (!isName || window === '')) {
+    faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return { window: window as string | undefined, shards: shards as number };
 }
 
 const NAME_LENGTH_MAX = 100;

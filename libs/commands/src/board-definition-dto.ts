@@ -44,12 +44,21 @@ export class SortColumnDto {
 }
 
 export class ShardingDto {
-  @IsIn(['hash'])
-  by!: 'hash';
+  @IsIn(['hash', 'range'])
+  by!: 'hash' | 'range';
+  /** With `hash`: how many shards. */
+  @IsOptional()
   @IsInt()
   @Min(1)
   @Max(SHARDS_MAX)
-  count!: number;
+  count?: number;
+  /** With `range`: the scores between shards, ascending. */
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(SHARDS_MAX - 1)
+  @IsNumber({}, { each: true })
+  boundaries?: number[];
 }
 
 export class LimitsDto {

@@ -52,6 +52,44 @@ describe('a board definition', () => {
     ]);
   });
 
+  it.each<[string, object, Fault[]]>([
+    ['counted ones', { by: 'hash', count: 4 }, []],
+    ['boundaries', { by: 'range', boundaries: [-1.5, 0, 2 ** 53] }, []],
+    ['neither', { by: 'range' }, [{ pointer: '/sharding/boundaries', message: 'is required' }]],
+    [
+      'both',
+      { by: 'range', boundaries: [1], count: 2 },
+      [{ pointer: '/sharding/count', message: 'does not go with "range"' }],
+    ],
+    [
+      'boundaries that do not ascend',
+      { by: 'range', boundaries: [1, 2, 2] },
+      [{ pointer: '/sharding/boundaries', message: 'must ascend, each greater than the one before' }],
+    ],
+    [
+      'the same boundary with another sign',
+      { by: 'range', boundaries: [-0, 0] },
+      [{ pointer: '/sharding/boundaries', message: 'must ascend, each greater than the one before' }],
+    ],
+    [
+      'no boundary',
+      { by: 'range', boundaries: [] },
+      [{ pointer: '/sharding/boundaries', message: 'must contain at least 1 elements' }],
+    ],
+    [
+      'more boundaries than shards can have',
+      { by: 'range', boundaries: Array.from({ length: 64 }, (_, at) => at) },
+      [{ pointer: '/sharding/boundaries', message: 'must contain no more than 63 elements' }],
+    ],
+    [
+      'a boundary that is no number',
+      { by: 'range', boundaries: [1 / 0] },
+      [{ pointer: '/sharding/boundaries', message: 'each value must be a finite number' }],
+    ],
+  ])('whose shards have %s is told so', (_what, sharding, faults) => {
+    expect(faultsOfBody({ ...BOARD, sharding })).toEqual(faults);
+  });
+
   it.each<[string, unknown, string, RegExp]>([
     ['an unknown window', 'hourly', '', /^must be one of "alltime", "daily"/],
     ['a window that is a number', 7, '', /^must be one of/],

@@ -12,7 +12,7 @@ import {
 } from '@laddercast/domain';
 import { plainToInstance } from 'class-transformer';
 import { validateSync, type ValidationError } from 'class-validator';
-import { BoardDefinitionDto } from './board-definition-dto.js';
+import { BoardDefinitionDto, type ShardingDto } from './board-definition-dto.js';
 import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 
 /**
@@ -84,7 +84,6 @@ const UNBUILT_OPTIONS = ['decay'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
-  if (isObject(body['sharding']) && body['sharding']['by'] === 'range') unbuilt.push('sharding by range');
   if (unbuilt.length > 0) {
     throw new LadderError('NOT_SUPPORTED', `Not built yet: ${unbuilt.join(', ')}. Leave it out.`, {
       option: unbuilt[0],
@@ -92,8 +91,18 @@ function refuseUnbuilt(body: Record<string, unknown>): void {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Shards by player are counted, those by score are between boundaries. */
+function faultsOfSharding({ by, count, boundaries }: ShardingDto): Fault[] {
+  const [own, other] = by === 'hash' ? (['count', 'boundaries'] as const) : (['boundaries', 'count'] as const);
+  const given = { count, boundaries };
+  const faults: Fault[] = [];
+  if (given[own] == null) faults.push({ pointer: `/sharding/${own}`, message: 'is required' });
+  if (given[other] != null) faults.push({ pointer: `/sharding/${other}`, message: `does not go with "${by}"` });
+  if (boundaries?.some((score, at) => at > 0 && !(score > boundaries[at - 1]!))) {
+    faults.push({ pointer: '/sharding/boundaries', message: 'must ascend, each greater than the one before' });
+  }
+  return faults;
+}
 
 /** Rules between fields. */
 function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: string | undefined): Fault[] {
@@ -112,6 +121,7 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   if (dto.operator === 'sum' && (dto.columns?.length ?? 0) > 0) {
     faults.push({ pointer: '/columns', message: 'a sum board takes no extra columns' });
   }
+  if (dto.sharding) faults.push(...faultsOfSharding(dto.sharding));
   faults.push(...faultsOfWindows(dto.windows ?? []), ...(dto.scopes ? faultsOfScopes(dto.scopes) : []));
   const zoneFault = dto.timeZone === undefined ? null : faultOfTimeZone(dto.timeZone);
   if (zoneFault) faults.push({ pointer: '/timeZone', message: zoneFault });

@@ -79,10 +79,11 @@ export class HistoryRanks {
     found: Map<StateToRecord, FoundRank>,
   ): Promise<StateToRecord[]> {
     const ids = states.map(({ playerId }) => playerId);
-    const { total, states: projected } = await this.projection.lookupStates(list, ids);
+    const { total, states: projected, accuracy } = await this.projection.lookupStates(list, ids);
     return states.filter((state, at) => {
       const { rank, version } = projected[at] ?? { rank: null, version: -1 };
-      if (rank !== null) found.set(state, { rank, total, isExact: version === state.version });
+      if (rank !== null)
+        found.set(state, { rank, total, isExact: version === state.version && accuracy === undefined });
       return version < state.version;
     });
   }

@@ -101,13 +101,14 @@ export class SubmissionRanks {
     version: number,
   ): Promise<RankMovement> {
     const reading = await this.projection.placement(list, playerId, after, before);
+    const { accuracy = 'exact', errorBound = 0 } = reading;
     return {
       before: reading.before,
       after: reading.after,
       delta: reading.before === null ? null : reading.before - reading.after,
-      accuracy: reading.version !== null && reading.version >= version ? 'exact' : 'estimated',
-      // Counted, not interpolated: as of asOf nothing is uncertain.
-      errorBound: 0,
+      accuracy: reading.version !== null && reading.version >= version ? accuracy : 'estimated',
+      // Counted, not interpolated: as of asOf nothing is uncertain but what was moving between shards.
+      errorBound,
       total: reading.total,
       asOf: toTimestamp(nowMs()),
     };
@@ -115,11 +116,12 @@ export class SubmissionRanks {
 
   /** A retry moved nothing: the rank as of now. */
   private async standing(list: RankList, playerId: string, version: number): Promise<RankMovement | null> {
-    const { entry, total } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
+    const { entry, total, ...reading } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
     if (!entry) return null;
     const { rank } = entry;
-    const accuracy = entry.version >= version ? 'exact' : 'estimated';
-    return { before: rank, after: rank, delta: 0, accuracy, errorBound: 0, total, asOf: toTimestamp(nowMs()) };
+    const accuracy = entry.version >= version ? (reading.accuracy ?? 'exact') : 'estimated';
+    const { errorBound = 0 } = reading;
+    return { before: rank, after: rank, delta: 0, accuracy, errorBound, total, asOf: toTimestamp(nowMs()) };
   }
 }
 

@@ -40,6 +40,7 @@ export const ERRORS = {
   HISTORY_NOT_KEPT: { status: 422, title: 'The board records no history', retriable: false },
   SCORE_OUT_OF_BOUNDS: { status: 422, title: 'The score is outside the limits', retriable: false },
   COLUMNS_MISMATCH: { status: 422, title: 'The columns are not those of the board', retriable: false },
+  BOUNDARIES_IMPOSSIBLE: { status: 422, title: 'Equal scores leave no boundary', retriable: false },
   METADATA_TOO_LARGE: { status: 422, title: 'The metadata is too large', retriable: false },
   ACHIEVED_AT_IN_FUTURE: { status: 422, title: 'The run lies in the future', retriable: false },
   ACHIEVED_AT_REFUSED: { status: 422, title: 'The board does not take the time from players', retriable: false },

@@ -84,3 +84,14 @@ export function rankBoundariesOf(sharding: Sharding, order: SortOrder): number[]
   if (sharding.by === 'hash') return null;
   return sharding.boundaries.map((score) => toRankScore(order, score)).sort((a, b) => a - b);
 }
+
+/** The shard (0-based) that holds sort keys of this score: the first whose upper boundary is beyond it. */
+export function rangeShardOf(boundaries: readonly number[], rankScore: number): number {
+  let [low, high] = [0, boundaries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (boundaries[middle]! <= rankScore) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

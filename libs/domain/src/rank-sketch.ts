@@ -59,12 +59,16 @@ export class RankSketch {
   private readonly ends: Float64Array;
   private players: Map<string, number> | null = null;
 
-  constructor(shards: readonly ShardMarks[]) {
+  /** @param doubt how many entries may be in none of the shards, or in two */
+  constructor(
+    shards: readonly ShardMarks[],
+    private readonly doubt = 0,
+  ) {
     const marks = shards
       .flatMap(({ keys }, shard) => keys.map((key) => ({ key, shard })))
       .sort((a, b) => compareSortKeys(a.key, b.key));
     this.total = shards.reduce((sum, { total }) => sum + total, 0);
-    this.isWhole = marks.length === this.total;
+    this.isWhole = marks.length === this.total && doubt === 0;
     this.scores = Float64Array.from(marks, ({ key }) => key.score);
     this.members = Buffer.concat(marks.map(({ key }) => key.member));
     this.offsets = new Uint32Array(marks.length + 1);
@@ -79,6 +83,12 @@ export class RankSketch {
 
   /** How many entries stand before the key. */
   estimate(key: SortKey): CountEstimate {
+    const { low, high, likely } = this.seen(key);
+    return { low: Math.max(0, low - this.doubt), high: high + this.doubt, likely };
+  }
+
+  /** How many entries before the key the shards held as their marks were read. */
+  private seen(key: SortKey): CountEstimate {
     const at = this.marksBefore(key);
     if (this.isMark(at, key)) return this.beforeMark(at);
     const [low, high, start, end] = [this.lows[at]!, this.highs[at]!, this.starts[at]!, this.ends[at]!];
@@ -124,7 +134,7 @@ export class RankSketch {
       if (this.beforeMark(middle).likely + 1 < rank) first = middle + 1;
       else end = middle;
     }
-    const boundOf = (at: number): number => errorBoundOf({ ...this.beforeMark(at), likely: rank - 1 });
+    const boundOf = (at: number): number => errorBoundOf({ ...this.beforeMark(at), likely: rank - 1 }) + this.doubt;
     const [before, after] = [Math.max(0, first - 1), Math.min(first, this.scores.length - 1)];
     const at = boundOf(before) < boundOf(after) ? before : after;
     return { key: this.keyOfMark(at), errorBound: boundOf(at) };

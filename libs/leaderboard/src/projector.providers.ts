@@ -21,6 +21,7 @@ import {
   LayoutSchedule,
   MarkLaneHandler,
   ProjectionRecovery,
+  RangeSweeper,
   RankProjection,
   RedisConnection,
   WindowLists,
@@ -82,12 +83,13 @@ export const projectorProviders: Provider[] = [
   },
   {
     provide: ProjectionRecovery,
-    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog],
+    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog, RangeSweeper],
     useFactory: (
       database: PostgresDatabase,
       projection: RankProjection,
       committed: CommittedPositions,
       boards: BoardCatalog,
+      sweeper: RangeSweeper,
     ) => {
       const log = new Logger('recovery');
       return new ProjectionRecovery({
@@ -95,6 +97,7 @@ export const projectorProviders: Provider[] = [
         projection,
         committed,
         boards,
+        afterwards: (signal) => sweeper.removeStrays(signal),
         onProgress: (progress) => {
           if (progress.committed > 0) log.log({ msg: `lane ${progress.lane}: ${progress.step}`, ...progress });
         },
@@ -127,6 +130,27 @@ export const projectorProviders: Provider[] = [
       return new SubmissionPruner(database, leases, { holder: HOLDER, rememberedDays: SUBMISSION_ID_DAYS, onFailure });
     },
   },
+  {
+    provide: RangeSweeper,
+    inject: [BoardCatalog, WindowLists, RankProjection, PostgresLeases],
+    useFactory: (
+      boards: BoardCatalog,
+      windowLists: WindowLists,
+      projection: RankProjection,
+      leases: PostgresLeases,
+    ) => {
+      const log = new Logger('ranges');
+      return new RangeSweeper({
+        boards,
+        windowLists,
+        projection,
+        leases,
+        holder: HOLDER,
+        onFinished: (moves) => log.warn(`${moves} entries had been left between two shards, and are in their place.`),
+        onFailure: (error) => log.warn(`Moves between shards are not looked after now: ${(error as Error).message}`),
+      });
+    },
+  },
   ...peopleProjectorProviders(HOLDER),
   ...windowProjectorProviders(HOLDER),
   ...limitProjectorProviders(HOLDER),
@@ -147,6 +171,7 @@ export const projectorProviders: Provider[] = [
       SubmissionPruner,
       WindowSchedule,
       BoardRescoper,
+      RangeSweeper,
       LimitSchedule,
       SketchPublisher,
       LayoutSchedule,
@@ -164,6 +189,7 @@ export const projectorProviders: Provider[] = [
       pruner: SubmissionPruner,
       windows: WindowSchedule,
       rescoper: BoardRescoper,
+      sweeper: RangeSweeper,
       limits: LimitSchedule,
       sketches: SketchPublisher,
       layoutSchedule: LayoutSchedule,
@@ -178,7 +204,7 @@ export const projectorProviders: Provider[] = [
         recoveries,
         publisher,
         slots,
-        schedules: [pruner, windows, rescoper, limits, sketches, layoutSchedule],
+        schedules: [pruner, windows, rescoper, sweeper, limits, sketches, layoutSchedule],
       }),
   },
 ];

@@ -9,6 +9,7 @@ export * from './keep-windows.handler.js';
 export * from './mark-lane.handler.js';
 export * from './projection-recovery.js';
 export * from './projection-watch.js';
+export * from './range-sweeper.js';
 export * from './rank-projection.js';
 export * from './redis-announcements.js';
 export { CHECKPOINT_LIMITS, RedisCheckpoints, type CheckpointLimits } from './redis-checkpoints.js';

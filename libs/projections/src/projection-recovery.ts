@@ -13,6 +13,8 @@ export interface ProjectionRecoveryOptions {
   boards: RecoveredBoards;
   /** Told what is being done, a step at a time. */
   onProgress: (progress: RecoveryProgress) => void;
+  /** Called when all entries are there again, before the lane is said to be whole. */
+  afterwards?: (signal: AbortSignal) => Promise<void>;
   /** Told of failures; the next look tries again. */
   onError: (lane: number, error: unknown) => void;
   /** How often marks are looked at, ms. */
@@ -91,6 +93,7 @@ export class ProjectionRecovery {
     await this.options.boards.refresh();
     if (mark === null) await projection.openMark(lane);
     await this.reapply(lane, mark ?? 0, progress, signal);
+    await this.options.afterwards?.(signal);
     // The mark was there at the start and must be there now: else Redis was emptied again while the scan ran.
     await projection.advanceMark(lane, mark ?? 0, committed, session);
     this.options.onProgress({ ...progress, step: 'recovered' });

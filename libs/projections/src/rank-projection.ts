@@ -98,6 +98,10 @@ export interface Reading {
   total: number;
   /** The sum of the shards' apply counters: it never falls. */
   listVersion: number;
+  /** Absent: each entry was counted once, by its own shard, at a moment within the call. */
+  accuracy?: 'estimated';
+  /** How far off ranks and `total` can be, with `accuracy`. */
+  errorBound?: number;
 }
 
 export interface PageReading extends Reading {
@@ -157,7 +161,8 @@ export abstract class RankReadings {
 
 /**
  * The ranks: sharded sorted lists, fed by the log and read by queries.
- * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call.
+ * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call. Where
+ * shards are by score and entries are moving between them, a reading says that it is estimated.
  */
 export abstract class RankProjection extends RankReadings {
   /**
@@ -232,6 +237,25 @@ export abstract class RankProjection extends RankReadings {
 
   /** Lets the list's keys live until `keepUntilMs` (Unix ms); never shortens their life. */
   abstract keep(list: RankList, keepUntilMs: number): Promise<void>;
+
+  /**
+   * Finishes moves of entries between the shards of a list that whoever began them has left for `olderThanMs`.
+   * @param keepUntilMs see `apply`
+   * @returns how many entries were left; a bounded number is looked at
+   */
+  async finishMoves(_list: RankList, _keepUntilMs: number | null, _olderThanMs: number): Promise<number> {
+    return 0;
+  }
+
+  /**
+   * Takes out entries that were removed already, where a part of the store has forgotten that and another has not: the
+   * last step of bringing back lost changes. It may read the whole list.
+   * @param keepUntilMs see `apply`
+   * @returns how many there were
+   */
+  async removeStrays(_list: RankList, _keepUntilMs: number | null): Promise<number> {
+    return 0;
+  }
 
   /**
    * Ends a list of a generation that serves no more: for a day every reading of it throws PROJECTION_UNAVAILABLE, and no

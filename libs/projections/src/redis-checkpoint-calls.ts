@@ -66,6 +66,12 @@ export function openCheckpoint(
   };
 }
 
+/** Closes a checkpoint before its time. */
+export function closeCheckpoint(list: RankList, shard: number, slot: number, id: string): ShardCall<boolean> {
+  const keys = [checkpointsKey(list, shard), ...checkpointKeys(list, shard, slot)];
+  return { call: callOf(redisScripts.closeCheckpoint, keys, [slot, id]), read: (raw) => raw === 1 };
+}
+
 /** The `limit` entries after the cut, or before it, that are nearest to it. */
 export function readCheckpointRows(
   list: RankList,

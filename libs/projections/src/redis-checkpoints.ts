@@ -13,6 +13,7 @@ import { countCheckpointValues, openCheckpoint, readCheckpointPlayer, type Cut }
 import { allShards, checkpointOf, CheckpointReads, type CheckpointReadLimits } from './redis-checkpoint-reads.js';
 import type { RedisConnection } from './redis-connection.js';
 import { checkpointKeys } from './redis-keys.js';
+import { RangeCheckpoints } from './redis-range-checkpoints.js';
 import { nameOf, rankRows } from './redis-rank-rows.js';
 import { rowsOf, type ShardCall } from './redis-shard-calls.js';
 
@@ -38,6 +39,8 @@ const SCANS_MAX = 256;
 
 /** The checkpoints of lists in Redis or Valkey; apply-entries.lua saves what changes while one is open. */
 export class RedisCheckpoints extends Checkpoints {
+  private readonly ranges: RangeCheckpoints;
+
   /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
     private readonly redis: RedisConnection,
@@ -45,10 +48,12 @@ export class RedisCheckpoints extends Checkpoints {
     private readonly limits = CHECKPOINT_LIMITS,
   ) {
     super();
+    this.ranges = new RangeCheckpoints(redis, (calls) => this.run(calls), limits);
   }
 
   async open(list: RankList, isShared = true): Promise<Checkpoint> {
     this.assertReadable();
+    if (list.boundaries !== null) return this.ranges.open(list, isShared);
     const [firstShard, ...others] = allShards(list);
     for (let opening = 0; opening < OPENINGS_MAX; opening += 1) {
       const openedAtMs = nowMs();
@@ -129,14 +134,26 @@ export class RedisCheckpoints extends Checkpoints {
     // By score, a player's entry can stand in any shard.
     const shards = list.boundaries === null ? [shardOf(playerId, list.shards)] : allShards(list);
     const reads = new CheckpointReads(this.run, list, name, this.limits);
-    const known = await reads.some(shards, (shard) => readCheckpointPlayer(list, shard, name, playerId));
-    const unchanged = known.find(({ isUnchanged }) => isUnchanged);
-    if (unchanged) return unchanged.key;
+    const unchanged = await this.unchangedKeyOf(reads, list, name, playerId);
+    if (unchanged) return unchanged;
     for (const shard of shards) {
       const saved = await this.savedKeyOf(list, shard, name, playerId);
       if (saved) return saved;
     }
     return null;
+  }
+
+  /** The player's key of then, where the entry has not changed since. */
+  private async unchangedKeyOf(
+    reads: CheckpointReads,
+    list: RankList,
+    name: CheckpointName,
+    playerId: string,
+  ): Promise<SortKey | null> {
+    if (list.boundaries !== null) return this.ranges.unchangedKeyOf(reads, list, playerId, name);
+    const call = (shard: number) => readCheckpointPlayer(list, shard, name, playerId);
+    const [known] = await reads.some([shardOf(playerId, list.shards)], call);
+    return known!.isUnchanged ? known!.key : null;
   }
 
   /** Entries are saved by their keys: that of a player is looked for among them. */

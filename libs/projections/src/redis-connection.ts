@@ -69,6 +69,11 @@ export class RedisConnection {
     return this.client.status === 'ready';
   }
 
+  /** Whether keys lie on several masters, each of which can forget by itself. */
+  get isCluster(): boolean {
+    return this.client instanceof Cluster;
+  }
+
   /** Whether every master answers now. */
   async answers(): Promise<boolean> {
     const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];

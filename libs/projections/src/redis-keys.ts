@@ -30,6 +30,7 @@ export const distinctKey = (list: RankList, shard: number): string => `${shardTa
 
 /** How many checkpoints of a list can be open at once, each in a slot of its own. */
 export const CHECKPOINT_SLOTS = 4;
+const CHECKPOINT_SLOT_NUMBERS = Array.from({ length: CHECKPOINT_SLOTS }, (_, slot) => slot);
 
 /** The open checkpoints of a shard: a hash of slot → what is noted of it, a space, when it closes (Unix ms). */
 export const checkpointsKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:c`;
@@ -40,13 +41,32 @@ export const checkpointKeys = (list: RankList, shard: number, slot: number): [wa
   `${shardTag(list, shard)}:c${slot}:is`,
 ];
 
+/**
+ * What a shard of a list by ranges has beside the others. As the home of players: `unfinished`, a hash of player → index
+ * values of the places where its entry may still stand. As the holder of entries: `state`, a hash of `epoch` and
+ * `crossings`; `pending`, a hash of player → version and time of an entry that is crossing; `written`, a hash of player →
+ * version of what was written in the epoch.
+ */
+export const rangeKeys = (
+  list: RankList,
+  shard: number,
+): Record<'unfinished' | 'state' | 'pending' | 'written', string> => ({
+  unfinished: `${shardTag(list, shard)}:m`,
+  state: `${shardTag(list, shard)}:x`,
+  pending: `${shardTag(list, shard)}:p`,
+  written: `${shardTag(list, shard)}:w`,
+});
+
+/** Which checkpoint of a list by ranges, in a slot, is known to be whole: its id, a space, the version of the list. */
+export const provenCheckpointKey = (list: RankList, slot: number): string => `${shardTag(list, 0)}:c${slot}:whole`;
+
 /** All keys that an apply writes to beside the index, in the order of `apply-entries.lua`. */
 export const shardHead = (list: RankList, shard: number): string[] => [
   entriesKey(list, shard),
   counterKey(list, shard),
   distinctKey(list, shard),
   checkpointsKey(list, shard),
-  ...Array.from({ length: CHECKPOINT_SLOTS }, (_, slot) => checkpointKeys(list, shard, slot)).flat(),
+  ...CHECKPOINT_SLOT_NUMBERS.flatMap((slot) => checkpointKeys(list, shard, slot)),
 ];
 
 /** One bucket of a shard's index: player id → index value. */
@@ -66,13 +86,17 @@ export const playerBucketKey = (list: RankList, shard: number, playerId: string)
 /** All keys of a shard that live as long as it, the counter last. */
 export function shardKeys(list: RankList, shard: number): string[] {
   const buckets = Array.from({ length: bucketsOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
-  return [...buckets, entriesKey(list, shard), distinctKey(list, shard), counterKey(list, shard)];
+  const ofRange = list.boundaries === null ? [] : Object.values(rangeKeys(list, shard));
+  return [...buckets, ...ofRange, entriesKey(list, shard), distinctKey(list, shard), counterKey(list, shard)];
 }
 
 /** All keys of a shard but the counter. */
 export const droppedKeys = (list: RankList, shard: number): string[] => [
   ...shardHead(list, shard).filter((key) => key !== counterKey(list, shard)),
-  ...shardKeys(list, shard).slice(0, bucketsOf(list)),
+  ...shardKeys(list, shard).slice(0, -3),
+  ...(list.boundaries === null || shard > 0
+    ? []
+    : CHECKPOINT_SLOT_NUMBERS.map((slot) => provenCheckpointKey(list, slot))),
 ];
 
 /** The newest snapshot of a list, and the stream of its last deltas. */

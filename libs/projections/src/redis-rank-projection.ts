@@ -15,6 +15,9 @@ import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
 import { checkpointsKey, counterKey, droppedKeys, playerBucketKey, shardKeys } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
+import { RangeApplier } from './redis-range-apply.js';
+import { RangeReadings } from './redis-range-readings.js';
+import { removeStrays } from './redis-range-strays.js';
 import { chunksOf, RedisRankLookup } from './redis-rank-lookup.js';
 import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
 import { rankRows } from './redis-rank-rows.js';
@@ -33,6 +36,8 @@ const RETIRED_KNOWN_MS = 86_400_000;
 export class RedisRankProjection extends RankProjection {
   private readonly marks: RedisLaneMarks;
   private readonly lookups: RedisRankLookup;
+  private readonly ranges: RangeReadings;
+  private readonly rangeApplier: RangeApplier;
 
   /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
@@ -44,6 +49,15 @@ export class RedisRankProjection extends RankProjection {
     super();
     this.marks = new RedisLaneMarks(redis);
     this.lookups = new RedisRankLookup((calls) => this.read(calls));
+    this.ranges = new RangeReadings(
+      (calls) => this.read(calls),
+      () => redis.session(),
+    );
+    this.rangeApplier = new RangeApplier(
+      (calls) => this.run(calls),
+      (list, shard, keepUntilMs) => this.extendExpiry(list, shard, keepUntilMs),
+      checkpointChangesMax,
+    );
   }
 
   async apply(
@@ -53,6 +67,7 @@ export class RedisRankProjection extends RankProjection {
     keepUntilMs: number | null,
     isRecovery = false,
   ): Promise<number> {
+    if (list.boundaries !== null) return this.rangeApplier.apply(list, shard, changes, { keepUntilMs, isRecovery });
     let newer = 0;
     for (const chunk of chunksOf(changes, APPLY_CHUNK)) {
       const [answer] = await this.run([
@@ -66,6 +81,7 @@ export class RedisRankProjection extends RankProjection {
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
     assertStyleKept(list, style);
+    if (list.boundaries !== null) return this.ranges.page(list, offset, limit, style);
     if (list.shards > 1) {
       const { rows, ...reading } = await readMergedRows(this.read, list, offset, limit, this.pageLimits);
       const countBefore = await this.countBefore(list, rows[0], style);
@@ -84,6 +100,7 @@ export class RedisRankProjection extends RankProjection {
     style: RankStyle,
   ): Promise<PlayerReading> {
     assertStyleKept(list, style);
+    if (list.boundaries !== null) return this.ranges.player(list, playerId, above, below, style);
     const owner = shardOf(playerId, list.shards);
     const counted = list.shards === 1 ? style : 'ordinal';
     const [own] = await this.read([shards.readPlayer(list, owner, playerId, { above, below, style: counted })]);
@@ -116,7 +133,7 @@ export class RedisRankProjection extends RankProjection {
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
     assertStyleKept(list, style);
-    const { versions: _versions, ...reading } = await this.lookups.run(list, playerIds, style);
+    const { versions: _versions, ...reading } = await this.lookupVersions(list, playerIds, style);
     return reading;
   }
 
@@ -124,18 +141,30 @@ export class RedisRankProjection extends RankProjection {
     list: RankList,
     playerIds: readonly string[],
   ): Promise<Reading & { states: ({ rank: number; version: number } | null)[] }> {
-    const { entries, versions, ...reading } = await this.lookups.run(list, playerIds, 'ordinal');
+    const { entries, versions, ...reading } = await this.lookupVersions(list, playerIds, 'ordinal');
     const states = entries.map((entry, at) => entry && { rank: entry.rank, version: versions[at]! });
     return { ...reading, states };
   }
 
+  private lookupVersions(
+    list: RankList,
+    playerIds: readonly string[],
+    style: RankStyle,
+  ): ReturnType<RedisRankLookup['run']> {
+    return list.boundaries === null
+      ? this.lookups.run(list, playerIds, style)
+      : this.ranges.lookup(list, playerIds, style);
+  }
+
   async rankOfKey(list: RankList, key: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
     assertStyleKept(list, style);
+    if (list.boundaries !== null) return this.ranges.rankOfKey(list, key, style);
     const answers = await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, [key], style)));
     return { ...sumReadings(list, answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
   }
 
   async placement(list: RankList, playerId: string, after: SortKey, before: SortKey | null): Promise<PlacementReading> {
+    if (list.boundaries !== null) return this.ranges.placement(list, playerId, after, before);
     const keys = before === null ? [after] : [after, before];
     const owner = shardOf(playerId, list.shards);
     const [[own], others] = await Promise.all([
@@ -155,6 +184,7 @@ export class RedisRankProjection extends RankProjection {
   }
 
   async total(list: RankList): Promise<Reading> {
+    if (list.boundaries !== null) return this.ranges.total(list);
     return sumReadings(list, await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, []))));
   }
 
@@ -163,6 +193,7 @@ export class RedisRankProjection extends RankProjection {
     // It may grow from one reading to the next, yet never to many more marks.
     const stepsMax = 2 * marksMax;
     const step = markStepOf(total, marksMax);
+    if (list.boundaries !== null) return this.ranges.readMarks(list, step, stepsMax);
     const answers = await this.read(allShards(list).map((shard) => shards.readMarks(list, shard, step, stepsMax)));
     const marks = answers.map((answer) => ({ total: answer.total, step: answer.step, keys: answer.keys }));
     return { ...sumReadings(list, answers), shards: marks };
@@ -180,9 +211,20 @@ export class RedisRankProjection extends RankProjection {
   }
 
   async entryVersion(list: RankList, playerId: string): Promise<number | null> {
+    if (list.boundaries !== null) return this.ranges.entryVersion(list, playerId);
     const bucket = playerBucketKey(list, shardOf(playerId, list.shards), playerId);
     const value = (await this.redis.command('HGET', bucket, playerId)) as Buffer | null;
     return value === null ? null : versionOfIndexValue(value);
+  }
+
+  override async finishMoves(list: RankList, keepUntilMs: number | null, olderThanMs: number): Promise<number> {
+    return list.boundaries === null ? 0 : this.rangeApplier.finish(list, keepUntilMs, olderThanMs);
+  }
+
+  /** One server forgets in the order in which it was written to: then the index tells what is left of a crossing. */
+  override async removeStrays(list: RankList, keepUntilMs: number | null): Promise<number> {
+    if (list.boundaries === null || !this.redis.isCluster) return 0;
+    return removeStrays((calls) => this.run(calls), list, keepUntilMs);
   }
 
   session(): number {

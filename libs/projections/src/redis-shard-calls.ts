@@ -50,7 +50,7 @@ export interface EntryOfShard {
   key: SortKey;
 }
 
-const NO_COLUMNS = -1;
+export const NO_COLUMNS = -1;
 /** A checkpoint is closed early once so many entries of the list changed. */
 export const CHECKPOINT_CHANGES_MAX = 100_000;
 
@@ -247,7 +247,7 @@ export function countWithoutPlayer(
 }
 
 /** Keys of a script whose buckets depend on its players: those of the shard first, then each bucket once. */
-class KeyNumbers {
+export class KeyNumbers {
   private readonly numbers = new Map<number, number>();
 
   /** @param keys those before the buckets */

@@ -37,28 +37,30 @@ export class RedisSketchStore extends SketchStore {
   }
 
   async read(list: ListRef): Promise<StoredSketch | null> {
-    const found = await this.redis.command('HMGET', sketchKey(list), 'generation', 'version', 'asOf', 'marks');
+    const found = await this.redis.command('HMGET', sketchKey(list), 'generation', 'version', 'asOf', 'marks', 'doubt');
     const fields = found as (Buffer | null)[];
     const stamp = stampOf(fields);
     // Marks of another form are those of another release.
     const shards = fields[3] ? decodeMarks(fields[3]) : null;
-    return stamp && shards && { ...stamp, shards };
+    const doubt = Number(fields[4] ?? 0);
+    return stamp && shards && { ...stamp, shards, ...(doubt > 0 && { doubt }) };
   }
 
-  publish(list: ListRef, { shards, ...stamp }: StoredSketch): Promise<boolean> {
-    return this.write(list, stamp, encodeMarks(shards));
+  publish(list: ListRef, { shards, doubt = 0, ...stamp }: StoredSketch): Promise<boolean> {
+    return this.write(list, stamp, encodeMarks(shards), doubt);
   }
 
   confirm(list: ListRef, stamp: SketchStamp): Promise<boolean> {
-    return this.write(list, stamp, '');
+    return this.write(list, stamp, '', 0);
   }
 
   private async write(
     list: ListRef,
     { generation, listVersion, asOfMs }: SketchStamp,
     marks: Buffer | '',
+    doubt: number,
   ): Promise<boolean> {
-    const args = [generation, listVersion, asOfMs, marks, KEPT_MS];
+    const args = [generation, listVersion, asOfMs, marks, KEPT_MS, doubt];
     const [written] = await this.redis.run([callOf(redisScripts.publishSketch, [sketchKey(list)], args)]);
     return written === 1;
   }

@@ -29,8 +29,8 @@ export class SketchBuilder {
   /** Makes a sketch of the list as it is, and publishes it unless a newer one is there. @throws PROJECTION_UNAVAILABLE */
   async build(list: RankList): Promise<StoredSketch> {
     const asOfMs = nowMs();
-    const { shards, listVersion } = await this.projection.readMarks(list, this.marksMax);
-    const sketch = { generation: list.generation, listVersion, asOfMs, shards };
+    const { shards, listVersion, errorBound: doubt = 0 } = await this.projection.readMarks(list, this.marksMax);
+    const sketch = { generation: list.generation, listVersion, asOfMs, shards, doubt };
     await this.store.publish(list, sketch);
     return sketch;
   }

@@ -169,14 +169,14 @@ function confirm(cached: CachedList, stamp: SketchStamp | null, now: number): bo
 }
 
 /** Takes a sketch, unless it is older than what is known. */
-function take(cached: CachedList, { shards, ...stamp }: StoredSketch): void {
+function take(cached: CachedList, { shards, doubt = 0, ...stamp }: StoredSketch): void {
   const known = cached.sketch;
   if (known && stamp.asOfMs < known.asOfMs) return;
   if (known && isSameVersion(known, stamp)) {
     if (stamp.asOfMs === known.asOfMs) return;
     cached.sketch = { ...known, asOfMs: stamp.asOfMs };
   } else {
-    cached.sketch = { ...stamp, sketch: new RankSketch(shards) };
+    cached.sketch = { ...stamp, sketch: new RankSketch(shards, doubt) };
   }
   cached.confirmedAtMs = monotonicMs();
 }

@@ -11,6 +11,8 @@ export interface SketchStamp {
 
 export interface StoredSketch extends SketchStamp {
   shards: ShardMarks[];
+  /** How many entries may be in none of the shards, or in two: they moved while the marks were read. Absent: 0. */
+  doubt?: number;
 }
 
 /** Whether both are of the very same entries. */

@@ -33,6 +33,9 @@ export interface RankSnapshot {
   depth: number;
   /** The standings that it was read from; absent: the projection. */
   edition?: number;
+  /** As of a {@link Reading}. */
+  accuracy?: 'estimated';
+  errorBound?: number;
   /** The generation of the board's lists that it was read from; absent: the first, or standings. */
   generation?: number;
   /** null: nobody shares a rank with anybody, in no style; absent: not known. */
@@ -77,6 +80,8 @@ export interface RankDelta {
   listVersion: number;
   depth: number;
   edition?: number;
+  accuracy?: 'estimated';
+  errorBound?: number;
   generation?: number;
   shared?: SharedRanks | null;
   ownStyle?: RankStyle;

@@ -1,6 +1,6 @@
 import { LadderError, rankAtPercentile, toRankScore } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import type { ListSketch } from '@laddercast/projections';
+import type { ListSketch, Reading } from '@laddercast/projections';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
 import { GetPercentilesQuery, type Percentile, type Percentiles } from './queries.js';
@@ -28,7 +28,6 @@ export class GetPercentilesHandler implements IQueryHandler<GetPercentilesQuery>
   private estimated(resolved: ResolvedList, at: readonly number[], sketched: ListSketch): Percentiles {
     const { sketch, listVersion, asOfMs } = sketched;
     const { total } = sketch;
-    const envelope = this.reader.envelope(resolved, 'ordinal', { total, listVersion }, asOfMs);
     const percentiles = at.map((percentile): Percentile => {
       const rank = rankAtPercentile(percentile, total);
       const found = sketch.keyAt(rank);
@@ -37,7 +36,9 @@ export class GetPercentilesHandler implements IQueryHandler<GetPercentilesQuery>
       return { percentile, rank, score, errorBound: found.errorBound };
     });
     // Also where every entry is a mark: what is exact is read within the request.
-    return { ...envelope, accuracy: 'estimated', percentiles };
+    const errorBound = percentiles.reduce((most, one) => Math.max(most, one.errorBound), 0);
+    const estimate = { total, listVersion, accuracy: 'estimated', errorBound } as const;
+    return { ...this.reader.envelope(resolved, 'ordinal', estimate, asOfMs), percentiles };
   }
 
   private async exact(resolved: ResolvedList, at: readonly number[]): Promise<Percentiles> {
@@ -49,13 +50,17 @@ export class GetPercentilesHandler implements IQueryHandler<GetPercentilesQuery>
         at.map(async (percentile): Promise<Percentile | null> => {
           if (total === 0) return { percentile, rank: null, score: null, errorBound: 0 };
           const rank = rankAtPercentile(percentile, total);
-          const [row] = (await ranks.page(list, rank - 1, 1, 'ordinal')).entries;
-          return row ? { percentile, rank, score: row.score, errorBound: 0 } : null;
+          const page = await ranks.page(list, rank - 1, 1, 'ordinal');
+          const [row] = page.entries;
+          const errorBound = page.errorBound ?? 0;
+          return row ? { percentile, rank, score: row.score, errorBound } : null;
         }),
       );
       const found = percentiles.filter((one) => one !== null);
       if (found.length === at.length) {
-        return { ...this.reader.envelope(resolved, 'ordinal', reading), accuracy: 'exact', percentiles: found };
+        const errorBound = Math.max(reading.errorBound ?? 0, ...found.map((one) => one.errorBound));
+        const read: Reading = errorBound === 0 ? reading : { ...reading, accuracy: 'estimated', errorBound };
+        return { ...this.reader.envelope(resolved, 'ordinal', read), percentiles: found };
       }
       if (edition !== null) {
         const detail = 'Only the first places were kept; a percentile that was asked for is below them.';

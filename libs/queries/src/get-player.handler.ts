@@ -4,7 +4,7 @@ import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
 import { percentileIn } from './percentile.js';
 import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from './queries.js';
-import { RankEstimates } from './rank-estimates.js';
+import { accuracyOf, RankEstimates } from './rank-estimates.js';
 import { scoreToBeat } from './score-to-beat.js';
 
 @QueryHandler(GetPlayerQuery)
@@ -28,7 +28,7 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const own = neighbours.find((row) => row.playerId === playerId);
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = await percentileIn(resolved, style, own, reading.total);
-    return { ...envelope, entry: { ...own, percentile, accuracy: 'exact' }, neighbours };
+    return { ...envelope, entry: { ...own, percentile, ...accuracyOf(reading) }, neighbours };
   }
 
   /** The entry alone, with its rank out of the sketch; null where that is not possible. */
@@ -38,10 +38,12 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (reading === null) return null;
     const { total, sketched, players } = reading;
     const { listVersion, asOfMs } = sketched;
-    const envelope = this.reader.envelope(resolved, style, { total, listVersion }, asOfMs);
     const [found] = players;
+    const { errorBound = 0 } = found ?? {};
+    const estimate = { total, listVersion, accuracy: 'estimated', errorBound } as const;
+    const envelope = this.reader.envelope(resolved, style, estimate, asOfMs);
     if (!found) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
-    const { rank, errorBound, key } = found;
+    const { rank, key } = found;
     const rows = [{ rank, ...decodeSortKey(resolved.list.ordering, key) }];
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
     const [own] = await this.reader.details.complete(resolved, rows, { including });

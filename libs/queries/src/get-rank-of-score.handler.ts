@@ -28,11 +28,12 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
     const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
     if (sketched) {
       const { sketch, listVersion, asOfMs } = sketched;
-      const envelope = this.reader.envelope(resolved, style, { total: sketch.total, listVersion }, asOfMs);
-      return { ...envelope, ...rankOf(sketch.estimate(countedKey(ordering, key, style))), accuracy };
+      const { rank, errorBound } = rankOf(sketch.estimate(countedKey(ordering, key, style)));
+      const reading = { total: sketch.total, listVersion, accuracy: 'estimated', errorBound } as const;
+      return { ...this.reader.envelope(resolved, style, reading, asOfMs), rank };
     }
     const reading = await resolved.ranks.rankOfKey(resolved.list, key, style);
-    return { ...this.reader.envelope(resolved, style, reading), rank: reading.rank, accuracy: 'exact' };
+    return { ...this.reader.envelope(resolved, style, reading), rank: reading.rank };
   }
 }
 

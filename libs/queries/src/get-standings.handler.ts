@@ -121,7 +121,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
       columns: columnsByName(resolved.list.ordering, entry.columns),
       achievedAt: await this.achievedAt(resolved, entry),
       rankStyle,
-      accuracy: 'exact',
+      accuracy: reading.accuracy ?? 'exact',
       boardVersion,
       frozenAt: resolved.edition && toTimestamp(resolved.edition.asOfMs),
     };

@@ -24,6 +24,7 @@ export * from './read-cursor.handler.js';
 export { StablePages } from './stable-pages.js';
 export * from './list-resolver.js';
 export * from './lookup-players.handler.js';
+export * from './propose-boundaries.handler.js';
 export * from './queries.js';
 export * from './rank-style.js';
 export * from './rank-estimates.js';

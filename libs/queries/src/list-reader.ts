@@ -13,6 +13,7 @@ import { boardVersionOf } from './board-version.js';
 import { EntryDetails } from './entry-details.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 import type { ListEnvelope, ListSelection } from './queries.js';
+import { accuracyOf } from './rank-estimates.js';
 import { styleToRead } from './rank-style.js';
 import { SnapshotCache } from './snapshot-cache.js';
 
@@ -63,6 +64,7 @@ export class ListReader {
       boardVersion: boardVersionOf(resolved, reading.listVersion, now),
       asOf: toTimestamp(edition?.asOfMs ?? asOfMs),
       rankStyle: style,
+      ...accuracyOf(reading),
     };
   }
 

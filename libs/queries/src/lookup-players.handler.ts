@@ -23,18 +23,15 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const completed = await this.reader.details.withChange(resolved, style, named);
     const rows = new Map(completed.map((row) => [row.playerId, row]));
     if (!ranked) {
-      return {
-        ...this.reader.envelope(resolved, style, reading),
-        accuracy: 'exact',
-        entries: playerIds.map((id) => rows.get(id) ?? null),
-      };
+      const inOrder = playerIds.map((id) => rows.get(id) ?? null);
+      return { ...this.reader.envelope(resolved, style, reading), entries: inOrder };
     }
     // Tied players share a rank in other styles; their order among themselves is the ordinal one.
     const ordinal = style === 'ordinal' ? reading : await resolved.ranks.lookup(resolved.list, playerIds, 'ordinal');
     const place = new Map(ordinal.entries.flatMap((entry) => (entry ? [[entry.playerId, entry.rank] as const] : [])));
     const placeOf = (row: RankedEntry): number => place.get(row.playerId) ?? Infinity;
     const entries = [...rows.values()].sort((a, b) => placeOf(a) - placeOf(b));
-    return { ...this.reader.envelope(resolved, style, reading), accuracy: 'exact', entries };
+    return { ...this.reader.envelope(resolved, style, reading), entries };
   }
 
   /** Ranks out of the sketch; null where that is not possible. */
@@ -56,10 +53,11 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const rowOf = new Map(rows.map((row) => [row.playerId, row]));
     const { total, sketched } = reading;
     const { listVersion, asOfMs } = sketched;
+    const errorBound = rows.reduce((most, row) => Math.max(most, row.errorBound), 0);
+    const estimate = { total, listVersion, accuracy: 'estimated', errorBound } as const;
     const keyOf = ({ playerId }: RankedEntry) => found.get(playerId)!.key;
     return {
-      ...this.reader.envelope(resolved, style, { total, listVersion }, asOfMs),
-      accuracy: 'estimated',
+      ...this.reader.envelope(resolved, style, estimate, asOfMs),
       entries: ranked
         ? rows.sort((a, b) => compareSortKeys(keyOf(a), keyOf(b)))
         : playerIds.map((playerId) => rowOf.get(playerId) ?? null),

@@ -17,6 +17,9 @@ export interface ListEnvelope {
   boardVersion: number;
   asOf: string;
   rankStyle: RankStyle;
+  /** Estimated while entries move between the shards of the list; `errorBound` says by how much it can be off. */
+  accuracy: RankAccuracy;
+  errorBound?: number;
 }
 
 /** Which list is read, and how. */
@@ -116,7 +119,7 @@ export class GetPlayerQuery extends Query<PlayerRank> {
   }
 }
 
-export type RankOfScore = ListEnvelope & { rank: number } & Accuracy;
+export type RankOfScore = ListEnvelope & { rank: number };
 
 /** The rank that a score nobody has submitted would get now; COLUMNS_MISMATCH for columns that the board does not have. */
 export class GetRankOfScoreQuery extends Query<RankOfScore> {
@@ -154,6 +157,30 @@ export class GetPercentilesQuery extends Query<Percentiles> {
     readonly at: readonly number[],
     /** As with {@link GetPlayerQuery}. */
     readonly accuracy: RankAccuracy,
+  ) {
+    super();
+  }
+}
+
+/** Ranges of scores for the shards of a board, from how its entries are spread. */
+export interface BoundariesProposal {
+  board: string;
+  window: string;
+  total: number;
+  /** What the board's definition would say. */
+  sharding: { by: 'range'; boundaries: number[] };
+  /** How many entries each shard would hold, the best first. */
+  entries: number[];
+  /** Whether there are fewer shards than were asked for, because equal scores lie in one. */
+  isLimitedByTies: boolean;
+}
+
+/** Boundaries for a number of shards, by equal frequencies; BOUNDARIES_IMPOSSIBLE where all scores are equal. */
+export class ProposeBoundariesQuery extends Query<BoundariesProposal> {
+  constructor(
+    readonly boardId: string,
+    readonly window: string | undefined,
+    readonly shards: number,
   ) {
     super();
   }

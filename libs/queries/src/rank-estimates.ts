@@ -7,7 +7,7 @@ import {
   type SortKey,
 } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import type { ListSketch, RankProjection, SketchCache } from '@laddercast/projections';
+import type { ListSketch, RankProjection, Reading, SketchCache } from '@laddercast/projections';
 import { boardVersionOf } from './board-version.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 
@@ -99,3 +99,7 @@ export const rankOf = (before: CountEstimate): EstimatedRank => ({
 
 /** Whether an answer was counted, or estimated and how far off it can be. */
 export type Accuracy = { accuracy: 'exact' } | { accuracy: 'estimated'; errorBound: number };
+
+/** What a reading says of its ranks. */
+export const accuracyOf = ({ accuracy, errorBound = 0 }: Reading): Accuracy =>
+  accuracy === 'estimated' ? { accuracy, errorBound } : { accuracy: 'exact' };

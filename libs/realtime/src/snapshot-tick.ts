@@ -81,7 +81,7 @@ export class SnapshotTick {
     const asOfMs = nowMs();
     const page = await resolved.ranks.page(resolved.list, 0, resolved.board.definition.push.top, 'ordinal');
     const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries);
-    const { total, listVersion } = page;
+    const { total, listVersion, accuracy, errorBound = 0 } = page;
     const { edition } = resolved;
     const ownStyle = styleToRead(resolved, undefined);
     return {
@@ -90,6 +90,7 @@ export class SnapshotTick {
       listVersion,
       depth: page.entries.length,
       ...(edition ? { edition: edition.uid } : generationOf(resolved)),
+      ...(accuracy && { accuracy, errorBound }),
       shared: sharedRanksOf(page.entries, entries),
       ...(ownStyle !== 'ordinal' && { ownStyle }),
       entries,
@@ -132,6 +133,7 @@ const isOfLaterGeneration = ({ generation = 1 }: TickedSnapshot, { edition, list
 /** Whether the snapshot shows all that it should of the list's version, read from where it is read now. */
 const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boolean =>
   !last.isPartial &&
+  !last.accuracy &&
   last.shared !== undefined &&
   last.edition === edition?.uid &&
   last.depth === Math.min(last.total, board.definition.push.top);
@@ -140,6 +142,7 @@ const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boo
 const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
   last.isPartial === rows.isPartial &&
   last.edition === rows.edition &&
+  last.accuracy === rows.accuracy &&
   last.depth === rows.depth &&
   last.total === rows.total &&
   last.listVersion === rows.listVersion &&

@@ -90,7 +90,11 @@ export function checkpointsConformance(options: CheckpointsConformanceOptions): 
 
   /** Has the list read as it was at its opening, with all that came after it. */
   const withOpened = async (given: MovingScenario, check: (opened: OpenedScenario) => Promise<void>): Promise<void> => {
-    const list = { ...given.list, windowUid: windowUid++, dense: given.list.shards === 1 };
+    const list = {
+      ...given.list,
+      windowUid: windowUid++,
+      dense: given.list.shards === 1 || given.list.boundaries !== null,
+    };
     const history = given.history.slice(0, given.before);
     await applyAll(projection(), list, history);
     const opened = await checkpoints().open(list, false);
@@ -168,7 +172,11 @@ export function checkpointsConformance(options: CheckpointsConformanceOptions): 
         fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: 4 }),
         fc.integer({ min: 1, max: 4 }),
         async (scenario, openings, limit) => {
-          const list = { ...scenario.list, windowUid: windowUid++, dense: scenario.list.shards === 1 };
+          const list = {
+            ...scenario.list,
+            windowUid: windowUid++,
+            dense: scenario.list.shards === 1 || scenario.list.boundaries !== null,
+          };
           const walks: { opened: OpenedScenario; walk: Walk }[] = [];
           for (const [at, change] of scenario.history.entries()) {
             for (const opening of openings) {

@@ -74,6 +74,15 @@ const anyDouble = (): fc.Arbitrary<number> =>
     { weight: 2, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
   );
 
+/** Boundaries of 2-16 shards, as `RankList` has them. */
+export const anyBoundaries = (): fc.Arbitrary<number[]> =>
+  fc
+    .uniqueArray(
+      anyDouble().map((score) => (score === 0 ? 0 : score)),
+      { minLength: 1, maxLength: 15 },
+    )
+    .map((boundaries) => boundaries.sort((a, b) => a - b));
+
 const anyTime = (): fc.Arbitrary<number> =>
   fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: 1000, max: 1003 }) },

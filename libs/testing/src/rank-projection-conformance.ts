@@ -1,5 +1,14 @@
 import { sleep } from '@laddercast/platform';
-import { errorBoundOf, GLOBAL_SCOPE, GUILDS_SCOPE, RankSketch, shardOf, type BoardOrdering } from '@laddercast/domain';
+import {
+  errorBoundOf,
+  GLOBAL_SCOPE,
+  GUILDS_SCOPE,
+  RankSketch,
+  rangeShardOf,
+  shardOf,
+  type BoardOrdering,
+  type SortKey,
+} from '@laddercast/domain';
 import { FIRST_GENERATION } from '@laddercast/projections';
 import type { RankList, RankProjection } from '@laddercast/projections';
 import fc from 'fast-check';
@@ -25,6 +34,10 @@ export interface RankProjectionConformanceOptions {
   /** Above the `windowUid` of every list that other tests of the same store use. */
   firstWindowUid?: number;
 }
+
+/** The shard that holds an entry. */
+const holderOf = ({ boundaries, shards }: RankList, key: SortKey, playerId: string): number =>
+  boundaries === null ? shardOf(playerId, shards) : rangeShardOf(boundaries, key.score);
 
 /**
  * Declares the tests that every {@link RankProjection} must pass: random histories, each read compared with an oracle.
@@ -103,8 +116,9 @@ export function rankProjectionConformance({
             const step = Math.max(1, Math.floor(entries.length / marksMax));
             for (const [shard, marks] of shards.entries()) {
               const keys = entries
-                .filter(({ playerId }) => shardOf(playerId, list.shards) === shard)
-                .map((entry) => sortKeyOf(list.ordering, entry));
+                .map((entry) => ({ key: sortKeyOf(list.ordering, entry), playerId: entry.playerId }))
+                .filter(({ key, playerId }) => shard === holderOf(list, key, playerId))
+                .map(({ key }) => key);
               const isMark = (index: number): boolean => index % step === 0 || index === keys.length - 1;
               expect(marks).toEqual({ total: keys.length, step, keys: keys.filter((_, index) => isMark(index)) });
             }
@@ -128,6 +142,24 @@ export function rankProjectionConformance({
               asked.map((playerId) => {
                 const entry = entryOf.get(playerId);
                 return entry ? sortKeyOf(list.ordering, entry) : null;
+              }),
+            );
+          }),
+        ),
+        { numRuns: runs },
+      ));
+
+    it('gives the state of each player with the rank of that very state', () =>
+      fc.assert(
+        fc.asyncProperty(anyRankScenario(60), (scenario) =>
+          withScenario(scenario, async ({ list, oracle }) => {
+            const asked = ['nobody', ...scenario.history.map(({ playerId }) => playerId)];
+            const { states, total, accuracy } = await projection().lookupStates(list, asked);
+            expect({ total, accuracy }).toEqual({ total: oracle.entries.length, accuracy: undefined });
+            expect(states).toEqual(
+              asked.map((playerId) => {
+                const index = oracle.indexOf(playerId);
+                return index < 0 ? null : { rank: index + 1, version: oracle.versionOf(playerId) };
               }),
             );
           }),

@@ -304,6 +304,13 @@ export class CloseWindowParameters {
   dryRun?: '' | 'true' | 'false';
 }
 
+/** `?dryRun` alone means true. */
+export class BoundariesParameters {
+  @IsOptional()
+  @IsIn(['', 'true', 'false'])
+  dryRun?: '' | 'true' | 'false';
+}
+
 export class WindowsParameters extends PageParameters {
   @IsOptional()
   @IsIn(LISTED_WINDOW_STATES)

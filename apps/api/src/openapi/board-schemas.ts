@@ -36,6 +36,23 @@ const scope: JsonSchema = {
   ],
 };
 
+/** Sharding by ranges of scores. */
+export const RANGE_SHARDING = object({
+  by: oneOf('range'),
+  boundaries: {
+    ...list({ type: 'number' }),
+    minItems: 1,
+    maxItems: SHARDS_MAX - 1,
+    description:
+      'Scores, ascending, between the shards of the global scope. A score that is a boundary itself lies in the worse of its two shards.',
+  },
+});
+
+const HASH_SHARDING = object({
+  by: oneOf('hash'),
+  count: { ...count('Of the global scope.', 1), maximum: SHARDS_MAX },
+});
+
 /** A definition with every default filled in. */
 export const BOARD_SCHEMA = object({
   id: { type: 'string', pattern: NAMED_ID_PATTERN },
@@ -49,7 +66,7 @@ export const BOARD_SCHEMA = object({
   windows: { ...list(window), minItems: 1, uniqueItems: true },
   timeZone: string('IANA name of the zone whose days the windows follow.'),
   scopes: { ...list(scope), minItems: 1, uniqueItems: true },
-  sharding: object({ by: oneOf('hash'), count: { ...count('Of the global scope.', 1), maximum: SHARDS_MAX } }),
+  sharding: { anyOf: [HASH_SHARDING, RANGE_SHARDING] },
   limits: object({
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),
@@ -89,11 +106,16 @@ export const BOARD_SCHEMA = object({
   visibility: oneOf('public', 'private'),
 });
 
-/** The body of a PUT, as it is validated; windows and scopes are looked into by hand there. */
-export const BOARD_DEFINITION_SCHEMA = withItems(schemaOfClass(BoardDefinitionDto, { optionalMayBeNull: true }), {
-  windows: window,
-  scopes: scope,
-});
+/** The body of a PUT, as it is validated; windows, scopes and sharding are looked into by hand there. */
+export const BOARD_DEFINITION_SCHEMA = withProperty(
+  withItems(schemaOfClass(BoardDefinitionDto, { optionalMayBeNull: true }), { windows: window, scopes: scope }),
+  'sharding',
+  { anyOf: [HASH_SHARDING, RANGE_SHARDING, { type: 'null' }] },
+);
+
+function withProperty(schema: JsonSchema, name: string, property: JsonSchema): JsonSchema {
+  return { ...schema, properties: { ...(schema['properties'] as Record<string, JsonSchema>), [name]: property } };
+}
 
 function withItems(schema: JsonSchema, items: Record<string, JsonSchema>): JsonSchema {
   const properties = { ...(schema['properties'] as Record<string, JsonSchema>) };

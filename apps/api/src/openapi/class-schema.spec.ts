@@ -75,6 +75,7 @@ describe('the JSON Schema of a validated class', () => {
       clientTime: true,
       visibility: 'private',
     },
+    ranges: { ...board, sharding: { by: 'range', boundaries: [-1.5, 0, 1000] } },
     nulls: { ...board, title: null, tiebreak: null, columns: null, sharding: null, push: { top: null } },
   };
   const refused: Record<string, object> = {
@@ -103,6 +104,10 @@ describe('the JSON Schema of a validated class', () => {
     'a freeze that is of no season': { ...board, windows: [{ rolling: '24h', freezeAt: '2026-01-01T00:00:00Z' }] },
     'windows that are no array': { ...board, windows: 'daily' },
     'no shards': { ...board, sharding: { by: 'hash', count: 0 } },
+    'shards without a count': { ...board, sharding: { by: 'hash' } },
+    'ranges without boundaries': { ...board, sharding: { by: 'range' } },
+    'ranges of no boundary': { ...board, sharding: { by: 'range', boundaries: [] } },
+    'ranges that are counted': { ...board, sharding: { by: 'range', boundaries: [1], count: 2 } },
     'half a shard': { ...board, sharding: { by: 'hash', count: 1.5 } },
     'a limit that is text': { ...board, limits: { scoreMin: '1' } },
     'a grace before the end': { ...board, graceSeconds: -1 },

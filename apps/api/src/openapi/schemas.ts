@@ -13,13 +13,14 @@ import {
   CIRCLE_MEMBERS_MAX,
   FOLLOWED_MAX,
   FRIENDS_MAX,
+  SHARDS_MAX,
   ERRORS,
   RANK_STYLES,
   SCOPE_VALUE_BYTES_MAX,
 } from '@laddercast/domain';
 import { KEY_SCOPES } from '@laddercast/ledger';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
-import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA } from './board-schemas.js';
+import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
 import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { count, list, numbersByName, object, oneOf, ref, score, string, time } from './schema-parts.js';
@@ -105,6 +106,11 @@ const envelope = {
   boardVersion: count('Of the projection that answered; it never falls.'),
   asOf: time('The moment that the answer is of; of standings, that of which they are.'),
   rankStyle: oneOf(...RANK_STYLES),
+  accuracy: {
+    ...oneOf('exact', 'estimated'),
+    description: 'estimated: by the sketch of the list, or entries moved between its shards while it was read.',
+  },
+  errorBound: count('Of estimated answers: how far off ranks and total are at most, as of asOf.'),
 };
 
 const errorBound = count('How far off an estimated rank is at most, as of asOf.');
@@ -153,12 +159,26 @@ const profile: Record<string, JsonSchema> = {
 };
 const guildName = orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME_LENGTH_MAX });
 
-const boundaries = object({ by: oneOf('range'), boundaries: list({ type: 'number' }) });
-
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
   Problem: problem,
   WindowToClose: object({ window: string('A full id such as `season:s1`, or the name of a running window: `daily`.') }),
+  ShardsToBound: object(
+    {
+      shards: { ...count('How many shards there are to be.', 2), maximum: SHARDS_MAX },
+      window: string('The window whose entries are looked at. Default: alltime, or the first of the board.'),
+    },
+    ['window'],
+  ),
+  BoundariesProposal: object({
+    board: string(),
+    window: string(),
+    total: count('How many entries were looked at.'),
+    sharding: RANGE_SHARDING,
+    entries: list(count('Of a shard, the best first.')),
+    isLimitedByTies: { type: 'boolean', description: 'Equal scores allow no more shards than these.' },
+    dryRun: { type: 'boolean' },
+  }),
   ClosedWindow: object({
     board: string(),
     window: object({ id: string(), startsAt: orNull(time()), endsAt: orNull(time()) }),
@@ -184,7 +204,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
               "filling: from PostgreSQL; proving: the log's consumers are waited for; retiring: it served until a moment " +
               'ago, and is fed still; removing: its keys are on their way out.',
           },
-          sharding: { anyOf: [object({ by: oneOf('hash'), count: count(undefined, 1) }), boundaries] },
+          sharding: { anyOf: [object({ by: oneOf('hash'), count: count(undefined, 1) }), RANGE_SHARDING] },
           dense: { type: 'boolean', description: 'Whether dense ranks can be read.' },
           entriesRead: count('While it is filled: by the present scan.'),
           scans: count('While it is filled: how many were begun.'),
@@ -228,49 +248,57 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         description: 'Of pages by cursor: until when, at the latest; null: as long as the standings are kept.',
       },
     },
-    ['cursorExpiresAt'],
+    ['cursorExpiresAt', 'errorBound'],
   ),
-  PlayerRank: object({
-    ...envelope,
-    entry: {
-      anyOf: [
-        object({ ...ranked, percentile: { type: 'number', minimum: 0, maximum: 100 }, ...accuracy }, [
-          'change',
-          'errorBound',
-        ]),
-        { type: 'null' },
-      ],
+  PlayerRank: object(
+    {
+      ...envelope,
+      entry: {
+        anyOf: [
+          object({ ...ranked, percentile: { type: 'number', minimum: 0, maximum: 100 }, ...accuracy }, [
+            'change',
+            'errorBound',
+          ]),
+          { type: 'null' },
+        ],
+      },
+      neighbours: list(ref('RankedEntry')),
     },
-    neighbours: list(ref('RankedEntry')),
-  }),
+    ['errorBound'],
+  ),
   PlayerHistory: HISTORY_SCHEMA,
-  RankOfScore: object({ ...envelope, rank: count(undefined, 1), ...accuracy }, ['errorBound']),
-  Percentiles: object({
-    ...envelope,
-    accuracy: oneOf('exact', 'estimated'),
-    percentiles: list(
-      object({
-        percentile: { type: 'number', minimum: 0, maximum: 100 },
-        rank: orNull(count('The nearest to the percentile.', 1)),
-        score: orNull({ type: 'number' }),
-        errorBound: count("How far the rank of the score's entry is from `rank` at most, as of asOf."),
-      }),
-    ),
-  }),
-  CirclePage: object({
-    ...envelope,
-    total: count('How many of the circle have an entry.'),
-    members: count('How many players the circle has; of friends and follows the player is one of them.'),
-    entries: list(
-      object({
-        ...entry,
-        rank: count('1-based, among the circle.', 1),
-        globalRank: count('1-based, in the list of the window and scope.', 1),
-      }),
-    ),
-    next: { ...orNull(string()), description: 'The path of the page after this one.' },
-    prev: orNull(string()),
-  }),
+  RankOfScore: object({ ...envelope, rank: count(undefined, 1) }, ['errorBound']),
+  Percentiles: object(
+    {
+      ...envelope,
+      percentiles: list(
+        object({
+          percentile: { type: 'number', minimum: 0, maximum: 100 },
+          rank: orNull(count('The nearest to the percentile.', 1)),
+          score: orNull({ type: 'number' }),
+          errorBound: count("How far the rank of the score's entry is from `rank` at most, as of asOf."),
+        }),
+      ),
+    },
+    ['errorBound'],
+  ),
+  CirclePage: object(
+    {
+      ...envelope,
+      total: count('How many of the circle have an entry.'),
+      members: count('How many players the circle has; of friends and follows the player is one of them.'),
+      entries: list(
+        object({
+          ...entry,
+          rank: count('1-based, among the circle.', 1),
+          globalRank: count('1-based, in the list of the window and scope.', 1),
+        }),
+      ),
+      next: { ...orNull(string()), description: 'The path of the page after this one.' },
+      prev: orNull(string()),
+    },
+    ['errorBound'],
+  ),
   Friends: object({
     playerId: string(),
     friends: { ...list(string()), maxItems: FRIENDS_MAX },
@@ -314,11 +342,13 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     },
     ['ranked', 'accuracy'],
   ),
-  PlayersLookup: object({
-    ...envelope,
-    accuracy: oneOf('exact', 'estimated'),
-    entries: list({ anyOf: [object({ ...entry, errorBound }, ['errorBound']), { type: 'null' }] }),
-  }),
+  PlayersLookup: object(
+    {
+      ...envelope,
+      entries: list({ anyOf: [object({ ...entry, errorBound }, ['errorBound']), { type: 'null' }] }),
+    },
+    ['errorBound'],
+  ),
   NewApiKey: object({
     name: { type: 'string', minLength: 1, maxLength: 100 },
     scopes: { ...list(oneOf(...KEY_SCOPES)), minItems: 1 },

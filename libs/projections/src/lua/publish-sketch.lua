@@ -1,11 +1,12 @@
 #!lua
 -- Publishes a sketch of a list, or says that the one there is still the list's: never in the place of a newer one.
--- KEYS[1] hash of generation, version, asOf and marks
+-- KEYS[1] hash of generation, version, asOf, marks and doubt
 -- ARGV[1] generation of the list
 -- ARGV[2] version of the list
 -- ARGV[3] when that was its version, Unix ms
 -- ARGV[4] the marks; empty: those that are there
 -- ARGV[5] how long it is kept, ms
+-- ARGV[6] the doubt of the marks
 -- returns 1 when that, or a later confirmation of it, is there; 0 when another sketch is, or none
 
 local known = redis.call('HMGET', KEYS[1], 'generation', 'version', 'asOf')
@@ -17,6 +18,6 @@ local is_same = generation == new_generation and version == new_version
 if ARGV[4] == '' and not is_same then return 0 end
 if is_same and as_of >= new_as_of then return 1 end
 redis.call('HSET', KEYS[1], 'generation', ARGV[1], 'version', ARGV[2], 'asOf', ARGV[3])
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], 'marks', ARGV[4]) end
+if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], 'marks', ARGV[4], 'doubt', ARGV[6]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return 1

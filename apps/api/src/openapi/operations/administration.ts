@@ -1,4 +1,4 @@
-import { CloseWindowParameters, PageParameters } from '../../http/parameters.js';
+import { BoundariesParameters, CloseWindowParameters, PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const key = { keyId: 'k7Yw0aQx3Lr2', name: 'match servers', scopes: ['scores:write'] };
@@ -8,6 +8,16 @@ const closed = {
   window: { id: 'season:s1', startsAt: '2026-11-01T00:00:00.000Z', endsAt: '2026-11-20T18:00:00.000Z' },
   dryRun: false,
   scopes: [{ scope: 'global', total: 1042, top: [{ rank: 1, playerId: 'ada', score: 1520 }] }],
+};
+
+const proposal = {
+  board: 'blitz',
+  window: 'alltime',
+  total: 1042,
+  sharding: { by: 'range', boundaries: [850, 1200, 1610] },
+  entries: [260, 261, 259, 262],
+  isLimitedByTies: false,
+  dryRun: true,
 };
 
 export const ADMINISTRATION = {
@@ -28,6 +38,31 @@ export const ADMINISTRATION = {
       'WINDOW_UNENDING',
       'WINDOW_MISMATCH',
       'LEDGER_UNAVAILABLE',
+      'PROJECTION_BEHIND',
+    ],
+  },
+  proposeBoundaries: {
+    tag: 'Administration',
+    summary: 'Part a board into ranges of scores',
+    description:
+      'Needs the scope admin. Boundaries for so many shards, with as many entries in each as equal scores allow: those always lie in one shard. With `dryRun` they are only said; without, they become the `sharding` of the board, as by a PUT of its definition.',
+    callers: 'identified',
+    query: BoundariesParameters,
+    headers: ['If-Match'],
+    body: {
+      schema: 'ShardsToBound',
+      examples: { four: { shards: 4 }, season: { shards: 16, window: 'season:s1' } },
+    },
+    answers: { 200: { description: 'The boundaries.', schema: 'BoundariesProposal', example: proposal } },
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_FOUND',
+      'WINDOW_NOT_FOUND',
+      'BOUNDARIES_IMPOSSIBLE',
+      'NOT_SUPPORTED',
+      'PRECONDITION_FAILED',
+      'LEDGER_UNAVAILABLE',
+      'PROJECTION_UNAVAILABLE',
       'PROJECTION_BEHIND',
     ],
   },

@@ -10,6 +10,7 @@ const envelope = {
   boardVersion: 5120,
   asOf: '2026-11-20T18:00:01.000Z',
   rankStyle: 'ordinal',
+  accuracy: 'exact',
 };
 const row = {
   rank: 2,

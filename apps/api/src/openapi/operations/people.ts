@@ -138,6 +138,7 @@ export const PEOPLE = {
           boardVersion: 5120,
           asOf: '2026-11-20T18:00:01.000Z',
           rankStyle: 'ordinal',
+          accuracy: 'exact',
           entries: [
             {
               rank: 1,

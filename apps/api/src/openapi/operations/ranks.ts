@@ -15,6 +15,7 @@ const envelope = {
   boardVersion: 5120,
   asOf: '2026-11-20T18:00:01.000Z',
   rankStyle: 'ordinal',
+  accuracy: 'exact',
 };
 const entry = {
   rank: 17,
@@ -103,7 +104,7 @@ export const RANKS = {
         description: 'The rank that the score would get now.',
         schema: 'RankOfScore',
         headers: CACHE_HEADERS,
-        example: { ...envelope, rank: 18, accuracy: 'exact' },
+        example: { ...envelope, rank: 18 },
       },
       304: NOT_MODIFIED,
     },

@@ -1,0 +1,88 @@
+import { decodeSortKey, type RankStyle } from '@laddercast/domain';
+import type { ProjectedEntry, RankList } from './rank-projection.js';
+import { versionOfIndexValue } from './redis-index-value.js';
+import { allShards, rankIn, runWithLooks, type Tried } from './redis-range-looks.js';
+import type { Candidate, PlayerPlaces, RangePlaces } from './redis-range-places.js';
+import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
+import { chunksOf, LOOKUP_PLAYERS_MAX } from './redis-rank-lookup.js';
+import type { RunShards } from './redis-rank-pages.js';
+
+/** Sort keys that one call counts. */
+const COUNT_CHUNK = 100;
+
+/** What there is of players, in the order asked. */
+export interface FoundInRanges {
+  entries: (ProjectedEntry | null)[];
+  /** Of the state that each entry's rank is of, null where there is none. */
+  versions: (number | null)[];
+}
+
+/** Looks up many players of a list by ranges: where the index has them, then what stands before them there. */
+export async function lookUpInRanges(
+  run: RunShards,
+  places: RangePlaces,
+  list: RankList,
+  playerIds: readonly string[],
+  style: RankStyle,
+  isLast: boolean,
+): Promise<Tried<FoundInRanges>> {
+  if (playerIds.length > LOOKUP_PLAYERS_MAX) throw new RangeError(`at most ${LOOKUP_PLAYERS_MAX} players at once`);
+  const players = await places.of(list, [...new Set(playerIds)]);
+  const found = new Map<string, { candidate: Candidate; counted: CountedKey }>();
+  const nowhere: PlayerPlaces[] = [];
+  let lost = 0;
+  let shards: ShardLook[] = [];
+  let waiting = [...players.values()].filter(({ candidates }) => candidates.length > 0);
+  for (let turn = 0; turn === 0 || waiting.length > 0; turn += 1) {
+    const candidates = waiting.map((one) => one.candidates[turn]!);
+    const answer = await countCandidates(run, list, candidates, style);
+    shards = answer.shards;
+    const missing: PlayerPlaces[] = [];
+    for (const [at, candidate] of candidates.entries()) {
+      const counted = answer.counted[at]!;
+      const one = waiting[at]!;
+      if (!counted.isThere && turn + 1 < one.candidates.length) missing.push(one);
+      else if (!counted.isThere && one.mayBeNowhere) nowhere.push(one);
+      else found.set(candidate.playerId, { candidate, counted });
+      if (!counted.isThere && !missing.includes(one) && !one.mayBeNowhere) lost += 1;
+    }
+    waiting = missing;
+  }
+  if (!isLast && (lost > 0 || !(await places.areStill(list, nowhere)))) return { shards, answer: null };
+  const entries = playerIds.map((playerId) => {
+    const one = found.get(playerId);
+    if (one === undefined) return null;
+    return {
+      rank: rankIn(shards, one.candidate.shard, one.counted, style),
+      ...decodeSortKey(list.ordering, one.candidate.key),
+    };
+  });
+  const versions = playerIds.map((playerId) => {
+    const one = found.get(playerId);
+    return one === undefined ? null : versionOfIndexValue(one.candidate.value);
+  });
+  return { shards, answer: { entries, versions }, doubt: lost };
+}
+
+async function countCandidates(
+  run: RunShards,
+  list: RankList,
+  candidates: readonly Candidate[],
+  style: RankStyle,
+): Promise<{ shards: ShardLook[]; counted: CountedKey[] }> {
+  const calls = allShards(list).flatMap((shard) =>
+    chunksOf(
+      [...candidates.keys()].filter((at) => candidates[at]!.shard === shard),
+      COUNT_CHUNK,
+    ).map((chunk) => {
+      const keys = chunk.map((at) => candidates[at]!.key);
+      return { shard, chunk, call: countIn(list, shard, keys, style) };
+    }),
+  );
+  const { answers, shards } = await runWithLooks(run, list, calls);
+  const counted: CountedKey[] = [];
+  for (const [at, { chunk }] of calls.entries()) {
+    for (const [index, position] of chunk.entries()) counted[position] = answers[at]!.counted[index]!;
+  }
+  return { shards, counted };
+}

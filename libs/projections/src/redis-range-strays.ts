@@ -1,0 +1,64 @@
+import { compareSortKeys, decodeSortKey, LadderError, type SortKey } from '@laddercast/domain';
+import type { RankList } from './rank-projection.js';
+import { packIndexValue } from './redis-index-value.js';
+import { allShards } from './redis-range-looks.js';
+import { RangePlaces } from './redis-range-places.js';
+import { rowsIn } from './redis-range-reads.js';
+import { readEpoch, versionBytes, writeShard, type ShardWrite } from './redis-range-writes.js';
+import type { RunShards } from './redis-rank-pages.js';
+
+const ROWS_AT_ONCE = 500;
+/** Tries for one run of rows: each but the last ended because the shard's epoch did. */
+const TRIES_MAX = 10;
+
+/**
+ * Takes entries out of a list by ranges that the index of their players knows nothing of. They come to be where a master
+ * of a cluster forgets the removal of an entry that another master still knows to have crossed. Every row is read.
+ * @returns how many there were
+ */
+export async function removeStrays(run: RunShards, list: RankList, keepUntilMs: number | null): Promise<number> {
+  let removed = 0;
+  for (const shard of allShards(list)) {
+    for (let index = 0; ;) {
+      const part = await removeStraysAmong(run, list, shard, index, keepUntilMs);
+      removed += part.removed;
+      index += part.rows - part.removed;
+      if (part.rows < ROWS_AT_ONCE) break;
+    }
+  }
+  return removed;
+}
+
+async function removeStraysAmong(
+  run: RunShards,
+  list: RankList,
+  shard: number,
+  index: number,
+  keepUntilMs: number | null,
+): Promise<{ rows: number; removed: number }> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    // The epoch first: whoever writes to the shard after the index was read is then known to it.
+    const [epoch] = await run([readEpoch(list, shard)]);
+    const [{ rows } = { rows: [] }] = await run([rowsIn(list, shard, index, ROWS_AT_ONCE, 'ordinal')]);
+    const strays = await straysAmong(run, list, rows);
+    if (strays.length === 0) return { rows: rows.length, removed: 0 };
+    const [answer] = await run([writeShard(list, shard, strays, epoch!, { keepUntilMs, isRecovery: false })]);
+    if (answer!.done !== null) return { rows: rows.length, removed: answer!.done.filter((one) => one).length };
+  }
+  throw new LadderError('PROJECTION_UNAVAILABLE', 'A shard is written faster than it can be looked through.', {
+    retryAfterSeconds: 1,
+  });
+}
+
+async function straysAmong(run: RunShards, list: RankList, rows: readonly SortKey[]): Promise<ShardWrite[]> {
+  const keys = rows.map((key) => ({ key, playerId: decodeSortKey(list.ordering, key).playerId }));
+  const places = await new RangePlaces(run).of(list, [...new Set(keys.map(({ playerId }) => playerId))]);
+  return keys.flatMap(({ key, playerId }) => {
+    const { read, candidates } = places.get(playerId)!;
+    // What is unfinished is looked after, and a player without an index is brought back with one.
+    if (read.value === null || read.places !== null) return [];
+    if (candidates.some((candidate) => compareSortKeys(candidate.key, key) === 0)) return [];
+    const place = packIndexValue({ playerId, version: 0, key });
+    return [{ playerId, value: versionBytes(read.value), places: [place], isPending: false, isNoCrossing: false }];
+  });
+}

@@ -1,0 +1,241 @@
+import { memberColumnBytes, memberPrefixBytes, rangeShardOf } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import { counterStart } from './list-version.js';
+import type { ProjectedChange, RankList } from './rank-projection.js';
+import { packIndexValue, versionOfIndexValue } from './redis-index-value.js';
+import { counterKey, rangeKeys, shardHead } from './redis-keys.js';
+import { callOf, redisScripts } from './redis-scripts.js';
+import { CHECKPOINT_CHANGES_MAX, KeyNumbers, NO_COLUMNS, type ShardCall } from './redis-shard-calls.js';
+
+/** What a home says of a change that it is given; see range-claim.lua. */
+export type ClaimState = 'first' | 'newer' | 'unfinished' | 'finished' | 'older' | 'full';
+
+export interface Claim {
+  state: ClaimState;
+  /** The index value of the player now: that of the change, or of a newer one. */
+  value: Buffer;
+  /** Index values of the places where the player's entry may still stand, oldest first. */
+  places: Buffer[];
+}
+
+/** What one shard is to hold of a player. */
+export interface ShardWrite {
+  playerId: string;
+  /** An index value; the version alone where nothing is put. */
+  value: Buffer;
+  /** Index values of what is to be taken out. */
+  places: Buffer[];
+  /** The entry stands elsewhere, too, until that is acknowledged. */
+  isPending: boolean;
+  /** The entry comes from no other shard, or goes to none. */
+  isNoCrossing: boolean;
+}
+
+export interface ShardWritten {
+  epoch: string;
+  /** For each write whether it was done: not when the shard had seen something newer, or was retired; null in another epoch. */
+  done: boolean[] | null;
+  wantsLaterExpiry: boolean;
+}
+
+/** An entry that was put into a shard, and not acknowledged yet. */
+export interface PendingEntry {
+  playerId: string;
+  version: Buffer;
+  sinceMs: number;
+}
+
+/** When keys may go, and whether lost changes are brought back; see `RankProjection.apply`. */
+export interface ApplyOptions {
+  keepUntilMs: number | null;
+  isRecovery: boolean;
+}
+
+const VERSION_BYTES = 8;
+/** Index values of one list's entries all have this many bytes. */
+export const indexValueBytes = ({ ordering }: RankList): number => 2 * VERSION_BYTES + memberPrefixBytes(ordering);
+
+/** Changes of one player that begin before an earlier one is finished; then that has to be finished first. */
+const PLACES_MAX = 32;
+/** An epoch of a shard ends after writes to so many players: each takes some 60 bytes until then. */
+const EPOCH_PLAYERS_MAX = 8192;
+const EPOCH_IDLE_MS = 60_000;
+const PENDING_READ_MAX = 256;
+
+/** The version of an index value, as it stands there. */
+export const versionBytes = (value: Buffer): Buffer => value.subarray(0, VERSION_BYTES);
+
+export function claimChanges(
+  list: RankList,
+  home: number,
+  changes: readonly ProjectedChange[],
+  { keepUntilMs, isRecovery }: ApplyOptions,
+): ShardCall<{ claims: Claim[]; wantsLaterExpiry: boolean }> {
+  const keys = new KeyNumbers(list, home, [counterKey(list, home), rangeKeys(list, home).unfinished]);
+  const width = indexValueBytes(list);
+  const changed = changes.flatMap((change) => [
+    keys.numberOf(change.playerId),
+    change.playerId,
+    packIndexValue(change),
+  ]);
+  const args = [untilOf(keepUntilMs), counterStart(nowMs()), isRecovery ? 1 : 0, width, PLACES_MAX, ...changed];
+  return {
+    call: callOf(redisScripts.rangeClaim, keys.keys, args),
+    read: (raw) => {
+      const [wantsLater, ...claims] = raw as [number, ...[Buffer, Buffer, Buffer][]];
+      return {
+        wantsLaterExpiry: wantsLater === 1,
+        claims: claims.map(([state, value, places]) => ({
+          state: state.toString('latin1') as ClaimState,
+          value,
+          places: valuesIn(places, width),
+        })),
+      };
+    },
+  };
+}
+
+export function writeShard(
+  list: RankList,
+  shard: number,
+  writes: readonly ShardWrite[],
+  epoch: string,
+  { keepUntilMs, isRecovery }: ApplyOptions,
+  checkpointChangesMax = CHECKPOINT_CHANGES_MAX,
+): ShardCall<ShardWritten> {
+  const { state, pending, written } = rangeKeys(list, shard);
+  const atMs = nowMs();
+  const args: (string | number | Buffer)[] = [
+    untilOf(keepUntilMs),
+    counterStart(atMs),
+    isRecovery ? 1 : 0,
+    list.dense ? memberColumnBytes(list.ordering) : NO_COLUMNS,
+    atMs,
+    Math.ceil(checkpointChangesMax / list.shards),
+    epoch,
+    indexValueBytes(list),
+    EPOCH_PLAYERS_MAX,
+    EPOCH_IDLE_MS,
+  ];
+  for (const { playerId, value, places, isPending, isNoCrossing } of writes) {
+    args.push(playerId, value, `${isPending ? 'p' : ''}${isNoCrossing ? 'u' : ''}`, Buffer.concat(places));
+  }
+  return {
+    call: callOf(redisScripts.rangeWrite, [...shardHead(list, shard), state, pending, written], args),
+    read: (raw) => {
+      const [now, wantsLater, ...done] = raw as [Buffer?, number?, ...number[]];
+      // The shard was retired: whatever is written is as if it were older than what is there.
+      if (now === undefined) return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false };
+      const isSame = wantsLater !== undefined;
+      return {
+        epoch: now.toString('latin1'),
+        done: isSame ? done.map((one) => one === 1) : null,
+        wantsLaterExpiry: wantsLater === 1,
+      };
+    },
+  };
+}
+
+/** The epoch of a shard, empty where there is none. */
+export function readEpoch(list: RankList, shard: number): ShardCall<string> {
+  return {
+    call: callOf(redisScripts.rangeEpoch, [rangeKeys(list, shard).written], []),
+    read: (raw) => (raw === null ? '' : (raw as Buffer).toString('latin1')),
+  };
+}
+
+/** A player, and the version of a change of it. */
+export interface VersionOfPlayer {
+  playerId: string;
+  version: Buffer;
+}
+
+export function settleChanges(list: RankList, home: number, changes: readonly VersionOfPlayer[]): ShardCall<number> {
+  const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished]);
+  const args = changes.flatMap(({ playerId, version }) => [keys.numberOf(playerId), playerId, version]);
+  return { call: callOf(redisScripts.rangeSettle, keys.keys, args), read: (raw) => raw as number };
+}
+
+export function acknowledgeEntries(
+  list: RankList,
+  shard: number,
+  entries: readonly VersionOfPlayer[],
+): ShardCall<number> {
+  const args = entries.flatMap(({ playerId, version }) => [playerId, version]);
+  return {
+    call: callOf(redisScripts.rangeAcknowledge, [rangeKeys(list, shard).pending], args),
+    read: (raw) => raw as number,
+  };
+}
+
+/** Some of the entries that are crossing into a shard. */
+export function readPending(list: RankList, shard: number): ShardCall<PendingEntry[]> {
+  return {
+    call: callOf(redisScripts.rangePending, [rangeKeys(list, shard).pending], [PENDING_READ_MAX]),
+    read: (raw) => {
+      const flat = raw as Buffer[];
+      return Array.from({ length: flat.length / 2 }, (_, at) => {
+        const value = flat[2 * at + 1]!;
+        return {
+          playerId: flat[2 * at]!.toString(),
+          version: versionBytes(value),
+          sinceMs: value.readDoubleBE(VERSION_BYTES),
+        };
+      });
+    },
+  };
+}
+
+/** Where a player's entry is and may be. */
+export interface PlacesOfPlayer {
+  /** null: there never was one. */
+  value: Buffer | null;
+  /** Index values of old places, oldest first; null: nothing is unfinished. */
+  places: Buffer[] | null;
+}
+
+export function readPlaces(list: RankList, home: number, playerIds: readonly string[]): ShardCall<PlacesOfPlayer[]> {
+  const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished]);
+  const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
+  const width = indexValueBytes(list);
+  return {
+    call: callOf(redisScripts.rangePlaces, keys.keys, args),
+    read: (raw) =>
+      (raw as [Buffer | null, Buffer | null][]).map(([value, places]) => ({
+        value,
+        places: places && valuesIn(places, width),
+      })),
+  };
+}
+
+/** One text for each list of the projection. */
+export const nameOfList = ({ boardUid, windowUid, scope, generation }: RankList): string =>
+  `${boardUid}.${windowUid}.${scope}.${generation}`;
+
+/** The shard in which the entry of an index value stands. */
+export const shardOfValue = (list: RankList, value: Buffer): number =>
+  rangeShardOf(list.boundaries!, value.readDoubleBE(VERSION_BYTES));
+
+/** Whether an index value is of an entry, not of a removal. */
+export const holdsEntry = (value: Buffer): boolean => value.length > VERSION_BYTES;
+
+/** The change of highest version of each player. */
+export function newestOfEach(changes: readonly ProjectedChange[]): ProjectedChange[] {
+  const newest = new Map<string, ProjectedChange>();
+  for (const change of changes) {
+    const known = newest.get(change.playerId);
+    if (known === undefined || known.version < change.version) newest.set(change.playerId, change);
+  }
+  return [...newest.values()];
+}
+
+/** The version of a player's entry as far as its change is finished; null when there is none. */
+export function finishedVersion({ value, places }: PlacesOfPlayer): number | null {
+  const finished = places === null ? value : places.at(-1);
+  return finished ? versionOfIndexValue(finished) : null;
+}
+
+const untilOf = (keepUntilMs: number | null): number | '' => (keepUntilMs === null ? '' : Math.round(keepUntilMs));
+
+const valuesIn = (packed: Buffer, width: number): Buffer[] =>
+  Array.from({ length: packed.length / width }, (_, at) => packed.subarray(at * width, (at + 1) * width));

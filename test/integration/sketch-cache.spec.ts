@@ -121,6 +121,16 @@ describe('the cache of sketches', () => {
     expect(projection.markReadings).toBe(2);
   });
 
+  it('looks anew for a list that nobody asked for in a while, before it says what was', async () => {
+    await put('ada', 5);
+    expect(await totalOf()).toBe(1);
+    // Followed for 30 s, and then no more.
+    await vi.advanceTimersByTimeAsync(31_000);
+    await put('bob', 6);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await totalOf()).toBe(2);
+  });
+
   it('says what it knew for thirty seconds while the store is away, and then nothing', async () => {
     await put('ada', 5);
     const { asOfMs } = (await cache.get(LIST))!;

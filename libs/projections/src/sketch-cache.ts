@@ -70,24 +70,25 @@ export class SketchCache {
   }
 
   /**
-   * The list's sketch. Who asks first waits for it, a tenth of a second at most.
+   * The list's sketch. Who asks first, or for the first time in a while, waits for it, a tenth of a second at most.
    * @returns null when there is none that is not too old; it never throws
    */
   async get(list: RankList): Promise<ListSketch | null> {
     const now = monotonicMs();
-    const cached = this.touch(list, now);
+    const { cached, wasFollowed } = this.touch(list, now);
     const known = usable(cached, now);
-    if (known) return known;
+    if (known && wasFollowed) return known;
     if (cached.fetching === null && now - cached.fetchedAtMs >= LOOK_EVERY_MS) this.fetch(cached);
     const waitMs = cached.fetchedAtMs + FIRST_WAIT_MS - now;
-    if (cached.fetching === null || waitMs <= 0) return null;
+    if (cached.fetching === null || waitMs <= 0) return known;
     const over = new AbortController();
     await Promise.race([cached.fetching, sleep(waitMs, over.signal)]);
     over.abort();
     return usable(cached, monotonicMs());
   }
 
-  private touch(list: RankList, now: number): CachedList {
+  /** @returns also whether it was looked for lately: what is known of a list that nobody used may be long past */
+  private touch(list: RankList, now: number): { cached: CachedList; wasFollowed: boolean } {
     const name = nameOfRef(list);
     const known = this.lists.get(name);
     const cached = known ?? newList(list);
@@ -95,9 +96,10 @@ export class SketchCache {
     if (known) this.lists.delete(name);
     this.lists.set(name, cached);
     if (this.lists.size > LISTS_MAX) this.lists.delete(this.lists.keys().next().value!);
+    const wasFollowed = now - cached.usedAtMs <= FOLLOWED_FOR_MS;
     cached.list = list;
     cached.usedAtMs = now;
-    return cached;
+    return { cached, wasFollowed };
   }
 
   private look(): Promise<void> {

@@ -3,6 +3,7 @@ import {
   encodeSortKey,
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
+  LadderError,
   laneOf,
   shardOf,
   withBoardDefaults,
@@ -229,6 +230,21 @@ describe('recovery of the ranks', () => {
     expect(sent).toBeGreaterThan(100);
     expect(sent).toBeLessThan(300);
     expect(newer).toBe(0);
+  });
+
+  it('tries a page again when the store was slow, and does not begin anew', async () => {
+    let failures = 3;
+    class SlowAtFirst extends RedisRankProjection {
+      override async apply(...change: Parameters<RedisRankProjection['apply']>): Promise<number> {
+        if (failures-- > 0) throw new LadderError('PROJECTION_UNAVAILABLE', 'The store took too long.');
+        return super.apply(...change);
+      }
+    }
+    const patient = new ProjectionRecovery({ ...recovery['options'], projection: new SlowAtFirst(redis) });
+    expect(await patient.check(0, never)).toBe(true);
+    expect(await patient.check(1, never)).toBe(true);
+    expect(failures).toBeLessThan(0);
+    await expectWhole('alltime');
   });
 
   it('does not vouch for a Redis that was emptied while it worked', async () => {

@@ -1,6 +1,7 @@
 import { everyLayout, type Board } from '@laddercast/domain';
+import { isRetriable } from '@laddercast/event-log';
 import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { retryWhile, sleep } from '@laddercast/platform';
 import { ChangesByShard } from './changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
 import { entryOfRow, EntryScan, workOnPages, type ScannedPage, type WindowsKept } from './entry-scan.js';
@@ -45,6 +46,7 @@ export interface RecoveryProgress {
 /** How many windows one query reads. */
 const PAGE_ROWS = 5000;
 const INTERVAL_MS = 5000;
+const RETRY = { firstMs: 100, maxMs: 5000 };
 
 /** A page of the windows of boards that live. */
 const WINDOWS_SQL = `
@@ -92,7 +94,7 @@ export class ProjectionRecovery {
     // one that is opened from here on is filled after it.
     await this.options.boards.refresh();
     if (mark === null) await projection.openMark(lane);
-    await this.reapply(lane, mark ?? 0, progress, signal);
+    await this.reapply(lane, mark ?? 0, progress, { session, signal });
     await this.options.afterwards?.(signal);
     // The mark was there at the start and must be there now: else Redis was emptied again while the scan ran.
     await projection.advanceMark(lane, mark ?? 0, committed, session);
@@ -100,12 +102,20 @@ export class ProjectionRecovery {
     return true;
   }
 
-  private async reapply(lane: number, mark: number, progress: RecoveryProgress, signal: AbortSignal): Promise<void> {
+  private async reapply(
+    lane: number,
+    mark: number,
+    progress: RecoveryProgress,
+    { session, signal }: { session: number; signal: AbortSignal },
+  ): Promise<void> {
+    // A store that is slow for a moment costs a page, and not the whole scan; one that was replaced wants another scan.
+    const isPassing = (error: unknown): boolean => isRetriable(error) && this.options.projection.session() === session;
     const windows = await this.windowsKept(signal);
     const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
     await workOnPages(new EntryScan(this.options.database).ofLane(windows, condition), async (page) => {
       signal.throwIfAborted();
-      progress.newer += await this.applyPage(page, windows);
+      const work = (): Promise<number> => this.applyPage(page, windows);
+      progress.newer += await retryWhile(work, isPassing, { backoff: RETRY, signal });
       progress.sent += page.rows.length;
       this.options.onProgress({ ...progress, step: 'scanning' });
     });

@@ -369,6 +369,21 @@ describe('pages by cursor', () => {
     expect([...idsOf(final), ...idsOf(await read(final.next!))]).toEqual(['d', 'a', 'b', 'c']);
   }, 60_000);
 
+  it('go on as it stood where a moment is asked for', async () => {
+    await admin.makeBoard('past', { windows: ['daily'], graceSeconds: 0 });
+    await submit('past', [
+      { playerId: 'a', score: 9 },
+      { playerId: 'b', score: 8 },
+    ]);
+    const closed = await admin.post('/v1/admin/boards/past/close-window', { window: 'daily' });
+    expect(closed.status, closed.text).toBe(200);
+    const { id } = (closed.body as { window: { id: string } }).window;
+    const asOf = encodeURIComponent(new Date().toISOString());
+    const first = await read(`/v1/boards/past/entries?window=${id}&asOf=${asOf}&cursor=start&limit=1`);
+    expect(idsOf(first)).toEqual(['a']);
+    expect(idsOf(await read(first.next!))).toEqual(['b']);
+  });
+
   it('expire when Redis lost what they are of', async () => {
     const { next } = await read('/v1/boards/big/entries?cursor=start&limit=10');
     const redis = new RedisConnection({ url: requiredService('TEST_REDIS_URL') });

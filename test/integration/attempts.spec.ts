@@ -119,6 +119,11 @@ describe('attempts', () => {
       await clock.stopAt(at(`2026-11-20T${time}:00Z`));
       expect(await a.attempt(board, 'ada', 1)).toEqual(['rolling:3h']);
     }
+    // Those of who has no entry any more go as well.
+    expect(await a.attempt(board, 'bob', 1)).toEqual(['rolling:3h']);
+    await a.boards.refresh();
+    const write = { board: a.boards.byId(board.id)!, playerId: 'bob', entry: null, audit };
+    await a.ledger.write({ kind: 'override', ...write });
     await clock.stopAt(at('2026-11-20T12:59:59Z'));
     expect(await a.attempt(board, 'ada', 1)).toMatchObject(await used('2026-11-20T13:00:00.000Z', 3));
     await clock.stopAt(at('2026-11-20T13:00:00Z'));
@@ -130,10 +135,17 @@ describe('attempts', () => {
       'SELECT runs FROM attempts JOIN windows USING (window_uid) WHERE board_uid = $1 ORDER BY hour',
       [board.uid],
     );
-    expect(hours).toEqual([{ runs: 1 }, { runs: 2 }]);
+    expect(hours).toEqual([{ runs: 1 }, { runs: 1 }, { runs: 2 }]);
     const lowered = { ...board.definition.limits, attemptsMax: 1 };
     await a.put({ ...board.definition, limits: lowered }, board.id);
     expect(await a.attempt(board, 'ada', 1)).toMatchObject(await used('2026-11-20T16:00:00.000Z', 1));
+    await clock.stopAt(at('2026-11-20T14:00:00Z'));
+    await a.expirer.run(running);
+    const left = await a.database.query(
+      'SELECT player_id, runs FROM attempts JOIN windows USING (window_uid) WHERE board_uid = $1',
+      [board.uid],
+    );
+    expect(left).toEqual([{ player_id: 'ada', runs: 2 }]);
   });
 
   it('are forgotten with the window', async () => {

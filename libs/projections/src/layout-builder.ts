@@ -262,7 +262,8 @@ async function* whilst<Item>(holds: () => boolean, items: AsyncIterable<Item>): 
 const versionsOf = (serving: Layout, { openedAtMs = 0 }: Layout) =>
   versionsAfter(
     { shards: shardCountOf(serving.sharding), versions: serving.versions },
-    openedAtMs - READ_LATER_MS,
+    // Counters begin by the clocks of processes; the ledger's may be ahead of them.
+    Math.min(openedAtMs, nowMs()) - READ_LATER_MS,
     nowMs() + READ_LATER_MS,
   );
 

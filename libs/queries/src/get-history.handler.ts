@@ -2,9 +2,9 @@ import { isFrozen, LadderError, type Board } from '@laddercast/domain';
 import { EntryHistory, PlayerRegistry, type HistoryPoint, type HistorySpan } from '@laddercast/ledger';
 import { nowMs, toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { GetHistoryQuery, type HistoryRange, type PlayerHistory, type ShownHistoryPoint } from './history-query.js';
 import { describeWindow } from './list-reader.js';
 import { ListResolver } from './list-resolver.js';
-import { GetHistoryQuery, type HistoryRange, type PlayerHistory, type ShownHistoryPoint } from './queries.js';
 
 /** No time that can be written lies beyond: 9999-12-31. */
 const LAST_MS = 253_402_300_799_999;

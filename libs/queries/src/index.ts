@@ -18,6 +18,7 @@ export * from './get-rank-of-score.handler.js';
 export * from './get-standings.handler.js';
 export * from './standings-query.js';
 export * from './get-windows.handler.js';
+export * from './history-query.js';
 export * from './list-reader.js';
 export * from './open-entries.handler.js';
 export * from './read-cursor.handler.js';

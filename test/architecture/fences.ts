@@ -8,6 +8,12 @@ const VENDOR_FENCES: { packages: string[]; rule: string; allows(path: string): b
   { packages: ['kafkajs'], rule: 'kafka-* files', allows: (path) => isNamedAfter('kafka', path) },
   { packages: ['ioredis'], rule: 'redis-* files', allows: (path) => isNamedAfter('redis', path) },
   { packages: ['pg'], rule: 'postgres-* files', allows: (path) => isNamedAfter('postgres', path) },
+  { packages: ['prom-client'], rule: 'metrics* files', allows: (path) => posix.basename(path).startsWith('metrics') },
+  {
+    packages: ['@opentelemetry/api', '@opentelemetry/sdk-trace-node', '@opentelemetry/exporter-trace-otlp-http'],
+    rule: 'tracing* files',
+    allows: (path) => posix.basename(path).startsWith('tracing'),
+  },
   { packages: ['typeorm', '@nestjs/typeorm'], rule: 'libs/ledger', allows: (path) => path.startsWith('libs/ledger/') },
 ];
 

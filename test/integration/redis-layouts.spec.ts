@@ -8,7 +8,7 @@ import {
   type Board,
   type Layout,
 } from '@laddercast/domain';
-import { DropBoardCommand, DropBoardHandler, rankListOf, WindowLists } from '@laddercast/projections';
+import { DropBoardCommand, DropBoardHandler, LayoutGrowth, rankListOf, WindowLists } from '@laddercast/projections';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -281,6 +281,35 @@ describe('a generation that is filled', () => {
       for (const key of left) expect(await plain.get(key)).toBe('retired');
     }
     await expectWhole(node, 'twice', 3);
+  });
+
+  it('is opened for a board that has outgrown its index buckets, once, and holds the same in more of them', async () => {
+    const node = await newNode();
+    const board = await node.put('grown', {});
+    await node.database.query(
+      `UPDATE boards SET layouts = jsonb_set(layouts, '{serving,indexBuckets}', '1') WHERE board_uid = $1`,
+      [board.uid],
+    );
+    await node.put('grown', { title: 'Seen anew' });
+    await node.follow();
+    const growth = new LayoutGrowth(node, { lookEveryMs: 0 });
+    await growth.look(never);
+    expect((await node.layoutsOf('grown')).opening).toMatchObject({ generation: 2, indexBuckets: 256 });
+    await Promise.all(Array.from({ length: 100 }, (_, player) => node.submit('grown', `p${player}`, player)));
+    await growth.look(never);
+    await node.builder.build(board.uid, never);
+    await node.caughtUp();
+    expect(await node.layoutsOf('grown')).toMatchObject({ serving: { generation: 2, indexBuckets: 256 } });
+    const list = await node.listOf('grown');
+    expect((await node.projection.page(list, 0, 3, 'ordinal')).entries.map(({ playerId }) => playerId)).toEqual([
+      'p99',
+      'p98',
+      'p97',
+    ]);
+    expect((await plain.keys(`{${board.uid}.*}2:i:*`)).length).toBeGreaterThan(60);
+    await node.removeAll();
+    await growth.look(never);
+    expect(await node.layoutsOf('grown')).toMatchObject({ serving: { generation: 2 }, opening: null });
   });
 
   it('goes with a board that is reset while it is filled', async () => {

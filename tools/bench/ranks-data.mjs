@@ -68,12 +68,18 @@ export async function findBoard(pool, id) {
   return { uid, id, definition, layouts, windowUid: windows.rows[0].window_uid };
 }
 
-/** Gives the board the layout of another, while no process of the service runs. */
-export async function takeLayout(pool, board, other) {
+/**
+ * Gives the board the layout of another, while no process of the service runs, and as many index buckets as it would have
+ * if it had grown to its size.
+ */
+export async function takeLayout({ pool, domain, board, entries }, other) {
+  const { rows } = await pool.query('SELECT layouts FROM boards WHERE board_id = $1', [other]);
+  const { serving } = rows[0].layouts;
+  const indexBuckets = domain.indexBucketsFor(entries / domain.shardCountOf(serving.sharding));
   await pool.query(
-    `UPDATE boards AS b SET layouts = o.layouts, definition = b.definition || jsonb_build_object(
+    `UPDATE boards AS b SET layouts = jsonb_set(o.layouts, '{serving,indexBuckets}', to_jsonb($3::int)), definition = b.definition || jsonb_build_object(
        'sharding', o.definition -> 'sharding', 'dense', o.definition -> 'dense')
      FROM boards AS o WHERE b.board_id = $1 AND o.board_id = $2`,
-    [board, other],
+    [board.id, other, indexBuckets],
   );
 }

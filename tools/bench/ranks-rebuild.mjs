@@ -13,8 +13,8 @@ const rewrittenWithinMs = 600_000;
  * @returns `{ bytesPerEntry, rebuiltPerSecond }`
  */
 export async function rebuild(context, name, likeBoard) {
-  const { redis, board, installation, pool, step, entries, service } = context;
-  await takeLayout(pool, board.id, likeBoard);
+  const { code, redis, board, installation, pool, step, entries, service } = context;
+  await takeLayout({ pool, domain: code.domain, board, entries }, likeBoard);
   Object.assign(board, await findBoard(pool, board.id));
   // Not behind: what is still being freed would count as memory of before.
   await redis.command('FLUSHALL', 'SYNC');

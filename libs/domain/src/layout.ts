@@ -18,6 +18,8 @@ export interface Layout {
   sharding: Sharding;
   /** Whether distinct values are kept, which dense ranks need. */
   dense: boolean;
+  /** How many hashes the index of each shard of the list of everybody is cut into: see {@link indexBucketsFor}. */
+  indexBuckets: number;
   /** What makes versions of lists grow from one generation to the next. */
   versions: ListVersions;
   /** When entries began to be written to it, Unix ms by the ledger's clock; absent: with the board's first. */
@@ -49,6 +51,24 @@ export interface Layouts {
 export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =>
   [opening, serving, retiring].filter((layout) => layout !== null);
 
+const INDEX_BUCKETS_MIN = 256;
+const INDEX_BUCKETS_MAX = 262_144;
+/** A hash of more fields takes a third more memory a field, in Valkey from 512 on. */
+const PLAYERS_PER_BUCKET_MAX = 400;
+/** How many times more buckets a board gets that has outgrown its own: it is read whole for that. */
+const BUCKETS_GROWTH = 4;
+
+/** How many index buckets a shard of so many entries is given. */
+export function indexBucketsFor(entriesPerShard: number): number {
+  let buckets = INDEX_BUCKETS_MIN;
+  while (buckets < INDEX_BUCKETS_MAX && entriesPerShard > buckets * PLAYERS_PER_BUCKET_MAX) buckets *= BUCKETS_GROWTH;
+  return buckets;
+}
+
+/** How many each shard is given when the entries of the shards of a layout are spread over others. */
+export const indexBucketsOfShards = ({ sharding, indexBuckets }: Layout, next: Sharding): number =>
+  indexBucketsFor((indexBuckets * PLAYERS_PER_BUCKET_MAX * shardCountOf(sharding)) / shardCountOf(next));
+
 /** Whether a board's definition asks for dense ranks. */
 export const wantsDense = ({ dense, rankStyle }: Pick<BoardDefinition, 'dense' | 'rankStyle'>): boolean =>
   dense || rankStyle === 'dense';
@@ -69,6 +89,7 @@ export const firstLayouts = (definition: Pick<BoardDefinition, 'sharding' | 'den
     generation: 1,
     sharding: definition.sharding,
     dense: wantsDense(definition),
+    indexBuckets: INDEX_BUCKETS_MIN,
     versions: { base: 0, floor: 0 },
   },
   opening: null,

@@ -11,6 +11,7 @@ import {
 import {
   CommittedPositions,
   LayoutBuilder,
+  LayoutGrowth,
   LayoutRemover,
   LayoutSchedule,
   RankProjection,
@@ -50,7 +51,7 @@ export const layoutProjectorProviders = (holder: string): Provider[] => [
       const parts = { database, boards, layouts, projection };
       const builder = new LayoutBuilder({ ...parts, committed }, { onNews, onFailure });
       const remover = new LayoutRemover(parts, { onFailure });
-      return new LayoutSchedule(builder, remover, leases, { holder, onFailure });
+      return new LayoutSchedule(builder, remover, new LayoutGrowth(parts), leases, { holder, onFailure });
     },
   },
 ];

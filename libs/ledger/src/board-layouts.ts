@@ -67,6 +67,17 @@ export class BoardLayouts {
     });
   }
 
+  /** Opens another generation with so many index buckets, unless the board has as many, or is being changed already. */
+  async grow(boardUid: number, indexBuckets: number): Promise<void> {
+    await this.allLanes.change(async (transaction) => {
+      const board = await find(transaction, boardUid);
+      if (!board) return;
+      const { serving, opening, retiring } = board.layouts;
+      if (opening || retiring || serving.indexBuckets >= indexBuckets) return;
+      await this.store(transaction, board, await openLayout(transaction, board, { ...serving, indexBuckets }));
+    });
+  }
+
   /**
    * Says in every lane that the generation holds by now what was there when it was opened.
    * @returns the layout with the positions of the barrier; null when the board or the generation was given up

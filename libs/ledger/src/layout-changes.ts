@@ -1,4 +1,4 @@
-import { wantsDense, type BoardDefinition, type Layout, type Layouts } from '@laddercast/domain';
+import { indexBucketsOfShards, wantsDense, type BoardDefinition, type Layout, type Layouts } from '@laddercast/domain';
 import { fitsLayout } from './board-changes.js';
 import { ledgerNowMs } from './ledger-clock.js';
 import type { SqlRunner } from './postgres-database.js';
@@ -22,21 +22,24 @@ export async function layoutsFor(
   const { serving, opening } = row.layouts;
   if (fitsLayout(opening ?? serving, definition)) return row.layouts;
   if (fitsLayout(serving, definition)) return withoutOpening(transaction, row);
-  return openLayout(transaction, row, { sharding: definition.sharding, dense: wantsDense(definition) });
+  const { sharding } = definition;
+  const indexBuckets = indexBucketsOfShards(serving, sharding);
+  return openLayout(transaction, row, { sharding, dense: wantsDense(definition), indexBuckets });
 }
 
 /** The layouts with one more generation, which is to be filled; as {@link layoutsFor}. */
 export async function openLayout(
   transaction: SqlRunner,
   row: LayoutsRow,
-  { sharding, dense }: Pick<Layout, 'sharding' | 'dense'>,
+  { sharding, dense, indexBuckets }: Pick<Layout, 'sharding' | 'dense' | 'indexBuckets'>,
 ): Promise<Layouts> {
   const [drawn] = await transaction.query<{ generation: number }>(
     'UPDATE boards SET last_generation = last_generation + 1 WHERE board_uid = $1 RETURNING last_generation AS generation',
     [row.board_uid],
   );
   const openedAtMs = await ledgerNowMs(transaction);
-  const opening = { generation: drawn!.generation, sharding, dense, versions: { base: 0, floor: 0 }, openedAtMs };
+  const { generation } = drawn!;
+  const opening = { generation, sharding, dense, indexBuckets, versions: { base: 0, floor: 0 }, openedAtMs };
   return { ...(await withoutOpening(transaction, row)), opening };
 }
 

@@ -7,6 +7,7 @@ import { WindowEntity } from './entities/window.entity.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
+import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
 import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
 
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
@@ -50,7 +51,12 @@ export class PostgresDatabase implements SqlRunner {
       url: options.url,
       applicationName: options.applicationName ?? 'laddercast',
       entities: [BoardEntity, WindowEntity, ApiKeyEntity],
-      migrations: [CreateLedger1763700000000, TimeAndCircles1763720000000, LayoutsAndLimits1763740000000],
+      migrations: [
+        CreateLedger1763700000000,
+        TimeAndCircles1763720000000,
+        LayoutsAndLimits1763740000000,
+        IndexBuckets1763760000000,
+      ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,
       poolSize: options.poolMax ?? 10,

@@ -30,5 +30,6 @@ export * from './drop-board.handler.js';
 export { RedisLaneMarks } from './redis-lane-marks.js';
 export * from './window-lists.js';
 export * from './layout-builder.js';
+export * from './layout-growth.js';
 export * from './layout-remover.js';
 export * from './layout-schedule.js';

@@ -1,4 +1,4 @@
-import { bucketOf, crc16, GLOBAL_SCOPE } from '@laddercast/domain';
+import { bucketOf, crc16 } from '@laddercast/domain';
 import type { RankList } from './rank-projection.js';
 import type { ListRef } from './snapshot-store.js';
 
@@ -7,13 +7,6 @@ import type { ListRef } from './snapshot-store.js';
  * stands between the braces decides the slot (Redis Cluster specification, "Hash tags"), one for each shard.
  */
 
-/** Index buckets of a shard: few enough to be listed, many enough to stay listpacks of about 100 players each at 100,000. */
-const INDEX_BUCKETS = 1024;
-/**
- * Those of the lists beside that of everybody. There are many of them, and most are small: with 16 a guild of 20 takes
- * 138 bytes a member (190 with 1024), one of 100 takes 83 (175), and a region of 200,000 players takes 145 (116).
- */
-const INDEX_BUCKETS_OF_SCOPES = 16;
 const CLUSTER_SLOTS = 16_384;
 
 const shardTag = (list: RankList, shard: number): string =>
@@ -73,11 +66,8 @@ export const shardHead = (list: RankList, shard: number): string[] => [
 export const bucketKey = (list: RankList, shard: number, bucket: number): string =>
   `${shardTag(list, shard)}:i:${bucket}`;
 
-/** How many index buckets each shard of a list has: the same for as long as the list lives. */
-const bucketsOf = ({ scope }: RankList): number => (scope === GLOBAL_SCOPE ? INDEX_BUCKETS : INDEX_BUCKETS_OF_SCOPES);
-
 /** The number of the index bucket that holds a player. */
-export const playerBucketOf = (list: RankList, playerId: string): number => bucketOf(playerId, bucketsOf(list));
+export const playerBucketOf = (list: RankList, playerId: string): number => bucketOf(playerId, list.indexBuckets);
 
 /** The index bucket that holds a player. */
 export const playerBucketKey = (list: RankList, shard: number, playerId: string): string =>
@@ -85,7 +75,7 @@ export const playerBucketKey = (list: RankList, shard: number, playerId: string)
 
 /** All keys of a shard that live as long as it, the counter last. */
 export function shardKeys(list: RankList, shard: number): string[] {
-  const buckets = Array.from({ length: bucketsOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
+  const buckets = Array.from({ length: list.indexBuckets }, (_, bucket) => bucketKey(list, shard, bucket));
   const ofRange = list.boundaries === null ? [] : Object.values(rangeKeys(list, shard));
   return [...buckets, ...ofRange, entriesKey(list, shard), distinctKey(list, shard), counterKey(list, shard)];
 }

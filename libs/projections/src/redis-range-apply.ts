@@ -1,13 +1,12 @@
 import { LadderError, shardOf } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ProjectedChange, RankList } from './rank-projection.js';
-import { sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
+import { isEntryValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
 import { chunksOf } from './redis-rank-lookup.js';
 import type { RunShards } from './redis-rank-pages.js';
 import {
   acknowledgeEntries,
   claimChanges,
-  holdsEntry,
   nameOfList,
   newestOfEach,
   readEpoch,
@@ -220,7 +219,7 @@ type ShardWritesOfMoves = Map<number, [Move, ShardWrite][]>;
 const changeOf = (playerId: string, value: Buffer): ProjectedChange => ({
   playerId,
   version: versionOfIndexValue(value),
-  key: holdsEntry(value) ? sortKeyOfIndexValue(value, playerId) : null,
+  key: isEntryValue(value) ? sortKeyOfIndexValue(value, playerId) : null,
 });
 
 const versionOf = ({ change: { playerId }, value }: Move): { playerId: string; version: Buffer } => ({
@@ -238,7 +237,7 @@ function movesOf(list: RankList, changes: readonly ProjectedChange[], claims: re
       {
         change: changes[at]!,
         value,
-        target: holdsEntry(value) ? shardOfValue(list, value) : null,
+        target: isEntryValue(value) ? shardOfValue(list, value) : null,
         places: groupBy(places, (place) => shardOfValue(list, place)),
         isFirst: state === 'first',
         isFinished: state === 'finished',

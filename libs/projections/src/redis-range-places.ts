@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareSortKeys, shardOf, type SortKey } from '@laddercast/domain';
 import type { RankList } from './rank-projection.js';
-import { sortKeyOfIndexValue } from './redis-index-value.js';
+import { isEntryValue, sortKeyOfIndexValue } from './redis-index-value.js';
 import type { PlacedRow } from './redis-range-looks.js';
-import { finishedVersion, holdsEntry, readPlaces, shardOfValue, type PlacesOfPlayer } from './redis-range-writes.js';
+import { finishedVersion, readPlaces, shardOfValue, type PlacesOfPlayer } from './redis-range-writes.js';
 import { chunksOf } from './redis-rank-lookup.js';
 import type { RunShards } from './redis-rank-pages.js';
 
@@ -99,14 +99,14 @@ export class RangePlaces {
 
 function placesOf(list: RankList, playerId: string, read: PlacesOfPlayer): PlayerPlaces {
   const { value, places } = read;
-  const values = [...(places ?? []), ...(value && holdsEntry(value) ? [value] : [])].reverse();
+  const values = [...(places ?? []), ...(value && isEntryValue(value) ? [value] : [])].reverse();
   const candidates = values.map((each) => ({
     playerId,
     value: each,
     key: sortKeyOfIndexValue(each, playerId),
     shard: shardOfValue(list, each),
   }));
-  const isEntry = value !== null && holdsEntry(value);
+  const isEntry = value !== null && isEntryValue(value);
   return {
     playerId,
     read,

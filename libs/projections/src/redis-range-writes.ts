@@ -2,7 +2,13 @@ import { memberColumnBytes, memberPrefixBytes, rangeShardOf } from '@laddercast/
 import { nowMs } from '@laddercast/platform';
 import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
-import { packIndexValue, versionOfIndexValue } from './redis-index-value.js';
+import {
+  indexValueBytes,
+  packIndexValue,
+  packVersion,
+  scoreOfIndexValue,
+  versionOfIndexValue,
+} from './redis-index-value.js';
 import { counterKey, rangeKeys, shardHead } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import { CHECKPOINT_CHANGES_MAX, KeyNumbers, NO_COLUMNS, type ShardCall } from './redis-shard-calls.js';
@@ -51,10 +57,6 @@ export interface ApplyOptions {
   isRecovery: boolean;
 }
 
-const VERSION_BYTES = 8;
-/** Index values of one list's entries all have this many bytes. */
-export const indexValueBytes = ({ ordering }: RankList): number => 2 * VERSION_BYTES + memberPrefixBytes(ordering);
-
 /** Changes of one player that begin before an earlier one is finished; then that has to be finished first. */
 const PLACES_MAX = 32;
 /** An epoch of a shard ends after writes to so many players: each takes some 60 bytes until then. */
@@ -62,8 +64,8 @@ const EPOCH_PLAYERS_MAX = 8192;
 const EPOCH_IDLE_MS = 60_000;
 const PENDING_READ_MAX = 256;
 
-/** The version of an index value, as it stands there. */
-export const versionBytes = (value: Buffer): Buffer => value.subarray(0, VERSION_BYTES);
+/** The version of an index value, as the one of a removal. */
+export const versionBytes = (value: Buffer): Buffer => packVersion(versionOfIndexValue(value));
 
 export function claimChanges(
   list: RankList,
@@ -72,13 +74,13 @@ export function claimChanges(
   { keepUntilMs, isRecovery }: ApplyOptions,
 ): ShardCall<{ claims: Claim[]; wantsLaterExpiry: boolean }> {
   const keys = new KeyNumbers(list, home, [counterKey(list, home), rangeKeys(list, home).unfinished]);
-  const width = indexValueBytes(list);
+  const prefixBytes = memberPrefixBytes(list.ordering);
   const changed = changes.flatMap((change) => [
     keys.numberOf(change.playerId),
     change.playerId,
     packIndexValue(change),
   ]);
-  const args = [untilOf(keepUntilMs), counterStart(nowMs()), isRecovery ? 1 : 0, width, PLACES_MAX, ...changed];
+  const args = [untilOf(keepUntilMs), counterStart(nowMs()), isRecovery ? 1 : 0, prefixBytes, PLACES_MAX, ...changed];
   return {
     call: callOf(redisScripts.rangeClaim, keys.keys, args),
     read: (raw) => {
@@ -88,7 +90,7 @@ export function claimChanges(
         claims: claims.map(([state, value, places]) => ({
           state: state.toString('latin1') as ClaimState,
           value,
-          places: valuesIn(places, width),
+          places: valuesIn(places, prefixBytes),
         })),
       };
     },
@@ -113,7 +115,7 @@ export function writeShard(
     atMs,
     Math.ceil(checkpointChangesMax / list.shards),
     epoch,
-    indexValueBytes(list),
+    memberPrefixBytes(list.ordering),
     EPOCH_PLAYERS_MAX,
     EPOCH_IDLE_MS,
   ];
@@ -179,7 +181,7 @@ export function readPending(list: RankList, shard: number): ShardCall<PendingEnt
         return {
           playerId: flat[2 * at]!.toString(),
           version: versionBytes(value),
-          sinceMs: value.readDoubleBE(VERSION_BYTES),
+          sinceMs: value.readDoubleBE(indexValueBytes(value, 0)),
         };
       });
     },
@@ -197,13 +199,13 @@ export interface PlacesOfPlayer {
 export function readPlaces(list: RankList, home: number, playerIds: readonly string[]): ShardCall<PlacesOfPlayer[]> {
   const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished]);
   const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
-  const width = indexValueBytes(list);
+  const prefixBytes = memberPrefixBytes(list.ordering);
   return {
     call: callOf(redisScripts.rangePlaces, keys.keys, args),
     read: (raw) =>
       (raw as [Buffer | null, Buffer | null][]).map(([value, places]) => ({
         value,
-        places: places && valuesIn(places, width),
+        places: places && valuesIn(places, prefixBytes),
       })),
   };
 }
@@ -214,10 +216,7 @@ export const nameOfList = ({ boardUid, windowUid, scope, generation }: RankList)
 
 /** The shard in which the entry of an index value stands. */
 export const shardOfValue = (list: RankList, value: Buffer): number =>
-  rangeShardOf(list.boundaries!, value.readDoubleBE(VERSION_BYTES));
-
-/** Whether an index value is of an entry, not of a removal. */
-export const holdsEntry = (value: Buffer): boolean => value.length > VERSION_BYTES;
+  rangeShardOf(list.boundaries!, scoreOfIndexValue(value));
 
 /** The change of highest version of each player. */
 export function newestOfEach(changes: readonly ProjectedChange[]): ProjectedChange[] {
@@ -237,5 +236,10 @@ export function finishedVersion({ value, places }: PlacesOfPlayer): number | nul
 
 const untilOf = (keepUntilMs: number | null): number | '' => (keepUntilMs === null ? '' : Math.round(keepUntilMs));
 
-const valuesIn = (packed: Buffer, width: number): Buffer[] =>
-  Array.from({ length: packed.length / width }, (_, at) => packed.subarray(at * width, (at + 1) * width));
+function valuesIn(packed: Buffer, prefixBytes: number): Buffer[] {
+  const values: Buffer[] = [];
+  for (let rest = packed; rest.length > 0; rest = rest.subarray(values.at(-1)!.length)) {
+    values.push(rest.subarray(0, indexValueBytes(rest, prefixBytes)));
+  }
+  return values;
+}

@@ -22,13 +22,13 @@
 -- ARGV[7...] four for each change: number of the bucket in KEYS, player id, index value, score (empty: removed)
 -- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0 }
 -- include order
+-- include index-value
 -- include values
 -- include entries
 -- include checkpoint
 -- include checkpoints
 -- include counter
 
-local tombstone_bytes, score_from, prefix_from = 8, 9, 17
 local newer, changed = 0, 0
 if is_retired(KEYS[2]) then return { 0, 0 } end
 
@@ -43,16 +43,14 @@ local shard = {
 for at = 7, #ARGV, 4 do
   local bucket, player, value, score = KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local known = redis.call('HGET', bucket, player)
-  if not known or struct.unpack('>d', known) < struct.unpack('>d', value) then
-    local old = known and #known > tombstone_bytes and entry_of(known, player)
-    local new = #value > tombstone_bytes
-      and { member = string.sub(value, prefix_from) .. player, score = score, value = value }
+  if not known or version_of(known) < version_of(value) then
+    local old = known and is_entry(known) and entry_of(known, player)
+    local new = is_entry(value) and { member = prefix_of(value) .. player, score = score, value = value }
     -- First what can be refused for want of memory: a removal alone would leave the index wrong.
     redis.call('HSET', bucket, player, value)
     newer = newer + 1
     if old or new then changed = changed + 1 end
-    local is_moved = not known or string.sub(known, score_from) ~= string.sub(value, score_from)
-    if is_moved then replace_entry(shard, old, new) end
+    if not known or not has_same_key(known, value) then replace_entry(shard, old, new) end
   end
 end
 expire_checkpoints(shard.open)

@@ -3,11 +3,12 @@
 -- KEYS[1] entries that are crossing into the shard: player → version, time
 -- ARGV[1...] two for each: player id, version as in an index value
 -- returns how many were pending
+-- include index-value
 
 local acknowledged = 0
 for at = 1, #ARGV, 2 do
   local waits = redis.call('HGET', KEYS[1], ARGV[at])
-  if waits and string.sub(waits, 1, 8) == ARGV[at + 1] then
+  if waits and version_of(waits) == version_of(ARGV[at + 1]) then
     acknowledged = acknowledged + redis.call('HDEL', KEYS[1], ARGV[at])
   end
 end

@@ -8,34 +8,34 @@
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
 -- ARGV[3] 1: a finished change that is repeated is begun once more
--- ARGV[4] bytes of the index value of an entry
+-- ARGV[4] how many bytes a member has without the player id
 -- ARGV[5] the most old places of a player
 -- ARGV[6...] three for each change: number of the bucket in KEYS, player id, index value
 -- returns { 1 when all keys of the home want a later expiry, else 0, then, unless it was retired, for each change { what became of it, index
 --   value now, old places } }: 'first' (of its player), 'newer', 'unfinished' (begun before), 'finished' (before),
 --   'older' (than what is there) or 'full' (what is there has to be finished first)
+-- include index-value
 -- include counter
 
 local counter, unfinished = KEYS[1], KEYS[2]
-local width = tonumber(ARGV[4])
+local prefix_bytes = tonumber(ARGV[4])
 local answer = { 0 }
 if is_retired(counter) then return answer end
 
 -- The places without those that have the same key as an index value.
 local function places_beside(places, value)
   local kept = {}
-  for at = 1, #places, width do
-    local place = string.sub(places, at, at + width - 1)
-    if string.sub(place, 9) ~= string.sub(value, 9) then kept[#kept + 1] = place end
+  for _, place in ipairs(places) do
+    if not has_same_key(place, value) then kept[#kept + 1] = place end
   end
-  return table.concat(kept)
+  return kept
 end
 
 local function claim(bucket, player, value)
   local known = redis.call('HGET', bucket, player)
   local places = redis.call('HGET', unfinished, player)
   if known then
-    local version, given = struct.unpack('>d', known), struct.unpack('>d', value)
+    local version, given = version_of(known), version_of(value)
     if version > given then return { 'older', known, '' } end
     if version == given and places then return { 'unfinished', known, places } end
     if version == given then
@@ -44,13 +44,16 @@ local function claim(bucket, player, value)
       return { 'unfinished', known, '' }
     end
   end
-  local left = places or ''
-  if known and #known > 8 then left = places_beside(left, known) .. known end
+  local left = values_in(places or '', prefix_bytes)
+  if known and is_entry(known) then
+    left = places_beside(left, known)
+    left[#left + 1] = known
+  end
   left = places_beside(left, value)
-  if #left > width * tonumber(ARGV[5]) then return { 'full', known, places } end
-  redis.call('HSET', unfinished, player, left)
+  if #left > tonumber(ARGV[5]) then return { 'full', known, places } end
+  redis.call('HSET', unfinished, player, table.concat(left))
   redis.call('HSET', bucket, player, value)
-  return { known and 'newer' or 'first', value, left }
+  return { known and 'newer' or 'first', value, table.concat(left) }
 end
 
 for at = 6, #ARGV, 3 do

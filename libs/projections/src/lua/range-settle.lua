@@ -4,11 +4,12 @@
 -- KEYS[2...] index buckets of the changes
 -- ARGV[1...] three for each change: number of the bucket in KEYS, player id, version as in an index value
 -- returns how many were finished
+-- include index-value
 
 local finished = 0
 for at = 1, #ARGV, 3 do
   local known = redis.call('HGET', KEYS[tonumber(ARGV[at])], ARGV[at + 1])
-  if known and string.sub(known, 1, 8) == ARGV[at + 2] then
+  if known and version_of(known) == version_of(ARGV[at + 2]) then
     finished = finished + redis.call('HDEL', KEYS[1], ARGV[at + 1])
   end
 end

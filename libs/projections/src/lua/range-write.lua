@@ -24,7 +24,7 @@
 -- ARGV[5] the time, Unix ms: checkpoints that should be closed by then are
 -- ARGV[6] how many entries may change until a checkpoint is closed early
 -- ARGV[7] the epoch that the writer knows; empty: none
--- ARGV[8] bytes of the index value of an entry
+-- ARGV[8] how many bytes a member has without the player id
 -- ARGV[9] after how many players an epoch ends
 -- ARGV[10] after how long without a write an epoch ends, ms
 -- ARGV[11...] four for each change: player id, index value (of a removal, or where the entry goes to another shard, the
@@ -33,6 +33,7 @@
 -- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, then for each change 1, or 0 when
 --   something newer was there }; the epoch alone when it is another, nothing when the shard was retired
 -- include order
+-- include index-value
 -- include values
 -- include entries
 -- include checkpoint
@@ -40,7 +41,7 @@
 -- include counter
 
 local counter, state, pending, written = KEYS[2], KEYS[13], KEYS[14], KEYS[15]
-local version_bytes, width = 8, tonumber(ARGV[8])
+local prefix_bytes = tonumber(ARGV[8])
 
 if is_retired(counter) then return {} end
 local epoch = redis.call('HGET', written, '')
@@ -77,8 +78,8 @@ end
 -- Brings what stands of a player in this shard to the entry that is new, if any. Returns how many entries went.
 local function bring_to(new, player, places)
   local standing = {}
-  for at = 1, #places, width do
-    local old = entry_of(string.sub(places, at, at + width - 1), player)
+  for _, place in ipairs(values_in(places, prefix_bytes)) do
+    local old = entry_of(place, player)
     if score_in_set(old) == tonumber(old.score) then standing[#standing + 1] = old end
   end
   local score = new and score_in_set(new)
@@ -97,16 +98,16 @@ local answer = { epoch, 0 }
 local changed, crossings = 0, 0
 for at = 11, #ARGV, 4 do
   local player, value, special, places = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local version = struct.unpack('>d', value)
+  local version = version_of(value)
   local seen = redis.call('HGET', written, player)
-  if seen and struct.unpack('>d', seen) > version then
+  if seen and version_of(seen) > version then
     answer[#answer + 1] = 0
   else
-    local new = #value > version_bytes and entry_of(value, player)
+    local new = is_entry(value) and entry_of(value, player)
     local is_pending = string.find(special, 'p', 1, true)
-    redis.call('HSET', written, player, string.sub(value, 1, version_bytes))
+    redis.call('HSET', written, player, version_part(value))
     if is_pending then
-      redis.call('HSET', pending, player, string.sub(value, 1, version_bytes) .. struct.pack('>d', tonumber(ARGV[5])))
+      redis.call('HSET', pending, player, version_part(value) .. struct.pack('>d', tonumber(ARGV[5])))
     end
     local went, is_added = bring_to(new, player, places)
     if new or went > 0 then changed = changed + 1 end
@@ -114,7 +115,7 @@ for at = 11, #ARGV, 4 do
     if is_crossing and not string.find(special, 'u', 1, true) then crossings = crossings + 1 end
     if not is_pending then
       local waits = redis.call('HGET', pending, player)
-      if waits and struct.unpack('>d', waits) <= version then redis.call('HDEL', pending, player) end
+      if waits and version_of(waits) <= version then redis.call('HDEL', pending, player) end
     end
     answer[#answer + 1] = 1
   end

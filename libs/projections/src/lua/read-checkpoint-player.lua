@@ -12,10 +12,11 @@
 -- returns { what is noted, index value of now or nothing when there is no entry, 1 when it is as it was }; false when the
 -- checkpoint is not open
 -- include checkpoint
+-- include index-value
 
 local note = note_of(KEYS[2], ARGV[1], KEYS[1], KEYS[3], KEYS[4], ARGV[2], ARGV[3])
 if not note then return false end
 local value = redis.call('HGET', KEYS[5], ARGV[4])
-if not value or #value <= 8 then return { note, '', 0 } end
-local is_changed = redis.call('ZSCORE', KEYS[4], string.sub(value, 17) .. ARGV[4])
+if not value or not is_entry(value) then return { note, '', 0 } end
+local is_changed = redis.call('ZSCORE', KEYS[4], prefix_of(value) .. ARGV[4])
 return { note, value, is_changed and 0 or 1 }

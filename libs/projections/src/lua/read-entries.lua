@@ -9,6 +9,7 @@
 -- ARGV[3...] two for each player: number of the bucket in KEYS, player id
 -- returns { total, counter, then for each player nil or { 0-based index, index value, count before its value or -1 } }
 -- include order
+-- include index-value
 -- include shard
 -- include values
 
@@ -18,10 +19,10 @@ local style, columns = ARGV[1], tonumber(ARGV[2])
 for at = 3, #ARGV, 2 do
   local player = ARGV[at + 1]
   local value = redis.call('HGET', KEYS[tonumber(ARGV[at])], player)
-  local index = value and #value > 8 and redis.call('ZRANK', KEYS[1], string.sub(value, 17) .. player)
+  local index = value and is_entry(value) and redis.call('ZRANK', KEYS[1], prefix_of(value) .. player)
   local before = -1
   if index and style ~= 'ordinal' then
-    before = count_before(style, KEYS[1], KEYS[3], score_of(value), string.sub(value, 17, 16 + columns))
+    before = count_before(style, KEYS[1], KEYS[3], score_of(value), string.sub(prefix_of(value), 1, columns))
   end
   answer[#answer + 1] = index and { index, value, before } or false
 end

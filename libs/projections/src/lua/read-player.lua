@@ -11,14 +11,15 @@
 -- ARGV[5] how many bytes of a member are columns
 -- returns { total, counter, version or nil, 0-based index or -1, index of the first row, rows, count before it or -1 }
 -- include order
+-- include index-value
 -- include shard
 -- include values
 
 local total, counter = reading_of(KEYS[1], KEYS[2])
 local value = redis.call('HGET', KEYS[4], ARGV[1])
 if not value then return { total, counter, false, -1, 0, {}, -1 } end
-local version = struct.unpack('>d', value)
-local index = #value > 8 and redis.call('ZRANK', KEYS[1], string.sub(value, 17) .. ARGV[1])
+local version = version_of(value)
+local index = is_entry(value) and redis.call('ZRANK', KEYS[1], prefix_of(value) .. ARGV[1])
 if not index then return { total, counter, version, -1, 0, {}, -1 } end
 
 local first = math.max(index - tonumber(ARGV[2]), 0)

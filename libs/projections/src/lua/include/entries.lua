@@ -1,6 +1,6 @@
 -- The entry that an index value says a player has.
 local function entry_of(index_value, player)
-  return { member = string.sub(index_value, 17) .. player, score = score_of(index_value), value = index_value }
+  return { member = prefix_of(index_value) .. player, score = score_of(index_value), value = index_value }
 end
 
 -- Puts an entry into a shard, takes one out of it (new is nil), or has one stand for another: in the set, among the
@@ -17,7 +17,7 @@ local function replace_entry(shard, old, new)
   if old and not (new and old.member == new.member) then redis.call('ZREM', set, old.member) end
   if columns >= 0 then
     if new then redis.call('ZADD', distinct, new.score, distinct_value(new.value, columns)) end
-    if old and not holds_value(set, old.score, string.sub(old.value, 17, 16 + columns)) then
+    if old and not holds_value(set, old.score, string.sub(prefix_of(old.value), 1, columns)) then
       redis.call('ZREM', distinct, distinct_value(old.value, columns))
     end
   end

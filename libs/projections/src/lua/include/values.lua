@@ -1,11 +1,6 @@
--- The score in an index value: 17 digits are read back as the very same double.
-local function score_of(index_value)
-  return string.format('%.17g', (struct.unpack('>d', index_value, 9)))
-end
-
 -- What stands for score and columns among the distinct values: members of equal scores order as the columns do.
 local function distinct_value(index_value, columns)
-  return string.sub(index_value, 9, 16 + columns)
+  return score_bytes(index_value) .. string.sub(prefix_of(index_value), 1, columns)
 end
 
 -- Whether an entry of the set has this score and these columns.

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { indexBucketsFor, indexBucketsOfShards, type Layout } from './layout.js';
+
+const layoutOf = (count: number, indexBuckets: number): Layout => ({
+  generation: 1,
+  sharding: { by: 'hash', count },
+  dense: false,
+  indexBuckets,
+  versions: { base: 0, floor: 0 },
+});
+
+describe('index buckets', () => {
+  it.each([
+    [0, 256],
+    [102_400, 256],
+    [102_401, 1024],
+    [1_000_000, 4096],
+    [10_000_000, 65_536],
+    [100_000_000, 262_144],
+    [1e12, 262_144],
+  ])('of a shard of %d entries are %d', (entries, buckets) => {
+    expect(indexBucketsFor(entries)).toBe(buckets);
+  });
+
+  it('are as many in all when the entries are spread over other shards, and never fewer than a new shard has', () => {
+    expect(indexBucketsOfShards(layoutOf(1, 4096), { by: 'hash', count: 4 })).toBe(1024);
+    expect(indexBucketsOfShards(layoutOf(4, 1024), { by: 'hash', count: 1 })).toBe(4096);
+    expect(indexBucketsOfShards(layoutOf(1, 256), { by: 'hash', count: 16 })).toBe(256);
+  });
+});

@@ -1,0 +1,61 @@
+-- An index value is a byte with two halves, how many bytes the score has (15: it is a removal, and there is nothing
+-- behind the version) and how many the version has; the version; the score without the zero bytes at its end; the member
+-- without the player id.
+
+local function is_entry(value)
+  return string.byte(value) < 240
+end
+
+local function version_of(value)
+  return (struct.unpack('>I' .. string.byte(value) % 16, value, 2))
+end
+
+-- The value's first byte and version, as the index value of a removal has them.
+local function version_part(value)
+  local version_bytes = string.byte(value) % 16
+  return string.char(240 + version_bytes) .. string.sub(value, 2, 1 + version_bytes)
+end
+
+-- Where the score begins, and where the member does.
+local function parts_from(value)
+  local head = string.byte(value)
+  local score_from = 2 + head % 16
+  return score_from, score_from + (head - head % 16) / 16
+end
+
+-- The member without the player id.
+local function prefix_of(value)
+  local _, prefix_from = parts_from(value)
+  return string.sub(value, prefix_from)
+end
+
+-- The score as 8 bytes.
+local function score_bytes(value)
+  local score_from, prefix_from = parts_from(value)
+  return string.sub(value, score_from, prefix_from - 1) .. string.rep('\0', 8 - (prefix_from - score_from))
+end
+
+-- The score in digits: 17 of them are read back as the very same double.
+local function score_of(value)
+  return string.format('%.17g', (struct.unpack('>d', score_bytes(value))))
+end
+
+-- Whether two index values say the same of score and member, or both that there is no entry.
+local function has_same_key(a, b)
+  local a_from, b_from = parts_from(a), parts_from(b)
+  if is_entry(a) ~= is_entry(b) or string.sub(a, a_from) ~= string.sub(b, b_from) then return false end
+  return string.byte(a) - string.byte(a) % 16 == string.byte(b) - string.byte(b) % 16
+end
+
+-- The index values that stand one behind the other, where members without a player id have so many bytes.
+local function values_in(packed, prefix_bytes)
+  local values, at = {}, 1
+  while at <= #packed do
+    local head = string.byte(packed, at)
+    local bytes = 1 + head % 16
+    if head < 240 then bytes = bytes + (head - head % 16) / 16 + prefix_bytes end
+    values[#values + 1] = string.sub(packed, at, at + bytes - 1)
+    at = at + bytes
+  end
+  return values
+end

@@ -1,0 +1,84 @@
+import { encodeSortKey, memberPrefixBytes, type BoardOrdering } from '@laddercast/domain';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  indexValueBytes,
+  isEntryValue,
+  packIndexValue,
+  packVersion,
+  scoreOfIndexValue,
+  sortKeyOfIndexValue,
+  versionOfIndexValue,
+} from './redis-index-value.js';
+
+const LONGEST = 54;
+const ordering: BoardOrdering = {
+  order: 'asc',
+  operator: 'best',
+  tiebreak: 'earliest',
+  columns: ['a', 'b', 'c', 'd'].map((name) => ({ name, order: 'asc' })),
+};
+const anyVersion = fc.oneof(
+  fc.constantFrom(0, 1, 255, 256, 65_535, 65_536, 2 ** 32 - 1, 2 ** 32, 2 ** 48, Number.MAX_SAFE_INTEGER),
+  fc.maxSafeNat(),
+);
+const anyScore = fc.oneof(
+  fc.constantFrom(0, 1, -1, 255, 256, 1e9, 2 ** 53, 5e-324, -5e-324, 0.1, Number.MAX_VALUE),
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).filter((score) => !Object.is(score, -0)),
+);
+const anyChange = fc
+  .record({ version: anyVersion, score: anyScore, playerId: fc.string({ minLength: 1, unit: 'grapheme' }) })
+  .map(({ version, score, playerId }) => ({
+    playerId,
+    version,
+    key: encodeSortKey(
+      ordering,
+      { score, columns: [score, 1, -score, 0.5], achievedAtMs: 1_763_700_000_000 },
+      playerId,
+    ),
+  }));
+
+describe('an index value', () => {
+  it('gives version and sort key back, bit for bit, in bytes that a listpack takes', () => {
+    fc.assert(
+      fc.property(anyChange, ({ playerId, version, key }) => {
+        const value = packIndexValue({ playerId, version, key });
+        expect(isEntryValue(value)).toBe(true);
+        expect(versionOfIndexValue(value)).toBe(version);
+        expect(scoreOfIndexValue(value)).toBe(key.score);
+        expect(sortKeyOfIndexValue(value, playerId)).toEqual(key);
+        expect(value.length).toBeLessThanOrEqual(LONGEST);
+      }),
+    );
+  });
+
+  it('of a removal is its version, and of no entry', () => {
+    fc.assert(
+      fc.property(anyVersion, (version) => {
+        const value = packIndexValue({ playerId: 'ada', version, key: null });
+        expect(value).toEqual(packVersion(version));
+        expect(isEntryValue(value)).toBe(false);
+        expect(versionOfIndexValue(value)).toBe(version);
+      }),
+    );
+  });
+
+  it('ends where the next begins, when they stand in a row', () => {
+    fc.assert(
+      fc.property(anyChange, anyVersion, (change, removedAt) => {
+        const value = packIndexValue(change);
+        const prefixBytes = memberPrefixBytes(ordering);
+        expect(indexValueBytes(Buffer.concat([value, value]), prefixBytes)).toBe(value.length);
+        const removal = packVersion(removedAt);
+        expect(indexValueBytes(Buffer.concat([removal, value]), prefixBytes)).toBe(removal.length);
+      }),
+    );
+  });
+
+  it('is short for a whole score and a young version', () => {
+    const plain = { ...ordering, columns: [] };
+    const key = encodeSortKey(plain, { score: 1520, columns: [], achievedAtMs: 1_763_700_000_000 }, 'ada');
+    expect(packIndexValue({ playerId: 'ada', version: 48_213, key })).toHaveLength(1 + 2 + 3 + 6);
+  });
+});

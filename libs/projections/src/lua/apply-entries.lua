@@ -28,6 +28,7 @@
 -- include checkpoint
 -- include checkpoints
 -- include counter
+-- include plain-entries
 
 local newer, changed = 0, 0
 if is_retired(KEYS[2]) then return { 0, 0 } end
@@ -39,20 +40,28 @@ local shard = {
   columns = tonumber(ARGV[4]),
   open = open_checkpoints(KEYS[4], sets, ARGV[5], ARGV[6]),
 }
+local plain = shard.columns < 0 and not shard.open[1] and plain_entries(shard.set)
 
 for at = 7, #ARGV, 4 do
   local bucket, player, value, score = KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   local known = redis.call('HGET', bucket, player)
   if not known or version_of(known) < version_of(value) then
-    local old = known and is_entry(known) and entry_of(known, player)
-    local new = is_entry(value) and { member = prefix_of(value) .. player, score = score, value = value }
+    local was_there, is_there = known and is_entry(known), is_entry(value)
     -- First what can be refused for want of memory: a removal alone would leave the index wrong.
     redis.call('HSET', bucket, player, value)
     newer = newer + 1
-    if old or new then changed = changed + 1 end
-    if not known or not has_same_key(known, value) then replace_entry(shard, old, new) end
+    if was_there or is_there then changed = changed + 1 end
+    if known and has_same_key(known, value) then
+      -- Only its version is newer.
+    elseif plain then
+      plain.replace(was_there and prefix_of(known) .. player, is_there and prefix_of(value) .. player, score)
+    else
+      local new = is_there and { member = prefix_of(value) .. player, score = score, value = value }
+      replace_entry(shard, was_there and entry_of(known, player), new)
+    end
   end
 end
+if plain then plain.write() end
 expire_checkpoints(shard.open)
 
 local expiry_of_shard = redis.call('PEXPIRETIME', KEYS[2])

@@ -65,6 +65,8 @@ export const GOOD: Record<string, Call> = {
   getGuilds: { params: { board: 'guilded' }, query: '?limit=1&cursor=start&window=alltime&minVersion=0' },
   createApiKey: { body: { name: 'servers', scopes: ['read', 'scores:write'] } },
   listApiKeys: { query: '?limit=2' },
+  rotateApiKey: { params: { key: 'set below' }, body: { overlapSeconds: 60, expiresAt: null } },
+  listAudit: { query: '?limit=1&action=board.create' },
   revokeApiKey: { params: { key: 'set below' } },
   healthLive: {},
   healthReady: {},

@@ -16,7 +16,7 @@ const OF_SERVERS = [
   ...['addFriend', 'removeFriend', 'follow', 'unfollow', 'addCircleMember', 'removeCircleMember'],
 ];
 /** Bodies whose every field may be left out. */
-const EMPTY_BODIES = ['putPlayer', 'putGuild'];
+const EMPTY_BODIES = ['putPlayer', 'putGuild', 'rotateApiKey'];
 /** Reads of a list, which can be asked for as it stood. */
 const AS_IT_STOOD = [
   ...['getEntries', 'getPlayer', 'getRankOfScore', 'getPercentiles', 'lookupPlayers', 'getGuilds'],
@@ -199,7 +199,9 @@ describe('the OpenAPI document', () => {
     expect(again.status).toBe(409);
     await exercise('deleteBoard', GOOD['deleteBoard']!);
     const { keyId } = (await exercise('createApiKey', GOOD['createApiKey']!)).body as { keyId: string };
+    await exercise('rotateApiKey', { ...GOOD['rotateApiKey'], params: { key: keyId } });
     await exercise('revokeApiKey', { params: { key: keyId } });
+    await exercise('listAudit', GOOD['listAudit']!);
     await exercise('listApiKeys', GOOD['listApiKeys']!);
   });
 
@@ -273,6 +275,7 @@ describe('the OpenAPI document', () => {
         422,
       ],
       ['putBoard', { params: { board: 'open' }, body: { order: 'asc', operator: 'best' } }, 409],
+      ['rotateApiKey', { params: { key: 'bootstrap' }, body: {} }, 409],
       ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],
       ['proposeBoundaries', { ...GOOD['proposeBoundaries'], params: { board: 'closed' } }, 422],
       ['proposeBoundaries', { ...GOOD['proposeBoundaries'], query: '', headers: { 'If-Match': '"0-0"' } }, 412],

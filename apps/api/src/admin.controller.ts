@@ -9,13 +9,21 @@ import {
   type Identity,
 } from '@laddercast/commands';
 import { isCleanText, LadderError, SHARDS_MAX, validationFailed } from '@laddercast/domain';
-import { ApiKeyStore, BoardCatalog, entityTagOf, KEY_SCOPES, type ApiKey, type KeyScope } from '@laddercast/ledger';
+import {
+  ApiKeyStore,
+  BoardCatalog,
+  entityTagOf,
+  type CreatedApiKey,
+  type ListedApiKey,
+  type RotatedApiKey,
+} from '@laddercast/ledger';
 import { ProposeBoundariesQuery, type BoundariesProposal } from '@laddercast/queries';
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
+import { parseKey, parseRotation } from './http/api-key-bodies.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import {
   BoardIdPipe,
@@ -95,11 +103,23 @@ export class AdminController {
   @Post('api-keys')
   @ApiOperation({ operationId: 'createApiKey' })
   @UseGuards(NoParametersGuard)
-  async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<ApiKey & { secret: string }> {
+  async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<CreatedApiKey> {
     assertAdmin(identity);
-    const { name, scopes } = parseKey(body);
-    const key = await this.keys.create(name, scopes, actorOf(identity));
-    return key;
+    return this.keys.create(parseKey(body), actorOf(identity));
+  }
+
+  @Post('api-keys/:key/rotate')
+  @ApiOperation({ operationId: 'rotateApiKey' })
+  @UseGuards(NoParametersGuard)
+  @HttpCode(200)
+  async rotateKey(
+    @Param('key') keyId: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<RotatedApiKey> {
+    assertAdmin(identity);
+    const rotation = parseRotation(body);
+    return this.keys.rotate(keyOf(keyId), rotation, actorOf(identity));
   }
 
   @Get('api-keys')
@@ -107,7 +127,7 @@ export class AdminController {
   async listKeys(
     @Query(QueryPipe) { limit = KEYS_PAGE_DEFAULT, cursor }: PageParameters,
     @CurrentIdentity() identity: Identity,
-  ): Promise<{ keys: (ApiKey & { createdAt: string; revokedAt: string | null })[]; next: string | null }> {
+  ): Promise<{ keys: ListedApiKey[]; next: string | null }> {
     assertAdmin(identity);
     if (cursor !== undefined && !KEY_ID.test(cursor)) {
       throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
@@ -123,9 +143,14 @@ export class AdminController {
   @HttpCode(204)
   async revokeKey(@Param('key') keyId: string, @CurrentIdentity() identity: Identity): Promise<void> {
     assertAdmin(identity);
-    if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
-    await this.keys.revoke(keyId, actorOf(identity));
+    await this.keys.revoke(keyOf(keyId), actorOf(identity));
   }
+}
+
+/** The `{key}` of a path. */
+function keyOf(keyId: string): string {
+  if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
+  return keyId;
 }
 
 const WINDOW_NAME_LENGTH_MAX = 80;
@@ -155,22 +180,4 @@ function parseShards(body: unknown): { window: string | undefined; shards: numbe
   }
   if (faults.length > 0) throw validationFailed(faults);
   return { window: window as string | undefined, shards: shards as number };
-}
-
-const NAME_LENGTH_MAX = 100;
-
-function parseKey(body: unknown): { name: string; scopes: KeyScope[] } {
-  const { name, scopes, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<
-    string,
-    unknown
-  >;
-  const faults = unknownFields(unknown);
-  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX || !isCleanText(name)) {
-    faults.push({ pointer: '/name', message: `must be 1-${NAME_LENGTH_MAX} characters` });
-  }
-  const known =
-    Array.isArray(scopes) && scopes.length > 0 && scopes.every((scope) => KEY_SCOPES.includes(scope as KeyScope));
-  if (!known) faults.push({ pointer: '/scopes', message: `must be an array of ${KEY_SCOPES.join(', ')}` });
-  if (faults.length > 0) throw validationFailed(faults);
-  return { name: name as string, scopes: [...new Set(scopes as KeyScope[])] };
 }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AdminController } from './admin.controller.js';
+import { AuditController } from './audit.controller.js';
 import { BoardsController } from './boards.controller.js';
 import { CircleBoardsController } from './circle-boards.controller.js';
 import { CirclesController } from './circles.controller.js';
@@ -25,6 +26,7 @@ import { WindowsController } from './windows.controller.js';
     RanksController,
     HistoryController,
     AdminController,
+    AuditController,
     LayoutsController,
     CirclesController,
     CircleBoardsController,

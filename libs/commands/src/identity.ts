@@ -1,10 +1,13 @@
 import { LadderError, type Board } from '@laddercast/domain';
 import type { KeyScope } from '@laddercast/ledger';
 
-/** Who asks: an API key (a game server or an operator), a player with a token, or nobody in particular. */
+/**
+ * Who asks: an API key (a game server or an operator), a player with a token, or nobody in particular. `expiresAtMs` (Unix
+ * ms) is when it ends by itself; keys without it do not. `signedBy` is the thumbprint of the token's key in the key set.
+ */
 export type Identity =
-  | { kind: 'key'; keyId: string; scopes: KeyScope[] }
-  | { kind: 'player'; playerId: string; expiresAtMs: number }
+  | { kind: 'key'; keyId: string; scopes: KeyScope[]; expiresAtMs?: number }
+  | { kind: 'player'; playerId: string; expiresAtMs: number; signedBy?: string }
   | { kind: 'anonymous' };
 
 export const ANONYMOUS: Identity = { kind: 'anonymous' };

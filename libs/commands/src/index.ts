@@ -1,3 +1,4 @@
+export { malformedCredentials } from './authentication-failure.js';
 export * from './authenticator.js';
 export * from './board-definition.js';
 export * from './board-definition-dto.js';
@@ -11,9 +12,11 @@ export * from './record-history.handler.js';
 export * from './identity.js';
 export * from './intake-identity.js';
 export * from './player-body.js';
+export * from './player-tokens.js';
 export * from './players.handlers.js';
 export * from './score-intake.js';
 export * from './score-submitter.js';
+export * from './signing-keys.js';
 export * from './stale-board.js';
 export * from './submission-body.js';
 export * from './submission-ranks.js';

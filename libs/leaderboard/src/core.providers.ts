@@ -1,7 +1,8 @@
-import { Authenticator } from '@laddercast/commands';
+import { Authenticator, PlayerTokens, SigningKeys } from '@laddercast/commands';
 import {
   AllLanes,
   ApiKeyStore,
+  AuditLog,
   BoardCatalog,
   BoardRegistry,
   EditionCatalog,
@@ -77,12 +78,31 @@ async function connectRedis({ REDIS_URL }: Environment, database: PostgresDataba
   return redis;
 }
 
+function playerTokens(environment: Environment): PlayerTokens {
+  const { JWT_SECRET, JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE, JWT_CLOCK_TOLERANCE_SECONDS } = environment;
+  const log = new Logger('identity');
+  if (JWT_JWKS_URL !== undefined && JWT_AUDIENCE === undefined) {
+    log.warn('JWT_AUDIENCE is not set: tokens that JWT_JWKS_URL signs for other services are taken, too.');
+  }
+  const onFailure = (error: unknown): void => {
+    const { message, cause } = error as Error;
+    log.warn(`The keys of JWT_JWKS_URL cannot be read: ${cause instanceof Error ? cause.message : message}`);
+  };
+  return new PlayerTokens({
+    secret: JWT_SECRET,
+    signingKeys: JWT_JWKS_URL === undefined ? null : new SigningKeys({ url: JWT_JWKS_URL, onFailure }),
+    issuer: JWT_ISSUER,
+    audience: JWT_AUDIENCE,
+    clockToleranceSeconds: JWT_CLOCK_TOLERANCE_SECONDS,
+  });
+}
+
 /** What every process has: the two stores, and what finds boards, lists and identities in them. */
 export const coreProviders: Provider[] = [
   ExtensionRegistry,
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
   { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
-  ...[BoardCatalog, ScopeCatalog, ApiKeyStore, EntryHistory].map((Part) => ({
+  ...[BoardCatalog, ScopeCatalog, ApiKeyStore, AuditLog, EntryHistory].map((Part) => ({
     provide: Part,
     inject: [PostgresDatabase],
     useFactory: (database: PostgresDatabase) => new Part(database),
@@ -170,7 +190,7 @@ export const coreProviders: Provider[] = [
   {
     provide: Authenticator,
     inject: [ApiKeyStore, Environment],
-    useFactory: (keys: ApiKeyStore, { JWT_SECRET }: Environment) => new Authenticator(keys, JWT_SECRET),
+    useFactory: (keys: ApiKeyStore, environment: Environment) => new Authenticator(keys, playerTokens(environment)),
   },
   {
     provide: ListResolver,

@@ -1,11 +1,11 @@
 import { monotonicMs, sleep } from '@laddercast/platform';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { ApiKeyEntity } from './entities/api-key.entity.js';
 import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
+import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
 import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
@@ -50,12 +50,13 @@ export class PostgresDatabase implements SqlRunner {
       type: 'postgres',
       url: options.url,
       applicationName: options.applicationName ?? 'laddercast',
-      entities: [BoardEntity, WindowEntity, ApiKeyEntity],
+      entities: [BoardEntity, WindowEntity],
       migrations: [
         CreateLedger1763700000000,
         TimeAndCircles1763720000000,
         LayoutsAndLimits1763740000000,
         IndexBuckets1763760000000,
+        KeysAndAudit1763761000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -38,3 +38,26 @@ describe('KAFKA_IN_SCORES_KEY', () => {
     expect(() => loadEnvironment(settings)).toThrow(/KAFKA_IN_SCORES_KEY must be an API key/);
   });
 });
+
+describe('JWT_JWKS_URL', () => {
+  it.each([
+    'https://id.example.com/.well-known/jwks.json',
+    'https://id.example.com:8443/keys?tenant=a',
+    'http://127.0.0.1:8080/keys',
+    'http://localhost/keys',
+    'http://[::1]:8080',
+  ])('may be %s', (url) => {
+    expect(loadEnvironment({ ...LEAST, JWT_JWKS_URL: url }).JWT_JWKS_URL).toBe(url);
+  });
+
+  it.each([
+    'http://id.example.com/keys',
+    'http://127.0.0.1.example.com/keys',
+    'http://localhost@example.com/keys',
+    'https://name:password@id.example.com/keys',
+    'file:///etc/keys.json',
+    'id.example.com',
+  ])('may not be %s, whose keys another could choose', (url) => {
+    expect(() => loadEnvironment({ ...LEAST, JWT_JWKS_URL: url })).toThrow(/JWT_JWKS_URL must begin with https/);
+  });
+});

@@ -105,11 +105,39 @@ export class Environment {
   BOOTSTRAP_ADMIN_KEY?: string;
 
   @Setting(
-    "Secret of the HS256 signature of players' tokens, 32 characters or more. Without it no player token is accepted.",
+    "Secret of the HS256 signature of players' tokens, 32 characters or more. Without it no token is taken with HS256.",
   )
   @IsOptional()
   @MinLength(32)
   JWT_SECRET?: string;
+
+  @Setting(
+    "Where the key set (JWKS) is that players' tokens are signed with by RS256 or ES256. Without it no token is taken with those. https, or http on this machine.",
+    'https://id.example.com/.well-known/jwks.json',
+  )
+  @IsOptional()
+  @Matches(/^(https:\/\/[^\s@]+|http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/[^\s@]*)?)$/, {
+    message: 'JWT_JWKS_URL must begin with https:// (or http://127.0.0.1), without a name or password',
+  })
+  JWT_JWKS_URL?: string;
+
+  @Setting("What the iss of players' tokens must be. Without it iss is not looked at.", 'https://id.example.com/')
+  @IsOptional()
+  @MinLength(1)
+  JWT_ISSUER?: string;
+
+  @Setting("What the aud of players' tokens must be or hold. Without it aud is not looked at.", 'leaderboards')
+  @IsOptional()
+  @MinLength(1)
+  JWT_AUDIENCE?: string;
+
+  @Setting(
+    "How many seconds the clock of who makes players' tokens may be off: their exp and nbf count so much later and earlier.",
+  )
+  @IsInt()
+  @Min(0)
+  @Max(300)
+  JWT_CLOCK_TOLERANCE_SECONDS = 0;
 
   @Setting('Lanes of the ledger and partitions of the log. Fixed at installation.')
   @IsInt()

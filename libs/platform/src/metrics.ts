@@ -42,4 +42,9 @@ export const metrics = {
     help: 'Entries that were compared between PostgreSQL and Redis.',
   }),
   sockets: new Gauge({ name: 'laddercast_sockets', help: 'Sockets that are open.' }),
+  authenticationFailures: new Counter({
+    name: 'laddercast_authentication_failures_total',
+    help: 'Keys and tokens that were refused, by reason; unavailable: they could not be checked.',
+    labelNames: ['reason'] as const,
+  }),
 };

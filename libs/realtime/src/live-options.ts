@@ -26,9 +26,9 @@ export class LiveOptions {
   /** A socket that is behind for longer than this is ended. */
   behindForMs = 60_000;
   pingEveryMs = 20_000;
-  /** How often an API key is looked up again: a revoked one loses its sockets within this time. */
-  keyCheckEveryMs = 30_000;
-  /** How often tokens' ends, drained readers and windows that froze or ended are looked for. */
+  /** How often the API keys of all sockets are looked up again: a revoked one loses its sockets within this time and a sweep. */
+  keyCheckEveryMs = 500;
+  /** How often ended tokens and keys, drained readers and windows that froze or ended are looked for. */
   sweepEveryMs = 1000;
   /** How often a feed looks for itself, should a hint be lost. */
   pollEveryMs = 5000;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Identity } from '@laddercast/commands';
 import { LadderError } from '@laddercast/domain';
-import { monotonicMs, nowMs } from '@laddercast/platform';
+import { monotonicMs } from '@laddercast/platform';
 import type { WebSocket } from 'ws';
 import type { LiveOptions } from './live-options.js';
 import type { LiveStats } from './live-stats.js';
@@ -23,7 +23,7 @@ const REFUSED_MAX = 1000;
 export class LiveSocket {
   readonly subscriptions = new Map<string, LiveSubscription>();
   private who: Identity = { kind: 'anonymous' };
-  private key: { token: string; checkedAtMs: number } | null = null;
+  private key: string | null = null;
   private behindSinceMs: number | null = null;
   private pingedAtMs = monotonicMs();
   private pingsUnanswered = 0;
@@ -52,19 +52,12 @@ export class LiveSocket {
 
   identify(identity: Identity, token: string): void {
     this.who = identity;
-    this.key = identity.kind === 'key' ? { token, checkedAtMs: monotonicMs() } : null;
+    this.key = identity.kind === 'key' ? token : null;
   }
 
-  /** The API key, when it is time to look it up again; a player's token says itself when it ends. */
-  keyToCheck(): string | null {
-    if (this.key === null || monotonicMs() - this.key.checkedAtMs < this.options.keyCheckEveryMs) return null;
-    this.key.checkedAtMs = monotonicMs();
-    return this.key.token;
-  }
-
-  /** Whether the socket's identity still is that of this API key. */
-  holdsKey(token: string): boolean {
-    return this.key?.token === token;
+  /** The secret that the socket came with, when its identity is that of an API key: it is looked up again. */
+  get apiKey(): string | null {
+    return this.key;
   }
 
   get isOpen(): boolean {
@@ -139,19 +132,11 @@ export class LiveSocket {
     this.client.terminate();
   }
 
-  /** What is due from time to time: the end of a token, a ping, snapshots for a reader that has drained. */
+  /** What is due from time to time: a ping, snapshots for a reader that has drained. */
   sweep(): void {
-    if (this.hasExpired()) {
-      this.error(new LadderError('UNAUTHENTICATED', 'The token has expired; connect with a new one.'));
-      return this.close(CLOSE.UNAUTHENTICATED, 'token expired');
-    }
     this.pingWhenDue();
     if (this.behindSinceMs === null || !this.isBehind()) return;
     if (monotonicMs() - this.behindSinceMs > this.options.behindForMs) this.terminate();
-  }
-
-  private hasExpired(): boolean {
-    return this.isOpen && this.who.kind === 'player' && this.who.expiresAtMs <= nowMs();
   }
 
   private pingWhenDue(): void {

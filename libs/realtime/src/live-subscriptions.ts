@@ -19,7 +19,7 @@ export class LiveSubscriptions {
   constructor(
     private readonly feeds: LiveFeeds,
     private readonly resolver: ListResolver,
-    private readonly authenticator: Authenticator,
+    readonly authenticator: Authenticator,
     readonly options: LiveOptions,
     readonly stats: LiveStats,
   ) {}

@@ -8,6 +8,7 @@ import {
   type OnGatewayDisconnect,
 } from '@nestjs/websockets';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { malformedCredentials } from '@laddercast/commands';
 import { LadderError } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
@@ -20,6 +21,7 @@ import { CLOSE, LiveSocket } from './live-socket.js';
 import type { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './live-subscriptions.js';
 import { asLadderError } from './problems.js';
+import { SocketIdentities, turnAway } from './socket-identities.js';
 
 export const LIVE_PATH = '/v1/live';
 export const LIVE_SUBPROTOCOL = 'ladder.v1';
@@ -50,6 +52,7 @@ export class RankGateway
   implements OnGatewayConnection, OnGatewayDisconnect, OnApplicationBootstrap, BeforeApplicationShutdown
 {
   private readonly sockets = new Map<WebSocket, LiveSocket>();
+  private readonly identities: SocketIdentities;
   private sweepTimer: NodeJS.Timeout | null = null;
   private stopListening: (() => void) | null = null;
 
@@ -58,7 +61,10 @@ export class RankGateway
     private readonly feeds: LiveFeeds,
     private readonly boards: BoardCatalog,
     private readonly news: LiveNews,
-  ) {}
+  ) {
+    const { authenticator, options } = subscriptions;
+    this.identities = new SocketIdentities(authenticator, options.keyCheckEveryMs);
+  }
 
   onApplicationBootstrap(): void {
     this.feeds.start();
@@ -163,11 +169,8 @@ export class RankGateway
   }
 
   private sweep(): void {
-    for (const socket of this.sockets.values()) {
-      socket.sweep();
-      const key = socket.keyToCheck();
-      if (key !== null) socket.first(() => this.checkAgain(socket, key));
-    }
+    this.identities.sweep(this.sockets.values());
+    for (const socket of this.sockets.values()) socket.sweep();
     this.endWorstReaders();
     this.subscriptions.sweep();
   }
@@ -184,28 +187,13 @@ export class RankGateway
       if (unsent <= unsentBytesMax) return;
     }
   }
-
-  /** Only a key that is known to be no good any more ends the socket; that it cannot be checked now does not. */
-  private async checkAgain(socket: LiveSocket, key: string): Promise<void> {
-    // The client may have become a player while the check waited for its turn.
-    if (!socket.holdsKey(key)) return;
-    await this.subscriptions.authenticate(socket, key).catch((error: unknown) => {
-      const problem = asLadderError(error);
-      if (problem.code === 'UNAUTHENTICATED') turnAway(socket, problem);
-    });
-  }
-}
-
-function turnAway(socket: LiveSocket, problem: LadderError): void {
-  socket.error(problem);
-  socket.close(CLOSE.UNAUTHENTICATED, 'no valid identity');
 }
 
 /** The token a client connects with: the header, the subprotocol, or the query; null for nobody in particular. */
 function tokenOf({ headers, url }: IncomingMessage): string | null {
   if (headers.authorization !== undefined) {
     const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization) ?? [];
-    if (!token) throw new LadderError('UNAUTHENTICATED', 'The Authorization header must be "Bearer <token>".');
+    if (!token) throw malformedCredentials('The Authorization header must be "Bearer <token>".');
     return token;
   }
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());

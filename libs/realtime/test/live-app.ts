@@ -1,7 +1,7 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { Authenticator } from '@laddercast/commands';
-import { BoardCatalog, WindowCatalog, type ApiKeyStore } from '@laddercast/ledger';
+import { Authenticator, PlayerTokens, type SigningKeys } from '@laddercast/commands';
+import { BoardCatalog, WindowCatalog, type KeyLook } from '@laddercast/ledger';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import { createLiveAdapter, gatewayProviders, LiveOptions, RankGateway } from '@laddercast/realtime';
@@ -12,6 +12,18 @@ const JWT_SECRET = 'a secret of the tests, 32 characters';
 export const READ_KEY = 'a-key-with-the-scope-read';
 /** Keys that operators took back. */
 export const revokedKeys = new Set<string>();
+/** What other keys are, and what becomes of them. */
+export const keyLooks = new Map<string, KeyLook>();
+/** Where tokens' keys come from, beside the secret. */
+export const issuer: { signingKeys: SigningKeys | null } = { signingKeys: null };
+
+function lookAt(token: string): KeyLook {
+  const look = keyLooks.get(token);
+  if (look) return look;
+  if (revokedKeys.has(token)) return { state: 'revoked' };
+  if (token !== READ_KEY) return { state: 'unknown' };
+  return { state: 'valid', key: { keyId: 'k', name: 'k', scopes: ['read'] }, validForMs: null };
+}
 
 /** A player's token that ends in `lifeSeconds`. */
 export function playerToken(playerId: string, lifeSeconds = 3600): Promise<string> {
@@ -42,10 +54,7 @@ export interface LivePorts {
 
 /** A gateway process: a real HTTP server on a free port, over the ports given. */
 export async function startLiveApp(ports: LivePorts, options: Partial<LiveOptions> = {}): Promise<LiveApp> {
-  const keys = {
-    find: async (token: string) =>
-      token === READ_KEY && !revokedKeys.has(token) ? { keyId: 'k', name: 'k', scopes: ['read'] } : undefined,
-  } as unknown as ApiKeyStore;
+  const keys = { look: async (tokens: readonly string[]) => tokens.map(lookAt) };
   const module = await Test.createTestingModule({
     providers: [
       { provide: LiveOptions, useValue: new LiveOptions(options) },
@@ -55,7 +64,10 @@ export async function startLiveApp(ports: LivePorts, options: Partial<LiveOption
       { provide: CircleMembers, useValue: ports.members },
       { provide: RankEstimates, useValue: ports.estimates },
       { provide: ListResolver, useValue: ports.resolver },
-      { provide: Authenticator, useValue: new Authenticator(keys, JWT_SECRET) },
+      {
+        provide: Authenticator,
+        useValue: new Authenticator(keys, new PlayerTokens({ secret: JWT_SECRET, ...issuer })),
+      },
       { provide: BoardCatalog, useValue: ports.boards.catalog() },
       { provide: WindowCatalog, useValue: ports.boards.windowCatalog() },
       ...gatewayProviders,

@@ -1,5 +1,4 @@
-import { ANONYMOUS, Authenticator, type Identity } from '@laddercast/commands';
-import { LadderError } from '@laddercast/domain';
+import { ANONYMOUS, Authenticator, malformedCredentials, type Identity } from '@laddercast/commands';
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 
@@ -24,7 +23,7 @@ export class IdentityGuard implements CanActivate {
 
 function bearerOf(authorization: string): string {
   const match = /^Bearer +(\S+)$/i.exec(authorization);
-  if (!match) throw new LadderError('UNAUTHENTICATED', 'Authorization must be "Bearer <API key or player token>".');
+  if (!match) throw malformedCredentials('Authorization must be "Bearer <API key or player token>".');
   return match[1]!;
 }
 

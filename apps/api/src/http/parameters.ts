@@ -290,6 +290,24 @@ export class PageParameters {
   cursor?: string;
 }
 
+/** Query parameters of the audit log: each filter must hold as a whole. */
+export class AuditParameters extends PageParameters {
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  actor?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(64)
+  action?: string;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  subject?: string;
+}
+
 /** Query parameters of a player's standings: pages are of boards. */
 export class StandingsParameters extends PageParameters {
   @IsOptional()

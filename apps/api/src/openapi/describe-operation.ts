@@ -36,7 +36,13 @@ export interface OperationDescription {
 }
 
 /** Every operation that looks at an identity can answer these. */
-const COMMON_ERRORS: readonly ErrorCode[] = ['VALIDATION_FAILED', 'UNAUTHENTICATED', 'LEDGER_UNAVAILABLE', 'INTERNAL'];
+const COMMON_ERRORS: readonly ErrorCode[] = [
+  'VALIDATION_FAILED',
+  'UNAUTHENTICATED',
+  'IDENTITY_UNAVAILABLE',
+  'LEDGER_UNAVAILABLE',
+  'INTERNAL',
+];
 const BODY_ERRORS: readonly ErrorCode[] = ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
 export const HEADERS = {
@@ -109,6 +115,9 @@ const QUERY_PARAMETERS: Record<string, string> = {
   format: 'Default csv.',
   from: 'RFC 3339: nothing before it.',
   to: 'RFC 3339: nothing from it on.',
+  actor: 'Only acts of this API key: its keyId.',
+  action: 'Only this act: `board.reset`.',
+  subject: 'Only what was done to this: a board, a key, `board/player`.',
 };
 
 /** The OpenAPI operation of a description. */

@@ -51,7 +51,8 @@ const CONFIG = new DocumentBuilder()
   .addBearerAuth(
     {
       type: 'http',
-      description: "An API key (scopes scores:write, read, admin), or a player's JWT (HS256, sub, exp).",
+      description:
+        "An API key (scopes scores:write, read, admin), or a player's JWT (sub, exp; HS256, or RS256 and ES256 by a key set).",
     },
     'bearer',
   )

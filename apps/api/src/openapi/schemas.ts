@@ -18,11 +18,11 @@ import {
   RANK_STYLES,
   SCOPE_VALUE_BYTES_MAX,
 } from '@laddercast/domain';
-import { KEY_SCOPES } from '@laddercast/ledger';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
 import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
+import { IDENTITY_SCHEMAS } from './identity-schemas.js';
 import { count, list, numbersByName, object, oneOf, ref, score, string, time } from './schema-parts.js';
 
 const opaqueId = {
@@ -141,8 +141,6 @@ const submissionResult = object({
   windows: list(string()),
   rank: { anyOf: [ref('RankMovement'), { type: 'null' }], description: 'null when nothing can be said now.' },
 });
-
-const apiKey = { keyId: string(), name: string(), scopes: list(oneOf(...KEY_SCOPES)) };
 
 const scopeValue = { type: 'string', minLength: 1, maxLength: SCOPE_VALUE_BYTES_MAX };
 const profile: Record<string, JsonSchema> = {
@@ -349,15 +347,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     },
     ['errorBound'],
   ),
-  NewApiKey: object({
-    name: { type: 'string', minLength: 1, maxLength: 100 },
-    scopes: { ...list(oneOf(...KEY_SCOPES)), minItems: 1 },
-  }),
-  CreatedApiKey: object({ ...apiKey, secret: string('Shown this once, and stored nowhere.') }),
-  ApiKeyList: object({
-    keys: list(object({ ...apiKey, createdAt: time(), revokedAt: orNull(time()) })),
-    next: { ...orNull(string()), description: 'The next cursor.' },
-  }),
+  ...IDENTITY_SCHEMAS,
   WindowsPage: object({
     board: string(),
     windows: list(

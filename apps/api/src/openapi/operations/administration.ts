@@ -1,7 +1,8 @@
-import { BoundariesParameters, CloseWindowParameters, PageParameters } from '../../http/parameters.js';
+import { AuditParameters, BoundariesParameters, CloseWindowParameters, PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const key = { keyId: 'k7Yw0aQx3Lr2', name: 'match servers', scopes: ['scores:write'] };
+const expiresAt = '2027-11-20T18:00:00.000Z';
 
 const closed = {
   board: 'blitz',
@@ -71,15 +72,45 @@ export const ADMINISTRATION = {
     summary: 'Make an API key',
     description: 'Needs the scope admin. The secret is in this answer and nowhere else.',
     callers: 'identified',
-    body: { schema: 'NewApiKey', examples: { servers: { name: 'match servers', scopes: ['scores:write'] } } },
+    body: {
+      schema: 'NewApiKey',
+      examples: {
+        servers: { name: 'match servers', scopes: ['scores:write'] },
+        forAYear: { name: 'match servers', scopes: ['scores:write'], expiresAt },
+      },
+    },
     answers: {
       201: {
         description: 'The key, with its secret.',
         schema: 'CreatedApiKey',
-        example: { ...key, secret: 'lk_XXXXXXXXXXXXXXXX' },
+        example: { ...key, expiresAt: null, secret: 'lk_XXXXXXXXXXXXXXXX' },
       },
     },
     errors: ['FORBIDDEN'],
+  },
+  rotateApiKey: {
+    tag: 'Administration',
+    summary: 'Give an API key another secret',
+    description:
+      'Needs the scope admin. The key keeps its id, name and scopes. Its secret of now goes on for `overlapSeconds`, as do earlier ones for theirs (at most eight); with 0 they all end at once. Not for the bootstrap key, whose secret is a setting.',
+    callers: 'identified',
+    body: {
+      schema: 'KeyRotation',
+      examples: { anHour: {}, aDay: { overlapSeconds: 86_400, expiresAt }, leaked: { overlapSeconds: 0 } },
+    },
+    answers: {
+      200: {
+        description: 'The key, with its new secret.',
+        schema: 'RotatedApiKey',
+        example: {
+          ...key,
+          expiresAt: null,
+          overlapUntil: '2026-11-20T19:00:00.000Z',
+          secret: 'lk_XXXXXXXXXXXXXXXX',
+        },
+      },
+    },
+    errors: ['FORBIDDEN', 'API_KEY_NOT_FOUND', 'API_KEY_FIXED', 'LIMIT_REACHED'],
   },
   listApiKeys: {
     tag: 'Administration',
@@ -91,7 +122,19 @@ export const ADMINISTRATION = {
       200: {
         description: 'Keys by id.',
         schema: 'ApiKeyList',
-        example: { keys: [{ ...key, createdAt: '2026-11-20T18:00:00.000Z', revokedAt: null }], next: null },
+        example: {
+          keys: [
+            {
+              ...key,
+              createdAt: '2026-11-20T18:00:00.000Z',
+              expiresAt: null,
+              rotatedAt: null,
+              overlapUntil: null,
+              revokedAt: null,
+            },
+          ],
+          next: null,
+        },
       },
     },
     errors: ['FORBIDDEN'],
@@ -99,10 +142,37 @@ export const ADMINISTRATION = {
   revokeApiKey: {
     tag: 'Administration',
     summary: 'Revoke an API key',
-    description: 'Needs the scope admin. The key stops working within a second or two.',
+    description: 'Needs the scope admin. The key stops working within two seconds, also for sockets that are open.',
     callers: 'identified',
     answers: { 204: { description: 'Revoked.' } },
     errors: ['FORBIDDEN', 'API_KEY_NOT_FOUND'],
+  },
+  listAudit: {
+    tag: 'Administration',
+    summary: 'What operators did',
+    description: 'Needs the scope admin. Every act of a key with that scope that changed something, the newest first.',
+    callers: 'identified',
+    query: AuditParameters,
+    answers: {
+      200: {
+        description: 'Acts, the newest first.',
+        schema: 'AuditPage',
+        example: {
+          acts: [
+            {
+              auditId: 42,
+              at: '2026-11-20T18:00:00.000Z',
+              actor: key.keyId,
+              action: 'entry.set',
+              subject: 'blitz/ada',
+              details: { entry: { score: 4, columns: {} }, reason: 'put right' },
+            },
+          ],
+          next: null,
+        },
+      },
+    },
+    errors: ['FORBIDDEN'],
   },
   healthLive: {
     tag: 'Health',

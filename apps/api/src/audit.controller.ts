@@ -1,0 +1,35 @@
+import { assertAdmin, type Identity } from '@laddercast/commands';
+import { isCleanText, validationFailed } from '@laddercast/domain';
+import { AuditLog, type ListedAuditRecord } from '@laddercast/ledger';
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import { CurrentIdentity } from './http/identity.guard.js';
+import { AuditParameters, QueryPipe } from './http/parameters.js';
+
+const PAGE_DEFAULT = 50;
+const CURSOR = /^[1-9]\d{0,14}$/;
+
+/** What operators did. */
+@Controller('v1/admin/audit')
+export class AuditController {
+  constructor(private readonly audit: AuditLog) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'listAudit' })
+  async list(
+    @Query(QueryPipe) { limit = PAGE_DEFAULT, cursor, ...filter }: AuditParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ acts: ListedAuditRecord[]; next: string | null }> {
+    assertAdmin(identity);
+    const faults = Object.entries(filter)
+      .filter(([, value]) => !isCleanText(value))
+      .map(([name]) => ({ pointer: `?${name}`, message: 'must be text without control characters' }));
+    if (cursor !== undefined && !CURSOR.test(cursor)) {
+      faults.push({ pointer: '?cursor', message: 'is not a cursor of this list' });
+    }
+    if (faults.length > 0) throw validationFailed(faults);
+    const acts = await this.audit.list(filter, limit + 1, cursor === undefined ? null : Number(cursor));
+    const page = acts.slice(0, limit);
+    return { acts: page, next: acts.length > limit ? String(page.at(-1)!.auditId) : null };
+  }
+}

@@ -1,0 +1,65 @@
+import { KEY_SCOPES, OVERLAP_SECONDS_MAX } from '@laddercast/ledger';
+import { orNull } from './class-schema.js';
+import { count, list, object, oneOf, string, time } from './schema-parts.js';
+
+const apiKey = { keyId: string(), name: string(), scopes: list(oneOf(...KEY_SCOPES)) };
+const secret = string('Shown this once, and stored nowhere.');
+const expiresAt = { ...orNull(time()), description: 'When the key stops working; null: never.' };
+const overlapUntil = {
+  ...orNull(time()),
+  description: 'Until when a secret from before a rotation still works; null: none does.',
+};
+const next = { ...orNull(string()), description: 'The next cursor.' };
+const newEnd = { type: ['string', 'null'], format: 'timestamp' };
+
+/** Schemas of keys and of what operators did. */
+export const IDENTITY_SCHEMAS = {
+  NewApiKey: object(
+    {
+      name: { type: 'string', minLength: 1, maxLength: 100 },
+      scopes: { ...list(oneOf(...KEY_SCOPES)), minItems: 1 },
+      expiresAt: { ...newEnd, description: 'RFC 3339, in the future. Default: null, never.' },
+    },
+    ['expiresAt'],
+  ),
+  KeyRotation: object(
+    {
+      overlapSeconds: {
+        type: 'integer',
+        minimum: 0,
+        maximum: OVERLAP_SECONDS_MAX,
+        description: 'How long the secret of now still works (default 3600); with 0 all earlier ones end at once.',
+      },
+      expiresAt: { ...newEnd, description: 'When the key ends from now on; null: never. Default: as before.' },
+    },
+    ['overlapSeconds', 'expiresAt'],
+  ),
+  CreatedApiKey: object({ ...apiKey, expiresAt, secret }),
+  RotatedApiKey: object({ ...apiKey, expiresAt, overlapUntil, secret }),
+  ApiKeyList: object({
+    keys: list(
+      object({
+        ...apiKey,
+        createdAt: time(),
+        expiresAt,
+        rotatedAt: orNull(time()),
+        overlapUntil,
+        revokedAt: orNull(time()),
+      }),
+    ),
+    next,
+  }),
+  AuditPage: object({
+    acts: list(
+      object({
+        auditId: count('Grows with time.', 1),
+        at: time(),
+        actor: string('The keyId of the API key; `the service` for what it did by its settings.'),
+        action: string('What was done: `board.reset`, `entry.set`, `api-key.rotate`, …'),
+        subject: string('What it was done to: a board, a key, `board/player`.'),
+        details: { type: 'object' },
+      }),
+    ),
+    next,
+  }),
+};

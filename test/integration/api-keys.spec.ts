@@ -1,0 +1,202 @@
+// Real: PostgreSQL.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiKeyStore, AuditLog, PostgresDatabase, type KeyLook } from '@laddercast/ledger';
+import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let server: TestDatabase;
+let database: PostgresDatabase;
+let keys: ApiKeyStore;
+let audit: AuditLog;
+
+beforeAll(async () => {
+  server = await createTestDatabase();
+  database = new PostgresDatabase({ url: server.url });
+  await database.open({ migrate: true });
+  keys = new ApiKeyStore(database);
+  audit = new AuditLog(database);
+});
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+const make = (expiresAtMs: number | null = null) => keys.create({ name: 'k', scopes: ['read'], expiresAtMs }, 'ops');
+const stateOf = async (...secrets: string[]): Promise<KeyLook['state'][]> =>
+  (await keys.look(secrets)).map(({ state }) => state);
+const listed = async (keyId: string) => (await keys.list(500, '')).find((key) => key.keyId === keyId)!;
+
+describe('an API key', () => {
+  it('is found by its secret among many, in the order asked, and no hash of it by itself', async () => {
+    const made = await Promise.all(Array.from({ length: 30 }, () => make()));
+    const asked = made.flatMap(({ secret }, index) => [secret, `lk_unknown-${index}-unknown`]);
+    const looks = await keys.look([...asked, ...asked]);
+    expect(looks).toHaveLength(120);
+    for (const [index, look] of looks.entries()) {
+      const { keyId } = made[Math.floor((index % 60) / 2)]!;
+      expect(look).toMatchObject(
+        index % 2 === 0 ? { state: 'valid', key: { keyId, scopes: ['read'] }, validForMs: null } : { state: 'unknown' },
+      );
+    }
+    expect(await keys.look([])).toEqual([]);
+    const [{ hash }] = (await database.query<{ hash: string }>(
+      `SELECT encode(secret_sha256, 'hex') AS hash FROM api_keys WHERE key_id = $1`,
+      [made[0]!.keyId],
+    )) as [{ hash: string }];
+    expect(await stateOf(hash)).toEqual(['unknown']);
+  });
+
+  it('expires, by the clock of the database', async () => {
+    const { secret, keyId, expiresAt } = await make(Date.now() + 1000);
+    const [look] = await keys.look([secret]);
+    const { validForMs } = look as { validForMs: number };
+    expect(validForMs).toBeGreaterThan(500);
+    expect(validForMs).toBeLessThanOrEqual(1000);
+    await delay(1050);
+    expect(await stateOf(secret)).toEqual(['expired']);
+    expect(await listed(keyId)).toMatchObject({ expiresAt, revokedAt: null });
+    await expect(keys.rotate(keyId, { overlapSeconds: 0 }, 'ops')).rejects.toMatchObject({ code: 'API_KEY_NOT_FOUND' });
+  });
+
+  it('cannot be made to have ended already, and nothing is written of the try', async () => {
+    const before = await keys.list(500, '');
+    await expect(make(Date.now() - 1000)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
+    expect(await keys.list(500, '')).toEqual(before);
+  });
+
+  it('is an admin key for the start only while it lasts', async () => {
+    expect(await keys.hasAdminKey()).toBe(false);
+    await keys.create({ name: 'brief', scopes: ['admin'], expiresAtMs: Date.now() + 300 }, 'ops');
+    expect(await keys.hasAdminKey()).toBe(true);
+    await delay(350);
+    expect(await keys.hasAdminKey()).toBe(false);
+  });
+});
+
+describe('a rotation', () => {
+  it('gives another secret, and lets the one before go on for the overlap and no longer', async () => {
+    const first = await make();
+    const second = await keys.rotate(first.keyId, { overlapSeconds: 1 }, 'ops');
+    expect(second).toMatchObject({ keyId: first.keyId, name: 'k', scopes: ['read'], expiresAt: null });
+    expect(second.secret).not.toBe(first.secret);
+    expect(await listed(first.keyId)).toMatchObject({
+      overlapUntil: second.overlapUntil,
+      rotatedAt: expect.any(String) as string,
+    });
+    const [old, now] = await keys.look([first.secret, second.secret]);
+    expect(old).toMatchObject({ state: 'valid', key: { keyId: first.keyId } });
+    expect((old as { validForMs: number }).validForMs).toBeLessThanOrEqual(1000);
+    expect(now).toMatchObject({ state: 'valid', validForMs: null });
+    await delay(1050);
+    expect(await stateOf(first.secret, second.secret)).toEqual(['replaced', 'valid']);
+    expect(await listed(first.keyId)).toMatchObject({ overlapUntil: null });
+  });
+
+  it('leaves the overlaps of those before alone, and ends them all with none of its own', async () => {
+    const { keyId, secret } = await make();
+    const secrets = [secret];
+    for (const overlapSeconds of [600, 60]) secrets.push((await keys.rotate(keyId, { overlapSeconds }, 'ops')).secret);
+    expect(await stateOf(...secrets)).toEqual(['valid', 'valid', 'valid']);
+    const last = await keys.rotate(keyId, { overlapSeconds: 0 }, 'ops');
+    expect(last.overlapUntil).toBeNull();
+    expect(await stateOf(...secrets, last.secret)).toEqual(['replaced', 'replaced', 'replaced', 'valid']);
+  });
+
+  it('may give the key another end, which holds for earlier secrets, too', async () => {
+    const { keyId, secret } = await make(Date.now() + 60_000);
+    const kept = await keys.rotate(keyId, { overlapSeconds: 3600 }, 'ops');
+    expect(Date.parse(kept.overlapUntil!)).toBeLessThanOrEqual(Date.parse(kept.expiresAt!));
+    const endless = await keys.rotate(keyId, { overlapSeconds: 600, expiresAtMs: null }, 'ops');
+    expect(endless.expiresAt).toBeNull();
+    const brief = await keys.rotate(keyId, { overlapSeconds: 600, expiresAtMs: Date.now() + 500 }, 'ops');
+    await delay(550);
+    const all = [secret, kept.secret, endless.secret, brief.secret];
+    expect(await stateOf(...all)).toEqual(['expired', 'expired', 'expired', 'expired']);
+  });
+
+  it('keeps so many earlier secrets going, and remembers so many that have ended', async () => {
+    const { keyId } = await make();
+    for (let times = 0; times < 8; times += 1) await keys.rotate(keyId, { overlapSeconds: 60 }, 'ops');
+    const present = await listed(keyId);
+    await expect(keys.rotate(keyId, { overlapSeconds: 60 }, 'ops')).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
+    expect(await listed(keyId)).toEqual(present);
+    for (let times = 0; times < 30; times += 1) await keys.rotate(keyId, { overlapSeconds: 0 }, 'ops');
+    const rows = await database.query('SELECT 1 FROM former_api_key_secrets WHERE key_id = $1', [keyId]);
+    expect(rows.length).toBeLessThanOrEqual(21);
+  });
+
+  it('side by side with others gives each its secret, of which all work', async () => {
+    const { keyId, secret } = await make();
+    const made = await Promise.all(Array.from({ length: 5 }, () => keys.rotate(keyId, { overlapSeconds: 60 }, 'ops')));
+    const states = await stateOf(secret, ...made.map((one) => one.secret));
+    expect(states).toEqual(Array(6).fill('valid'));
+  });
+
+  it('is not for keys that are revoked, unknown, or come from a setting', async () => {
+    const { keyId, secret } = await make();
+    const { secret: newer } = await keys.rotate(keyId, { overlapSeconds: 60 }, 'ops');
+    await keys.revoke(keyId, 'ops');
+    expect(await stateOf(secret, newer)).toEqual(['revoked', 'revoked']);
+    for (const [id, code] of [
+      [keyId, 'API_KEY_NOT_FOUND'],
+      ['no-such-key', 'API_KEY_NOT_FOUND'],
+      ['bootstrap', 'API_KEY_FIXED'],
+    ] as const) {
+      await expect(keys.rotate(id, { overlapSeconds: 60 }, 'ops')).rejects.toMatchObject({ code });
+    }
+  });
+});
+
+describe('the bootstrap key', () => {
+  const acts = () => audit.list({ action: 'api-key.bootstrap' }, 10, null);
+
+  it('is set anew, and told of, only when it is another one', async () => {
+    await keys.setBootstrapKey('the-first-bootstrap-key');
+    await keys.setBootstrapKey('the-first-bootstrap-key');
+    expect(await acts()).toHaveLength(1);
+    await keys.setBootstrapKey('the-second-bootstrap-key');
+    expect(await acts()).toHaveLength(2);
+    expect(await stateOf('the-first-bootstrap-key', 'the-second-bootstrap-key')).toEqual(['unknown', 'valid']);
+    await keys.revoke('bootstrap', 'ops');
+    expect(await stateOf('the-second-bootstrap-key')).toEqual(['revoked']);
+    await keys.setBootstrapKey('the-second-bootstrap-key');
+    expect(await stateOf('the-second-bootstrap-key')).toEqual(['valid']);
+  });
+
+  it('cannot be the secret of another key', async () => {
+    const { secret } = await make();
+    await expect(keys.setBootstrapKey(secret)).rejects.toThrow(/choose another/);
+  });
+});
+
+describe('the audit log', () => {
+  it('is read newest first, page by page, filtered, and without secrets', async () => {
+    const { keyId, secret } = await make();
+    const rotated = await keys.rotate(keyId, { overlapSeconds: 60 }, 'alice');
+    await keys.revoke(keyId, 'bob');
+    const acts = await audit.list({ subject: keyId }, 10, null);
+    expect(acts.map(({ actor, action, subject }) => [actor, action, subject])).toEqual([
+      ['bob', 'api-key.revoke', keyId],
+      ['alice', 'api-key.rotate', keyId],
+      ['ops', 'api-key.create', keyId],
+    ]);
+    expect(acts[1]!.details).toEqual({ overlapUntil: rotated.overlapUntil, expiresAt: null });
+    for (const one of [secret, rotated.secret]) expect(JSON.stringify(acts)).not.toContain(one);
+
+    const all = await audit.list({}, 500, null);
+    expect(all.map(({ auditId }) => auditId)).toEqual(all.map(({ auditId }) => auditId).sort((a, b) => b - a));
+    const pages: typeof all = [];
+    for (let before: number | null = null; ;) {
+      // What is done meanwhile moves nothing: it is newer than every page to come.
+      await make();
+      const page = await audit.list({}, 7, before);
+      if (before === null) page.shift();
+      if (page.length === 0) break;
+      pages.push(...page);
+      before = page.at(-1)!.auditId;
+    }
+    expect(pages).toEqual(all);
+    expect(await audit.list({ subject: keyId, actor: 'alice' }, 10, null)).toHaveLength(1);
+    expect(await audit.list({ subject: keyId, actor: 'alice', action: 'api-key.revoke' }, 10, null)).toEqual([]);
+  });
+});

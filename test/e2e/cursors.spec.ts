@@ -163,7 +163,7 @@ describe('pages by cursor', () => {
       const path = `/v1/boards/jumps/entries?aroundPlayer=nobody${start}`;
       const problem = expectProblem(await anyone.get(path), 'ENTRY_NOT_FOUND');
       const player = expectProblem(await anyone.get('/v1/boards/jumps/players/nobody'), 'ENTRY_NOT_FOUND');
-      expect(problem).toEqual({ ...player, instance: path.split('?')[0] });
+      expect(problem).toEqual({ ...player, instance: path.split('?')[0], requestId: problem.requestId });
     }
     const me = anyone.as(await playerToken(service.jwtSecret, 'p20'));
     expect(idsOf(await read('/v1/boards/jumps/entries?limit=1&aroundPlayer=me', me))).toEqual(['p20']);

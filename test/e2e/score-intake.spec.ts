@@ -225,7 +225,9 @@ describe.skipIf(!isPossible)('submissions that another system writes to Kafka', 
     await write([lineOf(run)]);
     await delay(3000);
     expect(await countedOn('waiting')).toBe(0);
-    expect((await admin.get('/health/ready')).body).toEqual({ status: 'ok', missing: [] });
+    const ready = await admin.get('/health/ready');
+    expect(ready.body).toMatchObject({ status: 'ok', missing: [] });
+    expect(ready.body).not.toHaveProperty('notes');
 
     const readOnly = await admin.makeKey('read');
     await app.stop();
@@ -233,7 +235,7 @@ describe.skipIf(!isPossible)('submissions that another system writes to Kafka', 
     await delay(3000);
     expect(await countedOn('waiting')).toBe(0);
     const { status, body } = await admin.get('/health/ready');
-    expect({ status, body }).toEqual({
+    expect({ status, body }).toMatchObject({
       status: 200,
       body: { status: 'ok', missing: [], notes: [expect.stringMatching(/^in\.scores is not read: .*scores:write/)] },
     });

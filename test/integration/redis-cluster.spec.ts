@@ -37,6 +37,17 @@ describe('ranks in a Redis cluster', () => {
 });
 
 describe('a Redis cluster', () => {
+  it('says of each master which slots it serves, and whether it answers', async () => {
+    const states = await redis.masterStates(1000);
+    expect(states.map(({ answers }) => answers)).toEqual([true, true, true]);
+    const runs = states.flatMap(({ slots }) => slots.split(' ')).map((run) => run.split('-').map(Number));
+    // Together they are all slots, each once.
+    const served = runs.flatMap(([first, last = first]) =>
+      Array.from({ length: last! - first! + 1 }, (_, i) => first! + i),
+    );
+    expect(served.sort((a, b) => a - b)).toEqual(Array.from({ length: SLOTS }, (_, slot) => slot));
+  });
+
   it('holds the shards of one list on several masters, each script in one slot', async () => {
     const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
     const list: RankList = { boardUid: 2, windowUid: 1, scope: 0, ordering, shards: 12, ...FIRST_GENERATION };

@@ -18,16 +18,17 @@ const READY_TRIES = 100;
 
 /** Starts the program that `npm test` found. */
 export async function startRedis(
-  options: { port?: number; args?: string[]; env?: Record<string, string> } = {},
+  options: { port?: number; password?: string; args?: string[]; env?: Record<string, string> } = {},
 ): Promise<RedisProcess> {
   const port = options.port ?? (await freePort());
   const folder = mkdtempSync(join(tmpdir(), 'ladder-redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
+  if (options.password !== undefined) args.push('--requirepass', options.password);
   const child = spawn(requiredService('TEST_REDIS_BINARY'), [...args, ...(options.args ?? [])], {
     stdio: 'ignore',
     env: { ...process.env, ...options.env },
   });
-  await answers(port, child);
+  await answers(port, child, options.password);
   const stop = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) {
       const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -39,10 +40,11 @@ export async function startRedis(
   return { port, url: `redis://127.0.0.1:${port}`, pid: child.pid!, stop };
 }
 
-async function answers(port: number, child: ChildProcess): Promise<void> {
+async function answers(port: number, child: ChildProcess, password?: string): Promise<void> {
   for (let attempt = 0; attempt < READY_TRIES; attempt += 1) {
     if (child.exitCode !== null) throw new Error(`the Redis of the test ended with code ${child.exitCode}`);
-    const redis = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => null });
+    const given = password === undefined ? {} : { password };
+    const redis = new Redis(port, '127.0.0.1', { ...given, lazyConnect: true, retryStrategy: () => null });
     redis.on('error', () => undefined);
     const up = await redis.connect().then(
       () => true,

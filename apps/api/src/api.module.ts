@@ -8,6 +8,7 @@ import { CirclesController } from './circles.controller.js';
 import { GuildBoardsController } from './guild-boards.controller.js';
 import { GuildsController } from './guilds.controller.js';
 import { HistoryController } from './history.controller.js';
+import { FailureLog } from './http/failure-log.js';
 import { IdentityGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RouteTable } from './http/route-table.js';
@@ -38,6 +39,7 @@ import { WindowsController } from './windows.controller.js';
   ],
   providers: [
     RouteTable,
+    FailureLog,
     { provide: APP_GUARD, useClass: IdentityGuard },
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],

@@ -15,12 +15,16 @@ import { Body, Controller, Headers, HttpCode, Param, Post, Req, UseGuards } from
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { FailureLog } from './http/failure-log.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, NoParametersGuard, waitSecondsOf } from './http/parameters.js';
 
 @Controller('v1')
 export class ScoresController {
-  constructor(private readonly commands: CommandBus) {}
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly failures: FailureLog,
+  ) {}
 
   @Post('boards/:board/scores')
   @ApiOperation({ operationId: 'submitScore' })
@@ -47,13 +51,14 @@ export class ScoresController {
     @CurrentIdentity() identity: Identity,
     @Headers('idempotency-key') idempotencyKey: string | undefined,
     @Headers('prefer') prefer: string | undefined,
-    @Req() { url }: FastifyRequest,
+    @Req() request: FastifyRequest,
   ): Promise<{ results: (SubmissionResult | { problem: Problem })[] }> {
     assertIdentified(identity);
     if (idempotencyKey !== undefined) throw refusalOfBatchKey();
     const submissions = parseBatch(body).map(parsed);
     const results = await this.commands.execute(new SubmitScoresCommand(identity, submissions, waitSecondsOf(prefer)));
-    const path = url.split('?')[0];
+    const path = request.url.split('?')[0];
+    for (const result of results) if (result instanceof LadderError) this.failures.note(request, result);
     return {
       results: results.map((result, index) =>
         result instanceof LadderError ? { problem: result.toProblem(`${path}#/submissions/${index}`) } : result,

@@ -29,6 +29,11 @@ export interface EntryChanged {
    * opened. It travels with the entries, so that whoever has passed it has applied all that came before.
    */
   filledGeneration?: number;
+  /**
+   * W3C trace context of the submission that it came of, when that is traced; absent: nothing to follow. It stands last,
+   * so that whoever passes the JSON on can find it without reading the rest.
+   */
+  traceparent?: string;
 }
 
 /** A board was created, redefined, reset or deleted, or its windows changed; written once in every lane. */

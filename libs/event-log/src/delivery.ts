@@ -14,6 +14,8 @@ export interface StoredRecord {
   payload: string;
   /** When the ledger wrote it, Unix ms. */
   createdAtMs: number;
+  /** W3C trace context that the log gave it on its way; absent: that of the event, if any. */
+  traceparent?: string;
 }
 
 /** Keeps a record that fails by itself; keeping it again changes nothing. */
@@ -120,8 +122,18 @@ export function toLogBatch(records: readonly StoredRecord[]): LogBatch {
   return { lane: records[0]!.lane, records: records.map(toLogRecord) };
 }
 
-function toLogRecord({ lane, position, topic, key, payload, createdAtMs }: StoredRecord): LogRecord {
+function toLogRecord({ lane, position, topic, key, payload, createdAtMs, traceparent }: StoredRecord): LogRecord {
   const event = JSON.parse(payload) as LogRecord['event'] | null;
   if (event?.type !== topic) throw new Error(`The payload is no event of the topic "${topic}".`);
-  return { topic: topic as Topic, lane, position, writtenAtMs: createdAtMs, key, event };
+  const record: LogRecord = { topic: topic as Topic, lane, position, writtenAtMs: createdAtMs, key, event };
+  const context = traceparent ?? (event.type === 'entry-changed' ? event.traceparent : undefined);
+  if (context !== undefined) record.traceparent = context;
+  return record;
 }
+
+/** What the JSON of a traced event ends with; a traceparent that is not sampled is never carried. */
+const TRACED_END = /"traceparent":"(00-[0-9a-f]{32}-[0-9a-f]{16}-01)"\}$/;
+
+/** The trace context that the payload of a record carries, read without parsing it. */
+export const traceparentOf = ({ payload }: Pick<StoredRecord, 'payload'>): string | undefined =>
+  payload.endsWith('-01"}') ? TRACED_END.exec(payload.slice(-80))?.[1] : undefined;

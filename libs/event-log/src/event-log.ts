@@ -10,6 +10,8 @@ export interface LogRecord {
   writtenAtMs: number;
   key: string;
   event: LadderEvent;
+  /** W3C trace context of what brought the event here; absent: it is not traced. */
+  traceparent?: string;
 }
 
 /** Records of one lane, in order. */

@@ -140,5 +140,6 @@ function toStored(topic: Topic, lane: number, message: KafkaMessage): StoredReco
     createdAtMs: Number(message.headers?.writtenAtMs?.toString() ?? message.timestamp),
     key: message.key?.toString() ?? '',
     payload: message.value?.toString() ?? 'null',
+    ...(message.headers?.traceparent !== undefined && { traceparent: String(message.headers.traceparent) }),
   };
 }

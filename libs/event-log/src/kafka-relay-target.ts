@@ -1,5 +1,6 @@
-import { nowMs } from '@laddercast/platform';
+import { isTracing, nowMs, traced, type OpenSpan } from '@laddercast/platform';
 import kafkajs, { type Kafka, type Message, type Producer } from 'kafkajs';
+import { traceparentOf } from './delivery.js';
 import { connectKafka, KAFKA_RETRY, topicName, type KafkaOptions } from './kafka-connection.js';
 import { reasonOf } from './log-line.js';
 import { RelayTarget } from './outbox-relay.js';
@@ -27,7 +28,11 @@ export class KafkaRelayTarget extends RelayTarget {
   }
 
   override async append(records: readonly OutboxRecord[]): Promise<void> {
-    for (const chunk of chunksOf(records)) await this.send(chunk);
+    for (const chunk of chunksOf(records)) {
+      const parents = isTracing() ? chunk.flatMap((record) => traceparentOf(record) ?? []) : [];
+      const attributes = { 'laddercast.lane': chunk[0]!.lane, 'messaging.batch.message_count': chunk.length };
+      await traced('relay to kafka', { parents, kind: 'producer', attributes }, (span) => this.send(chunk, span));
+    }
   }
 
   override async close(): Promise<void> {
@@ -36,12 +41,12 @@ export class KafkaRelayTarget extends RelayTarget {
     await producer?.then((one) => one.disconnect()).catch(() => undefined);
   }
 
-  private async send(records: readonly OutboxRecord[]): Promise<void> {
+  private async send(records: readonly OutboxRecord[], span: OpenSpan | null): Promise<void> {
     this.producer ??= this.connect();
     const producing = this.producer;
     try {
       const producer = await producing;
-      await producer.sendBatch({ acks: -1, topicMessages: this.toTopicMessages(records) });
+      await producer.sendBatch({ acks: -1, topicMessages: this.toTopicMessages(records, span) });
     } catch (error) {
       if (RECORD_FAULTS.has(protocolTypeOf(error))) throw error;
       // A producer that failed may have lost count of its sequence numbers: the next try begins with a new one.
@@ -62,14 +67,24 @@ export class KafkaRelayTarget extends RelayTarget {
     return producer;
   }
 
-  private toTopicMessages(records: readonly OutboxRecord[]): { topic: string; messages: Message[] }[] {
+  private toTopicMessages(
+    records: readonly OutboxRecord[],
+    span: OpenSpan | null,
+  ): { topic: string; messages: Message[] }[] {
     const byTopic = new Map<string, Message[]>();
-    for (const { topic, lane, position, key, payload, createdAtMs } of records) {
+    for (const record of records) {
+      const { topic, lane, position, key, payload, createdAtMs } = record;
+      const context = span === null ? undefined : contextAfter(record, span);
       const message: Message = {
         key,
         value: payload,
         partition: lane,
-        headers: { position: String(position), lane: String(lane), writtenAtMs: String(createdAtMs) },
+        headers: {
+          position: String(position),
+          lane: String(lane),
+          writtenAtMs: String(createdAtMs),
+          ...(context !== undefined && { traceparent: context }),
+        },
         // Brokers refuse records from the future.
         timestamp: String(Math.min(createdAtMs, nowMs())),
       };
@@ -82,6 +97,12 @@ export class KafkaRelayTarget extends RelayTarget {
       messages,
     }));
   }
+}
+
+/** The relay's span in the trace of a record. */
+function contextAfter(record: OutboxRecord, span: OpenSpan): string | undefined {
+  const own = traceparentOf(record);
+  return own === undefined ? undefined : (span.traceparentAfter(own) ?? own);
 }
 
 function* chunksOf(records: readonly OutboxRecord[]): Generator<OutboxRecord[]> {

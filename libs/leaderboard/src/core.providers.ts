@@ -1,4 +1,5 @@
 import { Authenticator, PlayerTokens, SigningKeys } from '@laddercast/commands';
+import { EventLog } from '@laddercast/event-log';
 import {
   AllLanes,
   ApiKeyStore,
@@ -12,6 +13,7 @@ import {
   Lanes,
   PostgresDatabase,
   ScopeCatalog,
+  unsafeDatabaseSettings,
   WindowCatalog,
 } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
@@ -29,11 +31,13 @@ import {
   RedisRankProjection,
   RedisSketchStore,
   RedisSnapshotStore,
+  RedisTraceNotes,
   SketchBuilder,
   SketchCache,
   SketchStore,
   SnapshotStore,
   StandingsRanks,
+  TraceNotes,
 } from '@laddercast/projections';
 import { EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
@@ -41,6 +45,7 @@ import { circleReadingProviders } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
 import { layoutProviders } from './layout.providers.js';
 import { peopleProviders } from './people.providers.js';
+import { Readiness } from './readiness.js';
 import { windowProviders } from './window.providers.js';
 
 /** One that the lane's writer keeps, and one for what is written in the lane beside runs. */
@@ -48,14 +53,28 @@ const CONNECTIONS_PER_LANE = 2;
 /** Connections beside those of the lanes. */
 const POOL_SPARE = 10;
 
-async function openDatabase({ DATABASE_URL, LEDGER_LANES }: Environment): Promise<PostgresDatabase> {
+async function openDatabase(environment: Environment): Promise<PostgresDatabase> {
+  const { DATABASE_URL, LEDGER_LANES } = environment;
   const database = new PostgresDatabase({
     url: DATABASE_URL,
     poolMax: CONNECTIONS_PER_LANE * LEDGER_LANES + POOL_SPARE,
   });
   await database.open({ migrate: true });
   await fixLanes(database, LEDGER_LANES);
+  await assertKeepsCommits(database, environment);
   return database;
+}
+
+/** @throws where commits that were answered could be lost, and nobody said that this may be */
+async function assertKeepsCommits(database: PostgresDatabase, environment: Environment): Promise<void> {
+  const unsafe = await unsafeDatabaseSettings(database);
+  if (unsafe.length === 0) return;
+  const what = `PostgreSQL runs with ${unsafe.join(', ')}: a crash can take back scores that were answered.`;
+  const log = new Logger('postgres');
+  if (environment.DATABASE_MAY_FORGET === 'true') return log.log(what);
+  if (environment.NODE_ENV !== 'production') return log.warn(what);
+  await database.close();
+  throw new Error(`${what} Set them on, or DATABASE_MAY_FORGET=true where that is meant.`);
 }
 
 async function connectRedis({ REDIS_URL }: Environment, database: PostgresDatabase): Promise<RedisConnection> {
@@ -129,6 +148,16 @@ export const coreProviders: Provider[] = [
   },
   { provide: RedisConnection, inject: [Environment, PostgresDatabase], useFactory: connectRedis },
   {
+    provide: Readiness,
+    inject: [PostgresDatabase, RedisConnection, ProjectionWatch, { token: EventLog, optional: true }],
+    useFactory: (
+      database: PostgresDatabase,
+      redis: RedisConnection,
+      watch: ProjectionWatch,
+      eventLog: EventLog | undefined,
+    ) => new Readiness({ database, redis, watch, eventLog: eventLog ?? null }),
+  },
+  {
     provide: CommittedPositions,
     inject: [PostgresDatabase],
     useFactory: (database: PostgresDatabase) => new LedgerCommittedPositions(database),
@@ -158,6 +187,11 @@ export const coreProviders: Provider[] = [
       const log = new Logger('redis');
       return new RedisSnapshotStore(redis, (error) => log.warn(`Snapshots: ${error.message}`));
     },
+  },
+  {
+    provide: TraceNotes,
+    inject: [RedisConnection],
+    useFactory: (redis: RedisConnection) => new RedisTraceNotes(redis),
   },
   {
     provide: SketchStore,

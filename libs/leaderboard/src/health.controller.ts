@@ -1,18 +1,13 @@
-import { PostgresDatabase } from '@laddercast/ledger';
-import { RedisConnection } from '@laddercast/projections';
-import { sleep } from '@laddercast/platform';
 import { Controller, Get, Inject, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { Readiness, type ReadinessReport } from './readiness.js';
 import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
-
-const ANSWER_WITHIN_MS = 2000;
 
 /** Whether each thing that a process needs answers now. */
 @Controller('health')
 export class HealthController {
   constructor(
-    private readonly database: PostgresDatabase,
-    private readonly redis: RedisConnection,
+    private readonly readiness: Readiness,
     @Optional() @Inject(ScoreIntakeLifecycle) private readonly scoreIntake: ScoreIntakeLifecycle | null,
   ) {}
 
@@ -22,25 +17,20 @@ export class HealthController {
   }
 
   @Get('ready')
-  async ready(
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<{ status: 'ok' | 'missing'; missing: string[]; notes?: string[] }> {
-    const [postgresql, redis] = await Promise.all([within(this.databaseAnswers()), within(this.redis.answers())]);
-    const missing = [...(postgresql ? [] : ['postgresql']), ...(redis ? [] : ['redis'])];
-    if (missing.length > 0) void reply.status(503);
-    const stands = this.scoreIntake?.stands;
-    const notes = stands ? { notes: [`in.scores is not read: ${stands}`] } : {};
-    return { status: missing.length > 0 ? 'missing' : 'ok', missing, ...notes };
+  async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<ReadinessReport & { notes?: string[] }> {
+    const report = await this.readiness.look();
+    if (report.missing.length > 0) void reply.status(503);
+    const notes = this.notesOn(report);
+    return { ...report, ...(notes.length > 0 && { notes }) };
   }
 
-  private databaseAnswers(): Promise<boolean> {
-    return this.database.query('SELECT 1').then(
-      () => true,
-      () => false,
-    );
+  /** What stands still, while requests are answered all the same. */
+  private notesOn({ components }: ReadinessReport): string[] {
+    const stands = this.scoreIntake?.stands;
+    return [
+      ...(stands ? [`in.scores is not read: ${stands}`] : []),
+      ...(components['kafka']?.state === 'missing' ? ['Kafka does not answer: ranks wait, submissions go on'] : []),
+      ...(components['ranks']?.state === 'recovering' ? ['ranks are being brought back from PostgreSQL'] : []),
+    ];
   }
 }
-
-/** What does not answer in time counts as missing: a hung server holds its connections open. */
-const within = (check: Promise<boolean>): Promise<boolean> =>
-  Promise.race([check, sleep(ANSWER_WITHIN_MS).then(() => false)]);

@@ -1,4 +1,13 @@
-import { Environment, EnvironmentError, loadEnvironment } from '@laddercast/platform';
+import type { IncomingMessage } from 'node:http';
+import {
+  Environment,
+  EnvironmentError,
+  loadEnvironment,
+  redactSecrets,
+  requestIdOf,
+  startTracing,
+  stopTracing,
+} from '@laddercast/platform';
 import { createLiveAdapter } from '@laddercast/realtime';
 import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -9,6 +18,7 @@ import { SagaServer } from '@laddercast/sagas';
 import { Logger } from 'nestjs-pino';
 import type { Role } from './leaderboard.lifecycle.js';
 import { MetricsServer } from './metrics-server.js';
+import { watchRequests } from './request-scope.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
@@ -35,17 +45,19 @@ export async function startApp(description: AppDescription): Promise<void> {
   } catch (error) {
     const reason =
       error instanceof EnvironmentError ? error.message : `${description.name} cannot start: ${reasonOf(error)}`;
-    process.stderr.write(`${reason}\n`);
+    process.stderr.write(`${redactSecrets(reason)}\n`);
     process.exit(1);
   }
 }
 
 async function start(description: AppDescription, environment: Environment): Promise<void> {
+  await startTracing(environment, description.name);
   const app = await createApp(description, environment);
   const metrics = new MetricsServer();
   stopOnSignal(async () => {
     await metrics.close();
     await app.close();
+    await stopTracing();
   });
   await app.init();
   await app.startAllMicroservices();
@@ -61,6 +73,8 @@ export async function createApp(
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     bodyLimit: environment.BODY_BYTES_MAX,
+    requestIdHeader: false,
+    genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers),
     ...(description.frameworkErrors ? { frameworkErrors: description.frameworkErrors } : {}),
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
     forceCloseConnections: 'idle',
@@ -72,6 +86,7 @@ export async function createApp(
     abortOnError: false,
   });
   app.useLogger(app.get(Logger));
+  watchRequests(app.getHttpAdapter().getInstance());
   await description.prepare?.(app, environment);
   if (description.roles.includes('gateway')) app.useWebSocketAdapter(createLiveAdapter(app));
   if (description.roles.includes('projector')) {
@@ -93,7 +108,7 @@ function stopOnSignal(stop: () => Promise<void>): void {
       stop().then(
         () => process.exit(0),
         (error: unknown) => {
-          process.stderr.write(`The stop failed: ${reasonOf(error)}\n`);
+          process.stderr.write(`The stop failed: ${redactSecrets(reasonOf(error))}\n`);
           process.exit(1);
         },
       );

@@ -198,7 +198,9 @@ export class BatchFold {
         ...(left.length > 0 && { leftScopes: left }),
       };
     });
-    this.events.push({ type: 'entry-changed', boardUid: board.uid, playerId, version: position, changes });
+    const event: EntryChanged = { type: 'entry-changed', boardUid: board.uid, playerId, version: position, changes };
+    if (write.traceparent !== undefined) event.traceparent = write.traceparent;
+    this.events.push(event);
   }
 
   /** Where entries have no lifetime it is enough that one is marked when it begins. */

@@ -1,3 +1,4 @@
+export * from './database-checks.js';
 export * from './postgres-database.js';
 export * from './postgres-errors.js';
 export * from './api-key-store.js';

@@ -1,5 +1,5 @@
 import { LadderError } from '@laddercast/domain';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import { rollBack, type PostgresDatabase } from './postgres-database.js';
@@ -19,6 +19,8 @@ export interface PendingWrite {
   write: LedgerWrite;
   expiresAtMs: number;
   unsettled: boolean;
+  /** From here to the commit; null: not traced. */
+  span: OpenSpan | null;
   resolve(receipt: LedgerReceipt): void;
   reject(error: unknown): void;
 }
@@ -58,8 +60,11 @@ export class LaneWriter {
         },
       );
     }
+    const span = startSpan('ledger commit');
+    const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
     return new Promise((resolve, reject) => {
-      this.queue.push({ write, expiresAtMs: monotonicMs() + WRITE_DEADLINE_MS, unsettled: false, resolve, reject });
+      const expiresAtMs = monotonicMs() + WRITE_DEADLINE_MS;
+      this.queue.push({ write: traced, expiresAtMs, unsettled: false, span, resolve, reject });
       this.running ??= this.drain();
     });
   }
@@ -93,6 +98,9 @@ export class LaneWriter {
       this.connection ??= await this.database.dedicatedConnection();
       const results = await transaction.run(this.connection);
       if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);
+      for (const { span } of batch) {
+        span?.set({ 'laddercast.lane': this.options.lane, 'laddercast.commit.submissions': batch.length });
+      }
       batch.forEach((pending, index) => settle(pending, results[index]!));
     } catch (error) {
       if (this.connection) await rollBack(this.connection, error);
@@ -108,7 +116,7 @@ export class LaneWriter {
     const now = monotonicMs();
     const isAlive = (pending: PendingWrite): boolean => {
       if (pending.expiresAtMs > now) return true;
-      pending.reject(unavailable(pending, cause));
+      fail(pending, unavailable(pending, cause));
       return false;
     };
     const alive = batch.filter(isAlive);
@@ -122,7 +130,7 @@ export class LaneWriter {
   /** One bad row never fails its batch: halves are tried until it stands alone. */
   private async bisect(batch: PendingWrite[], error: unknown): Promise<void> {
     if (batch.length === 1) {
-      batch[0]!.reject(error);
+      fail(batch[0]!, error);
       return;
     }
     const middle = batch.length >> 1;
@@ -132,8 +140,14 @@ export class LaneWriter {
 }
 
 function settle(pending: PendingWrite, result: WriteResult): void {
-  if ('error' in result) pending.reject(result.error);
-  else pending.resolve(result.receipt);
+  if ('error' in result) return fail(pending, result.error);
+  pending.span?.end();
+  pending.resolve(result.receipt);
+}
+
+function fail(pending: PendingWrite, error: unknown): void {
+  pending.span?.end(error);
+  pending.reject(error);
 }
 
 function unavailable(pending: PendingWrite, cause: unknown): LadderError {

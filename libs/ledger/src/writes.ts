@@ -21,6 +21,8 @@ export interface SubmitWrite {
   bodySha256: Buffer;
   /** What speaks against the run: it is refused with this, unless its id was counted before. */
   refusal: LadderError | null;
+  /** W3C trace context that its event carries; absent: it is not traced. */
+  traceparent?: string;
 }
 
 /** An operator's hand: removes a player's entry from the running windows, or sets it whatever the operator. */
@@ -31,6 +33,8 @@ export interface OverrideWrite {
   /** null removes the entry. */
   entry: { score: number; columns: number[] } | null;
   audit: AuditRecord;
+  /** As of a {@link SubmitWrite}. */
+  traceparent?: string;
 }
 
 export type LedgerWrite = SubmitWrite | OverrideWrite;

@@ -3,6 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import {
   IsIn,
   IsInt,
+  IsNumber,
   IsOptional,
   IsString,
   Matches,
@@ -26,8 +27,9 @@ function Setting(doc: string, example = ''): PropertyDecorator {
   return (_target, name) => void documented.push({ name: String(name), doc, example });
 }
 
-/** An integer setting: text from the environment becomes a number, anything else stays as it is and is reported. */
-const asInteger = (text: unknown): unknown => (typeof text === 'string' && /^-?\d+$/.test(text) ? Number(text) : text);
+/** A numeric setting: text from the environment becomes a number, anything else stays as it is and is reported. */
+const asNumber = (text: unknown): unknown =>
+  typeof text === 'string' && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 
 /** All settings of a process. They are read once, validated together, and never change while it runs. */
 export class Environment {
@@ -181,6 +183,26 @@ export class Environment {
   @Setting('production: no admin key is ever made up.')
   @IsString()
   NODE_ENV = 'development';
+
+  @Setting(
+    'true: start on a PostgreSQL that may forget commits in a crash (fsync, full_page_writes or synchronous_commit off). Else such a server is refused in production, and elsewhere warned of.',
+  )
+  @IsIn(['true', 'false'])
+  DATABASE_MAY_FORGET: 'true' | 'false' = 'false';
+
+  @Setting(
+    'Where traces go: the address of an OpenTelemetry collector (OTLP over HTTP, JSON), without /v1/traces. Without it nothing is traced.',
+    'http://127.0.0.1:4318',
+  )
+  @IsOptional()
+  @Matches(/^https?:\/\/[^\s?#]+$/, { message: 'OTEL_EXPORTER_OTLP_ENDPOINT must begin with http:// or https://' })
+  OTEL_EXPORTER_OTLP_ENDPOINT?: string;
+
+  @Setting('How many of the requests without a traceparent are traced, 0 to 1; one with a traceparent says it itself.')
+  @IsNumber()
+  @Min(0)
+  @Max(1)
+  OTEL_TRACES_SAMPLER_ARG = 0.01;
 }
 
 /** Thrown when settings are wrong; its message lists every fault, one a line. */
@@ -196,7 +218,7 @@ export function loadEnvironment(source: Record<string, string | undefined> = pro
   for (const { name } of documented) {
     const text = source[name];
     if (text === undefined || text === '') continue;
-    given[name] = typeof defaults[name] === 'number' ? asInteger(text) : text;
+    given[name] = typeof defaults[name] === 'number' ? asNumber(text) : text;
   }
   const settings = plainToInstance(Environment, given);
   const faults = validateSync(settings).flatMap((fault) => Object.values(fault.constraints ?? {}));

@@ -47,4 +47,9 @@ export const metrics = {
     help: 'Keys and tokens that were refused, by reason; unavailable: they could not be checked.',
     labelNames: ['reason'] as const,
   }),
+  spansDropped: new Counter({
+    name: 'laddercast_spans_dropped_total',
+    help: 'Spans of traces that were not kept: the queue was full (queue), or the collector did not take them (export).',
+    labelNames: ['reason'] as const,
+  }),
 };

@@ -1,6 +1,8 @@
 import { Command } from '@nestjs/cqrs';
 import type { Announcement } from './announcements.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
+import type { ListRef } from './snapshot-store.js';
+import type { TraceNote } from './trace-notes.js';
 
 /** Brings one shard of one list up to the changes given. */
 export class ApplyEntriesCommand extends Command<{ applied: number }> {
@@ -11,6 +13,13 @@ export class ApplyEntriesCommand extends Command<{ applied: number }> {
     /** When the list's keys may go, Unix ms; null for ever. */
     readonly keepUntilMs: number | null,
   ) {
+    super();
+  }
+}
+
+/** Leads the traces of changes that are about to be applied on to who publishes them. */
+export class LeaveTraceNotesCommand extends Command<void> {
+  constructor(readonly notes: readonly { list: ListRef; note: TraceNote }[]) {
     super();
   }
 }

@@ -20,6 +20,7 @@ export class ProjectionWatch {
   private readonly stopped = new AbortController();
   private readonly committedKnown = new Map<number, number>();
   private isWhole = true;
+  private behind: readonly number[] = [];
 
   constructor(
     private readonly marks: Pick<RankProjection, 'readMark'>,
@@ -45,10 +46,17 @@ export class ProjectionWatch {
     });
   }
 
+  /** Lanes of which entries were missing at the last look. */
+  get lanesBehind(): readonly number[] {
+    return this.behind;
+  }
+
   /** A mark that cannot be read changes nothing: then the shards cannot be read either. */
   async look(): Promise<void> {
     const found = await Promise.all(this.lanes.map((lane) => this.isLaneWhole(lane))).catch(() => null);
-    if (found) this.isWhole = found.every(Boolean);
+    if (!found) return;
+    this.behind = this.lanes.filter((_, index) => !found[index]);
+    this.isWhole = this.behind.length === 0;
   }
 
   private async watch(wake: (listener: () => void) => () => void): Promise<void> {

@@ -1,8 +1,9 @@
 import { LadderError } from '@laddercast/domain';
-import { backoffMs } from '@laddercast/platform';
+import { backoffMs, sleep } from '@laddercast/platform';
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { slotOf } from './redis-keys.js';
 import type { ScriptCall } from './redis-scripts.js';
+import { slotsByOwner } from './redis-slots.js';
 
 export interface RedisConnectionOptions {
   /** One address, or nodes of one cluster separated by commas. */
@@ -79,6 +80,29 @@ export class RedisConnection {
     const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
     const pongs = await Promise.allSettled(nodes.map((node) => node.ping()));
     return this.isReady && pongs.length > 0 && pongs.every(({ status }) => status === 'fulfilled');
+  }
+
+  /**
+   * Every master by the slots that it serves (`all` for a single server), and whether it answers within `ms`; none while a
+   * cluster's slots are not known.
+   */
+  async masterStates(ms: number): Promise<{ slots: string; answers: boolean }[]> {
+    const ask = async (node: Redis): Promise<boolean> => {
+      const answered = node.ping().then(
+        () => this.isReady,
+        () => false,
+      );
+      return Promise.race([answered, sleep(ms).then(() => false)]);
+    };
+    if (!(this.client instanceof Cluster)) return [{ slots: 'all', answers: await ask(this.client) }];
+    const nodes = new Map(this.client.nodes('all').map((node) => [`${node.options.host}:${node.options.port}`, node]));
+    const owned = slotsByOwner(this.client.slots);
+    return Promise.all(
+      [...owned].map(async ([owner, slots]) => {
+        const node = nodes.get(owner);
+        return { slots, answers: node !== undefined && (await ask(node)) };
+      }),
+    );
   }
 
   /**

@@ -93,6 +93,9 @@ export const droppedKeys = (list: RankList, shard: number): string[] => [
 export const snapshotKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:s`;
 export const deltasKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:d`;
 
+/** Notes of traced changes that are on their way into a list. */
+export const tracesKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:t`;
+
 /** The newest sketch of a list, with the generation and version that it is of. */
 export const sketchKey = (list: ListRef): string => `{${list.boardUid}.${list.windowUid}.${list.scope}}:q`;
 

@@ -87,6 +87,8 @@ export interface RankDelta {
   ownStyle?: RankStyle;
   /** Their ranks are ordinal. */
   changes: RowChange[];
+  /** W3C trace contexts of changes that it shows, where they are traced. */
+  traces?: string[];
 }
 
 /** The most deltas kept for `resume`. */

@@ -10,7 +10,7 @@ export interface SnapshotAdvance {
 
 /** The snapshot after a delta that follows it. */
 export function applyDelta(snapshot: RankSnapshot, delta: RankDelta): RankSnapshot {
-  const { previousSeq: _previousSeq, changes, ...head } = delta;
+  const { previousSeq: _previousSeq, traces: _traces, changes, ...head } = delta;
   return { ...head, entries: applyChanges(snapshot.entries, changes) };
 }
 

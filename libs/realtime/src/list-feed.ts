@@ -1,5 +1,5 @@
 import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
+import { isTracing, nowMs, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import {
   advanceSnapshot,
@@ -15,6 +15,7 @@ import type { LiveSubscription } from './live-subscription.js';
 import { PlayerRows, type PlayerWatch } from './player-rows.js';
 import { RangeRows, type RangeWatch } from './range-rows.js';
 import { RateLimitedLog } from './rate-limited-log.js';
+import type { SharedFrame } from './shared-frame.js';
 import { refOf, type SnapshotTick } from './snapshot-tick.js';
 import { sendToAll, TopChannel } from './top-channel.js';
 import type { WatchBudget } from './watch-budget.js';
@@ -286,9 +287,10 @@ export class ListFeed implements WatchedList {
       this.state = advance.snapshot;
       // First every channel, then the sending: a reader that catches up in between is given one state of all.
       const frames = [...this.tops.values()].map((channel) => channel.advance(advance.snapshot, advance.deltas));
+      const traces = isTracing() ? (advance.deltas ?? []).flatMap((delta) => delta.traces ?? []) : [];
       for (const [index, channel] of [...this.tops.values()].entries()) {
         const frame = frames[index];
-        if (frame) sendToAll(channel.subscribers, frame);
+        if (frame) sendTraced(channel, frame, traces);
       }
     }
     // Also without news: those whose last reading failed are still behind.
@@ -308,4 +310,12 @@ export class ListFeed implements WatchedList {
     );
     return result;
   }
+}
+
+/** Sends a channel's frame to its subscribers, inside the traces of the changes that it shows. */
+function sendTraced({ subscribers }: TopChannel, frame: SharedFrame, parents: readonly string[]): void {
+  const span = parents.length === 0 || subscribers.size === 0 ? null : startSpan('socket frame', { parents });
+  sendToAll(subscribers, frame);
+  span?.set({ 'laddercast.subscribers': subscribers.size, 'laddercast.frame': frame.type });
+  span?.end();
 }

@@ -22,6 +22,8 @@ const REFUSED_MAX = 1000;
  */
 export class LiveSocket {
   readonly subscriptions = new Map<string, LiveSubscription>();
+  /** Of the request that opened it: names the socket in logs. */
+  requestId: string | undefined;
   private who: Identity = { kind: 'anonymous' };
   private key: string | null = null;
   private behindSinceMs: number | null = null;

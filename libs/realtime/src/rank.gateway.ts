@@ -11,7 +11,7 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/
 import { malformedCredentials } from '@laddercast/commands';
 import { LadderError } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { requestIdOf, sleep } from '@laddercast/platform';
 import type { WebSocket } from 'ws';
 import { LiveFeeds } from './live-feeds.js';
 import { idOf, type RefusedMessage } from './live-messages.js';
@@ -94,6 +94,7 @@ export class RankGateway
   handleConnection(client: WebSocket, request: IncomingMessage): void {
     const { options, stats } = this.subscriptions;
     const socket = new LiveSocket(client, request.socket, options, stats);
+    socket.requestId = requestIdOf(request.headers);
     if (this.sockets.size >= options.socketsMax) {
       socket.error(new LadderError('OVERLOADED', 'This gateway has as many connections as it takes; try another.'));
       return socket.close(CLOSE.TRY_LATER, 'too many connections');
@@ -146,7 +147,7 @@ export class RankGateway
   private answer(client: WebSocket, id: string | undefined, work: (socket: LiveSocket) => Promise<void>): void {
     const socket = this.sockets.get(client);
     if (!socket) return;
-    const tell = (error: unknown): void => socket.error(asLadderError(error), id);
+    const tell = (error: unknown): void => socket.error(asLadderError(error, socket.requestId), id);
     try {
       socket.enqueue(async () => {
         if (socket.isOpen) await work(socket).catch(tell);
@@ -161,7 +162,7 @@ export class RankGateway
       const token = tokenOf(request);
       if (token !== null) await this.subscriptions.authenticate(socket, token);
     } catch (error) {
-      const problem = asLadderError(error);
+      const problem = asLadderError(error, socket.requestId);
       if (problem.code === 'UNAUTHENTICATED') return turnAway(socket, problem);
       socket.error(problem);
       socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');

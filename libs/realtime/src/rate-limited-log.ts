@@ -13,7 +13,8 @@ export class RateLimitedLog {
     this.log = new Logger(context);
   }
 
-  warn(kind: string, error: unknown): void {
+  /** @param names what the line says beside */
+  warn(kind: string, error: unknown, names: object = {}): void {
     const now = monotonicMs();
     const known = this.kinds.get(kind);
     if (known && now - known.writtenAtMs < EVERY_MS) {
@@ -23,6 +24,7 @@ export class RateLimitedLog {
     if (this.kinds.size >= KINDS_MAX) this.kinds.clear();
     const more = known?.left ? ` (and ${known.left} more in between)` : '';
     this.kinds.set(kind, { writtenAtMs: now, left: 0 });
-    this.log.warn(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}${more}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.log.warn({ ...names, err: error, msg: `${kind}: ${reason}${more}` });
   }
 }

@@ -1,6 +1,6 @@
 import { Authenticator } from '@laddercast/commands';
 import { WindowCatalog } from '@laddercast/ledger';
-import { Announcements, SketchBuilder, SketchStore, SnapshotStore } from '@laddercast/projections';
+import { Announcements, SketchBuilder, SketchStore, SnapshotStore, TraceNotes } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
 import { LiveFeeds } from './live-feeds.js';
@@ -17,8 +17,9 @@ import { WatchBudget } from './watch-budget.js';
 
 const snapshotTick: Provider = {
   provide: SnapshotTick,
-  inject: [SnapshotStore, EntryDetails],
-  useFactory: (store: SnapshotStore, details: EntryDetails) => new SnapshotTick(store, details),
+  inject: [SnapshotStore, EntryDetails, { token: TraceNotes, optional: true }],
+  useFactory: (store: SnapshotStore, details: EntryDetails, notes: TraceNotes | undefined) =>
+    new SnapshotTick(store, details, notes),
 };
 
 /** What a process that ticks lists provides; {@link TickSlots} comes from outside. Call `start()` and `stop()` on the publishers. */

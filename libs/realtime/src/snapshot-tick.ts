@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { diffRows, LadderError } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import { sharedRanksOf, type ListRef, type RankSnapshot, type SnapshotStore } from '@laddercast/projections';
+import {
+  sharedRanksOf,
+  type ListRef,
+  type RankDelta,
+  type RankSnapshot,
+  type SnapshotStore,
+  type TraceNotes,
+} from '@laddercast/projections';
 import { styleToRead, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { publishTraced, tracesInto, type TickTraces } from './tick-traces.js';
 
 /** A snapshot as it is stored. */
 export interface TickedSnapshot extends RankSnapshot {
@@ -30,9 +38,11 @@ export interface TickOptions {
 
 /** One step of a list's history: reads the top, and publishes what changed since the snapshot before. */
 export class SnapshotTick {
+  /** @param traceNotes where traced changes are noted; without it no trace leads on to a delta */
   constructor(
     private readonly store: SnapshotStore,
     private readonly details: EntryDetails,
+    private readonly traceNotes: TraceNotes | null = null,
   ) {}
 
   /** Names or listings changed: what is remembered of these players (or guilds) is old; null: of all. */
@@ -61,13 +71,14 @@ export class SnapshotTick {
       const { listVersion } = await resolved.ranks.total(resolved.list);
       if (listVersion === last.listVersion) return last;
     }
+    const traces = await tracesInto(ref, this.traceNotes);
     const rows = await this.read(resolved);
     if (isHeld?.()) {
       const detail = 'The standings change over; try again shortly.';
       throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
     }
     if (last !== null && !force && isSame(last, rows)) return last;
-    const published = await this.publish(ref, last, nextSnapshot(last, rows, state.seqFloor));
+    const published = await this.publish(ref, last, nextSnapshot(last, rows, state.seqFloor), traces);
     if (published !== null) return published;
     const winner = await this.store.read(ref);
     if (winner !== null) return winner;
@@ -98,12 +109,22 @@ export class SnapshotTick {
     };
   }
 
-  private async publish(ref: ListRef, last: RankSnapshot | null, next: TickedSnapshot): Promise<TickedSnapshot | null> {
+  private async publish(
+    ref: ListRef,
+    last: RankSnapshot | null,
+    next: TickedSnapshot,
+    traces: TickTraces | null = null,
+  ): Promise<TickedSnapshot | null> {
     const { entries, isPartial: _isPartial, ...head } = next;
     // Whoever asked for no style holds other ranks now: no difference leads there.
     const isContinued = last !== null && last.ownStyle === next.ownStyle;
     const delta = isContinued ? { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) } : null;
-    return (await this.store.publish(ref, last?.seq ?? null, next, delta)) ? next : null;
+    const publish = (one: RankDelta | null): Promise<boolean> => this.store.publish(ref, last?.seq ?? null, next, one);
+    const isWritten =
+      delta !== null && traces !== null && this.traceNotes !== null
+        ? await publishTraced(ref, delta, traces, this.traceNotes, publish)
+        : await publish(delta);
+    return isWritten ? next : null;
   }
 
   private async stored(ref: ListRef): Promise<TickedSnapshot> {

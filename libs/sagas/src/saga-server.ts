@@ -1,4 +1,5 @@
 import { EventLog, type LogBatch, type LogSubscription } from '@laddercast/event-log';
+import { isTracing, traced } from '@laddercast/platform';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { parseSagaPattern } from './saga-pattern.js';
@@ -47,13 +48,21 @@ export class SagaServer extends Server implements CustomTransportStrategy {
     }
     for (const [pattern, handler] of this.messageHandlers) {
       const { group, topics } = parseSagaPattern(pattern);
-      this.subscriptions.push(await this.eventLog.consume(group, topics, (batch) => run(handler, batch)));
+      this.subscriptions.push(await this.eventLog.consume(group, topics, (batch) => run(handler, group, batch)));
     }
   }
 }
 
+/** Each of the batch's sampled events has the saga's work in its trace. */
+function run(handler: MessageHandler, group: string, batch: LogBatch): Promise<void> {
+  if (!isTracing()) return handle(handler, batch);
+  const parents = batch.records.flatMap(({ traceparent }) => traceparent ?? []);
+  const attributes = { 'laddercast.lane': batch.lane, 'messaging.batch.message_count': batch.records.length };
+  return traced(`saga ${group}`, { parents, kind: 'consumer', attributes }, () => handle(handler, batch));
+}
+
 /** A handler that failed resolves, to an observable that errors: only its last value says that it is done. */
-async function run(handler: MessageHandler, batch: LogBatch): Promise<void> {
+async function handle(handler: MessageHandler, batch: LogBatch): Promise<void> {
   const result: unknown = await handler(batch);
   if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });
 }

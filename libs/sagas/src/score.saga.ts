@@ -1,8 +1,17 @@
-import { everyLayout, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
+import { everyLayout, GLOBAL_SCOPE, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
 import type { LogBatch } from '@laddercast/event-log';
 import { BoardCatalog, keptAfterEndMs, WindowCatalog } from '@laddercast/ledger';
-import { nowMs } from '@laddercast/platform';
-import { ApplyEntriesCommand, ChangesByShard, laterOf, MarkLaneCommand } from '@laddercast/projections';
+import { nowMs, traced, type OpenSpan } from '@laddercast/platform';
+import {
+  ApplyEntriesCommand,
+  ChangesByShard,
+  laterOf,
+  LeaveTraceNotesCommand,
+  MarkLaneCommand,
+  TRACE_NOTES_MAX,
+  type ListRef,
+  type TraceNote,
+} from '@laddercast/projections';
 import { Controller, UseFilters } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { SagaFailureFilter } from './saga-failure.filter.js';
@@ -46,9 +55,12 @@ export class ScoreSaga {
   private async write(events: EntryChanged[]): Promise<Map<number, Board | undefined>> {
     const boards = new Map<number, Board | undefined>();
     const sorted = await this.sorted(events, boards);
-    await sorted.apply(async ({ list, shard, changes, keepUntilMs }) => {
-      const command = new ApplyEntriesCommand(list, shard, changes, keepUntilMs);
-      return (await this.commands.execute(command)).applied;
+    await traced('apply entries', {}, async (span) => {
+      if (span !== null) await this.commands.execute(new LeaveTraceNotesCommand(notesOf(events, span)));
+      await sorted.apply(async ({ list, shard, changes, keepUntilMs }) => {
+        const command = new ApplyEntriesCommand(list, shard, changes, keepUntilMs);
+        return (await this.commands.execute(command)).applied;
+      });
     });
     return boards;
   }
@@ -92,4 +104,20 @@ export class ScoreSaga {
     const present = window?.endsAtMs == null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
     return present === null ? keepUntilMs : laterOf(present, keepUntilMs);
   }
+}
+
+/** Where the span's traces go on: the lists of everybody, and those of the scopes. */
+function notesOf(events: readonly EntryChanged[], span: OpenSpan): { list: ListRef; note: TraceNote }[] {
+  const notes: { list: ListRef; note: TraceNote }[] = [];
+  for (const { boardUid, playerId, changes, traceparent: own } of events) {
+    const traceparent = own === undefined ? undefined : span.traceparentAfter(own);
+    if (traceparent === undefined) continue;
+    for (const { windowUid, scopes = [] } of changes) {
+      for (const scope of [GLOBAL_SCOPE, ...scopes]) {
+        if (notes.length >= TRACE_NOTES_MAX) return notes;
+        notes.push({ list: { boardUid, windowUid, scope }, note: { traceparent, playerId } });
+      }
+    }
+  }
+  return notes;
 }

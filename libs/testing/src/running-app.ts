@@ -55,6 +55,8 @@ export async function startApp(app: AppName, installation: Installation): Promis
       BOOTSTRAP_ADMIN_KEY: installation.adminKey,
       JWT_SECRET: installation.jwtSecret,
       LOG_LEVEL: 'warn',
+      // Servers of tests may be set to be quick rather than safe.
+      DATABASE_MAY_FORGET: 'true',
       ...installation.settings,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,5 +11,5 @@ export function answerFrameworkError(failure: FastifyError, request: FastifyRequ
   const error =
     errorOfHttpFailure(failure) ??
     new LadderError('INTERNAL', 'This failed on our side; the log has the details.', {}, { cause: failure });
-  sendProblem(reply.headers(NO_SNIFFING), error, request.raw.url ?? '');
+  sendProblem(reply.headers({ ...NO_SNIFFING, 'X-Request-Id': request.id }), error, request.raw.url ?? '');
 }

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { isDatabaseUnavailable } from '@laddercast/ledger';
-import { Catch, HttpException, Logger, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FailureLog } from './failure-log.js';
 import { RouteTable } from './route-table.js';
 
 /** What Fastify and Nest throw before a controller is reached. */
@@ -18,16 +19,17 @@ const RETRY_AFTER_DEFAULT_SECONDS = 2;
 /** Makes problem+json (RFC 9457) of every failure, and shows nobody a stack trace. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  private readonly log = new Logger('http');
-
-  constructor(private readonly routes: RouteTable) {}
+  constructor(
+    private readonly routes: RouteTable,
+    private readonly failures: FailureLog,
+  ) {}
 
   catch(failure: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const error = this.toLadderError(failure, request);
-    if (error.code === 'INTERNAL') this.log.error({ err: failure, url: request.url.split('?')[0] }, 'request failed');
+    this.failures.note(request, error, failure);
     if (error.code === 'METHOD_NOT_ALLOWED') void reply.header('Allow', this.routes.methodsAt(request.url).join(', '));
     if (error.code !== 'PAYLOAD_TOO_LARGE') return sendProblem(reply, error, request.url);
     // Answered while it still sends, a client would see its connection break instead of the answer.
@@ -118,5 +120,5 @@ export function sendProblem(reply: FastifyReply, error: LadderError, url: string
     .status(error.status)
     .header('Cache-Control', 'no-store')
     .type('application/problem+json; charset=utf-8')
-    .send(JSON.stringify(error.toProblem(url.split('?')[0])));
+    .send(JSON.stringify({ ...error.toProblem(url.split('?')[0]), requestId: reply.request.id }));
 }

@@ -33,7 +33,8 @@ const DESCRIPTION = `Leaderboards that are exact, durable and live.
 
 All bodies are JSON, all times RFC 3339 UTC with milliseconds. Scores are finite IEEE doubles, never rounded. Unknown body
 fields and query parameters are refused, and so is what is not built yet (422 \`NOT_SUPPORTED\`). Every error is RFC 9457
-problem+json with a stable \`code\`; a wrong method is answered 405 with \`Allow\`. Changes are pushed over a WebSocket at
+problem+json with a stable \`code\`; a wrong method is answered 405 with \`Allow\`. Every answer has an
+\`X-Request-Id\`: the one of the request, where that is 1-128 letters, digits or \`_.:+=@/-\`, else a new one. Changes are pushed over a WebSocket at
 \`/v1/live\`, described by \`/asyncapi.json\`.`;
 
 const CONFIG = new DocumentBuilder()

@@ -27,3 +27,12 @@ export function object(properties: Record<string, JsonSchema>, optional: string[
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', additionalProperties: false, required, properties };
 }
+
+/** A problem that also says which request it answers. */
+export const withRequestId = (problem: JsonSchema): JsonSchema => ({
+  ...problem,
+  properties: {
+    ...(problem['properties'] as object),
+    requestId: string('As in the header X-Request-Id: what to ask the operators with. Absent in items of a batch.'),
+  },
+});

@@ -23,7 +23,8 @@ import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-s
 import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
-import { count, list, numbersByName, object, oneOf, ref, score, string, time } from './schema-parts.js';
+import { READINESS_SCHEMA } from './readiness-schema.js';
+import { count, list, numbersByName, object, oneOf, ref, score, string, time, withRequestId } from './schema-parts.js';
 
 const opaqueId = {
   type: 'string',
@@ -159,7 +160,7 @@ const guildName = orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME
 
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
-  Problem: problem,
+  Problem: withRequestId(problem),
   WindowToClose: object({ window: string('A full id such as `season:s1`, or the name of a running window: `daily`.') }),
   ShardsToBound: object(
     {
@@ -390,12 +391,5 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     next: { ...orNull(string()), description: 'The next cursor.' },
   }),
   Liveness: object({ status: oneOf('ok') }),
-  Readiness: object(
-    {
-      status: oneOf('ok', 'missing'),
-      missing: list(string('What does not answer.')),
-      notes: list(string('What stands still, while requests are answered all the same.')),
-    },
-    ['notes'],
-  ),
+  Readiness: READINESS_SCHEMA,
 };

@@ -21,6 +21,20 @@ const proposal = {
   dryRun: true,
 };
 
+const SINCE = '2026-11-20T18:00:00.000Z';
+const UP = { state: 'ok', since: SINCE };
+const GONE = { state: 'missing', since: SINCE, shards: [{ state: 'missing', since: SINCE, slots: 'all' }] };
+const READY = {
+  status: 'ok',
+  missing: [] as string[],
+  components: {
+    postgresql: UP,
+    redis: { ...UP, shards: [{ ...UP, slots: 'all' }] },
+    ranks: UP,
+    schema: { ...UP, version: 'LayoutsAndLimits1763740000000' },
+  },
+};
+
 export const ADMINISTRATION = {
   closeWindow: {
     tag: 'Administration',
@@ -186,11 +200,11 @@ export const ADMINISTRATION = {
     summary: 'Whether the process has what it needs',
     callers: 'anyone',
     answers: {
-      200: { description: 'It has.', schema: 'Readiness', example: { status: 'ok', missing: [] } },
+      200: { description: 'It has.', schema: 'Readiness', example: READY },
       503: {
         description: 'Something is missing.',
         schema: 'Readiness',
-        example: { status: 'missing', missing: ['redis'] },
+        example: { ...READY, status: 'missing', missing: ['redis'], components: { ...READY.components, redis: GONE } },
       },
     },
     errors: [],

@@ -1,0 +1,35 @@
+import type { JsonSchema } from './class-schema.js';
+import { list, object, oneOf, string, time } from './schema-parts.js';
+
+const stateOf = (states: string[], more: Record<string, JsonSchema> = {}, optional: string[] = []): JsonSchema =>
+  object({ state: oneOf(...states), since: time('When this process first saw it so.'), ...more }, optional);
+
+const answering = (more: Record<string, JsonSchema> = {}): JsonSchema => stateOf(['ok', 'missing'], more);
+
+/** What `GET /health/ready` says. */
+export const READINESS_SCHEMA = object(
+  {
+    status: oneOf('ok', 'missing'),
+    missing: list(string('What does not answer, and has to for requests to be answered.')),
+    components: object(
+      {
+        postgresql: answering(),
+        redis: answering({
+          shards: list(answering({ slots: string('The slots of the cluster that it serves; `all` for one server.') })),
+        }),
+        ranks: stateOf(
+          ['ok', 'recovering'],
+          { lanes: list({ type: 'integer', description: 'Lanes whose entries are being brought back.' }) },
+          ['lanes'],
+        ),
+        schema: stateOf(['ok', 'older', 'newer'], {
+          version: string("The database's last migration; older or newer than this process knows in an upgrade."),
+        }),
+        kafka: answering(),
+      },
+      ['schema', 'kafka'],
+    ),
+    notes: list(string('What stands still, while requests are answered all the same.')),
+  },
+  ['notes'],
+);

@@ -17,6 +17,7 @@ import { removeDataDirectory } from './services/postgres-account.mjs';
 import { startPostgres } from './services/postgres.mjs';
 import { findRedisBinary } from './services/redis-binary.mjs';
 import { startRedis } from './services/redis.mjs';
+import { findSchemathesis } from './services/schemathesis.mjs';
 import { summarise, summaryLine } from './test-summary.mjs';
 
 const env = process.env;
@@ -94,9 +95,20 @@ function kcat() {
   return null;
 }
 
+async function schemathesis({ root, cacheDir }) {
+  const found = await findSchemathesis(root, cacheDir, env);
+  if (found.command !== undefined) return found.command;
+  if (env.REQUIRE_SCHEMATHESIS === '1') {
+    throw new Problem(`REQUIRE_SCHEMATHESIS=1, and there is no schemathesis: ${found.missing}.`);
+  }
+  step(`The test that tries openapi.json against the service is skipped: ${found.missing}`);
+  return null;
+}
+
 async function settings(context) {
   const browser = chromium();
   const foreignClient = kcat();
+  const apiTester = await schemathesis(context);
   const postgres = await startPostgres(context, { connectionsMax: 200 });
   const redis = await startRedis(context);
   const redisBinary = redis.binary ?? (await findRedisBinary(context.cacheDir, env).catch(() => null))?.command;
@@ -108,6 +120,7 @@ async function settings(context) {
     TEST_KAFKA_BROKERS: kafka?.brokers,
     TEST_KCAT: foreignClient ?? undefined,
     TEST_CHROMIUM: browser ?? undefined,
+    TEST_SCHEMATHESIS: apiTester ?? undefined,
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

@@ -46,6 +46,8 @@ export class ServedDocument {
       formats: {
         'opaque-id': (text: string) => faultOfOpaqueId(text) === null,
         'named-id': (text: string) => faultOfNamedId(text) === null,
+        'http-url': (text: string) => URL.canParse(text),
+        cursor: true,
         timestamp: (text: string) => parseTimestamp(text) !== null,
         'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
       },

@@ -62,7 +62,8 @@ describe('the OpenAPI document', () => {
     const mediaType = response.headers['content-type']!.split(';')[0]!;
     expect(mediaTypes).toContain(mediaType);
     expect(mediaType === 'application/problem+json').toBe(
-      response.status >= 400 && !PARTS_WITHOUT_IDENTITY.includes(operation.operationId),
+      response.status === 431 ||
+        (response.status >= 400 && !PARTS_WITHOUT_IDENTITY.includes(operation.operationId)),
     );
     const body: unknown = /^application\/(problem\+)?json$/.test(mediaType) ? response.body : response.text;
     const fault = served.fault(described.content![mediaType]!.schema, body);
@@ -222,6 +223,8 @@ describe('the OpenAPI document', () => {
   it('describes how every operation refuses what is not well formed, and what is not there', async () => {
     for (const { operationId, responses, requestBody } of served.operations) {
       const good = GOOD[operationId]!;
+      const padded = { ...good, headers: { 'X-Padding': 'x'.repeat(20_000) } };
+      expect((await exercise(operationId, padded)).status, operationId).toBe(431);
       if (responses['400']) {
         const query = `${good.query ?? '?'}&surprise=1`.replace('?&', '?');
         expect((await exercise(operationId, { ...good, query })).status, operationId).toBe(400);

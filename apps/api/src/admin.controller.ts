@@ -154,11 +154,13 @@ function keyOf(keyId: string): string {
 }
 
 const WINDOW_NAME_LENGTH_MAX = 80;
+const isWindowName = (text: string): boolean =>
+  text !== '' && [...text].length <= WINDOW_NAME_LENGTH_MAX && isCleanText(text);
 
 function parseWindowName(body: unknown): string {
   const { window, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const faults = unknownFields(unknown);
-  if (typeof window !== 'string' || window === '' || window.length > WINDOW_NAME_LENGTH_MAX || !isCleanText(window)) {
+  if (typeof window !== 'string' || !isWindowName(window)) {
     faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
   }
   if (faults.length > 0) throw validationFailed(faults);
@@ -174,8 +176,7 @@ function parseShards(body: unknown): { window: string | undefined; shards: numbe
   if (!Number.isInteger(shards) || (shards as number) < 2 || (shards as number) > SHARDS_MAX) {
     faults.push({ pointer: '/shards', message: `must be 2-${SHARDS_MAX}` });
   }
-  const isName = typeof window === 'string' && window.length <= WINDOW_NAME_LENGTH_MAX && isCleanText(window);
-  if (window !== undefined && (!isName || window === '')) {
+  if (window !== undefined && (typeof window !== 'string' || !isWindowName(window))) {
     faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
   }
   if (faults.length > 0) throw validationFailed(faults);

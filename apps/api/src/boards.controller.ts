@@ -151,7 +151,7 @@ function parseEntry(body: unknown): { score: number; columns: Record<string, num
     !Array.isArray(columns) &&
     Object.values(columns).every((value) => typeof value === 'number' && Number.isFinite(value));
   if (!numbers) faults.push({ pointer: '/columns', message: 'must be an object of finite numbers' });
-  if (typeof reason !== 'string' || reason === '' || reason.length > REASON_LENGTH_MAX || !isCleanText(reason)) {
+  if (typeof reason !== 'string' || reason === '' || [...reason].length > REASON_LENGTH_MAX || !isCleanText(reason)) {
     faults.push({ pointer: '/reason', message: `must say why, in 1-${REASON_LENGTH_MAX} characters` });
   }
   if (faults.length > 0) throw validationFailed(faults);

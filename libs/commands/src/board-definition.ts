@@ -48,6 +48,8 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
 
 /** Deeper than any definition, and far from where the validators would run out of stack. */
 const DEPTH_MAX = 8;
+/** More than any definition has in one place; what the validators do grows with the square of it. */
+const FIELDS_MAX = 1000;
 
 /**
  * Faults that class-transformer would never show to class-validator: it passes over names that every object has
@@ -56,7 +58,9 @@ const DEPTH_MAX = 8;
 export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
   if (typeof value !== 'object' || value === null) return [];
   if (depth === DEPTH_MAX) return [{ pointer, message: 'is nested too deeply' }];
-  return Object.entries(value).flatMap(([name, field]) => {
+  const fields = Object.entries(value);
+  if (fields.length > FIELDS_MAX) return [{ pointer, message: `has more than ${FIELDS_MAX} fields` }];
+  return fields.flatMap(([name, field]) => {
     const at = `${pointer}/${escapePointer(name)}`;
     return name in Object.prototype
       ? [{ pointer: at, message: 'is not a known field' }]
@@ -64,9 +68,13 @@ export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
   });
 }
 
-/** A fault for each field of an object that should have none of them. */
+const UNKNOWN_SHOWN_MAX = 50;
+
+/** A fault for each field of an object that should have none of them, of the first that are too many to read. */
 export const unknownFields = (fields: object): Fault[] =>
-  Object.keys(fields).map((name) => ({ pointer: `/${escapePointer(name)}`, message: 'is not a known field' }));
+  Object.keys(fields)
+    .slice(0, UNKNOWN_SHOWN_MAX)
+    .map((name) => ({ pointer: `/${escapePointer(name)}`, message: 'is not a known field' }));
 
 /** null means "the default", as in the answers of the service: what is read can be put again. */
 function withoutNulls(value: unknown): unknown {

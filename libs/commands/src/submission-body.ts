@@ -1,4 +1,5 @@
 import {
+  CLEAN_TEXT_PATTERN,
   escapePointer,
   faultOfNamedId,
   faultOfOpaqueId,
@@ -39,7 +40,12 @@ const properties = {
   score: { type: 'number', description: 'A finite double; on sum boards the increment.' },
   columns: { type: 'object', additionalProperties: { type: 'number' }, maxProperties: 4 },
   achievedAt: { type: 'string', format: 'timestamp', description: 'RFC 3339; default: now, by the database.' },
-  window: { type: 'string', maxLength: 64, description: 'The full id of the window it was played in.' },
+  window: {
+    type: 'string',
+    maxLength: 64,
+    pattern: CLEAN_TEXT_PATTERN,
+    description: 'The full id of the window it was played in.',
+  },
   metadata: { type: 'object', description: 'At most 1,024 bytes of JSON.' },
   sourceId: { type: 'string', format: 'opaque-id', maxLength: 128 },
 } as const;
@@ -66,9 +72,10 @@ const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(
 export function parseTimestamp(text: string): number | null {
   const match = TIMESTAMP.exec(text);
   if (!match) return null;
-  const [, year, month, day] = match.map(Number) as [number, number, number, number];
+  const [, year, month, day, hour] = match.map(Number) as [number, number, number, number, number];
   const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  const ms = day > daysInMonth ? NaN : Date.parse(text);
+  // Date.parse would take the 30th of February, and 24:00.
+  const ms = day > daysInMonth || hour > 23 ? NaN : Date.parse(text);
   return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }
 
@@ -151,6 +158,9 @@ function faultsOfAjv(errors: ErrorObject[], body: unknown): Fault[] {
     if (error.keyword === 'format') {
       const value = String((body as Record<string, unknown>)[error.instancePath.slice(1)]);
       return { pointer: error.instancePath, message: faultOfFormat(params['format']!, value) };
+    }
+    if (error.keyword === 'pattern') {
+      return { pointer: error.instancePath, message: 'must not hold control characters' };
     }
     return { pointer: error.instancePath, message: error.message ?? 'is not valid' };
   });

@@ -25,6 +25,7 @@ export const ERRORS = {
   DEAD_LETTER_NOT_FOUND: { status: 404, title: 'There is no such dead letter', retriable: false },
   API_KEY_NOT_FOUND: { status: 404, title: 'There is no such API key', retriable: false },
   METHOD_NOT_ALLOWED: { status: 405, title: 'This address does not take that method', retriable: false },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request took too long to arrive', retriable: true },
   WINDOW_CLOSED: { status: 409, title: 'The window is closed', retriable: false },
   SUBMISSION_ID_REUSED: { status: 409, title: 'The submission id was used for another body', retriable: false },
   BOARD_NOT_EMPTY: { status: 409, title: 'The board has entries', retriable: false },
@@ -53,6 +54,7 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, title: 'Too many requests', retriable: true },
   SUBSCRIPTION_LIMIT: { status: 429, title: 'Too many subscriptions on this socket', retriable: false },
   TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages on this socket', retriable: true },
+  HEADERS_TOO_LARGE: { status: 431, title: 'The address and the headers are too large', retriable: false },
   INTERNAL: { status: 500, title: 'Something went wrong on our side', retriable: true },
   OVERLOADED: { status: 503, title: 'Too much is waiting already', retriable: true },
   IDENTITY_UNAVAILABLE: { status: 503, title: 'The identity cannot be checked now', retriable: true },
@@ -122,8 +124,12 @@ export class LadderError extends Error {
 /** A field's name as it stands in a JSON pointer (RFC 6901, section 3). */
 export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A 400 with one line for each fault. */
-export function validationFailed(errors: Fault[]): LadderError {
+/** A body can hold far more faults than anybody reads, and an answer must not be larger than what it answers. */
+const FAULTS_SHOWN_MAX = 50;
+
+/** A 400 with one line for each fault, of the first 50. */
+export function validationFailed(faults: Fault[]): LadderError {
+  const errors = faults.slice(0, FAULTS_SHOWN_MAX);
   const first = errors[0];
   const detail = first ? `${first.pointer || '/'}: ${first.message}` : 'The request is not well formed.';
   return new LadderError('VALIDATION_FAILED', detail, { errors });

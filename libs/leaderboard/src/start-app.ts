@@ -16,15 +16,13 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { SagaServer } from '@laddercast/sagas';
 import { Logger } from 'nestjs-pino';
+import { GracefulStop } from './graceful-stop.js';
 import type { Role } from './leaderboard.lifecycle.js';
 import { MetricsServer } from './metrics-server.js';
 import { watchRequests } from './request-scope.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
-/** What hangs must not hold the process for ever; what was answered is durable long before. */
-const STOP_WITHIN_MS = 20_000;
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export interface AppDescription {
   /** For the log: api, projector, gateway or standalone. */
@@ -54,7 +52,9 @@ async function start(description: AppDescription, environment: Environment): Pro
   await startTracing(environment, description.name);
   const app = await createApp(description, environment);
   const metrics = new MetricsServer();
-  stopOnSignal(async () => {
+  const stop = new GracefulStop(environment);
+  stop.attach(app);
+  stop.onSignal(async () => {
     await metrics.close();
     await app.close();
     await stopTracing();
@@ -93,27 +93,6 @@ export async function createApp(
     app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer) });
   }
   return app;
-}
-
-function stopOnSignal(stop: () => Promise<void>): void {
-  let stopping = false;
-  for (const signal of STOP_SIGNALS) {
-    process.on(signal, () => {
-      if (stopping) return;
-      stopping = true;
-      setTimeout(() => {
-        process.stderr.write(`The stop takes longer than ${STOP_WITHIN_MS / 1000} s: ended.\n`);
-        process.exit(1);
-      }, STOP_WITHIN_MS).unref();
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          process.stderr.write(`The stop failed: ${redactSecrets(reasonOf(error))}\n`);
-          process.exit(1);
-        },
-      );
-    });
-  }
 }
 
 /** The innermost message of an error: what went wrong, without the layers that reported it. */

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { plainToInstance } from 'class-transformer';
+import { plainToInstance, Transform } from 'class-transformer';
 import {
   IsIn,
   IsInt,
@@ -175,6 +175,17 @@ export class Environment {
   @Min(1024)
   @Max(64 * 1024 * 1024)
   BODY_BYTES_MAX = 2 * 1024 * 1024;
+
+  @Setting(
+    'How long a process that is told to stop still takes requests, while /health/ready already answers 503: as long as load balancers need to notice, in milliseconds. Default: 5000 with NODE_ENV=production, else 0. The stop itself takes at most 20 s more.',
+  )
+  // Without a number as default there is nothing that says what the text is to become.
+  @Transform(({ value }) => asNumber(value))
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(60_000)
+  STOP_DRAIN_MS?: number;
 
   @Setting('What is logged: fatal, error, warn, info, debug or trace.')
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])

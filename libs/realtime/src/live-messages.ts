@@ -40,7 +40,8 @@ export function parseFrame(frame: Buffer | ArrayBuffer | Buffer[] | string, byte
 
 /** The id to name in an answer; undefined when the message has none that could be a subscription's. */
 export function idOf(data: Record<string, unknown>): string | undefined {
-  return typeof data.id === 'string' && data.id.length <= SUBSCRIPTION_ID_LENGTH_MAX ? data.id : undefined;
+  if (typeof data.id !== 'string' || data.id === '') return undefined;
+  return [...data.id].length <= SUBSCRIPTION_ID_LENGTH_MAX ? data.id : undefined;
 }
 
 const refused = (id: string | undefined, error: LadderError): ParsedFrame => ({

@@ -14,6 +14,7 @@ import {
   validateSync,
   type ValidationError,
 } from 'class-validator';
+import { faultsUnseen } from '@laddercast/commands';
 import {
   escapePointer,
   faultOfOpaqueId,
@@ -244,6 +245,8 @@ export function topLimitOf(limit: number | null, pushTop: number): number {
 }
 
 function validated<T extends object>(type: new () => T, data: Record<string, unknown>): T {
+  const unseen = faultsUnseen(data);
+  if (unseen.length > 0) throw validationFailed(unseen);
   const message = plainToInstance(type, data);
   const errors = validateSync(message, { whitelist: true, forbidNonWhitelisted: true });
   if (errors.length > 0) throw validationFailed(errors.map(faultOf));

@@ -173,8 +173,9 @@ export class LiveSocket {
     this.tokens = Math.min(messagesBurst, this.tokens + earned);
     this.tokensAtMs = now;
     if (this.tokens < 1) throw this.tooMany();
+    // One that gets through between refusals is no pause; a second of silence is.
+    if (this.tokens >= Math.min(messagesPerSecond, messagesBurst)) this.refused = 0;
     this.tokens -= 1;
-    this.refused = 0;
   }
 
   private tooMany(): LadderError {

@@ -34,6 +34,7 @@ const TOKEN_SUBPROTOCOL = 'bearer.';
 const FRAME_BYTES_MAX = 64 * 1024;
 const CLOSE_TIMEOUT_MS = 5000;
 const SHUTDOWN_WAIT_MS = 1000;
+const RESTARTING = 'this gateway is restarting';
 
 const SERVER_OPTIONS = {
   path: LIVE_PATH,
@@ -55,6 +56,7 @@ export class RankGateway
   private readonly identities: SocketIdentities;
   private sweepTimer: NodeJS.Timeout | null = null;
   private stopListening: (() => void) | null = null;
+  private isStopping = false;
 
   constructor(
     private readonly subscriptions: LiveSubscriptions,
@@ -79,9 +81,10 @@ export class RankGateway
 
   /** Tells every client to connect elsewhere (1012), and gives them a second to hear it. */
   async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
     if (this.sweepTimer) clearInterval(this.sweepTimer);
     this.stopListening?.();
-    for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, 'this gateway is restarting');
+    for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, RESTARTING);
     for (let waited = 0; this.sockets.size > 0 && waited < SHUTDOWN_WAIT_MS; waited += 20) await sleep(20);
     await Promise.all([this.feeds.stop(), this.news.stop()]);
   }
@@ -95,6 +98,7 @@ export class RankGateway
     const { options, stats } = this.subscriptions;
     const socket = new LiveSocket(client, request.socket, options, stats);
     socket.requestId = requestIdOf(request.headers);
+    if (this.isStopping) return socket.close(CLOSE.RESTART, RESTARTING);
     if (this.sockets.size >= options.socketsMax) {
       socket.error(new LadderError('OVERLOADED', 'This gateway has as many connections as it takes; try another.'));
       return socket.close(CLOSE.TRY_LATER, 'too many connections');
@@ -150,7 +154,12 @@ export class RankGateway
     const tell = (error: unknown): void => socket.error(asLadderError(error, socket.requestId), id);
     try {
       socket.enqueue(async () => {
-        if (socket.isOpen) await work(socket).catch(tell);
+        try {
+          if (socket.isOpen) await work(socket);
+        } catch (error) {
+          // Also what is thrown before the first step of the work: nothing may leave this promise rejected.
+          tell(error);
+        }
       });
     } catch (error) {
       tell(error);

@@ -40,16 +40,22 @@ export interface Installation {
   settings?: Record<string, string>;
 }
 
+/** Ports that a process is to have, so that it is found there again when it is started anew. */
+export interface AppPorts {
+  port: number;
+  metricsPort: number;
+}
+
 /** Starts one built app and waits until it is ready. */
-export async function startApp(app: AppName, installation: Installation): Promise<RunningApp> {
+export async function startApp(app: AppName, installation: Installation, ports?: AppPorts): Promise<RunningApp> {
   const main = join(process.cwd(), 'dist', 'apps', app, 'src', 'main.js');
   if (!existsSync(main)) throw new Error(`${main} is missing: run "npm run build", or "npm test", which builds first.`);
-  const port = await freePort();
+  const { port, metricsPort } = ports ?? { port: await freePort(), metricsPort: await freePort() };
   const child = spawn(process.execPath, ['--enable-source-maps', main], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),
-      METRICS_PORT: String(await freePort()),
+      METRICS_PORT: String(metricsPort),
       DATABASE_URL: installation.databaseUrl,
       REDIS_URL: installation.redisUrl,
       BOOTSTRAP_ADMIN_KEY: installation.adminKey,

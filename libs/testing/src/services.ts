@@ -1,5 +1,11 @@
 export type TestService =
-  'TEST_DATABASE_URL' | 'TEST_REDIS_URL' | 'TEST_REDIS_BINARY' | 'TEST_KAFKA_BROKERS' | 'TEST_KCAT' | 'TEST_CHROMIUM';
+  | 'TEST_DATABASE_URL'
+  | 'TEST_REDIS_URL'
+  | 'TEST_REDIS_BINARY'
+  | 'TEST_KAFKA_BROKERS'
+  | 'TEST_KCAT'
+  | 'TEST_CHROMIUM'
+  | 'TEST_SCHEMATHESIS';
 
 /** The address of a service that `npm test` started, or undefined when this machine has none. */
 export const optionalService = (name: TestService): string | undefined => process.env[name] || undefined;

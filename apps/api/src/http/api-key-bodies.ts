@@ -9,7 +9,7 @@ const OVERLAP_SECONDS_DEFAULT = 3600;
 export function parseKey(body: unknown): { name: string; scopes: KeyScope[]; expiresAtMs: number | null } {
   const { name, scopes, expiresAt, ...unknown } = fieldsOf(body);
   const faults = unknownFields(unknown);
-  if (typeof name !== 'string' || name === '' || name.length > NAME_LENGTH_MAX || !isCleanText(name)) {
+  if (typeof name !== 'string' || name === '' || [...name].length > NAME_LENGTH_MAX || !isCleanText(name)) {
     faults.push({ pointer: '/name', message: `must be 1-${NAME_LENGTH_MAX} characters` });
   }
   const known =

@@ -114,6 +114,7 @@ export class ListParameters {
   @Integer()
   @IsInt()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   minVersion?: number;
 }
 
@@ -129,6 +130,7 @@ export class EntriesParameters extends ListParameters {
   @Integer()
   @IsInt()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   offset?: number;
 
   @IsOptional()
@@ -235,6 +237,7 @@ export class PercentilesParameters {
   @Integer()
   @IsInt()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   minVersion?: number;
 
   /** Default: estimated. */
@@ -256,6 +259,7 @@ export class CircleParameters extends ListParameters {
   @Integer()
   @IsInt()
   @Min(0)
+  @Max(Number.MAX_SAFE_INTEGER)
   offset?: number;
 }
 

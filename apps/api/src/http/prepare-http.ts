@@ -1,5 +1,6 @@
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serveDocs } from '../openapi/serve-docs.js';
+import { answerClientErrors } from './client-errors.js';
 import { RouteTable } from './route-table.js';
 import { NO_SNIFFING } from './security-headers.js';
 import { takesNothing } from './takes-nothing.js';
@@ -13,6 +14,7 @@ export function prepareHttp(app: NestFastifyApplication): void {
     void reply.headers(NO_SNIFFING);
     done();
   });
+  answerClientErrors(server.server);
   takeJsonOnly(app);
   serveDocs(app);
 }

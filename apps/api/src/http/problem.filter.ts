@@ -48,6 +48,8 @@ export class ProblemFilter implements ExceptionFilter {
     }
     // Nest wraps what Fastify throws.
     const thrown = failure instanceof HttpException ? (failure.cause ?? failure) : failure;
+    // Fastify wants a type of the body of QUERY before it looks whether there is such a route; here is none.
+    if ((thrown as HttpFailure).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return this.notFound(request);
     const known = errorOfHttpFailure(thrown as HttpFailure);
     if (known) return known;
     if (failure instanceof HttpException && failure.getStatus() === 404) return this.notFound(request);

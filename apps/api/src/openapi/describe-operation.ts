@@ -1,6 +1,6 @@
-import { ERRORS, type ErrorCode } from '@laddercast/domain';
+import { CLEAN_TEXT_PATTERN, ERRORS, OPAQUE_ID_PATTERN, type ErrorCode } from '@laddercast/domain';
 import { schemaOfClass, type JsonSchema } from './class-schema.js';
-import { ref } from './schema-parts.js';
+import { namedId, opaqueId, ref } from './schema-parts.js';
 
 /** A parameter, header or answer of the document, as plain JSON. */
 type Part = Record<string, unknown>;
@@ -35,6 +35,8 @@ export interface OperationDescription {
   errors: readonly ErrorCode[];
 }
 
+/** Every request can be answered these, wherever it goes. */
+const HTTP_ERRORS: readonly ErrorCode[] = ['HEADERS_TOO_LARGE'];
 /** Every operation that looks at an identity can answer these. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'VALIDATION_FAILED',
@@ -60,8 +62,8 @@ export const HEADERS = {
 const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description: 'The submissionId, when the body has none; not both and different. 1-128 characters of ASCII.',
-    schema: { type: 'string', minLength: 1, maxLength: 128 },
-    example: 'match-77-ada',
+    schema: { type: 'string', minLength: 1, maxLength: 128, pattern: OPAQUE_ID_PATTERN },
+    example: 'b1c0ffee',
   },
   Prefer: {
     description: '`wait=N`: wait up to N seconds (at most 10) until this submission is projected, for an exact rank.',
@@ -78,16 +80,16 @@ const REQUEST_HEADERS = {
 } satisfies Record<string, Part>;
 
 const PATH_PARAMETERS: Record<string, Part> = {
-  board: { description: 'The id of the board.', schema: { type: 'string' }, example: 'blitz' },
+  board: { description: 'The id of the board.', schema: namedId, example: 'blitz' },
   player: {
     description: "Percent-encoded UTF-8; `me` is the player of the caller's token.",
-    schema: { type: 'string' },
+    schema: { ...opaqueId, pattern: CLEAN_TEXT_PATTERN },
     example: 'São Tomé',
   },
-  other: { description: 'Another player: percent-encoded UTF-8.', schema: { type: 'string' }, example: 'bob' },
-  circle: { description: 'The id of a named circle.', schema: { type: 'string' }, example: 'class-of-2026' },
-  guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: { type: 'string' }, example: 'red' },
-  key: { description: 'The keyId of an API key.', schema: { type: 'string' } },
+  other: { description: 'Another player: percent-encoded UTF-8.', schema: opaqueId, example: 'bob' },
+  circle: { description: 'The id of a named circle.', schema: namedId, example: 'class-of-2026' },
+  guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: opaqueId, example: 'red' },
+  key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
 };
 
 const QUERY_PARAMETERS: Record<string, string> = {
@@ -120,9 +122,19 @@ const QUERY_PARAMETERS: Record<string, string> = {
   subject: 'Only what was done to this: a board, a key, `board/player`.',
 };
 
+/** What the text of a query parameter has to be, where that is looked at after the class. */
+const QUERY_FORMATS: Record<string, JsonSchema> = {
+  asOf: { format: 'timestamp' },
+  from: { format: 'timestamp' },
+  to: { format: 'timestamp' },
+  aroundPlayer: { ...opaqueId, pattern: CLEAN_TEXT_PATTERN },
+  cursor: { format: 'cursor' },
+};
+
 /** The OpenAPI operation of a description. */
 export function describeOperation(operationId: string, path: string, about: OperationDescription): Part {
   const errors = [
+    ...HTTP_ERRORS,
     ...(about.callers === 'anyone' ? [] : COMMON_ERRORS),
     ...(about.body ? BODY_ERRORS : []),
     ...about.errors,
@@ -164,7 +176,14 @@ function queryParameters({ query, parameters = {} }: OperationDescription): Part
     if (!description) throw new Error(`?${name} has no description in QUERY_PARAMETERS.`);
     // Lists are one parameter, separated by commas.
     const form = parameter['type'] === 'array' ? { style: 'form', explode: false } : {};
-    return { name, in: 'query', required: required.includes(name), description, ...form, schema: parameter };
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      description,
+      ...form,
+      schema: { ...parameter, ...QUERY_FORMATS[name] },
+    };
   });
 }
 

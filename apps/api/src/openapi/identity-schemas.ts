@@ -1,6 +1,6 @@
 import { KEY_SCOPES, OVERLAP_SECONDS_MAX } from '@laddercast/ledger';
 import { orNull } from './class-schema.js';
-import { count, list, object, oneOf, string, time } from './schema-parts.js';
+import { count, list, object, oneOf, string, text, time } from './schema-parts.js';
 
 const apiKey = { keyId: string(), name: string(), scopes: list(oneOf(...KEY_SCOPES)) };
 const secret = string('Shown this once, and stored nowhere.');
@@ -16,7 +16,7 @@ const newEnd = { type: ['string', 'null'], format: 'timestamp' };
 export const IDENTITY_SCHEMAS = {
   NewApiKey: object(
     {
-      name: { type: 'string', minLength: 1, maxLength: 100 },
+      name: text(100),
       scopes: { ...list(oneOf(...KEY_SCOPES)), minItems: 1 },
       expiresAt: { ...newEnd, description: 'RFC 3339, in the future. Default: null, never.' },
     },

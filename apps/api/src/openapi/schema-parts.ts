@@ -1,4 +1,4 @@
-import { COLUMNS_MAX } from '@laddercast/domain';
+import { CLEAN_TEXT_PATTERN, COLUMNS_MAX, NAMED_ID_PATTERN, OPAQUE_ID_PATTERN } from '@laddercast/domain';
 import type { JsonSchema } from './class-schema.js';
 
 export const string = (description?: string): JsonSchema => ({
@@ -19,6 +19,17 @@ export const numbersByName: JsonSchema = {
   maxProperties: COLUMNS_MAX,
   additionalProperties: { type: 'number' },
 };
+
+/** Text that a client names something by. */
+export const text = (maxLength: number, minLength = 1): JsonSchema => ({
+  type: 'string',
+  minLength,
+  maxLength,
+  pattern: CLEAN_TEXT_PATTERN,
+});
+export const namedId: JsonSchema = { type: 'string', format: 'named-id', pattern: NAMED_ID_PATTERN };
+/** The limit is one of bytes, which a length in characters only comes near to. */
+export const opaqueId: JsonSchema = { ...text(128), pattern: OPAQUE_ID_PATTERN, format: 'opaque-id' };
 
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 

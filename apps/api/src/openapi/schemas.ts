@@ -24,12 +24,23 @@ import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
 import { READINESS_SCHEMA } from './readiness-schema.js';
-import { count, list, numbersByName, object, oneOf, ref, score, string, time, withRequestId } from './schema-parts.js';
+import {
+  count,
+  list,
+  numbersByName,
+  object,
+  oneOf,
+  opaqueId,
+  ref,
+  score,
+  string,
+  text,
+  time,
+  withRequestId,
+} from './schema-parts.js';
 
-const opaqueId = {
-  type: 'string',
-  format: 'opaque-id',
-  maxLength: 128,
+const playerId = {
+  ...opaqueId,
   description:
     '1-128 bytes of UTF-8 without control characters or lone surrogates; not ".", ".." or "me"; compared byte by byte.',
 };
@@ -143,11 +154,11 @@ const submissionResult = object({
   rank: { anyOf: [ref('RankMovement'), { type: 'null' }], description: 'null when nothing can be said now.' },
 });
 
-const scopeValue = { type: 'string', minLength: 1, maxLength: SCOPE_VALUE_BYTES_MAX };
+const scopeValue = text(SCOPE_VALUE_BYTES_MAX);
 const profile: Record<string, JsonSchema> = {
-  displayName: orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME_LENGTH_MAX }),
+  displayName: orNull(text(DISPLAY_NAME_LENGTH_MAX)),
   region: orNull(scopeValue),
-  avatarUrl: orNull({ type: 'string', pattern: '^https?://', maxLength: AVATAR_URL_LENGTH_MAX }),
+  avatarUrl: orNull({ type: 'string', format: 'http-url', pattern: '^https?://', maxLength: AVATAR_URL_LENGTH_MAX }),
   attributes: {
     type: 'object',
     maxProperties: ATTRIBUTES_MAX,
@@ -156,16 +167,21 @@ const profile: Record<string, JsonSchema> = {
   },
   listed: { type: 'boolean', description: 'Whether others see the player in lists.' },
 };
-const guildName = orNull({ type: 'string', minLength: 1, maxLength: DISPLAY_NAME_LENGTH_MAX });
+const guildName = orNull(text(DISPLAY_NAME_LENGTH_MAX));
 
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
   Problem: withRequestId(problem),
-  WindowToClose: object({ window: string('A full id such as `season:s1`, or the name of a running window: `daily`.') }),
+  WindowToClose: object({
+    window: { ...text(80), description: 'A full id such as `season:s1`, or the name of a running window: `daily`.' },
+  }),
   ShardsToBound: object(
     {
       shards: { ...count('How many shards there are to be.', 2), maximum: SHARDS_MAX },
-      window: string('The window whose entries are looked at. Default: alltime, or the first of the board.'),
+      window: {
+        ...text(80),
+        description: 'The window whose entries are looked at. Default: alltime, or the first of the board.',
+      },
     },
     ['window'],
   ),
@@ -230,10 +246,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   SubmissionResults: object({
     results: list({ anyOf: [ref('SubmissionResult'), object({ problem: ref('Problem') })] }),
   }),
-  EntryOverride: object(
-    { score: { type: 'number' }, columns: numbersByName, reason: { type: 'string', minLength: 1, maxLength: 500 } },
-    ['columns'],
-  ),
+  EntryOverride: object({ score: { type: 'number' }, columns: numbersByName, reason: text(500) }, ['columns']),
   EntryChange: object({ board: string(), playerId: string(), windows: list(string()), version: count() }),
   RankedEntry: object(ranked, ['change']),
   EntriesPage: object(
@@ -335,7 +348,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   }),
   PlayerLookup: object(
     {
-      playerIds: { ...list(opaqueId), minItems: 1, maxItems: 500 },
+      playerIds: { ...list(playerId), minItems: 1, maxItems: 500 },
       ranked: { type: 'boolean', description: 'Order the players among themselves.' },
       accuracy: oneOf('exact', 'estimated'),
     },

@@ -1,0 +1,67 @@
+import { redactSecrets, sleep } from '@laddercast/platform';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+
+/** What hangs must not hold the process for ever; what was answered is durable long before. */
+export const STOP_WITHIN_MS = 20_000;
+/** As production's default of `STOP_DRAIN_MS`: a load balancer that asks every second or two has noticed by then. */
+const PRODUCTION_DRAIN_MS = 5000;
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const READY_PATH = '/health/ready';
+
+interface Settings {
+  STOP_DRAIN_MS?: number | undefined;
+  NODE_ENV: string;
+}
+
+/**
+ * Ends a process so that no request is lost: from the signal on it says that it is not ready, and asks its clients to
+ * open no further request on their connections, while it still answers everything; when load balancers have had the time
+ * to notice, it closes its ports, finishes what is in hand, and exits with 0.
+ */
+export class GracefulStop {
+  private readonly drainMs: number;
+  private isStopping = false;
+
+  constructor({ STOP_DRAIN_MS, NODE_ENV }: Settings) {
+    this.drainMs = STOP_DRAIN_MS ?? (NODE_ENV === 'production' ? PRODUCTION_DRAIN_MS : 0);
+  }
+
+  /** Makes the server say so once the stop has begun; before it listens. */
+  attach(app: NestFastifyApplication): void {
+    const server = app.getHttpAdapter().getInstance();
+    server.addHook('onRequest', async (request, reply) => {
+      if (!this.isStopping) return;
+      void reply.header('Connection', 'close');
+      if (request.url.split('?')[0] === READY_PATH) {
+        return reply.status(503).send({ status: 'stopping', missing: [] });
+      }
+    });
+    // A request that was on its way when the signal came has its answer yet.
+    server.addHook('onSend', async (_request, reply) => {
+      if (this.isStopping) void reply.header('Connection', 'close');
+    });
+  }
+
+  /** Runs `stop` after the drain, once, when a signal comes; ends the process with 1 where it takes too long. */
+  onSignal(stop: () => Promise<void>): void {
+    for (const signal of STOP_SIGNALS) process.on(signal, () => void this.begin(stop));
+  }
+
+  private async begin(stop: () => Promise<void>): Promise<void> {
+    if (this.isStopping) return;
+    this.isStopping = true;
+    await sleep(this.drainMs);
+    setTimeout(() => end(`The stop takes longer than ${STOP_WITHIN_MS / 1000} s: ended.`), STOP_WITHIN_MS).unref();
+    try {
+      await stop();
+    } catch (error) {
+      return end(`The stop failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    process.exit(0);
+  }
+}
+
+function end(reason: string): void {
+  process.stderr.write(`${redactSecrets(reason)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,103 @@
+// Real: one process of each; its data are falsified by hand, each time in one way, to see the audit notice it.
+import { requiredService } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { audit, type AuditResult } from './audit.js';
+import { makeBoards } from './boards.js';
+import { Chance } from './chance.js';
+import { FaultInstallation } from './installation.js';
+import { Load, type Answered } from './load.js';
+import { openPostgres, type PostgresSession } from './postgres-session.js';
+import { openRedis } from './redis-session.js';
+import { openSpectators, type Spectator } from './spectators.js';
+
+const BOARDS = ['faults-sum', 'faults-best'] as const;
+const PLAYERS = 20;
+
+describe('the audit of the fault tests', () => {
+  let installation: FaultInstallation;
+  let spectators: Spectator[];
+  let answered: Answered[];
+  let database: PostgresSession;
+  let redis: ReturnType<typeof openRedis>;
+
+  beforeAll(async () => {
+    installation = await FaultInstallation.start({ log: 'postgres', gateways: 2 });
+    await makeBoards(installation, BOARDS);
+    const chance = new Chance(1);
+    spectators = openSpectators(installation, BOARDS, PLAYERS, chance);
+    const load = Load.start(installation, { clients: 4, boards: BOARDS, players: PLAYERS, seed: 1, perSecond: 50 });
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    answered = await load.stop();
+    expect(load.wrong).toEqual([]);
+    database = await openPostgres(installation.databaseUrl);
+    redis = openRedis(requiredService('TEST_REDIS_URL'));
+  });
+  afterAll(async () => {
+    for (const spectator of spectators ?? []) spectator.close();
+    redis?.disconnect();
+    await database?.end();
+    await installation?.stop();
+  });
+
+  const look = (withinMs = 500): Promise<AuditResult> => audit(installation, answered, spectators, { withinMs });
+
+  it('finds nothing where nothing is wrong', async () => {
+    const result = await look(20_000);
+    expect(result).toMatchObject({ lost: [], doubled: [], faults: [], boards: 3, spectators: 16 });
+    expect(result.answered).toBeGreaterThan(100);
+  });
+
+  it('misses a submission that was answered and is not in PostgreSQL', async () => {
+    const { board, submissionId } = answered[0]!;
+    const of = 'submission_id = $2 AND board_uid = (SELECT board_uid FROM boards WHERE board_id = $1)';
+    await database.query(`CREATE TEMP TABLE saved AS SELECT * FROM submissions LIMIT 0`);
+    await database.query(`INSERT INTO saved SELECT * FROM submissions WHERE ${of}`, [board, submissionId]);
+    await database.query(`DELETE FROM submissions WHERE ${of}`, [board, submissionId]);
+    expect((await look()).lost).toEqual([`${board}/${submissionId}`]);
+    await database.query('INSERT INTO submissions SELECT * FROM saved');
+  });
+
+  it('sees a run that was counted twice', async () => {
+    const { playerId, score } = answered.find(({ board }) => board === 'faults-sum')!;
+    const add = (sum: number): Promise<unknown> =>
+      database.query(
+        `UPDATE entries SET score = score + $2 WHERE player_id = $1
+           AND board_uid = (SELECT board_uid FROM boards WHERE board_id = 'faults-sum')`,
+        [playerId, sum],
+      );
+    await add(score);
+    expect((await look()).doubled.join()).toContain(`faults-sum alltime has`);
+    await add(-score);
+  });
+
+  it('sees a member that is missing in Redis, and one whose place is wrong', async () => {
+    const key = await firstShard();
+    const [member, score] = (await redis.zrangeBuffer(key, 0, 0, 'WITHSCORES')) as [Buffer, Buffer];
+    await redis.zrem(key, member);
+    expect((await look()).faults.join()).toMatch(/looked up: missing \[/);
+    await redis.zadd(key, Number(score.toString()) + 1000, member);
+    expect((await look()).faults.join()).toMatch(/looked up: missing \[/);
+    await redis.zadd(key, score, member);
+    expect((await look(5000)).faults).toEqual([]);
+  });
+
+  it('sees a spectator that holds another list, and one that is cut off', async () => {
+    const spectator = spectators[0]!;
+    const [playerId, row] = [...spectator.held.rows][0]!;
+    spectator.held.rows.delete(playerId);
+    expect((await look()).faults.join()).toContain('spectator {"channel":"top"');
+    spectator.held.rows.set(playerId, row);
+    expect((await look()).faults).toEqual([]);
+    spectator.held.states.set(spectator.held.seq, 'another');
+    expect((await look()).faults.join()).toContain('was shown in two ways');
+    spectator.close();
+    expect((await look()).faults.join()).toContain('is not connected');
+  });
+
+  /** The first list of ranks in Redis that has members. */
+  async function firstShard(): Promise<string> {
+    for (const key of await redis.keys('*'))
+      if ((await redis.type(key)) === 'zset' && (await redis.zcard(key)) > 1) return key;
+    throw new Error('Redis has no ranks');
+  }
+});

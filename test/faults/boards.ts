@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { call } from './call.js';
+import type { FaultInstallation } from './installation.js';
+
+/** Boards of each operator and layout: what one of them hides, another shows. */
+export const FAULT_BOARDS = {
+  // Counted twice, a run shows in its player's total.
+  'faults-sum': { order: 'desc', operator: 'sum', sharding: { by: 'hash', count: 2 } },
+  'faults-best': { order: 'desc', operator: 'best', windows: ['alltime', 'daily'] },
+  'faults-latest': { order: 'asc', operator: 'latest', columns: [{ name: 'moves', order: 'asc' }] },
+  // Totals that grow cross from shard to shard.
+  'faults-range': { order: 'desc', operator: 'sum', sharding: { by: 'range', boundaries: [200, 1000] } },
+} as const;
+
+export type FaultBoard = keyof typeof FAULT_BOARDS;
+
+export const ALL_BOARDS = Object.keys(FAULT_BOARDS) as FaultBoard[];
+
+const KNOWN_WITHIN_MS = 10_000;
+
+/** Makes the boards, and waits until every api and gateway knows them. */
+export async function makeBoards(installation: FaultInstallation, boards: readonly FaultBoard[]): Promise<void> {
+  const key = installation.adminKey;
+  for (const board of boards) {
+    const body = { ...FAULT_BOARDS[board], push: { intervalMs: 100, top: 100 } };
+    const { status, body: answer } = await call(`${installation.apis[0]!.url}/v1/boards/${board}`, {
+      method: 'PUT',
+      key,
+      body,
+    });
+    if (status !== 201) throw new Error(`the board ${board} was not made: ${status} ${JSON.stringify(answer)}`);
+  }
+  const endsAtMs = Date.now() + KNOWN_WITHIN_MS;
+  for (const board of boards) {
+    for (const { url } of installation.apis) {
+      while ((await call(`${url}/v1/boards/${board}`, { key })).status !== 200) {
+        if (Date.now() > endsAtMs) throw new Error(`${url} does not know ${board} after ${KNOWN_WITHIN_MS} ms`);
+        await sleep(50);
+      }
+    }
+  }
+}

@@ -16,7 +16,9 @@ export interface KafkaOptions {
 }
 
 export const topicName = (prefix: string, topic: Topic | IntakeTopic): string => `${prefix}.${topic}`;
-export const groupName = (prefix: string, group: string): string => `${prefix}.${group}`;
+/** @param incarnation of the log: another is read from its beginning, whatever was committed of the one before */
+export const groupName = (prefix: string, group: string, incarnation = 0): string =>
+  incarnation === 0 ? `${prefix}.${group}` : `${prefix}.${group}.${incarnation}`;
 
 /** kafkajs retries a call a few times by itself; what lasts longer is retried, and logged, by us. */
 export const KAFKA_RETRY = { initialRetryTime: 100, maxRetryTime: 2000, retries: 4 };

@@ -1,17 +1,21 @@
 import type { SqlRunner } from '@laddercast/ledger';
-import { backoffMs, monotonicMs, sleep } from '@laddercast/platform';
+import type { LogLosses } from './kafka-log-watch.js';
+import { backoffMs, monotonicMs, retryWhile, sleep } from '@laddercast/platform';
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
 import { deliver, toLogBatch, type StoredRecord } from './delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from './event-log.js';
 import { connectKafka, groupName, topicName, type KafkaOptions } from './kafka-connection.js';
 import { KafkaGroupConsumer } from './kafka-group-consumer.js';
 import { readKafkaLag } from './kafka-lag.js';
+import { readLostEnds, readMissed } from './kafka-losses.js';
 import { KafkaTopicError, prepareTopics } from './kafka-topics.js';
 import type { LogIdentity } from './log-change.js';
 import { reasonOf } from './log-line.js';
 import { RELAY_GROUP } from './outbox-relay.js';
 import { parkInto } from './postgres-dead-letters.js';
+import { PostgresLogEnds } from './postgres-log-ends.js';
 import { PostgresOutbox } from './postgres-outbox.js';
+import { isRetriable } from './retriable.js';
 import { TOPICS, type Topic } from './topics.js';
 
 export interface KafkaEventLogOptions extends KafkaOptions {
@@ -19,8 +23,16 @@ export interface KafkaEventLogOptions extends KafkaOptions {
   startTimeoutMs?: number;
 }
 
+/** What was asked to be consumed, and the consumer that does so now. */
+interface Consumption {
+  make: () => KafkaGroupConsumer;
+  consumer: KafkaGroupConsumer | null;
+}
+
 const START_TIMEOUT_MS = 60_000;
 const RETRY = { firstMs: 200, maxMs: 5000 };
+/** Another incarnation of the log is heard of within this time. */
+const INCARNATION_EVERY_MS = 1000;
 
 /**
  * The log on Kafka: one topic for each of ours, one partition for each lane, fed by the outbox relay.
@@ -30,7 +42,10 @@ const RETRY = { firstMs: 200, maxMs: 5000 };
 export class KafkaEventLog extends EventLog {
   private readonly kafka: Kafka;
   private readonly outbox: PostgresOutbox;
-  private readonly consumers = new Set<KafkaGroupConsumer>();
+  private readonly ends: PostgresLogEnds;
+  private readonly consumers = new Set<Consumption>();
+  private incarnation = 0;
+  private following: Promise<void> | null = null;
   private readonly topicsOf = new Map<string, Set<Topic>>();
   private readonly stopped = new AbortController();
 
@@ -42,6 +57,7 @@ export class KafkaEventLog extends EventLog {
     super();
     this.kafka = connectKafka(options);
     this.outbox = new PostgresOutbox(database, options.lanes);
+    this.ends = new PostgresLogEnds(database);
   }
 
   /**
@@ -75,11 +91,29 @@ export class KafkaEventLog extends EventLog {
   }
 
   async consume(group: string, topics: readonly Topic[], handler: BatchHandler): Promise<LogSubscription> {
+    this.topicsOf.set(group, new Set([...(this.topicsOf.get(group) ?? []), ...topics]));
+    if (this.following === null) {
+      this.incarnation = await this.ends.incarnation();
+      this.following = this.follow();
+    }
+    const consumption: Consumption = { make: () => this.consumer(group, topics, handler), consumer: null };
+    this.consumers.add(consumption);
+    this.restart(consumption);
+    return {
+      stop: async () => {
+        this.consumers.delete(consumption);
+        await consumption.consumer?.stop();
+      },
+    };
+  }
+
+  private consumer(group: string, topics: readonly Topic[], handler: BatchHandler): KafkaGroupConsumer {
     const { prefix, lanes, log } = this.options;
+    const { incarnation } = this;
     const park = parkInto(this.database, group);
     const byName = new Map(topics.map((topic) => [topicName(prefix, topic), topic]));
-    const consumer = new KafkaGroupConsumer(this.kafka, {
-      groupId: groupName(prefix, group),
+    return new KafkaGroupConsumer(this.kafka, {
+      groupId: groupName(prefix, group, incarnation),
       topics: [...byName.keys()],
       concurrency: lanes,
       settle: ({ topic, partition, messages }, signal) =>
@@ -88,33 +122,74 @@ export class KafkaEventLog extends EventLog {
           (records) => handler(toLogBatch(records)),
           { signal, park, log },
         ),
+      beforeJoining: async (groupId, names) => {
+        const missed = await this.withAdmin((admin) => readMissed(admin, groupId, names));
+        if (missed.length > 0) await this.ends.declareLost(incarnation, missed.join('; '));
+      },
+      onGap: async ({ topic, partition, expected, found }) => {
+        const reason = `group ${group} stood at ${expected} of ${topic}/${partition}, and the next is ${found}`;
+        const declare = (): Promise<boolean> => this.ends.declareLost(incarnation, reason);
+        await retryWhile(declare, isRetriable, { backoff: RETRY, signal: this.stopped.signal });
+      },
       log,
     });
-    this.topicsOf.set(group, new Set([...(this.topicsOf.get(group) ?? []), ...topics]));
-    this.consumers.add(consumer);
-    consumer.start();
-    return {
-      stop: async () => {
-        await consumer.stop();
-        this.consumers.delete(consumer);
-      },
-    };
+  }
+
+  private restart(consumption: Consumption): void {
+    consumption.consumer = consumption.make();
+    consumption.consumer.start();
+  }
+
+  /** Reads the log from its beginning whenever another incarnation of it has begun. */
+  private async follow(): Promise<void> {
+    while (!this.stopped.signal.aborted) {
+      await sleep(INCARNATION_EVERY_MS, this.stopped.signal);
+      const incarnation = await this.ends.incarnation().catch(() => this.incarnation);
+      if (incarnation === this.incarnation || this.stopped.signal.aborted) continue;
+      this.options.log('warn', `Incarnation ${incarnation} of the log has begun, and is read from its beginning.`);
+      this.incarnation = incarnation;
+      for (const consumption of [...this.consumers]) {
+        await consumption.consumer?.stop();
+        if (this.consumers.has(consumption) && !this.stopped.signal.aborted) this.restart(consumption);
+      }
+    }
+  }
+
+  /**
+   * What Kafka lacks of what it acknowledged, in words. Topics that are missing are made first.
+   * To be asked twice, see {@link KafkaLogWatch}.
+   * @throws KafkaTopicError, or when brokers or the database do not answer
+   */
+  async losses(): Promise<LogLosses> {
+    const incarnation = await this.ends.incarnation();
+    const ends = await this.ends.written(incarnation);
+    return this.withAdmin(async (admin) => {
+      await prepareTopics(admin, this.options);
+      return { incarnation, found: await readLostEnds(admin, ends) };
+    });
+  }
+
+  /** Begins another incarnation of the log, unless it has begun already. */
+  async declareLost(incarnation: number, reason: string): Promise<void> {
+    await this.ends.declareLost(incarnation, reason);
   }
 
   /**
    * What waits in Kafka, over the topics that this process consumes in the group (all, if none); for the group of the
    * relay what waits in the outbox, which needs no Kafka. `seconds` in Kafka is rounded down to a power of two.
    */
-  override lag(group: string): Promise<LaneLag[]> {
+  override async lag(group: string): Promise<LaneLag[]> {
     const { prefix, lanes } = this.options;
     if (group === RELAY_GROUP) return this.outbox.lag(group, TOPICS);
     const topics = [...(this.topicsOf.get(group) ?? TOPICS)].map((topic) => topicName(prefix, topic));
-    return this.withAdmin((admin) => readKafkaLag(admin, groupName(prefix, group), topics, lanes));
+    if (this.following === null) this.incarnation = await this.ends.incarnation();
+    return this.withAdmin((admin) => readKafkaLag(admin, groupName(prefix, group, this.incarnation), topics, lanes));
   }
 
   override async close(): Promise<void> {
     this.stopped.abort();
-    await Promise.all([...this.consumers].map((consumer) => consumer.stop()));
+    await this.following;
+    await Promise.all([...this.consumers].map(({ consumer }) => consumer?.stop()));
     this.consumers.clear();
   }
 

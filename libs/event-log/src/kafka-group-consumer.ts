@@ -10,6 +10,8 @@ export interface KafkaGroupOptions extends KafkaSessionOptions {
   topics: readonly string[];
   /** How many partitions are handled side by side. */
   concurrency: number;
+  /** Awaited each time before the group is joined. */
+  beforeJoining?: (groupId: string, topics: readonly string[]) => Promise<void>;
 }
 
 /** How long a lane stands still when its consumer's process is killed: the least that brokers allow by default. */
@@ -60,7 +62,7 @@ export class KafkaGroupConsumer {
 
   /** Consumes until stopped. @throws when the consumer crashed */
   private async runOnce(): Promise<void> {
-    const { groupId, topics, concurrency } = this.options;
+    const { groupId, topics, concurrency, beforeJoining } = this.options;
     const consumer = this.kafka.consumer({
       groupId,
       sessionTimeout: SESSION_TIMEOUT_MS,
@@ -77,6 +79,7 @@ export class KafkaGroupConsumer {
     });
     try {
       consumer.on(consumer.events.GROUP_JOIN, () => session.joined());
+      await beforeJoining?.(groupId, topics);
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: true });
       await consumer.run({

@@ -1,9 +1,10 @@
 import { isTracing, nowMs, traced, type OpenSpan } from '@laddercast/platform';
-import kafkajs, { type Kafka, type Message, type Producer } from 'kafkajs';
+import kafkajs, { type Kafka, type Message, type Producer, type RecordMetadata } from 'kafkajs';
 import { traceparentOf } from './delivery.js';
 import { connectKafka, KAFKA_RETRY, topicName, type KafkaOptions } from './kafka-connection.js';
 import { reasonOf } from './log-line.js';
 import { RelayTarget } from './outbox-relay.js';
+import type { PostgresLogEnds } from './postgres-log-ends.js';
 import type { OutboxRecord } from './postgres-outbox.js';
 import type { Topic } from './topics.js';
 
@@ -22,7 +23,11 @@ export class KafkaRelayTarget extends RelayTarget {
   private readonly kafka: Kafka;
   private producer: Promise<Producer> | null = null;
 
-  constructor(private readonly options: KafkaOptions) {
+  /** @param ends told of each acknowledgement, so that a log that lost what it had acknowledged is noticed */
+  constructor(
+    private readonly options: KafkaOptions,
+    private readonly ends?: Pick<PostgresLogEnds, 'appended'>,
+  ) {
     super();
     this.kafka = connectKafka(options);
   }
@@ -42,11 +47,21 @@ export class KafkaRelayTarget extends RelayTarget {
   }
 
   private async send(records: readonly OutboxRecord[], span: OpenSpan | null): Promise<void> {
+    const topicMessages = this.toTopicMessages(records, span);
+    for (const { topicName, partition, baseOffset } of await this.produce(topicMessages)) {
+      const appended = topicMessages.find(({ topic }) => topic === topicName)?.messages.length ?? 0;
+      // −1: the broker knows these records already, and does not say where they are.
+      if (baseOffset === undefined || baseOffset === '-1') continue;
+      await this.ends?.appended({ topic: topicName, partition }, BigInt(baseOffset), appended);
+    }
+  }
+
+  private async produce(topicMessages: { topic: string; messages: Message[] }[]): Promise<RecordMetadata[]> {
     this.producer ??= this.connect();
     const producing = this.producer;
     try {
       const producer = await producing;
-      await producer.sendBatch({ acks: -1, topicMessages: this.toTopicMessages(records, span) });
+      return await producer.sendBatch({ acks: -1, topicMessages });
     } catch (error) {
       if (RECORD_FAULTS.has(protocolTypeOf(error))) throw error;
       // A producer that failed may have lost count of its sequence numbers: the next try begins with a new one.

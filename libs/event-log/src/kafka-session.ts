@@ -13,6 +13,8 @@ export interface KafkaChunk {
 export interface KafkaSessionOptions {
   /** Resolves once the offset behind the messages may be committed; rejects when the signal aborts before. */
   settle: (chunk: KafkaChunk, signal: AbortSignal) => Promise<void>;
+  /** Told, before what follows is settled, that records were gone before they could be read. */
+  onGap?: (gap: { topic: string; partition: number; expected: bigint; found: bigint }) => Promise<void>;
   log: LogLine;
 }
 
@@ -27,6 +29,8 @@ export class KafkaSession {
   private readonly inHand = new Map<AbortController, Promise<void>>();
   /** Grows with every rebalance: what was begun in an earlier generation is not committed. */
   private generation = 0;
+  /** By topic and partition: the offset behind what was settled in this generation. */
+  private readonly next = new Map<string, bigint>();
   private ended = false;
 
   constructor(
@@ -39,6 +43,7 @@ export class KafkaSession {
   /** To be called when the consumer has joined its group, again and again. */
   joined(): void {
     this.generation += 1;
+    this.next.clear();
     this.offsets.forget();
   }
 
@@ -92,12 +97,19 @@ export class KafkaSession {
     const { topic, partition } = batch;
     const { generation } = this;
     const goesOn = (): boolean => !end.aborted && isRunning() && !isStale() && generation === this.generation;
+    const key = `${topic}/${partition}`;
+    const [expected, found] = [this.next.get(key), BigInt(batch.messages[0]?.offset ?? 0)];
+    // Offsets of these topics have no gaps: they are neither compacted nor written in transactions.
+    if (expected !== undefined && found > expected) {
+      await this.options.onGap?.({ topic, partition, expected, found });
+    }
     for (let from = 0; from < batch.messages.length && goesOn(); from += LOG_BATCH_MAX) {
       const messages = batch.messages.slice(from, from + LOG_BATCH_MAX);
       await this.options.settle({ topic, partition, messages }, end);
       if (generation !== this.generation) return;
       const last = messages.at(-1)!.offset;
       resolveOffset(last);
+      this.next.set(key, BigInt(last) + 1n);
       this.offsets.note(topic, partition, String(BigInt(last) + 1n));
     }
   }

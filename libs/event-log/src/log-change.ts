@@ -34,11 +34,36 @@ export async function adoptLog(
         RELAY_GROUP,
         log.kind === 'postgres',
       ]);
+      await transaction.query(`DELETE FROM installation WHERE starts_with(name, 'log-end/')`);
     }
     await transaction.query(
       `INSERT INTO installation (name, value) VALUES ('log', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
       [identity],
     );
     return known !== undefined;
+  });
+}
+
+/**
+ * Brings back what a log has lost ({@link PostgresLogEnds.declareLost}); only one process does it.
+ * @param bringBack is awaited before the loss counts as made good; it runs again at the next call when it fails
+ * @returns what was lost; null when nothing was
+ */
+export async function bringBackLost(
+  database: PostgresDatabase,
+  bringBack: () => Promise<void>,
+): Promise<string | null> {
+  const lost = `SELECT value FROM installation WHERE name = 'log-lost'`;
+  if ((await database.query(lost)).length === 0) return null;
+  return database.transaction(async (transaction) => {
+    await transaction.query('SELECT pg_advisory_xact_lock($1)', [LOG_CHANGE_LOCK]);
+    const [reason] = await transaction.query<{ value: string }>(`${lost} FOR UPDATE`);
+    if (!reason) return null;
+    await bringBack();
+    await transaction.query(
+      `DELETE FROM installation WHERE name = 'log-lost' OR (starts_with(name, 'log-end/') AND NOT starts_with(name,
+         'log-end/' || (SELECT value FROM installation WHERE name = 'log-incarnation') || '/'))`,
+    );
+    return reason.value;
   });
 }

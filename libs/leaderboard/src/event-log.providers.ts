@@ -4,6 +4,7 @@ import {
   KafkaRelayTarget,
   OutboxRelay,
   PostgresEventLog,
+  PostgresLogEnds,
   type KafkaOptions,
   type LogLine,
 } from '@laddercast/event-log';
@@ -49,10 +50,10 @@ export const eventLogProviders: Provider[] = [
   },
   {
     provide: OutboxRelay,
-    inject: [Environment, PostgresEventLog],
-    useFactory: (environment: Environment, outbox: PostgresEventLog) =>
+    inject: [Environment, PostgresEventLog, PostgresDatabase],
+    useFactory: (environment: Environment, outbox: PostgresEventLog, database: PostgresDatabase) =>
       environment.EVENT_LOG === 'kafka'
-        ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment)))
+        ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment), new PostgresLogEnds(database)))
         : null,
   },
 ];

@@ -218,7 +218,12 @@ export function rankProjectionConformance({
       await sleep(5);
       const lost = projectedChange(ordering, { playerId: 'cy', version: 9, values });
       await projection().apply(list, 0, [lost], null, true);
-      expect((await projection().total(list)).listVersion).toBeGreaterThan(first + 3);
+      const broughtBack = (await projection().total(list)).listVersion;
+      expect(broughtBack).toBeGreaterThan(first + 3);
+      // The log may have been faster, and what it brought may be all that there is of many changes that were lost.
+      await sleep(5);
+      await projection().apply(list, 0, [lost], null, true);
+      expect((await projection().total(list)).listVersion).toBeGreaterThan(broughtBack);
       await projection().drop(list);
       expect(await projection().total(list)).toEqual({ total: 0, listVersion: 0 });
       expect(await projection().entryVersion(list, 'ada')).toBeNull();

@@ -15,7 +15,7 @@
 -- KEYS[13...] index buckets of the changes
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
--- ARGV[3] 1: an older counter is raised to there as well
+-- ARGV[3] 1: an older counter is raised to there as well, also where nothing is newer
 -- ARGV[4] how many bytes of a member are columns, where distinct values are kept; -1: they are not
 -- ARGV[5] the time, Unix ms: checkpoints that should be closed by then are
 -- ARGV[6] how many entries may change until a checkpoint is closed early
@@ -65,7 +65,8 @@ if plain then plain.write() end
 expire_checkpoints(shard.open)
 
 local expiry_of_shard = redis.call('PEXPIRETIME', KEYS[2])
-if changed > 0 then count_changes(KEYS[2], ARGV[2], ARGV[3], changed) end
+-- What is brought back and known already may be all that the log brought of many changes that were lost.
+if changed > 0 or ARGV[3] == '1' then count_changes(KEYS[2], ARGV[2], ARGV[3], changed) end
 local kept = {}
 for at, key in ipairs(KEYS) do
   if at <= 3 or at > 12 then kept[#kept + 1] = key end

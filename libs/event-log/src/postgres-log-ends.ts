@@ -1,0 +1,105 @@
+import type { SqlRunner } from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
+
+/** One partition of a log outside PostgreSQL. */
+export interface LogPartition {
+  /** The topic by its name in that log. */
+  topic: string;
+  partition: number;
+}
+
+/** How far a partition is known to be filled: the offset behind its last record. */
+export interface LogEnd extends LogPartition {
+  end: bigint;
+}
+
+/** An end is written this seldom; what is not written yet is known to its relay, and lost with it. */
+const WRITE_EVERY_MS = 1000;
+
+/**
+ * Knows how far a log outside PostgreSQL was filled, so that it is noticed when that log has lost records: when a topic
+ * was deleted and made again, or a broker came back with less than it had acknowledged. Where that happened, what the
+ * log carried counts as lost, and another incarnation of it begins: consumers read it from its beginning, and what they
+ * bring about is brought back from the ledger ({@link bringBackLost}).
+ *
+ * Kept in PostgreSQL, shared by all processes.
+ */
+export class PostgresLogEnds {
+  private known: { incarnation: number; ends: Map<string, { end: bigint; writtenAtMs: number }> } | null = null;
+
+  constructor(private readonly database: SqlRunner) {}
+
+  /** The number of the present incarnation, 0 for the first. */
+  async incarnation(): Promise<number> {
+    const [row] = await this.database.query<{ value: string }>(
+      `SELECT value FROM installation WHERE name = 'log-incarnation'`,
+    );
+    return Number(row?.value ?? 0);
+  }
+
+  /** The ends that were written of an incarnation; others know more by at most a second. */
+  async written(incarnation: number): Promise<LogEnd[]> {
+    const prefix = nameOf(incarnation, '');
+    const rows = await this.database.query<{ name: string; value: string }>(
+      'SELECT name, value FROM installation WHERE starts_with(name, $1)',
+      [prefix],
+    );
+    return rows.map(({ name, value }) => {
+      const [partition, topic] = name.slice(prefix.length).split(/\/(.*)/s);
+      return { topic: topic!, partition: Number(partition), end: BigInt(value) };
+    });
+  }
+
+  /**
+   * Notes that records were appended, the first of them at `offset`. An offset below what is known to be filled is the
+   * sign that records were lost.
+   */
+  async appended(place: LogPartition, offset: bigint, records: number): Promise<void> {
+    const known = (this.known ??= await this.load());
+    const key = keyOf(place);
+    const before = known.ends.get(key);
+    if (before && offset < before.end) {
+      await this.declareLost(
+        known.incarnation,
+        `${place.topic}/${place.partition} ended at ${before.end}, now ${offset}`,
+      );
+      // Whoever declared it, what is known here is of an earlier incarnation.
+      this.known = null;
+      return;
+    }
+    const after = { end: offset + BigInt(records), writtenAtMs: before?.writtenAtMs ?? -Infinity };
+    known.ends.set(key, after);
+    if (monotonicMs() - after.writtenAtMs < WRITE_EVERY_MS) return;
+    after.writtenAtMs = monotonicMs();
+    await this.database.query(
+      `INSERT INTO installation AS known (name, value) VALUES ($1, $2) ON CONFLICT (name)
+       DO UPDATE SET value = greatest(known.value::bigint, excluded.value::bigint)::text`,
+      [nameOf(known.incarnation, key), String(after.end)],
+    );
+  }
+
+  /**
+   * Begins the next incarnation, unless another process did since `incarnation` was read.
+   * @returns whether this call did
+   */
+  async declareLost(incarnation: number, reason: string): Promise<boolean> {
+    const rows = await this.database.query(
+      `WITH next AS (
+         INSERT INTO installation AS known (name, value) VALUES ('log-incarnation', ($1::int + 1)::text)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE known.value = $1::int::text RETURNING value)
+       INSERT INTO installation (name, value) SELECT 'log-lost', $2 FROM next
+       ON CONFLICT (name) DO UPDATE SET value = excluded.value RETURNING name`,
+      [incarnation, reason],
+    );
+    return rows.length > 0;
+  }
+
+  private async load(): Promise<NonNullable<PostgresLogEnds['known']>> {
+    const incarnation = await this.incarnation();
+    const written = await this.written(incarnation);
+    return { incarnation, ends: new Map(written.map((one) => [keyOf(one), { end: one.end, writtenAtMs: -Infinity }])) };
+  }
+}
+
+const keyOf = ({ topic, partition }: LogPartition): string => `${partition}/${topic}`;
+const nameOf = (incarnation: number, key: string): string => `log-end/${incarnation}/${key}`;

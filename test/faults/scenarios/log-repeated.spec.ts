@@ -1,0 +1,129 @@
+// Real: api, projector and gateway processes on PostgreSQL, Redis and Kafka, under load: whole segments of the log come
+// again, in another order; offsets are set back; projectors sleep past their leases; a topic is made anew.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logsUnderTest, requiredService, type LogUnderTest } from '@laddercast/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { longOr, type Chance } from '../chance.js';
+import { forgetGroups, withKafkaAdmin } from '../kafka-admin.js';
+import { openPostgres, type PostgresSession } from '../postgres-session.js';
+import { lastEvents, redeliver, untilHandled, type StoredEvent } from '../redelivery.js';
+import { Scenario } from '../scenario.js';
+
+const ROUNDS = longOr(15, 3);
+const SEGMENTS_EVENTS_MAX = 5000;
+/** Past every lease (4 s) and session (6 s) of a projector. */
+const ASLEEP_MS = longOr({ least: 4500, most: 15_000 }, { least: 6500, most: 7500 });
+const GROUPS = ['score', 'guild', 'history', 'board', 'player', 'window'];
+
+let scenario: Scenario | undefined;
+let database: PostgresSession | undefined;
+let prefix: string;
+afterEach(async () => {
+  await database?.end();
+  await scenario?.stop();
+});
+
+async function start(log: LogUnderTest, fault: string): Promise<{ scenario: Scenario; database: PostgresSession }> {
+  prefix = `test-${randomBytes(6).toString('hex')}`;
+  const settings: Record<string, string> = log === 'kafka' ? { KAFKA_PREFIX: prefix } : {};
+  scenario = await Scenario.start({ fault, log, projectors: 2, settings });
+  database = await openPostgres(scenario.installation.databaseUrl);
+  return { scenario, database };
+}
+
+describe.each(logsUnderTest())('events that come again under load, over the log in %s', (log) => {
+  it(
+    'change nothing: whole segments in another order, offsets set back, projectors that slept past their leases',
+    async () => {
+      await start(log, '6 events again, and in another order');
+      const { chance } = scenario!;
+      const tried: string[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await sleep(chance.between(1000, 2000));
+        const turn = [segmentsAgain, projectorsAsleep, offsetsSetBack][round % 3]!;
+        tried.push(await turn(log, chance));
+      }
+      await untilHandled(database!);
+      await scenario!.prove(tried.join(', '));
+      expect(await database!.query('SELECT cause FROM dead_letters')).toEqual([]);
+    },
+    longOr(900_000, 150_000),
+  );
+});
+
+describe.skipIf(!logsUnderTest().includes('kafka'))('a topic that is deleted under load', () => {
+  it(
+    'is made anew, and what it held comes from PostgreSQL',
+    async () => {
+      await start('kafka', '6 a topic made anew');
+      const { chance, installation } = scenario!;
+      const rounds = longOr(4, 1);
+      for (let round = 0; round < rounds; round += 1) {
+        await sleep(chance.between(1500, 3000));
+        // One does not read now, so that there is something to lose; the other goes on relaying.
+        const asleep = chance.oneOf(installation.projectors);
+        asleep.pause();
+        await sleep(chance.between(1000, 3000));
+        await withKafkaAdmin(brokers(), (admin) => admin.deleteTopics({ topics: [`${prefix}.entry-changed`] }));
+        await sleep(chance.below(1000));
+        asleep.resume();
+        await expect
+          .poll(() => database!.query(`SELECT value FROM installation WHERE name IN ('log-incarnation', 'log-lost')`), {
+            timeout: 60_000,
+          })
+          .toEqual([{ value: String(round + 1) }]);
+      }
+      await scenario!.prove(`${rounds} times deleted while a projector slept`);
+    },
+    longOr(600_000, 120_000),
+  );
+});
+
+const brokers = (): string => requiredService('TEST_KAFKA_BROKERS');
+
+/** Whole segments, each in order or not, come once more behind all others. */
+async function segmentsAgain(_log: LogUnderTest, chance: Chance): Promise<string> {
+  const events = await lastEvents(database!, SEGMENTS_EVENTS_MAX);
+  const segments: StoredEvent[][] = [];
+  while (events.length > 0) segments.push(events.splice(0, chance.between(1, 400)));
+  shuffle(segments, chance);
+  const again = segments.flatMap((segment) => (chance.happens(0.5) ? shuffle(segment, chance) : segment));
+  await redeliver(database!, again);
+  return `${again.length} events again`;
+}
+
+/** One projector sleeps past its leases; another takes them, and both believe that they hold them. */
+async function projectorsAsleep(_log: LogUnderTest, chance: Chance): Promise<string> {
+  const { installation } = scenario!;
+  for (const asleep of installation.projectors) {
+    asleep.pause();
+    await sleep(chance.between(ASLEEP_MS.least, ASLEEP_MS.most));
+    asleep.resume();
+    await sleep(chance.below(500));
+  }
+  return 'each projector asleep past its leases';
+}
+
+/** Everything that the log still holds is read once more. */
+async function offsetsSetBack(log: LogUnderTest, chance: Chance): Promise<string> {
+  const { installation } = scenario!;
+  await Promise.all(installation.projectors.map((projector) => projector.kill()));
+  if (log === 'kafka') {
+    const groups = GROUPS.map((group) => `${prefix}.${group}`);
+    await forgetGroups(brokers(), groups);
+  }
+  // In Kafka it is the relay that begins again, and every event comes a third time.
+  await database!.query('UPDATE log_offsets SET position = 0');
+  await sleep(chance.below(500));
+  await Promise.all(installation.projectors.map((projector) => installation.restart(projector)));
+  return 'offsets set back to the beginning';
+}
+
+function shuffle<T>(all: T[], chance: Chance): T[] {
+  for (let at = all.length - 1; at > 0; at -= 1) {
+    const other = chance.below(at + 1);
+    [all[at], all[other]] = [all[other]!, all[at]!];
+  }
+  return all;
+}

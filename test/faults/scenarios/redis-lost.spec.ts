@@ -1,0 +1,131 @@
+// Real: api, projector and gateway processes, PostgreSQL, Kafka, and a Redis of the scenario's own: stopped, and then
+// answering again with nothing, with an older dump, or as a replica that had lagged; under load, readers and spectators.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RedisConnection, RedisLaneMarks } from '@laddercast/projections';
+import { logsUnderTest } from '@laddercast/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ALL_BOARDS } from '../boards.js';
+import { call } from '../call.js';
+import { longOr } from '../chance.js';
+import { openPostgres } from '../postgres-session.js';
+import { Readers } from '../readers.js';
+import { RedisServer } from '../redis-server.js';
+import { Scenario } from '../scenario.js';
+
+const ROUNDS = longOr(12, 3);
+/** How long nothing answers. */
+const AWAY_MS = longOr({ least: 1000, most: 12_000 }, { least: 1500, most: 2500 });
+/** How much is written that the dump or the replica does not know. */
+const FORGOTTEN_MS = longOr({ least: 1000, most: 6000 }, { least: 1000, most: 1500 });
+const WHOLE_WITHIN_MS = 60_000;
+
+describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log) => {
+  let scenario: Scenario | undefined;
+  let redis: RedisServer | undefined;
+  let readers: Readers | undefined;
+  afterEach(async () => {
+    await readers?.stop();
+    await scenario?.stop();
+    await redis?.stop();
+  });
+
+  it(
+    'takes submissions all the while, shows nothing that never was, and has all again by itself',
+    async () => {
+      redis = await RedisServer.start();
+      scenario = await Scenario.start({ fault: '2 Redis lost', log, redisUrl: redis.url, apis: 2, gateways: 2 });
+      const { installation, chance, load, spectators } = scenario;
+      readers = Readers.start(installation, ALL_BOARDS);
+      const marks = await openMarks(installation.databaseUrl, redis.url);
+      const tried: string[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await sleep(chance.between(1000, 2000));
+        readers.take();
+        const answering = load.answered.size;
+        const [what, comeBack] = await loss(round, redis, chance);
+        tried.push(what);
+        await sleep(chance.between(AWAY_MS.least, AWAY_MS.most));
+        const away = readers.take();
+        expect(load.answered.size, `no submission was answered while Redis was away (${what})`).toBeGreaterThan(
+          answering,
+        );
+        expect(load.count(503), `submissions were refused while Redis was away (${what})`).toBe(0);
+        expect(await rankOf(installation.apis[0]!.url, installation.adminKey, round), what).toMatchObject({
+          outcome: 'created',
+          accuracy: expect.stringMatching(/^(none|estimated)$/),
+        });
+        expect(away.list.ok, `no list came from its last snapshot (${what})`).toBeGreaterThan(0);
+        expect(away.list.oldestMs, `the last snapshot did not say its age (${what})`).toBeGreaterThan(500);
+        expect(away.player.refused, `no reader of a shard was sent away (${what})`).toBeGreaterThan(0);
+        await comeBack();
+        await expect.poll(marks.behind, { timeout: WHOLE_WITHIN_MS, message: what }).toBe(0);
+      }
+      await marks.close();
+      await readers.stop();
+      await scenario.prove(tried.join(', '), { withinMs: WHOLE_WITHIN_MS });
+      expect(readers.wrong).toEqual([]);
+      expect(spectators.map(({ wentBack }) => wentBack).filter(Boolean), 'numbers fell').toEqual([]);
+    },
+    longOr(900_000, 150_000),
+  );
+});
+
+/** Takes Redis away in the way whose turn it is, and says what it was and how something comes back. */
+async function loss(
+  round: number,
+  redis: RedisServer,
+  chance: Scenario['chance'],
+): Promise<[what: string, comeBack: () => Promise<void>]> {
+  const forgotten = (): Promise<void> => sleep(chance.between(FORGOTTEN_MS.least, FORGOTTEN_MS.most));
+  switch (round % 3) {
+    case 0:
+      await redis.kill();
+      return ['restarted empty', () => redis.startEmpty()];
+    case 1: {
+      const dump = await redis.keepDump();
+      await forgotten();
+      await redis.kill();
+      return ['restarted with an older dump', () => redis.startFrom(dump)];
+    }
+    default: {
+      const replica = await redis.addReplica();
+      replica.lag();
+      await forgotten();
+      await redis.kill();
+      return ['failed over to a replica that lagged', () => replica.failOver()];
+    }
+  }
+}
+
+/** A submission of somebody new, and what it says of the rank. */
+async function rankOf(url: string, key: string, round: number): Promise<{ outcome: string; accuracy: string }> {
+  const body = { submissionId: `away-${round}`, playerId: `away-${round}`, score: 7 };
+  const answer = await call(`${url}/v1/boards/faults-best/scores`, { method: 'POST', key, body });
+  const { outcome, rank } = answer.body as { outcome: string; rank: { accuracy: string } | null };
+  return { outcome, accuracy: rank?.accuracy ?? 'none' };
+}
+
+/** How many lanes have a mark that is behind, or none. */
+async function openMarks(
+  databaseUrl: string,
+  redisUrl: string,
+): Promise<{ behind: () => Promise<number>; close: () => Promise<void> }> {
+  const database = await openPostgres(databaseUrl);
+  const [installation] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'id'`);
+  const connection = new RedisConnection({ url: redisUrl, namespace: `${installation!.value}:` });
+  await connection.connect();
+  const marks = new RedisLaneMarks(connection);
+  return {
+    behind: async () => {
+      const lanes = await database.query<{ lane: number; position: number }>(
+        'SELECT lane::int, position::float8 FROM projected_positions',
+      );
+      const read = await Promise.all(lanes.map(({ lane }) => marks.readMark(lane).catch(() => null)));
+      return lanes.filter(({ position }, at) => (read[at] ?? -1) < position).length;
+    },
+    close: async () => {
+      await connection.close();
+      await database.end();
+    },
+  };
+}

@@ -76,6 +76,15 @@ export class KafkaBrokers {
     await this.end(this.broker(id), 'SIGKILL');
   }
 
+  /** It keeps its connections, and answers nothing. */
+  pause(id: number): void {
+    this.broker(id).child?.kill('SIGSTOP');
+  }
+
+  resume(id: number): void {
+    this.broker(id).child?.kill('SIGCONT');
+  }
+
   /** Starts one that was killed, on its data, and waits until all that run answer. */
   async restart(id: number): Promise<void> {
     this.launch(this.broker(id));

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { call } from './call.js';
 import type { FaultyApp } from './installation.js';
 
 const ASK_EVERY_MS = 100;
-const ANSWER_WITHIN_MS = 1000;
+const ANSWER_WITHIN_MS = 5000;
 
 interface Backend {
   app: FaultyApp;
@@ -22,21 +23,22 @@ export class LoadBalancer {
   readonly failures: string[] = [];
   private readonly server = createServer((request, response) => this.forward(request, response));
   private readonly sockets = new Set<Socket>();
-  private readonly timer: NodeJS.Timeout;
+  private readonly asking: Promise<void>[] = [];
+  private isClosed = false;
   private turn = 0;
 
   private constructor(private readonly backends: readonly Backend[]) {
     this.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
       this.tunnel(request, socket, head),
     );
-    this.timer = setInterval(() => void this.ask(), ASK_EVERY_MS);
   }
 
   static async before(apps: readonly FaultyApp[]): Promise<LoadBalancer> {
     const balancer = new LoadBalancer(
       apps.map((app) => ({ app, agent: new Agent({ keepAlive: true }), isReady: false })),
     );
-    await balancer.ask();
+    await Promise.all(balancer.backends.map((backend) => balancer.ask(backend)));
+    balancer.asking.push(...balancer.backends.map((backend) => balancer.keepAsking(backend)));
     balancer.server.listen(0, '127.0.0.1');
     await once(balancer.server, 'listening');
     return balancer;
@@ -47,7 +49,8 @@ export class LoadBalancer {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    this.isClosed = true;
+    await Promise.all(this.asking);
     for (const socket of this.sockets) socket.destroy();
     for (const { agent } of this.backends) agent.destroy();
     this.server.close();
@@ -55,13 +58,16 @@ export class LoadBalancer {
     await once(this.server, 'close');
   }
 
-  private async ask(): Promise<void> {
-    await Promise.all(
-      this.backends.map(async (backend) => {
-        const { status } = await call(`${backend.app.url}/health/ready`, { timeoutMs: ANSWER_WITHIN_MS });
-        backend.isReady = status === 200;
-      }),
-    );
+  private async keepAsking(backend: Backend): Promise<void> {
+    while (!this.isClosed) {
+      await sleep(ASK_EVERY_MS);
+      await this.ask(backend);
+    }
+  }
+
+  private async ask(backend: Backend): Promise<void> {
+    const { status } = await call(`${backend.app.url}/health/ready`, { timeoutMs: ANSWER_WITHIN_MS });
+    backend.isReady = status === 200;
   }
 
   private next(): Backend | null {

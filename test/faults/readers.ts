@@ -18,7 +18,7 @@ export class Readers {
   /** What no reader should ever see. */
   readonly wrong: string[] = [];
   private readonly counts = { list: newCounts(), player: newCounts() };
-  private readonly versions = new Map<string, { version: number; total: number }>();
+  private readonly versions = new Map<string, { version: number; total: number; asOfMs: number }>();
   private readonly reading: Promise<void>[];
   private isStopping = false;
 
@@ -69,13 +69,18 @@ export class Readers {
     return null;
   }
 
-  /** Nobody leaves these boards, so a total that falls is a part of a board, and a version never falls at all. */
+  /**
+   * Nobody leaves these boards, so a total that falls is a part of a board, and a version never falls at all; except in
+   * the last snapshot that is shown while the shards cannot be asked, and which says that it is older.
+   */
   private compare(name: string, { body }: Answer): void {
-    const { boardVersion: version, total } = body as { boardVersion: number; total: number };
+    const { boardVersion: version, total, asOf } = body as { boardVersion: number; total: number; asOf: string };
+    const asOfMs = Date.parse(asOf);
     const before = this.versions.get(name);
+    if (before && asOfMs < before.asOfMs) return;
     if (before && version < before.version) this.wrong.push(`${name}: version ${version} after ${before.version}`);
     if (before && total < before.total) this.wrong.push(`${name}: total ${total} after ${before.total}`);
-    this.versions.set(name, { version, total });
+    this.versions.set(name, { version, total, asOfMs });
   }
 }
 

@@ -67,6 +67,16 @@ describe('PostgresEventLog', () => {
       await patient.close();
     });
 
+    it('keeps no more of what is handled than it may, however young', async () => {
+      const trim = { everyMs: 50, keepMs: 60_000, keptMax: 1, groupKeptMs: 60_000 };
+      const log = new PostgresEventLog(database, { lanes: LANES, log: () => undefined, trim });
+      await log.consume('trim-slow', ['entry-changed'], async () => undefined);
+      await log.consume('trim-fast', ['entry-changed'], async () => undefined);
+      await new OutboxWriter(database).write(0, BOARD, ['e', 'f', 'g']);
+      await expect.poll(() => rowsOf(0), { timeout: 5000 }).toBe(1);
+      await log.close();
+    });
+
     it('does not wait for a group that nobody has consumed for long', async () => {
       const log = newLog(50, 0, 300);
       const gone = await log.consume('trim-gone', ['entry-changed'], async () => undefined);

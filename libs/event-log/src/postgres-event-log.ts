@@ -17,7 +17,7 @@ export interface PostgresEventLogOptions {
   /** How long a lane stands still when its consumer's process is killed; 4 s when not given. */
   leaseTtlMs?: number;
   /** How the outbox is trimmed; see {@link TRIM_DEFAULTS}. */
-  trim?: Partial<Pick<TrimOptions, 'keepMs' | 'groupKeptMs' | 'everyMs'>>;
+  trim?: Partial<Pick<TrimOptions, 'keepMs' | 'keptMax' | 'groupKeptMs' | 'everyMs'>>;
 }
 
 const LEASE_TTL_MS = 4000;

@@ -8,16 +8,19 @@ export interface TrimOptions {
   lanes: number;
   /** Rows younger than this stay, for those who look into the outbox. */
   keepMs: number;
+  /** But only so many of the newest: they count towards the limit at which submissions are refused. */
+  keptMax: number;
   /** Groups without a consumer for this long are not waited for: Kafka keeps its topics as long. */
   groupKeptMs: number;
   everyMs: number;
 }
 
-export const TRIM_DEFAULTS = { keepMs: 60_000, groupKeptMs: 7 * 86_400_000, everyMs: 10_000 };
+export const TRIM_DEFAULTS = { keepMs: 60_000, keptMax: 1_000_000, groupKeptMs: 7 * 86_400_000, everyMs: 10_000 };
 
 /** Chunks of one lane in one turn. */
 const CHUNKS_PER_TURN_MAX = 200;
-const LEASE_TTL_MS = 60_000;
+/** How long nobody trims when the process that does is killed. */
+const LEASE_TTL_MS = 20_000;
 
 /** Removes what every group has handled from the outbox; one process at a time. */
 export class PostgresOutboxTrimmer {
@@ -55,9 +58,9 @@ export class PostgresOutboxTrimmer {
   }
 
   private async trimLane(lane: number, term: LeaseTerm): Promise<void> {
-    const { keepMs, groupKeptMs } = this.options;
+    const { keepMs, groupKeptMs, keptMax } = this.options;
     for (let chunk = 0; chunk < CHUNKS_PER_TURN_MAX && !term.ending.aborted; chunk += 1) {
-      if (!(await this.outbox.trim(lane, keepMs, groupKeptMs))) return;
+      if (!(await this.outbox.trim(lane, keepMs, groupKeptMs, keptMax))) return;
     }
     this.log('info', `Lane ${lane} of the outbox has more to trim than one turn takes.`);
   }

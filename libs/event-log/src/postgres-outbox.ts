@@ -144,7 +144,7 @@ export class PostgresOutbox {
    * A group that nobody has consumed for `groupKeptMs` is not waited for.
    * @returns whether there may be more
    */
-  async trim(lane: number, keepMs: number, groupKeptMs: number): Promise<boolean> {
+  async trim(lane: number, keepMs: number, groupKeptMs: number, keptMax: number): Promise<boolean> {
     const [row] = await this.database.query<{ removed: number }>(
       `WITH passed AS MATERIALIZED (
          SELECT min(o.position) AS position FROM log_offsets o
@@ -156,13 +156,14 @@ export class PostgresOutbox {
          WHERE w.lane = $1 AND w.position <= passed.position ORDER BY w.position LIMIT $2),
        edge AS MATERIALIZED (
          SELECT coalesce((SELECT min(position) FROM old
-           WHERE created_at > ladder_now() - $3::float8 * interval '1 millisecond'),
+           WHERE created_at > ladder_now() - $3::float8 * interval '1 millisecond'
+            AND position > (SELECT last_value FROM ladder_position) - $5::bigint),
            (SELECT max(position) + 1 FROM old)) AS position),
        removed AS (
          DELETE FROM outbox w USING edge
          WHERE w.lane = $1 AND w.position < edge.position AND w.position >= (SELECT min(position) FROM old) RETURNING 1)
        SELECT count(*)::int AS removed FROM removed`,
-      [lane, TRIM_CHUNK, keepMs, groupKeptMs],
+      [lane, TRIM_CHUNK, keepMs, groupKeptMs, keptMax],
     );
     return (row?.removed ?? 0) >= TRIM_CHUNK;
   }

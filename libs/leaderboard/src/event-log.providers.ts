@@ -35,8 +35,13 @@ export const eventLogProviders: Provider[] = [
   {
     provide: PostgresEventLog,
     inject: [PostgresDatabase, Environment],
-    useFactory: (database: PostgresDatabase, { LEDGER_LANES }: Environment) =>
-      new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine }),
+    useFactory: (database: PostgresDatabase, { LEDGER_LANES, OUTBOX_EVENTS_MAX }: Environment) =>
+      new PostgresEventLog(database, {
+        lanes: LEDGER_LANES,
+        log: writeLogLine,
+        // What is handled must not keep the outbox at its limit.
+        trim: { keptMax: Math.floor(OUTBOX_EVENTS_MAX / 10) },
+      }),
   },
   {
     provide: EventLog,

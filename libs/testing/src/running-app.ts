@@ -28,7 +28,7 @@ export interface RunningStandalone extends RunningApp {
   databaseUrl: string;
 }
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 10_000;
 
 /** Settings that all processes of one installation share. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 /** A way to a service that can be cut, as a broken network or a killed process would, and mended. */
 export interface TcpProxy {
@@ -12,14 +13,35 @@ export interface TcpProxy {
   thaw(): void;
   /** Lets nothing more through on the connections that are open, for good; new ones are well. */
   forsakeOpen(): void;
+  /** From now on each piece of data waits this long before it is passed on; 0: no more. */
+  delay(ms: number): void;
+  /**
+   * Once a client sends something that holds this text, lets it through and not the answer, and breaks that connection.
+   * Resolves when that has happened.
+   */
+  cutAfter(text: string): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Long enough for the service to do what it was asked, though nobody hears of it. */
+const UNANSWERED_MS = 50;
+
+/** Passes data on, each piece as late as is asked for when it comes. */
+const slowly = (delayMs: () => number): Transform =>
+  new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      if (delayMs() > 0) setTimeout(() => done(null, chunk), delayMs());
+      else done(null, chunk);
+    },
+  });
 
 /** A proxy on 127.0.0.1 in front of `host:port`. */
 export async function openTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let isFrozen = false;
+  let delayMs = 0;
+  let fatal: { text: string; happened: () => void } | null = null;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
     const service = connect(port, host);
@@ -28,7 +50,7 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
       [service, client],
     ] as const) {
       sockets.add(from);
-      from.pipe(to);
+      from.pipe(slowly(() => delayMs)).pipe(to);
       if (isFrozen) from.pause();
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -36,6 +58,17 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
         to.destroy();
       });
     }
+    client.on('data', (chunk) => {
+      if (!fatal || !chunk.includes(fatal.text)) return;
+      const { happened } = fatal;
+      fatal = null;
+      service.unpipe();
+      service.pause();
+      setTimeout(() => {
+        client.destroy();
+        happened();
+      }, UNANSWERED_MS);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -59,6 +92,13 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
         socket.pause();
       }
     },
+    delay: (ms) => {
+      delayMs = ms;
+    },
+    cutAfter: (text) =>
+      new Promise((resolve) => {
+        fatal = { text, happened: resolve };
+      }),
     thaw: () => {
       isFrozen = false;
       sockets.forEach((socket) => socket.resume());

@@ -45,6 +45,6 @@ describe.each(logsUnderTest())('processes killed under load, over the log in %s'
       await scenario.prove(`${killed} kills in ${ROUNDS} rounds`);
       expect(load.count(0), 'no request was cut off by a kill').toBeGreaterThan(0);
     },
-    longOr(600_000, 120_000),
+    longOr(1_200_000, 300_000),
   );
 });

@@ -14,9 +14,9 @@ import { openSpectators, type Spectator } from '../spectators.js';
 import { record } from '../table.js';
 
 const ROUNDS = longOr(4, 1);
-const DRAIN_MS = 500;
+const DRAIN_MS = 1500;
 /** The drain and what takes time after it, far below the 20 s at which the process would be ended. */
-const STOPPED_WITHIN_SECONDS = 8;
+const STOPPED_WITHIN_SECONDS = 10;
 const PLAYERS = 60;
 const RESTART_CODE = 1012;
 
@@ -60,7 +60,7 @@ describe.each(logsUnderTest())('a rolling restart of two of each, over the log i
           ends.push({ name: app.name, ...end, output: app.output });
           await app.start();
           // The load balancer asks again before the other one goes.
-          await sleep(DRAIN_MS);
+          await sleep(500);
         }
       }
       const answered = await load.stop();
@@ -70,15 +70,16 @@ describe.each(logsUnderTest())('a rolling restart of two of each, over the log i
         expect(seconds, output).toBeLessThan(STOPPED_WITHIN_SECONDS);
       }
       const result = await audit(installation, answered, spectators);
+      const { faults, lost, doubled, ...counts } = result;
       record({
         fault: 'rolling restart',
         log,
         tried: `${ends.length} restarts, ${load.count(200)} submissions and ${reads.answered} reads sent once`,
-        ...result,
-        lost: result.lost.length,
-        doubled: result.doubled.length,
+        ...counts,
+        lost: lost.length,
+        doubled: doubled.length,
       });
-      expect(result).toMatchObject({ lost: [], doubled: [], faults: [] });
+      expect({ lost, doubled, faults }).toEqual({ lost: [], doubled: [], faults: [] });
       expect(api.failures).toEqual([]);
       expect([...load.statuses.keys()]).toEqual([200]);
       expect(load.wrong).toEqual([]);
@@ -87,7 +88,7 @@ describe.each(logsUnderTest())('a rolling restart of two of each, over the log i
       expect(codes.length).toBeGreaterThan(0);
       expect([...new Set(codes)]).toEqual([RESTART_CODE]);
     },
-    longOr(600_000, 120_000),
+    longOr(900_000, 300_000),
   );
 });
 

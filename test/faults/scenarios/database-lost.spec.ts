@@ -1,0 +1,106 @@
+// Real: api, projector and gateway processes on a PostgreSQL of the scenario's own, which is stopped, made to crash and
+// killed under load, and started again; and whose connections break in the middle of commits.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logsUnderTest, openTcpProxy, type TcpProxy } from '@laddercast/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ALL_BOARDS } from '../boards.js';
+import { longOr } from '../chance.js';
+import { ENDINGS, PostgresProcess } from '../postgres-process.js';
+import { Readers } from '../readers.js';
+import { Scenario } from '../scenario.js';
+import { VitalSigns } from '../vital-signs.js';
+
+const STOPS = longOr(9, 1);
+/** Beyond the five seconds that a submission waits for PostgreSQL. */
+const AWAY_MS = longOr({ least: 7000, most: 20_000 }, { least: 7000, most: 8000 });
+const BACK_WITHIN_MS = 30_000;
+const CUTS = longOr(40, 6);
+
+let scenario: Scenario | undefined;
+let postgres: PostgresProcess | undefined;
+let readers: Readers | undefined;
+let proxy: TcpProxy | undefined;
+let signs: VitalSigns | undefined;
+afterEach(async () => {
+  signs?.stop();
+  await readers?.stop();
+  await scenario?.stop();
+  await proxy?.close();
+  await postgres?.remove();
+  [scenario, postgres, readers, proxy] = [undefined, undefined, undefined, undefined];
+});
+
+describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lost under load, log in %s', (log) => {
+  it(
+    'refuses submissions with 503 and Retry-After, goes on reading, and recovers by itself',
+    async () => {
+      postgres = await PostgresProcess.start();
+      scenario = await Scenario.start({ fault: '4 PostgreSQL stopped', log, databaseUrl: postgres.url, apis: 2 });
+      const { installation, load, chance } = scenario;
+      readers = Readers.start(installation, ALL_BOARDS);
+      signs = VitalSigns.watch(installation);
+      const pids = installation.apps.map(({ pid }) => pid);
+      const tried: string[] = [];
+      for (let stop = 0; stop < STOPS; stop += 1) {
+        await sleep(chance.between(1500, 3000));
+        const ending = chance.oneOf(ENDINGS);
+        tried.push(ending);
+        const refused = load.count(503);
+        await postgres.stop(ending);
+        // What was committed before is answered by now.
+        await sleep(500);
+        readers.take();
+        const answered = load.answered.size;
+        await sleep(chance.between(AWAY_MS.least, AWAY_MS.most));
+        const { list, player } = readers.take();
+        expect(load.answered.size, `answered without PostgreSQL (${ending})`).toBe(answered);
+        expect(load.count(503), `no submission was refused (${ending})`).toBeGreaterThan(refused);
+        expect({ lists: list.refused, players: player.refused }, ending).toEqual({ lists: 0, players: 0 });
+        expect(Math.min(list.ok, player.ok), `nothing was read (${ending})`).toBeGreaterThan(5);
+        for (const { status, missing } of await signs.health()) {
+          expect({ status, missing: String(missing) }).toEqual({ status: 503, missing: 'postgresql' });
+        }
+        await postgres.start();
+        await expect.poll(() => load.answered.size, { timeout: BACK_WITHIN_MS }).toBeGreaterThan(answered);
+      }
+      expect(installation.apps.map(({ pid }) => pid)).toEqual(pids);
+      expect(installation.apps.every(({ isRunning }) => isRunning)).toBe(true);
+      await scenario.prove(tried.join(', '));
+      expect(readers.wrong).toEqual([]);
+      // A time-out of ours is behind every answer.
+      expect(load.slowestMs).toBeLessThan(14_000);
+      expect(load.count(0)).toBe(0);
+    },
+    longOr(900_000, 180_000),
+  );
+
+  it(
+    'gives a submission one answer whose connection broke in the middle of its commit',
+    async () => {
+      postgres = await PostgresProcess.start();
+      proxy = await openTcpProxy('127.0.0.1', postgres.port);
+      scenario = await Scenario.start({
+        fault: '4 connection cut in a commit',
+        log,
+        databaseUrl: postgres.url.replace(String(postgres.port), String(proxy.port)),
+        auditDatabaseUrl: postgres.url,
+        apis: 2,
+      });
+      const { load, chance } = scenario;
+      let unanswered = 0;
+      for (let cut = 0; cut < CUTS; cut += 1) {
+        await sleep(chance.between(50, 500));
+        await proxy.cutAfter('COMMIT');
+        // Beyond its deadline even the api does not know, and its client has to ask again.
+        if (cut % 5 !== 0) continue;
+        unanswered += 1;
+        proxy.cut();
+        await sleep(6500);
+        proxy.mend();
+      }
+      await scenario.prove(`${CUTS} commits cut, ${unanswered} times for 6.5 s`);
+      expect(load.count(503), 'no client was ever told that the outcome is not known').toBeGreaterThan(0);
+    },
+    longOr(600_000, 180_000),
+  );
+});

@@ -1,0 +1,223 @@
+// Real: api, projector and gateway processes whose database, Redis shard or broker hangs, is slow, half open or cut off:
+// by a proxy between them, and for a broker and the shard of a cluster by SIGSTOP.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openTcpProxy, requiredService, type LogUnderTest, type TcpProxy } from '@laddercast/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startRedis, type RedisProcess } from '../../integration/redis-process.js';
+import { ALL_BOARDS } from '../boards.js';
+import { call } from '../call.js';
+import { longOr } from '../chance.js';
+import { KafkaBrokers } from '../kafka-brokers.js';
+import { PostgresProcess } from '../postgres-process.js';
+import { Readers } from '../readers.js';
+import { formCluster } from '../redis-nodes.js';
+import { Scenario } from '../scenario.js';
+import { VitalSigns } from '../vital-signs.js';
+
+const HANGS_MS = longOr(20_000, 8000);
+/** Every time-out of the service, one after the other, and a loaded machine. */
+const ANSWERED_WITHIN_MS = 14_000;
+/** What a process may take more while something hangs: its queues have limits. */
+const GROWN_MEGABYTES_MAX = 250;
+const BACK_WITHIN_MS = 30_000;
+
+/** What is done to a connection, and how it is undone. */
+const WAYS: Record<string, (proxy: TcpProxy) => Promise<void>> = {
+  hangs: async (proxy) => {
+    proxy.freeze();
+    await sleep(HANGS_MS);
+    proxy.thaw();
+  },
+  'is half open': async (proxy) => {
+    proxy.forsakeOpen();
+    await sleep(HANGS_MS);
+  },
+  'is slow': async (proxy) => {
+    proxy.delay(300);
+    await sleep(HANGS_MS);
+    proxy.delay(0);
+  },
+  'is cut off': async (proxy) => {
+    proxy.cut();
+    await sleep(HANGS_MS / 2);
+    proxy.mend();
+  },
+};
+const TRIED = longOr(Object.keys(WAYS), ['hangs']);
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+});
+
+interface Surroundings {
+  fault: string;
+  log?: LogUnderTest;
+  databaseUrl?: string;
+  auditDatabaseUrl?: string;
+  redisUrl?: string;
+  settings?: Record<string, string>;
+}
+
+async function begin(surroundings: Surroundings): Promise<{ scenario: Scenario; readers: Readers; signs: VitalSigns }> {
+  const settings = { LANE_QUEUE_MAX: '512', ...surroundings.settings };
+  const scenario = await Scenario.start({ log: 'postgres', apis: 2, ...surroundings, settings });
+  const readers = Readers.start(scenario.installation, ALL_BOARDS);
+  const signs = VitalSigns.watch(scenario.installation);
+  opened.push({ close: () => scenario.stop() }, { close: () => readers.stop() }, { close: () => signs.stop() });
+  await sleep(1500);
+  return { scenario, readers, signs };
+}
+
+/** Submissions go on, every answer comes in time, memory is bounded, and all is whole when it is over. */
+async function end({ scenario, readers, signs }: Awaited<ReturnType<typeof begin>>, tried: string): Promise<void> {
+  const answered = scenario.load.answered.size;
+  await expect.poll(() => scenario.load.answered.size, { timeout: BACK_WITHIN_MS }).toBeGreaterThan(answered);
+  await readers.stop();
+  signs.stop();
+  await scenario.prove(`${tried}; memory grew by ${signs.grownMegabytes.toFixed(0)} MB at most`);
+  expect(readers.wrong).toEqual([]);
+  expect(scenario.load.slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
+  expect(signs.grownMegabytes).toBeLessThan(GROWN_MEGABYTES_MAX);
+}
+
+describe('a database that does not answer', () => {
+  it(
+    'costs time-outs and 503, never memory, and is caught up with',
+    async () => {
+      const postgres = await PostgresProcess.start();
+      opened.push({ close: () => postgres.remove() });
+      const proxy = await openTcpProxy('127.0.0.1', postgres.port);
+      opened.push(proxy);
+      const databaseUrl = postgres.url.replace(String(postgres.port), String(proxy.port));
+      const running = await begin({ fault: '5 database hangs', databaseUrl, auditDatabaseUrl: postgres.url });
+      const { load, installation, chance } = running.scenario;
+      for (const way of TRIED) {
+        const trouble = WAYS[way]!(proxy);
+        if (way === 'hangs') {
+          await sleep(500);
+          const flood = await floodOf(installation.apis[0]!.url, installation.adminKey, chance.seed);
+          expect(flood.codes, 'more waited than LANE_QUEUE_MAX').toContain('OVERLOADED');
+          expect(flood.withoutRetryAfter).toBe(0);
+          expect(load.count(503)).toBeGreaterThan(0);
+        }
+        await trouble;
+        await sleep(3000);
+      }
+      await end(running, TRIED.join(', '));
+    },
+    longOr(400_000, 180_000),
+  );
+});
+
+describe('a Redis that does not answer', () => {
+  it(
+    'holds up no submission, and is caught up with',
+    async () => {
+      const redis = await startRedis();
+      opened.push({ close: () => redis.stop() });
+      const proxy = await openTcpProxy('127.0.0.1', redis.port);
+      opened.push(proxy);
+      const running = await begin({ fault: '5 Redis hangs', redisUrl: `redis://127.0.0.1:${proxy.port}` });
+      const { load } = running.scenario;
+      for (const way of TRIED) {
+        const before = load.answered.size;
+        await WAYS[way]!(proxy);
+        expect(load.answered.size, `no submission was answered while Redis ${way}`).toBeGreaterThan(before);
+        await sleep(2000);
+      }
+      expect(load.count(503) + load.count(0), 'a submission was refused because of Redis').toBe(0);
+      await end(running, TRIED.join(', '));
+    },
+    longOr(400_000, 180_000),
+  );
+
+  it(
+    'may be one shard of three: the others go on, and no submission waits',
+    async () => {
+      const args = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+      args.push('--cluster-require-full-coverage', 'no');
+      const nodes = await Promise.all([0, 1, 2].map(() => startRedis({ args })));
+      opened.push(...nodes.map((node) => ({ close: () => node.stop() })));
+      await formCluster(nodes);
+      const running = await begin({ fault: '5 Redis shard hangs', redisUrl: nodes.map(({ url }) => url).join(',') });
+      const { load, chance } = running.scenario;
+      for (let pause = 0; pause < longOr(3, 1); pause += 1) {
+        const before = load.answered.size;
+        await paused(chance.oneOf(nodes));
+        expect(load.answered.size, 'no submission was answered').toBeGreaterThan(before);
+        await sleep(2000);
+      }
+      expect(load.count(503) + load.count(0), 'a submission was refused because of Redis').toBe(0);
+      await end(running, 'SIGSTOP of one master of three');
+    },
+    longOr(400_000, 180_000),
+  );
+});
+
+describe('a broker that does not answer', () => {
+  const isThere = process.env.TEST_KAFKA_BROKERS !== undefined || process.env.REQUIRE_KAFKA === '1';
+  if (!isThere) process.stderr.write('A hanging broker is left out: there is no Kafka. Run "npm test".\n');
+
+  it.skipIf(!isThere)(
+    'holds up no submission, and is caught up with',
+    async () => {
+      requiredService('TEST_KAFKA_BROKERS');
+      const brokers = await KafkaBrokers.start(1);
+      opened.push({ close: () => brokers.stop() });
+      const settings = { KAFKA_BROKERS: brokers.addresses };
+      const running = await begin({ fault: '5 broker hangs', log: 'kafka', settings });
+      const { load } = running.scenario;
+      for (let pause = 0; pause < longOr(3, 1); pause += 1) {
+        const before = load.answered.size;
+        brokers.pause(1);
+        await sleep(longOr(30_000, HANGS_MS));
+        brokers.resume(1);
+        expect(load.answered.size, 'no submission was answered').toBeGreaterThan(before);
+        await sleep(2000);
+      }
+      expect(load.count(503) + load.count(0), 'a submission was refused because of Kafka').toBe(0);
+      await end(running, 'SIGSTOP of the broker');
+    },
+    longOr(400_000, 180_000),
+  );
+});
+
+async function paused({ pid }: RedisProcess): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  await sleep(HANGS_MS);
+  process.kill(pid, 'SIGCONT');
+}
+
+/** More submissions at once than the lanes may hold, and the codes that were refused. */
+async function floodOf(
+  url: string,
+  key: string,
+  seed: number,
+): Promise<{ codes: string[]; withoutRetryAfter: number }> {
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, (_, batch) => {
+      const submissions = Array.from({ length: 500 }, (_, at) => ({
+        board: 'faults-sum',
+        submissionId: `flood-${seed}-${batch}-${at}`,
+        playerId: `p${at % 60}`,
+        score: 1,
+      }));
+      return call(`${url}/v1/scores`, { method: 'POST', key, body: { submissions }, timeoutMs: 30_000 });
+    }),
+  );
+  const problems = answers.flatMap(({ status, body }) =>
+    status === 200
+      ? (body as { results: { problem?: Problem }[] }).results.flatMap(({ problem }) => problem ?? [])
+      : [body as Problem],
+  );
+  return {
+    codes: [...new Set(problems.map(({ code }) => code))],
+    withoutRetryAfter: problems.filter(({ retryAfterSeconds }) => retryAfterSeconds === undefined).length,
+  };
+}
+
+interface Problem {
+  code: string;
+  retryAfterSeconds?: number;
+}

@@ -1,0 +1,41 @@
+// The long version of the fault tests on both logs, and a table of what was tried and what was lost.
+//   npm run test:faults                        everything; FAULTS_SEED repeats the chances of a run
+//   npm run test:faults -- scenarios/killed    those scenarios
+//   npm run test:faults -- --write             and writes the table to docs/faults.md
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { projectRoot } from './build.mjs';
+import { parseRows, tableOf } from './faults/table.mjs';
+
+const pageOf = (table) => `# What was tried, and what was lost
+
+Written by \`npm run test:faults -- --write\`: every scenario of \`test/faults\` in its long version, on real processes and
+services. Which promise each row proves: [operations.md](operations.md#faults-that-are-tested).
+
+${table}`;
+
+const given = process.argv.slice(2);
+const writes = given.includes('--write');
+const filters = given.filter((argument) => argument !== '--write');
+const folder = mkdtempSync(join(tmpdir(), 'ladder-faults-'));
+const file = join(folder, 'rows');
+
+process.env.FAULTS_LONG = '1';
+process.env.FAULTS_TABLE = file;
+process.argv.splice(
+  2,
+  given.length,
+  ...(filters.length > 0 ? filters.map((name) => `test/faults/${name}`) : ['test/faults']),
+);
+
+// The tests end the process themselves, in whatever way they end.
+process.on('exit', () => {
+  const rows = existsSync(file) ? parseRows(readFileSync(file, 'utf8')) : [];
+  rmSync(folder, { recursive: true, force: true });
+  if (rows.length === 0) return;
+  const table = tableOf(rows);
+  console.log(`\n${table}`);
+  if (writes) writeFileSync(join(projectRoot, 'docs', 'faults.md'), pageOf(table));
+});
+await import('./test.mjs');

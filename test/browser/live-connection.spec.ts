@@ -190,6 +190,35 @@ describe('the connection of the live page', () => {
     expect(last().sent).toEqual([]);
   });
 
+  it('asks again when it was asking too often, as late as it is told', () => {
+    const live = connect();
+    watchTop(live);
+    const socket = sockets[0]!;
+    socket.accept();
+    const { id } = socket.sent[0]!;
+    socket.say({ type: 'error', id, problem: { status: 429, code: 'RATE_LIMITED', retryAfterSeconds: 2 } });
+    expect(problems).toEqual([]);
+    vi.advanceTimersByTime(1999);
+    expect(socket.sent).toHaveLength(1);
+    vi.advanceTimersByTime(2001);
+    expect(socket.sent).toHaveLength(2);
+    socket.say({ type: 'snapshot', id, seq: 7, total: 0, entries: [] });
+    expect(lists).toHaveLength(1);
+  });
+
+  it('waits longer and longer when all that comes is a refusal of the socket', () => {
+    connect();
+    for (let i = 0; i < 3; i += 1) {
+      const socket = sockets[i]!;
+      socket.accept();
+      socket.say({ type: 'error', problem: { status: 429, code: 'RATE_LIMITED', limit: 'sockets' } });
+      socket.break(1013);
+      vi.advanceTimersByTime(20_000);
+    }
+    const delays = states.filter(({ name }) => name === 'reconnecting').flatMap(({ delayMs }) => delayMs ?? []);
+    expect(delays.slice(0, 3)).toEqual([400, 800, 1600]);
+  });
+
   it('stops at an identity that is not accepted', () => {
     connect();
     last().accept();

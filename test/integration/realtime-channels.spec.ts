@@ -148,6 +148,8 @@ describe('scopes', () => {
     expect(await ask('us', 'country:US')).toMatchObject({ total: 0 });
     await ask('red', 'guild:red/raiders', { channel: 'player', playerId: 'ada', around: 1 });
     await ask('all', 'global');
+    // Names are kept for ever: none is for being looked at.
+    expect(live.boards.usedScopes).toEqual([]);
     await (await live.writerOf('world', { scope: 'region:EU' })).write({ ada: 1 });
     await (await live.writerOf('world', { scope: 'country:US' })).write({ bob: 2, cy: 3 });
     await (await live.writerOf('world', { scope: 'guild:red/raiders' })).write({ ada: 1, di: 2 });

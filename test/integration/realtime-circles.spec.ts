@@ -100,7 +100,8 @@ async function startWorld(definition: Partial<BoardDefinition>): Promise<Started
   });
   const lists = new Map<string, ResolvedList>();
   for (const scope of ['global', ...REGIONS.map((region) => `region:${region}`)]) {
-    lists.set(scope, await boards.resolver.resolve({ boardId: 'world', scope }, { drawsScope: true }));
+    boards.useScope(scope);
+    lists.set(scope, await boards.resolver.resolve({ boardId: 'world', scope }));
   }
   lists.set('guilds', await boards.resolver.resolve({ boardId: 'world', ofGuilds: true }));
   const profiles = new TestProfiles(new RedisAnnouncements(await connection(url)));

@@ -11,6 +11,7 @@ import { HistoryController } from './history.controller.js';
 import { FailureLog } from './http/failure-log.js';
 import { IdentityGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { RequestMeter } from './http/request-meter.js';
 import { RouteTable } from './http/route-table.js';
 import { LayoutsController } from './layouts.controller.js';
 import { PlayersController } from './players.controller.js';
@@ -40,9 +41,10 @@ import { WindowsController } from './windows.controller.js';
   providers: [
     RouteTable,
     FailureLog,
+    RequestMeter,
     { provide: APP_GUARD, useClass: IdentityGuard },
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],
-  exports: [RouteTable],
+  exports: [RouteTable, RequestMeter],
 })
 export class ApiModule {}

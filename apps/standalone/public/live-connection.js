@@ -4,6 +4,7 @@ const FIRST_DELAY_MS = 400;
 const DELAY_MAX_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const NOT_AUTHENTICATED_CLOSE = 4401;
+const RATE_LIMITED = 'RATE_LIMITED';
 
 /**
  * One socket to `/v1/live` that stays: it reconnects with a capped, jittered delay, and carries every subscription over
@@ -141,13 +142,23 @@ export class LiveConnection {
     else this.#send({ type: 'resume', id, seq: list.seq, ...request });
   }
 
+  #askLater(subscription, seconds) {
+    const socket = this.#socket;
+    const delayMs = 1000 * seconds * (1 + this.#options.random());
+    setTimeout(() => {
+      const isThere = this.#subscriptions.get(subscription.id) === subscription;
+      if (isThere && this.#socket === socket) this.#ask(subscription);
+    }, delayMs);
+  }
+
   #send(message) {
     if (this.isOpen) this.#socket.send(JSON.stringify(message));
   }
 
   #received(text) {
     const message = JSON.parse(text);
-    this.#attempts = 0;
+    // A refusal may be all that comes before the socket is closed: the next try is to be later.
+    if (message.type !== 'error') this.#attempts = 0;
     const subscription = this.#subscriptions.get(message.id);
     if (!subscription) return;
     if (message.type === 'snapshot') this.#show(subscription, fromSnapshot(message, subscription.tiebreak), []);
@@ -170,6 +181,7 @@ export class LiveConnection {
   }
 
   #refused(subscription, problem) {
+    if (problem.code === RATE_LIMITED) return this.#askLater(subscription, problem.retryAfterSeconds);
     this.#subscriptions.delete(subscription.id);
     subscription.onProblem(problem);
   }

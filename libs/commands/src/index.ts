@@ -14,6 +14,7 @@ export * from './intake-identity.js';
 export * from './player-body.js';
 export * from './player-tokens.js';
 export * from './players.handlers.js';
+export * from './rate-limits.js';
 export * from './score-intake.js';
 export * from './score-submitter.js';
 export * from './signing-keys.js';

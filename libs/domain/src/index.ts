@@ -1,4 +1,5 @@
 export * from './board.js';
+export { BoundedCache } from './bounded-cache.js';
 export * from './circle.js';
 export { faultOfCron } from './cron.js';
 export * from './entry.js';

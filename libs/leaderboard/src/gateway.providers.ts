@@ -1,5 +1,5 @@
 import { Environment } from '@laddercast/platform';
-import { gatewayProviders as realtimeProviders, LiveOptions } from '@laddercast/realtime';
+import { gatewayProviders as realtimeProviders, LiveOptions, LiveOrigins } from '@laddercast/realtime';
 import type { Provider } from '@nestjs/common';
 
 /** What a process with the role `gateway` adds: the WebSocket gateway and its feeds. */
@@ -7,8 +7,19 @@ export const gatewayProviders: Provider[] = [
   {
     provide: LiveOptions,
     inject: [Environment],
-    useFactory: ({ SOCKET_SUBSCRIPTIONS_MAX }: Environment) =>
-      new LiveOptions({ subscriptionsMax: SOCKET_SUBSCRIPTIONS_MAX }),
+    useFactory: (environment: Environment) =>
+      new LiveOptions({
+        subscriptionsMax: environment.SOCKET_SUBSCRIPTIONS_MAX,
+        socketsPerPlayerMax: environment.SOCKETS_PER_PLAYER_MAX,
+        socketsPerKeyMax: environment.SOCKETS_PER_KEY_MAX,
+        socketsPerAddressMax: environment.SOCKETS_PER_ADDRESS_MAX,
+        subscriptionsPerPlayerMax: environment.SUBSCRIPTIONS_PER_PLAYER_MAX,
+      }),
+  },
+  {
+    provide: LiveOrigins,
+    inject: [Environment],
+    useFactory: ({ CORS_ORIGINS }: Environment) => new LiveOrigins(CORS_ORIGINS),
   },
   ...realtimeProviders,
 ];

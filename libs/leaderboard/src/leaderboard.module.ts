@@ -10,6 +10,7 @@ import { LoggerModule } from 'nestjs-pino';
 import { gatewayProviders } from './gateway.providers.js';
 import { HealthController } from './health.controller.js';
 import { LeaderboardLifecycle, ROLES, type Role } from './leaderboard.lifecycle.js';
+import { rateLimitProviders } from './rate-limit.providers.js';
 import { projectorControllers, projectorProviders } from './projector.providers.js';
 
 export interface LeaderboardOptions {
@@ -35,6 +36,7 @@ export class LeaderboardModule {
       { provide: Environment, useValue: environment },
       { provide: ROLES, useValue: roles },
       ...coreProviders,
+      ...rateLimitProviders,
       ...(roles.includes('api') ? apiProviders : []),
       ...(roles.includes('projector') ? projectorProviders : []),
       ...(roles.includes('gateway') ? gatewayProviders : []),

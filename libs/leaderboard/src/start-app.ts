@@ -14,8 +14,10 @@ import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
 import { SagaServer } from '@laddercast/sagas';
 import { Logger } from 'nestjs-pino';
+import { CONNECTION_LIMITS } from './connection-limits.js';
 import { GracefulStop } from './graceful-stop.js';
 import type { Role } from './leaderboard.lifecycle.js';
 import { MetricsServer } from './metrics-server.js';
@@ -72,6 +74,7 @@ export async function createApp(
   environment: Environment,
 ): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
+    ...CONNECTION_LIMITS,
     bodyLimit: environment.BODY_BYTES_MAX,
     requestIdHeader: false,
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers),

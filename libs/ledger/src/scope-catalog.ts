@@ -39,6 +39,13 @@ export class ScopeCatalog {
     return this.uids.get(name) ?? (await this.read('name = ANY($1::text[])', [name])).get(name);
   }
 
+  /** Those of the names in which something was ranked. */
+  async used(names: readonly string[]): Promise<string[]> {
+    const missing = names.filter((name) => !this.uids.has(name));
+    if (missing.length > 0) await this.read('name = ANY($1::text[])', missing);
+    return names.filter((name) => this.uids.has(name));
+  }
+
   /** The names of numbers; those of the built-in lists have none. */
   async namesOf(uids: readonly number[]): Promise<Map<number, string>> {
     const missing = uids.filter((uid) => !this.names.has(uid));

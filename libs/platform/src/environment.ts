@@ -10,9 +10,11 @@ import {
   Max,
   Min,
   MinLength,
+  ValidateBy,
   ValidateIf,
   validateSync,
 } from 'class-validator';
+import { faultOfProxies } from './client-address.js';
 
 interface SettingDoc {
   name: string;
@@ -26,6 +28,16 @@ const documented: SettingDoc[] = [];
 function Setting(doc: string, example = ''): PropertyDecorator {
   return (_target, name) => void documented.push({ name: String(name), doc, example });
 }
+
+/** @param faultOf says what is wrong with the text, null when nothing is */
+const Passes = (faultOf: (text: string) => string | null): PropertyDecorator =>
+  ValidateBy({
+    name: 'passes',
+    validator: {
+      validate: (value) => faultOf(String(value)) === null,
+      defaultMessage: (fault) => `${fault!.property}: ${faultOf(String(fault!.value))}`,
+    },
+  });
 
 /** A numeric setting: text from the environment becomes a number, anything else stays as it is and is reported. */
 const asNumber = (text: unknown): unknown =>
@@ -169,6 +181,90 @@ export class Environment {
   @Min(1)
   @Max(10_000)
   SOCKET_SUBSCRIPTIONS_MAX = 50;
+
+  @Setting('The most sockets of one player in each gateway process.')
+  @IsInt()
+  @Min(1)
+  @Max(20_000)
+  SOCKETS_PER_PLAYER_MAX = 20;
+
+  @Setting('The most sockets of one API key in each gateway process.')
+  @IsInt()
+  @Min(1)
+  @Max(20_000)
+  SOCKETS_PER_KEY_MAX = 10_000;
+
+  @Setting('The most sockets of one address without identity in each gateway process.')
+  @IsInt()
+  @Min(1)
+  @Max(20_000)
+  SOCKETS_PER_ADDRESS_MAX = 5000;
+
+  @Setting(
+    'The most subscriptions of one player, over all its sockets in a gateway process; an API key, and an address without identity, have 100 times as many.',
+  )
+  @IsInt()
+  @Min(1)
+  @Max(10_000)
+  SUBSCRIPTIONS_PER_PLAYER_MAX = 200;
+
+  @Setting(
+    'Requests and submissions a second of one API key, over all processes (a batch counts each of its submissions). 0: no limit.',
+  )
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  RATE_LIMIT_KEY_PER_SECOND = 50_000;
+
+  @Setting('Requests, submissions and subscriptions a second of one player, over all processes. 0: no limit.')
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  RATE_LIMIT_PLAYER_PER_SECOND = 50;
+
+  @Setting(
+    'Requests without identity, new sockets and their subscriptions a second of one address (IPv6: one /64), over all processes. 0: no limit.',
+  )
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  RATE_LIMIT_ADDRESS_PER_SECOND = 500;
+
+  @Setting('Wrong keys and tokens a second of one address, over all processes. 0: no limit.')
+  @IsInt()
+  @Min(0)
+  @Max(1_000_000)
+  RATE_LIMIT_FAILED_IDENTITY_PER_SECOND = 20;
+
+  @Setting('How many seconds’ worth of each rate limit may come at once.')
+  @IsInt()
+  @Min(1)
+  @Max(60)
+  RATE_LIMIT_WINDOW_SECONDS = 4;
+
+  @Setting(
+    'Proxies in front, as addresses and networks separated by commas: only theirs is an X-Forwarded-For believed. Without it an address is that of the connection.',
+    '10.0.0.0/8,fd00::/8',
+  )
+  @Passes(faultOfProxies)
+  TRUSTED_PROXIES = '';
+
+  @Setting(
+    'Origins whose pages may call the API and open sockets, separated by commas; * is any. Without it no other page may call, and the Origin of sockets is not looked at.',
+    'https://game.example',
+  )
+  @Matches(/^(|\*|https?:\/\/[^\s,/]+(,https?:\/\/[^\s,/]+)*)$/, {
+    message: 'CORS_ORIGINS must be *, or origins such as https://game.example without a path, separated by commas',
+  })
+  CORS_ORIGINS = '';
+
+  @Setting(
+    'For how many seconds browsers shall insist on TLS (Strict-Transport-Security). Only where TLS is in front. 0: it is not said.',
+  )
+  @IsInt()
+  @Min(0)
+  @Max(63_072_000)
+  HSTS_SECONDS = 0;
 
   @Setting('The largest request body, in bytes.')
   @IsInt()

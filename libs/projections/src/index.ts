@@ -36,3 +36,4 @@ export * from './layout-builder.js';
 export * from './layout-growth.js';
 export * from './layout-remover.js';
 export * from './layout-schedule.js';
+export { RedisTokenLeases } from './redis-token-leases.js';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { bucketOf, crc16 } from '@laddercast/domain';
 import type { RankList } from './rank-projection.js';
 import type { ListRef } from './snapshot-store.js';
@@ -101,6 +102,12 @@ export const sketchKey = (list: ListRef): string => `{${list.boardUid}.${list.wi
 
 /** Lists whose ranks somebody estimates: as {@link IN_USE_KEY}. */
 export const ESTIMATED_KEY = 'ladder:estimated';
+
+/**
+ * A bucket of the rate limits, by its limit and a hash of whom it is of: ids may hold braces.
+ */
+export const tokensKey = (bucket: string): string =>
+  `ladder:tokens:${createHash('sha256').update(bucket).digest('base64url').slice(0, 22)}`;
 
 /** Lists that somebody looks at: a sorted set of {@link nameOfRef} by the Unix ms until which they are ticked. */
 export const IN_USE_KEY = 'ladder:in-use';

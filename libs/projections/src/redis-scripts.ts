@@ -52,6 +52,7 @@ export const redisScripts = {
   countWithoutPlayer: loadScript('count-without-player'),
   dropCounter: loadScript('drop-counter'),
   extendExpiry: loadScript('extend-expiry'),
+  leaseTokens: loadScript('lease-tokens'),
   openCheckpoint: loadScript('open-checkpoint'),
   publishSketch: loadScript('publish-sketch'),
   publishSnapshot: loadScript('publish-snapshot'),

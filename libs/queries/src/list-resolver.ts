@@ -56,8 +56,6 @@ export interface ResolvedList {
 
 /** How a list is looked for. */
 export interface ResolveOptions {
-  /** A scope that was never used gets its number now, so that it can be followed. */
-  drawsScope?: boolean;
   /** An ended window is read from its final standings as soon as they are written, and not from the projection. */
   prefersStandings?: boolean;
 }
@@ -110,11 +108,16 @@ export class ListResolver {
   private async resolveNow(names: ListNames, options: ResolveOptions): Promise<ResolvedList> {
     const board = this.board(names.boardId);
     const window = await this.window(board, names.window);
-    const scopeUid = await this.scopeUid(board, names, options.drawsScope ?? false);
+    const scopeUid = await this.scopeUid(board, names);
     const edition = await this.edition(board, window, names, options);
     const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, edition);
     const isWithheld = edition === null && isFrozen(window, nowMs());
     return isWithheld ? { ...resolved, isWithheld } : resolved;
+  }
+
+  /** Those of the scopes, of whatever board, in which something was ranked. */
+  usedScopes(scopes: readonly string[]): Promise<string[]> {
+    return this.sources.scopes.used(scopes);
   }
 
   /**
@@ -160,7 +163,7 @@ export class ListResolver {
     return made;
   }
 
-  private async scopeUid(board: Board, { scope, ofGuilds }: ListNames, drawsScope: boolean): Promise<number> {
+  private async scopeUid(board: Board, { scope, ofGuilds }: ListNames): Promise<number> {
     const kinds = scopeKindsOf(board.definition.scopes);
     if (ofGuilds) {
       if (kinds.includes('guild')) return GUILDS_SCOPE;
@@ -174,7 +177,6 @@ export class ListResolver {
       const known = kinds.map((kind) => (kind === 'global' ? kind : `${kind}:…`)).join(', ');
       throw new LadderError('SCOPE_NOT_FOUND', `Board "${board.id}" has no scope "${scope}"; it has ${known}.`);
     }
-    if (drawsScope) return (await this.sources.scopes.ensure([scope]))[0]!;
     return (await this.sources.scopes.find(scope)) ?? NEVER_USED_SCOPE;
   }
 

@@ -31,7 +31,12 @@ export function buildAsyncApi(version: string): AsyncApiDocument {
       version,
       description:
         'Leaderboards that move: GET /v1/live as a WebSocket, one JSON object a text frame, subprotocol ladder.v1. ' +
-        'A client that follows the rule of the delta message holds, at every seq, exactly what a snapshot at that seq would show.',
+        'A client that follows the rule of the delta message holds, at every seq, exactly what a snapshot at that seq would show. ' +
+        'Limits: a socket may send 20 messages a second and have 50 subscriptions (TOO_MANY_MESSAGES, SUBSCRIPTION_LIMIT). ' +
+        'New sockets, and subscribe and resume, count as requests of the player, the key, or without identity the address: ' +
+        'over the limit a socket is refused at the upgrade (429 with Retry-After), and a message is answered RATE_LIMITED with ' +
+        'retryAfterSeconds; the socket stays, so ask again then. A player, a key or an address that has as many sockets as it may ' +
+        'is told RATE_LIMITED, and closed with 1013. Where origins are listed (CORS_ORIGINS), pages of others are refused (403).',
     },
     defaultContentType: 'application/json',
     channels: { live: liveChannel(names) },

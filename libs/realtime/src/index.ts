@@ -4,6 +4,7 @@ export * from './live-adapter.js';
 export * from './live-feeds.js';
 export * from './live-news.js';
 export * from './live-options.js';
+export * from './live-origins.js';
 export * from './live-stats.js';
 export * from './live-subscriptions.js';
 export * from './rank-delta.publisher.js';

@@ -37,10 +37,14 @@ export class LiveSocket {
   private waiting = 0;
   private work: Promise<void> = Promise.resolve();
 
-  /** @param raw the TCP socket below, which is corked while a turn's frames are written */
+  /**
+   * @param raw the TCP socket below, which is corked while a turn's frames are written
+   * @param address whose socket it is as long as nobody knows better
+   */
   constructor(
     private readonly client: WebSocket,
     private readonly raw: Socket,
+    readonly address: string,
     private readonly options: LiveOptions,
     private readonly stats: LiveStats,
   ) {

@@ -1,7 +1,14 @@
 import { assertMayRead, assertMayReadFriends, type Authenticator, type Identity } from '@laddercast/commands';
 import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import { faultOfStyle, styleToRead, type ListNames, type ListResolver, type ResolvedList } from '@laddercast/queries';
+import {
+  faultOfStyle,
+  NEVER_USED_SCOPE,
+  styleToRead,
+  type ListNames,
+  type ListResolver,
+  type ResolvedList,
+} from '@laddercast/queries';
 import type { ListFeed } from './list-feed.js';
 import type { LiveFeeds } from './live-feeds.js';
 import type { LiveOptions } from './live-options.js';
@@ -10,11 +17,16 @@ import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from './live-stats.js';
 import { LiveSubscription } from './live-subscription.js';
 import { asLadderError } from './problems.js';
+import { RateLimitedLog } from './rate-limited-log.js';
 import { TOP_LIMITS } from './top-channel.js';
+import { UnusedScopes } from './unused-scopes.js';
 
 /** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
 export class LiveSubscriptions {
   private readonly feedOf = new Map<LiveSubscription, ListFeed>();
+  private readonly unusedScopes: UnusedScopes;
+  private readonly failures = new RateLimitedLog(LiveSubscriptions.name);
+  private isLookingForUsed = false;
 
   constructor(
     private readonly feeds: LiveFeeds,
@@ -22,7 +34,9 @@ export class LiveSubscriptions {
     readonly authenticator: Authenticator,
     readonly options: LiveOptions,
     readonly stats: LiveStats,
-  ) {}
+  ) {
+    this.unusedScopes = new UnusedScopes(options.unusedScopesMax);
+  }
 
   /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */
   async authenticate(socket: LiveSocket, token: string): Promise<void> {
@@ -99,14 +113,33 @@ export class LiveSubscriptions {
     }
   }
 
-  /** Finds lists anew whose windows froze or ended, or will before the next sweep. */
+  /** Finds lists anew whose windows froze or ended, or will before the next sweep, or that somebody scored in first. */
   sweep(): void {
     for (const feed of this.feeds.all()) if (feed.isHeldWithin(this.options.sweepEveryMs)) void this.renew(feed);
+    void this.lookForUsed();
+  }
+
+  /** Moves those who wait for the first score of a scope to its list. */
+  private async lookForUsed(): Promise<void> {
+    const { names } = this.unusedScopes;
+    if (this.isLookingForUsed || names.length === 0) return;
+    this.isLookingForUsed = true;
+    try {
+      const used = await this.resolver.usedScopes(names);
+      for (const subscription of used.flatMap((name) => this.unusedScopes.of(name)))
+        await this.serveAgain(subscription);
+    } catch (error) {
+      this.failures.warn('Scopes that are new cannot be looked up', error);
+    } finally {
+      this.isLookingForUsed = false;
+    }
   }
 
   private async renew(feed: ListFeed): Promise<void> {
     const askedAtMs = nowMs();
     try {
+      // One list stands for all scopes without a score: each subscriber finds its own.
+      if (feed.resolved.list.scope === NEVER_USED_SCOPE) return await this.serveAllAgain(feed);
       const resolved = await this.resolver.resolve(namesOf(feed.resolved));
       // A board that was reset has other lists: its subscribers move by themselves.
       if (resolved.board.uid !== feed.resolved.board.uid) return;
@@ -129,6 +162,10 @@ export class LiveSubscriptions {
     }
   }
 
+  private async serveAllAgain(feed: ListFeed): Promise<void> {
+    for (const [subscription, itsFeed] of [...this.feedOf]) if (itsFeed === feed) await this.serveAgain(subscription);
+  }
+
   /** Serves a subscription from the beginning: by another list, or another channel of it. */
   private async serveAgain(subscription: LiveSubscription): Promise<void> {
     const feed = this.feedOf.get(subscription);
@@ -141,10 +178,9 @@ export class LiveSubscriptions {
     const { socket, request } = subscription;
     this.readableBoard(subscription);
     const askedAtMs = nowMs();
-    const resolved = await this.resolver.resolve(
-      { boardId: request.board, window: request.window, scope: request.scope, ofGuilds: request.channel === 'guilds' },
-      { drawsScope: true },
-    );
+    const { board: boardId, window, scope, channel } = request;
+    const resolved = await this.resolver.resolve({ boardId, window, scope, ofGuilds: channel === 'guilds' });
+    if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);
     subscription.style = styleToRead(resolved, request.rankStyle);
     const { style } = subscription;
     const limit = 'limit' in request && request.channel !== 'range' ? channelLimit(request.limit, resolved) : 0;
@@ -219,6 +255,7 @@ export class LiveSubscriptions {
 
   private detach(subscription: LiveSubscription): void {
     subscription.detach();
+    this.unusedScopes.delete(subscription);
     const feed = this.feedOf.get(subscription);
     if (!feed) return;
     this.feedOf.delete(subscription);

@@ -13,6 +13,7 @@ import { LadderError } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
 import { requestIdOf, sleep } from '@laddercast/platform';
 import type { WebSocket } from 'ws';
+import { LiveDoor } from './live-door.js';
 import { LiveFeeds } from './live-feeds.js';
 import { idOf, type RefusedMessage } from './live-messages.js';
 import { LiveNews } from './live-news.js';
@@ -63,6 +64,7 @@ export class RankGateway
     private readonly feeds: LiveFeeds,
     private readonly boards: BoardCatalog,
     private readonly news: LiveNews,
+    private readonly door: LiveDoor,
   ) {
     const { authenticator, options } = subscriptions;
     this.identities = new SocketIdentities(authenticator, options.keyCheckEveryMs);
@@ -96,13 +98,14 @@ export class RankGateway
 
   handleConnection(client: WebSocket, request: IncomingMessage): void {
     const { options, stats } = this.subscriptions;
-    const socket = new LiveSocket(client, request.socket, options, stats);
+    const socket = new LiveSocket(client, request.socket, this.door.addressOf(request), options, stats);
     socket.requestId = requestIdOf(request.headers);
     if (this.isStopping) return socket.close(CLOSE.RESTART, RESTARTING);
     if (this.sockets.size >= options.socketsMax) {
       socket.error(new LadderError('OVERLOADED', 'This gateway has as many connections as it takes; try another.'));
       return socket.close(CLOSE.TRY_LATER, 'too many connections');
     }
+    if (!this.admit(socket)) return;
     this.sockets.set(client, socket);
     stats.sockets += 1;
     socket.first(() => this.identify(socket, request));
@@ -112,6 +115,7 @@ export class RankGateway
     const socket = this.sockets.get(client);
     if (!socket) return;
     this.sockets.delete(client);
+    this.door.leave(socket);
     this.subscriptions.stats.sockets -= 1;
     this.subscriptions.endAll(socket);
   }
@@ -120,6 +124,7 @@ export class RankGateway
   subscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
     this.answer(client, idOf(data), async (socket) => {
       const { id, request } = readSubscribe(data);
+      await this.door.subscribes(socket, id);
       await this.subscriptions.subscribe(socket, id, request);
     });
   }
@@ -128,6 +133,7 @@ export class RankGateway
   resume(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
     this.answer(client, idOf(data), async (socket) => {
       const { id, request, seq } = readResume(data);
+      await this.door.subscribes(socket, id);
       await this.subscriptions.subscribe(socket, id, request, seq);
     });
   }
@@ -139,7 +145,7 @@ export class RankGateway
 
   @SubscribeMessage('authenticate')
   authenticate(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
-    this.answer(client, undefined, (socket) => this.subscriptions.authenticate(socket, readAuthenticate(data)));
+    this.answer(client, undefined, (socket) => this.authenticateAs(socket, readAuthenticate(data)));
   }
 
   /** What the adapter could not read as a message. */
@@ -169,12 +175,36 @@ export class RankGateway
   private async identify(socket: LiveSocket, request: IncomingMessage): Promise<void> {
     try {
       const token = tokenOf(request);
-      if (token !== null) await this.subscriptions.authenticate(socket, token);
+      if (token !== null) await this.authenticateAs(socket, token);
     } catch (error) {
       const problem = asLadderError(error, socket.requestId);
       if (problem.code === 'UNAUTHENTICATED') return turnAway(socket, problem);
       socket.error(problem);
       socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
+    }
+  }
+
+  /** @throws UNAUTHENTICATED, RATE_LIMITED */
+  private async authenticateAs(socket: LiveSocket, token: string): Promise<void> {
+    this.door.assertMayAuthenticate(socket);
+    try {
+      await this.subscriptions.authenticate(socket, token);
+    } catch (error) {
+      if (asLadderError(error).code === 'UNAUTHENTICATED') await this.door.failed(socket);
+      throw error;
+    }
+    this.admit(socket);
+  }
+
+  /** Counts the socket with whom it belongs to; closes it when that one has too many. */
+  private admit(socket: LiveSocket): boolean {
+    try {
+      if (socket.isOpen) this.door.enter(socket);
+      return true;
+    } catch (error) {
+      socket.error(asLadderError(error));
+      socket.close(CLOSE.TRY_LATER, 'too many connections');
+      return false;
     }
   }
 

@@ -1,11 +1,14 @@
-import { Authenticator } from '@laddercast/commands';
+import { Authenticator, RateLimits } from '@laddercast/commands';
 import { WindowCatalog } from '@laddercast/ledger';
+import { ClientAddresses } from '@laddercast/platform';
 import { Announcements, SketchBuilder, SketchStore, SnapshotStore, TraceNotes } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
+import { LiveDoor } from './live-door.js';
 import { LiveFeeds } from './live-feeds.js';
 import { LiveNews } from './live-news.js';
 import { LiveOptions } from './live-options.js';
+import { LiveOrigins } from './live-origins.js';
 import { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './live-subscriptions.js';
 import { RankDeltaPublisher } from './rank-delta.publisher.js';
@@ -44,7 +47,10 @@ export const publisherProviders: Provider[] = [
   },
 ];
 
-/** What a process that serves `/v1/live` provides; {@link LiveOptions} and the catalogues come from outside. */
+/**
+ * What a process that serves `/v1/live` provides; {@link LiveOptions}, {@link LiveOrigins}, the limits and the catalogues
+ * come from outside.
+ */
 export const gatewayProviders: Provider[] = [
   snapshotTick,
   LiveStats,
@@ -83,6 +89,12 @@ export const gatewayProviders: Provider[] = [
       options: LiveOptions,
       stats: LiveStats,
     ) => new LiveSubscriptions(feeds, resolver, authenticator, options, stats),
+  },
+  {
+    provide: LiveDoor,
+    inject: [RateLimits, ClientAddresses, LiveOrigins, LiveOptions],
+    useFactory: (limits: RateLimits, addresses: ClientAddresses, origins: LiveOrigins, options: LiveOptions) =>
+      new LiveDoor(limits, addresses, origins, options),
   },
   RankGateway,
 ];

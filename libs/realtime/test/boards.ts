@@ -139,15 +139,20 @@ export class TestBoards {
     return board;
   }
 
+  /** Gives a scope its number, as the first score in it does. */
+  useScope(name: string): void {
+    if (name !== 'global' && !this.scopes.has(name)) this.scopes.set(name, this.scopes.size + 100);
+  }
+
+  /** The scopes that have a number. */
+  get usedScopes(): string[] {
+    return [...this.scopes.keys()];
+  }
+
   private scopeCatalog(): ScopeCatalog {
-    const number = (name: string): number => {
-      const uid = this.scopes.get(name) ?? this.scopes.size + 100;
-      this.scopes.set(name, uid);
-      return uid;
-    };
     return {
-      ensure: async (names: readonly string[]) => names.map(number),
       find: async (name: string) => this.scopes.get(name),
+      used: async (names: readonly string[]) => names.filter((name) => this.scopes.has(name)),
       namesOf: async (uids: readonly number[]) =>
         new Map([...this.scopes].flatMap(([name, uid]) => (uids.includes(uid) ? [[uid, name]] : []))),
     } as unknown as ScopeCatalog;

@@ -1,10 +1,11 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { Authenticator, PlayerTokens, type SigningKeys } from '@laddercast/commands';
+import { Authenticator, PlayerTokens, RateLimits, type RateLimitRates, type SigningKeys } from '@laddercast/commands';
 import { BoardCatalog, WindowCatalog, type KeyLook } from '@laddercast/ledger';
+import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
-import { createLiveAdapter, gatewayProviders, LiveOptions, RankGateway } from '@laddercast/realtime';
+import { createLiveAdapter, gatewayProviders, LiveOptions, LiveOrigins, RankGateway } from '@laddercast/realtime';
 import { SignJWT } from 'jose';
 import type { TestBoards } from './boards.js';
 
@@ -41,6 +42,27 @@ export interface LiveApp {
   close(): Promise<void>;
 }
 
+/** A store of buckets that is away: each gateway counts for itself. */
+class NoLeases extends TokenLeases {
+  override lease(): Promise<never> {
+    return Promise.reject(new Error('There is no store of buckets.'));
+  }
+}
+
+/** How a gateway of a test is set up. */
+export interface LiveSetUp extends Partial<LiveOptions> {
+  rates?: Partial<RateLimitRates>;
+  origins?: string;
+}
+
+const NO_LIMITS: RateLimitRates = {
+  keyPerSecond: 0,
+  playerPerSecond: 0,
+  addressPerSecond: 0,
+  failedIdentityPerSecond: 0,
+  windowSeconds: 2,
+};
+
 /** What a gateway process reads. */
 export interface LivePorts {
   boards: TestBoards;
@@ -53,11 +75,14 @@ export interface LivePorts {
 }
 
 /** A gateway process: a real HTTP server on a free port, over the ports given. */
-export async function startLiveApp(ports: LivePorts, options: Partial<LiveOptions> = {}): Promise<LiveApp> {
+export async function startLiveApp(ports: LivePorts, { rates, origins, ...options }: LiveSetUp = {}): Promise<LiveApp> {
   const keys = { look: async (tokens: readonly string[]) => tokens.map(lookAt) };
   const module = await Test.createTestingModule({
     providers: [
       { provide: LiveOptions, useValue: new LiveOptions(options) },
+      { provide: LiveOrigins, useValue: new LiveOrigins(origins) },
+      { provide: ClientAddresses, useValue: new ClientAddresses('127.0.0.0/8') },
+      { provide: RateLimits, useValue: new RateLimits(new NoLeases(), { ...NO_LIMITS, ...rates }) },
       { provide: SnapshotStore, useValue: ports.store },
       { provide: Announcements, useValue: ports.announcements },
       { provide: EntryDetails, useValue: ports.details },

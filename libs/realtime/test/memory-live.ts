@@ -1,18 +1,12 @@
 import { SketchBuilder, type SketchCache } from '@laddercast/projections';
-import {
-  AllTickSlots,
-  RankDeltaPublisher,
-  SketchPublisher,
-  SnapshotTick,
-  type LiveOptions,
-} from '@laddercast/realtime';
+import { AllTickSlots, RankDeltaPublisher, SketchPublisher, SnapshotTick } from '@laddercast/realtime';
 import type { ListNames } from '@laddercast/queries';
 import { afterEach, beforeEach } from 'vitest';
 import { ListWriter, TestBoards, TestFriends, TestProfiles } from './boards.js';
 import { estimatesOver } from './estimates.js';
 import { LiveClient } from './follower.js';
 import { assertMatchesAsyncApi } from './frame-schemas.js';
-import { startLiveApp, type LiveApp } from './live-app.js';
+import { startLiveApp, type LiveApp, type LiveSetUp } from './live-app.js';
 import { MemoryAnnouncements, MemoryRankProjection, MemorySnapshotStore } from './memory-ports.js';
 import { MemorySketchStore } from './memory-sketch-store.js';
 
@@ -52,7 +46,7 @@ export class MemoryLive {
     afterEach(() => this.end());
   }
 
-  async gateway(options: Partial<LiveOptions> = {}): Promise<LiveApp> {
+  async gateway(options: LiveSetUp = {}): Promise<LiveApp> {
     const { boards, store, announcements } = this;
     const ports = { boards, store, announcements, resolver: boards.resolver, details: this.profiles.details() };
     const { estimates, sketches } = estimatesOver(this.projection, this.sketchStore, this.marksMax);
@@ -70,7 +64,8 @@ export class MemoryLive {
   }
 
   async writerOf(boardId: string, names: Partial<ListNames> = {}): Promise<ListWriter> {
-    const resolved = await this.boards.resolver.resolve({ boardId, ...names }, { drawsScope: true });
+    this.boards.useScope(names.scope ?? 'global');
+    const resolved = await this.boards.resolver.resolve({ boardId, ...names });
     return ListWriter.of(this.projection, resolved);
   }
 

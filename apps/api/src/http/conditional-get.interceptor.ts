@@ -31,7 +31,8 @@ export class ConditionalGetInterceptor implements NestInterceptor {
           .header('Content-Type', 'application/json; charset=utf-8')
           .header('ETag', tag)
           .header('Cache-Control', this.cacheControl(request))
-          .header('Vary', 'Authorization');
+          // With CORS_ORIGINS the answer depends on the origin, too.
+          .header('Vary', reply.hasHeader('Vary') ? 'Authorization, Origin' : 'Authorization');
         if (!matchesTag(request.headers['if-none-match'], tag)) return text;
         void reply.status(304);
         return undefined;

@@ -1,7 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { errorOfHttpFailure, sendProblem } from './problem.filter.js';
-import { NO_SNIFFING } from './security-headers.js';
+import { SECURITY_HEADERS } from './security-headers.js';
 
 /**
  * Answers addresses that no route can be looked up for (bad percent-encoding, a part that is too long): Fastify's
@@ -11,5 +11,5 @@ export function answerFrameworkError(failure: FastifyError, request: FastifyRequ
   const error =
     errorOfHttpFailure(failure) ??
     new LadderError('INTERNAL', 'This failed on our side; the log has the details.', {}, { cause: failure });
-  sendProblem(reply.headers({ ...NO_SNIFFING, 'X-Request-Id': request.id }), error, request.raw.url ?? '');
+  sendProblem(reply.headers({ ...SECURITY_HEADERS, 'X-Request-Id': request.id }), error, request.raw.url ?? '');
 }

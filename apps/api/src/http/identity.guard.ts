@@ -1,23 +1,39 @@
 import { ANONYMOUS, Authenticator, malformedCredentials, type Identity } from '@laddercast/commands';
+import { LadderError } from '@laddercast/domain';
 import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RequestMeter } from './request-meter.js';
 
 interface IdentifiedRequest extends FastifyRequest {
   identity?: Identity;
 }
 
-/** Finds out who asks, before anything else; what they may do is each handler's to say. */
+/** Finds out who asks, and how often, before anything else; what they may do is each handler's to say. */
 @Injectable()
 export class IdentityGuard implements CanActivate {
-  constructor(private readonly authenticator: Authenticator) {}
+  constructor(
+    private readonly authenticator: Authenticator,
+    private readonly meter: RequestMeter,
+  ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (context.getType() !== 'http') return true;
-    const request = context.switchToHttp().getRequest<IdentifiedRequest>();
-    const { authorization } = request.headers;
-    request.identity =
-      authorization === undefined ? ANONYMOUS : await this.authenticator.authenticate(bearerOf(authorization));
+    const http = context.switchToHttp();
+    const request = http.getRequest<IdentifiedRequest>();
+    request.identity = await this.identityOf(request);
+    await this.meter.identified(request.identity, request, http.getResponse<FastifyReply>());
     return true;
+  }
+
+  private async identityOf(request: FastifyRequest): Promise<Identity> {
+    const { authorization } = request.headers;
+    if (authorization === undefined) return ANONYMOUS;
+    try {
+      return await this.authenticator.authenticate(bearerOf(authorization));
+    } catch (error) {
+      if (error instanceof LadderError && error.code === 'UNAUTHENTICATED') await this.meter.failed(request);
+      throw error;
+    }
   }
 }
 

@@ -1,20 +1,33 @@
+import { validationFailed } from '@laddercast/domain';
+import { Environment } from '@laddercast/platform';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serveDocs } from '../openapi/serve-docs.js';
-import { answerClientErrors } from './client-errors.js';
+import { allowOrigins } from './cross-origin.js';
+import { BATCH_JSON_VALUES_MAX, faultOfShape, JSON_VALUES_MAX } from './json-shape.js';
+import { sendProblem } from './problem.filter.js';
+import { refusalOfRequest } from './request-limits.js';
+import { RequestMeter } from './request-meter.js';
 import { RouteTable } from './route-table.js';
-import { NO_SNIFFING } from './security-headers.js';
+import { securityHeadersOf } from './security-headers.js';
 import { takesNothing } from './takes-nothing.js';
+
+const BATCH_ROUTE = '/v1/scores';
 
 /** What the API adds to the HTTP server before its routes are made. */
 export function prepareHttp(app: NestFastifyApplication): void {
   const routes = app.get(RouteTable, { strict: false });
+  const environment = app.get(Environment, { strict: false });
+  const meter = app.get(RequestMeter, { strict: false });
+  const securityHeaders = securityHeadersOf(environment);
   const server = app.getHttpAdapter().getInstance();
   server.addHook('onRoute', ({ method, url }) => routes.add(method, url));
-  server.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers(NO_SNIFFING);
-    done();
+  server.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(securityHeaders);
+    const refusal = refusalOfRequest(request);
+    if (refusal) return sendProblem(reply, refusal, request.url);
+    meter.arrives(request, reply, done);
   });
-  answerClientErrors(server.server);
+  allowOrigins(app, environment);
   takeJsonOnly(app);
   serveDocs(app);
 }
@@ -30,7 +43,13 @@ function takeJsonOnly(app: NestFastifyApplication): void {
   const server = adapter.getInstance();
   server.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded', 'application/json']);
   const parseJson = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) =>
-    text === '' && takesNothing(request) ? done(null, undefined) : void parseJson(request, text, done),
-  );
+  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '' && takesNothing(request)) return done(null, undefined);
+    const fault = faultOfShape(
+      text,
+      request.routeOptions.url === BATCH_ROUTE ? BATCH_JSON_VALUES_MAX : JSON_VALUES_MAX,
+    );
+    if (fault) return done(validationFailed([fault]));
+    void parseJson(request, text, done);
+  });
 }

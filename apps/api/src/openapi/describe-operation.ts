@@ -35,8 +35,6 @@ export interface OperationDescription {
   errors: readonly ErrorCode[];
 }
 
-/** Every request can be answered these, wherever it goes. */
-const HTTP_ERRORS: readonly ErrorCode[] = ['HEADERS_TOO_LARGE'];
 /** Every operation that looks at an identity can answer these. */
 const COMMON_ERRORS: readonly ErrorCode[] = [
   'VALIDATION_FAILED',
@@ -45,6 +43,8 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'LEDGER_UNAVAILABLE',
   'INTERNAL',
 ];
+/** And every operation at all these. */
+const LIMIT_ERRORS: readonly ErrorCode[] = ['RATE_LIMITED', 'URI_TOO_LONG', 'HEADERS_TOO_LARGE'];
 const BODY_ERRORS: readonly ErrorCode[] = ['MALFORMED_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
 export const HEADERS = {
@@ -55,6 +55,16 @@ export const HEADERS = {
   },
   Vary: { schema: { type: 'string' } },
   'Content-Disposition': { description: 'The name of the file.', schema: { type: 'string' } },
+  'RateLimit-Policy': {
+    description: 'The limit that the caller counts by: q requests in w seconds, over all processes.',
+    schema: { type: 'string' },
+    example: '"player";q=200;w=4',
+  },
+  RateLimit: {
+    description: 'About how many are left (r), and in how many seconds (t) all of them are again.',
+    schema: { type: 'string' },
+    example: '"player";r=187;t=1',
+  },
   'Retry-After': { description: 'Seconds until the same request may succeed.', schema: { type: 'string' } },
   'WWW-Authenticate': { schema: { type: 'string', enum: ['Bearer'] } },
 } satisfies Record<string, Part>;
@@ -134,8 +144,8 @@ const QUERY_FORMATS: Record<string, JsonSchema> = {
 /** The OpenAPI operation of a description. */
 export function describeOperation(operationId: string, path: string, about: OperationDescription): Part {
   const errors = [
-    ...HTTP_ERRORS,
     ...(about.callers === 'anyone' ? [] : COMMON_ERRORS),
+    ...LIMIT_ERRORS,
     ...(about.body ? BODY_ERRORS : []),
     ...about.errors,
   ];
@@ -217,6 +227,12 @@ const NAMES_FAULTS: JsonSchema = {
   then: { type: 'object', required: ['errors'] },
 };
 
+const HEADERS_OF_PROBLEMS: Record<number, readonly (keyof typeof HEADERS)[]> = {
+  401: ['WWW-Authenticate'],
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: ['Retry-After'],
+};
+
 /** One answer for each status, with the codes that stand behind it. */
 function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
@@ -230,7 +246,7 @@ function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
         properties: { status: { const: status }, code: { enum: those } },
         ...(status === 400 ? NAMES_FAULTS : {}),
       };
-      const headers = headerRefs(status === 401 ? ['WWW-Authenticate'] : status === 503 ? ['Retry-After'] : []);
+      const headers = headerRefs(HEADERS_OF_PROBLEMS[status] ?? []);
       return [status, { description, ...headers, content: { 'application/problem+json': { schema } } }];
     }),
   );

@@ -34,7 +34,11 @@ const DESCRIPTION = `Leaderboards that are exact, durable and live.
 All bodies are JSON, all times RFC 3339 UTC with milliseconds. Scores are finite IEEE doubles, never rounded. Unknown body
 fields and query parameters are refused, and so is what is not built yet (422 \`NOT_SUPPORTED\`). Every error is RFC 9457
 problem+json with a stable \`code\`; a wrong method is answered 405 with \`Allow\`. Every answer has an
-\`X-Request-Id\`: the one of the request, where that is 1-128 letters, digits or \`_.:+=@/-\`, else a new one. Changes are pushed over a WebSocket at
+\`X-Request-Id\`: the one of the request, where that is 1-128 letters, digits or \`_.:+=@/-\`, else a new one.
+
+How often a caller may ask is limited over all processes: keys and players by who they are, everybody else by address (429
+\`RATE_LIMITED\` with \`Retry-After\`; a batch counts each of its submissions). \`RateLimit\` and \`RateLimit-Policy\` say with
+each answer what is left. A body may be 2 MiB large and 64 deep, without a Content-Encoding. Changes are pushed over a WebSocket at
 \`/v1/live\`, described by \`/asyncapi.json\`.`;
 
 const CONFIG = new DocumentBuilder()

@@ -1,0 +1,161 @@
+// Real: HTTP server, WebSocket clients, gateway, rate limiter. In memory: ranks and snapshots; the buckets count per process.
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { eventually } from '../../libs/realtime/test/boards.js';
+import { playerToken, READ_KEY } from '../../libs/realtime/test/live-app.js';
+import { MemoryLive, topRequest as top } from '../../libs/realtime/test/memory-live.js';
+
+const live = new MemoryLive();
+
+const from = (address: string, origin?: string) => ({
+  headers: { 'x-forwarded-for': address, ...(origin ? { origin } : {}) },
+});
+const asAda = async (): Promise<string[]> => ['ladder.v1', `bearer.${await playerToken('ada')}`];
+
+/** The answer to a handshake that is refused. */
+const refusal = (
+  url: string,
+  address: string,
+  origin?: string,
+): Promise<{ status: number; problem: object; retryAfter: unknown }> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, ['ladder.v1'], from(address, origin));
+    socket.on('open', () => reject(new Error('the socket opened')));
+    socket.on('error', reject);
+    socket.on('unexpected-response', (_request, response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => {
+        const { statusCode, headers } = response;
+        resolve({ status: statusCode!, problem: JSON.parse(text) as object, retryAfter: headers['retry-after'] });
+      });
+    });
+  });
+
+describe('sockets', () => {
+  it('of one address without identity are as many as they may be, and others take their place', async () => {
+    const { url } = await live.gateway({ socketsPerAddressMax: 2 });
+    const first = await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    const third = await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    expect(await third.problem()).toMatchObject({ code: 'RATE_LIMITED', status: 429, limit: 'sockets' });
+    await eventually('it is closed', () => third.closed?.code === 1013);
+    const other = await live.connect(url, ['ladder.v1'], from('203.0.113.2'));
+    expect(await other.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+    first.socket.close();
+    await eventually('its place is free', () => first.closed !== null);
+    const fourth = await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    expect(await fourth.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+  });
+
+  it('of one IPv6 household count together', async () => {
+    const { url } = await live.gateway({ socketsPerAddressMax: 1 });
+    await live.connect(url, ['ladder.v1'], from('2001:db8:1:2::1'));
+    const second = await live.connect(url, ['ladder.v1'], from('2001:db8:1:2:ffff::9'));
+    expect(await second.problem()).toMatchObject({ limit: 'sockets' });
+  });
+
+  it('of one player count wherever they come from, and no longer with the address', async () => {
+    const { url } = await live.gateway({ socketsPerPlayerMax: 2, socketsPerAddressMax: 1 });
+    const ada = await asAda();
+    for (const address of ['203.0.113.1', '203.0.113.1']) {
+      const client = await live.connect(url, ada, from(address));
+      expect(await client.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+    }
+    const third = await live.connect(url, ada, from('203.0.113.9'));
+    expect(await third.problem()).toMatchObject({ limit: 'sockets', detail: expect.stringContaining('A player') });
+    await eventually('it is closed', () => third.closed?.code === 1013);
+    const anonymous = await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    expect(await anonymous.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+    // Also who becomes a player later.
+    anonymous.send({ type: 'authenticate', token: ada[1]!.slice('bearer.'.length) });
+    await eventually('the fourth is closed', () => anonymous.closed?.code === 1013);
+  });
+
+  it('are refused before they are made, as any request of an address that is over its limit', async () => {
+    const { url } = await live.gateway({ rates: { addressPerSecond: 2 } });
+    for (let i = 0; i < 4; i += 1) await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    expect(await refusal(url, '203.0.113.1')).toMatchObject({
+      status: 429,
+      problem: { code: 'RATE_LIMITED', limit: 'address', instance: '/v1/live' },
+      retryAfter: '1',
+    });
+    await live.connect(url, ['ladder.v1'], from('203.0.113.2'));
+  });
+
+  it('of pages that are not listed are refused, those of listed ones and of no page are not', async () => {
+    const { url } = await live.gateway({ origins: 'https://game.example' });
+    const open = (origin?: string) => live.connect(url, ['ladder.v1'], from('203.0.113.1', origin));
+    await open('https://game.example');
+    await open(url.replace('ws:', 'http:').replace('/v1/live', ''));
+    await open();
+    for (const origin of ['https://evil.example', 'null']) {
+      const refused = await refusal(url, '203.0.113.1', origin);
+      expect(refused).toMatchObject({ status: 403, problem: { code: 'FORBIDDEN' } });
+    }
+  });
+});
+
+describe('subscriptions', () => {
+  it('of one player count over all its sockets, and a resume takes the place of its own', async () => {
+    const { url } = await live.gateway({ subscriptionsPerPlayerMax: 3 });
+    const [a, b] = [await live.connect(url, await asAda()), await live.connect(url, await asAda())];
+    await a.ask(top('1'));
+    await a.ask(top('2'));
+    const { seq } = await b.ask(top('1'));
+    expect((await b.ask(top('2'))).problem).toMatchObject({ code: 'SUBSCRIPTION_LIMIT', status: 429 });
+    const again = await b.ask({ ...top('1'), type: 'resume', seq: seq! });
+    expect(again.problem).toBeUndefined();
+    a.send({ type: 'unsubscribe', id: '1' });
+    await a.ask({ ...top('after') });
+    expect((await b.ask(top('2'))).problem).toMatchObject({ code: 'SUBSCRIPTION_LIMIT' });
+    a.socket.terminate();
+    await eventually('there is room', async () => (await b.ask(top(`${Math.random()}`))).type === 'snapshot');
+  });
+
+  it('cost what a read costs, and say when to come again', async () => {
+    const { url } = await live.gateway({ rates: { playerPerSecond: 2 } });
+    const client = await live.connect(url, await asAda());
+    for (let i = 0; i < 4; i += 1) expect((await client.ask(top(`${i}`))).type).toBe('snapshot');
+    expect((await client.ask(top('more'))).problem).toMatchObject({
+      code: 'RATE_LIMITED',
+      limit: 'player',
+      retryAfterSeconds: 1,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect((await client.ask(top('more'))).type).toBe('snapshot');
+  });
+
+  it('to scopes without a score are as many as are waited for, and one that is there already is no more', async () => {
+    live.boards.create('world', { order: 'desc', operator: 'best', scopes: ['global', 'region'] });
+    const { url } = await live.gateway({ unusedScopesMax: 2 });
+    const client = await live.connect(url);
+    const ask = (id: string, scope: string) => client.ask({ ...top(id), board: 'world', scope });
+    expect((await ask('1', 'region:A')).type).toBe('snapshot');
+    expect((await ask('2', 'region:B')).type).toBe('snapshot');
+    expect((await ask('3', 'region:C')).problem).toMatchObject({ code: 'SUBSCRIPTION_LIMIT' });
+    expect((await ask('4', 'region:B')).type).toBe('snapshot');
+    client.send({ type: 'unsubscribe', id: '1' });
+    expect((await ask('5', 'region:C')).type).toBe('snapshot');
+    expect(live.boards.usedScopes).toEqual([]);
+  });
+});
+
+describe('wrong tokens', () => {
+  it('of one address are looked at so often, and then not any more', async () => {
+    const { url } = await live.gateway({ rates: { failedIdentityPerSecond: 1 } });
+    const wrong = ['ladder.v1', 'bearer.wrong'];
+    const codes: unknown[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const client = await live.connect(url, wrong, from('203.0.113.1'));
+      codes.push((await client.problem()).code);
+      await eventually('it is closed', () => client.closed !== null);
+      if (i === 2) expect(client.closed!.code).toBe(1013);
+    }
+    expect(codes).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED', 'RATE_LIMITED']);
+    const reader = await live.connect(url, ['ladder.v1'], {
+      headers: { authorization: `Bearer ${READ_KEY}`, 'x-forwarded-for': '203.0.113.2' },
+    });
+    expect(await reader.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+  });
+});

@@ -20,7 +20,7 @@ export const sources = { topics: 'libs/event-log/src/topics.ts', events: 'libs/d
 /**
  * All generated pages.
  * @param {{ Environment: Function, describeEnvironment: () => string, ERRORS: object, TOPICS: readonly string[],
- *   getMetadataStorage: Function, topicsSource: string, eventsSource: string }} code what they are made from
+ *   getMetadataStorage: Function, metrics: object, topicsSource: string, eventsSource: string }} code what they are made from
  * @returns {{ path: string, text: string }[]} paths from the top of the project
  */
 export function pagesOf(code) {
@@ -29,6 +29,7 @@ export function pagesOf(code) {
     { path: 'docs/reference/settings.md', text: settingsPage(code) },
     { path: 'docs/reference/errors.md', text: errorsPage(code) },
     { path: 'docs/reference/topics.md', text: topicsPage(code) },
+    { path: 'docs/reference/metrics.md', text: metricsPage(code) },
   ];
 }
 
@@ -121,6 +122,26 @@ function topicsPage({ TOPICS, topicsSource, eventsSource }) {
   );
 }
 
+function metricsPage({ metrics }) {
+  const rows = Object.values(metrics).map((metric) => {
+    const { name, help, labelNames } = metric;
+    const [what, from] = help.split(/ From: (.*)\.$/);
+    const labels = labelNames.map((label) => `\`${label}\``).join(', ');
+    const [, unit = ''] = /_(seconds|bytes|submissions|events|entries)(_max|_total)?$/.exec(name) ?? [];
+    return [`\`${name}\``, metric.constructor.name.toLowerCase(), labels, unit, what, from ?? 'who does it'];
+  });
+  return page(
+    'Metrics',
+    'libs/platform/src/metrics.ts',
+    'Every process answers `GET /metrics` on `METRICS_PORT` in the format of Prometheus: these, and those of Node (`process_*`,\n' +
+      '`nodejs_*`). A histogram has `_bucket`, `_sum` and `_count`. *keeper*: the one process, api or projector, that says what is\n' +
+      'about the whole installation; so sums over all processes are right. Gauges that are computed are read when Prometheus\n' +
+      'asks, for a second at most: where a store hangs, the last value stays for a minute and is left out then\n' +
+      '(`laddercast_collection_age_seconds` says how old it is). Boards and windows are labels of `laddercast_shard_entries` only.',
+    table(['name', 'type', 'labels', 'unit', 'what it says', 'from'], rows),
+  );
+}
+
 /** The text of the first doc comment. */
 function docComment(source) {
   const [, body] = /\/\*\*\n?([\s\S]*?)\*\//.exec(source);
@@ -133,8 +154,9 @@ function docComment(source) {
 
 async function builtCode(root) {
   const built = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
-  const [platform, domain, topics, validator] = await Promise.all([
+  const [platform, metrics, domain, topics, validator] = await Promise.all([
     built('libs/platform/src/environment.js'),
+    built('libs/platform/src/metrics.js'),
     built('libs/domain/src/errors.js'),
     built('libs/event-log/src/topics.js'),
     import('class-validator'),
@@ -142,6 +164,7 @@ async function builtCode(root) {
   const read = (path) => readFileSync(join(root, path), 'utf8');
   return {
     ...platform,
+    ...metrics,
     ...domain,
     ...topics,
     getMetadataStorage: validator.getMetadataStorage,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ERRORS } from '@laddercast/domain';
 import { TOPICS } from '@laddercast/event-log';
-import { describeEnvironment, Environment } from '@laddercast/platform';
+import { describeEnvironment, Environment, metrics } from '@laddercast/platform';
 import { getMetadataStorage } from 'class-validator';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRepositoryFile, repositoryRoot } from './source-tree.js';
@@ -30,9 +30,17 @@ const code = {
   getMetadataStorage,
   ERRORS,
   TOPICS,
+  metrics,
   topicsSource: readRepositoryFile(sources.topics).text,
   eventsSource: readRepositoryFile(sources.events).text,
 };
+/** What a page needs to know of a metric. */
+class TeaGauge {
+  name = 'laddercast_cups';
+  help = 'How many cups.';
+  labelNames: string[] = [];
+}
+
 const paths = (pages: Page[]): string[] => pages.map(({ path }) => path);
 
 describe('the generated pages', () => {
@@ -47,6 +55,16 @@ describe('the generated pages', () => {
     expect(text).toMatch(/\| `DATABASE_URL` \| none: it has to be set \|/);
     expect(text).toMatch(/\| `JWT_SECRET` \| not set \| 32 characters or more \|/);
     expect(text).toMatch(/\| `EVENT_LOG` \| `postgres` \| `postgres`, `kafka` \|/);
+  });
+
+  it('name every metric with its type, its labels, its unit and who it comes from', () => {
+    const { text } = pagesOf(code).find(({ path }) => path === 'docs/reference/metrics.md')!;
+    expect(text).toMatch(
+      /\| `laddercast_consumer_lag_seconds` \| gauge \| `group`, `lane` \| seconds \| .+ \| keeper \|/,
+    );
+    expect(text).toMatch(/\| `laddercast_request_seconds` \| histogram \| .+ \| every process \|/);
+    const names = [...text.matchAll(/^\| `(laddercast_\w+)`/gm)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(Object.keys(metrics).length);
   });
 
   it('name every error and every topic', () => {
@@ -91,6 +109,7 @@ describe('the check of the generated pages', () => {
       ERRORS: { ...ERRORS, TEAPOT: { status: 418, title: 'A teapot', retriable: false } },
       describeEnvironment: () => `${describeEnvironment()}\n# How many cups.\nCUPS=4\n`,
       eventsSource: code.eventsSource.replaceAll('version', 'revision'),
+      metrics: { ...metrics, cups: new TeaGauge() },
     };
     expect(paths(stalePages(root, pagesOf(changed)))).toEqual(paths(pagesOf(code)));
   });

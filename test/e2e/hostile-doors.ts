@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Problem } from '@laddercast/domain';
 import type { PostgresDatabase } from '@laddercast/ledger';
 import { optionalService } from '@laddercast/testing';
-import kafkajs from 'kafkajs';
 import { expect } from 'vitest';
 import type { HostileRun } from './hostile-inputs.js';
+import { writeMessages } from './kafka-messages.js';
 import type { RestClient } from './rest-client.js';
 
 /** Problem code, or null for a run that counted. */
@@ -65,7 +65,7 @@ export function logDoor(prefix: string, database: () => PostgresDatabase): Door 
       key: idOf(i),
       value: `{"board":"${board}","submissionId":"${idOf(i)}",${fields}}`,
     }));
-    await write(`${prefix}.in.scores`, messages);
+    await writeMessages(`${prefix}.in.scores`, messages);
     const outcomes = new Map<string, Code>();
     await expect
       .poll(
@@ -91,14 +91,6 @@ export function logDoor(prefix: string, database: () => PostgresDatabase): Door 
 }
 
 export const kafkaBrokers = optionalService('TEST_KAFKA_BROKERS');
-
-async function write(topic: string, messages: { partition: number; key: string; value: string }[]): Promise<void> {
-  const kafka = new kafkajs.Kafka({ brokers: kafkaBrokers!.split(','), logLevel: kafkajs.logLevel.NOTHING });
-  const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
-  await producer.connect();
-  await producer.send({ topic, messages });
-  await producer.disconnect();
-}
 
 function codeOf({ code }: Problem, status: number, name: string): string {
   expect(status, name).toBeGreaterThanOrEqual(400);

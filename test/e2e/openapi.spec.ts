@@ -62,8 +62,7 @@ describe('the OpenAPI document', () => {
     const mediaType = response.headers['content-type']!.split(';')[0]!;
     expect(mediaTypes).toContain(mediaType);
     expect(mediaType === 'application/problem+json').toBe(
-      response.status === 431 ||
-        (response.status >= 400 && !PARTS_WITHOUT_IDENTITY.includes(operation.operationId)),
+      response.status === 431 || (response.status >= 400 && !PARTS_WITHOUT_IDENTITY.includes(operation.operationId)),
     );
     const body: unknown = /^application\/(problem\+)?json$/.test(mediaType) ? response.body : response.text;
     const fault = served.fault(described.content![mediaType]!.schema, body);

@@ -23,3 +23,4 @@ export * from './submission-body.js';
 export * from './submission-ranks.js';
 export * from './submit-score.handler.js';
 export * from './submit-scores.handler.js';
+export { noteRankAnswer } from './rank-answers.js';

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
 import type { CheckedSubmission, SubmissionCheck } from '@laddercast/extension';
 import { type BoardCatalog, type Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
+import { metrics } from '@laddercast/platform';
 import type { BoardSubmission } from './commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from './identity.js';
 import { boardNow, whileBoardChanges } from './stale-board.js';
@@ -35,9 +36,14 @@ export class ScoreSubmitter {
    * @throws LadderError with what is wrong
    */
   async prepare(identity: Identity, submission: BoardSubmission): Promise<PreparedSubmission> {
-    assertIdentified(identity);
     const again = (): Promise<SubmitWrite> => this.toWrite(identity, submission);
-    return { write: await again(), again };
+    try {
+      assertIdentified(identity);
+      return { write: await again(), again };
+    } catch (error) {
+      metrics.submissionsRefused.inc({ code: error instanceof LadderError ? error.code : 'INTERNAL' });
+      throw error;
+    }
   }
 
   /**

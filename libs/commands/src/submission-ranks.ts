@@ -17,6 +17,7 @@ import {
   type SketchCache,
 } from '@laddercast/projections';
 import { holdsScope, type Identity } from './identity.js';
+import { noteRankAnswer } from './rank-answers.js';
 import type { AcceptedSubmission } from './score-submitter.js';
 
 /** A retry is answered without a rank where the projection takes longer to say it. */
@@ -45,6 +46,16 @@ export class SubmissionRanks {
    * admins see where anybody stands
    */
   async movementOf(
+    accepted: AcceptedSubmission,
+    untilMs: number | null,
+    identity: Identity,
+  ): Promise<RankMovement | null> {
+    const movement = await this.find(accepted, untilMs, identity);
+    noteRankAnswer('submission', movement);
+    return movement;
+  }
+
+  private async find(
     accepted: AcceptedSubmission,
     untilMs: number | null,
     identity: Identity,

@@ -53,8 +53,11 @@ export abstract class EventLog {
   /** @param group names the consumer; its offsets outlive processes. A new group begins at the oldest event kept. */
   abstract consume(group: string, topics: readonly Topic[], handler: BatchHandler): Promise<LogSubscription>;
 
-  /** One row per lane. */
-  abstract lag(group: string): Promise<LaneLag[]>;
+  /**
+   * One row per lane.
+   * @param topics what the group reads, where no consumer of it runs in this process
+   */
+  abstract lag(group: string, topics?: readonly Topic[]): Promise<LaneLag[]>;
 
   /** Ends all consumers of this process and what the log itself runs. */
   abstract close(): Promise<void>;

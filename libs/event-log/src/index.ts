@@ -12,6 +12,7 @@ export { KafkaTopicError } from './kafka-topics.js';
 export type { KafkaOptions } from './kafka-connection.js';
 export * from './outbox-relay.js';
 export * from './kafka-relay-target.js';
+export * from './measured-group.js';
 export * from './intake.js';
 export * from './kafka-intake.js';
 export { parkAllInto, type DeadLetter, type ParkAll } from './postgres-dead-letters.js';

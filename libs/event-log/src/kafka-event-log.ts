@@ -9,6 +9,7 @@ import { KafkaGroupConsumer } from './kafka-group-consumer.js';
 import { readKafkaLag } from './kafka-lag.js';
 import { readLostEnds, readMissed } from './kafka-losses.js';
 import { KafkaTopicError, prepareTopics } from './kafka-topics.js';
+import type { IntakeTopic } from './intake.js';
 import type { LogIdentity } from './log-change.js';
 import { reasonOf } from './log-line.js';
 import { RELAY_GROUP } from './outbox-relay.js';
@@ -178,12 +179,12 @@ export class KafkaEventLog extends EventLog {
    * What waits in Kafka, over the topics that this process consumes in the group (all, if none); for the group of the
    * relay what waits in the outbox, which needs no Kafka. `seconds` in Kafka is rounded down to a power of two.
    */
-  override async lag(group: string): Promise<LaneLag[]> {
+  override async lag(group: string, topics: readonly (Topic | IntakeTopic)[] = TOPICS): Promise<LaneLag[]> {
     const { prefix, lanes } = this.options;
     if (group === RELAY_GROUP) return this.outbox.lag(group, TOPICS);
-    const topics = [...(this.topicsOf.get(group) ?? TOPICS)].map((topic) => topicName(prefix, topic));
+    const names = [...(this.topicsOf.get(group) ?? topics)].map((topic) => topicName(prefix, topic));
     if (this.following === null) this.incarnation = await this.ends.incarnation();
-    return this.withAdmin((admin) => readKafkaLag(admin, groupName(prefix, group, this.incarnation), topics, lanes));
+    return this.withAdmin((admin) => readKafkaLag(admin, groupName(prefix, group, this.incarnation), names, lanes));
   }
 
   override async close(): Promise<void> {

@@ -14,7 +14,7 @@ interface Waiting {
 const AGES = Array.from({ length: 21 }, (_, step) => 2 ** step);
 
 /**
- * How far a group is behind in each lane, over these topics.
+ * How far a group is behind in each lane, over these topics; a topic of others may have more partitions than that.
  * `seconds` is rounded down to a power of two: brokers tell offsets for a time, not times for an offset.
  */
 export async function readKafkaLag(
@@ -34,7 +34,8 @@ export async function readKafkaLag(
     }
   }
   const seconds = await ageOfOldest(admin, waiting);
-  return Array.from({ length: lanes }, (_, lane) => ({
+  const count = waiting.reduce((most, { lane }) => Math.max(most, lane + 1), lanes);
+  return Array.from({ length: count }, (_, lane) => ({
     lane,
     events: waiting.filter((one) => one.lane === lane).reduce((sum, { from, to }) => sum + Number(to - from), 0),
     seconds: seconds.get(lane) ?? 0,

@@ -1,3 +1,4 @@
+import { measuredGroup } from './measured-group.js';
 import type { LogSubscription } from './event-log.js';
 import type { PostgresEventLog } from './postgres-event-log.js';
 import type { OutboxRecord } from './postgres-outbox.js';
@@ -31,7 +32,10 @@ export class OutboxRelay {
   ) {}
 
   start(): void {
-    this.subscription ??= this.outbox.consumeStored(RELAY_GROUP, TOPICS, (records) => this.target.append(records));
+    const append = measuredGroup(RELAY_GROUP);
+    this.subscription ??= this.outbox.consumeStored(RELAY_GROUP, TOPICS, (records) =>
+      append(records.length, () => this.target.append(records)),
+    );
   }
 
   /** Ends after the send in flight, and closes the target; the outbox stays open. */

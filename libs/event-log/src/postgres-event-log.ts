@@ -78,8 +78,8 @@ export class PostgresEventLog extends EventLog {
   }
 
   /** Counted up to {@link LAG_COUNTED_MAX}, over the topics that this process consumes in the group (all, if none). */
-  override lag(group: string): Promise<LaneLag[]> {
-    return this.shared.outbox.lag(group, [...(this.topicsOf.get(group) ?? TOPICS)]);
+  override lag(group: string, topics?: readonly Topic[]): Promise<LaneLag[]> {
+    return this.shared.outbox.lag(group, [...(this.topicsOf.get(group) ?? topics ?? TOPICS)]);
   }
 
   override async close(): Promise<void> {

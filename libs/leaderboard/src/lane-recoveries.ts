@@ -1,5 +1,6 @@
 import { HeldLease, type PostgresLeases } from '@laddercast/ledger';
-import type { ProjectionRecovery } from '@laddercast/projections';
+import { metrics } from '@laddercast/platform';
+import type { ProjectionRecovery, RecoveryProgress } from '@laddercast/projections';
 
 const LEASE_TTL_MS = 6000;
 const ASK_EVERY_MS = 2000;
@@ -34,11 +35,25 @@ export class LaneRecoveries {
 
   start(): void {
     for (const { lane, lease } of this.leases) {
-      lease.start(({ ending }) => this.recovery.watch(lane, ending, this.options.wake));
+      lease.start(async ({ ending }) => {
+        metrics.laneRecovering.set({ lane }, 0);
+        await this.recovery.watch(lane, ending, this.options.wake);
+        // Another process says it from now on.
+        metrics.laneRecovering.remove({ lane });
+      });
     }
   }
 
   async stop(): Promise<void> {
     await Promise.all(this.leases.map(({ lease }) => lease.stop()));
   }
+}
+
+const sentOf = new Map<number, number>();
+
+/** Says that a lane is being recovered, and how many entries that took so far. */
+export function noteRecovery({ lane, step, sent }: RecoveryProgress): void {
+  metrics.laneRecovering.set({ lane }, step === 'recovered' ? 0 : 1);
+  metrics.recoveredEntries.inc(sent - (step === 'lost' ? 0 : (sentOf.get(lane) ?? 0)));
+  sentOf.set(lane, sent);
 }

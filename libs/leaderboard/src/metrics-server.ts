@@ -1,13 +1,15 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { collectDefaultMetrics, register } from 'prom-client';
+import type { MetricsCollection } from './metrics-collection.js';
 
 /** Serves the process's metrics on a port of their own: they are for operators, not for clients. */
 export class MetricsServer {
   private readonly log = new Logger('metrics');
   private readonly server: Server;
 
-  constructor() {
+  /** @param collection reads gauges that are computed for each scrape */
+  constructor(private readonly collection?: MetricsCollection) {
     collectDefaultMetrics();
     this.server = createServer((request, response) => {
       if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
@@ -27,6 +29,7 @@ export class MetricsServer {
 
   private async answer(response: ServerResponse): Promise<void> {
     try {
+      await this.collection?.collect();
       const text = await register.metrics();
       response.writeHead(200, { 'Content-Type': register.contentType }).end(text);
     } catch (error) {

@@ -39,7 +39,7 @@ import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
 import { eventLogProviders } from './event-log.providers.js';
 import { layoutProjectorProviders } from './layout.providers.js';
-import { LaneRecoveries } from './lane-recoveries.js';
+import { LaneRecoveries, noteRecovery } from './lane-recoveries.js';
 import { limitProjectorProviders } from './limit.providers.js';
 import { peopleProjectorProviders } from './people.providers.js';
 import { windowProjectorProviders } from './window.providers.js';
@@ -101,6 +101,7 @@ export const projectorProviders: Provider[] = [
         boards,
         afterwards: (signal) => sweeper.removeStrays(signal),
         onProgress: (progress) => {
+          noteRecovery(progress);
           if (progress.committed > 0) log.log({ msg: `lane ${progress.lane}: ${progress.step}`, ...progress });
         },
         onError: (lane, error) => log.warn(`Lane ${lane} cannot be recovered yet: ${(error as Error).message}`),

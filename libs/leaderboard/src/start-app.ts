@@ -20,7 +20,11 @@ import { Logger } from 'nestjs-pino';
 import { CONNECTION_LIMITS } from './connection-limits.js';
 import { GracefulStop } from './graceful-stop.js';
 import type { Role } from './leaderboard.lifecycle.js';
+import { MetricsKeeper } from './metrics-keeper.js';
+import { MetricsCollection } from './metrics-collection.js';
+import { measureRequests } from './metrics-requests.js';
 import { MetricsServer } from './metrics-server.js';
+import { sourcesOfProcess } from './metrics-sources.js';
 import { watchRequests } from './request-scope.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
@@ -53,15 +57,20 @@ export async function startApp(description: AppDescription): Promise<void> {
 async function start(description: AppDescription, environment: Environment): Promise<void> {
   await startTracing(environment, description.name);
   const app = await createApp(description, environment);
-  const metrics = new MetricsServer();
+  const { roles } = description;
+  const keeper = roles.includes('api') || roles.includes('projector') ? new MetricsKeeper(app) : null;
+  const metrics = new MetricsServer(
+    new MetricsCollection([...sourcesOfProcess(app, roles), ...(keeper?.sources ?? [])]),
+  );
   const stop = new GracefulStop(environment);
   stop.attach(app);
   stop.onSignal(async () => {
-    await metrics.close();
+    await Promise.all([metrics.close(), keeper?.stop()]);
     await app.close();
     await stopTracing();
   });
   await app.init();
+  keeper?.start();
   await app.startAllMicroservices();
   await app.listen(environment.PORT, environment.HOST);
   await metrics.listen(environment.METRICS_PORT, environment.HOST);
@@ -90,6 +99,7 @@ export async function createApp(
   });
   app.useLogger(app.get(Logger));
   watchRequests(app.getHttpAdapter().getInstance());
+  measureRequests(adapter.getInstance());
   await description.prepare?.(app, environment);
   if (description.roles.includes('gateway')) app.useWebSocketAdapter(createLiveAdapter(app));
   if (description.roles.includes('projector')) {

@@ -1,4 +1,4 @@
-import { backoffMs, monotonicMs, sleep } from '@laddercast/platform';
+import { backoffMs, metrics, monotonicMs, sleep } from '@laddercast/platform';
 import type { Lease, PostgresLeases } from './postgres-leases.js';
 
 /** One stretch of time in which a lease is held. */
@@ -33,11 +33,14 @@ export class HeldLease {
   private running: Promise<void> | null = null;
   private current: { term: LeaseTerm; end: AbortController } | null = null;
   private pauseMs = 0;
+  private readonly held: { inc(): void; dec(): void };
 
   constructor(
     private readonly leases: PostgresLeases,
     private readonly options: HeldLeaseOptions,
-  ) {}
+  ) {
+    this.held = metrics.leasesHeld.labels(options.name.replace(/:\d+$/, ''));
+  }
 
   /** The term that runs now, by this process's clock; null while the lease is not held. */
   get term(): LeaseTerm | null {
@@ -97,6 +100,7 @@ export class HeldLease {
       term: { epoch: lease.epoch, lost: lost.signal, ending: AbortSignal.any([lost.signal, end.signal]) },
     };
     if (this.stopped.signal.aborted) end.abort();
+    this.held.inc();
     const renewing = this.renew(lease, validUntilMs, lost, done.signal);
     try {
       await work(this.current.term);
@@ -104,6 +108,7 @@ export class HeldLease {
       done.abort();
       await renewing;
       this.current = null;
+      this.held.dec();
       // Not reached: it lapses by itself.
       await this.leases.release(lease).catch((error: unknown) => this.options.onFailure?.(error));
     }

@@ -22,6 +22,7 @@ export * from './entry-history.js';
 export * from './history-pruner.js';
 export * from './rolling-expirer.js';
 export * from './window-schedule.js';
+export * from './outbox-backlog.js';
 export * from './outbox-waker.js';
 export { writeEdition, type StandingsPreview } from './edition-writer.js';
 export * from './lane-work.js';

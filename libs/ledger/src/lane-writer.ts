@@ -1,9 +1,10 @@
 import { LadderError } from '@laddercast/domain';
-import { monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
+import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import { rollBack, type PostgresDatabase } from './postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from './postgres-errors.js';
+import { noteFailure, noteReceipt } from './submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
 
 /** The most writes in one transaction. */
@@ -52,13 +53,10 @@ export class LaneWriter {
    */
   write(write: LedgerWrite): Promise<LedgerReceipt> {
     if (this.queue.length >= this.options.queueMax) {
-      throw new LadderError(
-        'OVERLOADED',
-        'Too many submissions are waiting; send it again shortly, with the same id.',
-        {
-          retryAfterSeconds: 1,
-        },
-      );
+      const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
+      const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
+      if (write.kind === 'submit') noteFailure(error, 0);
+      throw error;
     }
     const span = startSpan('ledger commit');
     const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
@@ -96,12 +94,16 @@ export class LaneWriter {
       // A connection that broke, or was discarded, is replaced.
       if (this.connection?.isReleased) this.connection = null;
       this.connection ??= await this.database.dedicatedConnection();
+      const beganAtMs = monotonicMs();
       const results = await transaction.run(this.connection);
+      const now = monotonicMs();
+      metrics.commitSeconds.observe((now - beganAtMs) / 1000);
+      metrics.groupCommitSubmissions.observe(batch.length);
       if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);
       for (const { span } of batch) {
         span?.set({ 'laddercast.lane': this.options.lane, 'laddercast.commit.submissions': batch.length });
       }
-      batch.forEach((pending, index) => settle(pending, results[index]!));
+      batch.forEach((pending, index) => settle(pending, results[index]!, now));
     } catch (error) {
       if (this.connection) await rollBack(this.connection, error);
       if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, error);
@@ -116,7 +118,7 @@ export class LaneWriter {
     const now = monotonicMs();
     const isAlive = (pending: PendingWrite): boolean => {
       if (pending.expiresAtMs > now) return true;
-      fail(pending, unavailable(pending, cause));
+      refuse(pending, unavailable(pending, cause), now);
       return false;
     };
     const alive = batch.filter(isAlive);
@@ -130,7 +132,7 @@ export class LaneWriter {
   /** One bad row never fails its batch: halves are tried until it stands alone. */
   private async bisect(batch: PendingWrite[], error: unknown): Promise<void> {
     if (batch.length === 1) {
-      fail(batch[0]!, error);
+      refuse(batch[0]!, error, monotonicMs());
       return;
     }
     const middle = batch.length >> 1;
@@ -139,16 +141,20 @@ export class LaneWriter {
   }
 }
 
-function settle(pending: PendingWrite, result: WriteResult): void {
-  if ('error' in result) return fail(pending, result.error);
+function settle(pending: PendingWrite, result: WriteResult, now: number): void {
+  if ('error' in result) return refuse(pending, result.error, now);
+  noteReceipt(result.receipt, waitedMs(pending, now));
   pending.span?.end();
   pending.resolve(result.receipt);
 }
 
-function fail(pending: PendingWrite, error: unknown): void {
+function refuse(pending: PendingWrite, error: unknown, now: number): void {
+  if (pending.write.kind === 'submit') noteFailure(error, waitedMs(pending, now));
   pending.span?.end(error);
   pending.reject(error);
 }
+
+const waitedMs = ({ expiresAtMs }: PendingWrite, now: number): number => now - (expiresAtMs - WRITE_DEADLINE_MS);
 
 function unavailable(pending: PendingWrite, cause: unknown): LadderError {
   const detail = pending.unsettled

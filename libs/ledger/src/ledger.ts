@@ -6,6 +6,7 @@ import type { Lanes } from './lanes.js';
 import { outboxBacklog } from './outbox-backlog.js';
 import { OutboxWaker } from './outbox-waker.js';
 import type { PostgresDatabase } from './postgres-database.js';
+import { noteFailure } from './submission-outcomes.js';
 import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from './writes.js';
 
 const OUTBOX_LOOK_EVERY_MS = 1000;
@@ -53,9 +54,10 @@ export class Ledger {
   write(write: OverrideWrite): Promise<OverrideReceipt>;
   write(write: LedgerWrite): Promise<SubmitReceipt | OverrideReceipt> {
     if (this.outboxFull) {
-      throw new LadderError('OUTBOX_FULL', 'The log is far behind; send it again later, with the same submissionId.', {
-        retryAfterSeconds: 10,
-      });
+      const detail = 'The log is far behind; send it again later, with the same submissionId.';
+      const error = new LadderError('OUTBOX_FULL', detail, { retryAfterSeconds: 10 });
+      if (write.kind === 'submit') noteFailure(error, 0);
+      throw error;
     }
     return this.writers[this.lanes.of(write.playerId)]!.write(write);
   }
@@ -63,6 +65,11 @@ export class Ledger {
   /** Writes that wait for a commit, over all lanes of this process. */
   get waiting(): number {
     return this.writers.reduce((sum, writer) => sum + writer.waiting, 0);
+  }
+
+  /** The same by lane. */
+  waitingByLane(): { lane: number; waiting: number }[] {
+    return this.lanes.all.map((lane) => ({ lane, waiting: this.writers[lane]!.waiting }));
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { metrics, monotonicMs, sleep } from '@laddercast/platform';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { BoardEntity } from './entities/board.entity.js';
@@ -98,6 +98,7 @@ export class PostgresDatabase implements SqlRunner {
   async query<Row>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
     const runner = this.dataSource.createQueryRunner();
     try {
+      await connect(runner);
       const rows = rowsOf<Row>(await runner.query(sql, parameters, true));
       await runner.release();
       return rows;
@@ -112,6 +113,7 @@ export class PostgresDatabase implements SqlRunner {
   async transaction<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     try {
+      await connect(runner);
       await runner.query('BEGIN');
       const result = await work(sqlRunnerOf(runner));
       await runner.query('COMMIT');
@@ -205,8 +207,14 @@ export class PostgresDatabase implements SqlRunner {
   /** A connection of its own, for a lane; the caller releases it. */
   async dedicatedConnection(): Promise<QueryRunner> {
     const runner = this.dataSource.createQueryRunner();
-    await runner.connect();
+    await connect(runner);
     return runner;
+  }
+
+  /** The pool's connections now, and who waits for one. */
+  pool(): { busy: number; idle: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as unknown as { master: pg.Pool }).master;
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** A connected client outside the pool; the caller ends it. */
@@ -237,6 +245,16 @@ export class PostgresDatabase implements SqlRunner {
     });
     await client.connect();
     return client;
+  }
+}
+
+/** Takes a connection of the pool, and notes how long that took. */
+async function connect(runner: QueryRunner): Promise<void> {
+  const askedAtMs = monotonicMs();
+  try {
+    await runner.connect();
+  } finally {
+    metrics.postgresPoolWaitSeconds.observe((monotonicMs() - askedAtMs) / 1000);
   }
 }
 

@@ -1,3 +1,4 @@
+import { metrics, monotonicMs } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { AppliedSessions } from './applied-sessions.js';
 import { ApplyEntriesCommand } from './commands.js';
@@ -12,6 +13,10 @@ export class ApplyEntriesHandler implements ICommandHandler<ApplyEntriesCommand>
 
   async execute({ list, shard, changes, keepUntilMs }: ApplyEntriesCommand): Promise<{ applied: number }> {
     this.sessions.note(this.projection.session());
-    return { applied: await this.projection.apply(list, shard, changes, keepUntilMs) };
+    const beganAtMs = monotonicMs();
+    const applied = await this.projection.apply(list, shard, changes, keepUntilMs);
+    metrics.applySeconds.observe((monotonicMs() - beganAtMs) / 1000);
+    metrics.changesApplied.inc(applied);
+    return { applied };
   }
 }

@@ -37,3 +37,4 @@ export * from './layout-growth.js';
 export * from './layout-remover.js';
 export * from './layout-schedule.js';
 export { RedisTokenLeases } from './redis-token-leases.js';
+export * from './shard-census.js';

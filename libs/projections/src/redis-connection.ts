@@ -1,7 +1,8 @@
 import { LadderError } from '@laddercast/domain';
-import { backoffMs, sleep } from '@laddercast/platform';
+import { backoffMs, metrics, monotonicMs, sleep } from '@laddercast/platform';
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { slotOf } from './redis-keys.js';
+import { noteCall, readNodeStates, type RedisNodeState } from './redis-nodes.js';
 import type { ScriptCall } from './redis-scripts.js';
 import { slotsByOwner } from './redis-slots.js';
 
@@ -77,9 +78,13 @@ export class RedisConnection {
 
   /** Whether every master answers now. */
   async answers(): Promise<boolean> {
-    const nodes = this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
-    const pongs = await Promise.allSettled(nodes.map((node) => node.ping()));
+    const pongs = await Promise.allSettled(this.masterClients().map((node) => node.ping()));
     return this.isReady && pongs.length > 0 && pongs.every(({ status }) => status === 'fulfilled');
+  }
+
+  /** What each master that answers says of its memory. */
+  nodeStates(): Promise<RedisNodeState[]> {
+    return readNodeStates(this.masterClients());
   }
 
   /**
@@ -130,7 +135,9 @@ export class RedisConnection {
    */
   async run(calls: readonly ScriptCall[]): Promise<unknown[]> {
     this.assertReady();
+    const beganAtMs = monotonicMs();
     const settled = await Promise.allSettled(calls.map((call) => this.callByHash(call)));
+    if (calls.length > 0) noteCall(calls[0]!.script.name, beganAtMs);
     return settled.map((result) => {
       if (result.status === 'rejected') throw this.failure(result.reason);
       return result.value;
@@ -143,10 +150,13 @@ export class RedisConnection {
    */
   async command(name: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
     this.assertReady();
+    const beganAtMs = monotonicMs();
     try {
       return await this.client.sendCommand(new Command(name, args, { replyEncoding: null, keyPrefix: this.namespace }));
     } catch (error) {
       throw this.failure(error);
+    } finally {
+      noteCall('command', beganAtMs);
     }
   }
 
@@ -205,6 +215,10 @@ export class RedisConnection {
     }
   }
 
+  private masterClients(): Redis[] {
+    return this.client instanceof Cluster ? this.client.nodes('master') : [this.client];
+  }
+
   private get scripting(): Scripting {
     return this.client as unknown as Scripting;
   }
@@ -245,6 +259,7 @@ export class RedisConnection {
       const detail = 'The lists of this board have moved, and this process has not heard where to; try again shortly.';
       return new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 }, { cause: error });
     }
+    metrics.redisFailures.inc();
     const refusedForGood = error instanceof Error && error.name === 'ReplyError' && !NOT_NOW.test(message);
     if (refusedForGood) return new Error(`Redis refused a command: ${message}`, { cause: error });
     return new LadderError('PROJECTION_UNAVAILABLE', `Redis does not answer (${message}).`, {}, { cause: error });

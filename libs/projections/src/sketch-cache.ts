@@ -87,6 +87,14 @@ export class SketchCache {
     return usable(cached, monotonicMs());
   }
 
+  /** For metrics: the age of the oldest sketch among lists in use, in seconds; 0 when there is none. */
+  oldestSeconds(): number {
+    const now = monotonicMs();
+    const followed = [...this.lists.values()].filter(({ usedAtMs }) => now - usedAtMs <= FOLLOWED_FOR_MS);
+    const asOf = followed.flatMap(({ sketch }) => (sketch ? [sketch.asOfMs] : []));
+    return asOf.reduce((oldest, asOfMs) => Math.max(oldest, (nowMs() - asOfMs) / 1000), 0);
+  }
+
   /** @returns also whether it was looked for lately: what is known of a list that nobody used may be long past */
   private touch(list: RankList, now: number): { cached: CachedList; wasFollowed: boolean } {
     const name = nameOfRef(list);

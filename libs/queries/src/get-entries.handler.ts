@@ -1,6 +1,6 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import { toTimestamp } from '@laddercast/platform';
+import { metrics, toTimestamp } from '@laddercast/platform';
 import type { RankSnapshot } from '@laddercast/projections';
 import { ListReader, rowsOfSnapshot } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
@@ -31,6 +31,7 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       const last = isUnavailable(error) ? this.reader.lastKnown(resolved, selection.minVersion) : undefined;
       const lastPage = last && (await this.fromSnapshot(query, resolved, style, last));
       if (!lastPage) throw error;
+      metrics.staleAnswers.inc();
       return lastPage;
     }
   }

@@ -36,6 +36,11 @@ export class LeasedTickSlots extends TickSlots {
     return !this.ofOthers.has(slot) || monotonicMs() > this.knownUntilMs;
   }
 
+  /** For metrics: how many leases this process holds. */
+  heldCount(): number {
+    return this.held.size;
+  }
+
   start(): void {
     this.running ??= this.run();
   }

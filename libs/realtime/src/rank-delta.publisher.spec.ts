@@ -96,6 +96,19 @@ describe('a list in use', () => {
     expect(publisher.stats().lists).toBe(2);
   });
 
+  it('says for how long no tick has confirmed what is shown', async () => {
+    await listInUse('a');
+    const publisher = start();
+    await eventually('it is ticked', () => publisher.stats().advanced === 1);
+    await pause(300);
+    expect(publisher.stats().unconfirmedSeconds).toBeLessThan(0.3);
+    projection.failure = new LadderError('PROJECTION_UNAVAILABLE', 'Redis is away.');
+    await pause(700);
+    expect(publisher.stats().unconfirmedSeconds).toBeGreaterThan(0.6);
+    projection.failure = null;
+    await eventually('it is ticked again', () => publisher.stats().unconfirmedSeconds < 0.3);
+  });
+
   it('shows a new length of the top without waiting for a score', async () => {
     const list = await listInUse('a', 20, 1);
     await ListWriter.of(projection, list).write({ ada: 1, bob: 2 });

@@ -1,5 +1,5 @@
 import { GUILDS_SCOPE, LadderError } from '@laddercast/domain';
-import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
+import { metrics, monotonicMs, nowMs, sleep } from '@laddercast/platform';
 import {
   nameOfRef,
   type Announcement,
@@ -44,6 +44,8 @@ interface TickedList {
   dueAtMs: number;
   running: Promise<void> | null;
   startedAtMs: number;
+  /** When a tick that ended well began; until then when the list came into use. */
+  confirmedAtMs: number;
 }
 
 /**
@@ -93,9 +95,17 @@ export class RankDeltaPublisher {
     this.lookedUpAtMs = -Infinity;
   }
 
-  /** For metrics: lists in use, and ticks since the start that found the list changed. */
-  stats(): { lists: number; advanced: number } {
-    return { lists: this.lists.size, advanced: this.advanced };
+  /**
+   * For metrics: lists in use, ticks since the start that found the list changed, and for how many seconds at most a list
+   * that is ticked here has waited for a tick to confirm its snapshot.
+   */
+  stats(): { lists: number; advanced: number; unconfirmedSeconds: number } {
+    const now = monotonicMs();
+    let waited = 0;
+    for (const { slot, confirmedAtMs } of this.lists.values()) {
+      if (this.slots.holds(slot)) waited = Math.max(waited, now - confirmedAtMs);
+    }
+    return { lists: this.lists.size, advanced: this.advanced, unconfirmedSeconds: waited / 1000 };
   }
 
   private async run(stopped: AbortSignal): Promise<void> {
@@ -163,9 +173,10 @@ export class RankDeltaPublisher {
     let renamed = false;
     try {
       const resolved = await this.resolve(list);
-      if (resolved === null) return;
+      if (resolved === null) return void (list.confirmedAtMs = list.startedAtMs);
       const { revision, definition } = resolved.board;
       const { intervalMs } = definition.push;
+      const lateMs = list.startedAtMs - list.dueAtMs;
       // At a fixed rate, without making up for ticks that were missed.
       list.dueAtMs = Math.max(list.dueAtMs, list.startedAtMs - intervalMs / 2) + intervalMs;
       const before = list.last;
@@ -176,13 +187,16 @@ export class RankDeltaPublisher {
       const readAnew = renamed || (list.revision !== null && list.revision !== revision);
       list.last = await this.tick.run(resolved, state, { readAnew, isHeld: () => isHeld(list) });
       list.revision = revision;
+      noteTick(list, lateMs, intervalMs);
       if (list.last !== before) this.advanced += 1;
       else if (list.last.isPartial) list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
     } catch (error) {
       list.readAnew ||= renamed;
       list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
       // Standings that are being written are no failure.
-      if (!isBehind(error)) this.failures.warn('A tick failed', error);
+      if (isBehind(error)) return;
+      metrics.tickFailures.inc();
+      this.failures.warn('A tick failed', error);
     }
   }
 
@@ -202,6 +216,14 @@ export class RankDeltaPublisher {
     if (list.resolved === null) list.dueAtMs = now + RESOLVED_FOR_MS;
     return list.resolved;
   }
+}
+
+/** @param lateMs how much later than due it began; endless for the first, which was never due */
+function noteTick(list: TickedList, lateMs: number, intervalMs: number): void {
+  const tookMs = monotonicMs() - list.startedAtMs;
+  metrics.tickSeconds.observe(tookMs / 1000);
+  if (tookMs > intervalMs || (lateMs > intervalMs && lateMs !== Infinity)) metrics.tickOverruns.inc();
+  list.confirmedAtMs = list.startedAtMs;
 }
 
 const isHeld = (list: TickedList): boolean => nowMs() >= list.readableUntilMs;
@@ -230,4 +252,5 @@ const newTickedList = (ref: ListRef): TickedList => ({
   dueAtMs: -Infinity,
   running: null,
   startedAtMs: -Infinity,
+  confirmedAtMs: monotonicMs(),
 });

@@ -9,6 +9,7 @@ export interface SagaSource {
 }
 
 const SEPARATOR = ' reads ';
+const SOURCES = Symbol('consumer groups');
 
 /** The pattern that a batch handler is registered under. */
 export const sagaPattern = ({ group, topics }: SagaSource): string => `${group}${SEPARATOR}${topics.join(' ')}`;
@@ -27,5 +28,14 @@ export function parseSagaPattern(pattern: string): SagaSource {
 }
 
 /** Makes a method the batch handler of a consumer group: it gets every {@link LogBatch} of the topics, lane by lane. */
-export const ConsumesLog = (source: SagaSource): MethodDecorator =>
-  EventPattern(sagaPattern(source)) as MethodDecorator;
+export const ConsumesLog =
+  (source: SagaSource): MethodDecorator =>
+  (saga, name, method) => {
+    const sources = (Reflect.getOwnMetadata(SOURCES, saga.constructor) ?? []) as SagaSource[];
+    Reflect.defineMetadata(SOURCES, [...sources, source], saga.constructor);
+    (EventPattern(sagaPattern(source)) as MethodDecorator)(saga, name, method);
+  };
+
+/** The consumer groups that these sagas are, with what they read. */
+export const sourcesOf = (sagas: readonly object[]): SagaSource[] =>
+  sagas.flatMap((saga) => (Reflect.getOwnMetadata(SOURCES, saga) ?? []) as SagaSource[]);

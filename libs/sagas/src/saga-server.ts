@@ -1,4 +1,4 @@
-import { EventLog, type LogBatch, type LogSubscription } from '@laddercast/event-log';
+import { EventLog, measuredGroup, type LogBatch, type LogSubscription } from '@laddercast/event-log';
 import { isTracing, traced } from '@laddercast/platform';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
@@ -48,7 +48,9 @@ export class SagaServer extends Server implements CustomTransportStrategy {
     }
     for (const [pattern, handler] of this.messageHandlers) {
       const { group, topics } = parseSagaPattern(pattern);
-      this.subscriptions.push(await this.eventLog.consume(group, topics, (batch) => run(handler, group, batch)));
+      const measured = measuredGroup(group);
+      const handle = (batch: LogBatch): Promise<void> => measured(batch.records.length, () => run(handler, group, batch));
+      this.subscriptions.push(await this.eventLog.consume(group, topics, handle));
     }
   }
 }

@@ -1,7 +1,7 @@
 import { everyLayout, GLOBAL_SCOPE, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
 import type { LogBatch } from '@laddercast/event-log';
 import { BoardCatalog, keptAfterEndMs, WindowCatalog } from '@laddercast/ledger';
-import { nowMs, traced, type OpenSpan } from '@laddercast/platform';
+import { metrics, nowMs, traced, type OpenSpan } from '@laddercast/platform';
 import {
   ApplyEntriesCommand,
   ChangesByShard,
@@ -49,6 +49,8 @@ export class ScoreSaga {
     if (!(await this.areAllWritten(written))) await this.write(events);
     const last = records.at(-1);
     if (last) await this.commands.execute(new MarkLaneCommand(lane, last.position));
+    const oldestAtMs = records[0]?.writtenAtMs;
+    if (Number.isFinite(oldestAtMs)) metrics.eventToRankSeconds.observe(Math.max(0, nowMs() - oldestAtMs!) / 1000);
   }
 
   /** Writes the entries to every generation that is known of their boards, and returns the boards as they were known. */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
+import { noteRankAnswer } from '@laddercast/commands';
+import type { RankAccuracy } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
 import { Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { map, type Observable } from 'rxjs';
+import { map, tap, type Observable } from 'rxjs';
 
 /** Boards that tick slower than this may be kept by shared caches for one tick. */
 const SHARED_CACHE_FROM_MS = 1000;
@@ -23,9 +25,10 @@ export class ConditionalGetInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<FastifyRequest<{ Params: { board: string } }>>();
     const reply = context.switchToHttp().getResponse<FastifyReply>();
-    if (!READ_METHODS.includes(request.method)) return next.handle();
+    if (!READ_METHODS.includes(request.method)) return next.handle().pipe(tap(noteAccuracy));
     return next.handle().pipe(
       map((body: object) => {
+        noteAccuracy(body);
         const { tag, text } = this.represent(body);
         void reply
           .header('Content-Type', 'application/json; charset=utf-8')
@@ -64,6 +67,11 @@ export class ConditionalGetInterceptor implements NestInterceptor {
     }
     return `public, max-age=${Math.floor(board.definition.push.intervalMs / 1000)}`;
   }
+}
+
+/** Counts answers that say what their ranks are worth. */
+function noteAccuracy(body: object): void {
+  if ('accuracy' in body) noteRankAnswer('list', body as { accuracy: RankAccuracy; errorBound?: number });
 }
 
 /** Whether If-None-Match names the tag (RFC 9110, section 13.1.2: compared weakly). */

@@ -88,6 +88,7 @@ describe('the OpenAPI document', () => {
     await admin.makeBoard('recorded', { history: {}, change: true });
     await admin.makeBoard('closed', { visibility: 'private' });
     await admin.makeBoard('ending', { windows: ['daily'] });
+    await parkLetter(service.databaseUrl);
   }, 90_000);
   afterAll(() => service?.stop());
 
@@ -192,6 +193,11 @@ describe('the OpenAPI document', () => {
     await exercise('resetBoard', GOOD['resetBoard']!);
     await exercise('proposeBoundaries', GOOD['proposeBoundaries']!);
     for (const operationId of ['rebuildBoard', 'getBoardLayout']) await exercise(operationId, GOOD[operationId]!);
+    for (const operationId of ['reconcileBoard', 'getReconciliation', 'rebuildBoards', 'getRebuild']) {
+      await exercise(operationId, GOOD[operationId]!);
+    }
+    for (const operationId of ['listDeadLetters', 'replayDeadLetter']) await exercise(operationId, GOOD[operationId]!);
+    expect((await exercise('replayDeadLetter', { params: { letter: 'none' } })).status).toBe(404);
     await exercise('closeWindow', GOOD['closeWindow']!);
     const closed = await exercise('closeWindow', { ...GOOD['closeWindow'], query: '?dryRun=false' });
     const { window } = closed.body as { window: { id: string } };
@@ -363,6 +369,16 @@ async function pruneWindow(databaseUrl: string): Promise<void> {
     `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, state)
      SELECT board_uid, $1, 'daily', '2019-06-01Z', '2019-06-02Z', 'settled' FROM boards WHERE board_id = 'open'`,
     [PRUNED],
+  );
+  await database.close();
+}
+
+async function parkLetter(databaseUrl: string): Promise<void> {
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  await database.query(
+    `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
+     VALUES ('score', 0, 1, 'entry-changed', 'ada', 'no JSON', 'Error: of this test')`,
   );
   await database.close();
 }

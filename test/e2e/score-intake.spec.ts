@@ -173,6 +173,21 @@ describe.skipIf(!isPossible)('submissions that another system writes to Kafka', 
       expect(letter).toMatchObject({ lane: 1, position: first + i, topic: 'in.scores', key: `key-${i}` });
       expect(problem).toMatchObject({ type: `urn:laddercast:problem:${problem.code}`, detail: expect.any(String) });
     });
+
+    const replays = async (): Promise<unknown[]> => {
+      const { body } = await admin.get('/v1/admin/dead-letters?group=in.scores');
+      const { deadLetters } = body as { deadLetters: { id: string; position: number }[] };
+      deadLetters.sort((a, b) => a.position - b.position);
+      const answers = await Promise.all(
+        deadLetters.map(async ({ id }) => (await admin.post(`/v1/admin/dead-letters/${id}/replay`)).body as Problem),
+      );
+      return answers.map(({ outcome, problem }) => (problem as Problem | undefined)?.code ?? outcome);
+    };
+    expect(await replays()).toEqual(refused.map(([code]) => code));
+    await admin.makeBoard('not-yet', { operator: 'sum' });
+    const outcomes = refused.map(([code]) => (code === 'BOARD_NOT_FOUND' ? 'replayed' : code));
+    for (let n = 0; n < 2; n += 1) expect(await replays()).toEqual(outcomes);
+    await expect.poll(() => scoresOf('not-yet'), SETTLED).toEqual({ good: 1 });
     expect((JSON.parse(letters[8]!.cause) as Problem).errors).toMatchObject([{ pointer: '/submissionId' }]);
     // Said, but not once for each.
     expect(app.output().match(/parked in dead_letters/g)?.length).toBe(1);

@@ -4,9 +4,12 @@ import { encodeSortKey, type BoardOrdering } from '@laddercast/domain';
 import {
   RedisAnnouncements,
   RedisConnection,
+  RedisProjectionStore,
+  RedisRankInspection,
   RedisRankProjection,
   RedisSnapshotStore,
   type Announcement,
+  type IndexPlace,
   type RankList,
   FIRST_GENERATION,
 } from '@laddercast/projections';
@@ -106,6 +109,48 @@ describe('a Redis cluster', () => {
     await expect(projection.advanceMark(1, 7, 9, projection.session())).rejects.toMatchObject({
       code: 'PROJECTION_UNAVAILABLE',
     });
+  });
+
+  it('is looked into, stamped and emptied on every master', async () => {
+    const ordering: BoardOrdering = { order: 'asc', operator: 'best', tiebreak: 'none', columns: [] };
+    const list: RankList = { boardUid: 4, windowUid: 1, scope: 0, ordering, shards: 6, ...FIRST_GENERATION };
+    const projection = new RedisRankProjection(redis);
+    const history = Array.from({ length: 300 }, (_, at) => ({
+      playerId: `p${at}`,
+      version: at + 1,
+      values: { score: at, columns: [], achievedAtMs: 0 },
+    }));
+    await applyAll(projection, list, history);
+    const inspection = new RedisRankInspection(redis, projection);
+    const found = new Set<string>();
+    for (let place: IndexPlace | null = { shard: 0, bucket: 0, scan: '0' }; place !== null;) {
+      const part: { playerIds: string[]; next: IndexPlace | null } = await inspection.players(list, place);
+      for (const playerId of part.playerIds) found.add(playerId);
+      place = part.next;
+    }
+    expect(found.size).toBe(300);
+    const held = await inspection.held(list, ['p7', 'nobody', 'p299']);
+    expect(held.map(({ version, isStanding }) => [version, isStanding])).toEqual([
+      [8, true],
+      [null, false],
+      [300, true],
+    ]);
+    expect(await projection.leaveProof('4.1', 'word', projection.session())).toBe(true);
+    expect(await projection.findProof('4.1')).toBe('word');
+    await onServer(masters[2]!, async (server) => {
+      for (const key of await server.keys('*ladder:proof*')) await server.del(key);
+    });
+    expect(await projection.findProof('4.1')).toBeNull();
+    const store = new RedisProjectionStore(redis);
+    expect(await store.stamp()).toBe(0);
+    await store.setStamp(7);
+    let keys = 0;
+    for await (const part of store.shardKeys()) keys += part.filter(({ boardUid }) => boardUid === 4).length;
+    expect(keys).toBeGreaterThan(300 / 2);
+    expect(await store.empty(new AbortController().signal)).toBeGreaterThanOrEqual(keys);
+    expect((await projection.total(list)).total).toBe(0);
+    expect(await store.stamp()).toBe(7);
+    for (const master of masters) expect(await onServer(master, (server) => server.dbsize())).toBe(1);
   });
 
   it('finds a script again that a master has forgotten', async () => {

@@ -16,6 +16,7 @@ import { RouteTable } from './http/route-table.js';
 import { LayoutsController } from './layouts.controller.js';
 import { PlayersController } from './players.controller.js';
 import { RanksController } from './ranks.controller.js';
+import { RecoveryController } from './recovery.controller.js';
 import { ScoresController } from './scores.controller.js';
 import { StandingsController } from './standings.controller.js';
 import { WindowsController } from './windows.controller.js';
@@ -30,6 +31,7 @@ import { WindowsController } from './windows.controller.js';
     AdminController,
     AuditController,
     LayoutsController,
+    RecoveryController,
     CirclesController,
     CircleBoardsController,
     PlayersController,

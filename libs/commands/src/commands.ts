@@ -1,10 +1,11 @@
-import type { Board, BoardDefinition, EntryOutcome, LadderError, RankMovement } from '@laddercast/domain';
+import type { Board, BoardDefinition, EntryOutcome, LadderError, Problem, RankMovement } from '@laddercast/domain';
 import type {
   FriendshipState,
   Guild,
   GuildTarget,
   HistoryPoint,
   PlayerProfile,
+  Reconciliation,
   StoredPlayer,
 } from '@laddercast/ledger';
 import type { StandingsPreview } from '@laddercast/ledger';
@@ -98,6 +99,45 @@ export class RebuildBoardCommand extends Command<{ generation: number }> {
   constructor(
     readonly identity: Identity,
     readonly boardId: string,
+  ) {
+    super();
+  }
+}
+
+/** Makes the lists of all boards anew, a few at a time. */
+export class RebuildBoardsCommand extends Command<void> {
+  constructor(readonly identity: Identity) {
+    super();
+  }
+}
+
+/** Compares a board with its lists, and puts right what differs. */
+export class ReconcileBoardCommand extends Command<Reconciliation> {
+  constructor(
+    readonly identity: Identity,
+    readonly boardId: string,
+  ) {
+    super();
+  }
+}
+
+/** What became of a dead letter that was replayed. */
+export interface ReplayedLetter {
+  id: string;
+  /**
+   * `replayed`: the present state went into the log once more, or the submission was counted (now or before);
+   * `obsolete`: what it was about is gone; `refused`: the submission is refused still.
+   */
+  outcome: 'replayed' | 'obsolete' | 'refused';
+  /** Why, where it was refused. */
+  problem?: Problem;
+}
+
+/** Has what a dead letter was about arrive after all. */
+export class ReplayDeadLetterCommand extends Command<ReplayedLetter> {
+  constructor(
+    readonly identity: Identity,
+    readonly letterId: number,
   ) {
     super();
   }

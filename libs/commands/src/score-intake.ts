@@ -61,7 +61,7 @@ export class ScoreIntake {
     const refused: Refused[] = [];
     let waiting: Submitted[] = [];
     for (const message of messages) {
-      const submission = submissionOf(message);
+      const submission = intakeSubmissionOf(message.value);
       if (submission instanceof LadderError) refused.push({ message, problem: submission });
       else waiting.push({ message, submission });
     }
@@ -153,7 +153,8 @@ function isOfTheMessage({ code }: LadderError, tries: number): boolean {
   return !ERRORS[code].retriable;
 }
 
-function submissionOf({ value }: IntakeMessage): BoardSubmission | LadderError {
+/** The submission in a message, or what it is refused for. */
+export function intakeSubmissionOf(value: Buffer | null): BoardSubmission | LadderError {
   try {
     const { board, ...body } = parseBatchedSubmission(parseJson(value));
     if (body.submissionId === undefined) {

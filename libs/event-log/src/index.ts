@@ -16,3 +16,5 @@ export * from './measured-group.js';
 export * from './intake.js';
 export * from './kafka-intake.js';
 export { parkAllInto, type DeadLetter, type ParkAll } from './postgres-dead-letters.js';
+export * from './postgres-dead-letter-store.js';
+export * from './postgres-dead-letter-pruner.js';

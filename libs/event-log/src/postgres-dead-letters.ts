@@ -8,7 +8,8 @@ export const parkInto =
   async (record, cause) => {
     const parked = await database.query(
       `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (consumer_group, lane, position) DO NOTHING RETURNING lane`,
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (consumer_group, lane, position, md5(payload)) DO NOTHING
+       RETURNING lane`,
       [group, record.lane, record.position, record.topic, storable(record.key), storable(record.payload), cause],
     );
     metrics.deadLettersParked.inc({ group }, parked.length);
@@ -31,7 +32,7 @@ export const parkAllInto =
       `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
        SELECT $1, letter.* FROM unnest($2::smallint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
          AS letter
-       ON CONFLICT (consumer_group, lane, position) DO NOTHING RETURNING lane`,
+       ON CONFLICT (consumer_group, lane, position, md5(payload)) DO NOTHING RETURNING lane`,
       [
         group,
         records.map(({ lane }) => lane),

@@ -38,6 +38,7 @@ import { circleHandlers } from './circle.providers.js';
 import { ExtensionRegistry } from './extension-registry.js';
 import { layoutApiProviders } from './layout.providers.js';
 import { peopleApiProviders } from './people.providers.js';
+import { recoveryApiProviders } from './recovery.providers.js';
 import { windowApiProviders } from './window.providers.js';
 import { scoreIntakeProvider } from './score-intake.providers.js';
 
@@ -117,4 +118,5 @@ export const apiProviders: Provider[] = [
   ...peopleApiProviders,
   ...windowApiProviders,
   ...layoutApiProviders,
+  ...recoveryApiProviders,
 ];

@@ -22,6 +22,7 @@ import {
   Checkpoints,
   CommittedPositions,
   LedgerCommittedPositions,
+  LedgerStamp,
   ProjectionWatch,
   RankProjection,
   RedisAnnouncements,
@@ -46,6 +47,7 @@ import { ExtensionRegistry } from './extension-registry.js';
 import { layoutProviders } from './layout.providers.js';
 import { peopleProviders } from './people.providers.js';
 import { Readiness } from './readiness.js';
+import { recoveryProviders } from './recovery.providers.js';
 import { windowProviders } from './window.providers.js';
 
 /** One that the lane's writer keeps, and one for what is written in the lane beside runs. */
@@ -164,9 +166,9 @@ export const coreProviders: Provider[] = [
   },
   {
     provide: ProjectionWatch,
-    inject: [RedisConnection, CommittedPositions, Lanes],
-    useFactory: (redis: RedisConnection, committed: CommittedPositions, lanes: Lanes) =>
-      new ProjectionWatch(new RedisLaneMarks(redis), committed, lanes.all),
+    inject: [RedisConnection, CommittedPositions, Lanes, LedgerStamp],
+    useFactory: (redis: RedisConnection, committed: CommittedPositions, lanes: Lanes, stamp: LedgerStamp) =>
+      new ProjectionWatch(new RedisLaneMarks(redis), committed, lanes.all, () => stamp.isAhead()),
   },
   {
     provide: RankProjection,
@@ -255,4 +257,5 @@ export const coreProviders: Provider[] = [
   ...peopleProviders,
   ...windowProviders,
   ...layoutProviders,
+  ...recoveryProviders,
 ];

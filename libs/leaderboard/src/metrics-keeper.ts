@@ -148,7 +148,7 @@ const deadLetterSource = (database: PostgresDatabase): MetricsSource => ({
   read: async () => {
     const rows = await database.query<{ group: string; letters: number }>(
       `SELECT consumer_group AS "group", count(*)::int AS letters
-       FROM (SELECT consumer_group FROM dead_letters LIMIT $1) AS counted GROUP BY consumer_group`,
+       FROM (SELECT consumer_group FROM dead_letters WHERE replayed_at IS NULL LIMIT $1) AS counted GROUP BY consumer_group`,
       [DEAD_LETTERS_COUNTED_MAX],
     );
     metrics.deadLetters.reset();

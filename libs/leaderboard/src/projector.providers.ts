@@ -20,6 +20,7 @@ import {
   KeepWindowsHandler,
   LayoutSchedule,
   LeaveTraceNotesHandler,
+  LedgerStamp,
   MarkLaneHandler,
   ProjectionRecovery,
   RangeSweeper,
@@ -42,6 +43,7 @@ import { layoutProjectorProviders } from './layout.providers.js';
 import { LaneRecoveries, noteRecovery } from './lane-recoveries.js';
 import { limitProjectorProviders } from './limit.providers.js';
 import { peopleProjectorProviders } from './people.providers.js';
+import { recoveryProjectorProviders, RecoverySchedules } from './recovery.providers.js';
 import { windowProjectorProviders } from './window.providers.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
 
@@ -85,13 +87,14 @@ export const projectorProviders: Provider[] = [
   },
   {
     provide: ProjectionRecovery,
-    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog, RangeSweeper],
+    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog, RangeSweeper, LedgerStamp],
     useFactory: (
       database: PostgresDatabase,
       projection: RankProjection,
       committed: CommittedPositions,
       boards: BoardCatalog,
       sweeper: RangeSweeper,
+      stamp: LedgerStamp,
     ) => {
       const log = new Logger('recovery');
       return new ProjectionRecovery({
@@ -99,6 +102,7 @@ export const projectorProviders: Provider[] = [
         projection,
         committed,
         boards,
+        isAhead: () => stamp.isAhead(),
         afterwards: (signal) => sweeper.removeStrays(signal),
         onProgress: (progress) => {
           noteRecovery(progress);
@@ -158,6 +162,7 @@ export const projectorProviders: Provider[] = [
   ...windowProjectorProviders(HOLDER),
   ...limitProjectorProviders(HOLDER),
   ...layoutProjectorProviders(HOLDER),
+  ...recoveryProjectorProviders(HOLDER),
   ...publisherProviders,
   {
     provide: ProjectorLifecycle,
@@ -178,6 +183,7 @@ export const projectorProviders: Provider[] = [
       LimitSchedule,
       SketchPublisher,
       LayoutSchedule,
+      RecoverySchedules,
     ],
     useFactory: (
       database: PostgresDatabase,
@@ -196,6 +202,7 @@ export const projectorProviders: Provider[] = [
       limits: LimitSchedule,
       sketches: SketchPublisher,
       layoutSchedule: LayoutSchedule,
+      recoverySchedules: RecoverySchedules,
     ) =>
       new ProjectorLifecycle({
         database,
@@ -207,7 +214,7 @@ export const projectorProviders: Provider[] = [
         recoveries,
         publisher,
         slots,
-        schedules: [pruner, windows, rescoper, sweeper, limits, sketches, layoutSchedule],
+        schedules: [pruner, windows, rescoper, sweeper, limits, sketches, layoutSchedule, recoverySchedules],
       }),
   },
 ];

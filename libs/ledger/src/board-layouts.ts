@@ -26,6 +26,17 @@ export interface LayoutProgress {
   rowsScanned: number;
   /** How many scans were begun: more than one when the projection may have lost something meanwhile. */
   scans: number;
+  /** null: a scan that is interrupted begins at the start. */
+  reached: ScanReached | null;
+}
+
+/** How far a scan is certain to be, by the keys of the tables that it reads one after another for each window. */
+export interface ScanReached {
+  windowUid: number;
+  isGuild: boolean;
+  id: string;
+  /** What the projection holds if it holds all up to here. */
+  proof: string;
 }
 
 interface LivingBoard {
@@ -166,18 +177,33 @@ export class BoardLayouts {
 
   async progressOf(boardUid: number): Promise<LayoutProgress | undefined> {
     const [row] = await this.database.query<LayoutProgress>(
-      `SELECT generation, step, rows_scanned AS "rowsScanned", scans FROM layout_progress WHERE board_uid = $1`,
+      `SELECT generation, step, rows_scanned AS "rowsScanned", scans, CASE WHEN proof IS NOT NULL THEN json_build_object(
+         'windowUid', reached_window, 'isGuild', reached_guilds, 'id', reached_id, 'proof', proof) END AS reached
+       FROM layout_progress WHERE board_uid = $1`,
       [boardUid],
     );
     return row;
   }
 
-  async noteProgress(boardUid: number, { generation, step, rowsScanned, scans }: LayoutProgress): Promise<void> {
+  async noteProgress(boardUid: number, progress: LayoutProgress): Promise<void> {
+    const { generation, step, rowsScanned, scans, reached } = progress;
     await this.database.query(
-      `INSERT INTO layout_progress (board_uid, generation, step, rows_scanned, scans) VALUES ($1, $2, $3, $4, $5)
+      `INSERT INTO layout_progress (board_uid, generation, step, rows_scanned, scans, reached_window, reached_guilds,
+         reached_id, proof) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (board_uid) DO UPDATE SET generation = excluded.generation, step = excluded.step,
-         rows_scanned = excluded.rows_scanned, scans = excluded.scans`,
-      [boardUid, generation, step, rowsScanned, scans],
+         rows_scanned = excluded.rows_scanned, scans = excluded.scans, reached_window = excluded.reached_window,
+         reached_guilds = excluded.reached_guilds, reached_id = excluded.reached_id, proof = excluded.proof`,
+      [
+        boardUid,
+        generation,
+        step,
+        rowsScanned,
+        scans,
+        reached?.windowUid ?? null,
+        reached?.isGuild ?? null,
+        reached?.id ?? null,
+        reached?.proof ?? null,
+      ],
     );
   }
 

@@ -8,6 +8,7 @@ import { CreateLedger1763700000000 } from './migrations/1763700000000-create-led
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
+import { Recovery1763762000000 } from './migrations/1763762000000-recovery.js';
 import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
 
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
@@ -57,6 +58,7 @@ export class PostgresDatabase implements SqlRunner {
         LayoutsAndLimits1763740000000,
         IndexBuckets1763760000000,
         KeysAndAudit1763761000000,
+        Recovery1763762000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

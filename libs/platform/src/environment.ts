@@ -176,6 +176,18 @@ export class Environment {
   @Max(365)
   SUBMISSION_ID_DAYS = 7;
 
+  @Setting('How many days a dead letter is kept, at most 100,000 of them.')
+  @IsInt()
+  @Min(1)
+  @Max(365)
+  DEAD_LETTER_DAYS = 30;
+
+  @Setting('How often a part of the ranks is compared with PostgreSQL, in seconds.')
+  @IsInt()
+  @Min(1)
+  @Max(86_400)
+  RECONCILE_EVERY_SECONDS = 60;
+
   @Setting('The most subscriptions of one socket.')
   @IsInt()
   @Min(1)

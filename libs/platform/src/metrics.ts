@@ -55,7 +55,7 @@ export const metrics = {
   }),
   drift: new Counter({
     name: 'laddercast_drift_entries_total',
-    help: 'Entries in which Redis differed from PostgreSQL when they were reconciled, by kind (missing, stale, stray and others). From: the process that reconciles.',
+    help: 'Entries in which Redis differed from PostgreSQL when they were reconciled, by kind (missing, stale, stray, value, counter). From: the process that reconciles.',
     labelNames: ['kind'] as const,
   }),
   reconciled: new Counter({

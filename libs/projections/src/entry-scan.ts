@@ -105,13 +105,18 @@ export class EntryScan {
     }
   }
 
-  /** All rows of one window. */
-  async *ofWindow(windowUid: number): AsyncGenerator<ScannedPage> {
+  /** All rows of one window, or those after a key that was reached. */
+  async *ofWindow(
+    windowUid: number,
+    after: { isGuild: boolean; id: string } | null = null,
+  ): AsyncGenerator<ScannedPage> {
     for (const table of RANKED_TABLES) {
+      if (after?.isGuild && !table.isGuild) continue;
+      const first = after?.isGuild === table.isGuild ? after.id : '';
       const sql = pageSql(table);
       const read = (from: Key) => this.database.query<ScannedRow>(sql, [...from, windowUid]);
       const next = (rows: ScannedRow[]): Key | null => (rows.length < PAGE_ROWS ? null : [windowUid, rows.at(-1)!.id]);
-      for await (const rows of readAhead(read, [windowUid, ''], next)) yield { isGuild: table.isGuild, rows };
+      for await (const rows of readAhead(read, [windowUid, first], next)) yield { isGuild: table.isGuild, rows };
     }
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { shardCountOf, type Board, type Layout } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
 import type { BoardCatalog, BoardLayouts, SqlRunner } from '@laddercast/ledger';
@@ -7,6 +8,7 @@ import type { CommittedPositions } from './committed-positions.js';
 import { entryOfRow, EntryScan, workOnPages, type ScannedPage } from './entry-scan.js';
 import { versionsAfter } from './list-version.js';
 import type { RankProjection } from './rank-projection.js';
+import { ScanReach } from './scan-reach.js';
 import { WindowLists } from './window-lists.js';
 
 export interface LayoutBuilderParts {
@@ -29,6 +31,8 @@ export interface LayoutBuilderOptions {
   onNews?: (news: LayoutNews) => void;
   /** Told of failures; the board is looked at again. */
   onFailure: (error: unknown) => void;
+  /** How often it is noted how far a generation is, ms. */
+  noteEveryMs?: number;
   /** How often it is looked whether the log's consumers have passed a barrier, ms. */
   lookEveryMs?: number;
 }
@@ -96,8 +100,6 @@ export class LayoutBuilder {
     for (let isServing = false; !isServing;) {
       signal.throwIfAborted();
       const session = projection.session();
-      filling.scans += 1;
-      filling.rowsScanned = 0;
       if (!(await this.fill(filling, session, signal))) return filling.tell('given up');
       isServing = await this.prove(filling, session, signal);
       if (isServing) break;
@@ -116,22 +118,43 @@ export class LayoutBuilder {
     let board: Board | null = filling.board;
     // Also where there is no window, and so no page that would ask.
     if ((await again(() => this.wantedBoard(filling))) === null) return false;
-    await again(() => this.note(filling, 'filling'));
+    await again(() => this.begin(filling));
+    await again(() => this.note(filling, 'filling', session));
     for (const windowUid of await again(() => windows.uidsOf(filling.board))) {
-      const pages = whilst(() => board !== null && projection.session() === session, scan.ofWindow(windowUid));
-      await workOnPages(pages, (page) =>
-        again(async () => {
+      const after = filling.reach.after(windowUid);
+      if (after === 'done') continue;
+      const pages = whilst(() => board !== null && projection.session() === session, scan.ofWindow(windowUid, after));
+      await workOnPages(pages, async (page) => {
+        signal.throwIfAborted();
+        const turn = filling.reach.begin();
+        await again(async () => {
           board = await this.wantedBoard(filling);
-          if (board === null) return;
-          await this.applyPage(filling, page, await windows.keepUntilMs(board, windowUid));
-          filling.rowsScanned += page.rows.length;
-          if (monotonicMs() - filling.notedAtMs >= NOTE_EVERY_MS) await this.note(filling, 'filling');
-        }),
-      );
+          if (board !== null) await this.applyPage(filling, page, await windows.keepUntilMs(board, windowUid));
+        });
+        if (board === null) return;
+        filling.rowsScanned += page.rows.length;
+        filling.reach.end(turn, windowUid, page);
+        const isDue = monotonicMs() - filling.notedAtMs >= (this.options.noteEveryMs ?? NOTE_EVERY_MS);
+        if (isDue) await again(() => this.note(filling, 'filling', session));
+      });
       if (board === null) return false;
     }
-    if (projection.session() === session) await again(() => this.note(filling, 'proving'));
+    if (projection.session() === session) {
+      filling.reach.finish();
+      await again(() => this.note(filling, 'proving', session));
+    }
     return true;
+  }
+
+  /** Goes on where an earlier scan is proven to have been, here or in a process that ended; else at the start. */
+  private async begin(filling: Filling): Promise<void> {
+    const { layouts, projection } = this.parts;
+    const known = await layouts.progressOf(filling.board.uid);
+    const reached = known?.generation === filling.layout.generation ? known.reached : null;
+    const isThere = reached !== null && (await projection.findProof(filling.name)) === reached.proof;
+    filling.reach = new ScanReach(isThere ? reached : null);
+    filling.rowsScanned = isThere ? known!.rowsScanned : 0;
+    filling.scans = isThere ? known!.scans : filling.scans + 1;
   }
 
   /** The board as it is now; null when the generation is not wanted any more. */
@@ -141,10 +164,16 @@ export class LayoutBuilder {
     return board?.layouts.opening?.generation === layout.generation ? board : null;
   }
 
-  private async note(filling: Filling, step: 'filling' | 'proving'): Promise<void> {
+  private async note(filling: Filling, step: 'filling' | 'proving', session: number): Promise<void> {
     filling.notedAtMs = monotonicMs();
     filling.tell(step);
-    await this.parts.layouts.noteProgress(filling.board.uid, { ...filling.progress(), step });
+    const { layouts, projection } = this.parts;
+    // What is noted is reached before the proof is left, or the proof would stand for what comes after it.
+    const { place } = filling.reach;
+    const proof = randomUUID();
+    const isProven = place !== null && (await projection.leaveProof(filling.name, proof, session));
+    const reached = isProven ? { ...place, proof } : null;
+    await layouts.noteProgress(filling.board.uid, { ...filling.progress(), step, reached });
   }
 
   private async applyPage(
@@ -208,12 +237,18 @@ class Filling {
   scans = 0;
   rowsScanned = 0;
   notedAtMs = 0;
+  reach = new ScanReach(null);
 
   constructor(
     readonly board: Board,
     readonly layout: Layout,
     private readonly options: LayoutBuilderOptions,
   ) {}
+
+  /** What its proofs are called. */
+  get name(): string {
+    return `${this.board.uid}.${this.layout.generation}`;
+  }
 
   tell(step: LayoutNews['step']): void {
     const { board, layout, rowsScanned } = this;

@@ -16,6 +16,8 @@ export interface ProjectionRecoveryOptions {
   onProgress: (progress: RecoveryProgress) => void;
   /** Called when all entries are there again, before the lane is said to be whole. */
   afterwards?: (signal: AbortSignal) => Promise<void>;
+  /** Whether the projection has what the ledger has not: then it is emptied first, and nothing is brought back meanwhile. */
+  isAhead?: () => Promise<boolean>;
   /** Told of failures; the next look tries again. */
   onError: (lane: number, error: unknown) => void;
   /** How often marks are looked at, ms. */
@@ -88,6 +90,7 @@ export class ProjectionRecovery {
     const committed = await this.options.committed.of(lane);
     const mark = await projection.readMark(lane);
     if (mark !== null && mark >= committed) return false;
+    if (await this.options.isAhead?.()) return false;
     const progress: RecoveryProgress = { lane, step: 'lost', mark, committed, sent: 0, newer: 0 };
     this.options.onProgress({ ...progress });
     // A generation that was opened before the loss, and that this process has not heard of, lost as much as the others;

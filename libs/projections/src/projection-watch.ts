@@ -14,18 +14,22 @@ const DATABASE_WAIT_MS = 500;
  * rather than answered from a part of the entries.
  *
  * That holds for whichever generation of a board's lists serves: one serves only when the recorded position of each lane is
- * beyond all that it was filled with (LayoutBuilder), so a store without it has a mark that is behind.
+ * beyond all that it was filled with (LayoutBuilder), so a store without it has a mark that is behind. Nor is anything read
+ * of a store that is ahead of a ledger which was restored (LedgerStamp).
  */
 export class ProjectionWatch {
   private readonly stopped = new AbortController();
   private readonly committedKnown = new Map<number, number>();
   private isWhole = true;
   private behind: readonly number[] = [];
+  private wasAhead = false;
 
   constructor(
     private readonly marks: Pick<RankProjection, 'readMark'>,
     private readonly committed: Pick<CommittedPositions, 'of'>,
     private readonly lanes: readonly number[],
+    /** Whether the projection has what the ledger has not, so that it must not be read either. */
+    private readonly isAhead: () => Promise<boolean> = async () => false,
   ) {}
 
   /** Looks now, then every second and whenever `wake` calls its listener, until {@link stop}. */
@@ -56,7 +60,14 @@ export class ProjectionWatch {
     const found = await Promise.all(this.lanes.map((lane) => this.isLaneWhole(lane))).catch(() => null);
     if (!found) return;
     this.behind = this.lanes.filter((_, index) => !found[index]);
-    this.isWhole = this.behind.length === 0;
+    this.isWhole = this.behind.length === 0 && !(await this.isFromLater());
+  }
+
+  /** Unknown while the database does not answer: then nothing has changed. */
+  private async isFromLater(): Promise<boolean> {
+    const isAhead = this.isAhead().catch(() => this.wasAhead);
+    this.wasAhead = await Promise.race([isAhead, sleep(DATABASE_WAIT_MS).then(() => this.wasAhead)]);
+    return this.wasAhead;
   }
 
   private async watch(wake: (listener: () => void) => () => void): Promise<void> {

@@ -245,6 +245,19 @@ export abstract class RankProjection extends RankReadings {
   /** The lowest mark of a lane over all masters, null when one has none. */
   abstract readMark(lane: number): Promise<number | null>;
 
+  /**
+   * Leaves a word beside what was written in the session: whoever finds it later finds all that was written before it.
+   * @returns whether it stands; not when the session is over, or where the store cannot prove that
+   */
+  async leaveProof(_name: string, _proof: string, _session: number): Promise<boolean> {
+    return false;
+  }
+
+  /** The word that every part of the store has under the name; null when one has none, or another. */
+  async findProof(_name: string): Promise<string | null> {
+    return null;
+  }
+
   /** Lets the list's keys live until `keepUntilMs` (Unix ms); never shortens their life. */
   abstract keep(list: RankList, keepUntilMs: number): Promise<void>;
 

@@ -161,6 +161,24 @@ export class RedisConnection {
   }
 
   /**
+   * Every key that there is, some at a time and without the namespace; one may come twice.
+   * @throws PROJECTION_UNAVAILABLE
+   */
+  async *keys(): AsyncGenerator<string[]> {
+    for (const node of this.client instanceof Cluster ? this.client.nodes('master') : [this.client]) {
+      for (let cursor = '0', isBegun = false; !isBegun || cursor !== '0'; isBegun = true) {
+        this.assertReady();
+        const scanned = node.scan(cursor, 'MATCH', `${this.namespace}*`, 'COUNT', KEYS_SCANNED_AT_ONCE);
+        const [next, keys] = await scanned.catch((error: unknown) => {
+          throw this.failure(error);
+        });
+        yield keys.map((key) => key.slice(this.namespace.length));
+        cursor = next;
+      }
+    }
+  }
+
+  /**
    * One hash tag number for each master, such that `keyOf(tag)` lies there; a single server has the tag 0.
    * @throws PROJECTION_UNAVAILABLE while a cluster's slots are not known
    */
@@ -303,6 +321,7 @@ const COMMAND_TIMEOUT_MS = 1000;
 /** A connection that says nothing for so long after a command is replaced: it may have died without a word. */
 const SILENCE_MAX_MS = 3000;
 const SUBSCRIBER_PROBE_EVERY_MS = 2000;
+const KEYS_SCANNED_AT_ONCE = 1000;
 /** With this many tries a master that owns one slot in 1,000 is still found. */
 const MARK_TAGS_TRIED_MAX = 20_000;
 

@@ -74,6 +74,9 @@ export const playerBucketOf = (list: RankList, playerId: string): number => buck
 export const playerBucketKey = (list: RankList, shard: number, playerId: string): string =>
   bucketKey(list, shard, playerBucketOf(list, playerId));
 
+/** How many index buckets a shard of the list has. */
+export const bucketCountOf = (list: RankList): number => list.indexBuckets;
+
 /** All keys of a shard that live as long as it, the counter last. */
 export function shardKeys(list: RankList, shard: number): string[] {
   const buckets = Array.from({ length: list.indexBuckets }, (_, bucket) => bucketKey(list, shard, bucket));
@@ -120,6 +123,27 @@ export const ANNOUNCEMENTS_CHANNEL = 'ladder:announcements';
 
 /** The mark of a lane. In a cluster each master has its own: `tag` is chosen so that the key lands there. */
 export const markKey = (lane: number, tag: number): string => `{m${tag}}ladder:mark:${lane}`;
+
+/** A word left on a master, as {@link markKey}. */
+export const proofKey = (name: string, tag: number): string => `{m${tag}}ladder:proof:${name}`;
+
+/** How often the ledger was stamped, on one of the masters: see `ProjectionStore`. */
+export const stampKey = (tag: number): string => `{m${tag}}ladder:stamp`;
+
+/** Whether a key is one of {@link stampKey}. */
+export const isStampKey = (key: string): boolean => key.endsWith('}ladder:stamp');
+
+/** Whether a key is one of this page, and not of somebody who shares a Redis without a namespace. */
+export const isOurKey = (key: string): boolean => /^(\{[m\d.]+\}|ladder:)/.test(key);
+
+/** The board and generation that a shard's key is of; null for other keys. */
+export function generationOfKey(key: string): { boardUid: number; generation: number } | null {
+  const parts = /^\{(\d+)\.\d+\.\d+\.\d+\}(\d+):/.exec(key);
+  return parts && { boardUid: Number(parts[1]), generation: Number(parts[2]) };
+}
+
+/** Whether a key is one of {@link counterKey}. */
+export const isCounterKey = (key: string): boolean => key.endsWith(':v');
 
 /** The cluster slot of one of these keys. */
 export function slotOf(key: string): number {

@@ -29,7 +29,11 @@ export async function removeStrays(run: RunShards, list: RankList, keepUntilMs: 
   return removed;
 }
 
-async function removeStraysAmong(
+/**
+ * Takes out those among some rows of a shard, from a 0-based index.
+ * @returns how many rows there were, and how many of them were taken out
+ */
+export async function removeStraysAmong(
   run: RunShards,
   list: RankList,
   shard: number,
@@ -40,15 +44,49 @@ async function removeStraysAmong(
     // The epoch first: whoever writes to the shard after the index was read is then known to it.
     const [epoch] = await run([readEpoch(list, shard)]);
     const [{ rows } = { rows: [] }] = await run([rowsIn(list, shard, index, ROWS_AT_ONCE, 'ordinal')]);
-    const strays = await straysAmong(run, list, rows);
-    if (strays.length === 0) return { rows: rows.length, removed: 0 };
-    const [answer] = await run([writeShard(list, shard, strays, epoch!, { keepUntilMs, isRecovery: false })]);
-    if (answer!.done !== null) return { rows: rows.length, removed: answer!.done.filter((one) => one).length };
+    const removed = await tryToRemove(run, list, shard, rows, { epoch: epoch!, keepUntilMs });
+    if (removed !== null) return { rows: rows.length, removed };
   }
-  throw new LadderError('PROJECTION_UNAVAILABLE', 'A shard is written faster than it can be looked through.', {
+  throw writtenTooFast();
+}
+
+/**
+ * Takes out those of these entries of a shard that the index of their players knows nothing of.
+ * @returns how many there were
+ */
+export async function removeStraysOf(
+  run: RunShards,
+  list: RankList,
+  shard: number,
+  rows: readonly SortKey[],
+  keepUntilMs: number | null,
+): Promise<number> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const [epoch] = await run([readEpoch(list, shard)]);
+    const removed = await tryToRemove(run, list, shard, rows, { epoch: epoch!, keepUntilMs });
+    if (removed !== null) return removed;
+  }
+  throw writtenTooFast();
+}
+
+/** null: the epoch has ended. */
+async function tryToRemove(
+  run: RunShards,
+  list: RankList,
+  shard: number,
+  rows: readonly SortKey[],
+  { epoch, keepUntilMs }: { epoch: string; keepUntilMs: number | null },
+): Promise<number | null> {
+  const strays = await straysAmong(run, list, rows);
+  if (strays.length === 0) return 0;
+  const [answer] = await run([writeShard(list, shard, strays, epoch, { keepUntilMs, isRecovery: false })]);
+  return answer!.done === null ? null : answer!.done.filter((one) => one).length;
+}
+
+const writtenTooFast = (): LadderError =>
+  new LadderError('PROJECTION_UNAVAILABLE', 'A shard is written faster than it can be looked through.', {
     retryAfterSeconds: 1,
   });
-}
 
 async function straysAmong(run: RunShards, list: RankList, rows: readonly SortKey[]): Promise<ShardWrite[]> {
   const keys = rows.map((key) => ({ key, playerId: decodeSortKey(list.ordering, key).playerId }));

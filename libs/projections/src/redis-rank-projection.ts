@@ -15,6 +15,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
 import { checkpointsKey, counterKey, droppedKeys, playerBucketKey, shardKeys } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
+import { RedisProofs } from './redis-proofs.js';
 import { RangeApplier } from './redis-range-apply.js';
 import { RangeReadings } from './redis-range-readings.js';
 import { removeStrays } from './redis-range-strays.js';
@@ -35,6 +36,7 @@ const RETIRED_KNOWN_MS = 86_400_000;
 /** The ranks in Redis or Valkey: a sorted set and an index of players for each shard. */
 export class RedisRankProjection extends RankProjection {
   private readonly marks: RedisLaneMarks;
+  private readonly proofs: RedisProofs;
   private readonly lookups: RedisRankLookup;
   private readonly ranges: RangeReadings;
   private readonly rangeApplier: RangeApplier;
@@ -48,6 +50,7 @@ export class RedisRankProjection extends RankProjection {
   ) {
     super();
     this.marks = new RedisLaneMarks(redis);
+    this.proofs = new RedisProofs(redis);
     this.lookups = new RedisRankLookup((calls) => this.read(calls));
     this.ranges = new RangeReadings(
       (calls) => this.read(calls),
@@ -245,6 +248,14 @@ export class RedisRankProjection extends RankProjection {
 
   readMark(lane: number): Promise<number | null> {
     return this.marks.readMark(lane);
+  }
+
+  override leaveProof(name: string, proof: string, session: number): Promise<boolean> {
+    return this.proofs.leave(name, proof, session);
+  }
+
+  override findProof(name: string): Promise<string | null> {
+    return this.proofs.find(name);
   }
 
   async keep(list: RankList, keepUntilMs: number): Promise<void> {

@@ -45,6 +45,7 @@ function loadScript(name: string): RedisScript {
 export const redisScripts = {
   advanceMark: loadScript('advance-mark'),
   applyEntries: loadScript('apply-entries'),
+  checkEntries: loadScript('check-entries'),
   closeCheckpoint: loadScript('close-checkpoint'),
   countBetter: loadScript('count-better'),
   countCheckpoint: loadScript('count-checkpoint'),
@@ -52,6 +53,7 @@ export const redisScripts = {
   countWithoutPlayer: loadScript('count-without-player'),
   dropCounter: loadScript('drop-counter'),
   extendExpiry: loadScript('extend-expiry'),
+  forgetPlayer: loadScript('forget-player'),
   leaseTokens: loadScript('lease-tokens'),
   openCheckpoint: loadScript('open-checkpoint'),
   publishSketch: loadScript('publish-sketch'),
@@ -75,6 +77,9 @@ export const redisScripts = {
   readMarks: loadScript('read-marks'),
   readPlayer: loadScript('read-player'),
   readRows: loadScript('read-rows'),
+  removeStrays: loadScript('remove-strays'),
+  restoreCounter: loadScript('restore-counter'),
+  restoreValues: loadScript('restore-values'),
   retireShard: loadScript('retire-shard'),
 } as const;
 

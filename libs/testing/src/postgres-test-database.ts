@@ -5,6 +5,10 @@ import { requiredService } from './services.js';
 /** An empty database of its own on the test server. */
 export interface TestDatabase {
   url: string;
+  /** Copies it as it is; nobody may be connected. */
+  backUp(): Promise<void>;
+  /** Has it be what it was at the back-up, which is gone then. */
+  restore(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -14,7 +18,19 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await administer(serverUrl, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  const backup = `${name}_backup`;
+  return {
+    url: url.href,
+    backUp: () => administer(serverUrl, `CREATE DATABASE ${backup} TEMPLATE ${name}`),
+    restore: async () => {
+      await administer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await administer(serverUrl, `ALTER DATABASE ${backup} RENAME TO ${name}`);
+    },
+    drop: async () => {
+      await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await administer(serverUrl, `DROP DATABASE IF EXISTS ${backup} WITH (FORCE)`);
+    },
+  };
 }
 
 async function administer(url: string, statement: string): Promise<void> {

@@ -36,6 +36,7 @@ import {
   IsOptional,
   IsString,
   Max,
+  Matches,
   MaxLength,
   Min,
   ValidateBy,
@@ -310,6 +311,25 @@ export class AuditParameters extends PageParameters {
   @IsString()
   @MaxLength(200)
   subject?: string;
+}
+
+/** Query parameters of dead letters, which can be a megabyte each. */
+export class DeadLettersParameters {
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(100)
+  limit?: number;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  cursor?: string;
+
+  @IsOptional()
+  @Matches(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+  group?: string;
 }
 
 /** Query parameters of a player's standings: pages are of boards. */

@@ -100,6 +100,7 @@ const PATH_PARAMETERS: Record<string, Part> = {
   circle: { description: 'The id of a named circle.', schema: namedId, example: 'class-of-2026' },
   guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: opaqueId, example: 'red' },
   key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
+  letter: { description: 'The id of a dead letter.', schema: { type: 'string', minLength: 1 }, example: '17' },
 };
 
 const QUERY_PARAMETERS: Record<string, string> = {
@@ -125,6 +126,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   at: 'Percentiles, separated by commas: `50,90,99`.',
   state: 'Only windows in this state.',
   format: 'Default csv.',
+  group: 'Only those of this consumer group.',
   from: 'RFC 3339: nothing before it.',
   to: 'RFC 3339: nothing from it on.',
   actor: 'Only acts of this API key: its keyId.',

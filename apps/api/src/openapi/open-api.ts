@@ -8,9 +8,11 @@ import { HISTORY } from './operations/history.js';
 import { LAYOUTS } from './operations/layouts.js';
 import { PEOPLE } from './operations/people.js';
 import { RANKS } from './operations/ranks.js';
+import { RECOVERY } from './operations/recovery.js';
 import { SCORES } from './operations/scores.js';
 import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
+import { RECOVERY_SCHEMAS } from './recovery-schemas.js';
 import { SCHEMAS } from './schemas.js';
 
 /** Of the public contract, not of the release. */
@@ -27,6 +29,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...CIRCLES,
   ...ADMINISTRATION,
   ...LAYOUTS,
+  ...RECOVERY,
 };
 
 const DESCRIPTION = `Leaderboards that are exact, durable and live.
@@ -87,7 +90,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never },
     components: {
       ...components,
-      schemas: { ...components.schemas, ...SCHEMAS },
+      schemas: { ...components.schemas, ...SCHEMAS, ...RECOVERY_SCHEMAS },
       headers: HEADERS,
     },
   } as OpenAPIObject;

@@ -1,0 +1,32 @@
+/** `$1`: whose; `$2`, `$3`: of which board and windows, null for all. Windows that the projection still keeps. */
+const windowsOf = (keptMs: string): string => `
+  FROM boards AS b
+  CROSS JOIN LATERAL (
+    SELECT * FROM windows WHERE board_uid = b.board_uid AND ($3::int[] IS NULL OR window_uid = ANY ($3::int[]))
+      AND (ends_at IS NULL OR ends_at > ladder_now() - ${keptMs} * interval '1 millisecond') OFFSET 0) AS w`;
+
+/** How long the projection keeps a window after its end, ms; at least as long as `keptAfterEndMs` says. */
+const KEPT_MS = `1000 * greatest(coalesce((b.definition ->> 'graceSeconds')::float8, 300),
+  coalesce((b.definition ->> 'keepEndedSeconds')::float8, 90000))`;
+
+const OF_BOARD = 'WHERE b.board_id IS NOT NULL AND ($2::int IS NULL OR b.board_uid = $2)';
+
+const COLUMNS = `b.board_uid AS "boardUid", b.definition, w.window_uid AS "windowUid",
+  (extract(epoch FROM w.ends_at) * 1000)::float8 AS "endsAtMs", e.removed, e.score, e.achieved_at_ms AS "achievedAtMs"`;
+
+/** A player's entries as they are. */
+export const ENTRIES_OF_PLAYER = `
+  SELECT ${COLUMNS}, e.columns, e.scopes, e.left_scopes AS "leftScopes" ${windowsOf(KEPT_MS)}
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $1 LIMIT 1) AS e
+  ${OF_BOARD} ORDER BY b.board_uid, w.window_uid`;
+
+/** A guild's totals as they are. */
+export const TOTALS_OF_GUILD = `
+  SELECT ${COLUMNS}, '{}'::float8[] AS columns, '{}'::int[] AS scopes, '{}'::int[] AS "leftScopes" ${windowsOf(KEPT_MS)}
+  CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = w.window_uid AND guild_id = $1 LIMIT 1) AS e
+  ${OF_BOARD} ORDER BY b.board_uid, w.window_uid`;
+
+export const RENUMBER_ENTRIES = 'UPDATE entries SET version = $3 WHERE window_uid = ANY ($1::int[]) AND player_id = $2';
+
+export const RENUMBER_TOTALS =
+  'UPDATE guild_totals SET version = $3 WHERE window_uid = ANY ($1::int[]) AND guild_id = $2';

@@ -1,0 +1,63 @@
+import type { SqlRunner } from '@laddercast/ledger';
+import type { ProjectionStore } from './projection-store.js';
+import type { RedisLaneMarks } from './redis-lane-marks.js';
+
+export interface LedgerStampParts {
+  database: SqlRunner;
+  store: ProjectionStore;
+  marks: Pick<RedisLaneMarks, 'readMark' | 'drop'>;
+  lanes: readonly number[];
+}
+
+/**
+ * Notices that the projection is ahead of the ledger: that PostgreSQL was restored from a back-up, or lost its last commits,
+ * and Redis shows what was never submitted. Versions would hide that for ever: all that is newer than Redis is older in
+ * PostgreSQL, or has the same number.
+ *
+ * The ledger is stamped with a growing number, then the store with the same one. Hence a store never has a later stamp than
+ * the ledger, unless the ledger went back; and none has a mark beyond the last position that was drawn.
+ */
+export class LedgerStamp {
+  constructor(private readonly parts: LedgerStampParts) {}
+
+  /** @throws PROJECTION_UNAVAILABLE, or a database error */
+  async isAhead(): Promise<boolean> {
+    const { database, store, marks, lanes } = this.parts;
+    // The store first: what it has was in the ledger by then.
+    const stamp = await store.stamp();
+    const positions = await Promise.all(lanes.map((lane) => marks.readMark(lane)));
+    const [ledger] = await database.query<{ stamp: number; position: number }>(
+      `SELECT coalesce((SELECT value::bigint FROM installation WHERE name = 'stamp'), 0) AS stamp,
+         CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position`,
+    );
+    return stamp > ledger!.stamp || positions.some((mark) => (mark ?? 0) > ledger!.position);
+  }
+
+  /** Stamps the ledger and the store. To be called only where the store is not ahead. */
+  async advance(): Promise<void> {
+    await this.parts.store.setStamp(await this.stampLedger());
+  }
+
+  /**
+   * Empties a store that is ahead, so that recovery brings everything back. Until it is empty it stays ahead, for whoever
+   * looks: who begins anew after a failure begins at the start, and no lane is recovered into what is being emptied.
+   * @returns how many keys went
+   */
+  async empty(signal: AbortSignal): Promise<number> {
+    const { store, marks, lanes } = this.parts;
+    await store.setStamp(Math.max(await store.stamp(), (await this.stampLedger()) + 1));
+    for (const lane of lanes) await marks.drop(lane);
+    // Twice: what was written while the first pass went by has no mark, and is written again.
+    const removed = (await store.empty(signal)) + (await store.empty(signal));
+    await store.setStamp(await this.stampLedger());
+    return removed;
+  }
+
+  private async stampLedger(): Promise<number> {
+    const [row] = await this.parts.database.query<{ stamp: string }>(
+      `INSERT INTO installation AS known (name, value) VALUES ('stamp', '1')
+       ON CONFLICT (name) DO UPDATE SET value = (known.value::bigint + 1)::text RETURNING value AS stamp`,
+    );
+    return Number(row!.stamp);
+  }
+}

@@ -1,0 +1,48 @@
+import { everyLayout } from '@laddercast/domain';
+import type { BoardCatalog, BoardLayouts } from '@laddercast/ledger';
+import type { ProjectionStore, ShardKey } from './projection-store.js';
+
+export interface LeftoverParts {
+  boards: Pick<BoardCatalog, 'refresh' | 'byUid'>;
+  layouts: Pick<BoardLayouts, 'removalsOf'>;
+  store: ProjectionStore;
+}
+
+/**
+ * Removes what nobody else would: keys of boards that are gone, and of generations that were removed already, which an older
+ * dump of the store has brought back.
+ */
+export class LeftoverSweeper {
+  constructor(private readonly parts: LeftoverParts) {}
+
+  /**
+   * Looks at every key once.
+   * @returns how many were left over
+   */
+  async sweep(signal: AbortSignal): Promise<number> {
+    let removed = 0;
+    for await (const keys of this.parts.store.shardKeys()) {
+      signal.throwIfAborted();
+      if (keys.length === 0) continue;
+      // After the keys were read: a generation is committed before anything is written to it.
+      await this.parts.boards.refresh();
+      const wanted = new Map<string, boolean>();
+      const left: string[] = [];
+      for (const key of keys) if (!(await this.isWanted(key, wanted))) left.push(key.key);
+      removed += await this.parts.store.remove(left);
+    }
+    return removed;
+  }
+
+  private async isWanted({ boardUid, generation }: ShardKey, known: Map<string, boolean>): Promise<boolean> {
+    const name = `${boardUid}.${generation}`;
+    let isWanted = known.get(name);
+    if (isWanted === undefined) {
+      const board = await this.parts.boards.byUid(boardUid);
+      const layouts = board ? [...everyLayout(board.layouts), ...(await this.parts.layouts.removalsOf(boardUid))] : [];
+      isWanted = layouts.some((layout) => layout.generation === generation);
+      known.set(name, isWanted);
+    }
+    return isWanted;
+  }
+}

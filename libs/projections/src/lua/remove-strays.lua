@@ -1,0 +1,22 @@
+#!lua
+-- Takes members out of a sorted set that the index does not know of: what it knows was written in one step with it.
+-- KEYS[1] sorted set
+-- KEYS[2] apply counter
+-- KEYS[3...] index buckets of the players
+-- ARGV[1...] three for each member: number of the bucket in KEYS, player id, member
+-- returns how many were taken out
+-- include order
+-- include shard
+-- include values
+-- include entries
+
+reading_of(KEYS[1], KEYS[2])
+local removed = 0
+for at = 1, #ARGV, 3 do
+  local player, member = ARGV[at + 1], ARGV[at + 2]
+  local value = redis.call('HGET', KEYS[tonumber(ARGV[at])], player)
+  local is_known = value and #value > 8 and entry_of(value, player).member == member
+  if not is_known then removed = removed + redis.call('ZREM', KEYS[1], member) end
+end
+if removed > 0 and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('INCRBY', KEYS[2], removed) end
+return removed

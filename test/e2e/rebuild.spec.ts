@@ -1,0 +1,148 @@
+// Real: an api process and a projector, PostgreSQL and Redis; boards are rebuilt while scores are submitted and read.
+import { PostgresDatabase } from '@laddercast/ledger';
+import { createTestDatabase, newInstallation, startApp, type RunningApp, type TestDatabase } from '@laddercast/testing';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { RestClient } from './rest-client.js';
+
+const BOARDS = ['one', 'two', 'three'];
+const PLAYERS = 400;
+const SETTLED = { timeout: 60_000, interval: 100 };
+
+interface Rebuild {
+  state: string;
+  boards: number;
+  done: number;
+  underWay: { board: string; generation: number }[];
+}
+
+describe('rebuilding', () => {
+  let database: TestDatabase;
+  let redis: RedisProcess;
+  let installation: ReturnType<typeof newInstallation>;
+  let api: RunningApp;
+  let projector: RunningApp;
+  let admin: RestClient;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    redis = await startRedis();
+    installation = newInstallation(database.url, redis.url);
+    await start();
+    for (const board of BOARDS) {
+      await admin.makeBoard(board, { operator: 'latest', sharding: { by: 'hash', count: 2 } });
+      const submissions = Array.from({ length: PLAYERS }, (_, n) => ({ board, playerId: `p${n}`, score: n }));
+      expect((await admin.post('/v1/scores', { submissions }, { Prefer: 'wait=10' })).status).toBe(200);
+    }
+  }, 90_000);
+  afterAll(async () => {
+    await Promise.all([api?.stop(), projector?.stop()]);
+    await redis?.stop();
+    await database?.drop();
+  });
+
+  async function start(): Promise<void> {
+    [api, projector] = await Promise.all([startApp('api', installation), startApp('projector', installation)]);
+    admin = new RestClient(api.url, installation.adminKey);
+  }
+  const progress = async (): Promise<Rebuild> => (await admin.get('/v1/admin/rebuild')).body as Rebuild;
+  const scores = async (board: string): Promise<Record<string, number>> => {
+    const { status, body, text } = await admin.get(`/v1/boards/${board}/entries?limit=500&offset=0`);
+    expect(status, text).toBe(200);
+    const { entries } = body as { entries: { playerId: string; score: number }[] };
+    return Object.fromEntries(entries.map(({ playerId, score }) => [playerId, score]));
+  };
+
+  it('makes the lists of all boards anew, some at a time, though the projector is killed meanwhile', async () => {
+    expect(await progress()).toMatchObject({ state: 'none', boards: 0 });
+    const begun = await admin.post('/v1/admin/rebuild');
+    expect([begun.status, begun.body]).toMatchObject([202, { state: 'running', boards: BOARDS.length, done: 0 }]);
+    const expected = new Map(BOARDS.map((board) => [board, new Map<string, number>()]));
+    let [most, n] = [0, 0];
+    let isKilled = false;
+    await expect
+      .poll(async () => {
+        for (const board of BOARDS) {
+          const playerId = `p${(n += 1) % PLAYERS}`;
+          const { status } = await admin.post(`/v1/boards/${board}/scores`, { playerId, score: 1000 + n });
+          expect(status).toBe(200);
+          expected.get(board)!.set(playerId, 1000 + n);
+          expect(Object.keys(await scores(board)).length).toBe(PLAYERS);
+        }
+        const now = await progress();
+        most = Math.max(most, now.underWay.length);
+        if (!isKilled && now.underWay.length > 0) {
+          isKilled = true;
+          projector.process.kill('SIGKILL');
+          await once(projector.process, 'exit');
+          projector = await startApp('projector', installation);
+        }
+        return now;
+      }, SETTLED)
+      .toMatchObject({ state: 'finished', done: BOARDS.length, underWay: [] });
+    expect([isKilled, most]).toEqual([true, expect.any(Number)]);
+    expect(most).toBeLessThanOrEqual(2);
+    for (const board of BOARDS) {
+      const { body } = await admin.get(`/v1/admin/boards/${board}/layout`);
+      const { generations } = body as { generations: { generation: number; state: string }[] };
+      expect(generations.find(({ state }) => state === 'serving')!.generation).toBe(2);
+      await expect.poll(() => scores(board), SETTLED).toMatchObject(Object.fromEntries(expected.get(board)!));
+    }
+    const reader = admin.as(await admin.makeKey('read'));
+    expect((await reader.post('/v1/admin/rebuild')).status).toBe(403);
+  }, 120_000);
+
+  it('fills an empty Redis at the start by itself', async () => {
+    await Promise.all([api.stop(), projector.stop()]);
+    await redis.stop();
+    redis = await startRedis({ port: redis.port });
+    await start();
+    const sinceMs = Date.now();
+    await expect.poll(async () => (await admin.get('/v1/boards/one/entries?limit=1')).status, SETTLED).toBe(200);
+    process.stdout.write(`An empty Redis was filled ${Date.now() - sinceMs} ms after the processes had started.\n`);
+    for (const board of BOARDS) expect(Object.keys(await scores(board)).length).toBe(PLAYERS);
+  }, 60_000);
+
+  it('shows no rank of a future that a restored PostgreSQL does not have', async () => {
+    const stopAll = (): Promise<unknown> => Promise.all([api.stop(), projector.stop()]);
+    await stopAll();
+    await database.backUp();
+    await start();
+    await admin.put('/v1/boards/later', { order: 'desc', operator: 'best' });
+    for (const board of [...BOARDS, 'later']) {
+      for (let n = 0; n < 20; n += 1) {
+        await admin.post(`/v1/boards/${board}/scores`, { playerId: `lost${n}`, score: 5000 }, { Prefer: 'wait=5' });
+      }
+    }
+    // The stamps of the ledger are seconds apart.
+    const stamp = async (): Promise<number> => {
+      const own = new PostgresDatabase({ url: database.url });
+      await own.open({ migrate: false });
+      const [row] = await own.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'stamp'`);
+      await own.close();
+      return Number(row?.value ?? 0);
+    };
+    const before = await stamp();
+    await expect.poll(stamp, SETTLED).toBeGreaterThan(before);
+    await stopAll();
+    await database.restore();
+    api = await startApp('api', installation);
+    admin = new RestClient(api.url, installation.adminKey);
+    // Until a projector has seen to it, what the ledger does not have is not shown.
+    expect((await admin.get('/v1/boards/one/entries?limit=5&offset=200')).status).toBe(503);
+    for (let n = 0; n < 100; n += 1) {
+      const { status } = await admin.post('/v1/boards/one/scores', { playerId: 'p1', score: n });
+      expect(status).toBe(200);
+    }
+    projector = await startApp('projector', installation);
+    await expect.poll(async () => (await admin.get('/v1/boards/one/entries?limit=1')).status, SETTLED).toBe(200);
+    await expect.poll(async () => (await scores('one'))['p1'], SETTLED).toBe(99);
+    for (const board of BOARDS) {
+      const found = await scores(board);
+      expect(Object.keys(found).filter((playerId) => playerId.startsWith('lost'))).toEqual([]);
+      expect(Object.keys(found).length).toBe(PLAYERS);
+    }
+    expect(projector.output()).toContain('Redis was ahead of PostgreSQL');
+  }, 120_000);
+});

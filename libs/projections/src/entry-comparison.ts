@@ -115,20 +115,28 @@ export class EntryComparison {
 
   private async settle(window: ComparedWindow, entries: number, suspects: readonly Suspect[]): Promise<Compared> {
     const drift: Drift[] = [];
+    const seen = new Set<string>();
     let left = suspects;
-    for (let looks = 0; left.length > 0 && looks < LOOKS_MAX; looks += 1) {
-      if (looks > 0) await sleep(LOOK_AGAIN_MS);
-      const judged = await this.judge(window, left);
+    for (let looks = 1; left.length > 0 && looks <= LOOKS_MAX; looks += 1) {
+      if (looks > 1) await sleep(LOOK_AGAIN_MS);
+      const judged = (await this.judge(window, left)).filter(({ verdict }) => verdict !== 'equal');
       for (const one of judged) {
-        if (one.verdict === 'equal' || one.verdict === 'later') continue;
-        await this.repair(window, one);
-        drift.push({ list: one.list, playerId: one.playerId, kind: one.verdict });
+        const { list, playerId, verdict, held } = one;
+        if (verdict === 'equal') continue;
+        if (verdict !== 'later') {
+          await this.repair(window, one);
+          const name = `${list.scope}/${playerId}`;
+          if (!seen.has(name)) drift.push({ list, playerId, kind: verdict });
+          seen.add(name);
+        } else if (held.isMoving && looks === LOOKS_MAX) await this.finish(window, one);
       }
-      left = judged.filter(({ verdict }) => verdict === 'later');
+      // What was put right is looked at once more, too.
+      left = judged;
     }
+    const unsettled = left.filter(({ list, playerId }) => !seen.has(`${list.scope}/${playerId}`)).length;
     metrics.reconciled.inc(entries);
     for (const { kind } of drift) metrics.drift.inc({ kind });
-    return { entries, drift, unsettled: left.length };
+    return { entries, drift, unsettled };
   }
 
   private async judge({ windowUid }: ComparedWindow, suspects: readonly Suspect[]): Promise<Judged[]> {
@@ -165,14 +173,25 @@ export class EntryComparison {
     if (projection.session() !== session) throw beingRecovered();
   }
 
-  /** Where the list knows as much as the ledger, or more, it forgets that first: nothing is newer than what is there. */
+  /**
+   * Where the list knows as much as the ledger, or more, it forgets that first: nothing is newer than what is there. So it does
+   * where the entry does not stand where the index says, which a newer version of the same key would not change.
+   */
   private async repair({ keepUntilMs }: ComparedWindow, { list, playerId, held, expected }: Judged): Promise<void> {
     const { projection, inspection } = this.parts;
-    const isNewest = held.version !== null && (expected === null || held.version >= expected.version);
-    if (isNewest) await inspection.forget(list, held, keepUntilMs, expected !== null);
+    const isAsNew = held.version !== null && (expected === null || held.version >= expected.version);
+    const isWrong = isAsNew || (held.key !== null && !held.isStanding);
+    if (isWrong) await inspection.forget(list, held, keepUntilMs, expected !== null);
     if (expected === null) return;
     await projection.apply(list, shardOf(playerId, list.shards), [{ playerId, ...expected }], keepUntilMs);
-    if (isNewest) await inspection.removeStray(list, held, keepUntilMs);
+    if (isWrong) await inspection.removeStray(list, held, keepUntilMs);
+  }
+
+  /** Whoever began to move the entry may be gone. */
+  private async finish({ keepUntilMs }: ComparedWindow, { list, playerId, expected }: Judged): Promise<void> {
+    if (expected === null) return;
+    const shard = shardOf(playerId, list.shards);
+    await this.parts.projection.apply(list, shard, [{ playerId, ...expected }], keepUntilMs);
   }
 }
 
@@ -206,7 +225,7 @@ function verdictOn(list: RankList, held: HeldEntry, row: ComparedRow | undefined
   const isAhead = held.version !== null && held.version > (row?.version ?? 0);
   if (row !== undefined && !isAhead && row.version > applied) return 'later';
   if (expected === null || expected.key === null) return 'stray';
-  return held.key === null || (held.version === expected.version && !held.isStanding) ? 'missing' : 'stale';
+  return held.key === null || !held.isStanding ? 'missing' : 'stale';
 }
 
 const beingRecovered = (): LadderError =>

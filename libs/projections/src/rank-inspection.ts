@@ -12,6 +12,8 @@ export interface HeldEntry {
   isStanding: boolean;
   /** A change of it is under way: what was read is of two moments. */
   isMoving: boolean;
+  /** What the index says of the player, as the store keeps it. */
+  seen: Buffer | null;
 }
 
 /** A place in the index of a list, where the next look goes on. */
@@ -71,6 +73,7 @@ export abstract class RankInspection {
 
   /**
    * Has the list know nothing of a player, unless it knows something newer than what was held: then any version may come.
+   * It is certain only by looking once more: a change under the very next version may be lost with it.
    * @param comesBack whether an entry, or a removal, of the player is applied next: what is left of the old one is then
    * taken out by {@link removeStray}
    */

@@ -19,8 +19,6 @@ const LOOKED_AT_ONCE = 500;
 const BUCKETS_AT_ONCE = 32;
 /** Counters begin by the clocks of processes, which may be so far behind that of the ledger. */
 const CLOCKS_APART_MS = 600_000;
-/** Versions are whole numbers. */
-const HALF_A_VERSION = 0.5;
 
 /** Looks into lists in Redis. */
 export class RedisRankInspection extends RankInspection {
@@ -99,20 +97,19 @@ export class RedisRankInspection extends RankInspection {
   }
 
   /**
-   * A removal under a version that nobody draws is newer than what was held, and older than all that comes after it. In a
-   * list by ranges it would be remembered by the shard, too, and keep out what comes back.
+   * A removal takes everything out that belongs to the entry, and is forgotten then. In a list by ranges the shard would
+   * remember it, too, and keep out what comes back.
    */
   async forget(list: RankList, held: HeldEntry, keepUntilMs: number | null, comesBack: boolean): Promise<void> {
-    const { playerId, version, key } = held;
-    if (version === null) return;
+    const { playerId, version, seen } = held;
+    if (version === null || seen === null) return;
     const home = shardOf(playerId, list.shards);
-    let known = { playerId, version, key };
-    if (list.boundaries === null || !comesBack) {
-      known = { playerId, version: version + HALF_A_VERSION, key: null };
-      await this.projection.apply(list, home, [known], keepUntilMs);
-    }
+    const removal = { playerId, version: version + 1, key: null };
+    const isRemoved = list.boundaries === null || !comesBack;
+    if (isRemoved) await this.projection.apply(list, home, [removal], keepUntilMs);
     const bucket = playerBucketKey(list, home, playerId);
-    await this.redis.run([callOf(redisScripts.forgetPlayer, [bucket], [playerId, packIndexValue(known)])]);
+    const known = isRemoved ? packIndexValue(removal) : seen;
+    await this.redis.run([callOf(redisScripts.forgetPlayer, [bucket], [playerId, known])]);
   }
 
   async removeStray(list: RankList, { key }: HeldEntry, keepUntilMs: number | null): Promise<void> {
@@ -251,4 +248,11 @@ const heldOf = (
   key: SortKey | null,
   isStanding: boolean,
   isMoving: boolean,
-): HeldEntry => ({ playerId, version: value === null ? null : versionOfIndexValue(value), key, isStanding, isMoving });
+): HeldEntry => ({
+  playerId,
+  version: value === null ? null : versionOfIndexValue(value),
+  key,
+  isStanding,
+  isMoving,
+  seen: value,
+});

@@ -49,7 +49,8 @@ export class SagaServer extends Server implements CustomTransportStrategy {
     for (const [pattern, handler] of this.messageHandlers) {
       const { group, topics } = parseSagaPattern(pattern);
       const measured = measuredGroup(group);
-      const handle = (batch: LogBatch): Promise<void> => measured(batch.records.length, () => run(handler, group, batch));
+      const handle = (batch: LogBatch): Promise<void> =>
+        measured(batch.records.length, () => run(handler, group, batch));
       this.subscriptions.push(await this.eventLog.consume(group, topics, handle));
     }
   }

@@ -20,18 +20,19 @@ export class IdentityGuard implements CanActivate {
     if (context.getType() !== 'http') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<IdentifiedRequest>();
-    request.identity = await this.identityOf(request);
-    await this.meter.identified(request.identity, request, http.getResponse<FastifyReply>());
+    const reply = http.getResponse<FastifyReply>();
+    request.identity = await this.identityOf(request, reply);
+    await this.meter.identified(request.identity, request, reply);
     return true;
   }
 
-  private async identityOf(request: FastifyRequest): Promise<Identity> {
+  private async identityOf(request: FastifyRequest, reply: FastifyReply): Promise<Identity> {
     const { authorization } = request.headers;
     if (authorization === undefined) return ANONYMOUS;
     try {
       return await this.authenticator.authenticate(bearerOf(authorization));
     } catch (error) {
-      if (error instanceof LadderError && error.code === 'UNAUTHENTICATED') await this.meter.failed(request);
+      if (error instanceof LadderError && error.code === 'UNAUTHENTICATED') await this.meter.failed(request, reply);
       throw error;
     }
   }

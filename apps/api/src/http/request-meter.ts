@@ -62,9 +62,11 @@ export class RequestMeter {
    * Counts a key or token that turned out to be wrong.
    * @throws RATE_LIMITED
    */
-  async failed(request: FastifyRequest): Promise<void> {
+  async failed(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const account = this.limits.ofFailures(this.addresses.of(request.raw));
-    if (!(await account.limiter.take(account))) throw rateLimited(account);
+    if (await account.limiter.take(account)) return;
+    tell(account, reply);
+    throw rateLimited(account);
   }
 
   private pass(account: Account, cost: number, reply: FastifyReply, then: (may: boolean) => void): void {

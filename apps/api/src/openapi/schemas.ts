@@ -73,6 +73,7 @@ const problem = object(
     missing: list(string('COLUMNS_MISMATCH: a column that is not there.')),
     unknown: list(string('COLUMNS_MISMATCH: a column that the board does not have.')),
     check: string('SUBMISSION_REJECTED: the check that said no.'),
+    limit: string('RATE_LIMITED: which limit it was: key, player, address, failed-identity, probe or sockets.'),
     retryAfterSeconds: { type: 'number', minimum: 0, description: 'When the same request may succeed.' },
   },
   [
@@ -86,6 +87,7 @@ const problem = object(
     'missing',
     'unknown',
     'check',
+    'limit',
     'retryAfterSeconds',
   ],
 );

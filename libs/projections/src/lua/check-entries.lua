@@ -7,6 +7,7 @@
 -- returns for each player { index value or nil, score in the sorted set of the entry that the index names, or nil }
 -- include order
 -- include shard
+-- include index-value
 -- include values
 -- include entries
 
@@ -15,7 +16,7 @@ local answer = {}
 for at = 1, #ARGV, 2 do
   local player = ARGV[at + 1]
   local value = redis.call('HGET', KEYS[tonumber(ARGV[at])], player)
-  local is_entry = value and #value > 8
-  answer[#answer + 1] = { value, is_entry and redis.call('ZSCORE', KEYS[1], entry_of(value, player).member) }
+  local has_entry = value and is_entry(value)
+  answer[#answer + 1] = { value, has_entry and redis.call('ZSCORE', KEYS[1], entry_of(value, player).member) }
 end
 return answer

@@ -7,6 +7,7 @@
 -- returns how many were taken out
 -- include order
 -- include shard
+-- include index-value
 -- include values
 -- include entries
 
@@ -15,7 +16,7 @@ local removed = 0
 for at = 1, #ARGV, 3 do
   local player, member = ARGV[at + 1], ARGV[at + 2]
   local value = redis.call('HGET', KEYS[tonumber(ARGV[at])], player)
-  local is_known = value and #value > 8 and entry_of(value, player).member == member
+  local is_known = value and is_entry(value) and entry_of(value, player).member == member
   if not is_known then removed = removed + redis.call('ZREM', KEYS[1], member) end
 end
 if removed > 0 and redis.call('EXISTS', KEYS[2]) == 1 then redis.call('INCRBY', KEYS[2], removed) end

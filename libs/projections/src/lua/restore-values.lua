@@ -11,6 +11,7 @@
 -- returns { entries looked at, values added, values looked at, values taken out }
 -- include order
 -- include shard
+-- include index-value
 -- include values
 
 reading_of(KEYS[1], KEYS[2])

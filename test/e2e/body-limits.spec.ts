@@ -130,6 +130,6 @@ describe('limits of a request', () => {
   it('what is no HTTP is told so', async () => {
     const { head, problem } = await raw('HELLO THERE\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 400 /);
-    expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', detail: 'This is not HTTP/1.1.' });
+    expect(problem).toMatchObject({ code: 'VALIDATION_FAILED', detail: '/: must be a request of HTTP/1.1' });
   });
 });

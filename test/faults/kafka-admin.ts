@@ -32,6 +32,24 @@ export async function forgetGroups(brokers: string, groups: readonly string[]): 
   }
 }
 
+/** Resolves once a group has read the topic to where it ends now. */
+export async function untilRead(brokers: string, groupId: string, topic: string, withinMs = 60_000): Promise<void> {
+  await withKafkaAdmin(brokers, async (admin) => {
+    const ends = await admin.fetchTopicOffsets(topic);
+    const giveUpAt = performance.now() + withinMs;
+    for (;;) {
+      const [read] = await admin.fetchOffsets({ groupId, topics: [topic] });
+      const behind = ends.filter(({ partition, high }) => {
+        const offset = read?.partitions.find((one) => one.partition === partition)?.offset ?? '-1';
+        return high !== '0' && BigInt(offset) < BigInt(high);
+      });
+      if (behind.length === 0) return;
+      if (performance.now() > giveUpAt) throw new Error(`${groupId} has not read ${topic} within ${withinMs} ms`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  });
+}
+
 /** A record of a partition as it was produced. */
 export interface ProducedRecord {
   offset: bigint;

@@ -7,6 +7,7 @@ import type { FaultyApp } from './installation.js';
 
 const ASK_EVERY_MS = 100;
 const ANSWER_WITHIN_MS = 5000;
+const READY_WITHIN_MS = 60_000;
 
 interface Backend {
   app: FaultyApp;
@@ -46,6 +47,15 @@ export class LoadBalancer {
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Resolves once requests go to the process, at once where it is none of those behind this one. */
+  async uses(app: FaultyApp): Promise<void> {
+    const endsAtMs = Date.now() + READY_WITHIN_MS;
+    while (this.backends.some((backend) => backend.app === app && !backend.isReady)) {
+      if (Date.now() > endsAtMs) throw new Error(`${app.url} is not ready after ${READY_WITHIN_MS} ms`);
+      await sleep(ASK_EVERY_MS);
+    }
   }
 
   async close(): Promise<void> {

@@ -7,11 +7,12 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** How long a client may take to send a whole request. */
 const REQUEST_WITHIN_MS = 30_000;
 
+/** The address was not read, or not to its end. */
+const UNREAD_PATH = '/';
+
 /** What Node's HTTP parser reports of a connection. */
 interface ConnectionFailure extends Error {
   code?: string;
-  /** What was read last. */
-  rawPacket?: unknown;
 }
 
 /** What holds before a request is one: for Fastify's options. */
@@ -26,7 +27,7 @@ function answerBrokenRequest(failure: ConnectionFailure, socket: Socket): void {
   if (failure.code === 'ECONNRESET' || socket.destroyed) return;
   if (!socket.writable) return void socket.destroy();
   const error = errorOf(failure);
-  const body = JSON.stringify(error.toProblem(pathOf(failure)));
+  const body = JSON.stringify(error.toProblem(UNREAD_PATH));
   socket.end(
     [
       `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -39,15 +40,6 @@ function answerBrokenRequest(failure: ConnectionFailure, socket: Socket): void {
       body,
     ].join('\r\n'),
   );
-}
-
-/** The address was not read, or not to its end. */
-const UNREAD_PATH = '/';
-
-/** The path of the request, if what was read last begins with it. */
-function pathOf({ rawPacket }: ConnectionFailure): string {
-  if (!Buffer.isBuffer(rawPacket)) return UNREAD_PATH;
-  return /^[A-Z]+ (\/[^ ?]{0,1024})/.exec(rawPacket.subarray(0, 2048).toString('latin1'))?.[1] ?? UNREAD_PATH;
 }
 
 function errorOf({ code }: ConnectionFailure): LadderError {

@@ -3,18 +3,18 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logsUnderTest, requiredService, type LogUnderTest } from '@laddercast/testing';
-import type { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { call } from '../call.js';
 import { longOr, type Chance } from '../chance.js';
-import { forgetGroups, withKafkaAdmin } from '../kafka-admin.js';
+import { forgetGroups, untilRead, withKafkaAdmin } from '../kafka-admin.js';
 import type { FaultInstallation } from '../installation.js';
 import { openPostgres, type PostgresSession } from '../postgres-session.js';
 import { lastEvents, redeliver, untilHandled, type StoredEvent } from '../redelivery.js';
 import { openRedis } from '../redis-session.js';
 import { Scenario } from '../scenario.js';
 
-const ROUNDS = longOr(15, 3);
+/** In the short version offsets are not set back in Kafka, where that waits for members who are gone. */
+const roundsOn = (log: LogUnderTest): number => longOr(15, log === 'kafka' ? 2 : 3);
 const SEGMENTS_EVENTS_MAX = 5000;
 /** Past every lease (4 s) and session (6 s) of a projector. */
 const ASLEEP_MS = longOr({ least: 4500, most: 15_000 }, { least: 6500, most: 7500 });
@@ -25,7 +25,7 @@ const GROUPS = ['score', 'guild', 'history', 'board', 'player', 'window'];
 
 let scenario: Scenario | undefined;
 let database: PostgresSession | undefined;
-let redis: Redis | undefined;
+let redis: ReturnType<typeof openRedis> | undefined;
 let prefix: string;
 afterEach(async () => {
   redis?.disconnect();
@@ -48,12 +48,17 @@ describe.each(logsUnderTest())('events that come again under load, over the log 
       await start(log, '6 events again, and in another order');
       const { chance } = scenario!;
       const tried: string[] = [];
-      for (let round = 0; round < ROUNDS; round += 1) {
+      for (let round = 0; round < roundsOn(log); round += 1) {
         await sleep(chance.between(1000, 2000));
         const turn = [segmentsAgain, projectorsAsleep, offsetsSetBack][round % 3]!;
         tried.push(await turn(log, chance));
       }
+      // Once more at the end, when nothing newer comes that would hide what an old event did.
+      await scenario!.load.stop();
       await untilHandled(database!);
+      tried.push(await segmentsAgain(log, chance));
+      await untilHandled(database!);
+      if (log === 'kafka') await untilRead(brokers(), `${prefix}.score`, `${prefix}.entry-changed`);
       await scenario!.prove(tried.join(', '));
       expect(await database!.query('SELECT cause FROM dead_letters')).toEqual([]);
     },
@@ -115,13 +120,13 @@ async function segmentsAgain(_log: LogUnderTest, chance: Chance): Promise<string
 /** One projector sleeps past its leases; another takes them, and both believe that they hold them. */
 async function projectorsAsleep(_log: LogUnderTest, chance: Chance): Promise<string> {
   const { installation } = scenario!;
-  for (const asleep of installation.projectors) {
+  for (const asleep of longOr(installation.projectors, [chance.oneOf(installation.projectors)])) {
     asleep.pause();
     await sleep(chance.between(ASLEEP_MS.least, ASLEEP_MS.most));
     asleep.resume();
     await sleep(chance.below(500));
   }
-  return 'each projector asleep past its leases';
+  return longOr('each projector asleep past its leases', 'a projector asleep past its leases');
 }
 
 /** Everything that the log still holds is read once more. */

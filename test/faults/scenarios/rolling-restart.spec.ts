@@ -59,8 +59,8 @@ describe.each(logsUnderTest())('a rolling restart of two of each, over the log i
           const end = await app.terminate();
           ends.push({ name: app.name, ...end, output: app.output });
           await app.start();
-          // The load balancer asks again before the other one goes.
-          await sleep(500);
+          // The next one goes when this one is used again.
+          await Promise.all(balancers.map((balancer) => balancer.uses(app)));
         }
       }
       const answered = await load.stop();

@@ -111,11 +111,13 @@ async function settings(context) {
   const apiTester = await schemathesis(context);
   const postgres = await startPostgres(context, { connectionsMax: 200 });
   const redis = await startRedis(context);
+  const secondRedis = env.REDIS_URL ? null : await startRedis(context, '-2');
   const redisBinary = redis.binary ?? (await findRedisBinary(context.cacheDir, env).catch(() => null))?.command;
   const kafka = await kafkaFor(context);
   const given = {
     TEST_DATABASE_URL: postgres.url,
     TEST_REDIS_URL: redis.url,
+    TEST_REDIS_URL_2: secondRedis?.url,
     TEST_REDIS_BINARY: redisBinary,
     TEST_KAFKA_BROKERS: kafka?.brokers,
     TEST_KCAT: foreignClient ?? undefined,

@@ -13,14 +13,13 @@ import { startRedis, type RedisProcess } from '../integration/redis-process.js';
 import { playerToken, RestClient } from './rest-client.js';
 
 const REDIS_PASSWORD = 'a-redis-password-nobody-sees';
-const DATABASE_PASSWORD = 'a-database-password-nobody-sees';
 const OPAQUE = 'an-opaque-token-of-the-query-string';
 
-/** The address with a password in it, which the test's server does not ask for. */
+/** The address with a password in it: its own, where it has one; else the server does not ask for any. */
 const withPassword = (address: string, password: string): string => {
   const url = new URL(address);
   url.username ||= 'postgres';
-  url.password = password;
+  url.password ||= password;
   return url.href;
 };
 
@@ -54,12 +53,13 @@ describe('what the service writes while everything is tried, and fails', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     redis = await startRedis({ password: REDIS_PASSWORD });
+    const databaseUrl = withPassword(database.url, 'a-database-password-nobody-sees');
     const installation = newInstallation(
-      withPassword(database.url, DATABASE_PASSWORD),
+      databaseUrl,
       withPassword(redis.url, REDIS_PASSWORD).replace('postgres:', ':'),
     );
     adminKey = installation.adminKey;
-    secrets.push(adminKey, installation.jwtSecret, REDIS_PASSWORD, DATABASE_PASSWORD, OPAQUE);
+    secrets.push(adminKey, installation.jwtSecret, REDIS_PASSWORD, new URL(databaseUrl).password, OPAQUE);
     app = await startApp('standalone', { ...installation, settings: { LOG_LEVEL: 'trace' } });
     admin = new RestClient(app.url, adminKey);
   }, 60_000);
@@ -143,14 +143,15 @@ describe('what the service writes while everything is tried, and fails', () => {
 
 describe('a start that fails', () => {
   it('shows no password', async () => {
-    const nowhere = `postgres://ladder:${DATABASE_PASSWORD}@127.0.0.1:${await freePort()}/ladder`;
+    const databasePassword = 'a-database-password-nobody-sees';
+    const nowhere = `postgres://ladder:${databasePassword}@127.0.0.1:${await freePort()}/ladder`;
     const refused = startApp('api', newInstallation(nowhere, `redis://:${REDIS_PASSWORD}@127.0.0.1:1`));
     const message = await refused.then(
       () => '',
       (error: Error) => error.message,
     );
     expect(message).toContain('cannot start');
-    expect(message).not.toContain(DATABASE_PASSWORD);
+    expect(message).not.toContain(databasePassword);
     expect(message).not.toContain(REDIS_PASSWORD);
   }, 60_000);
 });

@@ -1,6 +1,9 @@
 // Real: the built service in one process, and schemathesis, which reads openapi.json from it and sends it requests of its own making.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { optionalService, startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RestClient } from './rest-client.js';
@@ -79,10 +82,14 @@ describe.skipIf(!command)('openapi.json, tried by schemathesis', () => {
       '--request-timeout',
       '15',
     ];
+    const database = mkdtempSync(join(tmpdir(), 'ladder-hypothesis-'));
     const child = spawn(
       command!,
       [...args, `${service.url}/openapi.json`, ...ofRun, '--header', `Authorization: Bearer ${service.adminKey}`],
-      { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } },
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', HYPOTHESIS_STORAGE_DIRECTORY: database },
+      },
     );
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -91,6 +98,7 @@ describe.skipIf(!command)('openapi.json, tried by schemathesis', () => {
     const killer = setTimeout(() => child.kill('SIGKILL'), WITHIN_MS - 10_000);
     const [code] = (await once(child, 'close')) as [number | null];
     clearTimeout(killer);
+    rmSync(database, { recursive: true, force: true });
     return { code, output: output.slice(-20_000) };
   }
 });

@@ -88,10 +88,11 @@ describe('limiters of several processes on one Redis', () => {
   });
 
   it('go on each by itself while Redis is away, and together again after', async () => {
-    const { hostname, port } = new URL(await emptyTestRedis());
-    const wire = await openTcpProxy(hostname, Number(port));
+    const redisUrl = new URL(await emptyTestRedis());
+    const wire = await openTcpProxy(redisUrl.hostname, Number(redisUrl.port));
     ends.push(() => wire.close());
-    const all = await limiters({ name: 'x', perSecond: 100, windowSeconds: 1 }, 2, `redis://127.0.0.1:${wire.port}`);
+    redisUrl.host = `127.0.0.1:${wire.port}`;
+    const all = await limiters({ name: 'x', perSecond: 100, windowSeconds: 1 }, 2, redisUrl.href);
     wire.cut();
     const passed = await Promise.all(all.map((one) => flood(one, 1500, 4)));
     for (const one of passed) {

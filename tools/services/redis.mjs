@@ -19,25 +19,27 @@ const stopSignals = [
 /**
  * Redis or Valkey: the one of `REDIS_URL`, else one that is started with its data under `dataDir`.
  * @param {{ dataDir: string, cacheDir: string, env: object, running: RunningProcesses }} context
+ * @param suffix tells a second one from the first, by its data and its name
  * @returns `{ url, origin, describe, process, stop() }`
  * @throws Problem
  */
-export async function startRedis({ dataDir, cacheDir, env, running }) {
+export async function startRedis({ dataDir, cacheDir, env, running }, suffix = '') {
   if (env.REDIS_URL) return fromEnvironment(env.REDIS_URL);
   const binary = await findRedisBinary(cacheDir, env);
-  const folder = join(dataDir, binary.product.toLowerCase());
+  const name = `${binary.product}${suffix}`;
+  const folder = join(dataDir, name.toLowerCase());
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const password = keptSecret(join(folder, 'password'));
   const port = await freePort();
   writeFileSync(join(folder, 'server.conf'), configuration(port, password), { mode: 0o600 });
   step(`Starting ${binary.product} ${binary.version} (${binary.command}) on port ${port}`);
   const entry = await running.launch({
-    name: binary.product,
+    name,
     command: binary.command,
     args: ['./server.conf'],
     cwd: folder,
     signals: stopSignals,
-    logPath: join(dataDir, `${binary.product.toLowerCase()}.log`),
+    logPath: join(dataDir, `${name.toLowerCase()}.log`),
   });
   const url = `redis://:${password}@127.0.0.1:${port}`;
   await waitUntilReady(entry, async () => (await ask(url)).error === null, readyWaitMs);

@@ -8,7 +8,10 @@ export type TestService =
   | 'TEST_SCHEMATHESIS';
 
 /** The address of a service that `npm test` started, or undefined when this machine has none. */
-export const optionalService = (name: TestService): string | undefined => process.env[name] || undefined;
+export function optionalService(name: TestService): string | undefined {
+  // Test files that run side by side have a service each where they would empty it under each other.
+  return process.env[`${name}_${process.env['VITEST_POOL_ID']}`] || process.env[name] || undefined;
+}
 
 /** @throws when the tests were not started by `npm test` */
 export function requiredService(name: TestService): string {

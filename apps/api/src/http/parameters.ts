@@ -2,6 +2,7 @@ import { faultsOf, faultsUnseen, type Identity } from '@laddercast/commands';
 import {
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
+  CLEAN_TEXT_PATTERN,
   faultOfNamedId,
   faultOfOpaqueId,
   LadderError,
@@ -295,20 +296,25 @@ export class PageParameters {
   cursor?: string;
 }
 
+const CLEAN_TEXT = new RegExp(CLEAN_TEXT_PATTERN);
+
 /** Query parameters of the audit log: each filter must hold as a whole. */
 export class AuditParameters extends PageParameters {
   @IsOptional()
   @IsString()
+  @Matches(CLEAN_TEXT, { message: 'must be text without control characters' })
   @MaxLength(64)
   actor?: string;
 
   @IsOptional()
   @IsString()
+  @Matches(CLEAN_TEXT, { message: 'must be text without control characters' })
   @MaxLength(64)
   action?: string;
 
   @IsOptional()
   @IsString()
+  @Matches(CLEAN_TEXT, { message: 'must be text without control characters' })
   @MaxLength(200)
   subject?: string;
 }

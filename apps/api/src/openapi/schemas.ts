@@ -1,28 +1,11 @@
-import {
-  ATTRIBUTES_MAX,
-  AVATAR_URL_LENGTH_MAX,
-  BATCH_MAX,
-  BATCHED_SUBMISSION_SCHEMA,
-  DISPLAY_NAME_LENGTH_MAX,
-  SUBMISSION_SCHEMA,
-} from '@laddercast/commands';
-import {
-  ASKED_BY_MAX,
-  ASKED_MAX,
-  ATTRIBUTE_NAME_PATTERN,
-  CIRCLE_MEMBERS_MAX,
-  FOLLOWED_MAX,
-  FRIENDS_MAX,
-  SHARDS_MAX,
-  ERRORS,
-  RANK_STYLES,
-  SCOPE_VALUE_BYTES_MAX,
-} from '@laddercast/domain';
+import { BATCH_MAX, BATCHED_SUBMISSION_SCHEMA, SUBMISSION_SCHEMA } from '@laddercast/commands';
+import { SHARDS_MAX, ERRORS, RANK_STYLES } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
 import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
+import { PEOPLE_SCHEMAS } from './people-schemas.js';
 import { READINESS_SCHEMA } from './readiness-schema.js';
 import {
   count,
@@ -155,21 +138,6 @@ const submissionResult = object({
   windows: list(string()),
   rank: { anyOf: [ref('RankMovement'), { type: 'null' }], description: 'null when nothing can be said now.' },
 });
-
-const scopeValue = text(SCOPE_VALUE_BYTES_MAX);
-const profile: Record<string, JsonSchema> = {
-  displayName: orNull(text(DISPLAY_NAME_LENGTH_MAX)),
-  region: orNull(scopeValue),
-  avatarUrl: orNull({ type: 'string', format: 'http-url', pattern: '^https?://', maxLength: AVATAR_URL_LENGTH_MAX }),
-  attributes: {
-    type: 'object',
-    maxProperties: ATTRIBUTES_MAX,
-    propertyNames: { pattern: ATTRIBUTE_NAME_PATTERN },
-    additionalProperties: scopeValue,
-  },
-  listed: { type: 'boolean', description: 'Whether others see the player in lists.' },
-};
-const guildName = orNull(text(DISPLAY_NAME_LENGTH_MAX));
 
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
@@ -313,41 +281,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     },
     ['errorBound'],
   ),
-  Friends: object({
-    playerId: string(),
-    friends: { ...list(string()), maxItems: FRIENDS_MAX },
-    asked: { ...list(string()), maxItems: ASKED_MAX, description: 'Whom the player has asked.' },
-    askedBy: { ...list(string()), maxItems: ASKED_BY_MAX, description: 'Who has asked the player.' },
-  }),
-  Friendship: object({
-    playerId: string(),
-    otherId: string(),
-    state: { ...oneOf('friends', 'asked'), description: 'asked: it waits until the other player asks, too.' },
-  }),
-  Follows: object({ playerId: string(), follows: { ...list(string()), maxItems: FOLLOWED_MAX } }),
-  Follow: object({ playerId: string(), otherId: string(), state: oneOf('follows') }),
-  CircleMembers: object({ circle: string(), members: { ...list(string()), maxItems: CIRCLE_MEMBERS_MAX } }),
-  CircleMember: object({ circle: string(), playerId: string(), members: count('How many it has now.', 1) }),
-  Player: object({ playerId: string(), ...profile, guildId: orNull(string()) }, ['listed']),
-  PlayerProfile: object(
-    Object.fromEntries(
-      Object.entries(profile).map(([name, schema]) => [name, Array.isArray(schema['type']) ? schema : orNull(schema)]),
-    ),
-    Object.keys(profile),
-  ),
-  Guild: object({ guildId: string(), displayName: guildName, memberCount: count() }),
-  GuildDefinition: object({ displayName: guildName }, ['displayName']),
-  GuildMembers: object({
-    guildId: string(),
-    members: list(object({ playerId: string(), displayName: orNull(string()), joinedAt: time() })),
-    next: { ...orNull(string()), description: 'The next cursor.' },
-  }),
-  GuildMembership: object({
-    guildId: string(),
-    playerId: string(),
-    joinedAt: time(),
-    leftGuildId: { ...orNull(string()), description: 'The guild that it left for this one.' },
-  }),
+  ...PEOPLE_SCHEMAS,
   PlayerLookup: object(
     {
       playerIds: { ...list(playerId), minItems: 1, maxItems: 500 },

@@ -1,4 +1,4 @@
-import { faultOfNamedId, faultOfOpaqueId } from '@laddercast/domain';
+import { faultOfNamedId, faultOfOpaqueId, faultOfScopeValue } from '@laddercast/domain';
 import { parseTimestamp } from '@laddercast/commands';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
@@ -45,6 +45,7 @@ export class ServedDocument {
       allErrors: true,
       formats: {
         'opaque-id': (text: string) => faultOfOpaqueId(text) === null,
+        'scope-value': (text: string) => faultOfScopeValue(text) === null,
         'named-id': (text: string) => faultOfNamedId(text) === null,
         'http-url': (text: string) => URL.canParse(text),
         cursor: true,

@@ -88,7 +88,9 @@ describe('a list in use', () => {
     await eventually('all are ticked', () => publisher.stats().advanced >= 3);
     store.inUse.set(nameOfRef(refOf(unused)), { list: refOf(unused), untilMs: 0 });
     boards.delete('b');
-    await pause(1300);
+    await eventually('one list less is in use', () => publisher.stats().lists === 2, 10_000);
+    // A board is looked up once a second.
+    await pause(2000);
     for (const list of [unused, gone, used]) await ListWriter.of(projection, list).write({ ada: 1 });
     await eventually('the used one is published', () => historyOf(used).length === 2);
     await pause(100);

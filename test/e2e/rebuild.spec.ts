@@ -58,6 +58,8 @@ describe('rebuilding', () => {
     expect(await progress()).toMatchObject({ state: 'none', boards: 0 });
     const begun = await admin.post('/v1/admin/rebuild');
     expect([begun.status, begun.body]).toMatchObject([202, { state: 'running', boards: BOARDS.length, done: 0 }]);
+    const { acts } = (await admin.get('/v1/admin/audit?action=boards.rebuild')).body as { acts: object[] };
+    expect(acts).toMatchObject([{ actor: 'bootstrap', subject: '*' }]);
     const expected = new Map(BOARDS.map((board) => [board, new Map<string, number>()]));
     let [most, n] = [0, 0];
     let isKilled = false;

@@ -1,8 +1,8 @@
 /**
  * Statements that read standings: each is one, so that an edition is there as a whole or not at all. `$1` is the edition,
  * `$2` the scope. They answer at least one row, of what every reading says of the list, while the edition is there.
- * Look-ups are LATERAL, so that their plans stay probes of an index however long an edition is; stretches are asked for
- * in their order, which only the index that begins with it has: before an edition is analysed all indexes look alike.
+ * Look-ups are LATERAL, so that their plans stay probes of an index however long an edition is; all are
+ * asked for in an order, which only the index that begins with it has: before an edition is analysed all indexes look alike.
  */
 
 const HEAD = `
@@ -13,6 +13,10 @@ const HEAD = `
 const ROW = 's.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms';
 
 const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2';
+
+/** One row by a unique column. An equality would have no order to ask for. */
+const by = (column: 'ordinal' | 'player_id', value: string): string =>
+  `AND s.${column} >= ${value} AND s.${column} <= ${value} ORDER BY s.${column} LIMIT 1`;
 
 /** The rows after the ordinal `$3`, up to `$4`. */
 export const STANDINGS_PAGE = `
@@ -25,7 +29,7 @@ export const STANDINGS_PAGE = `
 /** The row of the player `$3`, with up to `$4` rows before it and `$5` after it. */
 export const STANDINGS_AROUND = `
   SELECT head.*, found.* FROM ${HEAD}
-  LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} AND s.player_id = $3 LIMIT 1) AS own ON true
+  LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} ${by('player_id', '$3')}) AS own ON true
   LEFT JOIN LATERAL (
     SELECT ${ROW} ${OF_LIST} AND s.ordinal >= own.ordinal - $4::bigint AND s.ordinal <= own.ordinal + $5::bigint
     ORDER BY s.ordinal) AS found ON true
@@ -36,14 +40,14 @@ export const STANDINGS_OF_PLAYERS = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT probed.* FROM unnest($3::text[]) AS asked (player_id)
-    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} AND s.player_id = asked.player_id LIMIT 1) AS probed) AS found ON true`;
+    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ${by('player_id', 'asked.player_id')}) AS probed) AS found ON true`;
 
 /** The rows at the ordinals `$3`. */
 export const STANDINGS_AT = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT probed.* FROM unnest($3::int[]) AS asked (ordinal)
-    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} AND s.ordinal = asked.ordinal LIMIT 1) AS probed) AS found ON true
+    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ${by('ordinal', 'asked.ordinal')}) AS probed) AS found ON true
   ORDER BY found.ordinal`;
 
 /** The last row that was kept. */

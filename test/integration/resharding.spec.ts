@@ -154,7 +154,7 @@ describe('a board that is re-sharded while it is written and read', () => {
           await sleep(1);
         }
       });
-      await expect.poll(() => lanes.every(({ submitted }) => submitted > 5)).toBe(true);
+      await expect.poll(() => lanes.every(({ submitted }) => submitted > 5), { timeout: 10_000 }).toBe(true);
       await node.caughtUp();
 
       const faults: string[] = [];
@@ -185,7 +185,7 @@ describe('a board that is re-sharded while it is written and read', () => {
           const { serving, opening, retiring } = await node.layoutsOf('busy');
           return serving.generation === at + 2 && opening === null && retiring === null;
         };
-        await expect.poll(isServed, { timeout: 10_000, interval: 50 }).toBe(true);
+        await expect.poll(isServed, { timeout: 40_000, interval: 50 }).toBe(true);
       }
       await sleep(400);
       stop.abort();
@@ -204,6 +204,6 @@ describe('a board that is re-sharded while it is written and read', () => {
       }
       expect(page.total).toBe(page.entries.length);
     },
-    60_000,
+    150_000,
   );
 });

@@ -84,13 +84,13 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a topic that is deleted und
         await withKafkaAdmin(brokers(), (admin) => admin.deleteTopics({ topics: [`${prefix}.entry-changed`] }));
         await expect
           .poll(() => database!.query(`SELECT value FROM installation WHERE name IN ('log-incarnation', 'log-lost')`), {
-            timeout: 60_000,
+            timeout: 120_000,
           })
           .toEqual([{ value: String(round + 1) }]);
       }
       await scenario!.prove(`${rounds} times deleted with events that nobody had read`);
     },
-    longOr(600_000, 120_000),
+    longOr(900_000, 240_000),
   );
 });
 

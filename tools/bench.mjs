@@ -1,51 +1,36 @@
-import { mkdirSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import pg from 'pg';
-import { cpuSecondsOf } from './bench/cpu.mjs';
-import * as ranks from './bench/ranks.mjs';
-import * as scopes from './bench/scopes.mjs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { helpOf, readArguments } from './bench/arguments.mjs';
+import { startInstallation } from './bench/installation.mjs';
+import { machineOf } from './bench/machine.mjs';
+import { parts } from './bench/parts.mjs';
 import { prepare, projectRoot } from './build.mjs';
 import { stopSteps } from './commands.mjs';
 import { dataDirectory, makeDataDirectory } from './data-directory.mjs';
 import { onInterruption } from './interruption.mjs';
 import { requireNode } from './node-version.mjs';
-import { describeFailure, Problem } from './problem.mjs';
+import { describeFailure } from './problem.mjs';
 import { step } from './progress.mjs';
-import { RunningProcesses } from './running.mjs';
-import { startKafka } from './services/kafka.mjs';
 import { removeDataDirectory } from './services/postgres-account.mjs';
-import { startPostgres } from './services/postgres.mjs';
-import { startRedis } from './services/redis.mjs';
-import { choosePorts, startStandalone } from './standalone.mjs';
-
-const benchmarks = { scopes, ranks };
-const help = `Measures the service on this machine, on services and data of its own.
-
-${Object.entries(benchmarks)
-  .map(([name, { description }]) => `  npm run bench -- ${name.padEnd(10)} ${description}`)
-  .join('\n')}
-
-  --kafka            with the log in Kafka instead of PostgreSQL
-  --submissions <n>  scopes: how many submissions a round has
-  --entries <n>      ranks: how many entries the board has (1000000)
-  --reads <n>        ranks: how many reads each figure is of (2000)
-  --layouts <names>  ranks: only some of ${Object.keys(ranks.layouts).join(',')}
-  --json <file>      ranks: writes the figures there, too
-`;
 
 const sharedDir = dataDirectory(projectRoot, process.env);
-const dataDir = join(sharedDir, `bench-${process.pid}`);
+const runDir = join(sharedDir, `bench-${process.pid}`);
+const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, '');
 let running = null;
 let ending = null;
 
 function end(code) {
   ending ??= (async () => {
-    await stopSteps();
-    await running?.stopAll();
-    removeDataDirectory(dataDir);
-    process.exit(code);
+    let exitCode = code;
+    try {
+      await stopSteps();
+      await running?.stopAll();
+      removeDataDirectory(runDir);
+    } catch (error) {
+      console.error(describeFailure(error));
+      exitCode = 1;
+    }
+    process.exit(exitCode);
   })();
   return ending;
 }
@@ -56,88 +41,75 @@ function fail(error) {
   void end(1);
 }
 
-/** How far the ranks are behind the ledger, in log positions, and which position was drawn last. */
-function ledgerOf(pool) {
-  const progress = `
-    SELECT (SELECT last_value FROM ladder_position)::float8 AS drawn,
-      coalesce(sum(greatest(0, o.newest - p.position)), 0)::float8 AS behind
-    FROM (SELECT lane, max(position) AS newest FROM outbox WHERE topic = 'entry-changed' GROUP BY lane) AS o
-    LEFT JOIN projected_positions AS p USING (lane)`;
-  return { pool, progress: async () => (await pool.query(progress)).rows[0] };
+/** Before anything of ours runs: whether others keep the machine busy. */
+const machine = machineOf(projectRoot);
+let started = 0;
+
+function startClean({ log, apps }, settings) {
+  started += 1;
+  return startInstallation({
+    root: projectRoot,
+    cacheDir: join(sharedDir, 'cache'),
+    dataDir: join(runDir, String(started)),
+    log,
+    apps,
+    command,
+    settings,
+    onDeath: fail,
+    onRunning: (processes) => (running = processes),
+  });
 }
 
-function countOf(values, name) {
-  if (values[name] === undefined) return undefined;
-  const count = Number(values[name]);
-  if (Number.isInteger(count) && count > 0) return count;
-  throw new Problem(`--${name} must be a number such as 20000.`);
-}
-
-function layoutsOf({ layouts }) {
-  const names = layouts?.split(',');
-  const unknown = names?.find((name) => !Object.hasOwn(ranks.layouts, name));
-  if (unknown !== undefined) {
-    throw new Problem(`--layouts has no "${unknown}"; it has ${Object.keys(ranks.layouts).join(', ')}.`);
-  }
-  return names;
+/** One part on one log, from a clean state to a clean state. */
+async function runPart(part, name, log, options) {
+  const kept = {};
+  let clean = await startClean({ log, apps: options.apps });
+  const contextOf = () => ({
+    ...clean,
+    step,
+    options,
+    rounds: options.rounds,
+    keep: (figures) => Object.assign(kept, figures),
+    renew: async (settings) => {
+      await clean.end();
+      clean = await startClean({ log, apps: options.apps }, settings);
+      return contextOf();
+    },
+  });
+  const text = await part.run(contextOf());
+  const { services, apps } = clean.installation;
+  await clean.end();
+  const of = `\`${name}\`, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}, ${apps === 'one' ? 'one process' : 'processes apart'}`;
+  const { commit, load, node } = machine;
+  const where = `${machine.machine}, Node ${node}, ${services}; commit ${commit}; load before ${load.toFixed(2)}; \`${command}\``;
+  return {
+    text: `${of}\n${where}\n\n${text}`,
+    kept: { part: name, log, apps, services, command, ...machine, ...kept },
+  };
 }
 
 async function main() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      kafka: { type: 'boolean' },
-      submissions: { type: 'string' },
-      entries: { type: 'string' },
-      reads: { type: 'string' },
-      layouts: { type: 'string' },
-      json: { type: 'string' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  const benchmark = benchmarks[positionals[0]];
-  if (values.help || benchmark === undefined) return console.log(help);
-  const submissions = countOf(values, 'submissions');
-  const [entries, reads] = ['entries', 'reads'].map((name) => countOf(values, name));
-  const options = { entries, reads, wanted: layoutsOf(values), json: values.json && resolve(values.json) };
+  const { name, options, help } = readArguments(parts, process.argv.slice(2));
+  if (help) return console.log(helpOf(parts));
   requireNode(projectRoot);
   makeDataDirectory(sharedDir);
   await prepare(projectRoot);
-  makeDataDirectory(dataDir);
-  running = new RunningProcesses(dataDir, fail);
-  const cacheDir = join(sharedDir, 'cache');
-  mkdirSync(cacheDir, { recursive: true });
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: 'warn' };
-  const context = { root: projectRoot, dataDir, cacheDir, env, running };
-  const ports = await choosePorts(env);
-  const postgres = await startPostgres(context);
-  const redis = await startRedis(context);
-  const kafka = values.kafka ? await startKafka(context) : null;
-  const start = () => startStandalone(context, { ...ports, postgres, redis, kafka });
-  let app = await start();
-  const pids = () => [app.entry, postgres.process, redis.process, kafka?.process].filter(Boolean).map(({ pid }) => pid);
-  const service = {
-    url: app.url,
-    key: app.adminKey,
-    cpuSeconds: () => pids().reduce((sum, pid) => sum + cpuSecondsOf(pid), 0),
-  };
-  const installation = {
-    root: projectRoot,
-    redisUrl: redis.url,
-    services: [postgres, redis].map(({ describe }) => describe.replace(/ on port.*/, '')).join(', '),
-    command: `npm run bench -- ${process.argv.slice(2).join(' ')}`,
-    stop: () => app.entry.stop(),
-    start: async () => void (app = await start()),
-  };
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 });
-  // When something fails, PostgreSQL is stopped under it.
-  pool.on('error', () => {});
-  console.log(
-    `\nNode ${process.versions.node}, ${cpus().length} × ${cpus()[0].model}, ${postgres.describe}, ${redis.describe}`,
-  );
-  const database = ledgerOf(pool);
-  console.log(`\n${await benchmark.run({ service, installation, submissions, step, database, options })}\n`);
-  await pool.end();
+  makeDataDirectory(runDir);
+  const names = name === null ? Object.keys(parts).filter((one) => !parts[one].onlyByName) : [name];
+  const texts = [];
+  const all = [];
+  for (const one of names) {
+    const logs = options.kafka ? ['kafka'] : name === null ? (parts[one].logs ?? ['postgres']) : ['postgres'];
+    for (const log of logs) {
+      step(`${one}, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}`);
+      const { text, kept } = await runPart(parts[one], one, log, options);
+      texts.push(text);
+      all.push(kept);
+      if (options.json) writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
+      console.log(`\n${text}\n`);
+    }
+  }
+  if (texts.length > 1) console.log(`\n${texts.join('\n\n\n')}\n`);
 }
 
 onInterruption(() => void end(130));

@@ -26,9 +26,14 @@ const lockWaitMs = 15 * 60_000;
 /** The top folder of the project. */
 export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
+/** The program of one app, such as `api`, after the build. */
+export function appMain(app, root = projectRoot) {
+  return join(root, `dist/apps/${app}/src/main.js`);
+}
+
 /** The program that `npm start` runs. */
 export function standaloneMain(root = projectRoot) {
-  return join(root, 'dist/apps/standalone/src/main.js');
+  return appMain('standalone', root);
 }
 
 /** Whether something that the build reads was added, changed or removed since the last build that succeeded. */

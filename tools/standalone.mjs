@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { standaloneMain } from './build.mjs';
+import { appMain } from './build.mjs';
 import { keptSecret } from './data-directory.mjs';
 import { isPortFree, keepPort, nextFreePort } from './ports.mjs';
 import { Problem } from './problem.mjs';
@@ -33,14 +33,25 @@ export async function choosePorts(env) {
  * @returns `{ url, adminKey, adminKeyFile, entry }`; `adminKeyFile` is null for a key of the environment
  * @throws Problem
  */
-export async function startStandalone({ root, dataDir, env, running }, { port, metricsPort, postgres, redis, kafka }) {
+export async function startStandalone(context, services) {
+  step(`Starting Laddercast on port ${services.port}`);
+  return startApp(context, services, { app: 'standalone', name: 'Laddercast' });
+}
+
+/**
+ * Starts one app of the service and waits until it is ready; apps on the same data directory have the same keys.
+ * @param {{ app: string, name: string, nodeOptions?: string[] }} which `app`: its folder in apps/
+ * @returns as `startStandalone`
+ * @throws Problem
+ */
+export async function startApp({ root, dataDir, env, running }, services, { app, name, nodeOptions = [] }) {
+  const { port, metricsPort, postgres, redis, kafka } = services;
   const adminKeyFile = join(dataDir, 'admin-key');
   const adminKey = env.BOOTSTRAP_ADMIN_KEY || keptSecret(adminKeyFile);
-  step(`Starting Laddercast on port ${port}`);
   const entry = await running.launch({
-    name: 'Laddercast',
+    name,
     command: process.execPath,
-    args: ['--enable-source-maps', standaloneMain(root)],
+    args: ['--enable-source-maps', ...nodeOptions, appMain(app, root)],
     cwd: root,
     env: {
       ...env,
@@ -55,7 +66,7 @@ export async function startStandalone({ root, dataDir, env, running }, { port, m
       JWT_SECRET: env.JWT_SECRET || keptSecret(join(dataDir, 'jwt-secret')),
     },
     signals: stopSignals,
-    logPath: join(dataDir, 'standalone.log'),
+    logPath: join(dataDir, `${app}.log`),
   });
   const host = ['', '0.0.0.0', '::'].includes(env.HOST ?? '') ? '127.0.0.1' : env.HOST;
   let missing = 'it does not answer yet';
@@ -63,7 +74,7 @@ export async function startStandalone({ root, dataDir, env, running }, { port, m
     missing = await notReady(`http://${host.includes(':') ? `[${host}]` : host}:${port}/health/ready`);
     return missing === null;
   };
-  await waitUntilReady(entry, check, readyWaitMs, () => `waiting for Laddercast to be ready: ${missing}`);
+  await waitUntilReady(entry, check, readyWaitMs, () => `waiting for ${name} to be ready: ${missing}`);
   return {
     url: `http://localhost:${port}/`,
     adminKey,

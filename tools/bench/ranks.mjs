@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { count, someOf } from './arguments.mjs';
 import { runLoad } from './load.mjs';
+import { machineOf } from './machine.mjs';
 import * as data from './ranks-data.mjs';
 import { listOf, perSecond, ranksOf, rebuild } from './ranks-rebuild.mjs';
 import { measure, measurePing, questions, rankIn } from './ranks-reads.mjs';
@@ -15,7 +14,6 @@ import { rankTables } from './ranks-tables.mjs';
  */
 export const description = 'a large board: memory, bringing its ranks back, and reads over shards';
 
-const readsDefault = 2000;
 const sayEveryMs = 10_000;
 /** To empty a Redis with a hundred million entries takes minutes. */
 const commandTimeoutMs = 600_000;
@@ -40,8 +38,18 @@ export const layouts = {
   ties: dense,
 };
 
-export async function run({ service, installation, step, database, options }) {
-  const { entries = 1_000_000, reads = readsDefault, wanted = Object.keys(layouts) } = options;
+export const options = {
+  entries: { type: 'string', help: 'how many entries the board has (1000000)', default: '1000000', parse: count },
+  reads: { type: 'string', help: 'how many reads each figure is of (2000)', default: '2000', parse: count },
+  layouts: {
+    type: 'string',
+    help: `only some of ${Object.keys(layouts).join(',')}`,
+    parse: someOf(Object.keys(layouts)),
+  },
+};
+
+export async function run({ service, installation, step, database, options: asked, keep }) {
+  const { entries, reads, layouts: wanted = Object.keys(layouts) } = asked;
   const code = await builtCode(installation.root);
   const { pool } = database;
   const known = await makeBoards(service, wanted, step);
@@ -65,9 +73,9 @@ export async function run({ service, installation, step, database, options }) {
   } finally {
     await redis.close();
   }
-  const result = { ...machineOf(installation), ...found };
-  if (options.json) writeFileSync(options.json, `${JSON.stringify(result, null, 2)}\n`);
-  return rankTables(result);
+  keep(found);
+  const { root, command, services } = installation;
+  return rankTables({ ...machineOf(root), command, services, ...found });
 }
 
 async function builtCode(root) {
@@ -161,15 +169,4 @@ const placeOf = (context) => ({
 function sayReads(step, name, question, { service, plain }) {
   const say = (one) => (one ? `p50 ${one.p50.toFixed(2)} ms, p99 ${one.p99.toFixed(2)} ms` : 'not built yet');
   step(`${name.padEnd(9)} ${question.padEnd(15)} ${say(service)}${plain ? `; without HTTP ${say(plain)}` : ''}`);
-}
-
-function machineOf({ root, services, command }) {
-  let commit = 'unknown';
-  try {
-    commit = execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
-  } catch {
-    // A tree without its history.
-  }
-  const machine = `${cpus().length} × ${cpus()[0].model}, ${Math.round(totalmem() / 2 ** 30)} GiB`;
-  return { at: new Date().toISOString(), commit, command, machine, node: process.versions.node, services };
 }

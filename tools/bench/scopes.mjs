@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { count } from './arguments.mjs';
 import { runLoad } from './load.mjs';
 
 /**
@@ -8,7 +9,6 @@ import { runLoad } from './load.mjs';
 export const description =
   'a submission to a board with four windows, regions and guilds, against one with alltime alone';
 
-const rounds = 3;
 const connections = 64;
 const players = 2_000;
 const guilds = 50;
@@ -23,7 +23,11 @@ const boards = {
 
 const playerOf = (number) => `player-${number % players}`;
 
-export async function run({ service, submissions = 20_000, step, database }) {
+export const options = {
+  submissions: { type: 'string', help: 'how many submissions a round has (20000)', default: '20000', parse: count },
+};
+
+export async function run({ service, options: { submissions }, rounds, step, database, keep }) {
   await prepare(service);
   const costs = { alltime: [], everything: [] };
   for (let round = 1; round <= rounds; round += 1) {
@@ -33,6 +37,7 @@ export async function run({ service, submissions = 20_000, step, database }) {
       step(`round ${round}, ${board.padEnd(10)} ${describe(cost)}`);
     }
   }
+  keep({ costs });
   const ratio = (of) => median(costs.everything.map(of)) / median(costs.alltime.map(of));
   const line = (name, of, unit) =>
     `${name.padEnd(34)} ${median(costs.alltime.map(of)).toFixed(1).padStart(10)} ${median(costs.everything.map(of)).toFixed(1).padStart(12)} ${unit.padEnd(3)} ${ratio(of).toFixed(2).padStart(6)} ×`;

@@ -1,0 +1,154 @@
+import { mkdirSync } from 'node:fs';
+import pg from 'pg';
+import { makeDataDirectory } from '../data-directory.mjs';
+import { freePort } from '../ports.mjs';
+import { step } from '../progress.mjs';
+import { RunningProcesses } from '../running.mjs';
+import { startKafka } from '../services/kafka.mjs';
+import { removeDataDirectory } from '../services/postgres-account.mjs';
+import { startPostgres } from '../services/postgres.mjs';
+import { startRedis } from '../services/redis.mjs';
+import { startApp } from '../standalone.mjs';
+import { cpuSecondsOf } from './cpu.mjs';
+import { ledgerOf } from './ledger.mjs';
+
+/** The processes of the service, by how it is run, in the order in which they start. */
+export const processesOf = { one: ['standalone'], apart: ['projector', 'api', 'gateway'] };
+
+/** Limits stay on, so high that nothing measured reaches them. */
+const settingsOfAll = {
+  LOG_LEVEL: 'warn',
+  RATE_LIMIT_KEY_PER_SECOND: '1000000',
+  RATE_LIMIT_PLAYER_PER_SECOND: '1000000',
+  RATE_LIMIT_ADDRESS_PER_SECOND: '1000000',
+};
+
+/**
+ * Starts PostgreSQL, Redis or Valkey, Kafka when asked for, and the service on them, all of them empty, and waits until it
+ * is ready.
+ * @param {{ root: string, cacheDir: string, dataDir: string, log: 'postgres' | 'kafka', apps: 'one' | 'apart',
+ *   command: string, settings?: object, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
+ *   `dataDir`: made here, and removed by `end()`; `onRunning` gets what has to be stopped when the start fails
+ * @returns `{ service, installation, database, end() }`, as the parts of the benchmark get them
+ * @throws Problem
+ */
+export async function startInstallation(how) {
+  const { root, cacheDir, dataDir, log, apps, command, settings = {}, onDeath, onRunning } = how;
+  for (const folder of [dataDir, cacheDir]) mkdirSync(folder, { recursive: true });
+  makeDataDirectory(dataDir);
+  const running = new RunningProcesses(dataDir, onDeath);
+  onRunning(running);
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settingsOfAll, ...settings };
+  const context = { root, dataDir, cacheDir, env, running };
+  const postgres = await startPostgres(context);
+  const redis = await startRedis(context);
+  const kafka = log === 'kafka' ? await startKafka(context) : null;
+  const processes = new AppProcesses(context, { postgres, redis, kafka }, processesOf[apps]);
+  await processes.start();
+  const pool = new pg.Pool({ connectionString: postgres.url, max: 2 });
+  // When something fails, PostgreSQL is stopped under it.
+  pool.on('error', () => {});
+  const services = { postgres, redis, ...(kafka && { kafka }) };
+  const pids = () => ({
+    ...processes.pids,
+    ...Object.fromEntries(Object.entries(services).map(([name, { process: entry }]) => [name, entry.pid])),
+  });
+  return {
+    service: serviceOf(processes, pids),
+    installation: {
+      root,
+      dataDir,
+      log,
+      apps,
+      command,
+      redisUrl: redis.url,
+      redisBinary: redis.binary,
+      databaseUrl: postgres.url,
+      kafkaBrokers: kafka?.brokers ?? null,
+      services: Object.values(services)
+        .map(({ describe }) => describe.replace(/ on port.*/, ''))
+        .join(', '),
+      stop: () => processes.stop(),
+      start: (options) => processes.start(options),
+    },
+    database: ledgerOf(pool),
+    end: async () => {
+      await pool.end();
+      await running.stopAll();
+      removeDataDirectory(dataDir);
+    },
+  };
+}
+
+/** How the service is reached; the same before and after it was stopped and started again. */
+const serviceOf = (processes, pids) => ({
+  url: processes.urlOf('api'),
+  gatewayUrl: processes.urlOf('gateway'),
+  metricsUrlOf: (role) => processes.metricsUrlOf(role),
+  get key() {
+    return processes.adminKey;
+  },
+  /** Process ids by name: those of the service, postgres, redis, kafka. */
+  pids,
+  /** Seconds of CPU that all processes together, or those of these names, have used. */
+  cpuSeconds: (...names) =>
+    Object.entries(pids()).reduce(
+      (sum, [name, pid]) => sum + (names.length === 0 || names.includes(name) ? cpuSecondsOf(pid) : 0),
+      0,
+    ),
+});
+
+/** The service's own processes, each on the ports that it has drawn once. */
+class AppProcesses {
+  #entries = new Map();
+  #ports = new Map();
+  adminKey = null;
+
+  constructor(context, services, names) {
+    Object.assign(this, { context, services, names });
+  }
+
+  /**
+   * @param {{ nodeOptions?: Record<string, string[]>, settings?: Record<string, string> }} [options] options of node by
+   *   process, and settings of this start
+   */
+  async start({ nodeOptions = {}, settings = {} } = {}) {
+    const context = { ...this.context, env: { ...this.context.env, ...settings } };
+    for (const name of this.names) {
+      if (!this.#ports.has(name)) {
+        this.#ports.set(name, { port: await freePort(), metricsPort: await freePort() });
+      }
+    }
+    step(`Starting ${this.names.join(', ')}`);
+    // One by one: the first migrates the database.
+    for (const name of this.names) {
+      const which = { app: name, name, nodeOptions: nodeOptions[name] };
+      const app = await startApp(context, { ...this.#ports.get(name), ...this.services }, which);
+      this.adminKey = app.adminKey;
+      this.#entries.set(name, app.entry);
+    }
+  }
+
+  async stop() {
+    for (const name of [...this.#entries.keys()].reverse()) {
+      await this.#entries.get(name).stop();
+      this.#entries.delete(name);
+    }
+  }
+
+  get pids() {
+    return Object.fromEntries([...this.#entries].map(([name, { pid }]) => [name, pid]));
+  }
+
+  urlOf(role) {
+    return `http://127.0.0.1:${this.#portsOf(role).port}/`;
+  }
+
+  metricsUrlOf(role) {
+    return `http://127.0.0.1:${this.#portsOf(role).metricsPort}/metrics`;
+  }
+
+  #portsOf(role) {
+    return this.#ports.get(this.names.includes(role) ? role : 'standalone');
+  }
+}

@@ -1,0 +1,16 @@
+import * as ranks from './ranks.mjs';
+import * as scopes from './scopes.mjs';
+
+/**
+ * What `npm run bench` measures, in this order. A part exports
+ * - `description`: one line of the help,
+ * - `options`: those of its own, `{ name: { type: 'string' | 'boolean', help, default?, parse?(text) } }`; parts may share one,
+ * - `logs`: the logs it is measured with when none is asked for; `['postgres']` when it exports none,
+ * - `onlyByName`: true when it is left out of a run of all parts,
+ * - `run(context)`: measures, and returns the text of its tables.
+ *
+ * The context is `{ service, installation, database, end() }` of `startInstallation`, freshly started on empty services;
+ * `step(text)`, `options` (values by name), `rounds`, `keep(figures)` for `--json`, and `renew(settings?)`, which starts
+ * everything anew from a clean state and resolves with the new context.
+ */
+export const parts = { ranks, scopes };

@@ -48,3 +48,13 @@ function send({ agent, hostname, port, key, method, path, body }) {
     outgoing.end(payload);
   });
 }
+
+/** A `next` for `runLoad` that gives one request. */
+export const once = (call) => {
+  let left = call;
+  return () => {
+    const next = left;
+    left = null;
+    return next;
+  };
+};

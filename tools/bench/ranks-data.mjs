@@ -64,7 +64,7 @@ export async function findBoard(pool, id) {
     `INSERT INTO windows (board_uid, window_id, kind) VALUES ($1, 'alltime', 'alltime') ON CONFLICT DO NOTHING`,
     [uid],
   );
-  const windows = await pool.query('SELECT window_uid FROM windows WHERE board_uid = $1', [uid]);
+  const windows = await pool.query(`SELECT window_uid FROM windows WHERE board_uid = $1 AND kind = 'alltime'`, [uid]);
   return { uid, id, definition, layouts, windowUid: windows.rows[0].window_uid };
 }
 

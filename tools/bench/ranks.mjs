@@ -1,7 +1,6 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { count, someOf } from './arguments.mjs';
-import { runLoad } from './load.mjs';
+import { builtCode, connectRedis } from './built-code.mjs';
+import { once, runLoad } from './load.mjs';
 import { machineOf } from './machine.mjs';
 import * as data from './ranks-data.mjs';
 import { listOf, perSecond, ranksOf, rebuild } from './ranks-rebuild.mjs';
@@ -55,7 +54,7 @@ export async function run({ service, installation, step, database, options: aske
   const known = await makeBoards(service, wanted, step);
   await installation.stop();
   const board = await data.findBoard(pool, 'bench');
-  const redis = await connect(code, pool, installation.redisUrl);
+  const redis = await connectRedis(code, pool, installation.redisUrl, commandTimeoutMs);
   const found = { entries, layouts: {}, styles: {} };
   let filled = null;
   const context = { code, redis, board, service, installation, pool, step, entries, reads };
@@ -76,13 +75,6 @@ export async function run({ service, installation, step, database, options: aske
   keep(found);
   const { root, command, services } = installation;
   return rankTables({ ...machineOf(root), command, services, ...found });
-}
-
-async function builtCode(root) {
-  const [domain, projections] = await Promise.all(
-    ['domain', 'projections'].map((lib) => import(pathToFileURL(join(root, `dist/libs/${lib}/src/index.js`)).href)),
-  );
-  return { domain, projections };
 }
 
 /**
@@ -110,19 +102,6 @@ async function makeBoards({ url, key }, wanted, step) {
     known.set(name, id);
   }
   return known;
-}
-
-const once = (call) => () => {
-  const next = call;
-  call = null;
-  return next;
-};
-
-async function connect({ projections }, pool, url) {
-  const { rows } = await pool.query(`SELECT value FROM installation WHERE name = 'id'`);
-  const redis = new projections.RedisConnection({ url, namespace: `${rows[0].value}:`, commandTimeoutMs });
-  await redis.connect();
-  return redis;
 }
 
 async function fill({ code, board, pool, step, entries }, isTied) {

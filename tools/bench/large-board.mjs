@@ -1,0 +1,52 @@
+import { builtCode, connectRedis } from './built-code.mjs';
+import { once, runLoad } from './load.mjs';
+import * as data from './ranks-data.mjs';
+import { rebuild } from './ranks-rebuild.mjs';
+
+const id = 'bench';
+const commandTimeoutMs = 600_000;
+
+/**
+ * A board with so many entries, all of them in PostgreSQL and in Redis when it resolves: written straight into PostgreSQL
+ * as `fillEntries` does, and brought back from there by the service.
+ * @param definition options of the board, beside those of `boardOptions`
+ * @returns `{ id, uid, windowUid, entries, rankOf(number) }`; `rankOf`: the one true rank of the n-th player's first score
+ */
+export async function makeLargeBoard({ service, installation, database, step }, { entries, definition }) {
+  const { pool } = database;
+  const code = await builtCode(installation.root);
+  const body = { ...data.boardOptions, ...definition };
+  const { url, key } = service;
+  await runLoad({ url, key, connections: 1, next: once({ method: 'PUT', path: `/v1/boards/${id}`, body }) });
+  await installation.stop();
+  const board = await data.findBoard(pool, id);
+  step(`Writing ${entries.toLocaleString('en')} entries`);
+  const fill = { pool, domain: code.domain, board, entries, scoreOf: data.distinctScore, onRows: () => {} };
+  await data.fillEntries(fill);
+  // What is measured from here on survives a crash, as it does in operation.
+  await pool.query('ALTER TABLE entries SET LOGGED');
+  await pool.query('ANALYZE entries');
+  await pool.query('CHECKPOINT');
+  const redis = await connectRedis(code, pool, installation.redisUrl, commandTimeoutMs);
+  try {
+    await rebuild({ code, redis, board, installation, pool, step, entries, service }, id, id);
+  } finally {
+    await redis.close();
+  }
+  return { id, uid: board.uid, windowUid: board.windowUid, entries, rankOf: ranksOf(entries) };
+}
+
+/** All scores are different: as long as nobody submits, the rank is how many are better, and one. */
+function ranksOf(entries) {
+  const scores = Float64Array.from({ length: entries }, (_, number) => data.distinctScore(number)).sort();
+  return (number) => {
+    const score = data.distinctScore(number);
+    let [low, high] = [0, entries];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (scores[middle] > score) high = middle;
+      else low = middle + 1;
+    }
+    return entries - low + 1;
+  };
+}

@@ -10,7 +10,7 @@ const commandTimeoutMs = 600_000;
  * A board with so many entries, all of them in PostgreSQL and in Redis when it resolves: written straight into PostgreSQL
  * as `fillEntries` does, and brought back from there by the service.
  * @param definition options of the board, beside those of `boardOptions`
- * @returns `{ id, uid, windowUid, entries, rankOf(number) }`; `rankOf`: the one true rank of the n-th player's first score
+ * @returns `{ id, uid, windowUid, entries, better(score) }`; `better`: how many entries are better when nobody has submitted
  */
 export async function makeLargeBoard({ service, installation, database, step }, { entries, definition }) {
   const { pool } = database;
@@ -33,20 +33,19 @@ export async function makeLargeBoard({ service, installation, database, step }, 
   } finally {
     await redis.close();
   }
-  return { id, uid: board.uid, windowUid: board.windowUid, entries, rankOf: ranksOf(entries) };
+  return { id, uid: board.uid, windowUid: board.windowUid, entries, better: counterOf(entries) };
 }
 
-/** All scores are different: as long as nobody submits, the rank is how many are better, and one. */
-function ranksOf(entries) {
+/** All first scores are different: how many of them are better. */
+function counterOf(entries) {
   const scores = Float64Array.from({ length: entries }, (_, number) => data.distinctScore(number)).sort();
-  return (number) => {
-    const score = data.distinctScore(number);
+  return (score) => {
     let [low, high] = [0, entries];
     while (low < high) {
       const middle = (low + high) >> 1;
       if (scores[middle] > score) high = middle;
       else low = middle + 1;
     }
-    return entries - low + 1;
+    return entries - low;
   };
 }

@@ -1,5 +1,7 @@
+import * as batch from './batch.mjs';
 import * as ranks from './ranks.mjs';
 import * as scopes from './scopes.mjs';
+import * as submit from './submit.mjs';
 
 /**
  * What `npm run bench` measures, in this order. A part exports
@@ -13,4 +15,4 @@ import * as scopes from './scopes.mjs';
  * `step(text)`, `options` (values by name), `rounds`, `keep(figures)` for `--json`, and `renew(settings?)`, which starts
  * everything anew from a clean state and resolves with the new context.
  */
-export const parts = { ranks, scopes };
+export const parts = { submit, batch, ranks, scopes };

@@ -37,6 +37,10 @@ export class Submissions {
     return `run${this.#run}-`;
   }
 
+  get playerIds() {
+    return Array.from({ length: this.players }, (_, player) => playerOf(player * this.apart));
+  }
+
   /** Says how many of the last were sent: the first ones. */
   sent(count) {
     for (const { player, score } of this.#pending.slice(0, count)) {

@@ -1,0 +1,20 @@
+/** The mean of a histogram between two readings of `scrape`; null when nothing was observed. */
+export function meanBetween(before, after, name) {
+  const count = (after.get(`${name}_count`) ?? 0) - (before.get(`${name}_count`) ?? 0);
+  return count === 0 ? null : ((after.get(`${name}_sum`) ?? 0) - (before.get(`${name}_sum`) ?? 0)) / count;
+}
+
+/** The metrics of a process, summed over their labels. */
+export async function scrape(url) {
+  return sumsOf(await (await fetch(url)).text());
+}
+
+/** Values of the text format of Prometheus by name; those of one name are added. */
+export function sumsOf(text) {
+  const values = new Map();
+  for (const line of text.split('\n')) {
+    const [, name, value] = /^(\w+)(?:\{.*\})? (\S+)$/.exec(line) ?? [];
+    if (name !== undefined) values.set(name, (values.get(name) ?? 0) + Number(value));
+  }
+  return values;
+}

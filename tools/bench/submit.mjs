@@ -1,0 +1,34 @@
+import { someOf } from './arguments.mjs';
+import { measureWrites, writeOptions } from './writes.mjs';
+import { writeTables } from './writes-tables.mjs';
+
+/** Single submissions, durable, with the rank in the answer. */
+export const description = 'single submissions to a large board, durable, with the rank in the answer';
+
+export const logs = ['postgres', 'kafka'];
+
+/** The boards that are measured, each from a clean state. */
+const boards = {
+  'one-shard': {},
+  'four-shards': { sharding: { by: 'hash', count: 4 } },
+  'four-windows': { windows: ['alltime', 'daily', 'weekly', 'monthly'] },
+};
+
+export const options = {
+  ...writeOptions,
+  boards: { type: 'string', help: `only some of ${Object.keys(boards).join(',')}`, parse: someOf(Object.keys(boards)) },
+};
+
+export async function run(context) {
+  const wanted = context.options.boards ?? Object.keys(boards);
+  const found = {};
+  let clean = context;
+  for (const name of wanted) {
+    if (clean === null) clean = await context.renew();
+    context.step(`The board: ${name}`);
+    found[name] = await measureWrites(clean, { definition: boards[name], batch: 0 });
+    clean = null;
+  }
+  context.keep({ options: context.options, boards: found });
+  return writeTables(found, context.options, 'submissions');
+}

@@ -1,5 +1,6 @@
 import * as batch from './batch.mjs';
 import * as ranks from './ranks.mjs';
+import * as reads from './reads.mjs';
 import * as scopes from './scopes.mjs';
 import * as submit from './submit.mjs';
 
@@ -15,4 +16,4 @@ import * as submit from './submit.mjs';
  * `step(text)`, `options` (values by name), `rounds`, `keep(figures)` for `--json`, and `renew(settings?)`, which starts
  * everything anew from a clean state and resolves with the new context.
  */
-export const parts = { submit, batch, ranks, scopes };
+export const parts = { submit, batch, reads, ranks, scopes };

@@ -27,13 +27,14 @@ const settingsOfAll = {
  * Starts PostgreSQL, Redis or Valkey, Kafka when asked for, and the service on them, all of them empty, and waits until it
  * is ready.
  * @param {{ root: string, cacheDir: string, dataDir: string, log: 'postgres' | 'kafka', apps: 'one' | 'apart',
- *   command: string, settings?: object, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
- *   `dataDir`: made here, and removed by `end()`; `onRunning` gets what has to be stopped when the start fails
+ *   command: string, settings?: object,
+ *   nodeOptions?: Record<string, string[]>, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
+ *   `nodeOptions`: by process; `dataDir`: made here, and removed by `end()`; `onRunning` gets what has to be stopped when the start fails
  * @returns `{ service, installation, database, end() }`, as the parts of the benchmark get them
  * @throws Problem
  */
 export async function startInstallation(how) {
-  const { root, cacheDir, dataDir, log, apps, command, settings = {}, onDeath, onRunning } = how;
+  const { root, cacheDir, dataDir, log, apps, command, settings = {}, nodeOptions = {}, onDeath, onRunning } = how;
   for (const folder of [dataDir, cacheDir]) mkdirSync(folder, { recursive: true });
   makeDataDirectory(dataDir);
   const running = new RunningProcesses(dataDir, onDeath);
@@ -43,7 +44,7 @@ export async function startInstallation(how) {
   const postgres = await startPostgres(context);
   const redis = await startRedis(context);
   const kafka = log === 'kafka' ? await startKafka(context) : null;
-  const processes = new AppProcesses(context, { postgres, redis, kafka }, processesOf[apps]);
+  const processes = new AppProcesses(context, { postgres, redis, kafka }, { names: processesOf[apps], nodeOptions });
   await processes.start();
   const pool = new pg.Pool({ connectionString: postgres.url, max: 2 });
   // When something fails, PostgreSQL is stopped under it.
@@ -104,15 +105,12 @@ class AppProcesses {
   #ports = new Map();
   adminKey = null;
 
-  constructor(context, services, names) {
-    Object.assign(this, { context, services, names });
+  constructor(context, services, { names, nodeOptions }) {
+    Object.assign(this, { context, services, names, nodeOptions });
   }
 
-  /**
-   * @param {{ nodeOptions?: Record<string, string[]>, settings?: Record<string, string> }} [options] options of node by
-   *   process, and settings of this start
-   */
-  async start({ nodeOptions = {}, settings = {} } = {}) {
+  /** @param settings of this start alone */
+  async start({ settings = {} } = {}) {
     const context = { ...this.context, env: { ...this.context.env, ...settings } };
     for (const name of this.names) {
       if (!this.#ports.has(name)) {
@@ -122,7 +120,7 @@ class AppProcesses {
     step(`Starting ${this.names.join(', ')}`);
     // One by one: the first migrates the database.
     for (const name of this.names) {
-      const which = { app: name, name, nodeOptions: nodeOptions[name] };
+      const which = { app: name, name, nodeOptions: this.nodeOptions[name] };
       const app = await startApp(context, { ...this.#ports.get(name), ...this.services }, which);
       this.adminKey = app.adminKey;
       this.#entries.set(name, app.entry);

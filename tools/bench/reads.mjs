@@ -58,13 +58,13 @@ async function measureBoard(context, name) {
   const board = await makeLargeBoard(context, { entries: options.entries, definition: boards[name] });
   const asked = (options.questions ?? Object.keys(short)).map((one) => short[one]);
   const found = Object.fromEntries(asked.map((question) => [`${name}: ${question}`, []]));
-  for (const question of asked) await load(context, board, question, { seconds: options.warmup });
+  for (const question of asked) await loadReads(context, board, question, { seconds: options.warmup });
   for (let round = 1; round <= rounds; round += 1) {
     const { zrevrank } = await redisFloor({ redisUrl: installation.redisUrl, seconds: floorSeconds });
     for (const question of asked) {
-      const full = await load(context, board, question, { seconds: options.seconds });
+      const full = await loadReads(context, board, question, { seconds: options.seconds });
       const rate = pacedPart * full.perSecond;
-      const paced = await load(context, board, question, { seconds: options.seconds, rate });
+      const paced = await loadReads(context, board, question, { seconds: options.seconds, rate });
       const { file, answer } = full;
       const http = await httpFloor({ file, answer, connections: options.connections, seconds: floorSeconds });
       found[`${name}: ${question}`].push({ full, paced, floors: { http, zrevrank } });
@@ -77,7 +77,8 @@ async function measureBoard(context, name) {
   return found;
 }
 
-async function load({ service, installation, options }, board, question, { seconds, rate = null }) {
+/** Reads of one kind, all of which are answered, and some of which are checked. */
+export async function loadReads({ service, installation, options }, board, question, { seconds, rate = null }) {
   const { connections, entries, players } = options;
   const file = join(installation.dataDir, 'requests');
   const apart = Math.max(1, Math.floor(entries / players));

@@ -60,7 +60,8 @@ export async function measureWrites(context, { definition, batch }) {
 const describe = ({ perSecond, p99, behindMost, caughtUpMs }) =>
   `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, at most ${behindMost} events behind, caught up in ${caughtUpMs.toFixed(0)} ms`;
 
-class WriteLoad {
+/** Submissions to one board, all of which are found in PostgreSQL afterwards. */
+export class WriteLoad {
   constructor(context, board, batch) {
     const { entries, players, improving } = context.options;
     Object.assign(this, { context, board, batch, size: Math.max(1, batch) });

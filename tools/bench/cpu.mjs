@@ -25,3 +25,10 @@ export function cpuSecondsOf(pid) {
   for (const [one, used] of ticks) if (isBelow(one)) sum += used;
   return sum / TICKS_PER_SECOND;
 }
+
+/** Seconds that all CPUs of the machine together have worked so far, for whomever. Linux only. */
+export function machineCpuSeconds() {
+  const [line] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const [user, nice, system, , , irq, softirq] = line.trim().split(/\s+/).slice(1).map(Number);
+  return (user + nice + system + irq + softirq) / TICKS_PER_SECOND;
+}

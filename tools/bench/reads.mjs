@@ -98,7 +98,7 @@ export async function loadReads({ service, installation, options }, board, quest
     lookEveryMs,
     () => sampled.look(),
   );
-  return { ...found, cpu: cpuOf(found.count), file, answer: sampled.last };
+  return { ...found, ...cpuOf(found.count), file, answer: sampled.last };
 }
 
 function tables(found, { options, rounds }) {

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuSecondsOf, machineCpuSeconds } from './cpu.mjs';
 
 const lookEveryMs = 100;
 const drainedWithinMs = 10_000;
@@ -57,13 +59,27 @@ export async function untilProjected(database) {
   }
 }
 
-/** Microseconds of CPU for each of so many requests, by process. */
+/**
+ * Starts to count CPU.
+ * @returns a function that says, for so many requests since then, `{ cpu, others }`: microseconds of CPU for each, by
+ *   process, and the part of the machine's CPU that others took who have nothing to do with the benchmark
+ */
 export function cpuMeter(service) {
   const names = Object.keys(service.pids());
-  const read = () => Object.fromEntries(names.map((name) => [name, service.cpuSeconds(name)]));
+  const read = () => ({
+    at: performance.now(),
+    machine: machineCpuSeconds(),
+    ours: cpuSecondsOf(process.pid),
+    of: Object.fromEntries(names.map((name) => [name, service.cpuSeconds(name)])),
+  });
   const before = read();
   return (count) => {
     const after = read();
-    return Object.fromEntries(names.map((name) => [name, ((after[name] - before[name]) * 1e6) / count]));
+    const seconds = (after.at - before.at) / 1000;
+    const foreign = after.machine - before.machine - (after.ours - before.ours);
+    return {
+      cpu: Object.fromEntries(names.map((name) => [name, ((after.of[name] - before.of[name]) * 1e6) / count])),
+      others: Math.max(0, foreign / (seconds * availableParallelism())),
+    };
   };
 }

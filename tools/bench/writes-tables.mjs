@@ -57,14 +57,15 @@ const quantiles = (loads) => [
   ),
 ];
 
-/** Microseconds of CPU, by process. */
-export function cpuTable(loads, pick = ({ full }) => full.cpu) {
-  const processes = Object.keys(pick(Object.values(loads)[0][0]));
+/** Microseconds of CPU, by process, and whether the machine was busy with something else. */
+export function cpuTable(loads) {
+  const processes = Object.keys(Object.values(loads)[0][0].full.cpu);
   return tableOf(
-    ['CPU, µs each', ...processes],
+    ['CPU, µs each', ...processes, 'others took, % of the machine'],
     Object.entries(loads).map(([name, rounds]) => [
       name,
-      ...processes.map((one) => numberOf(spread(rounds.map((round) => pick(round)[one])).median)),
+      ...processes.map((one) => numberOf(spread(rounds.map(({ full }) => full.cpu[one])).median)),
+      cellOf(rounds.map(({ full }) => 100 * full.others)),
     ]),
   );
 }

@@ -57,8 +57,8 @@ export async function measureWrites(context, { definition, batch }) {
   return found;
 }
 
-const describe = ({ perSecond, p99, behindMost, caughtUpMs }) =>
-  `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, at most ${behindMost} events behind, caught up in ${caughtUpMs.toFixed(0)} ms`;
+const describe = ({ perSecond, p99, behindMost, caughtUpMs, others }) =>
+  `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, at most ${behindMost} events behind, caught up in ${caughtUpMs.toFixed(0)} ms, others ${(100 * others).toFixed(0)} % of the CPU`;
 
 /** Submissions to one board, all of which are found in PostgreSQL afterwards. */
 export class WriteLoad {
@@ -90,7 +90,7 @@ export class WriteLoad {
     );
     const submitted = found.count * this.size;
     if (submitted > prepared) throw new Error(`More than ${prepared} submissions were sent: some were sent twice.`);
-    const cpu = cpuOf(submitted);
+    const spent = cpuOf(submitted);
     const caughtUpMs = await untilProjected(database);
     const after = await scrape(service.metricsUrlOf('api'));
     const improved = await this.#checkCounted(submitted, rate === null ? connections * this.size : 0);
@@ -100,7 +100,7 @@ export class WriteLoad {
       perSecond: submitted / found.seconds,
       behindMost: watch.most,
       caughtUpMs,
-      cpu,
+      ...spent,
       improved,
       commit: meanBetween(before, after, 'laddercast_group_commit_submissions'),
     };

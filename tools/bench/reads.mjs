@@ -7,6 +7,7 @@ import { generatorName, loadFully, loadPaced } from './generator.mjs';
 import { makeLargeBoard } from './large-board.mjs';
 import { writeRequests } from './requests.mjs';
 import { questions, SampledReads } from './sampled-reads.mjs';
+import { askedBetween, scrape } from './scrape.mjs';
 import { beside, cpuMeter } from './watch.mjs';
 import { cpuTable, floorTable } from './writes-tables.mjs';
 
@@ -91,6 +92,7 @@ export async function loadReads({ service, installation, options }, board, quest
   );
   const sampled = new SampledReads(service, board, question);
   await sampled.look();
+  const before = await scrape(service.metricsUrlOf('api'));
   const cpuOf = cpuMeter(service);
   const start = rate === null ? loadFully : loadPaced;
   const found = await beside(
@@ -98,7 +100,9 @@ export async function loadReads({ service, installation, options }, board, quest
     lookEveryMs,
     () => sampled.look(),
   );
-  return { ...found, ...cpuOf(found.count), file, answer: sampled.last };
+  const spent = cpuOf(found.count);
+  const asked = askedBetween(before, await scrape(service.metricsUrlOf('api')), found.count);
+  return { ...found, ...spent, asked, file, answer: sampled.last };
 }
 
 function tables(found, { options, rounds }) {

@@ -4,6 +4,15 @@ export function meanBetween(before, after, name) {
   return count === 0 ? null : ((after.get(`${name}_sum`) ?? 0) - (before.get(`${name}_sum`) ?? 0)) / count;
 }
 
+/** How often a process asked Redis and the pool of PostgreSQL for each of so many requests between two readings. */
+export function askedBetween(before, after, count) {
+  const grown = (name) => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / count;
+  return {
+    redis: grown('laddercast_redis_seconds_count'),
+    postgres: grown('laddercast_postgres_pool_wait_seconds_count'),
+  };
+}
+
 /** The metrics of a process, summed over their labels. */
 export async function scrape(url) {
   return sumsOf(await (await fetch(url)).text());

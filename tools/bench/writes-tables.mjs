@@ -57,14 +57,15 @@ const quantiles = (loads) => [
   ),
 ];
 
-/** Microseconds of CPU, by process, and whether the machine was busy with something else. */
+/** Microseconds of CPU by process, what the api asked of others for each request (commits apart), and whether the machine was busy with something else. */
 export function cpuTable(loads) {
   const processes = Object.keys(Object.values(loads)[0][0].full.cpu);
   return tableOf(
-    ['CPU, µs each', ...processes, 'others took, % of the machine'],
+    ['CPU, µs each', ...processes, 'calls of Redis, each', 'queries, each', 'others took, % of the machine'],
     Object.entries(loads).map(([name, rounds]) => [
       name,
       ...processes.map((one) => numberOf(spread(rounds.map(({ full }) => full.cpu[one])).median)),
+      ...['redis', 'postgres'].map((store) => numberOf(spread(rounds.map(({ full }) => full.asked[store])).median, 2)),
       cellOf(rounds.map(({ full }) => 100 * full.others)),
     ]),
   );

@@ -8,7 +8,7 @@ import { loadFully, loadPaced } from './generator.mjs';
 import { makeLargeBoard } from './large-board.mjs';
 import { writeRequests } from './requests.mjs';
 import { SampledSubmissions } from './sampled-submissions.mjs';
-import { meanBetween, scrape } from './scrape.mjs';
+import { askedBetween, meanBetween, scrape } from './scrape.mjs';
 import { Submissions } from './submissions.mjs';
 import { beside, BehindWatch, cpuMeter, untilProjected } from './watch.mjs';
 
@@ -102,6 +102,7 @@ export class WriteLoad {
       caughtUpMs,
       ...spent,
       improved,
+      asked: askedBetween(before, after, submitted),
       commit: meanBetween(before, after, 'laddercast_group_commit_submissions'),
     };
   }

@@ -16,7 +16,7 @@ export const generatorName = wrk === undefined ? 'our own client (wrk is not on 
  * @throws Error when an answer is not 2xx, or a connection fails
  */
 export async function loadFully({ url, file, connections, seconds }) {
-  if (wrk === undefined) return ratedOf(await ownClient({ url, file, connections, seconds, rate: null }));
+  if (wrk === undefined) return closedLoop({ url, file, connections, seconds });
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', join(here, 'wrk.lua'), url];
   const { statusErrors, socketErrors, ...found } = await lastLineOf(wrk, [...args, '--', file]);
   if (statusErrors + socketErrors > 0) {
@@ -24,6 +24,9 @@ export async function loadFully({ url, file, connections, seconds }) {
   }
   return ratedOf(found);
 }
+
+/** The same as `loadFully` by our own client. */
+export const closedLoop = async (load) => ratedOf(await ownClient({ ...load, rate: null }));
 
 /** So many a second, whether or not answers come; times count from when a request should have been sent. */
 export const loadPaced = async (load) => ratedOf(await ownClient(load));

@@ -71,7 +71,7 @@ async function measureBoard(context, name) {
       found[`${name}: ${question}`].push({ full, paced, floors: { http, zrevrank } });
       step(
         `round ${round}, ${question.padEnd(15)} ${full.perSecond.toFixed(0)}/s, p99 ${full.p99.toFixed(1)} ms; ` +
-          `at ${paced.perSecond.toFixed(0)}/s p99 ${paced.p99.toFixed(1)} ms`,
+          `at ${paced.perSecond.toFixed(0)}/s p99 ${paced.p99.toFixed(1)} ms, others ${(100 * full.others).toFixed(0)} % of the CPU`,
       );
     }
   }

@@ -9,6 +9,7 @@ import { makeLargeBoard } from './bench/large-board.mjs';
 import { loadReads } from './bench/reads.mjs';
 import { questions } from './bench/sampled-reads.mjs';
 import { functionOf, packageOf, selfTimes } from './bench/self-time.mjs';
+import { countingStatements, forgetStatements, topStatements } from './bench/statements.mjs';
 import { WriteLoad } from './bench/writes.mjs';
 import { prepare, projectRoot } from './build.mjs';
 import { stopSteps } from './commands.mjs';
@@ -21,6 +22,8 @@ import { step } from './progress.mjs';
 import { removeDataDirectory } from './services/postgres-account.mjs';
 
 const defaults = { players: 20_000, connections: 64, improving: 50 };
+const statementsMax = 15;
+const statementLength = 110;
 /** What loads, by its name on the command line. */
 const loads = {
   submit: (context, board) => writes(context, board, 0),
@@ -33,7 +36,7 @@ const loads = {
   ),
 };
 const help = `Writes CPU profiles of the api and of the projector under load into .data/profiles (open them in the
-developer tools of Chromium or VS Code), and prints what takes the time.
+developer tools of Chromium or VS Code), and prints what takes the time there and in PostgreSQL.
 
   npm run profile                    under ${Object.keys(loads).join(', ')}
   npm run profile -- submit exact    under some of them
@@ -100,6 +103,7 @@ async function profile(wanted, { seconds, entries, shards, rows }, log) {
     ...{ root: projectRoot, cacheDir: join(sharedDir, 'cache'), dataDir: join(runDir, '1'), log, apps: 'apart' },
     command: 'npm run profile',
     nodeOptions: Object.fromEntries(inspected),
+    postgresSettings: countingStatements,
     onDeath: fail,
     onRunning: (processes) => (running = processes),
   });
@@ -115,11 +119,14 @@ async function profile(wanted, { seconds, entries, shards, rows }, log) {
     const inspectors = await Promise.all(Object.values(ports).map((port) => Inspector.open(port)));
     step(`Profiling: ${name}`);
     await Promise.all(inspectors.map((inspector) => inspector.start()));
+    await forgetStatements(context.database.pool);
     const { perSecond } = await load(seconds);
+    const statements = await topStatements(context.database.pool, statementsMax);
     const profiles = await Promise.all(inspectors.map((inspector) => inspector.stop()));
     for (const inspector of inspectors) inspector.close();
     console.log(`\n## ${name}: ${perSecond.toFixed(0)}/s while profiled`);
     Object.keys(ports).forEach((process, index) => report(name, process, profiles[index], rows));
+    reportStatements(statements, perSecond * seconds);
   }
   await installation.end();
 }
@@ -136,6 +143,20 @@ function report(name, process, found, rowsMax) {
   console.log(`\n${name}, ${process}: busy ${busy} of the time; ${relative(projectRoot, file)}\n`);
   console.log(tableOf(['by package', 'ms', 'of busy'], cells(byPackage, 15)));
   console.log(`\n${tableOf(['self time', 'ms', 'of busy'], cells(byFunction, rowsMax))}`);
+}
+
+function reportStatements(statements, count) {
+  const shorter = (text) => (text.length > statementLength ? `${text.slice(0, statementLength)}…` : text);
+  const rows = statements.map(({ text, calls, planMs, runMs }) => [
+    shorter(text.replaceAll('|', '\\|')),
+    calls.toFixed(0),
+    (calls / count).toFixed(3),
+    ((1000 * planMs) / count).toFixed(1),
+    ((1000 * runMs) / count).toFixed(1),
+  ]);
+  console.log(
+    `\n${tableOf(['statements of PostgreSQL', 'calls', 'calls, each', 'planning, µs each', 'running, µs each'], rows)}`,
+  );
 }
 
 onInterruption(() => void end(130));

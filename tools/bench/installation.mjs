@@ -10,7 +10,7 @@ import { startPostgres } from '../services/postgres.mjs';
 import { startRedis } from '../services/redis.mjs';
 import { startApp } from '../standalone.mjs';
 import { cpuSecondsOf } from './cpu.mjs';
-import { ledgerOf } from './ledger.mjs';
+import { ledgerOf, watchingOptions } from './ledger.mjs';
 
 /** The processes of the service, by how it is run, in the order in which they start. */
 export const processesOf = { one: ['standalone'], apart: ['projector', 'api', 'gateway'] };
@@ -28,27 +28,37 @@ const settingsOfAll = {
  * is ready.
  * @param {{ root: string, cacheDir: string, dataDir: string, log: 'postgres' | 'kafka', apps: 'one' | 'apart',
  *   command: string, settings?: object,
- *   nodeOptions?: Record<string, string[]>, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
+ *   nodeOptions?: Record<string, string[]>, postgresSettings?: Record<string, string>, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
  *   `nodeOptions`: by process; `dataDir`: made here, and removed by `end()`; `onRunning` gets what has to be stopped when the start fails
  * @returns `{ service, installation, database, end() }`, as the parts of the benchmark get them
  * @throws Problem
  */
 export async function startInstallation(how) {
-  const { root, cacheDir, dataDir, log, apps, command, settings = {}, nodeOptions = {}, onDeath, onRunning } = how;
+  const {
+    root,
+    cacheDir,
+    dataDir,
+    log,
+    apps,
+    command,
+    settings = {},
+    nodeOptions = {},
+    postgresSettings,
+    onDeath,
+    onRunning,
+  } = how;
   for (const folder of [dataDir, cacheDir]) mkdirSync(folder, { recursive: true });
   makeDataDirectory(dataDir);
   const running = new RunningProcesses(dataDir, onDeath);
   onRunning(running);
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settingsOfAll, ...settings };
   const context = { root, dataDir, cacheDir, env, running };
-  const postgres = await startPostgres(context);
+  const postgres = await startPostgres(context, { more: postgresSettings });
   const redis = await startRedis(context);
   const kafka = log === 'kafka' ? await startKafka(context) : null;
   const processes = new AppProcesses(context, { postgres, redis, kafka }, { names: processesOf[apps], nodeOptions });
   await processes.start();
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 2 });
-  // When something fails, PostgreSQL is stopped under it.
-  pool.on('error', () => {});
+  const pools = ['', watchingOptions].map((options) => poolOf(postgres.url, options));
   const services = { postgres, redis, ...(kafka && { kafka }) };
   const pids = () => ({
     ...processes.pids,
@@ -72,13 +82,20 @@ export async function startInstallation(how) {
       stop: () => processes.stop(),
       start: (options) => processes.start(options),
     },
-    database: ledgerOf(pool),
+    database: ledgerOf(...pools),
     end: async () => {
-      await pool.end();
+      await Promise.all(pools.map((pool) => pool.end()));
       await running.stopAll();
       removeDataDirectory(dataDir);
     },
   };
+}
+
+function poolOf(connectionString, options) {
+  const pool = new pg.Pool({ connectionString, max: 1, options });
+  // When something fails, PostgreSQL is stopped under it.
+  pool.on('error', () => {});
+  return pool;
 }
 
 /** How the service is reached; the same before and after it was stopped and started again. */

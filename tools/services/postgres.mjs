@@ -25,11 +25,11 @@ const stopSignals = [
 /**
  * PostgreSQL: the one of `DATABASE_URL`, else one that is started with its data under `dataDir`.
  * @param {{ root: string, dataDir: string, env: object, running: RunningProcesses }} context
- * @param {{ connectionsMax?: number }} [options]
+ * @param {{ connectionsMax?: number, more?: Record<string, string> }} [options] `more`: settings of a server that is started
  * @returns `{ url, origin, describe, process, stop() }`; the url is a superuser's on a database of its own
  * @throws Problem
  */
-export async function startPostgres({ root, dataDir, env, running }, { connectionsMax = 100 } = {}) {
+export async function startPostgres({ root, dataDir, env, running }, { connectionsMax = 100, more = {} } = {}) {
   if (env.DATABASE_URL) return fromEnvironment(env.DATABASE_URL);
   const home = clusterHome(dataDir);
   const cluster = join(home, 'postgres');
@@ -44,7 +44,7 @@ export async function startPostgres({ root, dataDir, env, running }, { connectio
   const entry = await running.launch({
     name: 'PostgreSQL',
     command: programs.postgres,
-    args: ['-D', cluster, ...settings({ port, connectionsMax })],
+    args: ['-D', cluster, ...settings({ port, connectionsMax, more })],
     env: quietEnvironment(),
     cwd: '/',
     ...account,
@@ -59,7 +59,7 @@ export async function startPostgres({ root, dataDir, env, running }, { connectio
   return { url: urlOf(user), origin: programs.origin, describe, process: entry, stop: () => entry.stop() };
 }
 
-function settings({ port, connectionsMax }) {
+function settings({ port, connectionsMax, more }) {
   const values = {
     listen_addresses: '127.0.0.1',
     port,
@@ -71,6 +71,7 @@ function settings({ port, connectionsMax }) {
     timezone: 'UTC',
     log_timezone: 'UTC',
     logging_collector: 'off',
+    ...more,
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

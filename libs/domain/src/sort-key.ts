@@ -54,6 +54,12 @@ export const countedKey = (ordering: BoardOrdering, key: SortKey, style: RankSty
 /** The part of a member before the player id: its bytes order as the columns and the tie-break do. */
 export function encodeMemberPrefix(ordering: BoardOrdering, values: Omit<SortValues, 'score'>): Buffer {
   const prefix = Buffer.alloc(memberPrefixBytes(ordering));
+  writeMemberPrefix(prefix, ordering, values);
+  return prefix;
+}
+
+/** Writes the prefix to the beginning of `prefix`. */
+function writeMemberPrefix(prefix: Buffer, ordering: BoardOrdering, values: Omit<SortValues, 'score'>): void {
   let offset = 0;
   for (const [index, column] of ordering.columns.entries()) {
     offset = writeOrderedDouble(prefix, offset, toRankScore(column.order, values.columns[index] ?? 0));
@@ -62,14 +68,14 @@ export function encodeMemberPrefix(ordering: BoardOrdering, values: Omit<SortVal
     const time = ordering.tiebreak === 'earliest' ? values.achievedAtMs : ACHIEVED_AT_MS_MAX - values.achievedAtMs;
     prefix.writeUIntBE(time, offset, TIME_BYTES);
   }
-  return prefix;
 }
 
 export function encodeSortKey(ordering: BoardOrdering, values: SortValues, playerId: string): SortKey {
-  return {
-    score: toRankScore(ordering.order, values.score),
-    member: Buffer.concat([encodeMemberPrefix(ordering, values), Buffer.from(playerId)]),
-  };
+  const prefixBytes = memberPrefixBytes(ordering);
+  const member = Buffer.allocUnsafe(prefixBytes + Buffer.byteLength(playerId));
+  writeMemberPrefix(member, ordering, values);
+  member.write(playerId, prefixBytes);
+  return { score: toRankScore(ordering.order, values.score), member };
 }
 
 /** The values and the player behind a sort key; `achievedAtMs` is null where the tie-break keeps no time. */

@@ -1,5 +1,6 @@
-import kafkajs, { type Kafka, type KafkaConfig, type LogEntry } from 'kafkajs';
+import type { Kafka, KafkaConfig, LogEntry } from 'kafkajs';
 import type { IntakeTopic } from './intake.js';
+import { kafkaLibrary } from './kafka-library.js';
 import type { LogLine } from './log-line.js';
 import type { Topic } from './topics.js';
 
@@ -28,20 +29,21 @@ const NOT_WORTH_A_LINE = /Limiting retries for the idempotent producer/;
 const CONNECTING = /^(Connection|BrokerPool)$/;
 
 export function connectKafka({ brokers, prefix, log, connection }: KafkaOptions): Kafka {
-  return new kafkajs.Kafka({
+  const { Kafka, logLevel } = kafkaLibrary();
+  return new Kafka({
     ...connection,
     clientId: `${prefix}-laddercast`,
     brokers,
     connectionTimeout: 3000,
     requestTimeout: 15_000,
     retry: KAFKA_RETRY,
-    logLevel: kafkajs.logLevel.INFO,
+    logLevel: logLevel.INFO,
     logCreator:
       () =>
       ({ level, namespace, log: { message, error, groupId } }: LogEntry) => {
         if (NOT_WORTH_A_LINE.test(message)) return;
         // A connection that is made again is no news; when it stays away, we say so ourselves, less often.
-        const line = level <= kafkajs.logLevel.WARN && !CONNECTING.test(namespace) ? 'warn' : 'debug';
+        const line = level <= logLevel.WARN && !CONNECTING.test(namespace) ? 'warn' : 'debug';
         log(line, `Kafka ${namespace ?? ''}: ${message}`, {
           ...(error ? { error } : {}),
           ...(groupId ? { groupId } : {}),

@@ -1,7 +1,8 @@
 import { isTracing, nowMs, traced, type OpenSpan } from '@laddercast/platform';
-import kafkajs, { type Kafka, type Message, type Producer, type RecordMetadata } from 'kafkajs';
+import type { Kafka, Message, Producer, RecordMetadata } from 'kafkajs';
 import { traceparentOf } from './delivery.js';
 import { connectKafka, KAFKA_RETRY, topicName, type KafkaOptions } from './kafka-connection.js';
+import { kafkaLibrary } from './kafka-library.js';
 import { reasonOf } from './log-line.js';
 import { RelayTarget } from './outbox-relay.js';
 import type { PostgresLogEnds } from './postgres-log-ends.js';
@@ -76,7 +77,7 @@ export class KafkaRelayTarget extends RelayTarget {
       maxInFlightRequests: 1,
       retry: KAFKA_RETRY,
       // Never asked, since every record names its partition; without it kafkajs warns about a changed default.
-      createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+      createPartitioner: kafkaLibrary().Partitioners.DefaultPartitioner,
     });
     await producer.connect();
     return producer;

@@ -1,5 +1,6 @@
-import kafkajs, { type Admin } from 'kafkajs';
+import type { Admin } from 'kafkajs';
 import { topicName, type KafkaOptions } from './kafka-connection.js';
+import { kafkaLibrary } from './kafka-library.js';
 import type { LogLine } from './log-line.js';
 import { TOPICS } from './topics.js';
 
@@ -51,7 +52,7 @@ async function checkRetention(admin: Admin, names: string[]): Promise<void> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
     resources: names.map((name) => ({
-      type: kafkajs.ConfigResourceTypes.TOPIC,
+      type: kafkaLibrary().ConfigResourceTypes.TOPIC,
       name,
       configNames: ['retention.ms'],
     })),
@@ -99,7 +100,7 @@ export async function prepareIntakeTopic(
 async function warnOfCompression(admin: Admin, topic: string, log: LogLine): Promise<void> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['compression.type'] }],
+    resources: [{ type: kafkaLibrary().ConfigResourceTypes.TOPIC, name: topic, configNames: ['compression.type'] }],
   });
   const value = resources[0]?.configEntries.find((entry) => entry.configName === 'compression.type')?.configValue;
   if (value === 'uncompressed' || value === 'gzip') return;

@@ -36,6 +36,8 @@ export interface GroupOptions {
 const POLL_EVERY_MS = 250;
 /** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
 const FOREIGN_ROWS_PAUSE_MS = 50;
+/** While events keep coming, the offset is written this often; it always is before the consumer waits for more. */
+const COMMIT_EVERY_MS = 100;
 /** An offset that moved over other topics' rows only is written this seldom. */
 const IDLE_COMMIT_EVERY_MS = 1000;
 const ASK_EVERY_MS = 300;
@@ -86,6 +88,7 @@ export class PostgresGroupConsumer {
     let position = await outbox.claim(group, lane, term.epoch);
     let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
+    let handled = position;
     const commit = async (): Promise<boolean> => {
       const done = await outbox.commit(group, lane, term.epoch, position);
       if (done) committed = { position, atMs: monotonicMs() };
@@ -94,12 +97,15 @@ export class PostgresGroupConsumer {
     };
     while (!term.ending.aborted) {
       const reading = await outbox.read(lane, position, topics, LOG_BATCH_MAX, span);
-      if (reading.records.length > 0 && !(await this.handle(reading, term))) return;
+      if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
       const moved = reading.through > position;
       position = reading.through;
       span = reading.nextSpan;
-      const due = reading.records.length > 0 || monotonicMs() - committed.atMs >= IDLE_COMMIT_EVERY_MS;
-      if (position > committed.position && due && !(await commit())) return;
+      if (reading.records.length > 0) handled = position;
+      const sinceMs = monotonicMs() - committed.atMs;
+      // What follows at once shares a commit: a look that finds nothing comes before any waiting.
+      const isSettled = handled > committed.position && (reading.records.length === 0 || sinceMs >= COMMIT_EVERY_MS);
+      if (position > committed.position && (isSettled || sinceMs >= IDLE_COMMIT_EVERY_MS) && !(await commit())) return;
       if (reading.records.length > 0 || reading.more) continue;
       if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
       else await listener.wait(lane, POLL_EVERY_MS, term.ending);

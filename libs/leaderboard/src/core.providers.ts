@@ -161,8 +161,9 @@ export const coreProviders: Provider[] = [
   },
   {
     provide: CommittedPositions,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new LedgerCommittedPositions(database),
+    inject: [PostgresDatabase, Environment],
+    useFactory: (database: PostgresDatabase, { EVENT_LOG }: Environment) =>
+      new LedgerCommittedPositions(database, EVENT_LOG === 'postgres'),
   },
   {
     provide: ProjectionWatch,

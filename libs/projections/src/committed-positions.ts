@@ -14,7 +14,14 @@ export abstract class CommittedPositions {
  * events of other topics, which no mark stands for.
  */
 export class LedgerCommittedPositions extends CommittedPositions {
-  constructor(private readonly database: SqlRunner) {
+  /**
+   * @param isLogBeside whether the log's offsets are in PostgreSQL, too: what a crash of it forgets of the positions, it has
+   * forgotten of the offsets that were committed after them, and the events come again. Then nothing waits for the disk.
+   */
+  constructor(
+    private readonly database: SqlRunner,
+    private readonly isLogBeside = false,
+  ) {
     super();
   }
 
@@ -27,10 +34,14 @@ export class LedgerCommittedPositions extends CommittedPositions {
   }
 
   override async record(lane: number, position: number): Promise<void> {
-    await this.database.query(
-      `INSERT INTO projected_positions AS known (lane, position) VALUES ($1, $2)
-       ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`,
-      [lane, position],
-    );
+    await this.database.query(this.isLogBeside ? RECORD_SOON : RECORD, [lane, position]);
   }
 }
+
+const RECORD = `
+  INSERT INTO projected_positions AS known (lane, position) VALUES ($1, $2)
+  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`;
+const RECORD_SOON = `
+  WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+  INSERT INTO projected_positions AS known (lane, position) SELECT $1::smallint, $2::bigint FROM setting
+  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`;

@@ -2,6 +2,7 @@ import { nowMs } from '@laddercast/platform';
 import { countedKey, memberColumnBytes, type RankStyle, type ShardMarks, type SortKey } from '@laddercast/domain';
 import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList } from './rank-projection.js';
+import { PackedArray } from './redis-packed-array.js';
 import { isEntryValue, packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
 import {
   bucketKey,
@@ -73,10 +74,14 @@ export function applyEntries(
     atMs,
     Math.ceil(checkpointChangesMax / list.shards),
   ];
+  const packed = new PackedArray(4 * changes.length);
   for (const change of changes) {
-    const score = change.key === null ? '' : String(change.key.score);
-    args.push(keys.numberOf(change.playerId), change.playerId, packIndexValue(change), score);
+    packed.number(keys.numberOf(change.playerId));
+    packed.text(change.playerId);
+    packed.bytes(packIndexValue(change));
+    packed.text(change.key === null ? '' : String(change.key.score));
   }
+  args.push(packed.packed());
   return {
     call: callOf(redisScripts.applyEntries, keys.keys, args),
     read: (raw) => {

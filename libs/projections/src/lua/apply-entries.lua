@@ -19,7 +19,8 @@
 -- ARGV[4] how many bytes of a member are columns, where distinct values are kept; -1: they are not
 -- ARGV[5] the time, Unix ms: checkpoints that should be closed by then are
 -- ARGV[6] how many entries may change until a checkpoint is closed early
--- ARGV[7...] four for each change: number of the bucket in KEYS, player id, index value, score (empty: removed)
+-- ARGV[7] the changes, an array in MessagePack: four for each, number of the bucket in KEYS, player id, index value, score
+-- (empty: removed)
 -- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0 }
 -- include order
 -- include index-value
@@ -42,8 +43,9 @@ local shard = {
 }
 local plain = shard.columns < 0 and not shard.open[1] and plain_entries(shard.set)
 
-for at = 7, #ARGV, 4 do
-  local bucket, player, value, score = KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+local changes = cmsgpack.unpack(ARGV[7])
+for at = 1, #changes, 4 do
+  local bucket, player, value, score = KEYS[changes[at]], changes[at + 1], changes[at + 2], changes[at + 3]
   local known = redis.call('HGET', bucket, player)
   if not known or version_of(known) < version_of(value) then
     local was_there, is_there = known and is_entry(known), is_entry(value)

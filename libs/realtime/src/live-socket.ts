@@ -89,11 +89,23 @@ export class LiveSocket {
     return this.behindSinceMs !== null;
   }
 
-  /** Writes one text frame, already serialised; a closed socket ignores it. */
-  write(frame: Buffer | string): void {
+  /** Writes one text frame; a closed socket ignores it. */
+  write(text: string): void {
+    this.writeFramed(() => this.client.send(text, { binary: false }));
+  }
+
+  /**
+   * Writes a frame that is made as it goes over the wire, past ws: to frame it anew for each of thousands costs as much as
+   * to send it. ws itself writes whole frames at once, so none is ever cut in two by this.
+   */
+  writeWire(frame: Buffer): void {
+    this.writeFramed(() => this.raw.write(frame));
+  }
+
+  private writeFramed(write: () => void): void {
     if (!this.isOpen) return;
     if (!this.isCorked) this.cork();
-    this.client.send(frame, { binary: false });
+    write();
     this.stats.framesSent += 1;
     if (this.bufferedBytes > this.options.bufferedBytesMax) this.terminate();
   }

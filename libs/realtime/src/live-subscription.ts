@@ -35,7 +35,7 @@ export class LiveSubscription {
       return;
     }
     this.needsSnapshot = false;
-    this.socket.write(frame.forId(this.id));
+    this.socket.writeWire(frame.forId(this.id));
   }
 
   /** Sends what changed; a reader that is behind is sent nothing, and a fresh snapshot later. */
@@ -46,7 +46,7 @@ export class LiveSubscription {
       this.stats.dropped += 1;
     } else if (!missedOne) {
       // One that had missed something was just given a snapshot, which holds this delta already.
-      this.socket.write(frame.forId(this.id));
+      this.socket.writeWire(frame.forId(this.id));
     }
   }
 
@@ -55,7 +55,7 @@ export class LiveSubscription {
     if (!this.needsSnapshot || !this.channel) return;
     this.needsSnapshot = false;
     this.stats.resynchronised += 1;
-    this.socket.write(this.channel.snapshot().forId(this.id));
+    this.socket.writeWire(this.channel.snapshot().forId(this.id));
   }
 
   error(error: LadderError): void {

@@ -21,12 +21,28 @@ export class SharedFrame {
     this.tail = Buffer.from(`,${JSON.stringify(body).slice(1)}`);
   }
 
-  /** The whole frame for a subscription, as UTF-8 JSON. */
+  /** The whole frame for a subscription as it goes over the wire: a WebSocket text frame of UTF-8 JSON. */
   forId(id: string): Buffer {
     const known = this.copies.get(id);
     if (known) return known;
-    const frame = Buffer.concat([Buffer.from(`{"type":"${this.type}","id":${JSON.stringify(id)}`), this.tail]);
+    const head = Buffer.from(`{"type":"${this.type}","id":${JSON.stringify(id)}`);
+    const frame = Buffer.concat([textFrameHead(head.length + this.tail.length), head, this.tail]);
     if (this.copies.size < this.copiesMax) this.copies.set(id, frame);
     return frame;
   }
+}
+
+const FINAL_TEXT = 0x81;
+const LENGTH_IN_16_BITS = 126;
+const LENGTH_IN_64_BITS = 127;
+
+/** What stands before an unmasked text frame of so many bytes (RFC 6455, section 5.2). */
+export function textFrameHead(bytes: number): Buffer {
+  if (bytes < LENGTH_IN_16_BITS) return Buffer.from([FINAL_TEXT, bytes]);
+  if (bytes <= 0xffff) return Buffer.from([FINAL_TEXT, LENGTH_IN_16_BITS, bytes >> 8, bytes & 0xff]);
+  const head = Buffer.alloc(10);
+  head[0] = FINAL_TEXT;
+  head[1] = LENGTH_IN_64_BITS;
+  head.writeBigUInt64BE(BigInt(bytes), 2);
+  return head;
 }

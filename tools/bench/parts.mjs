@@ -1,7 +1,12 @@
 import * as batch from './batch.mjs';
+import * as live from './live.mjs';
+import * as memory from './memory.mjs';
+import * as projection from './projection.mjs';
 import * as ranks from './ranks.mjs';
 import * as reads from './reads.mjs';
 import * as scopes from './scopes.mjs';
+import * as sockets from './sockets.mjs';
+import * as startup from './startup.mjs';
 import * as submit from './submit.mjs';
 
 /**
@@ -16,4 +21,4 @@ import * as submit from './submit.mjs';
  * `step(text)`, `options` (values by name), `rounds`, `keep(figures)` for `--json`, and `renew(settings?)`, which starts
  * everything anew from a clean state and resolves with the new context.
  */
-export const parts = { submit, batch, reads, ranks, scopes };
+export const parts = { submit, batch, reads, projection, live, sockets, startup, memory, ranks, scopes };

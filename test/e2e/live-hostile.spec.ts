@@ -1,5 +1,7 @@
 // Real: the built service in one process, PostgreSQL, Redis, and TCP clients that do to a WebSocket what no library would.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateRawSync } from 'node:zlib';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
@@ -94,6 +96,30 @@ describe('a socket that breaks the rules of RFC 6455', () => {
   ])('is not opened by a handshake %s', async (_what, headers) => {
     await expect(RawWebSocket.connect(url, headers)).rejects.toThrow(/^HTTP\/1\.1 4\d\d |closed before/);
     await othersAreServed();
+  });
+});
+
+describe('an upgrade to an address that is no URL', () => {
+  const upgrade = (host: string): string =>
+    `GET // HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+    'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
+
+  const open = async (host: string) => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(upgrade(host));
+    return socket;
+  };
+
+  it('ends nothing else when its connection is reset', async () => {
+    for (let i = 0; i < 100; i += 1) {
+      const socket = await open(i % 2 ? 'x' : '[');
+      if (i % 5 > 0) await sleep((i % 5) - 1);
+      socket.resetAndDestroy();
+    }
+    await othersAreServed();
+    expect(service.process.exitCode).toBeNull();
   });
 });
 

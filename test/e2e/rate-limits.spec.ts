@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   createTestDatabase,
   emptyTestRedis,
+  freePort,
   newInstallation,
   openTcpProxy,
   startApp,
@@ -22,6 +23,8 @@ const RATES = {
   RATE_LIMIT_FAILED_IDENTITY_PER_SECOND: '1',
   RATE_LIMIT_WINDOW_SECONDS: '20',
   TRUSTED_PROXIES: '127.0.0.1',
+  // Nobody is there: of tokens that are signed by a key of this set nothing can be said.
+  JWT_JWKS_URL: 'http://127.0.0.1:9/keys',
 };
 /** Buckets of 20 that fill slowly, so that a slow machine changes nothing; of keys 400. */
 const BUCKET = 20;
@@ -35,6 +38,7 @@ describe('rate limits', () => {
   let installation: Installation;
   let database: { url: string; drop(): Promise<void> };
   let apps: RunningApp[];
+  let metricsPort: number;
   let wire: TcpProxy;
   let admin: RestClient;
   let clients: RestClient[];
@@ -49,7 +53,11 @@ describe('rate limits', () => {
     redisUrl.host = `127.0.0.1:${wire.port}`;
     const made = newInstallation(database.url, redisUrl.href);
     installation = { ...made, settings: RATES };
-    apps = [await startApp('api', installation), await startApp('api', installation)];
+    metricsPort = await freePort();
+    apps = [
+      await startApp('api', installation, { port: await freePort(), metricsPort }),
+      await startApp('api', installation),
+    ];
     clients = apps.map(({ url }) => new RestClient(url));
     admin = clients[0]!.as(installation.adminKey);
     await admin.makeBoard('open', { submitters: 'players' });
@@ -78,6 +86,12 @@ describe('rate limits', () => {
   /** The most that two processes let through from a full bucket in the time since then. */
   const mostSince = (startedAt: number): number =>
     BUCKET + PROCESSES + Math.ceil((performance.now() - startedAt) / 1000);
+
+  /** How often the first process looked a key up that was revoked. */
+  const revokedLooks = async (): Promise<number> => {
+    const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    return Number(/^laddercast_authentication_failures_total\{.*reason="key_revoked".*\} (\d+)$/m.exec(page)?.[1] ?? 0);
+  };
 
   it('are told with each answer, and how to go on when they are reached', async () => {
     const [client] = clients;
@@ -154,6 +168,69 @@ describe('rate limits', () => {
     expect(expectProblem(refused, 'RATE_LIMITED')['limit']).toBe('failed-identity');
     expect((await read(reader)).status).toBe(200);
     expect((await read(clients[0]!.as('lk_another'), { 'X-Forwarded-For': '198.51.100.77' })).status).toBe(401);
+  });
+
+  it('count what cannot be read as anything else of who sends it', async () => {
+    const broken = (client: RestClient, path: string, body: string, type = 'application/json') =>
+      client.post(path, body, { ...from, 'Content-Type': type });
+    const guesser = clients[0]!.as('lk_a_guess_of_many');
+    const startedAt = performance.now();
+    for (const [body, type] of [['{'], ['x', 'text/plain'], [`[${'1,'.repeat(20_000)}1]`]] as const) {
+      await statusesOf(Array.from({ length: 20 }, () => broken(guesser, '/v1/boards/open/scores', body, type)));
+    }
+    const counts = await statusesOf(Array.from({ length: 20 }, () => broken(guesser, '/v1/scores', '{')));
+    expect(counts[401] ?? 0).toBeLessThanOrEqual(Math.max(0, mostSince(startedAt) - BUCKET));
+    expectProblem(await refusalOf(() => read(guesser)), 'RATE_LIMITED');
+    // Of somebody who is known, too.
+    const eve = clients[0]!.as(await player('eve'));
+    const ofEve = [
+      ...Array.from({ length: 30 }, () => broken(eve, '/v1/boards/open/scores', '{')),
+      ...Array.from({ length: 30 }, () => broken(eve, '/v1/scores', '{')),
+    ];
+    const refused = await statusesOf(ofEve);
+    expect(refused[429]).toBeGreaterThanOrEqual(20);
+    expect(refused[400]).toBeGreaterThanOrEqual(10);
+  });
+
+  it('of one whose batches cannot be read are reached as by other requests', async () => {
+    const finn = clients[0]!.as(await player('finn'));
+    const startedAt = performance.now();
+    const statuses: number[] = [];
+    for (let i = 0; i < 60; i += 1) statuses.push((await finn.post('/v1/scores', '{', from)).status);
+    expect(statuses.filter((status) => status === 400).length).toBeLessThanOrEqual(mostSince(startedAt));
+    expect(new Set(statuses)).toEqual(new Set([400, 429]));
+  });
+
+  it('let whoever has a good token through, whatever came from the address before', async () => {
+    const expired = clients[0]!.as(await playerToken(installation.jwtSecret, 'late', -5));
+    expect((await statusesOf(Array.from({ length: 60 }, () => read(expired))))[429]).toBeGreaterThanOrEqual(20);
+    expectProblem(await refusalOf(() => read(expired)), 'RATE_LIMITED');
+    for (const name of ['gil', 'hal', 'ida']) {
+      expect((await read(clients[0]!.as(await player(name)))).status).toBe(200);
+    }
+    await refusalOf(() => read(clients[0]!.as('lk_guess_after_tokens')));
+  });
+
+  it('count tokens of which nothing can be said now as guesses, and answer them so', async () => {
+    const unknown = Buffer.from(JSON.stringify({ alg: 'RS256', kid: 'a' })).toString('base64url');
+    const asked = clients[0]!.as(`${unknown}.e30.AAAA`);
+    expect(await statusesOf(Array.from({ length: 40 }, () => read(asked)))).toEqual({ 503: 40 });
+    await refusalOf(() => read(clients[0]!.as('lk_guess_among_others')));
+  });
+
+  it('stop a key that was good once, and is not any more', async () => {
+    const made = await admin.post('/v1/admin/api-keys', { name: 'gone', scopes: ['read'] });
+    const { keyId, secret } = made.body as { keyId: string; secret: string };
+    const gone = clients[0]!.as(secret);
+    expect((await read(gone)).status).toBe(200);
+    expect((await admin.delete(`/v1/admin/api-keys/${keyId}`)).status).toBe(204);
+    await delay(1200);
+    await statusesOf(Array.from({ length: 40 }, () => read(gone)));
+    const looks = await revokedLooks();
+    expect(looks).toBeGreaterThan(0);
+    const counts = await statusesOf(Array.from({ length: 40 }, () => read(gone)));
+    expect(counts[429]).toBeGreaterThanOrEqual(37);
+    expect((await revokedLooks()) - looks).toBeLessThanOrEqual(3);
   });
 
   it('leave the probes of an address alone that is over its limit', async () => {

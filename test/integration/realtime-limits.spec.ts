@@ -158,4 +158,19 @@ describe('wrong tokens', () => {
     });
     expect(await reader.ask(top('1'))).toMatchObject({ type: 'snapshot' });
   });
+
+  it('of one address shut out no good one, and no key that was good a moment ago', async () => {
+    const { url } = await live.gateway({ rates: { failedIdentityPerSecond: 1 } });
+    const withKey = { headers: { authorization: `Bearer ${READ_KEY}`, 'x-forwarded-for': '203.0.113.1' } };
+    expect(await (await live.connect(url, ['ladder.v1'], withKey)).ask(top('1'))).toMatchObject({ type: 'snapshot' });
+    const expired = ['ladder.v1', `bearer.${await playerToken('bob', -5)}`];
+    for (let i = 0; i < 4; i += 1) {
+      const client = await live.connect(url, expired, from('203.0.113.1'));
+      await eventually('it is closed', () => client.closed !== null);
+      if (i === 3) expect(client.closed!.code).toBe(1013);
+    }
+    const ada = await live.connect(url, await asAda(), from('203.0.113.1'));
+    expect(await ada.ask(top('1'))).toMatchObject({ type: 'snapshot' });
+    expect(await (await live.connect(url, ['ladder.v1'], withKey)).ask(top('1'))).toMatchObject({ type: 'snapshot' });
+  });
 });

@@ -9,7 +9,7 @@ import { GuildBoardsController } from './guild-boards.controller.js';
 import { GuildsController } from './guilds.controller.js';
 import { HistoryController } from './history.controller.js';
 import { FailureLog } from './http/failure-log.js';
-import { IdentityGuard } from './http/identity.guard.js';
+import { Callers, CostGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RequestMeter } from './http/request-meter.js';
 import { RouteTable } from './http/route-table.js';
@@ -44,9 +44,10 @@ import { WindowsController } from './windows.controller.js';
     RouteTable,
     FailureLog,
     RequestMeter,
-    { provide: APP_GUARD, useClass: IdentityGuard },
+    Callers,
+    { provide: APP_GUARD, useClass: CostGuard },
     { provide: APP_FILTER, useClass: ProblemFilter },
   ],
-  exports: [RouteTable, RequestMeter],
+  exports: [RouteTable, RequestMeter, Callers],
 })
 export class ApiModule {}

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LadderError } from '@laddercast/domain';
 import type { KeyLook } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newKey, sign } from '../test/key-set-server.js';
 import { Authenticator } from './authenticator.js';
 import { LOOKUPS_WAITING_MAX } from './key-lookups.js';
@@ -19,12 +19,14 @@ const valid = (validForMs: number | null): KeyLook => ({
 /** Keys of a database that can change, hang and fail. */
 class TestKeys {
   answer: KeyLook | Error | 'hangs' = valid(null);
+  answersAfterMs = 0;
   asked: string[][] = [];
 
   async look(secrets: readonly string[]): Promise<KeyLook[]> {
     this.asked.push([...secrets]);
     const { answer } = this;
     if (answer === 'hangs') return new Promise(() => undefined);
+    if (this.answersAfterMs > 0) await delay(this.answersAfterMs);
     if (answer instanceof Error) throw answer;
     return secrets.map((secret) => (secret === SECRET ? answer : { state: 'unknown' }));
   }
@@ -82,6 +84,37 @@ describe('Authenticator', () => {
       await expect(authenticator.authenticate(SECRET)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     },
   );
+
+  it('refuses a revoked key however slowly the database answers, and asks it no more than once at a time', async () => {
+    await authenticator.authenticate(SECRET);
+    await delay(1010);
+    keys.answer = { state: 'revoked' };
+    keys.answersAfterMs = 700;
+    expect(await authenticator.authenticate(SECRET)).toMatchObject({ kind: 'key' });
+    await expect(authenticator.authenticate(SECRET)).rejects.toMatchObject({ detail: 'This API key was revoked.' });
+    expect(keys.asked).toHaveLength(2);
+  });
+
+  it('takes no key while the database is away that had not been confirmed for a minute before', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      await authenticator.authenticate(SECRET);
+      vi.advanceTimersByTime(60_000);
+      await expect(authenticator.authenticate('lk_another-one-that-is-none')).rejects.toThrow('not known');
+      keys.answer = new Error('away');
+      vi.advanceTimersByTime(3_600_000);
+      expect(await authenticator.authenticate(SECRET)).toMatchObject({ kind: 'key' });
+      keys.answer = valid(null);
+      await expect(authenticator.authenticate('lk_another-one-that-is-none')).rejects.toThrow('not known');
+      keys.answer = new Error('away');
+      await expect(authenticator.authenticate(SECRET)).rejects.toMatchObject({ code: 'LEDGER_UNAVAILABLE' });
+      // It is not forgotten.
+      keys.answer = valid(null);
+      expect(await authenticator.authenticate(SECRET)).toMatchObject({ kind: 'key' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   it('says that it cannot tell of a key that it does not know while the database is away', async () => {
     keys.answer = new Error('away');

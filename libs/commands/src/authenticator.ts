@@ -10,13 +10,27 @@ import type { PlayerTokens } from './player-tokens.js';
 const REMEMBERED_MS = 1000;
 const REMEMBERED_MAX = 10_000;
 const KNOWN_KEY_WAIT_MS = 500;
+/** While the database is away, keys go on that it confirmed no longer than this before its last answer. */
+const CONFIRMED_WITHIN_MS = 60_000;
 const TOKEN_LENGTH_MAX = 8192;
+
+/** Who a token was found to be; times on the monotonic clock. */
+interface Remembered {
+  identity: Identity;
+  confirmedAtMs: number;
+  /** Looked at again after this. */
+  untilMs: number;
+}
 
 /** Tells who is behind a bearer token: an API key, or a player's JWT (`sub` is the player). */
 export class Authenticator {
-  private readonly remembered = new Map<string, { identity: Identity; untilMs: number }>();
+  private readonly remembered = new Map<string, Remembered>();
   private readonly looking = new Map<string, Promise<Identity>>();
+  /** What the database was asked and did not answer yet, by secret. */
+  private readonly asked = new Map<string, Promise<Identity | LadderError>>();
   private readonly lookups: KeyLookups;
+  /** When the database last said anything of a key. */
+  private answeredAtMs = -Infinity;
 
   constructor(
     private readonly keys: Pick<ApiKeyStore, 'look'>,
@@ -25,10 +39,16 @@ export class Authenticator {
     this.lookups = new KeyLookups(keys);
   }
 
+  /** Who comes with a token that was found good within the last second; null where it has to be looked at. */
+  known(token: string): Identity | null {
+    const known = this.remembered.get(token);
+    return known && known.untilMs > monotonicMs() ? known.identity : null;
+  }
+
   /** @throws UNAUTHENTICATED, IDENTITY_UNAVAILABLE, LEDGER_UNAVAILABLE */
   async authenticate(token: string): Promise<Identity> {
-    const known = this.remembered.get(token);
-    if (known && known.untilMs > monotonicMs()) return known.identity;
+    const known = this.known(token);
+    if (known) return known;
     try {
       if (token.length > TOKEN_LENGTH_MAX) throw new AuthenticationFailure('too_long', 'The token is too long.');
       // All who come with one token at the same time share one look.
@@ -54,6 +74,11 @@ export class Authenticator {
     return new Map(tokens.map((token, index) => [token, this.settle(token, looks[index]!, askedAtMs)]));
   }
 
+  /** Whether it is no guess at keys: a player's token, which is checked here, or a key that was good when last looked at. */
+  isNoGuess(token: string): boolean {
+    return isJwt(token) || this.remembered.has(token);
+  }
+
   /** Whether what an identity rests on still holds without a look: its time is not over, its signing key is still trusted. */
   stillHolds(identity: Identity): boolean {
     if (isOver(identity)) return false;
@@ -70,26 +95,42 @@ export class Authenticator {
   private async keyOf(token: string): Promise<Identity> {
     // What cannot be a key is not worth a question to the database.
     if (!KEY.test(token)) throw failureOf('unknown');
-    const known = this.remembered.get(token)?.identity;
-    const found = await Promise.race([
-      this.lookups.look(token, known !== undefined),
-      // A key that was good a moment ago stays good while the database hangs: reads go on.
-      ...(known ? [sleep(KNOWN_KEY_WAIT_MS).then(() => null)] : []),
-    ]).catch((error: unknown) => {
-      if (known) return null;
-      throw error instanceof LadderError ? error : unavailable(error);
-    });
-    if (found === null) {
-      if (isOver(known!)) throw failureOf('expired');
-      return known!;
-    }
-    const settled = this.settle(token, found.look, found.askedAtMs);
+    const isKnown = this.remembered.has(token);
+    const asked = this.ask(token, isKnown);
+    const settled = await (isKnown ? Promise.race([asked, sleep(KNOWN_KEY_WAIT_MS).then(() => null)]) : asked).catch(
+      (error: unknown) => {
+        if (isKnown) return null;
+        throw error instanceof LadderError ? error : unavailable(error);
+      },
+    );
+    if (settled === null) return this.withoutAnswer(token);
     if (settled instanceof LadderError) throw settled;
     return settled;
   }
 
+  /** Asks the database, once for all who wait; the answer counts also when nobody waits for it any more. */
+  private ask(token: string, isKnown: boolean): Promise<Identity | LadderError> {
+    const asked =
+      this.asked.get(token) ??
+      this.lookups
+        .look(token, isKnown)
+        .then(({ look, askedAtMs }) => this.settle(token, look, askedAtMs))
+        .finally(() => this.asked.delete(token));
+    this.asked.set(token, asked);
+    return asked;
+  }
+
+  /** A key that was good a moment ago stays good while the database hangs: reads go on. */
+  private withoutAnswer(token: string): Identity {
+    const known = this.remembered.get(token);
+    if (known && isOver(known.identity)) throw failureOf('expired');
+    if (!known || this.answeredAtMs - known.confirmedAtMs > CONFIRMED_WITHIN_MS) throw unavailable();
+    return known.identity;
+  }
+
   /** What a look at a key means: who it is, remembered, or why it is nobody. */
   private settle(token: string, look: KeyLook, askedAtMs: number): Identity | LadderError {
+    this.answeredAtMs = monotonicMs();
     if (look.state !== 'valid') {
       this.remembered.delete(token);
       return failureOf(look.state);
@@ -105,7 +146,8 @@ export class Authenticator {
     this.remembered.delete(token);
     if (this.remembered.size >= REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
     const lifeMs = Math.min(REMEMBERED_MS, endOf(identity) - nowMs());
-    this.remembered.set(token, { identity, untilMs: monotonicMs() + lifeMs });
+    const confirmedAtMs = monotonicMs();
+    this.remembered.set(token, { identity, confirmedAtMs, untilMs: confirmedAtMs + lifeMs });
   }
 }
 
@@ -127,7 +169,7 @@ function failureOf(state: keyof typeof FAILURES): AuthenticationFailure {
   return new AuthenticationFailure(fault, detail);
 }
 
-const unavailable = (cause: unknown): LadderError =>
+const unavailable = (cause?: unknown): LadderError =>
   new LadderError(
     'LEDGER_UNAVAILABLE',
     'The key cannot be checked now; try again shortly.',

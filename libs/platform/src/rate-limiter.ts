@@ -128,6 +128,11 @@ export class RateLimiter {
     return this.isOn ? this.takeLater(account, cost) : true;
   }
 
+  /** Takes back one that was spent just now, for the same to be spent with more. */
+  giveBack(account: Account): void {
+    account.tokens += 1;
+  }
+
   /** Whether a token is there, as far as this process knows; spends nothing and asks nobody. */
   has(account: Account): boolean {
     return !this.isOn || account.tokens >= 1 || this.mayGet(account, 1 - account.tokens);

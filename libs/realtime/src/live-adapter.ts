@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { INestApplicationContext } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
@@ -27,6 +29,8 @@ class LiveAdapter extends WsAdapter {
         });
       });
     };
+    // Before Nest adds its own listener, so that this one is asked first.
+    this.httpServer.prependListener('upgrade', guardUpgrade);
     return super.create(port, { ...options, verifyClient }) as WebSocketServer;
   }
 
@@ -36,6 +40,15 @@ class LiveAdapter extends WsAdapter {
     server.on('error', (error) => this.logger.error(error));
     return server;
   }
+}
+
+/**
+ * Node gives the socket of an upgrade away without a listener for its errors, and Nest answers an address that is no URL
+ * without one: the reset of such a connection would end the process, and one that is never closed would stay.
+ */
+function guardUpgrade({ url = '', headers }: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => socket.destroy());
+  if (!URL.canParse(url, `ws://${headers.host}/`)) socket.destroy();
 }
 
 /** The adapter for `app.useWebSocketAdapter`, with the limits that the application provides as {@link LiveOptions}. */

@@ -95,6 +95,12 @@ export class LiveDoor {
   async failed({ address }: LiveSocket): Promise<void> {
     await assertWithinLimit(this.limits.ofFailures(address));
   }
+
+  /** Counts a key or token of which nothing could be said now: whoever guesses sends those, too. */
+  doubted({ address }: LiveSocket): void {
+    const failures = this.limits.ofFailures(address);
+    void failures.limiter.take(failures);
+  }
 }
 
 const RETRY_AFTER_SECONDS = 5;

@@ -186,11 +186,12 @@ export class RankGateway
 
   /** @throws UNAUTHENTICATED, RATE_LIMITED */
   private async authenticateAs(socket: LiveSocket, token: string): Promise<void> {
-    this.door.assertMayAuthenticate(socket);
+    if (!this.subscriptions.authenticator.isNoGuess(token)) this.door.assertMayAuthenticate(socket);
     try {
       await this.subscriptions.authenticate(socket, token);
     } catch (error) {
       if (asLadderError(error).code === 'UNAUTHENTICATED') await this.door.failed(socket);
+      else this.door.doubted(socket);
       throw error;
     }
     this.admit(socket);

@@ -8,41 +8,60 @@ interface IdentifiedRequest extends FastifyRequest {
   identity?: Identity;
 }
 
-/** Finds out who asks, and how often, before anything else; what they may do is each handler's to say. */
+/** Finds out who asks, and how often, before the body is read; what they may do is each handler's to say. */
 @Injectable()
-export class IdentityGuard implements CanActivate {
+export class Callers {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly meter: RequestMeter,
   ) {}
 
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  /**
+   * Sets the identity of a request with credentials, and counts it. null: at once, since nothing had to be asked.
+   * @throws UNAUTHENTICATED, RATE_LIMITED, IDENTITY_UNAVAILABLE, LEDGER_UNAVAILABLE, all by the promise
+   */
+  identify(request: IdentifiedRequest, reply: FastifyReply): Promise<void> | null {
+    const [, token] = BEARER.exec(request.headers.authorization!) ?? [];
+    const known = token === undefined ? null : this.authenticator.known(token);
+    if (known === null) return this.identifyLater(token, request, reply);
+    request.identity = known;
+    return this.meter.identified(known, request, reply);
+  }
+
+  private async identifyLater(
+    token: string | undefined,
+    request: IdentifiedRequest,
+    reply: FastifyReply,
+  ): Promise<void> {
+    try {
+      if (token === undefined) {
+        throw malformedCredentials('Authorization must be "Bearer <API key or player token>".');
+      }
+      request.identity = await this.authenticator.authenticate(token);
+    } catch (error) {
+      if (error instanceof LadderError && error.code === 'UNAUTHENTICATED') await this.meter.failed(request, reply);
+      else this.meter.doubted(request);
+      throw error;
+    }
+    await this.meter.identified(request.identity, request, reply);
+  }
+}
+
+/** Counts what only the query and the body tell: how much a request asks for. */
+@Injectable()
+export class CostGuard implements CanActivate {
+  constructor(private readonly meter: RequestMeter) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     if (context.getType() !== 'http') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<IdentifiedRequest>();
-    const reply = http.getResponse<FastifyReply>();
-    request.identity = await this.identityOf(request, reply);
-    await this.meter.identified(request.identity, request, reply);
-    return true;
-  }
-
-  private async identityOf(request: FastifyRequest, reply: FastifyReply): Promise<Identity> {
-    const { authorization } = request.headers;
-    if (authorization === undefined) return ANONYMOUS;
-    try {
-      return await this.authenticator.authenticate(bearerOf(authorization));
-    } catch (error) {
-      if (error instanceof LadderError && error.code === 'UNAUTHENTICATED') await this.meter.failed(request, reply);
-      throw error;
-    }
+    const counted = this.meter.read(request.identity ?? ANONYMOUS, request, http.getResponse<FastifyReply>());
+    return counted === null ? true : counted.then(() => true);
   }
 }
 
-function bearerOf(authorization: string): string {
-  const match = /^Bearer +(\S+)$/i.exec(authorization);
-  if (!match) throw malformedCredentials('Authorization must be "Bearer <API key or player token>".');
-  return match[1]!;
-}
+const BEARER = /^Bearer +(\S+)$/i;
 
 /** The caller's {@link Identity}. */
 export const CurrentIdentity = createParamDecorator(

@@ -4,6 +4,7 @@ import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fa
 import { serveDocs } from '../openapi/serve-docs.js';
 import { allowOrigins } from './cross-origin.js';
 import { BATCH_JSON_VALUES_MAX, faultOfShape, JSON_VALUES_MAX } from './json-shape.js';
+import { Callers } from './identity.guard.js';
 import { sendProblem } from './problem.filter.js';
 import { refusalOfRequest } from './request-limits.js';
 import { RequestMeter } from './request-meter.js';
@@ -18,6 +19,7 @@ export function prepareHttp(app: NestFastifyApplication): void {
   const routes = app.get(RouteTable, { strict: false });
   const environment = app.get(Environment, { strict: false });
   const meter = app.get(RequestMeter, { strict: false });
+  const callers = app.get(Callers, { strict: false });
   const securityHeaders = securityHeadersOf(environment);
   const server = app.getHttpAdapter().getInstance();
   server.addHook('onRoute', ({ method, url }) => routes.add(method, url));
@@ -26,6 +28,12 @@ export function prepareHttp(app: NestFastifyApplication): void {
     const refusal = refusalOfRequest(request);
     if (refusal) return sendProblem(reply, refusal, request.url);
     meter.arrives(request, reply, done);
+  });
+  // Not in a guard: those come after the body was read, and not at all where it cannot be.
+  server.addHook('preParsing', (request, reply, _payload, done) => {
+    const identified = meter.isByIdentity(request) ? callers.identify(request, reply) : null;
+    if (identified === null) return done();
+    identified.then(() => done(), done);
   });
   allowOrigins(app, environment);
   takeJsonOnly(app);

@@ -1,10 +1,12 @@
-import { BATCH_MAX, rateLimited, RateLimits, type Identity } from '@laddercast/commands';
+import { rateLimited, RateLimits, type Identity } from '@laddercast/commands';
 import { ClientAddresses, type Account } from '@laddercast/platform';
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import { sendProblem } from './problem.filter.js';
+import { costOf, isBatch } from './request-costs.js';
 
-const BATCH_ROUTE = '/v1/scores';
+/** Players' tokens are checked in this process: only keys cost a look into the database. */
+const TOKEN = /^Bearer +[\w-]+\.[\w-]+\.[\w-]*$/i;
 /** How many tokens are remembered that proved to be good. */
 const PROVEN_MAX = 20_000;
 
@@ -28,14 +30,13 @@ export class RequestMeter {
   /** The hook for every request. */
   arrives(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
     const address = this.addresses.of(request.raw);
-    const route = request.routeOptions.url;
-    const { authorization } = request.headers;
-    if (authorization !== undefined && route?.startsWith('/v1/')) {
+    if (this.isByIdentity(request)) {
       const failures = this.limits.ofFailures(address);
-      // Whoever guesses is not even looked up any more; good tokens from the same address go on.
-      if (failures.limiter.has(failures) || this.isProven(authorization)) return done();
+      // Whoever guesses is not even looked up any more; good keys and tokens from the same address go on.
+      if (failures.limiter.has(failures) || this.isNoGuess(request.headers.authorization!)) return done();
       return this.refuse(failures, 1, request, reply);
     }
+    const route = request.routeOptions.url;
     const account = route?.startsWith('/health/') ? this.limits.ofProbes(address) : this.limits.ofAddress(address);
     this.pass(account, 1, reply, (may) => {
       if (may) done();
@@ -43,19 +44,35 @@ export class RequestMeter {
     });
   }
 
+  /** Whether a request counts by who sends it, and not by its address. */
+  isByIdentity({ routeOptions, headers }: FastifyRequest): boolean {
+    return headers.authorization !== undefined && routeOptions.url?.startsWith('/v1/') === true;
+  }
+
   /**
-   * Counts a request of somebody who is known; one without identity was counted when it came.
-   * @throws RATE_LIMITED
+   * Counts a request of somebody who is known. null: at once.
+   * @throws RATE_LIMITED, by the promise
    */
-  async identified(identity: Identity, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    if (identity.kind === 'anonymous') return;
+  identified(identity: Identity, request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
     this.prove(request.headers.authorization!);
-    const account = this.limits.of(identity, '');
+    return this.spend(this.limits.of(identity, ''), 1, reply);
+  }
+
+  /**
+   * Counts what a request costs more than one, once it is read: all of a batch, or nothing. null: at once.
+   * @throws RATE_LIMITED, by the promise
+   */
+  read(identity: Identity, request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
     const cost = costOf(request);
-    const may = account.limiter.take(account, cost);
-    const isAllowed = may === true || (await may);
-    tell(account, reply);
-    if (!isAllowed) throw rateLimited(account, cost);
+    if (cost === 1) return null;
+    const account = this.limits.of(identity, this.addresses.of(request.raw));
+    const { limiter } = account;
+    // What is left of a full bucket is enough for any other request.
+    if (!isBatch(request)) return this.spend(account, Math.min(cost, limiter.capacity) - 1, reply);
+    // Who may not send any is not to pay for it.
+    if (identity.kind === 'anonymous') return null;
+    limiter.giveBack(account);
+    return this.spend(account, cost, reply);
   }
 
   /**
@@ -63,10 +80,41 @@ export class RequestMeter {
    * @throws RATE_LIMITED
    */
   async failed(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { authorization } = request.headers;
+    this.proven.delete(authorization!);
+    this.provenBefore.delete(authorization!);
     const account = this.limits.ofFailures(this.addresses.of(request.raw));
     if (await account.limiter.take(account)) return;
     tell(account, reply);
     throw rateLimited(account);
+  }
+
+  /** Counts a key or token of which nothing could be said now: whoever guesses sends those, too. */
+  doubted(request: FastifyRequest): void {
+    const account = this.limits.ofFailures(this.addresses.of(request.raw));
+    void account.limiter.take(account);
+  }
+
+  private spend(account: Account, cost: number, reply: FastifyReply): Promise<void> | null {
+    const may = account.limiter.take(account, cost);
+    if (may !== true) return this.spendLater(account, cost, may, reply);
+    tell(account, reply);
+    return null;
+  }
+
+  private async spendLater(
+    account: Account,
+    cost: number,
+    may: boolean | Promise<boolean>,
+    reply: FastifyReply,
+  ): Promise<void> {
+    if (!(await may)) return this.overLimit(account, cost, reply);
+    tell(account, reply);
+  }
+
+  private async overLimit(account: Account, cost: number, reply: FastifyReply): Promise<never> {
+    tell(account, reply);
+    throw rateLimited(account, cost);
   }
 
   private pass(account: Account, cost: number, reply: FastifyReply, then: (may: boolean) => void): void {
@@ -97,8 +145,8 @@ export class RequestMeter {
     );
   }
 
-  private isProven(authorization: string): boolean {
-    return this.proven.has(authorization) || this.provenBefore.has(authorization);
+  private isNoGuess(authorization: string): boolean {
+    return TOKEN.test(authorization) || this.proven.has(authorization) || this.provenBefore.has(authorization);
   }
 
   private prove(authorization: string): void {
@@ -106,13 +154,6 @@ export class RequestMeter {
     if (this.proven.size >= PROVEN_MAX / 2) [this.provenBefore, this.proven] = [this.proven, new Set()];
     this.proven.add(authorization);
   }
-}
-
-/** A batch costs as much as it has submissions. */
-function costOf({ routeOptions, body }: FastifyRequest): number {
-  if (routeOptions.url !== BATCH_ROUTE) return 1;
-  const { submissions } = (body ?? {}) as { submissions?: unknown };
-  return Array.isArray(submissions) ? Math.max(1, Math.min(BATCH_MAX, submissions.length)) : 1;
 }
 
 function tell(account: Account, reply: FastifyReply): void {

@@ -1,0 +1,37 @@
+import { BATCH_MAX } from '@laddercast/commands';
+import type { FastifyRequest } from 'fastify';
+
+const BATCH_ROUTE = '/v1/scores';
+/** What a read of one player costs is what this many cost that are read together. */
+const READ_FOR_ONE = 25;
+const LOOKUPS_MAX = 500;
+const STANDINGS_DEFAULT = 100;
+const STANDINGS_MAX = 500;
+
+type Asked = Pick<FastifyRequest, 'query' | 'body'>;
+
+/** Routes that cost more than one request by what they ask for, and how much. */
+const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
+  [BATCH_ROUTE]: ({ body }) => lengthOf(body, 'submissions', BATCH_MAX),
+  '/v1/boards/:board/lookups': ({ body }) => lengthOf(body, 'playerIds', LOOKUPS_MAX) / READ_FOR_ONE,
+  '/v1/players/:player/standings': ({ query }) => {
+    const { limit = STANDINGS_DEFAULT } = query as { limit?: unknown };
+    const boards = Number(limit);
+    return Number.isNaN(boards) ? 1 : Math.min(STANDINGS_MAX, boards) / READ_FOR_ONE;
+  },
+};
+
+/** Whether it is counted as a whole, or not at all. */
+export const isBatch = ({ routeOptions }: FastifyRequest): boolean => routeOptions.url === BATCH_ROUTE;
+
+/** How many requests a request counts as, at least 1; whether it can be answered is not looked at. */
+export function costOf(request: FastifyRequest): number {
+  const cost = COSTS[request.routeOptions.url ?? '']?.(request) ?? 1;
+  return Math.max(1, Math.ceil(cost));
+}
+
+/** How many there are; what is no list, or too long, is refused later. */
+function lengthOf(body: unknown, field: string, most: number): number {
+  const list = ((body ?? {}) as Record<string, unknown>)[field];
+  return Array.isArray(list) ? Math.min(most, list.length) : 1;
+}

@@ -154,7 +154,7 @@ describe('exports that are not read', () => {
     return row!.held;
   }
 
-  it('wait for their readers, at most four at a time, and end when their readers leave', async () => {
+  it('wait for their readers, at most four at a time and one without identity, and end when their readers leave', async () => {
     await admin.makeBoard('large');
     await submitAll(admin, 'large', [{ playerId: 'first', score: 0 }]);
     await database.query(
@@ -164,19 +164,22 @@ describe('exports that are not read', () => {
       [JSON.stringify({ padding: 'x'.repeat(900) }), ENTRIES],
     );
     const path = `${app.url}/v1/boards/large/export?format=ndjson`;
-    const readers = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const left = new AbortController();
-        const response = await fetch(path, { signal: left.signal });
-        expect(response.status).toBe(200);
-        return { left, response };
-      }),
-    );
+    const read = async (headers: Record<string, string> = {}) => {
+      const left = new AbortController();
+      const response = await fetch(path, { headers, signal: left.signal });
+      expect(response.status).toBe(200);
+      return { left, response };
+    };
+    const readers = [await read()];
+    const second = expectProblem(await anyone.get('/v1/boards/large/export'), 'OVERLOADED');
+    expect(second['detail']).toMatch(/without identity/);
+    const withKey = { Authorization: `Bearer ${await admin.makeKey('read')}` };
+    readers.push(...(await Promise.all(Array.from({ length: 3 }, () => read(withKey)))));
     expect(await cursors()).toBe(4);
     // Nobody reads: each has sent what fits on the way, and holds its place.
     await delay(1000);
     expect(await cursors()).toBe(4);
-    const fifth = expectProblem(await anyone.get('/v1/boards/large/export'), 'OVERLOADED');
+    const fifth = expectProblem(await admin.get('/v1/boards/large/export'), 'OVERLOADED');
     expect(fifth['retryAfterSeconds']).toBeGreaterThan(0);
     for (const { left } of readers.slice(1)) left.abort();
     await expect.poll(cursors, { timeout: 5000 }).toBe(1);

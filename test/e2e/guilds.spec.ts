@@ -81,14 +81,13 @@ describe('guilds', () => {
     expect(first.members).toMatchObject([{ playerId: 'bob', displayName: 'Bob' }]);
     const second = (await reader.get(`/v1/guilds/blue/members?limit=1&cursor=${first.next}`)).body as typeof first;
     expect(second).toMatchObject({ members: [{ playerId: 'cy', displayName: null }], next: null });
-    const seenBy = async (player: string): Promise<string[]> => {
-      const { members } = (await (await as(player)).get('/v1/guilds/blue/members')).body as {
-        members: { playerId: string }[];
-      };
+    const seenBy = async (client: RestClient): Promise<string[]> => {
+      const { members } = (await client.get('/v1/guilds/blue/members')).body as { members: { playerId: string }[] };
       return members.map(({ playerId }) => playerId);
     };
-    expect(await seenBy('cy')).toEqual(['cy']);
-    expect(await seenBy('bob')).toEqual(['bob', 'cy']);
+    expect(await seenBy(await as('cy'))).toEqual(['cy']);
+    expect(await seenBy(await as('bob'))).toEqual(['bob', 'cy']);
+    expect(await seenBy(writer)).toEqual(['cy']);
     expectProblem(await writer.delete('/v1/guilds/blue'), 'GUILD_NOT_EMPTY');
     expectProblem(await (await as('cy')).put('/v1/guilds/blue/members/me'), 'FORBIDDEN');
     expectProblem(await (await as('cy')).delete('/v1/guilds/blue/members/bob'), 'FORBIDDEN');

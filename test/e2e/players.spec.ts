@@ -61,6 +61,7 @@ describe('players', () => {
     const ada = await as('ada');
     expect((await ada.get('/v1/players/me')).body).toEqual(answer);
     expectProblem(await (await as('bob')).get('/v1/players/ada'), 'PLAYER_NOT_FOUND');
+    expectProblem(await writer.get('/v1/players/ada'), 'PLAYER_NOT_FOUND');
     await put('ada', { displayName: 'Ada' });
     expect((await (await as('bob')).get('/v1/players/ada')).body).toEqual({
       playerId: 'ada',

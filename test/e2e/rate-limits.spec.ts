@@ -156,6 +156,32 @@ describe('rate limits', () => {
     expect(expectProblem(after, 'RATE_LIMITED')['retryAfterSeconds']).toBeGreaterThanOrEqual(5);
   });
 
+  it('count look-ups and standings by what they ask for, with a key and without', async () => {
+    const reader = clients[0]!.as(await admin.makeKey('read'));
+    const lookup = (client: RestClient, count: number) =>
+      client.post('/v1/boards/open/lookups', { playerIds: Array.from({ length: count }, (_, i) => `p${i}`) }, from);
+    const left = ({ headers }: Response): number => Number(/;r=(\d+);/.exec(headers['ratelimit'] as string)![1]);
+    expect(left(await lookup(clients[0]!, 25))).toBe(19);
+    expect(left(await lookup(clients[0]!, 251))).toBeLessThanOrEqual(9);
+    expect(expectProblem(await lookup(clients[0]!, 500), 'RATE_LIMITED')['limit']).toBe('address');
+    expect((await lookup(reader, 500)).status).toBe(200);
+    const before = left(await read(reader));
+    expect(left(await lookup(reader, 500))).toBeLessThanOrEqual(before - 15);
+    const standings = (query: string) => clients[0]!.get(`/v1/players/p0/standings${query}`, elsewhere);
+    const elsewhere = { 'X-Forwarded-For': '198.51.100.99' };
+    expect(left(await standings('?limit=25'))).toBe(19);
+    expect(left(await standings(''))).toBeLessThanOrEqual(16);
+    expect(left(await standings('?limit=200'))).toBeLessThanOrEqual(8);
+    expectProblem(await standings('?limit=500'), 'RATE_LIMITED');
+    // The most that can be asked for passes a full bucket.
+    const third = clients[0]!.post(
+      '/v1/boards/open/lookups',
+      { playerIds: Array.from({ length: 500 }, (_, i) => `p${i}`) },
+      { 'X-Forwarded-For': '198.51.100.100' },
+    );
+    expect((await third).status).toBe(200);
+  });
+
   it('stop who guesses keys, and nobody whose key was good a moment ago', async () => {
     const key = await admin.makeKey('read');
     const reader = clients[0]!.as(key);

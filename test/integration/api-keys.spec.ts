@@ -159,8 +159,13 @@ describe('the bootstrap key', () => {
     expect(await stateOf('the-first-bootstrap-key', 'the-second-bootstrap-key')).toEqual(['unknown', 'valid']);
     await keys.revoke('bootstrap', 'ops');
     expect(await stateOf('the-second-bootstrap-key')).toEqual(['revoked']);
+    // At the next start: it stays revoked until the setting is another one.
     await keys.setBootstrapKey('the-second-bootstrap-key');
-    expect(await stateOf('the-second-bootstrap-key')).toEqual(['valid']);
+    expect(await stateOf('the-second-bootstrap-key')).toEqual(['revoked']);
+    expect(await acts()).toHaveLength(2);
+    await keys.setBootstrapKey('the-third-bootstrap-key');
+    expect(await stateOf('the-second-bootstrap-key', 'the-third-bootstrap-key')).toEqual(['unknown', 'valid']);
+    expect(await acts()).toHaveLength(3);
   });
 
   it('cannot be the secret of another key', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../libs/realtime/test/boards.js';
 import { placesOf, type LiveClient, type ServerFrame } from '../../libs/realtime/test/follower.js';
-import { playerToken } from '../../libs/realtime/test/live-app.js';
+import { keyLooks, playerToken, READ_KEY } from '../../libs/realtime/test/live-app.js';
 import { MemoryLive, topRequest as top } from '../../libs/realtime/test/memory-live.js';
 
 const live = new MemoryLive();
@@ -55,12 +55,21 @@ describe('a watched player beyond those that are kept exact', () => {
     expect(delta).toMatchObject({ type: 'delta', accuracy: 'estimated', errorBound: 0 });
   });
 
-  it('is shown to itself alone where it is not listed', async () => {
+  it('is shown to itself, and to keys that read, alone where it is not listed', async () => {
     live.sketch(5);
     await (await live.writerOf('blitz')).write(numbered(20));
     await live.profiles.set('p5', { listed: false });
     const stranger = await connect(0);
     expect(await stranger.ask(watch('1', 'p5'))).toMatchObject({ entries: [], errorBound: 0 });
+    keyLooks.set('a-key-that-only-writes', {
+      state: 'valid',
+      key: { keyId: 'w', name: 'w', scopes: ['scores:write'] },
+      validForMs: null,
+    });
+    const writer = await connect(0, 100, { authorization: 'Bearer a-key-that-only-writes' });
+    expect(await writer.ask(watch('1', 'p5'))).toMatchObject({ entries: [], errorBound: 0 });
+    const reader = await connect(0, 100, { authorization: `Bearer ${READ_KEY}` });
+    expect((await reader.ask(watch('1', 'p5'))).entries).toHaveLength(1);
     const own = await connect(0, 100, { authorization: `Bearer ${await playerToken('p5')}` });
     const { entries, errorBound } = await own.ask(watch('1', 'p5'));
     expect(errorBound).toBeGreaterThan(0);

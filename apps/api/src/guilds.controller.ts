@@ -18,6 +18,7 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentIdentity } from './http/identity.guard.js';
+import { unlistedShownTo } from './http/list-selection.js';
 import { NoParametersGuard, PageParameters, playerOf, QueryPipe } from './http/parameters.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
@@ -77,7 +78,8 @@ export class GuildsController {
     if (cursor !== '' && faultOfOpaqueId(cursor) !== null) {
       throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
     }
-    const reader = identity.kind === 'player' ? { playerId: identity.playerId } : 'key';
+    const unlistedShown = unlistedShownTo(identity);
+    const reader = unlistedShown === 'all' ? 'key' : { playerId: unlistedShown[0] ?? null };
     return this.queries.execute(new GetGuildMembersQuery(guildOf(guild), limit, cursor, reader));
   }
 

@@ -11,6 +11,7 @@ import { Body, Controller, Get, Param, Put, UseGuards } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { CurrentIdentity } from './http/identity.guard.js';
+import { unlistedShownTo } from './http/list-selection.js';
 import { NoParametersGuard, playerOf } from './http/parameters.js';
 
 /** A player as others see it lacks `listed`. */
@@ -30,7 +31,8 @@ export class PlayersController {
   async read(@Param('player') player: string, @CurrentIdentity() identity: Identity): Promise<PlayerBody> {
     assertIdentified(identity);
     const playerId = playerOf(player, identity);
-    const seesUnlisted = identity.kind === 'key' || (identity.kind === 'player' && identity.playerId === playerId);
+    const shown = unlistedShownTo(identity);
+    const seesUnlisted = shown === 'all' || shown.includes(playerId);
     const { listed, ...profile } = await this.queries.execute(new GetPlayerProfileQuery(playerId, seesUnlisted));
     return seesUnlisted ? { ...profile, listed } : profile;
   }

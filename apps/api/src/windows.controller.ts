@@ -42,7 +42,7 @@ export class WindowsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
     const selection = selectionOf(this.resolver.board(boardId), parameters, identity);
-    const file = await this.queries.execute(new ExportWindowQuery(selection, format));
+    const file = await this.queries.execute(new ExportWindowQuery(selection, format, identity.kind === 'anonymous'));
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     // HEAD is told what GET would be, and no row is read for it.

@@ -68,11 +68,11 @@ const LIST = `
       WHERE f.key_id = k.key_id AND f.until > ladder_now()) AS "overlapUntil"
   FROM api_keys AS k WHERE k.key_id > $2 ORDER BY k.key_id LIMIT $1`;
 
-/** Sets the bootstrap key where it is another one than before. */
+/** Sets the bootstrap key where it is another one than before: one that was revoked stays so. */
 const SET_BOOTSTRAP = `
   INSERT INTO api_keys AS k (key_id, name, secret_sha256, scopes) VALUES ($1, 'first admin key', $2, '{admin}')
   ON CONFLICT (key_id) DO UPDATE SET secret_sha256 = excluded.secret_sha256, revoked_at = NULL
-    WHERE k.secret_sha256 <> excluded.secret_sha256 OR k.revoked_at IS NOT NULL
+    WHERE k.secret_sha256 <> excluded.secret_sha256
   RETURNING 1`;
 
 interface LookRow extends ApiKey {
@@ -146,7 +146,7 @@ export class ApiKeyStore {
     });
   }
 
-  /** Sets the first admin key; an earlier one with this role stops working. */
+  /** Sets the first admin key; an earlier one with this role stops working. The same as before changes nothing. */
   async setBootstrapKey(secret: string): Promise<void> {
     try {
       await this.database.transaction(async (transaction) => {

@@ -23,8 +23,8 @@ export interface Guild {
 export interface MembersPage {
   limit: number;
   after: string;
-  /** Keys see everybody, players those who are listed and themselves. */
-  reader: 'key' | { playerId: string };
+  /** Keys that read see everybody, all others those who are listed, and players themselves. */
+  reader: 'key' | { playerId: string | null };
 }
 
 export interface GuildMember {

@@ -221,7 +221,7 @@ export class Environment {
   SUBSCRIPTIONS_PER_PLAYER_MAX = 200;
 
   @Setting(
-    'Requests and submissions a second of one API key, over all processes (a batch counts each of its submissions). 0: no limit.',
+    'Requests and submissions a second of one API key, over all processes (a batch counts each of its submissions; look-ups and standings count one for every 25 players or boards). 0: no limit.',
   )
   @IsInt()
   @Min(0)

@@ -9,23 +9,32 @@ import { ExportWindowQuery, type ExportFormat, type WindowExport } from './queri
 
 /** The most exports that a process writes at a time: each sorts a list in PostgreSQL, on a connection of its own. */
 const EXPORTS_MAX = 4;
+/** Of those, the most for callers without identity: they read as slowly as they like, and nobody can tell them apart. */
+const ANONYMOUS_EXPORTS_MAX = 1;
 /** How long PostgreSQL may take to sort a list. */
 const SORTED_WITHIN_MS = 60_000;
 /** No client is written to for longer. */
 const EXPORT_LASTS_MS = 15 * 60_000;
 const FILE_NAME_PART_MAX = 80;
 
+/** A place to write from: until when, and how it is given back. */
+interface Slot {
+  signal: AbortSignal;
+  free: () => void;
+}
+
 /** Writes whole lists as files, with constant memory: rows are read as fast as the client takes them. */
 @QueryHandler(ExportWindowQuery)
 export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
   private running = 0;
+  private runningAnonymous = 0;
 
   constructor(
     private readonly resolver: ListResolver,
     private readonly rows: ExportRows,
   ) {}
 
-  async execute({ selection, format }: ExportWindowQuery): Promise<WindowExport> {
+  async execute({ selection, format, isAnonymous }: ExportWindowQuery): Promise<WindowExport> {
     const resolved = await this.resolver.resolve(selection, { prefersStandings: true });
     const { board, list } = resolved;
     const lines = lineFormatOf(format, list.ordering.columns);
@@ -34,7 +43,7 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
     return {
       fileName: fileNameOf(resolved, format),
       mediaType: lines.mediaType,
-      open: (signal) => this.open(resolved, lines, options, signal),
+      open: async (signal) => this.open(resolved, lines, options, this.takeSlot(signal, isAnonymous)),
     };
   }
 
@@ -42,9 +51,8 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
     resolved: ResolvedList,
     lines: LineFormat,
     options: Omit<ExportRowsOptions, 'signal'>,
-    signal: AbortSignal,
+    slot: Slot,
   ): Promise<Readable> {
-    const slot = this.takeSlot(signal);
     try {
       const chunks = this.rows.of(resolved, { ...options, signal: slot.signal });
       const content = streamOf(lines, await chunks.next(), chunks, slot.free);
@@ -62,18 +70,26 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
    * One of the exports that may be written at a time; its signal says when it ends, at the latest when its time is over.
    * @throws OVERLOADED
    */
-  private takeSlot(signal: AbortSignal): { signal: AbortSignal; free: () => void } {
+  private takeSlot(signal: AbortSignal, isAnonymous: boolean): Slot {
     if (this.running >= EXPORTS_MAX) {
       const detail = `${EXPORTS_MAX} exports are being written already; try again when one of them is done.`;
       throw new LadderError('OVERLOADED', detail, { retryAfterSeconds: 5 });
     }
+    if (isAnonymous && this.runningAnonymous >= ANONYMOUS_EXPORTS_MAX) {
+      const detail = 'An export for somebody without identity is being written already; try again when it is done.';
+      throw new LadderError('OVERLOADED', detail, { retryAfterSeconds: 5 });
+    }
+    const places = isAnonymous ? 1 : 0;
     this.running += 1;
+    this.runningAnonymous += places;
     const ended = new AbortController();
     const tooLong = setTimeout(() => ended.abort(new Error('The export takes too long.')), EXPORT_LASTS_MS);
     let isFree = false;
     const free = (): void => {
-      if (!isFree) this.running -= 1;
+      if (isFree) return;
       isFree = true;
+      this.running -= 1;
+      this.runningAnonymous -= places;
       clearTimeout(tooLong);
       ended.abort();
     };

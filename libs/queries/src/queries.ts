@@ -288,8 +288,8 @@ export class GetGuildMembersQuery extends Query<GuildMembersPage> {
     readonly guildId: string,
     readonly limit: number,
     readonly after: string,
-    /** Players see those who are listed, and themselves; keys see everyone. */
-    readonly reader: 'key' | { playerId: string },
+    /** Everybody sees those who are listed, players themselves, too; `key`, with the scope read, sees everyone. */
+    readonly reader: 'key' | { playerId: string | null },
   ) {
     super();
   }
@@ -354,6 +354,8 @@ export class ExportWindowQuery extends Query<WindowExport> {
   constructor(
     readonly selection: ListSelection,
     readonly format: ExportFormat,
+    /** Those without identity are written to one at a time. */
+    readonly isAnonymous = false,
   ) {
     super();
   }

@@ -1,4 +1,10 @@
-import { assertMayRead, assertMayReadFriends, type Authenticator, type Identity } from '@laddercast/commands';
+import {
+  assertMayRead,
+  assertMayReadFriends,
+  holdsScope,
+  type Authenticator,
+  type Identity,
+} from '@laddercast/commands';
 import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import {
@@ -272,10 +278,10 @@ function assertMayWatch(identity: Identity, board: Board, request: SubscribeRequ
   if (request.channel === 'friends') assertMayReadFriends(identity, request.playerId);
 }
 
-/** Whether the reader sees the watched player also when it is not listed: it is the player itself, or a key. */
+/** Whether the reader sees the watched player also when it is not listed: it is the player itself, or a key that reads. */
 const seesUnlisted = (identity: Identity, request: SubscribeRequest): boolean =>
   request.channel === 'player' &&
-  (identity.kind === 'key' || (identity.kind === 'player' && identity.playerId === request.playerId));
+  (holdsScope(identity, 'read') || (identity.kind === 'player' && identity.playerId === request.playerId));
 
 /** The very same list, whatever runs by now. */
 const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>

@@ -40,7 +40,7 @@ problem+json with a stable \`code\`; a wrong method is answered 405 with \`Allow
 \`X-Request-Id\`: the one of the request, where that is 1-128 letters, digits or \`_.:+=@/-\`, else a new one.
 
 How often a caller may ask is limited over all processes: keys and players by who they are, everybody else by address (429
-\`RATE_LIMITED\` with \`Retry-After\`; a batch counts each of its submissions). \`RateLimit\` and \`RateLimit-Policy\` say with
+\`RATE_LIMITED\` with \`Retry-After\`; a batch counts each of its submissions, look-ups and standings one for every 25 that are asked for). \`RateLimit\` and \`RateLimit-Policy\` say with
 each answer what is left. A body may be 2 MiB large and 64 deep, without a Content-Encoding. Changes are pushed over a WebSocket at
 \`/v1/live\`, described by \`/asyncapi.json\`.`;
 

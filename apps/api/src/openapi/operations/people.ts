@@ -20,7 +20,7 @@ export const PEOPLE = {
     tag: 'Players',
     summary: 'Read what is known of a player beside its scores',
     description:
-      'Keys and the player itself also see `listed`; others see listed players alone. Nothing is known of a player until a ' +
+      'Keys with the scope read, and the player itself, also see `listed`; others see listed players alone. Nothing is known of a player until a ' +
       'profile is put, or it is in a guild.',
     callers: 'identified',
     answers: { 200: { description: 'The profile, and the guild.', schema: 'Player', example: player } },
@@ -75,7 +75,7 @@ export const PEOPLE = {
   getGuildMembers: {
     tag: 'Players',
     summary: 'List the members of a guild',
-    description: 'Players see those who are listed, and themselves; keys see everyone.',
+    description: 'Keys with the scope read see everyone; others see those who are listed, and players themselves, too.',
     callers: 'identified',
     query: PageParameters,
     answers: {

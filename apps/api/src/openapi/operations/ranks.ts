@@ -139,7 +139,9 @@ export const RANKS = {
   lookupPlayers: {
     tag: 'Ranks',
     summary: 'Read up to 500 players at once',
-    description: '`accuracy: estimated` as for a single player: each entry has its `errorBound`.',
+    description:
+      '`accuracy: estimated` as for a single player: each entry has its `errorBound`. Counts as one request for every 25 ' +
+      'players asked for.',
     callers: 'reader',
     query: ListParameters,
     body: { schema: 'PlayerLookup', examples: { two: { playerIds: ['ada', 'bob'], ranked: false } } },

@@ -10,7 +10,8 @@ export const STANDINGS = {
       'Every board that the caller may read, by id, and of each its running windows in the order of its definition, where the ' +
       'player has an entry among everybody. A page is of boards, so it may hold fewer standings, or none, before the last. A ' +
       'frozen window shows the standing of its freeze, to everyone. Boards that cannot be read now are left out and named in ' +
-      '`unavailable`; 503 when that is all of them. Who is not listed looks to others like a player without entries.',
+      '`unavailable`; 503 when that is all of them. Who is not listed looks to others like a player without entries. Counts ' +
+      'as one request for every 25 boards of `limit`.',
     callers: 'reader',
     query: StandingsParameters,
     parameters: {

@@ -68,7 +68,8 @@ export const WINDOWS = {
       'column of the board, `achievedAt`, `scopes` (a JSON array), `metadata` (JSON); null is empty. Nothing is added to text that ' +
       'a spreadsheet would take for a formula. NDJSON has one object a line. Players who are not listed are left out for all but ' +
       'admins; the ranks of the others stay. A window that is frozen is written as it stood then, but for admins. A file that ' +
-      'breaks off ends without the last chunk of its transfer coding.',
+      'breaks off ends without the last chunk of its transfer coding. A process writes four files at a time, one of them for ' +
+      'callers without identity; 503 beyond that.',
     callers: 'reader',
     query: ExportParameters,
     answers: {

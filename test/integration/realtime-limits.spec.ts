@@ -126,6 +126,56 @@ describe('subscriptions', () => {
     expect((await client.ask(top('more'))).type).toBe('snapshot');
   });
 
+  it('of one address, or one player, take no more than a tenth of what a gateway watches', async () => {
+    live.sketch(10);
+    await (await live.writerOf('blitz')).write(Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`p${i}`, i])));
+    const { url } = await live.gateway({ watchedChannelsMax: 120, estimatedPlayersMax: 110 });
+    const range = (offset: number) => ({ ...top(`r${offset}`), channel: 'range', offset, limit: 1 });
+    const watch = (at: number) => ({ ...top(`p${at}`), channel: 'player', playerId: `p${at}` });
+    const [greedy, same] = [await live.connect(url), await live.connect(url)];
+    for (let offset = 0; offset < 12; offset += 1) {
+      expect((await (offset % 2 ? greedy : same).ask(range(offset))).type).toBe('snapshot');
+    }
+    for (const client of [greedy, same]) {
+      const { problem } = await client.ask(range(50));
+      expect(problem).toMatchObject({
+        code: 'SUBSCRIPTION_LIMIT',
+        detail: expect.stringContaining('one player or address'),
+      });
+    }
+    // What is watched already costs nothing; players beyond the share have estimated ranks, and a share of those.
+    expect((await same.ask({ ...range(0), id: 'again' })).type).toBe('snapshot');
+    for (let at = 0; at < 11; at += 1) expect(await greedy.ask(watch(at))).toMatchObject({ accuracy: 'estimated' });
+    expect((await greedy.ask(watch(11))).problem).toMatchObject({ code: 'SUBSCRIPTION_LIMIT' });
+    const ada = await live.connect(url, await asAda());
+    const exact = await ada.ask(watch(7));
+    expect([exact.type, exact.accuracy]).toEqual(['snapshot', undefined]);
+    expect((await ada.ask(range(50))).type).toBe('snapshot');
+    const elsewhere = await live.connect(url, ['ladder.v1'], from('203.0.113.1'));
+    expect((await elsewhere.ask(range(51))).type).toBe('snapshot');
+    // A key has what there is.
+    const server = await live.connect(url, ['ladder.v1'], { headers: { authorization: `Bearer ${READ_KEY}` } });
+    for (let offset = 60; offset < 80; offset += 1) expect((await server.ask(range(offset))).type).toBe('snapshot');
+    // What is given back can be taken anew.
+    greedy.send({ type: 'unsubscribe', id: 'r1' });
+    expect((await greedy.ask(range(52))).type).toBe('snapshot');
+    expect((await greedy.ask(range(53))).problem).toMatchObject({ code: 'SUBSCRIPTION_LIMIT' });
+  });
+
+  it('to scopes without a score are a tenth of those for one address', async () => {
+    live.boards.create('world', { order: 'desc', operator: 'best', scopes: ['global', 'region'] });
+    const { url } = await live.gateway({ unusedScopesMax: 100 });
+    const [greedy, other] = [await live.connect(url), await live.connect(url, await asAda())];
+    const ask = (client: typeof greedy, name: string) =>
+      client.ask({ ...top(name), board: 'world', scope: `region:${name}` });
+    for (let i = 0; i < 10; i += 1) expect((await ask(greedy, `x${i}`)).type).toBe('snapshot');
+    expect((await ask(greedy, 'EU')).problem).toMatchObject({ code: 'SUBSCRIPTION_LIMIT' });
+    expect((await ask(other, 'EU')).type).toBe('snapshot');
+    expect((await ask(greedy, 'EU')).type).toBe('snapshot');
+    greedy.send({ type: 'unsubscribe', id: 'x1' });
+    expect((await ask(greedy, 'US')).type).toBe('snapshot');
+  });
+
   it('to scopes without a score are as many as are waited for, and one that is there already is no more', async () => {
     live.boards.create('world', { order: 'desc', operator: 'best', scopes: ['global', 'region'] });
     const { url } = await live.gateway({ unusedScopesMax: 2 });

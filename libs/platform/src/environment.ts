@@ -210,7 +210,7 @@ export class Environment {
   @IsInt()
   @Min(1)
   @Max(20_000)
-  SOCKETS_PER_ADDRESS_MAX = 5000;
+  SOCKETS_PER_ADDRESS_MAX = 2000;
 
   @Setting(
     'The most subscriptions of one player, over all its sockets in a gateway process; an API key, and an address without identity, have 100 times as many.',

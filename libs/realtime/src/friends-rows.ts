@@ -23,6 +23,8 @@ export interface FriendsWatch {
 interface WatchedCircle {
   playerId: string;
   members: readonly string[];
+  /** In whose name it is watched. */
+  party: string | null;
   /** Set when it outgrew what can be watched. */
   fault: LadderError | null;
 }
@@ -48,12 +50,12 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
   }
 
   /** @throws SUBSCRIPTION_LIMIT, LEDGER_UNAVAILABLE */
-  async open(watch: FriendsWatch): Promise<void> {
+  async open(watch: FriendsWatch, party: string | null): Promise<void> {
     const [key, { playerId }] = [this.keyOf(watch), watch];
     if (this.circles.has(key)) return;
     const members = await this.members.of({ kind: 'friends', playerId });
-    this.budget.take(members.length);
-    this.circles.set(key, { playerId, members, fault: null });
+    this.budget.take(party, members.length);
+    this.circles.set(key, { playerId, members, party, fault: null });
   }
 
   close(watch: FriendsWatch): void {
@@ -61,7 +63,7 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     const circle = this.circles.get(key);
     if (!circle) return;
     this.circles.delete(key);
-    this.budget.give(circle.members.length);
+    this.budget.give(circle.party, circle.members.length);
   }
 
   /** Looks who is in the circles now; one that cannot be looked up stays as it was. @returns whether any changed */
@@ -117,8 +119,8 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     const circle = this.circles.get(key);
     if (members === null || !circle || circle.fault || isSame(members, circle.members)) return false;
     try {
-      this.budget.give(circle.members.length);
-      this.budget.take(members.length);
+      this.budget.give(circle.party, circle.members.length);
+      this.budget.take(circle.party, members.length);
       circle.members = members;
     } catch (error) {
       circle.members = [];

@@ -181,7 +181,7 @@ export class ListFeed implements WatchedList {
 
   /** Serves a player and the rows around; the player alone, estimated, where no more can be exact. @throws as {@link WatchedRows.join} */
   joinPlayer(subscription: LiveSubscription, watch: PlayerWatch, isWanted: () => boolean): Promise<void> {
-    const rows = this.players.hasRoomFor(watch) ? this.players : this.estimatedPlayers;
+    const rows = this.players.hasRoomFor(watch, subscription.socket.party) ? this.players : this.estimatedPlayers;
     return this.joinWatched(rows, subscription, watch, isWanted);
   }
 

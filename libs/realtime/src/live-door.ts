@@ -43,7 +43,7 @@ export class LiveDoor {
    */
   enter(socket: LiveSocket): void {
     const { kind } = socket.identity;
-    const party = nameOf(socket.identity, socket.address);
+    const party = nameOf(socket);
     if (this.partyOf.get(socket) === party) return;
     this.leave(socket);
     const sockets = this.socketsOf.get(party) ?? new Set();
@@ -76,7 +76,7 @@ export class LiveDoor {
     const { subscriptionsPerPlayerMax, subscriptionsSharedBy } = this.options;
     const most = subscriptionsPerPlayerMax * (identity.kind === 'player' ? 1 : subscriptionsSharedBy);
     let has = 0;
-    for (const one of this.socketsOf.get(nameOf(identity, address)) ?? []) has += one.subscriptions.size;
+    for (const one of this.socketsOf.get(nameOf(socket)) ?? []) has += one.subscriptions.size;
     if (has >= most && !socket.subscriptions.has(id)) {
       metrics.rateLimited.inc({ limit: 'subscriptions' });
       const detail = `${PARTIES[identity.kind]} may have at most ${most} subscriptions here; end others.`;
@@ -110,7 +110,5 @@ const PARTIES: Record<Identity['kind'], string> = {
   anonymous: 'Without identity an address',
 };
 
-function nameOf(identity: Identity, address: string): string {
-  if (identity.kind === 'key') return `key:${identity.keyId}`;
-  return identity.kind === 'player' ? `player:${identity.playerId}` : `address:${address}`;
-}
+const nameOf = ({ identity, party }: LiveSocket): string =>
+  identity.kind === 'key' ? `key:${identity.keyId}` : party!;

@@ -7,11 +7,12 @@ export class LiveOptions {
   /** Of those, the most of one player, one API key, and one address without identity; one more is closed with 1013, too. */
   socketsPerPlayerMax = 20;
   socketsPerKeyMax = 10_000;
-  socketsPerAddressMax = 5000;
+  socketsPerAddressMax = 2000;
   /** The most subscriptions of one player over its sockets (SUBSCRIPTIONS_PER_PLAYER_MAX). */
   subscriptionsPerPlayerMax = 200;
   /** How many times as many a key, and an address without identity, may have: many players are behind each. */
   subscriptionsSharedBy = 100;
+  // Of each of these that follow, a player, and an address without identity, has a tenth at most: see WatchBudget.
   /** The most names of scopes that nobody has a score in yet, and somebody waits for. */
   unusedScopesMax = 1000;
   /** The most different channels beside tops (players, ranges, circles) that this process watches, all exact at each tick. */

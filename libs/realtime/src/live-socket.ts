@@ -61,6 +61,12 @@ export class LiveSocket {
     this.key = identity.kind === 'key' ? token : null;
   }
 
+  /** Who has a share of what a gateway can watch: the player, or without identity the address; null for an API key. */
+  get party(): string | null {
+    if (this.who.kind === 'key') return null;
+    return this.who.kind === 'player' ? `player:${this.who.playerId}` : `address:${this.address}`;
+  }
+
   /** The secret that the socket came with, when its identity is that of an API key: it is looked up again. */
   get apiKey(): string | null {
     return this.key;

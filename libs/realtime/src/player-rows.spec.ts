@@ -18,7 +18,7 @@ describe('rows in a style that is not kept any more', () => {
     boards.create('plain', { order: 'desc', operator: 'best' });
     const resolved = await boards.resolver.resolve({ boardId: 'plain' });
     await ListWriter.of(projection, resolved).write({ ada: 1 });
-    for (const watch of watches) await reader.open?.(watch);
+    for (const watch of watches) await reader.open?.(watch, null);
     const [refused, read] = await reader.read(resolved, watches);
     expect(refused).toBeInstanceOf(LadderError);
     expect(refused).toMatchObject({ code: 'RANK_STYLE_NOT_KEPT' });

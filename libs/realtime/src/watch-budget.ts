@@ -1,28 +1,56 @@
 import { LadderError } from '@laddercast/domain';
 
-/** What is left of what a process can look at on every tick. */
+/** No party may have more than the tenth part, or this many where that is less. */
+const SHARE_OF = 10;
+const SHARE_LEAST = 10;
+
+/**
+ * What is left of what a process can look at on every tick, and of each party's share of that: one of them alone cannot
+ * take it from all others. API keys have no share: they are few, and known.
+ */
 export class WatchBudget {
+  /** What parties have of it. */
+  private readonly taken = new Map<string, number>();
+  private readonly share: number;
+
   /** @param what for the refusal: `channels`, `members of circles` */
   constructor(
     private left: number,
     private readonly what: string,
-  ) {}
+  ) {
+    this.share = Math.max(SHARE_LEAST, Math.floor(left / SHARE_OF));
+  }
 
-  /** Whether so much can be taken. */
-  has(count = 1): boolean {
-    return this.left >= count;
+  /** Whether a party (null: an API key) can take so much. */
+  has(party: string | null, count = 1): boolean {
+    return this.left >= count && this.sharesFor(party, count);
   }
 
   /** @throws SUBSCRIPTION_LIMIT when no more can be watched */
-  take(count = 1): void {
-    if (!this.has(count)) {
-      const detail = `This gateway watches as many ${this.what} as it can; ask for the top, or connect to another.`;
+  take(party: string | null, count = 1): void {
+    if (!this.has(party, count)) {
+      const detail = this.sharesFor(party, count)
+        ? `This gateway watches as many ${this.what} as it can; ask for the top, or connect to another.`
+        : `This gateway watches ${this.share} ${this.what} at most for one player or address; ask for the top.`;
       throw new LadderError('SUBSCRIPTION_LIMIT', detail);
     }
-    this.left -= count;
+    this.add(party, count);
   }
 
-  give(count = 1): void {
-    this.left += count;
+  /** What was taken is given back in the name of the same party. */
+  give(party: string | null, count = 1): void {
+    this.add(party, -count);
+  }
+
+  private sharesFor(party: string | null, count: number): boolean {
+    return party === null || (this.taken.get(party) ?? 0) + count <= this.share;
+  }
+
+  private add(party: string | null, count: number): void {
+    this.left -= count;
+    if (party === null) return;
+    const taken = (this.taken.get(party) ?? 0) + count;
+    if (taken > 0) this.taken.set(party, taken);
+    else this.taken.delete(party);
   }
 }

@@ -34,8 +34,8 @@ export interface RowsReader<Watch> {
   /** The rows of each, or why nobody may see them (any more). */
   read(resolved: ResolvedList, watches: readonly Watch[]): Promise<(RowsReading | LadderError)[]>;
 
-  /** Called before a channel is read for the first time. @throws SUBSCRIPTION_LIMIT */
-  open?(watch: Watch): Promise<void>;
+  /** Called before a channel is read for the first time, in the name of a party. @throws SUBSCRIPTION_LIMIT */
+  open?(watch: Watch, party: string | null): Promise<void>;
 
   /** Called when a channel ends, whether it was opened or not. */
   close?(watch: Watch): void;
@@ -62,6 +62,8 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   constructor(
     readonly key: string,
     readonly watch: Watch,
+    /** In whose name it is watched: who asked first. */
+    readonly party: string | null,
     private readonly onLeave: (channel: WatchedChannel<Watch>) => void,
   ) {}
 
@@ -132,7 +134,7 @@ export class WatchedRows<Watch extends StyledWatch> {
    * @throws SUBSCRIPTION_LIMIT, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND, and why the rows may not be seen
    */
   async join(subscription: LiveSubscription, watch: Watch, isWanted: () => boolean): Promise<void> {
-    const channel = this.channelOf(watch);
+    const channel = this.channelOf(watch, subscription.socket.party);
     channel.joining += 1;
     try {
       channel.opened ??= this.open(channel);
@@ -154,9 +156,9 @@ export class WatchedRows<Watch extends StyledWatch> {
     for (const channel of this.channels.values()) yield* channel.subscribers;
   }
 
-  /** Whether the watch is served already, or one more can be. */
-  hasRoomFor(watch: Watch): boolean {
-    return this.channels.has(this.reader.keyOf(watch)) || this.budget.has();
+  /** Whether the watch is served already, or one more can be for that party. */
+  hasRoomFor(watch: Watch, party: string | null): boolean {
+    return this.channels.has(this.reader.keyOf(watch)) || this.budget.has(party);
   }
 
   get isEmpty(): boolean {
@@ -176,17 +178,17 @@ export class WatchedRows<Watch extends StyledWatch> {
   }
 
   private async open(channel: WatchedChannel<Watch>): Promise<void> {
-    await this.reader.open?.(channel.watch);
+    await this.reader.open?.(channel.watch, channel.party);
     const [fault] = await this.read([channel]);
     if (fault) throw fault.error;
   }
 
-  private channelOf(watch: Watch): WatchedChannel<Watch> {
+  private channelOf(watch: Watch, party: string | null): WatchedChannel<Watch> {
     const key = this.reader.keyOf(watch);
     const known = this.channels.get(key);
     if (known) return known;
-    this.budget.take();
-    const channel = new WatchedChannel(key, watch, (left) => this.dropUnused(left));
+    this.budget.take(party);
+    const channel = new WatchedChannel(key, watch, party, (left) => this.dropUnused(left));
     this.channels.set(key, channel);
     return channel;
   }
@@ -195,7 +197,7 @@ export class WatchedRows<Watch extends StyledWatch> {
     if (channel.subscribers.size > 0 || channel.joining > 0) return;
     if (this.channels.get(channel.key) !== channel) return;
     this.channels.delete(channel.key);
-    this.budget.give();
+    this.budget.give(channel.party);
     this.reader.close?.(channel.watch);
   }
 

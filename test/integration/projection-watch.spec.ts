@@ -63,4 +63,59 @@ describe('reads of a projection that lost entries', () => {
     await projection.advanceMark(0, 0, 50, projection.session());
     expect(await look()).toBe(0);
   });
+
+  const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  const lost = 'PROJECTION_UNAVAILABLE';
+
+  it('are refused while PostgreSQL is too slow to say what there should be, and not for longer', async () => {
+    const slow = { of: () => later(800).then(() => 1000) };
+    let mark: number | null = null;
+    const watch = new ProjectionWatch({ readMark: async () => mark }, slow, [0]);
+    await watch.look();
+    expect(() => watch.assertWhole()).toThrow(lost);
+    mark = 1000;
+    await later(400);
+    await watch.look();
+    watch.assertWhole();
+
+    const isAhead = (): Promise<boolean> => later(800).then(() => true);
+    const ahead = new ProjectionWatch({ readMark: async () => 0 }, { of: async () => 0 }, [0], isAhead);
+    await ahead.look();
+    expect(() => ahead.assertWhole()).toThrow(lost);
+  });
+
+  it('are refused after a reconnection in the middle of a look, until another look', async () => {
+    let mark: number | null = 1000;
+    let opened: Promise<void> | null = null;
+    let open = (): void => undefined;
+    const readMark = async (): Promise<number | null> => {
+      const answered = mark;
+      await opened;
+      return answered;
+    };
+    const listeners = new Set<() => void>();
+    const watch = new ProjectionWatch({ readMark }, { of: async () => 1000 }, [0]);
+    await watch.start((listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    });
+    try {
+      watch.assertWhole();
+      // The next look has its answer, and does not get it before another, empty server is there.
+      opened = new Promise((resolve) => (open = resolve));
+      await later(1200);
+      mark = null;
+      for (const listener of listeners) listener();
+      open();
+      opened = null;
+      await later(50);
+      expect(() => watch.assertWhole()).toThrow(lost);
+      mark = 1000;
+      await expect.poll(() => watch.lanesBehind, { timeout: 3000 }).toEqual([]);
+      watch.assertWhole();
+    } finally {
+      watch.stop();
+    }
+    expect(listeners.size).toBe(0);
+  });
 });

@@ -5,7 +5,7 @@ import type { RankProjection } from './rank-projection.js';
 
 /** What was lost is noticed within this time, and at once on a reconnection. */
 const LOOK_EVERY_MS = 1000;
-/** A database that takes longer is taken to say what it said last. */
+/** A database that takes longer is taken to say what it said last; one that never said anything, that something is missing. */
 const DATABASE_WAIT_MS = 500;
 
 /**
@@ -21,8 +21,12 @@ export class ProjectionWatch {
   private readonly stopped = new AbortController();
   private readonly committedKnown = new Map<number, number>();
   private isWhole = true;
+  private reconnections = 0;
+  private woken = new AbortController();
   private behind: readonly number[] = [];
-  private wasAhead = false;
+  /** Until the database has answered once, nothing is known of it. */
+  private wasAhead = true;
+  private stopListening: () => void = () => undefined;
 
   constructor(
     private readonly marks: Pick<RankProjection, 'readMark'>,
@@ -34,11 +38,18 @@ export class ProjectionWatch {
 
   /** Looks now, then every second and whenever `wake` calls its listener, until {@link stop}. */
   async start(wake: (listener: () => void) => () => void): Promise<void> {
+    // For as long as it runs: a look that was under way knows nothing of the server that answers now.
+    this.stopListening = wake(() => {
+      this.isWhole = false;
+      this.reconnections += 1;
+      this.woken.abort();
+    });
     await this.look();
-    void this.watch(wake);
+    void this.watch();
   }
 
   stop(): void {
+    this.stopListening();
     this.stopped.abort();
   }
 
@@ -57,41 +68,45 @@ export class ProjectionWatch {
 
   /** A mark that cannot be read changes nothing: then the shards cannot be read either. */
   async look(): Promise<void> {
+    const { reconnections } = this;
     const found = await Promise.all(this.lanes.map((lane) => this.isLaneWhole(lane))).catch(() => null);
     if (!found) return;
-    this.behind = this.lanes.filter((_, index) => !found[index]);
-    this.isWhole = this.behind.length === 0 && !(await this.isFromLater());
+    const behind = this.lanes.filter((_, index) => !found[index]);
+    const isWhole = behind.length === 0 && !(await this.isFromLater());
+    if (reconnections !== this.reconnections) return;
+    this.behind = behind;
+    this.isWhole = isWhole;
   }
 
   /** Unknown while the database does not answer: then nothing has changed. */
   private async isFromLater(): Promise<boolean> {
-    const isAhead = this.isAhead().catch(() => this.wasAhead);
-    this.wasAhead = await Promise.race([isAhead, sleep(DATABASE_WAIT_MS).then(() => this.wasAhead)]);
+    // An answer that comes later is the one to go by at the next look.
+    const noted = this.isAhead().then(
+      (isAhead) => void (this.wasAhead = isAhead),
+      () => undefined,
+    );
+    await Promise.race([noted, sleep(DATABASE_WAIT_MS)]);
     return this.wasAhead;
   }
 
-  private async watch(wake: (listener: () => void) => () => void): Promise<void> {
+  private async watch(): Promise<void> {
     while (!this.stopped.signal.aborted) {
-      const woken = new AbortController();
-      const stopListening = wake(() => {
-        // Another server may answer now: nothing is read from it before it was looked at.
-        this.isWhole = false;
-        woken.abort();
-      });
-      await sleep(LOOK_EVERY_MS, AbortSignal.any([this.stopped.signal, woken.signal]));
-      stopListening();
+      await sleep(LOOK_EVERY_MS, AbortSignal.any([this.stopped.signal, this.woken.signal]));
+      this.woken = new AbortController();
       await this.look();
     }
   }
 
   private async isLaneWhole(lane: number): Promise<boolean> {
     // In this order: marks move before positions are recorded, so that a mark read later is never behind.
-    const known = this.committedKnown.get(lane) ?? 0;
-    const committed = await Promise.race([
-      this.committed.of(lane).catch(() => known),
-      sleep(DATABASE_WAIT_MS).then(() => known),
-    ]);
-    this.committedKnown.set(lane, committed);
+    const noted = this.committed.of(lane).then(
+      (position) => void this.committedKnown.set(lane, position),
+      () => undefined,
+    );
+    await Promise.race([noted, sleep(DATABASE_WAIT_MS)]);
+    const committed = this.committedKnown.get(lane);
+    // Nothing is known of the lane yet.
+    if (committed === undefined) return false;
     return ((await this.marks.readMark(lane)) ?? 0) >= committed;
   }
 }

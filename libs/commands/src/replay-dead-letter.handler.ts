@@ -38,6 +38,8 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
     letter: StoredDeadLetter,
   ): Promise<{ outcome: ReplayedLetter['outcome']; problem?: LadderError }> {
     if (letter.topic === 'in.scores') {
+      // It counts already; its id may be forgotten sooner than the letter, so it is not submitted again.
+      if (letter.replayedAtMs !== null) return { outcome: 'replayed' };
       const problem = await this.intake.submit(letter);
       return problem ? { outcome: 'refused', problem } : { outcome: 'replayed' };
     }

@@ -8,6 +8,8 @@ import type { PostgresLeases } from './postgres-leases.js';
 
 /** Boards whose lists are made anew side by side: while one is, the projection holds it twice. */
 const BOARDS_AT_ONCE = 2;
+/** Generations that the projection still holds beside those, on their way out: as many as LayoutRemover takes out side by side. */
+const REMOVALS_WAITING_MAX = 16;
 const LOOK_EVERY_MS = 500;
 const LEASE_TTL_MS = 10_000;
 /** Rebuilt boards that are told of by name. */
@@ -83,18 +85,26 @@ export class BoardRebuilds {
        ORDER BY generation IS NULL, board_uid LIMIT ${10 * BOARDS_AT_ONCE}`,
     );
     let busy = 0;
+    const waiting: (QueuedBoard & { boardId: string })[] = [];
     for (const board of queued) {
       const { boardId, layouts, generation } = board;
-      if (boardId === null || (generation !== null && layouts.serving.generation >= generation)) {
-        await this.done(board);
-        continue;
-      }
-      // Given up for another change that was put back before it served: what serves was not made anew.
-      const isUnderWay = generation !== null && layouts.opening !== null;
-      if (!isUnderWay && busy < BOARDS_AT_ONCE) await this.begin(board, boardId);
-      if (isUnderWay || busy < BOARDS_AT_ONCE) busy += 1;
-      if (busy >= BOARDS_AT_ONCE) return;
+      if (boardId === null || (generation !== null && layouts.serving.generation >= generation)) await this.done(board);
+      // Else given up for another change that was put back before it served: what serves was not made anew.
+      else if (generation !== null && layouts.opening !== null) busy += 1;
+      else waiting.push({ ...board, boardId });
     }
+    for (const board of waiting) {
+      if (busy >= BOARDS_AT_ONCE || (await this.removalsWaiting()) >= REMOVALS_WAITING_MAX) return;
+      await this.begin(board, board.boardId);
+      busy += 1;
+    }
+  }
+
+  private async removalsWaiting(): Promise<number> {
+    const [row] = await this.database.query<{ waiting: number }>(
+      'SELECT count(*)::int AS waiting FROM layout_removals',
+    );
+    return row!.waiting;
   }
 
   private async begin({ boardUid, requestedBy }: QueuedBoard, boardId: string): Promise<void> {

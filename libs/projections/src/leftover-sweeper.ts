@@ -1,4 +1,4 @@
-import { everyLayout } from '@laddercast/domain';
+import { everyLayout, type Layout } from '@laddercast/domain';
 import type { BoardCatalog, BoardLayouts } from '@laddercast/ledger';
 import type { ProjectionStore, ShardKey } from './projection-store.js';
 
@@ -39,8 +39,10 @@ export class LeftoverSweeper {
     let isWanted = known.get(name);
     if (isWanted === undefined) {
       const board = await this.parts.boards.byUid(boardUid);
-      const layouts = board ? [...everyLayout(board.layouts), ...(await this.parts.layouts.removalsOf(boardUid))] : [];
-      isWanted = layouts.some((layout) => layout.generation === generation);
+      const isIn = (layouts: readonly Layout[]): boolean => layouts.some((layout) => layout.generation === generation);
+      isWanted =
+        board !== undefined &&
+        (isIn(everyLayout(board.layouts)) || isIn(await this.parts.layouts.removalsOf(boardUid)));
       known.set(name, isWanted);
     }
     return isWanted;

@@ -12,6 +12,10 @@ export interface StoreScheduleOptions {
   /** Told of how many keys were left over, where there were any. */
   onLeftovers: (keys: number) => void;
   onFailure: (error: unknown) => void;
+  /** How often it is looked whether the store is ahead, ms. */
+  lookEveryMs?: number;
+  /** How long after the start and each reconnection keys are swept, ms. */
+  sweepAfterMs?: number;
 }
 
 const LOOK_EVERY_MS = 5000;
@@ -37,27 +41,39 @@ export class StoreSchedule {
 
   start(): void {
     this.lease.start(async ({ ending }) => {
-      let sweepAtMs = monotonicMs() + SWEEP_AFTER_MS;
-      const stopListening = this.options.wake(() => (sweepAtMs = monotonicMs() + SWEEP_AFTER_MS));
+      const { lookEveryMs = LOOK_EVERY_MS, sweepAfterMs = SWEEP_AFTER_MS } = this.options;
+      let sweepAtMs = monotonicMs() + sweepAfterMs;
+      let sweeping: Promise<void> | null = null;
+      const stopListening = this.options.wake(() => (sweepAtMs = monotonicMs() + sweepAfterMs));
       while (!ending.aborted) {
         try {
           await this.look(ending);
-          if (monotonicMs() >= sweepAtMs) {
+          if (sweeping === null && monotonicMs() >= sweepAtMs) {
             sweepAtMs = monotonicMs() + SWEEP_EVERY_MS;
-            const keys = await this.leftovers.sweep(ending);
-            if (keys > 0) this.options.onLeftovers(keys);
+            // Beside the looks: it reads every key there is.
+            sweeping = this.sweep(ending).finally(() => (sweeping = null));
           }
         } catch (error) {
           if (!ending.aborted) this.options.onFailure(error);
         }
-        await sleep(LOOK_EVERY_MS, ending);
+        await sleep(lookEveryMs, ending);
       }
       stopListening();
+      await sweeping;
     });
   }
 
   stop(): Promise<void> {
     return this.lease.stop();
+  }
+
+  private async sweep(signal: AbortSignal): Promise<void> {
+    try {
+      const keys = await this.leftovers.sweep(signal);
+      if (keys > 0) this.options.onLeftovers(keys);
+    } catch (error) {
+      if (!signal.aborted) this.options.onFailure(error);
+    }
   }
 
   private async look(signal: AbortSignal): Promise<void> {

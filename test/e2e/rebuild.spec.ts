@@ -1,4 +1,5 @@
-// Real: an api process and a projector, PostgreSQL and Redis; boards are rebuilt while scores are submitted and read.
+// Real: an api process, a projector and a gateway, PostgreSQL and Redis; boards are rebuilt while scores are submitted and
+// read, and PostgreSQL is restored.
 import { PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, newInstallation, startApp, type RunningApp, type TestDatabase } from '@laddercast/testing';
 import { once } from 'node:events';
@@ -52,6 +53,14 @@ describe('rebuilding', () => {
     expect(status, text).toBe(200);
     const { entries } = body as { entries: { playerId: string; score: number }[] };
     return Object.fromEntries(entries.map(({ playerId, score }) => [playerId, score]));
+  };
+
+  const stampOfLedger = async (): Promise<number> => {
+    const own = new PostgresDatabase({ url: database.url });
+    await own.open({ migrate: false });
+    const [row] = await own.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'stamp'`);
+    await own.close();
+    return Number(row?.value ?? 0);
   };
 
   it('makes the lists of all boards anew, some at a time, though the projector is killed meanwhile', async () => {
@@ -118,15 +127,8 @@ describe('rebuilding', () => {
       }
     }
     // The stamps of the ledger are seconds apart.
-    const stamp = async (): Promise<number> => {
-      const own = new PostgresDatabase({ url: database.url });
-      await own.open({ migrate: false });
-      const [row] = await own.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'stamp'`);
-      await own.close();
-      return Number(row?.value ?? 0);
-    };
-    const before = await stamp();
-    await expect.poll(stamp, SETTLED).toBeGreaterThan(before);
+    const before = await stampOfLedger();
+    await expect.poll(stampOfLedger, SETTLED).toBeGreaterThan(before);
     await stopAll();
     await database.restore();
     api = await startApp('api', installation);
@@ -146,5 +148,31 @@ describe('rebuilding', () => {
       expect(Object.keys(found).length).toBe(PLAYERS);
     }
     expect(projector.output()).toContain('Redis was ahead of PostgreSQL');
+  }, 120_000);
+
+  it('ends every process that outlived a ledger which went back, and those that come after go on', async () => {
+    await Promise.all([api.stop(), projector.stop()]);
+    await database.backUp();
+    await start();
+    const gateway = await startApp('gateway', installation);
+    try {
+      const lost = { playerId: 'lost', score: 9000 };
+      expect((await admin.post('/v1/boards/one/scores', lost, { Prefer: 'wait=10' })).status).toBe(200);
+      await admin.makeBoard('lost');
+      const before = await stampOfLedger();
+      await expect.poll(stampOfLedger, SETTLED).toBeGreaterThan(before);
+      // A stand-by takes over: connections are cut, nobody is stopped.
+      await database.restore();
+      const processes = [api, projector, gateway];
+      await expect.poll(() => processes.map(({ process }) => process.exitCode), SETTLED).toEqual([1, 1, 1]);
+      for (const one of processes) expect(one.output()).toContain('PostgreSQL went back to an earlier state');
+      expect(projector.output()).toContain('Redis was ahead of PostgreSQL');
+    } finally {
+      await gateway.stop();
+    }
+    await start();
+    await expect.poll(async () => (await admin.get('/v1/boards/one/entries?limit=1')).status, SETTLED).toBe(200);
+    expect(Object.keys(await scores('one'))).not.toContain('lost');
+    expect((await admin.get('/v1/boards/lost')).status).toBe(404);
   }, 120_000);
 });

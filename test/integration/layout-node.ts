@@ -12,7 +12,9 @@ import {
   ProjectionRecovery,
   rankListOf,
   RedisConnection,
+  RedisProjectionStore,
   RedisRankProjection,
+  type CommittedPositions,
   type LayoutNews,
   type RankList,
 } from '@laddercast/projections';
@@ -31,6 +33,7 @@ export class LayoutNode extends LedgerNode {
   readonly redis: RedisConnection;
   readonly projection: RedisRankProjection;
   readonly committed: LedgerCommittedPositions;
+  readonly store: RedisProjectionStore;
   readonly recovery: ProjectionRecovery;
   readonly builder: LayoutBuilder;
   readonly remover: LayoutRemover;
@@ -42,9 +45,10 @@ export class LayoutNode extends LedgerNode {
 
   constructor(databaseUrl: string, redisUrl: string, options: LayoutNodeOptions = {}) {
     super(databaseUrl);
-    const { database, boards, layouts, windows, lanes } = this;
+    const { database, boards, layouts, lanes } = this;
     this.redis = new RedisConnection({ url: redisUrl, commandTimeoutMs: 10_000 });
     this.projection = new RedisRankProjection(this.redis);
+    this.store = new RedisProjectionStore(this.redis);
     this.committed = new LedgerCommittedPositions(database);
     const onFailure = (error: unknown): void => void this.failures.push(error);
     const parts = { database, boards, layouts, projection: this.projection, committed: this.committed };
@@ -62,12 +66,17 @@ export class LayoutNode extends LedgerNode {
       leaseTtlMs: options.leaseTtlMs ?? 1000,
       log: (level, message) => void (level === 'error' && this.failures.push(message)),
     });
+    this.saga = this.sagaWith(this.committed);
+  }
+
+  /** The saga over another knowledge of positions. */
+  sagaWith(committed: CommittedPositions): ScoreSaga {
     const sessions = new AppliedSessions();
     const apply = new ApplyEntriesHandler(this.projection, sessions);
-    const mark = new MarkLaneHandler(this.projection, sessions, this.committed);
+    const mark = new MarkLaneHandler(this.projection, sessions, committed);
     const execute = (command: ApplyEntriesCommand | MarkLaneCommand): Promise<unknown> =>
       command instanceof ApplyEntriesCommand ? apply.execute(command) : mark.execute(command);
-    this.saga = new ScoreSaga({ execute } as unknown as CommandBus, boards, windows);
+    return new ScoreSaga({ execute } as unknown as CommandBus, this.boards, this.windows, committed);
   }
 
   override async start(): Promise<void> {

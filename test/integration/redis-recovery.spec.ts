@@ -44,6 +44,10 @@ class CommittedInMemory extends CommittedPositions {
   override async record(): Promise<void> {
     // The test itself says what is committed.
   }
+
+  override async drawn(): Promise<number> {
+    return Math.max(...this.positions);
+  }
 }
 
 let testDatabase: TestDatabase;

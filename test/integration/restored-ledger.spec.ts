@@ -1,8 +1,12 @@
 // Real: PostgreSQL with the ledger (copied as a back-up, and restored from the copy), Redis or Valkey, the saga.
+import type { LogRecord } from '@laddercast/event-log';
 import {
+  AppliedSessions,
   LayoutBuilder,
   LedgerStamp,
   LeftoverSweeper,
+  MarkLaneCommand,
+  MarkLaneHandler,
   ProjectionRecovery,
   ProjectionWatch,
   RedisLaneMarks,
@@ -19,13 +23,9 @@ let redis: Redis;
 let node: LayoutNode;
 const never = new AbortController().signal;
 
-const stampOf = ({ database, redis: connection, lanes }: LayoutNode): LedgerStamp =>
-  new LedgerStamp({
-    database,
-    store: new RedisProjectionStore(connection),
-    marks: new RedisLaneMarks(connection),
-    lanes: lanes.all,
-  });
+const stampWith = ({ database, redis: connection, lanes }: LayoutNode, store: RedisProjectionStore): LedgerStamp =>
+  new LedgerStamp({ database, store, marks: new RedisLaneMarks(connection), lanes: lanes.all });
+const stampOf = (of: LayoutNode): LedgerStamp => stampWith(of, of.store);
 
 async function start(): Promise<void> {
   node = new LayoutNode(testDatabase.url, redisUrl);
@@ -139,7 +139,163 @@ describe('a Redis that is ahead of a restored PostgreSQL', () => {
   });
 });
 
+describe('what outlived a ledger that went back', () => {
+  const recoveryOf = (of: LayoutNode): ProjectionRecovery =>
+    new ProjectionRecovery({
+      ...of,
+      isAhead: () => stampOf(of).isAhead(),
+      onProgress: () => undefined,
+      onError: (_lane, error) => expect(error).toBeNull(),
+    });
+  const recoverAll = async (of: LayoutNode): Promise<void> => {
+    for (const lane of of.lanes.all) await recoveryOf(of).check(lane, never);
+  };
+
+  it('marks beyond the ledger, and the ranks are emptied for that once', async () => {
+    await node.put('board', {});
+    await node.follow();
+    await node.submit('board', 'ada', 10);
+    await node.caughtUp();
+    await node.unfollow();
+    await stampOf(node).advance();
+    const marking = new MarkLaneHandler(node.projection, new AppliedSessions(), node.committed);
+    await marking.execute(new MarkLaneCommand(0, (await node.committed.drawn()) + 500));
+    let emptied = 0;
+    for (let look = 0; look < 3; look += 1) {
+      if (await stampOf(node).isAhead())
+        emptied += await stampOf(node)
+          .empty(never)
+          .then(() => 1);
+      else await stampOf(node).advance();
+      await recoverAll(node);
+    }
+    expect(emptied).toBe(1);
+    expect(await standing()).toEqual([['ada', 10]]);
+    for (const lane of node.lanes.all) {
+      expect(await node.committed.of(lane)).toBeLessThanOrEqual(await node.committed.drawn());
+    }
+  });
+
+  it('reads events that the ledger never drew, and passes over them', async () => {
+    await node.put('board', {});
+    await node.follow();
+    await node.submit('board', 'ada', 10);
+    await node.caughtUp();
+    await node.unfollow();
+    const { boardUid, windowUid } = await node.listOf('board');
+    const lane = node.lanes.of('ada');
+    await node.database.query(`SELECT nextval('ladder_position')`);
+    const drawn = await node.committed.drawn();
+    let asked = 0;
+    const committed = Object.assign(Object.create(node.committed) as typeof node.committed, {
+      drawn: () => ((asked += 1), node.committed.drawn()),
+    });
+    const saga = node.sagaWith(committed);
+    const recordAt = (position: number, score: number, ageMs: number): LogRecord => {
+      const entry = { score, columns: [], achievedAtMs: 1 };
+      const changes = [{ windowUid, keepUntilMs: null, entry }];
+      const event = { type: 'entry-changed', boardUid, playerId: 'ada', version: position, changes } as const;
+      return { topic: 'entry-changed', lane, position, writtenAtMs: Date.now() - ageMs, key: 'ada', event };
+    };
+    const lost = [recordAt(drawn + 500, 99, 60_000), recordAt(drawn + 501, 98, 60_000)];
+    await saga.project({ lane, records: [recordAt(drawn, 11, 60_000), ...lost] });
+    expect(await standing()).toEqual([['ada', 11]]);
+    await saga.project({ lane, records: lost });
+    expect(await node.projection.readMark(lane)).toBe(drawn);
+    expect(await node.committed.of(lane)).toBe(drawn);
+    expect(asked).toBe(2);
+    // What comes at once is as it ever was, and what is late and known to be drawn: nobody is asked.
+    await node.submit('board', 'ada', 12);
+    const after = await node.committed.drawn();
+    await saga.project({ lane, records: [recordAt(drawn, 11, 60_000)] });
+    await saga.project({ lane, records: [recordAt(after, 12, 100)] });
+    expect(asked).toBe(2);
+    expect(await standing()).toEqual([['ada', 12]]);
+  });
+
+  it('ends, and until then takes nothing for done; who came after it goes on', async () => {
+    await node.put('board', {});
+    await node.stop();
+    await testDatabase.backUp();
+    await start();
+    const old = node;
+    let ended = 0;
+    old.boards.onOtherHistory(() => (ended += 1));
+    for (let n = 0; n < 3; n += 1) await old.put('lost', { keepEndedSeconds: n });
+    await testDatabase.restore();
+    await start();
+    try {
+      await node.put('after', {});
+      await node.submit('after', 'ada', 5);
+      // What the one before took for the newest is as old for the ledger: it never hears of the board.
+      await expect.poll(() => old.boards.refresh().then(() => 'known')).toBe('known');
+      expect([old.boards.byId('after'), old.boards.byId('lost')]).toEqual([undefined, expect.anything()]);
+      await stampOf(node).empty(never);
+      await node.boards.refresh();
+      expect(node.boards.byId('after')).toBeDefined();
+      const list = await node.listOf('after');
+      await recoverAll(node);
+      await node.projection.dropMark(0);
+      const gone = { code: 'LEDGER_UNAVAILABLE' };
+      await expect(old.boards.refresh()).rejects.toMatchObject(gone);
+      expect(ended).toBeGreaterThan(0);
+      await expect(recoveryOf(old).check(0, never)).rejects.toMatchObject(gone);
+      await expect(old.saga.project({ lane: 1, records: [] })).rejects.toMatchObject(gone);
+      await expect(new LeftoverSweeper(old).sweep(never)).rejects.toMatchObject(gone);
+      expect(await node.projection.readMark(0)).toBeNull();
+      await recoverAll(node);
+      expect((await node.projection.total(list)).total).toBe(1);
+    } finally {
+      await old.stop();
+    }
+  });
+
+  it('slept while it emptied the ranks, and removes nothing for good that another has brought back', async () => {
+    await node.put('board', {});
+    await node.follow();
+    await node.submit('board', 'ada', 10);
+    await node.caughtUp();
+    await stampOf(node).advance();
+    await node.store.setStamp(1e6);
+    const lease = new AbortController();
+    let slept: Promise<void> | null = null;
+    // Another empties and brings back all meanwhile.
+    const sleep = async (): Promise<void> => {
+      await stampOf(node).empty(never);
+      await recoverAll(node);
+      lease.abort();
+    };
+    // It sleeps between the answer of SCAN and UNLINK, beyond its lease.
+    const sleepy = Object.assign(Object.create(node.redis) as typeof node.redis, {
+      command: async (...call: Parameters<typeof node.redis.command>) => {
+        if (call[0] === 'UNLINK') await (slept ??= sleep());
+        return node.redis.command(...call);
+      },
+    });
+    const store = new RedisProjectionStore(sleepy);
+    await expect(stampWith(node, store).empty(lease.signal)).rejects.toThrow();
+    await recoverAll(node);
+    expect(await stampOf(node).isAhead()).toBe(false);
+    expect(await standing()).toEqual([['ada', 10]]);
+  });
+});
+
 describe('keys of lists that are gone', () => {
+  it('are looked for without asking the ledger for the lists that are there', async () => {
+    for (const board of ['one', 'two', 'three']) await node.put(board, {});
+    await node.follow();
+    for (const board of ['one', 'two', 'three']) await node.submit(board, 'ada', 1);
+    await node.caughtUp();
+    let asked = 0;
+    const removalsOf = (uid: number): ReturnType<typeof node.layouts.removalsOf> => {
+      asked += 1;
+      return node.layouts.removalsOf(uid);
+    };
+    const { boards, store } = node;
+    expect(await new LeftoverSweeper({ boards, store, layouts: { removalsOf } }).sweep(never)).toBe(0);
+    expect(asked).toBe(0);
+  });
+
   it('are removed when an older dump brings them back, and others are left alone', async () => {
     await node.put('board', { sharding: { by: 'hash', count: 2 } });
     await node.put('doomed', {});
@@ -157,7 +313,7 @@ describe('keys of lists that are gone', () => {
     await node.removeAll();
     await node.registry.delete('doomed', null, 'test');
     for (const [key, value] of dump) if (/^\{\d/.test(key)) await redis.restore(key, 0, value, 'REPLACE');
-    const sweeper = new LeftoverSweeper({ ...node, store: new RedisProjectionStore(node.redis) });
+    const sweeper = new LeftoverSweeper(node);
     expect(await sweeper.sweep(never)).toBeGreaterThan(0);
     const { generation, boardUid } = await node.listOf('board');
     const ours = `{${boardUid}.`;

@@ -61,7 +61,8 @@ export class GracefulStop {
   }
 }
 
-function end(reason: string): void {
+/** Ends the process with 1 and a line that says why; what is in hand is not finished. */
+export function end(reason: string): void {
   process.stderr.write(`${redactSecrets(reason)}\n`);
   process.exit(1);
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BoardCatalog } from '@laddercast/ledger';
 import {
   Environment,
   EnvironmentError,
@@ -18,7 +19,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { SagaServer } from '@laddercast/sagas';
 import { Logger } from 'nestjs-pino';
 import { CONNECTION_LIMITS } from './connection-limits.js';
-import { GracefulStop } from './graceful-stop.js';
+import { end, GracefulStop } from './graceful-stop.js';
 import type { Role } from './leaderboard.lifecycle.js';
 import { MetricsKeeper } from './metrics-keeper.js';
 import { MetricsCollection } from './metrics-collection.js';
@@ -29,6 +30,9 @@ import { watchRequests } from './request-scope.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
+const OTHER_HISTORY =
+  'PostgreSQL went back to an earlier state (a restored back-up, a stand-by without the last commits), and this process ' +
+  'knows what is not there any more. Start it again.';
 
 export interface AppDescription {
   /** For the log: api, projector, gateway or standalone. */
@@ -69,6 +73,8 @@ async function start(description: AppDescription, environment: Environment): Pro
     await app.close();
     await stopTracing();
   });
+  // All that it remembers goes at once, and whoever starts it again has it read what is there.
+  app.get(BoardCatalog).onOtherHistory(() => end(`${description.name} ends: ${OTHER_HISTORY}`));
   await app.init();
   keeper?.start();
   await app.startAllMicroservices();

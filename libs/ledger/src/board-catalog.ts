@@ -1,23 +1,45 @@
-import { withBoardDefaults, type Board } from '@laddercast/domain';
+import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
-import { MoreThan } from 'typeorm';
-import { BoardEntity } from './entities/board.entity.js';
+import type { BoardEntity } from './entities/board.entity.js';
+import { HISTORY } from './lanes.js';
 import type { PostgresDatabase } from './postgres-database.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;
+
+/** One row where no board has changed, too: with the history alone. */
+const CHANGES_SQL = `
+  SELECT history, board_uid AS "boardUid", board_id AS "boardId", definition, revision,
+    definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts
+  FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history) AS ledger
+    LEFT JOIN boards ON revision > $1
+  ORDER BY revision`;
+
+/** What no way of restoring a database leaves as it was, nor a stand-by that takes over. */
+const SERVER_SQL = `
+  SELECT concat_ws('/', pg_postmaster_start_time(), 'boards'::regclass::oid, oid) AS server
+  FROM pg_database WHERE datname = current_database()`;
+
+type ChangedRow = { history: string | null } & (BoardEntity | { boardUid: null });
 
 export type BoardListener = (board: Board, gone: boolean) => void;
 
 /**
  * All live boards, in memory, kept up to date from PostgreSQL. While PostgreSQL is away it answers what it knew.
  * Revisions are drawn under all lanes' locks, so they become visible in order and none is missed.
+ *
+ * A ledger that went back to an earlier state has boards and revisions that this memory would pass over, and so would others.
+ * Once that was noticed (LedgerStamp) another history has begun. In a process that was there before, each look fails from
+ * then on, so that nobody marks as done what was sorted by what is gone; and whoever listens ends the process.
  */
 export class BoardCatalog {
   private readonly boardsById = new Map<string, Board>();
   private readonly boardsByUid = new Map<number, Board>();
   private readonly listeners = new Set<BoardListener>();
+  private readonly historyListeners = new Set<() => void>();
   private revisionSeen = 0;
+  /** As of the first look; a history is null where the ledger never went back. */
+  private known: { server: string; history: string | null } | null = null;
   private refreshing: Promise<void> | null = null;
   private readonly stopped = new AbortController();
 
@@ -55,7 +77,15 @@ export class BoardCatalog {
     return () => this.listeners.delete(listener);
   }
 
-  /** Reads what changed since the last look; calls made meanwhile wait for a look that began after them. */
+  /** Calls the listener when the ledger is found to have gone back while this process ran. */
+  onOtherHistory(listener: () => void): void {
+    this.historyListeners.add(listener);
+  }
+
+  /**
+   * Reads what changed since the last look; calls made meanwhile wait for a look that began after them.
+   * @throws LEDGER_UNAVAILABLE for ever once the ledger has gone back, or a database error
+   */
   async refresh(): Promise<void> {
     const running = this.refreshing;
     if (running) await running.catch(() => undefined);
@@ -72,13 +102,31 @@ export class BoardCatalog {
   }
 
   private async readChanges(): Promise<void> {
-    const rows = await this.database.dataSource
-      .getRepository(BoardEntity)
-      .find({ where: { revision: MoreThan(this.revisionSeen) }, order: { revision: 'ASC' } });
+    const server = this.known?.server ?? (await this.server());
+    const rows = await this.database.query<ChangedRow>(CHANGES_SQL, [this.revisionSeen]);
+    const { history } = rows[0]!;
+    if (this.known && history !== this.known.history) await this.assertBeganAfter(server);
+    this.known = { server, history };
     for (const row of rows) {
+      if (row.boardUid === null) continue;
       this.revisionSeen = row.revision;
       this.accept(row);
     }
+  }
+
+  /** Where the tables are still those of the first look, the ledger went back before that: what is known here holds. */
+  private async assertBeganAfter(server: string): Promise<void> {
+    if ((await this.server()) === server) return;
+    for (const listener of this.historyListeners) listener();
+    throw new LadderError(
+      'LEDGER_UNAVAILABLE',
+      'The ledger went back to an earlier state: this process knows another.',
+    );
+  }
+
+  private async server(): Promise<string> {
+    const [row] = await this.database.query<{ server: string }>(SERVER_SQL);
+    return row!.server;
   }
 
   private accept(row: BoardEntity): void {

@@ -81,6 +81,15 @@ export async function announceBoard(
   return revision;
 }
 
+/** The last position that was drawn, as `position`; 0 when none was. */
+export const DRAWN_SQL = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position';
+
+/**
+ * Under this name `installation` has what the ledger's history is called since it went back to an earlier state; no row: it
+ * never did. What a process remembers of another history holds no more.
+ */
+export const HISTORY = 'history';
+
 /** The random name of this installation, drawn at its first start: what lies outside PostgreSQL is kept under it. */
 export async function installationId(database: SqlRunner): Promise<string> {
   await database.query(`INSERT INTO installation (name, value) VALUES ('id', $1) ON CONFLICT (name) DO NOTHING`, [

@@ -1,4 +1,4 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { DRAWN_SQL, type SqlRunner } from '@laddercast/ledger';
 
 /** How far the ranks are known to be, as positions of the log: what a mark must have reached. */
 export abstract class CommittedPositions {
@@ -7,6 +7,9 @@ export abstract class CommittedPositions {
 
   /** Told of each mark, before the log's offset is committed. */
   abstract record(lane: number, position: number): Promise<void>;
+
+  /** The last position that the ledger drew, in any lane. */
+  abstract drawn(): Promise<number>;
 }
 
 /**
@@ -35,6 +38,11 @@ export class LedgerCommittedPositions extends CommittedPositions {
 
   override async record(lane: number, position: number): Promise<void> {
     await this.database.query(this.isLogBeside ? RECORD_SOON : RECORD, [lane, position]);
+  }
+
+  override async drawn(): Promise<number> {
+    const [row] = await this.database.query<{ position: number }>(DRAWN_SQL);
+    return row!.position;
   }
 }
 

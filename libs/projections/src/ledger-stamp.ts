@@ -1,4 +1,5 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { randomUUID } from 'node:crypto';
+import { DRAWN_SQL, HISTORY, type SqlRunner } from '@laddercast/ledger';
 import type { ProjectionStore } from './projection-store.js';
 import type { RedisLaneMarks } from './redis-lane-marks.js';
 
@@ -28,7 +29,7 @@ export class LedgerStamp {
     const positions = await Promise.all(lanes.map((lane) => marks.readMark(lane)));
     const [ledger] = await database.query<{ stamp: number; position: number }>(
       `SELECT coalesce((SELECT value::bigint FROM installation WHERE name = 'stamp'), 0) AS stamp,
-         CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position`,
+         drawn.position FROM (${DRAWN_SQL}) AS drawn`,
     );
     return stamp > ledger!.stamp || positions.some((mark) => (mark ?? 0) > ledger!.position);
   }
@@ -41,16 +42,41 @@ export class LedgerStamp {
   /**
    * Empties a store that is ahead, so that recovery brings everything back. Until it is empty it stays ahead, for whoever
    * looks: who begins anew after a failure begins at the start, and no lane is recovered into what is being emptied.
+   * At the end the ledger begins another history, at which every process ends that knew the one before (BoardCatalog).
    * @returns how many keys went
    */
   async empty(signal: AbortSignal): Promise<number> {
     const { store, marks, lanes } = this.parts;
-    await store.setStamp(Math.max(await store.stamp(), (await this.stampLedger()) + 1));
+    const ahead = Math.max(await store.stamp(), (await this.stampLedger()) + 1);
+    await store.setStamp(ahead);
     for (const lane of lanes) await marks.drop(lane);
     // Twice: what was written while the first pass went by has no mark, and is written again.
-    const removed = (await store.empty(signal)) + (await store.empty(signal));
-    await store.setStamp(await this.stampLedger());
+    let removed = 0;
+    try {
+      for (let pass = 0; pass < 2; pass += 1) removed += await store.empty(signal);
+    } finally {
+      // Whoever slept beyond its lease may have removed what another brought back: what was marked meanwhile is not whole.
+      for (const lane of lanes) await marks.drop(lane);
+    }
+    signal.throwIfAborted();
+    await this.beginHistory(ahead);
     return removed;
+  }
+
+  /**
+   * One statement: when the store is not ahead any more, every process that remembers what is gone is on its way out, and no
+   * position is recorded that was not drawn (of a consumer that outlived the ledger).
+   */
+  private async beginHistory(stamp: number): Promise<void> {
+    await this.parts.database.query(
+      `WITH drawn AS MATERIALIZED (${DRAWN_SQL}), lowered AS (
+         UPDATE projected_positions AS known SET position = drawn.position FROM drawn
+         WHERE known.position > drawn.position)
+       INSERT INTO installation AS known (name, value) VALUES ('stamp', $1), ('${HISTORY}', $2)
+       ON CONFLICT (name) DO UPDATE SET value = CASE known.name
+         WHEN 'stamp' THEN greatest(known.value::bigint, excluded.value::bigint)::text ELSE excluded.value END`,
+      [String(stamp), randomUUID()],
+    );
   }
 
   private async stampLedger(): Promise<number> {

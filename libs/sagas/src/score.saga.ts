@@ -1,10 +1,11 @@
 import { everyLayout, GLOBAL_SCOPE, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
-import type { LogBatch } from '@laddercast/event-log';
+import type { LogBatch, LogRecord } from '@laddercast/event-log';
 import { BoardCatalog, keptAfterEndMs, WindowCatalog } from '@laddercast/ledger';
 import { metrics, nowMs, traced, type OpenSpan } from '@laddercast/platform';
 import {
   ApplyEntriesCommand,
   ChangesByShard,
+  CommittedPositions,
   laterOf,
   LeaveTraceNotesCommand,
   MarkLaneCommand,
@@ -20,6 +21,9 @@ import { ConsumesLog } from './saga-pattern.js';
 /** The consumer group that feeds the ranks. */
 export const SCORE_GROUP = 'score';
 
+/** Events that are older are looked at for whether the ledger ever drew their positions, ms. */
+const LATE_MS = 10_000;
+
 /**
  * Brings the ranks up to the entries: events → one command per list and shard → the lane's mark.
  *
@@ -28,18 +32,26 @@ export const SCORE_GROUP = 'score';
  * event finds it. So each batch is followed by such a look, beside its writing, and written again where a generation was
  * not known. The mark is moved only then: what it vouches for is in every generation of its time. No other memory is
  * needed of who has passed an opening, nor of which process had the lane meanwhile, however long it slept.
+ *
+ * A log outside PostgreSQL may hold events of after the point that a ledger was restored to. Those with positions that the
+ * ledger has not drawn are passed over: neither written nor marked.
  */
 @Controller()
 @UseFilters(SagaFailureFilter)
 export class ScoreSaga {
+  /** The ledger has drawn positions up to here, at least. */
+  private drawn = 0;
+
   constructor(
     private readonly commands: CommandBus,
     private readonly boards: BoardCatalog,
     private readonly windows: WindowCatalog,
+    private readonly committed: CommittedPositions,
   ) {}
 
   @ConsumesLog({ group: SCORE_GROUP, topics: ['entry-changed'] })
-  async project({ lane, records }: LogBatch): Promise<void> {
+  async project({ lane, records: delivered }: LogBatch): Promise<void> {
+    const records = await this.drawnOnes(delivered);
     const events = records.map(({ event }) => event as EntryChanged);
     const refreshed = this.boards.refresh();
     // Awaited below, unless the writing fails first.
@@ -51,6 +63,17 @@ export class ScoreSaga {
     if (last) await this.commands.execute(new MarkLaneCommand(lane, last.position));
     const oldestAtMs = records[0]?.writtenAtMs;
     if (Number.isFinite(oldestAtMs)) metrics.eventToRankSeconds.observe(Math.max(0, nowMs() - oldestAtMs!) / 1000);
+  }
+
+  /**
+   * The records without those of a lost future. What comes at once is never one: that was written before the ledger went
+   * back. So only a batch that is late asks the ledger, and that not where it is known to be further.
+   */
+  private async drawnOnes(records: LogRecord[]): Promise<LogRecord[]> {
+    const last = records.at(-1);
+    if (!last || last.position <= this.drawn || !(nowMs() - last.writtenAtMs > LATE_MS)) return records;
+    this.drawn = await this.committed.drawn();
+    return records.filter(({ position }) => position <= this.drawn);
   }
 
   /** Writes the entries to every generation that is known of their boards, and returns the boards as they were known. */

@@ -14,6 +14,7 @@ import {
   LayoutGrowth,
   LayoutRemover,
   LayoutSchedule,
+  ProjectionStore,
   RankProjection,
   type LayoutNews,
 } from '@laddercast/projections';
@@ -35,12 +36,21 @@ export const layoutApiProviders: Provider[] = [RebuildBoardHandler];
 export const layoutProjectorProviders = (holder: string): Provider[] => [
   {
     provide: LayoutSchedule,
-    inject: [PostgresDatabase, BoardCatalog, BoardLayouts, RankProjection, CommittedPositions, PostgresLeases],
+    inject: [
+      PostgresDatabase,
+      BoardCatalog,
+      BoardLayouts,
+      RankProjection,
+      ProjectionStore,
+      CommittedPositions,
+      PostgresLeases,
+    ],
     useFactory: (
       database: PostgresDatabase,
       boards: BoardCatalog,
       layouts: BoardLayouts,
       projection: RankProjection,
+      store: ProjectionStore,
       committed: CommittedPositions,
       leases: PostgresLeases,
     ) => {
@@ -51,7 +61,10 @@ export const layoutProjectorProviders = (holder: string): Provider[] => [
       const parts = { database, boards, layouts, projection };
       const builder = new LayoutBuilder({ ...parts, committed }, { onNews, onFailure });
       const remover = new LayoutRemover(parts, { onFailure });
-      return new LayoutSchedule(builder, remover, new LayoutGrowth(parts), leases, { holder, onFailure });
+      const onNoRoom = (board: string, memoryUse: number): void =>
+        log.warn({ msg: 'A board waits for memory of Redis to have its lists made anew, larger.', board, memoryUse });
+      const growth = new LayoutGrowth({ ...parts, store }, { onNoRoom });
+      return new LayoutSchedule(builder, remover, growth, leases, { holder, onFailure });
     },
   },
 ];

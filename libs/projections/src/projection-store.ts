@@ -21,6 +21,9 @@ export abstract class ProjectionStore {
   /** Removes keys; what says that a shard was retired stays. @returns how many went */
   abstract remove(keys: readonly string[]): Promise<number>;
 
+  /** The largest share of its memory, 0 to 1, that a part of the store uses; 0 where none has a limit. */
+  abstract memoryUse(): Promise<number>;
+
   /** Removes all that this installation ever wrote, but for the stamp. @returns how many keys there were */
   abstract empty(signal: AbortSignal): Promise<number>;
 }

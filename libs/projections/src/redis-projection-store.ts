@@ -18,6 +18,11 @@ export class RedisProjectionStore extends ProjectionStore {
     await Promise.all(this.stampKeys().map((key) => this.redis.command('SET', key, stamp)));
   }
 
+  async memoryUse(): Promise<number> {
+    const limited = (await this.redis.nodeStates()).filter(({ memoryMaxBytes }) => memoryMaxBytes > 0);
+    return Math.max(0, ...limited.map(({ memoryBytes, memoryMaxBytes }) => memoryBytes / memoryMaxBytes));
+  }
+
   async *shardKeys(): AsyncGenerator<ShardKey[]> {
     for await (const keys of this.redis.keys()) {
       yield keys.flatMap((key) => {

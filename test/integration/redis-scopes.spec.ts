@@ -15,6 +15,7 @@ import { BoardCatalog, WindowCatalog } from '@laddercast/ledger';
 import {
   AppliedSessions,
   ApplyEntriesHandler,
+  CommittedPositions,
   MarkLaneCommand,
   RankProjection,
   rankListOf,
@@ -104,6 +105,7 @@ beforeAll(async () => {
       ApplyEntriesHandler,
       RecordingMark,
       { provide: RankProjection, useFactory: () => projection },
+      { provide: CommittedPositions, useValue: { drawn: async () => Number.MAX_SAFE_INTEGER } },
       { provide: BoardCatalog, useValue: { refresh: async () => undefined, byUid: async () => board } },
       { provide: WindowCatalog, useValue: { byUid: async (uid: number) => ({ endsAtMs: endsAtMs.get(uid) ?? null }) } },
     ],

@@ -14,6 +14,7 @@ import { BoardCatalog, PostgresDatabase, WindowCatalog } from '@laddercast/ledge
 import {
   AnnounceCommand,
   ApplyEntriesCommand,
+  CommittedPositions,
   DropBoardCommand,
   KeepWindowsCommand,
   MarkLaneCommand,
@@ -211,6 +212,7 @@ describe('ScoreSaga', () => {
       RecordingApply,
       RecordingMark,
       { provide: WindowCatalog, useValue: { byUid: async () => undefined } },
+      { provide: CommittedPositions, useValue: { drawn: async () => Number.MAX_SAFE_INTEGER } },
       {
         provide: BoardCatalog,
         useValue: {

@@ -6,6 +6,19 @@ import { rebuild } from './ranks-rebuild.mjs';
 const id = 'bench';
 const commandTimeoutMs = 600_000;
 
+/** What `measure` finds of each board that is wanted, by its name; each begins in a clean state. */
+export async function onEachBoard(context, wanted, measure) {
+  const found = {};
+  let clean = context;
+  for (const name of wanted) {
+    clean ??= await context.renew();
+    context.step(`The board: ${name}`);
+    found[name] = await measure(clean, name);
+    clean = null;
+  }
+  return found;
+}
+
 /**
  * A board with so many entries, all of them in PostgreSQL and in Redis when it resolves: written straight into PostgreSQL
  * as `fillEntries` does, and brought back from there by the service.

@@ -4,7 +4,7 @@ import { cellOf, numberOf, tableOf } from './figures.mjs';
 import { httpFloor } from './floor-http.mjs';
 import { redisFloor, redisFloorName } from './floor-redis.mjs';
 import { generatorName, loadFully, loadPaced } from './generator.mjs';
-import { makeLargeBoard } from './large-board.mjs';
+import { makeLargeBoard, onEachBoard } from './large-board.mjs';
 import { writeRequests } from './requests.mjs';
 import { questions, SampledReads } from './sampled-reads.mjs';
 import { askedBetween, scrape } from './scrape.mjs';
@@ -41,14 +41,7 @@ export const options = {
 
 export async function run(context) {
   const wanted = context.options.boards ?? Object.keys(boards);
-  const found = {};
-  let clean = context;
-  for (const name of wanted) {
-    if (clean === null) clean = await context.renew();
-    context.step(`The board: ${name}`);
-    Object.assign(found, await measureBoard(clean, name));
-    clean = null;
-  }
+  const found = Object.assign({}, ...Object.values(await onEachBoard(context, wanted, measureBoard)));
   context.keep({ options: context.options, reads: found });
   return tables(found, context);
 }

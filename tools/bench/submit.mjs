@@ -1,4 +1,5 @@
 import { someOf } from './arguments.mjs';
+import { onEachBoard } from './large-board.mjs';
 import { measureWrites, writeOptions } from './writes.mjs';
 import { writeTables } from './writes-tables.mjs';
 
@@ -21,14 +22,9 @@ export const options = {
 
 export async function run(context) {
   const wanted = context.options.boards ?? Object.keys(boards);
-  const found = {};
-  let clean = context;
-  for (const name of wanted) {
-    if (clean === null) clean = await context.renew();
-    context.step(`The board: ${name}`);
-    found[name] = await measureWrites(clean, { definition: boards[name], batch: 0 });
-    clean = null;
-  }
+  const found = await onEachBoard(context, wanted, (clean, name) =>
+    measureWrites(clean, { definition: boards[name], batch: 0 }),
+  );
   context.keep({ options: context.options, boards: found });
   return writeTables(found, context.options, 'submissions');
 }

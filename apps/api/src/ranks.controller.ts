@@ -27,12 +27,12 @@ import {
   PercentilesParameters,
   PlayerParameters,
   playerOf,
+  LOOKUPS_MAX,
   QueryPipe,
   ScoreParameters,
 } from './http/parameters.js';
 
 const AROUND_DEFAULT = 5;
-const LOOKUPS_MAX = 500;
 
 @Controller('v1/boards/:board')
 @UseInterceptors(ConditionalGetInterceptor)

@@ -6,9 +6,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
-import { playerOf, QueryPipe, StandingsParameters } from './http/parameters.js';
-
-const BOARDS_DEFAULT = 100;
+import { BOARDS_DEFAULT, playerOf, QueryPipe, StandingsParameters } from './http/parameters.js';
 
 /** A player over all boards. */
 @Controller('v1/players/:player/standings')

@@ -20,6 +20,7 @@ import {
   type ListedWindowState,
 } from '@laddercast/queries';
 import {
+  applyDecorators,
   Injectable,
   type ArgumentMetadata,
   type CanActivate,
@@ -282,12 +283,18 @@ export class ExportParameters {
   format?: ExportFormat;
 }
 
+/** The longest page of a list without ranks, and the most players of a look-up. */
+export const PAGE_MAX = 500;
+export const LOOKUPS_MAX = 500;
+/** How many boards a page of standings has where nothing else is asked for. */
+export const BOARDS_DEFAULT = 100;
+
 export class PageParameters {
   @IsOptional()
   @Integer()
   @IsInt()
   @Min(1)
-  @Max(500)
+  @Max(PAGE_MAX)
   limit?: number;
 
   @IsOptional()
@@ -298,24 +305,23 @@ export class PageParameters {
 
 const CLEAN_TEXT = new RegExp(CLEAN_TEXT_PATTERN);
 
+const IsFilter = (lengthMax: number): PropertyDecorator =>
+  applyDecorators(
+    IsOptional(),
+    IsString(),
+    Matches(CLEAN_TEXT, { message: 'must be text without control characters' }),
+    MaxLength(lengthMax),
+  );
+
 /** Query parameters of the audit log: each filter must hold as a whole. */
 export class AuditParameters extends PageParameters {
-  @IsOptional()
-  @IsString()
-  @Matches(CLEAN_TEXT, { message: 'must be text without control characters' })
-  @MaxLength(64)
+  @IsFilter(64)
   actor?: string;
 
-  @IsOptional()
-  @IsString()
-  @Matches(CLEAN_TEXT, { message: 'must be text without control characters' })
-  @MaxLength(64)
+  @IsFilter(64)
   action?: string;
 
-  @IsOptional()
-  @IsString()
-  @Matches(CLEAN_TEXT, { message: 'must be text without control characters' })
-  @MaxLength(200)
+  @IsFilter(200)
   subject?: string;
 }
 

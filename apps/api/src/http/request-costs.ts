@@ -1,12 +1,10 @@
 import { BATCH_MAX } from '@laddercast/commands';
 import type { FastifyRequest } from 'fastify';
+import { BOARDS_DEFAULT, LOOKUPS_MAX, PAGE_MAX } from './parameters.js';
 
 const BATCH_ROUTE = '/v1/scores';
 /** What a read of one player costs is what this many cost that are read together. */
 const READ_FOR_ONE = 25;
-const LOOKUPS_MAX = 500;
-const STANDINGS_DEFAULT = 100;
-const STANDINGS_MAX = 500;
 
 type Asked = Pick<FastifyRequest, 'query' | 'body'>;
 
@@ -15,9 +13,9 @@ const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
   [BATCH_ROUTE]: ({ body }) => lengthOf(body, 'submissions', BATCH_MAX),
   '/v1/boards/:board/lookups': ({ body }) => lengthOf(body, 'playerIds', LOOKUPS_MAX) / READ_FOR_ONE,
   '/v1/players/:player/standings': ({ query }) => {
-    const { limit = STANDINGS_DEFAULT } = query as { limit?: unknown };
+    const { limit = BOARDS_DEFAULT } = query as { limit?: unknown };
     const boards = Number(limit);
-    return Number.isNaN(boards) ? 1 : Math.min(STANDINGS_MAX, boards) / READ_FOR_ONE;
+    return Number.isNaN(boards) ? 1 : Math.min(PAGE_MAX, boards) / READ_FOR_ONE;
   },
 };
 

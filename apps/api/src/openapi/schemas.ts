@@ -2,6 +2,7 @@ import { BATCH_MAX, BATCHED_SUBMISSION_SCHEMA, SUBMISSION_SCHEMA } from '@ladder
 import { SHARDS_MAX, ERRORS, RANK_STYLES } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
+import { LOOKUPS_MAX } from '../http/parameters.js';
 import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
@@ -284,7 +285,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   ...PEOPLE_SCHEMAS,
   PlayerLookup: object(
     {
-      playerIds: { ...list(playerId), minItems: 1, maxItems: 500 },
+      playerIds: { ...list(playerId), minItems: 1, maxItems: LOOKUPS_MAX },
       ranked: { type: 'boolean', description: 'Order the players among themselves.' },
       accuracy: oneOf('exact', 'estimated'),
     },

@@ -176,7 +176,8 @@ export class BoardPlay {
       };
       achievedAt = entry?.achievedAt ?? '';
       // Runs of this test are all older, and so is what was put right before.
-      if (achievedAt > '2026' && Date.parse(achievedAt) > before) return model.set(playerId, { score, columns, atMs: Date.parse(achievedAt) });
+      if (achievedAt > '2026' && Date.parse(achievedAt) > before)
+        return model.set(playerId, { score, columns, atMs: Date.parse(achievedAt) });
       if (Date.now() > until) throw new Error(`${playerId} was set, and is still of ${achievedAt}.`);
       await sleep(20);
     }

@@ -11,8 +11,9 @@ import { Scenario } from '../scenario.js';
 import { VitalSigns } from '../vital-signs.js';
 
 const STOPS = longOr(9, 1);
-/** Beyond the five seconds that a submission waits for PostgreSQL. */
-const AWAY_MS = longOr({ least: 7000, most: 20_000 }, { least: 7000, most: 8000 });
+/** A batch that was committed in part is answered when the rest is given up on, after five seconds. */
+const ANSWERED_AFTER_MS = 6500;
+const AWAY_MS = longOr({ least: 3000, most: 15_000 }, { least: 3000, most: 4000 });
 const BACK_WITHIN_MS = 30_000;
 const CUTS = longOr(40, 6);
 
@@ -47,9 +48,8 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lo
         tried.push(ending);
         const refused = load.count(503);
         await postgres.stop(ending);
-        // What was committed before is answered by now.
-        await sleep(500);
         readers.take();
+        await sleep(ANSWERED_AFTER_MS);
         const answered = load.answered.size;
         await sleep(chance.between(AWAY_MS.least, AWAY_MS.most));
         const { list, player } = readers.take();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findBoard, lanes, takeLayout } from './ranks-data.mjs';
+import { cpuMeter } from './watch.mjs';
 
 const lookEveryMs = 20;
 const sayEveryMs = 10_000;
@@ -10,7 +11,7 @@ const rewrittenWithinMs = 600_000;
 
 /**
  * Starts the service with an empty Redis and the layout of another board, and waits until all ranks are back.
- * @returns `{ bytesPerEntry, rebuiltPerSecond }`
+ * @returns `{ bytesPerEntry, rebuiltPerSecond, cpuUs }`, the last: of an entry, by process
  */
 export async function rebuild(context, name, likeBoard) {
   const { code, redis, board, installation, pool, step, entries, service } = context;
@@ -19,16 +20,16 @@ export async function rebuild(context, name, likeBoard) {
   // Not behind: what is still being freed would count as memory of before.
   await redis.command('FLUSHALL', 'SYNC');
   const before = await memoryOf(redis);
-  const [ms] = await Promise.all([ranksBack(context, name), installation.start()]);
+  const [{ ms, cpuUs }] = await Promise.all([ranksBack(context, name), installation.start()]);
   const { total } = await ranksOf(context).total(listOf(context));
   if (total !== entries) throw new Error(`${name}: ${total} entries are back instead of ${entries}.`);
   await rewritten(redis);
   const bytesPerEntry = ((await memoryOf(redis)) - before) / entries;
   step(
-    `${name.padEnd(9)} ${bytesPerEntry.toFixed(1)} bytes an entry, ${perSecond(entries, ms)} entries/s brought back`,
+    `${name.padEnd(9)} ${bytesPerEntry.toFixed(1)} bytes an entry, ${perSecond(entries, ms)} entries/s brought back; CPU µs ${cpuText(cpuUs)}`,
   );
   await untilRead(service, board.id);
-  return { bytesPerEntry, rebuiltPerSecond: (1000 * entries) / ms };
+  return { bytesPerEntry, rebuiltPerSecond: (1000 * entries) / ms, cpuUs };
 }
 
 export const ranksOf = ({ code, redis }) => new code.projections.RedisRankProjection(redis);
@@ -38,18 +39,28 @@ export const listOf = ({ code, board }) => code.projections.rankListOf(board, bo
 
 export const perSecond = (count, ms) => Math.round((count * 1000) / ms).toLocaleString('en');
 
-/** From when the service finds nothing until its marks say that everything is back, ms. */
+const cpuText = (cpuUs) =>
+  Object.entries(cpuUs)
+    .map(([name, us]) => `${name} ${us.toFixed(1)}`)
+    .join(', ');
+
+/** From when the service finds nothing until its marks say that everything is back: how long, and what it took. */
 async function ranksBack(context, name) {
-  const { code, redis, step, entries } = context;
+  const { code, redis, step, entries, service } = context;
   const marks = new code.projections.RedisLaneMarks(redis);
   const until = performance.now() + startedWithinMs + (1000 * entries) / slowestEntriesPerSecond;
   let startedAt = null;
+  let cpuOf = null;
   let saidAt = performance.now();
   for (;;) {
     const reached = await Promise.all(Array.from({ length: lanes }, (_, lane) => marks.readMark(lane)));
     const now = performance.now();
-    if (startedAt === null && reached.some((mark) => mark !== null)) startedAt = now;
-    if (reached.every((mark) => mark !== null && mark >= entries)) return now - startedAt;
+    if (startedAt === null && reached.some((mark) => mark !== null)) {
+      startedAt = now;
+      cpuOf = cpuMeter(service);
+    }
+    if (reached.every((mark) => mark !== null && mark >= entries))
+      return { ms: now - startedAt, cpuUs: cpuOf(entries).cpu };
     if (now > until) throw new Error(`${name}: the ranks are not back yet.`);
     if (now - saidAt > sayEveryMs) {
       saidAt = now;

@@ -9,16 +9,18 @@ import {
   scoreOfIndexValue,
   versionOfIndexValue,
 } from './redis-index-value.js';
+import { PackedArray } from './redis-packed-array.js';
 import { counterKey, rangeKeys, shardHead } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import { CHECKPOINT_CHANGES_MAX, KeyNumbers, NO_COLUMNS, type ShardCall } from './redis-shard-calls.js';
 
-/** What a home says of a change that it is given; see range-claim.lua. */
-export type ClaimState = 'first' | 'newer' | 'unfinished' | 'finished' | 'older' | 'full';
+/** What a home says of a change that it is given, by the letters of range-claim.lua. */
+const CLAIM_STATES = { f: 'first', n: 'newer', u: 'unfinished', d: 'finished', o: 'older', l: 'full' } as const;
+export type ClaimState = (typeof CLAIM_STATES)[keyof typeof CLAIM_STATES];
 
 export interface Claim {
   state: ClaimState;
-  /** The index value of the player now: that of the change, or of a newer one. */
+  /** The index value of the player now: that of the change, or one to be finished before it; of no meaning where it is older. */
   value: Buffer;
   /** Index values of the places where the player's entry may still stand, oldest first. */
   places: Buffer[];
@@ -63,6 +65,9 @@ const PLACES_MAX = 32;
 const EPOCH_PLAYERS_MAX = 8192;
 const EPOCH_IDLE_MS = 60_000;
 const PENDING_READ_MAX = 256;
+const NO_PLACES: Buffer[] = [];
+const NOTHING = Buffer.alloc(0);
+const ONE = '1'.charCodeAt(0);
 
 /** The version of an index value, as the one of a removal. */
 export const versionBytes = (value: Buffer): Buffer => packVersion(versionOfIndexValue(value));
@@ -75,24 +80,34 @@ export function claimChanges(
 ): ShardCall<{ claims: Claim[]; wantsLaterExpiry: boolean }> {
   const keys = new KeyNumbers(list, home, [counterKey(list, home), rangeKeys(list, home).unfinished]);
   const prefixBytes = memberPrefixBytes(list.ordering);
-  const changed = changes.flatMap((change) => [
-    keys.numberOf(change.playerId),
-    change.playerId,
-    packIndexValue(change),
-  ]);
-  const args = [untilOf(keepUntilMs), counterStart(nowMs()), isRecovery ? 1 : 0, prefixBytes, PLACES_MAX, ...changed];
+  const values = changes.map(packIndexValue);
+  const packed = new PackedArray(3 * changes.length);
+  for (const [at, { playerId }] of changes.entries()) {
+    packed.number(keys.numberOf(playerId));
+    packed.text(playerId);
+    packed.bytes(values[at]!);
+  }
+  const args = [
+    untilOf(keepUntilMs),
+    counterStart(nowMs()),
+    isRecovery ? 1 : 0,
+    prefixBytes,
+    PLACES_MAX,
+    packed.packed(),
+  ];
   return {
     call: callOf(redisScripts.rangeClaim, keys.keys, args),
     read: (raw) => {
-      const [wantsLater, ...claims] = raw as [number, ...[Buffer, Buffer, Buffer][]];
-      return {
-        wantsLaterExpiry: wantsLater === 1,
-        claims: claims.map(([state, value, places]) => ({
-          state: state.toString('latin1') as ClaimState,
-          value,
-          places: valuesIn(places, prefixBytes),
-        })),
-      };
+      const [wantsLater, letters, ...details] = raw as [number, Buffer?, ...Buffer[]];
+      let next = 0;
+      const claims = Array.from(letters?.toString('latin1') ?? '', (letter, at): Claim => {
+        const state = CLAIM_STATES[letter as keyof typeof CLAIM_STATES];
+        if (state === 'first' || state === 'older') return { state, value: values[at]!, places: NO_PLACES };
+        const claim = { state, value: details[next]!, places: valuesIn(details[next + 1]!, prefixBytes) };
+        next += 2;
+        return claim;
+      });
+      return { wantsLaterExpiry: wantsLater === 1, claims };
     },
   };
 }
@@ -119,19 +134,23 @@ export function writeShard(
     EPOCH_PLAYERS_MAX,
     EPOCH_IDLE_MS,
   ];
+  const packed = new PackedArray(4 * writes.length);
   for (const { playerId, value, places, isPending, isNoCrossing } of writes) {
-    args.push(playerId, value, `${isPending ? 'p' : ''}${isNoCrossing ? 'u' : ''}`, Buffer.concat(places));
+    packed.text(playerId);
+    packed.bytes(value);
+    packed.text(`${isPending ? 'p' : ''}${isNoCrossing ? 'u' : ''}`);
+    packed.bytes(places.length === 0 ? NOTHING : Buffer.concat(places));
   }
+  args.push(packed.packed());
   return {
     call: callOf(redisScripts.rangeWrite, [...shardHead(list, shard), state, pending, written], args),
     read: (raw) => {
-      const [now, wantsLater, ...done] = raw as [Buffer?, number?, ...number[]];
+      const [now, wantsLater, digits] = raw as [Buffer?, number?, Buffer?];
       // The shard was retired: whatever is written is as if it were older than what is there.
       if (now === undefined) return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false };
-      const isSame = wantsLater !== undefined;
       return {
         epoch: now.toString('latin1'),
-        done: isSame ? done.map((one) => one === 1) : null,
+        done: digits === undefined ? null : Array.from(digits, (digit) => digit === ONE),
         wantsLaterExpiry: wantsLater === 1,
       };
     },
@@ -154,8 +173,13 @@ export interface VersionOfPlayer {
 
 export function settleChanges(list: RankList, home: number, changes: readonly VersionOfPlayer[]): ShardCall<number> {
   const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished]);
-  const args = changes.flatMap(({ playerId, version }) => [keys.numberOf(playerId), playerId, version]);
-  return { call: callOf(redisScripts.rangeSettle, keys.keys, args), read: (raw) => raw as number };
+  const packed = new PackedArray(3 * changes.length);
+  for (const { playerId, version } of changes) {
+    packed.number(keys.numberOf(playerId));
+    packed.text(playerId);
+    packed.bytes(version);
+  }
+  return { call: callOf(redisScripts.rangeSettle, keys.keys, [packed.packed()]), read: (raw) => raw as number };
 }
 
 export function acknowledgeEntries(

@@ -24,11 +24,13 @@
 -- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0 }
 -- include order
 -- include index-value
+-- include index-bucket
 -- include values
 -- include entries
 -- include checkpoint
 -- include checkpoints
 -- include counter
+-- include bulk
 -- include plain-entries
 
 local newer, changed = 0, 0
@@ -46,11 +48,11 @@ local plain = shard.columns < 0 and not shard.open[1] and plain_entries(shard.se
 local changes = cmsgpack.unpack(ARGV[7])
 for at = 1, #changes, 4 do
   local bucket, player, value, score = KEYS[changes[at]], changes[at + 1], changes[at + 2], changes[at + 3]
-  local known = redis.call('HGET', bucket, player)
+  -- First what can be refused for want of memory: a removal alone would leave the index wrong.
+  local known = put_new(bucket, player, value)
   if not known or version_of(known) < version_of(value) then
     local was_there, is_there = known and is_entry(known), is_entry(value)
-    -- First what can be refused for want of memory: a removal alone would leave the index wrong.
-    redis.call('HSET', bucket, player, value)
+    if known then redis.call('HSET', bucket, player, value) end
     newer = newer + 1
     if was_there or is_there then changed = changed + 1 end
     if known and has_same_key(known, value) then

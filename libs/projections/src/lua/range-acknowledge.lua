@@ -8,7 +8,7 @@
 local acknowledged = 0
 for at = 1, #ARGV, 2 do
   local waits = redis.call('HGET', KEYS[1], ARGV[at])
-  if waits and version_of(waits) == version_of(ARGV[at + 1]) then
+  if waits and has_version(waits, ARGV[at + 1]) then
     acknowledged = acknowledged + redis.call('HDEL', KEYS[1], ARGV[at])
   end
 end

@@ -10,17 +10,20 @@
 -- ARGV[3] 1: a finished change that is repeated is begun once more
 -- ARGV[4] how many bytes a member has without the player id
 -- ARGV[5] the most old places of a player
--- ARGV[6...] three for each change: number of the bucket in KEYS, player id, index value
--- returns { 1 when all keys of the home want a later expiry, else 0, then, unless it was retired, for each change { what became of it, index
---   value now, old places } }: 'first' (of its player), 'newer', 'unfinished' (begun before), 'finished' (before),
---   'older' (than what is there) or 'full' (what is there has to be finished first)
+-- ARGV[6] the changes, of one player each, an array in MessagePack: three for each, number of the bucket in KEYS, player id,
+-- index value
+-- returns { 1 when all keys of the home want a later expiry, else 0, then, unless it was retired, a letter for each change
+--   that says what became of it, then for those of n, u, d and l the index value now and the old places, as one text }:
+--   f (first of its player), n (newer), u (unfinished: begun before), d (done before), o (older than what is there) or
+--   l (the list of old places is full: what is there has to be finished first)
 -- include index-value
+-- include index-bucket
+-- include bulk
 -- include counter
 
 local counter, unfinished = KEYS[1], KEYS[2]
 local prefix_bytes = tonumber(ARGV[4])
-local answer = { 0 }
-if is_retired(counter) then return answer end
+if is_retired(counter) then return { 0 } end
 
 -- The places without those that have the same key as an index value.
 local function places_beside(places, value)
@@ -31,34 +34,60 @@ local function places_beside(places, value)
   return kept
 end
 
-local function claim(bucket, player, value)
-  local known = redis.call('HGET', bucket, player)
-  local places = redis.call('HGET', unfinished, player)
-  if known then
-    local version, given = version_of(known), version_of(value)
-    if version > given then return { 'older', known, '' } end
-    if version == given and places then return { 'unfinished', known, places } end
-    if version == given then
-      if ARGV[3] ~= '1' then return { 'finished', known, '' } end
-      redis.call('HSET', unfinished, player, '')
-      return { 'unfinished', known, '' }
+local changes = cmsgpack.unpack(ARGV[6])
+local players = {}
+for at = 2, #changes, 3 do
+  players[#players + 1] = changes[at]
+end
+local places_of = read_all('HMGET', unfinished, players)
+local begun = {}
+local letters, answer = {}, { 0, '' }
+
+local function begin(player, places)
+  begun[#begun + 1], begun[#begun + 2] = player, places
+end
+
+-- Returns what became of a change and, where that is not plain, the index value now and the old places.
+local function claim(bucket, player, value, places)
+  local known = put_new(bucket, player, value)
+  if not known then
+    if not places then
+      begin(player, '')
+      return 'f'
     end
+    local left = table.concat(places_beside(values_in(places, prefix_bytes), value))
+    begin(player, left)
+    return 'n', value, left
+  end
+  local version, given = version_of(known), version_of(value)
+  if version > given then return 'o' end
+  if version == given and places then return 'u', known, places end
+  if version == given then
+    if ARGV[3] ~= '1' then return 'd', known, '' end
+    begin(player, '')
+    return 'u', known, ''
   end
   local left = values_in(places or '', prefix_bytes)
-  if known and is_entry(known) then
+  if is_entry(known) then
     left = places_beside(left, known)
     left[#left + 1] = known
   end
   left = places_beside(left, value)
-  if #left > tonumber(ARGV[5]) then return { 'full', known, places } end
-  redis.call('HSET', unfinished, player, table.concat(left))
+  if #left > tonumber(ARGV[5]) then return 'l', known, places end
+  begin(player, table.concat(left))
   redis.call('HSET', bucket, player, value)
-  return { known and 'newer' or 'first', value, table.concat(left) }
+  return 'n', value, table.concat(left)
 end
 
-for at = 6, #ARGV, 3 do
-  answer[#answer + 1] = claim(KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2])
+for at = 1, #changes, 3 do
+  local player = changes[at + 1]
+  local letter, value, places = claim(KEYS[changes[at]], player, changes[at + 2], places_of[(at + 2) / 3])
+  letters[#letters + 1] = letter
+  if value then answer[#answer + 1], answer[#answer + 2] = value, places end
 end
+write_all('HSET', unfinished, begun)
+
+answer[2] = table.concat(letters)
 if ARGV[1] ~= '' then
   local expiry_of_shard = redis.call('PEXPIRETIME', counter)
   count_changes(counter, ARGV[2], '0', 0)

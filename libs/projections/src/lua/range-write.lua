@@ -27,10 +27,10 @@
 -- ARGV[8] how many bytes a member has without the player id
 -- ARGV[9] after how many players an epoch ends
 -- ARGV[10] after how long without a write an epoch ends, ms
--- ARGV[11...] four for each change: player id, index value (of a removal, or where the entry goes to another shard, the
---   version alone), what is special of it, index values of old places in this shard. Special are letters: p (it is
---   pending until it is acknowledged), u (its coming or going is no crossing)
--- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, then for each change 1, or 0 when
+-- ARGV[11] the changes, of one player each, an array in MessagePack: four for each, player id, index value (of a removal, or
+--   where the entry goes to another shard, the version alone), what is special of it, index values of old places in this
+--   shard. Special are letters: p (it is pending until it is acknowledged), u (its coming or going is no crossing)
+-- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, a digit for each change: 1, or 0 when
 --   something newer was there }; the epoch alone when it is another, nothing when the shard was retired
 -- include order
 -- include index-value
@@ -39,6 +39,8 @@
 -- include checkpoint
 -- include checkpoints
 -- include counter
+-- include bulk
+-- include plain-entries
 
 local counter, state, pending, written = KEYS[2], KEYS[13], KEYS[14], KEYS[15]
 local prefix_bytes = tonumber(ARGV[8])
@@ -70,58 +72,83 @@ local shard = {
   open = open_checkpoints(KEYS[4], sets, ARGV[5], ARGV[6]),
 }
 
-local function score_in_set(entry)
-  local score = redis.call('ZSCORE', shard.set, entry.member)
-  return score and tonumber(score)
+local plain = shard.columns < 0 and not shard.open[1] and plain_entries(shard.set)
+
+-- All that is asked of each player is asked at once: nothing that is written for one changes what is there of another.
+local changes, players, members = {}, {}, {}
+local unpacked = cmsgpack.unpack(ARGV[11])
+for at = 1, #unpacked, 4 do
+  local player, value, special, places = unpacked[at], unpacked[at + 1], unpacked[at + 2], unpacked[at + 3]
+  local change = { player = player, value = value, special = special, version = version_of(value), olds = {} }
+  players[#players + 1] = player
+  if is_entry(value) then
+    change.new = entry_of(value, player)
+    members[#members + 1] = change.new.member
+  end
+  for _, place in ipairs(values_in(places, prefix_bytes)) do
+    local old = entry_of(place, player)
+    change.olds[#change.olds + 1] = old
+    members[#members + 1] = old.member
+  end
+  changes[#changes + 1] = change
+end
+local seen, waiting = read_all('HMGET', written, players), read_all('HMGET', pending, players)
+local scores = {}
+for at, score in ipairs(read_all('ZMSCORE', shard.set, members)) do
+  scores[members[at]] = score and tonumber(score)
+end
+
+local function replace(old, new)
+  if not plain then return replace_entry(shard, old, new) end
+  plain.replace(old and old.member, new and new.member, new and new.score)
 end
 
 -- Brings what stands of a player in this shard to the entry that is new, if any. Returns how many entries went.
-local function bring_to(new, player, places)
+local function bring_to(new, olds)
   local standing = {}
-  for _, place in ipairs(values_in(places, prefix_bytes)) do
-    local old = entry_of(place, player)
-    if score_in_set(old) == tonumber(old.score) then standing[#standing + 1] = old end
+  for _, old in ipairs(olds) do
+    if scores[old.member] == tonumber(old.score) then standing[#standing + 1] = old end
   end
-  local score = new and score_in_set(new)
+  local score = new and scores[new.member]
   if new and score ~= tonumber(new.score) then
-    replace_entry(shard, standing[1], new)
+    replace(standing[1], new)
   elseif standing[1] then
-    replace_entry(shard, standing[1], nil)
+    replace(standing[1], nil)
   end
   for at = 2, #standing do
-    replace_entry(shard, standing[at], nil)
+    replace(standing[at], nil)
   end
   return #standing, new and not score
 end
 
-local answer = { epoch, 0 }
+local digits = {}
+local versions, waits, acknowledged = {}, {}, {}
 local changed, crossings = 0, 0
-for at = 11, #ARGV, 4 do
-  local player, value, special, places = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  local version = version_of(value)
-  local seen = redis.call('HGET', written, player)
-  if seen and version_of(seen) > version then
-    answer[#answer + 1] = 0
+for at, change in ipairs(changes) do
+  local player, version, new = change.player, change.version, change.new
+  if seen[at] and version_of(seen[at]) > version then
+    digits[at] = '0'
   else
-    local new = is_entry(value) and entry_of(value, player)
-    local is_pending = string.find(special, 'p', 1, true)
-    redis.call('HSET', written, player, version_part(value))
-    if is_pending then
-      redis.call('HSET', pending, player, version_part(value) .. struct.pack('>d', tonumber(ARGV[5])))
-    end
-    local went, is_added = bring_to(new, player, places)
+    local part = version_part(change.value)
+    versions[#versions + 1], versions[#versions + 2] = player, part
+    local went, is_added = bring_to(new, change.olds)
     if new or went > 0 then changed = changed + 1 end
     local is_crossing = (went > 0 and not new) or (went == 0 and is_added)
-    if is_crossing and not string.find(special, 'u', 1, true) then crossings = crossings + 1 end
-    if not is_pending then
-      local waits = redis.call('HGET', pending, player)
-      if waits and version_of(waits) <= version then redis.call('HDEL', pending, player) end
+    if is_crossing and not string.find(change.special, 'u', 1, true) then crossings = crossings + 1 end
+    if string.find(change.special, 'p', 1, true) then
+      waits[#waits + 1], waits[#waits + 2] = player, part .. struct.pack('>d', tonumber(ARGV[5]))
+    elseif waiting[at] and version_of(waiting[at]) <= version then
+      acknowledged[#acknowledged + 1] = player
     end
-    answer[#answer + 1] = 1
+    digits[at] = '1'
   end
 end
+write_all('HSET', written, versions)
+write_all('HSET', pending, waits)
+write_all('HDEL', pending, acknowledged)
+if plain then plain.write() end
 expire_checkpoints(shard.open)
 if crossings > 0 then redis.call('HINCRBY', state, 'crossings', crossings) end
 if changed > 0 or ARGV[1] ~= '' then count_changes(counter, ARGV[2], ARGV[3], changed) end
-answer[2] = keep_keys({ shard.set, counter, shard.distinct, state, pending }, expiry_of_shard, ARGV[1])
-return answer
+local wants_later = keep_keys({ shard.set, counter, shard.distinct, state, pending }, expiry_of_shard, ARGV[1])
+return { epoch, wants_later, table.concat(digits) }

@@ -16,6 +16,11 @@ local function version_part(value)
   return string.char(240 + version_bytes) .. string.sub(value, 2, 1 + version_bytes)
 end
 
+-- Whether an index value is of a version, which is given as the index value of a removal has it.
+local function has_version(value, removal)
+  return string.byte(value) % 16 == #removal - 1 and string.sub(value, 2, #removal) == string.sub(removal, 2)
+end
+
 -- Where the score begins, and where the member does.
 local function parts_from(value)
   local head = string.byte(value)

@@ -1,8 +1,6 @@
 -- Collects what becomes of members of a sorted set where nothing else tells of them, to write it in few commands.
 local function plain_entries(set)
   local put, taken = {}, {}
-  -- Lua hands over some thousand values at most.
-  local values_max = 1000
 
   local function replace(old, new, score)
     if old and old ~= new then taken[old] = true end
@@ -13,16 +11,12 @@ local function plain_entries(set)
   end
 
   local function write()
-    for at = 1, #put, values_max do
-      redis.call('ZADD', set, unpack(put, at, math.min(at + values_max - 1, #put)))
-    end
+    write_all('ZADD', set, put)
     local members = {}
     for member in pairs(taken) do
       members[#members + 1] = member
     end
-    for at = 1, #members, values_max do
-      redis.call('ZREM', set, unpack(members, at, math.min(at + values_max - 1, #members)))
-    end
+    write_all('ZREM', set, members)
   end
 
   return { replace = replace, write = write }

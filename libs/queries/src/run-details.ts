@@ -1,8 +1,8 @@
 import type { SqlRunner } from '@laddercast/ledger';
 import { GUILDS_SCOPE } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
-import { inTime } from './in-time.js';
 import type { ResolvedList } from './list-resolver.js';
+import { MergedLookups } from './merged-lookups.js';
 import { ShortMemory } from './short-memory.js';
 
 /** What PostgreSQL knows of a row beside its rank. */
@@ -42,8 +42,14 @@ interface DetailRow {
 /** The runs behind rows, guilds' totals, or what the standings kept of them. */
 export class RunDetailsOfLists {
   private readonly memory = new ShortMemory<RunDetails>();
+  private readonly lookups: MergedLookups<ResolvedList, DetailRow>;
 
-  constructor(private readonly database: SqlRunner) {}
+  constructor(private readonly database: SqlRunner) {
+    this.lookups = new MergedLookups(
+      (resolved, playerIds) => this.read(resolved, playerIds),
+      (row) => row.player_id,
+    );
+  }
 
   /** @returns false when the database did not answer in time */
   async load(resolved: ResolvedList, entries: readonly ProjectedEntry[]): Promise<boolean> {
@@ -56,10 +62,12 @@ export class RunDetailsOfLists {
     if (missing.length === 0) return true;
     const remember = this.memory.asking();
     const playerIds = missing.map(({ playerId }) => playerId);
-    const rows = await inTime(this.read(resolved, playerIds));
+    const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
     if (rows === null) return false;
-    const found = new Map(rows.map((row) => [row.player_id, detailsOf(row)]));
-    for (const playerId of playerIds) remember(keyOf(resolved, playerId), found.get(playerId) ?? null);
+    for (const playerId of playerIds) {
+      const row = rows.get(playerId);
+      remember(keyOf(resolved, playerId), row ? detailsOf(row) : null);
+    }
     return true;
   }
 

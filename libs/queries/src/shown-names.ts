@@ -1,11 +1,16 @@
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
 import { inTime } from './in-time.js';
+import { MergedLookups } from './merged-lookups.js';
 import { ShortMemory } from './short-memory.js';
 
 interface ShownProfile {
   displayName: string | null;
   listed: boolean;
+}
+
+interface ProfileRow extends ShownProfile {
+  id: string;
 }
 
 const PROFILES_SQL = `
@@ -23,11 +28,17 @@ export class ShownNames {
   private readonly players = new ShortMemory<ShownProfile>();
   private readonly guilds = new ShortMemory<ShownProfile>();
   private readonly decorations = new ShortMemory<PlayerDecoration>();
+  private readonly lookups: MergedLookups<string, ProfileRow>;
 
   constructor(
-    private readonly database: SqlRunner,
+    database: SqlRunner,
     private readonly enricher: () => EntryEnricher | null,
-  ) {}
+  ) {
+    this.lookups = new MergedLookups(
+      (sql, ids) => database.query<ProfileRow>(sql, [ids]),
+      ({ id }) => id,
+    );
+  }
 
   /** @returns false when something did not answer in time */
   async load(ids: readonly string[], isGuild: boolean): Promise<boolean> {
@@ -56,10 +67,9 @@ export class ShownNames {
     const missing = ids.filter((id) => memory.get(id) === undefined);
     if (missing.length === 0) return true;
     const remember = memory.asking();
-    const rows = await inTime(this.database.query<ShownProfile & { id: string }>(sql, [missing]));
+    const rows = await this.lookups.ask(sql, sql, missing);
     if (rows === null) return false;
-    const found = new Map(rows.map(({ id, ...profile }) => [id, profile]));
-    for (const id of missing) remember(id, found.get(id) ?? null);
+    for (const id of missing) remember(id, rows.get(id) ?? null);
     return true;
   }
 

@@ -1,4 +1,4 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { prepared, type SqlRunner } from '@laddercast/ledger';
 import type { StoredRecord } from './delivery.js';
 import type { LaneLag } from './event-log.js';
 
@@ -23,6 +23,21 @@ const SPAN_GROWTH = 4;
 export const LAG_COUNTED_MAX = 1_000_000;
 /** Rows that one statement removes. */
 const TRIM_CHUNK = 10_000;
+
+const READ = prepared(`
+  WITH ends AS MATERIALIZED (SELECT
+    (SELECT position FROM outbox WHERE lane = $1 AND position > $2 ORDER BY position LIMIT 1) AS first,
+    (SELECT position FROM outbox WHERE lane = $1 ORDER BY position DESC LIMIT 1) AS last)
+  SELECT ends.first, ends.last, r.* FROM ends LEFT JOIN LATERAL (
+    SELECT position, topic, key, payload, (extract(epoch FROM created_at) * 1000)::float8 AS created_at_ms
+    FROM outbox
+    WHERE lane = $1 AND position >= ends.first AND position < ends.first + $5 AND topic = ANY($3::text[])
+    ORDER BY position LIMIT $4) AS r ON true`);
+
+const COMMIT = prepared(`
+  WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+  UPDATE log_offsets SET position = $4 FROM setting
+  WHERE consumer_group = $1 AND lane = $2 AND epoch = $3 RETURNING lane`);
 
 /**
  * The outbox as a log, and its offsets: every statement is one atomic step.
@@ -53,12 +68,7 @@ export class PostgresOutbox {
   /** Moves the offset; false, and nothing changed, when the lane was claimed under a later epoch. */
   async commit(group: string, lane: number, epoch: number, position: number): Promise<boolean> {
     // Not waiting for the disk: what a crash of PostgreSQL forgets is delivered again, which handlers must bear anyway.
-    const rows = await this.database.query(
-      `WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-       UPDATE log_offsets SET position = $4 FROM setting
-       WHERE consumer_group = $1 AND lane = $2 AND epoch = $3 RETURNING lane`,
-      [group, lane, epoch, position],
-    );
+    const rows = await this.database.query(COMMIT, [group, lane, epoch, position]);
     return rows.length > 0;
   }
 
@@ -91,17 +101,7 @@ export class PostgresOutbox {
       key: string;
       payload: string;
       created_at_ms: number;
-    }>(
-      `WITH ends AS MATERIALIZED (SELECT
-         (SELECT position FROM outbox WHERE lane = $1 AND position > $2 ORDER BY position LIMIT 1) AS first,
-         (SELECT position FROM outbox WHERE lane = $1 ORDER BY position DESC LIMIT 1) AS last)
-       SELECT ends.first, ends.last, r.* FROM ends LEFT JOIN LATERAL (
-         SELECT position, topic, key, payload, (extract(epoch FROM created_at) * 1000)::float8 AS created_at_ms
-         FROM outbox
-         WHERE lane = $1 AND position >= ends.first AND position < ends.first + $5 AND topic = ANY($3::text[])
-         ORDER BY position LIMIT $4) AS r ON true`,
-      [lane, after, topics, limit, span],
-    );
+    }>(READ, [lane, after, topics, limit, span]);
     const { first, last } = rows[0]!;
     if (first === null || last === null) return { records: [], through: after, more: false, nextSpan: span };
     const records = rows

@@ -1,10 +1,12 @@
+import { prepared } from './prepared-statements.js';
+
 /**
  * What a batch touches, in one round trip: entries by key, submissions by id, boards by uid, players whose scopes
  * matter, and the hours of rolling windows.
  * LATERAL with LIMIT 1 keeps every look-up an index probe: joined plainly, the planner, which cannot know that the
  * arrays are short, scans whole tables.
  */
-export const READ_LANE_BATCH = `
+export const READ_LANE_BATCH = prepared(`
   SELECT 'entry' AS what, k.n::int AS n, e.version, e.removed AS gone, e.score, e.columns, e.achieved_at_ms,
     e.metadata AS text, NULL::bytea AS body_sha256, e.scopes, e.left_scopes, NULL::jsonb AS values
   FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS k (window_uid, player_id, n)
@@ -31,10 +33,10 @@ export const READ_LANE_BATCH = `
   FROM unnest($8::int[], $9::text[], $10::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
   CROSS JOIN LATERAL (
     SELECT * FROM rolling_hours
-    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour = k.hour LIMIT 1) AS h`;
+    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour = k.hour LIMIT 1) AS h`);
 
 /** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */
-export const WRITE_LANE_BATCH = `
+export const WRITE_LANE_BATCH = prepared(`
   WITH accepted AS (
     INSERT INTO submissions (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms,
       metadata, answer, accepted_at)
@@ -58,7 +60,7 @@ export const WRITE_LANE_BATCH = `
   )
   INSERT INTO outbox (lane, position, topic, key, payload)
   SELECT $1::smallint, o.position, o.topic, o.key, o.payload
-  FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (position, topic, key, payload)`;
+  FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (position, topic, key, payload)`);
 
 /**
  * Entries `$2`, `$3` were renewed at `$1`: only for those whose board has a limit that removes entries, so that others pay

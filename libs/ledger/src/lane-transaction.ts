@@ -1,5 +1,4 @@
 import { hasCircles, LadderError } from '@laddercast/domain';
-import type { QueryRunner } from 'typeorm';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from './audit-log.js';
 import { BatchFold, ownerOf, submissionKeyOf } from './batch-fold.js';
@@ -16,7 +15,7 @@ import {
 import { entryParameters, frozenParameters } from './lane-parameters.js';
 import { DRAW_POSITIONS, openLaneSql } from './lanes.js';
 import type { PendingWrite } from './lane-writer.js';
-import { sqlRunnerOf } from './postgres-database.js';
+import type { SqlRunner } from './postgres-database.js';
 import type { ScopeCatalog } from './scope-catalog.js';
 import type { WindowCatalog } from './window-catalog.js';
 import { placeWrite, type PlacedWrite } from './write-placement.js';
@@ -42,11 +41,11 @@ export class LaneTransaction {
   ) {}
 
   /** One result per write, in order; it resolves after the commit. */
-  async run(connection: QueryRunner): Promise<WriteResult[]> {
+  async run(connection: SqlRunner): Promise<WriteResult[]> {
     const { nowMs, positions } = await this.open(connection);
     const placements = await this.place(nowMs);
     const placed = placements.filter((placement): placement is PlacedWrite => !('error' in placement));
-    const { stored, revisions } = await readStoredBatch(sqlRunnerOf(connection), this.catalogs.scopes, {
+    const { stored, revisions } = await readStoredBatch(connection, this.catalogs.scopes, {
       batch: this.batch,
       placed,
       withScopes: placed.filter(({ write }) => hasCircles(write.board.definition.scopes)),
@@ -72,11 +71,9 @@ export class LaneTransaction {
     return results;
   }
 
-  private async open(connection: QueryRunner): Promise<{ nowMs: number; positions: number[] }> {
+  private async open(connection: SqlRunner): Promise<{ nowMs: number; positions: number[] }> {
     await connection.query(openLaneSql(this.lane));
-    const [row] = await sqlRunnerOf(connection).query<{ now_ms: number; positions: number[] }>(DRAW_POSITIONS, [
-      this.batch.length,
-    ]);
+    const [row] = await connection.query<{ now_ms: number; positions: number[] }>(DRAW_POSITIONS, [this.batch.length]);
     return { nowMs: row!.now_ms, positions: row!.positions };
   }
 
@@ -102,9 +99,9 @@ export class LaneTransaction {
     };
   }
 
-  private async store(connection: QueryRunner, fold: BatchFold, nowMs: number): Promise<void> {
+  private async store(connection: SqlRunner, fold: BatchFold, nowMs: number): Promise<void> {
     const { newSubmissions, events, audits } = fold;
-    for (const audit of audits) await recordAudit(sqlRunnerOf(connection), audit);
+    for (const audit of audits) await recordAudit(connection, audit);
     await this.storeHours(connection, fold);
     await this.storeFrozen(connection, fold);
     if (newSubmissions.length === 0 && events.length === 0) return;
@@ -130,7 +127,7 @@ export class LaneTransaction {
     ]);
   }
 
-  private async storeHours(connection: QueryRunner, { clearedHours, changedHours }: BatchFold): Promise<void> {
+  private async storeHours(connection: SqlRunner, { clearedHours, changedHours }: BatchFold): Promise<void> {
     const cleared = [...clearedHours.values()];
     if (cleared.length > 0) {
       await connection.query(CLEAR_ROLLING_HOURS, [
@@ -154,7 +151,7 @@ export class LaneTransaction {
 
   /** What only boards with limits have. */
   private async storeLimited(
-    connection: QueryRunner,
+    connection: SqlRunner,
     { renewedEntries }: BatchFold,
     attempts: readonly AttemptRow[],
     nowMs: number,
@@ -176,7 +173,7 @@ export class LaneTransaction {
     ]);
   }
 
-  private async storeFrozen(connection: QueryRunner, { frozenEntries }: BatchFold): Promise<void> {
+  private async storeFrozen(connection: SqlRunner, { frozenEntries }: BatchFold): Promise<void> {
     const frozen = [...frozenEntries.values()];
     if (frozen.length === 0) return;
     await connection.query(SAVE_FROZEN_ENTRIES, frozenParameters(frozen));

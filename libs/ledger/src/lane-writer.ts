@@ -2,7 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
-import { rollBack, type PostgresDatabase } from './postgres-database.js';
+import { rollBack, sqlRunnerOf, type PostgresDatabase } from './postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from './postgres-errors.js';
 import { noteFailure, noteReceipt } from './submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
@@ -95,7 +95,7 @@ export class LaneWriter {
       if (this.connection?.isReleased) this.connection = null;
       this.connection ??= await this.database.dedicatedConnection();
       const beganAtMs = monotonicMs();
-      const results = await transaction.run(this.connection);
+      const results = await transaction.run(sqlRunnerOf(this.connection));
       const now = monotonicMs();
       metrics.commitSeconds.observe((now - beganAtMs) / 1000);
       metrics.groupCommitSubmissions.observe(batch.length);

@@ -1,3 +1,4 @@
+import { prepared } from './prepared-statements.js';
 import { randomBytes } from 'node:crypto';
 import { laneOf, type LadderEvent } from '@laddercast/domain';
 import type { SqlRunner } from './postgres-database.js';
@@ -25,8 +26,8 @@ export class Lanes {
 export const openLaneSql = (lane: number): string => `BEGIN; SELECT pg_advisory_xact_lock(${LANE_LOCK_SPACE}, ${lane})`;
 
 /** The clock and `$1` log positions, to be read while the lane is held. */
-export const DRAW_POSITIONS = `SELECT (extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms,
-  ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[] AS positions`;
+export const DRAW_POSITIONS = prepared(`SELECT (extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms,
+  ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[] AS positions`);
 
 /** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
 export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {

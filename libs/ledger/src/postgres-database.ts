@@ -3,6 +3,7 @@ import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
+import { nameOfPrepared } from './prepared-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
@@ -101,7 +102,7 @@ export class PostgresDatabase implements SqlRunner {
     const runner = this.dataSource.createQueryRunner();
     try {
       await connect(runner);
-      const rows = rowsOf<Row>(await runner.query(sql, parameters, true));
+      const rows = await sqlRunnerOf(runner).query<Row>(sql, parameters);
       await runner.release();
       return rows;
     } catch (error) {
@@ -285,11 +286,14 @@ async function takeMigrationLock(session: SqlRunner): Promise<void> {
   throw new Error(`Another process has been migrating the database for more than ${MIGRATIONS_WAIT_MS / 1000} s.`);
 }
 
+/** Past TypeORM, which prepares no statements and makes an event of each query. */
 export function sqlRunnerOf(runner: QueryRunner): SqlRunner {
   return {
-    query: async <Row>(sql: string, parameters: unknown[] = []) =>
-      rowsOf<Row>(await runner.query(sql, parameters, true)),
+    query: async <Row>(sql: string, parameters: unknown[] = []) => {
+      const client = (await runner.connect()) as pg.PoolClient;
+      const { rows } = await client.query({ name: nameOfPrepared(sql), text: sql, values: parameters });
+      // Several statements in one text answer nothing that is read.
+      return (rows ?? []) as Row[];
+    },
   };
 }
-
-const rowsOf = <Row>(result: { records?: unknown[] }): Row[] => (result.records ?? []) as Row[];

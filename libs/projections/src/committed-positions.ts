@@ -1,4 +1,4 @@
-import { DRAWN_SQL, type SqlRunner } from '@laddercast/ledger';
+import { DRAWN_SQL, prepared, type SqlRunner } from '@laddercast/ledger';
 
 /** How far the ranks are known to be, as positions of the log: what a mark must have reached. */
 export abstract class CommittedPositions {
@@ -46,10 +46,10 @@ export class LedgerCommittedPositions extends CommittedPositions {
   }
 }
 
-const RECORD = `
+const RECORD = prepared(`
   INSERT INTO projected_positions AS known (lane, position) VALUES ($1, $2)
-  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`;
-const RECORD_SOON = `
+  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);
+const RECORD_SOON = prepared(`
   WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
   INSERT INTO projected_positions AS known (lane, position) SELECT $1::smallint, $2::bigint FROM setting
-  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`;
+  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);

@@ -1,4 +1,4 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { prepared, type SqlRunner } from '@laddercast/ledger';
 import { GUILDS_SCOPE } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from './list-resolver.js';
@@ -14,21 +14,21 @@ export interface RunDetails {
   metadata: unknown;
 }
 
-const RUNS_SQL = `
+const RUNS_SQL = prepared(`
   SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members
   FROM unnest($2::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`;
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
 
-const TOTALS_SQL = `
+const TOTALS_SQL = prepared(`
   SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
   FROM unnest($2::text[]) AS k (guild_id)
-  CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`;
+  CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`);
 
-const STANDINGS_SQL = `
+const STANDINGS_SQL = prepared(`
   SELECT s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.members
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
-    SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`;
+    SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`);
 
 interface DetailRow {
   player_id: string;

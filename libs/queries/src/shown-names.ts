@@ -1,5 +1,5 @@
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
-import type { SqlRunner } from '@laddercast/ledger';
+import { prepared, type SqlRunner } from '@laddercast/ledger';
 import { inTime } from './in-time.js';
 import { MergedLookups } from './merged-lookups.js';
 import { ShortMemory } from './short-memory.js';
@@ -13,15 +13,15 @@ interface ProfileRow extends ShownProfile {
   id: string;
 }
 
-const PROFILES_SQL = `
+const PROFILES_SQL = prepared(`
   SELECT k.id, p.display_name AS "displayName", p.listed
   FROM unnest($1::text[]) AS k (id)
-  CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`;
+  CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`);
 
-const GUILDS_SQL = `
+const GUILDS_SQL = prepared(`
   SELECT k.id, g.display_name AS "displayName", true AS listed
   FROM unnest($1::text[]) AS k (id)
-  CROSS JOIN LATERAL (SELECT * FROM guilds WHERE guild_id = k.id LIMIT 1) AS g`;
+  CROSS JOIN LATERAL (SELECT * FROM guilds WHERE guild_id = k.id LIMIT 1) AS g`);
 
 /** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and whether they are listed. */
 export class ShownNames {

@@ -9,6 +9,7 @@ import { PostgresOutbox, type OutboxRecord } from './postgres-outbox.js';
 import { PostgresOutboxListener } from './postgres-outbox-listener.js';
 import { PostgresOutboxTrimmer, TRIM_DEFAULTS, type TrimOptions } from './postgres-outbox-trimmer.js';
 import { TOPICS, type Topic } from './topics.js';
+import { PostgresSharedReadings } from './postgres-shared-readings.js';
 
 export interface PostgresEventLogOptions {
   /** Lanes of the ledger. */
@@ -43,7 +44,17 @@ export class PostgresEventLog extends EventLog {
     const outbox = new PostgresOutbox(database, lanes);
     const leases = new PostgresLeases(database);
     const listener = new PostgresOutboxListener(database, log);
-    this.shared = { outbox, leases, listener, log, lanes, holder, leaseTtlMs: options.leaseTtlMs ?? LEASE_TTL_MS };
+    const readings = new PostgresSharedReadings(outbox);
+    this.shared = {
+      outbox,
+      readings,
+      leases,
+      listener,
+      log,
+      lanes,
+      holder,
+      leaseTtlMs: options.leaseTtlMs ?? LEASE_TTL_MS,
+    };
     this.trimmer = new PostgresOutboxTrimmer(outbox, leases, { ...TRIM_DEFAULTS, ...options.trim, holder, lanes }, log);
   }
 

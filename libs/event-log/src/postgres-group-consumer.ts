@@ -2,7 +2,6 @@ import { HeldLease, type LeaseTerm, type PostgresLeases } from '@laddercast/ledg
 import { monotonicMs, sleep } from '@laddercast/platform';
 import type { DeliveryOptions } from './delivery.js';
 import { deliver } from './delivery.js';
-import { LOG_BATCH_MAX } from './event-log.js';
 import { reasonOf, type LogLine } from './log-line.js';
 import {
   laneLeaseName,
@@ -12,10 +11,12 @@ import {
   type PostgresOutbox,
 } from './postgres-outbox.js';
 import type { PostgresOutboxListener } from './postgres-outbox-listener.js';
+import type { PostgresSharedReadings } from './postgres-shared-readings.js';
 
 /** What all consumers of a process share. */
 export interface ConsumerSurroundings {
   outbox: PostgresOutbox;
+  readings: PostgresSharedReadings;
   leases: PostgresLeases;
   listener: PostgresOutboxListener;
   log: LogLine;
@@ -36,6 +37,8 @@ export interface GroupOptions {
 const POLL_EVERY_MS = 250;
 /** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
 const FOREIGN_ROWS_PAUSE_MS = 50;
+/** So long what comes next is left to gather. */
+const GATHERED_FOR_MS = 4;
 /** While events keep coming, the offset is written this often; it always is before the consumer waits for more. */
 const COMMIT_EVERY_MS = 100;
 /** An offset that moved over other topics' rows only is written this seldom. */
@@ -83,7 +86,7 @@ export class PostgresGroupConsumer {
   }
 
   private async serveLane(lane: number, term: LeaseTerm): Promise<void> {
-    const { outbox, listener } = this.shared;
+    const { outbox, readings, listener } = this.shared;
     const { group, topics } = this.options;
     let position = await outbox.claim(group, lane, term.epoch);
     let span = SPAN_FIRST;
@@ -96,19 +99,23 @@ export class PostgresGroupConsumer {
       return done;
     };
     while (!term.ending.aborted) {
-      const reading = await outbox.read(lane, position, topics, LOG_BATCH_MAX, span);
+      const words = listener.words(lane);
+      const reading = await readings.read(lane, position, topics, span);
       if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
       const moved = reading.through > position;
       position = reading.through;
       span = reading.nextSpan;
       if (reading.records.length > 0) handled = position;
       const sinceMs = monotonicMs() - committed.atMs;
-      // What follows at once shares a commit: a look that finds nothing comes before any waiting.
-      const isSettled = handled > committed.position && (reading.records.length === 0 || sinceMs >= COMMIT_EVERY_MS);
+      // What follows at once shares a commit.
+      const isAtEnd = !reading.more && listener.words(lane) === words;
+      const isSettled = handled > committed.position && (isAtEnd || sinceMs >= COMMIT_EVERY_MS);
       if (position > committed.position && (isSettled || sinceMs >= IDLE_COMMIT_EVERY_MS) && !(await commit())) return;
-      if (reading.records.length > 0 || reading.more) continue;
-      if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
-      else await listener.wait(lane, POLL_EVERY_MS, term.ending);
+      if (reading.more) continue;
+      // While words keep coming, some commits are read at once: each reading and writing has its price.
+      if (reading.records.length > 0) await sleep(GATHERED_FOR_MS, term.ending);
+      else if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
+      await listener.wait(lane, words, POLL_EVERY_MS, term.ending);
     }
     if (position > committed.position && !term.lost.aborted) await commit();
   }

@@ -11,6 +11,7 @@ const PROBE_EVERY_MS = 15_000;
 /** Hears the ledger's word that a lane has new rows. A word may be lost: whoever waits also looks by itself. */
 export class PostgresOutboxListener {
   private readonly waiting = new Map<number, Set<() => void>>();
+  private readonly heard = new Map<number, number>();
   private readonly stopped = new AbortController();
   private running: Promise<void> | null = null;
 
@@ -28,8 +29,17 @@ export class PostgresOutboxListener {
     await this.running;
   }
 
-  /** Resolves when the lane has new rows, after `timeoutMs`, or when the signal aborts; it never rejects. */
-  async wait(lane: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  /** How many words of the lane were heard so far. */
+  words(lane: number): number {
+    return this.heard.get(lane) ?? 0;
+  }
+
+  /**
+   * Resolves when more than `words` were heard of the lane, after `timeoutMs`, or when the signal aborts; it never
+   * rejects.
+   */
+  async wait(lane: number, words: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.words(lane) !== words) return;
     const woken = new AbortController();
     const wake = (): void => woken.abort();
     const ofLane = this.waiting.get(lane) ?? new Set();
@@ -80,6 +90,7 @@ export class PostgresOutboxListener {
   }
 
   private wake(lane: number): void {
+    this.heard.set(lane, this.words(lane) + 1);
     for (const wake of this.waiting.get(lane) ?? []) wake();
   }
 }

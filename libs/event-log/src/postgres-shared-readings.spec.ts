@@ -1,0 +1,79 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { OutboxReading, OutboxRecord, PostgresOutbox } from './postgres-outbox.js';
+import { PostgresSharedReadings } from './postgres-shared-readings.js';
+import { TOPICS } from './topics.js';
+
+const LIMIT = 20;
+
+/** One lane in memory, answered some turns after it was looked at, as the outbox answers. */
+class Lane {
+  readonly records: OutboxRecord[] = [];
+  readings = 0;
+  failsNext = false;
+
+  write(): void {
+    const position = (this.records.at(-1)?.position ?? 0) + 1 + Math.floor(Math.random() * 3);
+    const topic = TOPICS[Math.floor(Math.random() * TOPICS.length)]!;
+    this.records.push({ lane: 0, position, topic, key: 'ada', payload: '{}', createdAtMs: 0 });
+  }
+
+  async read(_lane: number, after: number, topics: readonly string[]): Promise<OutboxReading> {
+    this.readings += 1;
+    const last = this.records.at(-1)?.position ?? after;
+    const wanted = this.records.filter((record) => record.position > after && topics.includes(record.topic));
+    const records = wanted.slice(0, LIMIT);
+    const through = records.length === LIMIT ? records.at(-1)!.position : Math.max(after, last);
+    const fails = this.failsNext;
+    this.failsNext = false;
+    for (let turns = Math.floor(Math.random() * 4); turns > 0; turns -= 1) await turn();
+    if (fails) throw new Error('away');
+    return { records, through, more: through < last, nextSpan: 1 };
+  }
+}
+
+const groups: (readonly string[])[] = [
+  ['entry-changed'],
+  ['entry-changed', 'window-closed'],
+  ['board-changed'],
+  [...TOPICS],
+];
+
+it('gives every group every record of its topics once and in order, whoever reads when', async () => {
+  const lane = new Lane();
+  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  let isWriting = true;
+  const follow = async (topics: readonly string[]): Promise<number[]> => {
+    const seen: number[] = [];
+    for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
+      // Now and then one falls behind, begins anew at an older place as after a restart, or is failed.
+      for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
+      if (Math.random() < 0.02) lane.failsNext = true;
+      const reading = await readings.read(0, position, topics, 1).catch(() => null);
+      if (reading === null) continue;
+      seen.push(...reading.records.map((record) => record.position));
+      position = reading.through;
+    }
+    return seen;
+  };
+  const followed = groups.map(follow);
+  for (let written = 0; written < 2000; written += 1) {
+    lane.write();
+    if (Math.random() < 0.3) await turn();
+  }
+  isWriting = false;
+  const seen = await Promise.all(followed);
+  groups.forEach((topics, at) => {
+    const expected = lane.records.filter(({ topic }) => topics.includes(topic)).map(({ position }) => position);
+    expect(seen[at]).toEqual(expected);
+  });
+});
+
+it('reads the end of a lane once for all who stand there', async () => {
+  const lane = new Lane();
+  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  for (let written = 0; written < 10; written += 1) lane.write();
+  const all = await Promise.all(groups.map((topics) => readings.read(0, 0, topics, 1)));
+  expect(lane.readings).toBe(1);
+  expect(all.map(({ through }) => through)).toEqual(groups.map(() => lane.records.at(-1)!.position));
+});

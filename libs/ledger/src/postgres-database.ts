@@ -3,7 +3,7 @@ import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
-import { nameOfPrepared } from './prepared-statements.js';
+import { runStatement } from './prepared-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
@@ -289,11 +289,7 @@ async function takeMigrationLock(session: SqlRunner): Promise<void> {
 /** Past TypeORM, which prepares no statements and makes an event of each query. */
 export function sqlRunnerOf(runner: QueryRunner): SqlRunner {
   return {
-    query: async <Row>(sql: string, parameters: unknown[] = []) => {
-      const client = (await runner.connect()) as pg.PoolClient;
-      const { rows } = await client.query({ name: nameOfPrepared(sql), text: sql, values: parameters });
-      // Several statements in one text answer nothing that is read.
-      return (rows ?? []) as Row[];
-    },
+    query: async <Row>(sql: string, parameters: unknown[] = []) =>
+      runStatement<Row>((await runner.connect()) as pg.PoolClient, sql, parameters),
   };
 }

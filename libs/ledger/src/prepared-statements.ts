@@ -1,11 +1,17 @@
+import { monotonicMs } from '@laddercast/platform';
+import type pg from 'pg';
+
 /** Names are kept by each connection for as long as it lives. */
 const STATEMENTS_MAX = 200;
+/** A plan that was made while a table was small is slow once that is large: each is made anew so often. */
+const PLANS_KEPT_MS = 5000;
 
 const names = new Map<string, string>();
+const plannedAtMs = new WeakMap<pg.ClientBase, number>();
 
 /**
- * Has a statement parsed and planned once a connection instead of each time; for constants that are run all the time, whose
- * plan is the same whatever the parameters are.
+ * Has a statement parsed and planned once in a while and connection instead of each time; for constants that are run all
+ * the time, whose plan is the same whatever the parameters are.
  * @throws Error when there are too many: the text is made anew each time, then
  */
 export function prepared(sql: string): string {
@@ -14,5 +20,20 @@ export function prepared(sql: string): string {
   return sql;
 }
 
-/** The name under which a connection knows the statement; undefined: it is sent as it is. */
-export const nameOfPrepared = (sql: string): string | undefined => names.get(sql);
+/** Runs a statement, {@link prepared} or not. */
+export async function runStatement<Row>(client: pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+  const name = names.get(sql);
+  if (name !== undefined) forgetOldPlans(client);
+  const { rows } = await client.query({ name, text: sql, values });
+  // Several statements in one text answer nothing that is read.
+  return (rows ?? []) as Row[];
+}
+
+function forgetOldPlans(client: pg.ClientBase): void {
+  const now = monotonicMs();
+  if (now - (plannedAtMs.get(client) ?? now) >= PLANS_KEPT_MS) {
+    // What it fails of, the statement that is sent behind it fails of, too.
+    client.query('DISCARD PLANS').catch(() => undefined);
+    plannedAtMs.set(client, now);
+  } else if (!plannedAtMs.has(client)) plannedAtMs.set(client, now);
+}

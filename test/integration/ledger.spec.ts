@@ -176,6 +176,27 @@ describe('the ledger', () => {
     expect(sum).toEqual({ total: 400, rows: 20 });
   });
 
+  it('says of a repeated run that it is one, also when the commit that it went along with was cut', async () => {
+    const board = await makeBoard();
+    const target = new URL(testDatabase.url);
+    const proxy = await openTcpProxy(target.hostname, Number(target.port));
+    target.port = String(proxy.port);
+    const node = new LedgerNode(target.href);
+    try {
+      await node.start();
+      const run = submissionOf(board, 'ada', 1, { submissionId: 'first' });
+      expect(await node.ledger.write(run)).toMatchObject({ replayed: false });
+      const cut = proxy.cutAfter('COMMIT');
+      const next = submissionOf(board, 'ada', 2, { submissionId: 'second' });
+      const receipts = await Promise.all([node.ledger.write(run), node.ledger.write(next)]);
+      await cut;
+      expect(receipts).toMatchObject([{ replayed: true }, { replayed: false }]);
+    } finally {
+      await node.stop();
+      await proxy.close();
+    }
+  });
+
   it('keeps the lanes going while many boards are made at once', async () => {
     const board = await makeBoard({ windows: ['alltime', 'daily'] });
     let making = true;

@@ -51,6 +51,7 @@ export class LaneTransaction {
       withScopes: placed.filter(({ write }) => hasCircles(write.board.definition.scopes)),
     });
     const fold = new BatchFold(stored);
+    const counted: PendingWrite[] = [];
     const results = this.batch.map(({ write }, index): WriteResult => {
       // A retry gets its first answer even when its window or the definition has changed since.
       const replayed = revisions.has(write.board.uid) && write.kind === 'submit' ? fold.replay(write) : null;
@@ -61,11 +62,12 @@ export class LaneTransaction {
       const placement = placements[index]!;
       if ('error' in placement) return placement;
       const result = fold.apply(placement, positions[index]!);
+      if (!('error' in result)) counted.push(this.batch[index]!);
       return write.kind === 'override' ? this.asFirstAnswer(result, index) : result;
     });
     await this.store(connection, fold, nowMs);
     await this.storeLimited(connection, fold, stored.attempts.changed, nowMs);
-    for (const pending of this.batch) pending.unsettled = true;
+    for (const pending of counted) pending.unsettled = true;
     await connection.query('COMMIT');
     this.wroteEvents = fold.events.length > 0;
     return results;

@@ -19,6 +19,7 @@ const COLLISION_RETRIES_MAX = 5;
 export interface PendingWrite {
   write: LedgerWrite;
   expiresAtMs: number;
+  /** A transaction that counts it may have been committed. */
   unsettled: boolean;
   /** From here to the commit; null: not traced. */
   span: OpenSpan | null;

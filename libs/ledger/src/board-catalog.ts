@@ -3,17 +3,18 @@ import { sleep } from '@laddercast/platform';
 import type { BoardEntity } from './entities/board.entity.js';
 import { HISTORY } from './lanes.js';
 import type { PostgresDatabase } from './postgres-database.js';
+import { prepared } from './prepared-statements.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;
 
 /** One row where no board has changed, too: with the history alone. */
-const CHANGES_SQL = `
+const CHANGES_SQL = prepared(`
   SELECT history, board_uid AS "boardUid", board_id AS "boardId", definition, revision,
     definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts
   FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history) AS ledger
     LEFT JOIN boards ON revision > $1
-  ORDER BY revision`;
+  ORDER BY revision`);
 
 /** What no way of restoring a database leaves as it was, nor a stand-by that takes over. */
 const SERVER_SQL = `

@@ -15,8 +15,8 @@ import { KeyNumbers, readRows, type ShardCall } from './redis-shard-calls.js';
 
 /** The most players, rows or values that one call looks at. */
 const LOOKED_AT_ONCE = 500;
-/** Index buckets that are read side by side: most hold few players. */
-const BUCKETS_AT_ONCE = 32;
+/** Index buckets that are read side by side: those of a large list hold some hundred players each. */
+const BUCKETS_AT_ONCE = 8;
 /** Counters begin by the clocks of processes, which may be so far behind that of the ledger. */
 const CLOCKS_APART_MS = 600_000;
 

@@ -1,5 +1,6 @@
 import { faultsOf, faultsUnseen, type Identity } from '@laddercast/commands';
 import {
+  BoundedCache,
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
   CLEAN_TEXT_PATTERN,
@@ -384,28 +385,41 @@ export class NoParametersGuard implements CanActivate {
   }
 }
 
-/** Parses a query string into its class; unknown parameters are refused. */
+/** So many query strings are remembered, none of them longer than this: clients ask for the same all the time. */
+const QUERIES_KNOWN_MAX = 1000;
+const KNOWN_QUERY_LENGTH_MAX = 200;
+
+/** Parses a query string into its class; unknown parameters are refused. What it gives is shared, and stays as it is. */
+@Injectable()
 export class QueryPipe implements PipeTransform {
+  private readonly known = new BoundedCache<string, object>(QUERIES_KNOWN_MAX);
+
   transform(value: Record<string, unknown>, { metatype }: ArgumentMetadata): unknown {
     const Parameters = metatype as new () => object;
-    const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
-    if (unseen.length > 0) throw unknownParameters(unseen);
-    const { others, columns } =
-      Parameters === ScoreParameters ? splitColumns(value) : { others: { ...value }, columns: null };
-    const parameters = plainToInstance(Parameters, others);
-    if (columns !== null) Object.assign(parameters, { columns });
-    const errors = validateSync(parameters, { whitelist: true, forbidNonWhitelisted: true });
-    const faults = errors
-      .flatMap((error) => faultsOf(error, ''))
-      .map((fault) => ({ ...fault, pointer: `?${fault.pointer.slice(1)}` }));
-    if (faults.length > 0)
-      throw validationFailed(
-        faults.map((fault) =>
-          fault.message === 'is not a known field' ? { ...fault, message: 'is not a known parameter' } : fault,
-        ),
-      );
-    return parameters;
+    const query = `${Parameters.name}${JSON.stringify(value)}`;
+    if (query.length > KNOWN_QUERY_LENGTH_MAX) return parametersOf(Parameters, value);
+    return this.known.get(query, () => Object.freeze(parametersOf(Parameters, value)));
   }
+}
+
+function parametersOf(Parameters: new () => object, value: Record<string, unknown>): object {
+  const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
+  if (unseen.length > 0) throw unknownParameters(unseen);
+  const { others, columns } =
+    Parameters === ScoreParameters ? splitColumns(value) : { others: { ...value }, columns: null };
+  const parameters = plainToInstance(Parameters, others);
+  if (columns !== null) Object.assign(parameters, { columns });
+  const errors = validateSync(parameters, { whitelist: true, forbidNonWhitelisted: true });
+  const faults = errors
+    .flatMap((error) => faultsOf(error, ''))
+    .map((fault) => ({ ...fault, pointer: `?${fault.pointer.slice(1)}` }));
+  if (faults.length > 0)
+    throw validationFailed(
+      faults.map((fault) =>
+        fault.message === 'is not a known field' ? { ...fault, message: 'is not a known parameter' } : fault,
+      ),
+    );
+  return parameters;
 }
 
 /** The `{board}` of a path. */

@@ -9,6 +9,7 @@ import {
   claimChanges,
   nameOfList,
   newestOfEach,
+  raiseCounter,
   readEpoch,
   readPending,
   readPlaces,
@@ -85,6 +86,7 @@ export class RangeApplier {
         left = await this.carryOut(list, home, movesOf(list, left, claims), epochs, options);
       }
     }
+    if (options.isRecovery) await this.raiseCounters(list, options.keepUntilMs);
     return newer;
   }
 
@@ -123,6 +125,15 @@ export class RangeApplier {
     const acknowledged = known.map(({ entry }) => entry);
     await this.run([acknowledgeEntries(list, shard, acknowledged)]);
     return known.length;
+  }
+
+  /** All shards that changes went through count in the version of the list, also those in which none of them stayed. */
+  private async raiseCounters(list: RankList, keepUntilMs: number | null): Promise<void> {
+    const shards = Array.from({ length: list.shards }, (_, shard) => shard);
+    const wantLaterExpiry = await this.run(shards.map((shard) => raiseCounter(list, shard, keepUntilMs)));
+    for (const shard of shards.filter((each) => wantLaterExpiry[each])) {
+      await this.extendExpiry(list, shard, keepUntilMs!);
+    }
   }
 
   private async claim(

@@ -157,6 +157,15 @@ export function writeShard(
   };
 }
 
+/** Lets a shard's counter be beyond every value that it can have had; true: its keys want a later expiry. */
+export function raiseCounter(list: RankList, shard: number, keepUntilMs: number | null): ShardCall<boolean> {
+  const args = [untilOf(keepUntilMs), counterStart(nowMs())];
+  return {
+    call: callOf(redisScripts.raiseCounter, [counterKey(list, shard)], args),
+    read: (raw) => raw === 1,
+  };
+}
+
 /** The epoch of a shard, empty where there is none. */
 export function readEpoch(list: RankList, shard: number): ShardCall<string> {
   return {

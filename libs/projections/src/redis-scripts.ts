@@ -58,6 +58,7 @@ export const redisScripts = {
   openCheckpoint: loadScript('open-checkpoint'),
   publishSketch: loadScript('publish-sketch'),
   publishSnapshot: loadScript('publish-snapshot'),
+  raiseCounter: loadScript('raise-counter'),
   rangeAcknowledge: loadScript('range-acknowledge'),
   rangeAround: loadScript('range-around'),
   rangeClaim: loadScript('range-claim'),

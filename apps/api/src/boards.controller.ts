@@ -16,7 +16,7 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Re
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { matchesTag } from './http/conditional-get.interceptor.js';
+import { matchesTag } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, NoParametersGuard, PageParameters, playerOf, QueryPipe } from './http/parameters.js';
 import { TakesNothing } from './http/takes-nothing.js';

@@ -1,10 +1,10 @@
 import { assertMayReadCircles, assertMayReadFriends, type Identity } from '@laddercast/commands';
 import { GetCircleQuery, ListResolver, type CircleName, type CirclePage } from '@laddercast/queries';
-import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { circleOf } from './circles.controller.js';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { ConditionalGet } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
 import { BoardIdPipe, CircleParameters, playerOf, QueryPipe } from './http/parameters.js';
@@ -13,7 +13,7 @@ const ENTRIES_DEFAULT = 50;
 
 /** Boards of a few players among themselves. */
 @Controller('v1/boards/:board')
-@UseInterceptors(ConditionalGetInterceptor)
+@ConditionalGet()
 export class CircleBoardsController {
   constructor(
     private readonly queries: QueryBus,

@@ -1,9 +1,9 @@
 import type { Identity } from '@laddercast/commands';
 import { ListResolver, type EntriesPage } from '@laddercast/queries';
-import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, OmitType } from '@nestjs/swagger';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { ConditionalGet } from './http/conditional-get.js';
 import { entriesQueryOf } from './http/entries-query.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
@@ -14,7 +14,7 @@ export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as c
 
 /** Guilds ranked by their members' scores. */
 @Controller('v1/boards/:board/guilds')
-@UseInterceptors(ConditionalGetInterceptor)
+@ConditionalGet()
 export class GuildBoardsController {
   constructor(
     private readonly queries: QueryBus,

@@ -1,9 +1,9 @@
 import { assertMayRead, holdsScope, type Identity } from '@laddercast/commands';
 import { GetHistoryQuery, ListResolver, type PlayerHistory } from '@laddercast/queries';
-import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { ConditionalGet } from './http/conditional-get.js';
 import { historyRangeOf, HistoryParameters } from './http/history-parameters.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
@@ -11,7 +11,7 @@ import { BoardIdPipe, playerOf, QueryPipe } from './http/parameters.js';
 
 /** A player over time. */
 @Controller('v1/boards/:board/players/:player/history')
-@UseInterceptors(ConditionalGetInterceptor)
+@ConditionalGet()
 export class HistoryController {
   constructor(
     private readonly queries: QueryBus,

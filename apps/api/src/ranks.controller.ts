@@ -13,10 +13,10 @@ import {
   type PlayersLookup,
   type RankOfScore,
 } from '@laddercast/queries';
-import { Body, Controller, Get, HttpCode, Param, Post, Query, UseInterceptors } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { ConditionalGet } from './http/conditional-get.js';
 import { entriesQueryOf } from './http/entries-query.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf, unlistedShownTo } from './http/list-selection.js';
@@ -35,7 +35,7 @@ import {
 const AROUND_DEFAULT = 5;
 
 @Controller('v1/boards/:board')
-@UseInterceptors(ConditionalGetInterceptor)
+@ConditionalGet()
 export class RanksController {
   constructor(
     private readonly queries: QueryBus,

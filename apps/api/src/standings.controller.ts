@@ -1,16 +1,16 @@
 import { mayReadPrivateBoards, type Identity } from '@laddercast/commands';
 import { GetStandingsQuery, type StandingsPage } from '@laddercast/queries';
-import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { ConditionalGet } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
 import { BOARDS_DEFAULT, playerOf, QueryPipe, StandingsParameters } from './http/parameters.js';
 
 /** A player over all boards. */
 @Controller('v1/players/:player/standings')
-@UseInterceptors(ConditionalGetInterceptor)
+@ConditionalGet()
 export class StandingsController {
   constructor(private readonly queries: QueryBus) {}
 

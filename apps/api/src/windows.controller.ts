@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { assertMayRead, type Identity } from '@laddercast/commands';
 import { ExportWindowQuery, GetWindowsQuery, ListResolver, type WindowsPage } from '@laddercast/queries';
-import { Controller, Get, Param, Query, Req, Res, StreamableFile, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Param, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ConditionalGetInterceptor } from './http/conditional-get.interceptor.js';
+import { ConditionalGet } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
 import { BoardIdPipe, ExportParameters, QueryPipe, WindowsParameters } from './http/parameters.js';
@@ -22,7 +22,7 @@ export class WindowsController {
 
   @Get('windows')
   @ApiOperation({ operationId: 'getWindows' })
-  @UseInterceptors(ConditionalGetInterceptor)
+  @ConditionalGet()
   windows(
     @Param('board', BoardIdPipe) boardId: string,
     @Query(QueryPipe) { state, limit = WINDOWS_DEFAULT, cursor }: WindowsParameters,

@@ -1,7 +1,9 @@
 import { validationFailed } from '@laddercast/domain';
+import { BoardCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serveDocs } from '../openapi/serve-docs.js';
+import { answerConditionally } from './conditional-get.js';
 import { allowOrigins } from './cross-origin.js';
 import { BATCH_JSON_VALUES_MAX, faultOfShape, JSON_VALUES_MAX } from './json-shape.js';
 import { Callers } from './identity.guard.js';
@@ -35,6 +37,7 @@ export function prepareHttp(app: NestFastifyApplication): void {
     if (identified === null) return done();
     identified.then(() => done(), done);
   });
+  answerConditionally(server, app.get(BoardCatalog, { strict: false }));
   allowOrigins(app, environment);
   takeJsonOnly(app);
   serveDocs(app);

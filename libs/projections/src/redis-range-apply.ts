@@ -2,7 +2,7 @@ import { LadderError, shardOf } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { isEntryValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { chunksOf } from './redis-rank-lookup.js';
+import { sumOverChunks, chunksOf } from './chunks.js';
 import type { RunShards } from './redis-rank-pages.js';
 import {
   acknowledgeEntries,
@@ -71,22 +71,33 @@ export class RangeApplier {
     changes: readonly ProjectedChange[],
     options: ApplyOptions,
   ): Promise<number> {
-    let newer = 0;
-    for (const chunk of chunksOf(newestOfEach(changes), CLAIM_CHUNK)) {
-      let left = chunk;
-      for (let round = 0; left.length > 0; round += 1) {
-        if (round === ROUNDS_MAX) {
-          const detail = 'The shards of a list change faster than entries can be moved between them.';
-          throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 });
-        }
-        // A copy, from before the claim: what others learn meanwhile proves nothing for these changes.
-        const epochs = [...(await this.epochsOf(list))];
-        const claims = await this.claim(list, home, left, options);
-        newer += claims.filter(({ state }) => state === 'first' || state === 'newer').length;
-        left = await this.carryOut(list, home, movesOf(list, left, claims), epochs, options);
-      }
-    }
+    const newer = await sumOverChunks(chunksOf(newestOfEach(changes), CLAIM_CHUNK), (chunk) =>
+      this.applyChunk(list, home, chunk, options),
+    );
     if (options.isRecovery) await this.raiseCounters(list, options.keepUntilMs);
+    return newer;
+  }
+
+  /** @returns how many changes, of one player each, were newer than what was there */
+  private async applyChunk(
+    list: RankList,
+    home: number,
+    changes: readonly ProjectedChange[],
+    options: ApplyOptions,
+  ): Promise<number> {
+    let newer = 0;
+    let left = changes;
+    for (let round = 0; left.length > 0; round += 1) {
+      if (round === ROUNDS_MAX) {
+        const detail = 'The shards of a list change faster than entries can be moved between them.';
+        throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 });
+      }
+      // A copy, from before the claim: what others learn meanwhile proves nothing for these changes.
+      const epochs = [...(await this.epochsOf(list))];
+      const claims = await this.claim(list, home, left, options);
+      newer += claims.filter(({ state }) => state === 'first' || state === 'newer').length;
+      left = await this.carryOut(list, home, movesOf(list, left, claims), epochs, options);
+    }
     return newer;
   }
 

@@ -4,7 +4,7 @@ import type { RankList } from './rank-projection.js';
 import { isEntryValue, sortKeyOfIndexValue } from './redis-index-value.js';
 import type { PlacedRow } from './redis-range-looks.js';
 import { finishedVersion, readPlaces, shardOfValue, type PlacesOfPlayer } from './redis-range-writes.js';
-import { chunksOf } from './redis-rank-lookup.js';
+import { chunksOf } from './chunks.js';
 import type { RunShards } from './redis-rank-pages.js';
 
 const PLACES_CHUNK = 100;

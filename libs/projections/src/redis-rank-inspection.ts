@@ -9,7 +9,7 @@ import { bucketCountOf, bucketKey, counterKey, distinctKey, entriesKey, playerBu
 import { RangePlaces, type PlayerPlaces } from './redis-range-places.js';
 import { countIn } from './redis-range-reads.js';
 import { removeStraysAmong, removeStraysOf } from './redis-range-strays.js';
-import { chunksOf } from './redis-rank-lookup.js';
+import { chunksOf } from './chunks.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import { KeyNumbers, readRows, type ShardCall } from './redis-shard-calls.js';
 

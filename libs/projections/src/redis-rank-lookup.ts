@@ -1,3 +1,4 @@
+import { chunksOf } from './chunks.js';
 import {
   CIRCLE_ENTRIES_MAX,
   countedKey,
@@ -163,9 +164,3 @@ const taken = <Answer>({ call, read }: ShardCall<Answer>, take: (answer: Answer)
   call,
   read: (raw) => take(read(raw)),
 });
-
-export function chunksOf<T>(items: readonly T[], size: number): T[][] {
-  const chunks: T[][] = [];
-  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
-  return chunks;
-}

@@ -19,7 +19,8 @@ import { RedisProofs } from './redis-proofs.js';
 import { RangeApplier } from './redis-range-apply.js';
 import { RangeReadings } from './redis-range-readings.js';
 import { removeStrays } from './redis-range-strays.js';
-import { chunksOf, RedisRankLookup } from './redis-rank-lookup.js';
+import { chunksOf, sumOverChunks } from './chunks.js';
+import { RedisRankLookup } from './redis-rank-lookup.js';
 import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
 import { rankRows } from './redis-rank-rows.js';
 import { callOf, redisScripts } from './redis-scripts.js';
@@ -71,15 +72,13 @@ export class RedisRankProjection extends RankProjection {
     isRecovery = false,
   ): Promise<number> {
     if (list.boundaries !== null) return this.rangeApplier.apply(list, shard, changes, { keepUntilMs, isRecovery });
-    let newer = 0;
-    for (const chunk of chunksOf(changes, APPLY_CHUNK)) {
+    return sumOverChunks(chunksOf(changes, APPLY_CHUNK), async (chunk) => {
       const [answer] = await this.run([
         shards.applyEntries(list, shard, chunk, keepUntilMs, isRecovery, this.checkpointChangesMax),
       ]);
-      newer += answer!.newer;
       if (answer!.wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
-    }
-    return newer;
+      return answer!.newer;
+    });
   }
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {

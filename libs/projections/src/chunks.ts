@@ -1,0 +1,17 @@
+export function chunksOf<T>(items: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let at = 0; at < items.length; at += size) chunks.push(items.slice(at, at + size));
+  return chunks;
+}
+
+/** Chunks that are worked on side by side: the next is made ready while the store is busy with one. */
+const CHUNKS_AT_ONCE = 2;
+
+/** Works on chunks, and adds up what that gives. */
+export async function sumOverChunks<T>(chunks: readonly T[], work: (chunk: T) => Promise<number>): Promise<number> {
+  let sum = 0;
+  for (const some of chunksOf(chunks, CHUNKS_AT_ONCE)) {
+    for (const number of await Promise.all(some.map(work))) sum += number;
+  }
+  return sum;
+}

@@ -51,7 +51,7 @@ export async function startApp({ root, dataDir, env, running }, services, { app,
   const entry = await running.launch({
     name,
     command: process.execPath,
-    args: ['--enable-source-maps', ...nodeOptions, appMain(app, root)],
+    args: ['--max-semi-space-size=32', '--enable-source-maps', ...nodeOptions, appMain(app, root)],
     cwd: root,
     env: {
       ...env,

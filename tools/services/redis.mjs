@@ -62,6 +62,8 @@ function configuration(port, password) {
     'daemonize no',
     'appendonly yes',
     'appendfsync everysec',
+    // A smaller file is read in seconds, and to rewrite it takes a core while the ranks are brought back.
+    'auto-aof-rewrite-min-size 512mb',
     'save ""',
     'maxmemory-policy noeviction',
     'loglevel notice',

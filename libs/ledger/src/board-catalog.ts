@@ -3,7 +3,7 @@ import { sleep } from '@laddercast/platform';
 import type { BoardEntity } from './entities/board.entity.js';
 import { HISTORY } from './lanes.js';
 import type { PostgresDatabase } from './postgres-database.js';
-import { prepared } from './prepared-statements.js';
+import { prepared } from './postgres-statements.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;

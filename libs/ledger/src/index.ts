@@ -1,6 +1,6 @@
 export * from './database-checks.js';
 export * from './postgres-database.js';
-export { prepared, runStatement } from './prepared-statements.js';
+export { prepared, runStatement } from './postgres-statements.js';
 export * from './postgres-errors.js';
 export * from './api-key-store.js';
 export * from './board-catalog.js';

@@ -1,4 +1,4 @@
-import { prepared } from './prepared-statements.js';
+import { prepared } from './postgres-statements.js';
 
 /**
  * What a batch touches, in one round trip: entries by key, submissions by id, boards by uid, players whose scopes

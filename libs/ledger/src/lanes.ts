@@ -1,4 +1,4 @@
-import { prepared } from './prepared-statements.js';
+import { prepared } from './postgres-statements.js';
 import { randomBytes } from 'node:crypto';
 import { laneOf, type LadderEvent } from '@laddercast/domain';
 import type { SqlRunner } from './postgres-database.js';

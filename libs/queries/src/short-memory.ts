@@ -4,21 +4,30 @@ import { monotonicMs } from '@laddercast/platform';
 const REMEMBERED_MS = 1000;
 const REMEMBERED_ROWS_MAX = 50_000;
 
-/** Rows looked up a moment ago. Oldest go first at the limit. */
+interface Remembered<Row> {
+  row: Row | null;
+  untilMs: number;
+}
+
+/**
+ * Rows looked up a moment ago. At the limit the older half goes at once: to take the oldest out of a map one by one means
+ * to walk each time over all that were taken before.
+ */
 export class ShortMemory<Row> {
-  private readonly rows = new Map<string, { row: Row | null; untilMs: number }>();
+  private newer = new Map<string, Remembered<Row>>();
+  private older = new Map<string, Remembered<Row>>();
   /** Grows with each forgetting: what was asked for before it may be what is to be forgotten. */
   private epoch = 0;
 
   /** undefined: to be looked up; null: there is none. */
   get(key: string): Row | null | undefined {
-    const known = this.rows.get(key);
+    const known = this.known(key);
     return known && known.untilMs > monotonicMs() ? known.row : undefined;
   }
 
   /** What was known, however old: for when the source is away. */
   stale(key: string): Row | null {
-    return this.rows.get(key)?.row ?? null;
+    return this.known(key)?.row ?? null;
   }
 
   /** To be called before rows are asked for; the function it returns takes the answer. */
@@ -30,15 +39,23 @@ export class ShortMemory<Row> {
   /** The rows of these keys, or of all, are looked up again. */
   forget(keys: readonly string[] | null): void {
     this.epoch += 1;
-    for (const key of keys ?? this.rows.keys()) {
-      const known = this.rows.get(key);
-      if (known) known.untilMs = 0;
+    for (const rows of [this.newer, this.older]) {
+      for (const key of keys ?? rows.keys()) {
+        const known = rows.get(key);
+        if (known) known.untilMs = 0;
+      }
     }
   }
 
+  private known(key: string): Remembered<Row> | undefined {
+    return this.newer.get(key) ?? this.older.get(key);
+  }
+
   private set(key: string, row: Row | null, untilMs: number): void {
-    this.rows.delete(key);
-    if (this.rows.size >= REMEMBERED_ROWS_MAX) this.rows.delete(this.rows.keys().next().value!);
-    this.rows.set(key, { row, untilMs });
+    if (this.newer.size >= REMEMBERED_ROWS_MAX / 2) {
+      this.older = this.newer;
+      this.newer = new Map();
+    }
+    this.newer.set(key, { row, untilMs });
   }
 }

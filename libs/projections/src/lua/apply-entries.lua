@@ -72,7 +72,9 @@ local expiry_of_shard = redis.call('PEXPIRETIME', KEYS[2])
 -- What is brought back and known already may be all that the log brought of many changes that were lost.
 if changed > 0 or ARGV[3] == '1' then count_changes(KEYS[2], ARGV[2], ARGV[3], changed) end
 local kept = {}
-for at, key in ipairs(KEYS) do
-  if at <= 3 or at > 12 then kept[#kept + 1] = key end
+if ARGV[1] ~= '' then
+  for at, key in ipairs(KEYS) do
+    if at <= 3 or at > 12 then kept[#kept + 1] = key end
+  end
 end
 return { newer, keep_keys(kept, expiry_of_shard, ARGV[1]) }

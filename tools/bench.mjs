@@ -45,7 +45,11 @@ function fail(error) {
 const machine = machineOf(projectRoot);
 let started = 0;
 
-function startClean({ log, apps }, settings) {
+const withoutLimits = Object.fromEntries(
+  ['KEY', 'PLAYER', 'ADDRESS'].map((party) => [`RATE_LIMIT_${party}_PER_SECOND`, '0']),
+);
+
+function startClean({ log, apps, limits }, settings) {
   started += 1;
   return startInstallation({
     root: projectRoot,
@@ -54,7 +58,7 @@ function startClean({ log, apps }, settings) {
     log,
     apps,
     command,
-    settings,
+    settings: { ...(limits === 'off' && withoutLimits), ...settings },
     onDeath: fail,
     onRunning: (processes) => (running = processes),
   });
@@ -63,7 +67,7 @@ function startClean({ log, apps }, settings) {
 /** One part on one log, from a clean state to a clean state. */
 async function runPart(part, name, log, options) {
   const kept = {};
-  let clean = await startClean({ log, apps: options.apps });
+  let clean = await startClean({ log, ...options });
   const contextOf = () => ({
     ...clean,
     step,
@@ -72,7 +76,7 @@ async function runPart(part, name, log, options) {
     keep: (figures) => Object.assign(kept, figures),
     renew: async (settings) => {
       await clean.end();
-      clean = await startClean({ log, apps: options.apps }, settings);
+      clean = await startClean({ log, ...options }, settings);
       return contextOf();
     },
   });

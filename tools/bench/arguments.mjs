@@ -27,6 +27,12 @@ export const commonOptions = {
     default: 'apart',
     parse: oneOf(['one', 'apart']),
   },
+  limits: {
+    type: 'string',
+    help: 'off: without rate limits, to see what they cost (on)',
+    default: 'on',
+    parse: oneOf(['on', 'off']),
+  },
   rounds: { type: 'string', help: 'how often each figure is measured (3)', default: '3', parse: count },
   json: { type: 'string', help: 'keeps the figures in this file, too', parse: (path) => resolve(path) },
 };

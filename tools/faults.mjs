@@ -5,6 +5,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { machineOf } from './bench/machine.mjs';
 import { projectRoot } from './build.mjs';
 import { parseRows, tableOf } from './faults/table.mjs';
 
@@ -13,7 +14,14 @@ const pageOf = (table) => `# What was tried, and what was lost
 Written by \`npm run test:faults -- --write\`: every scenario of \`test/faults\` in its long version, on real processes and
 services. Which promise each row proves: [operations.md](operations.md#faults-that-are-tested).
 
+${machineText()}
+
 ${table}`;
+
+function machineText() {
+  const { machine, node, commit } = machineOf(projectRoot);
+  return `${machine}, Node ${node}, commit ${commit}.`;
+}
 
 const given = process.argv.slice(2);
 const writes = given.includes('--write');

@@ -1,7 +1,7 @@
 const COLUMNS = [
   ['fault', (row) => row.fault],
   ['log', (row) => row.log],
-  ['tried', (row) => row.tried],
+  ['tried', (row) => counted(row.tried)],
   ['submissions answered', (row) => row.answered],
   ['lost', (row) => row.lost],
   ['doubled', (row) => row.doubled],
@@ -28,6 +28,13 @@ export function tableOf(rows) {
   const line = (texts) => `| ${texts.map((text, column) => text.padEnd(widths[column])).join(' | ')} |\n`;
   const [head, ...body] = cells;
   return line(head) + line(widths.map((width) => '-'.repeat(width))) + body.map(line).join('');
+}
+
+/** What was tried again is told once, with how often. */
+function counted(tried) {
+  const times = new Map();
+  for (const one of tried.split(', ')) times.set(one, (times.get(one) ?? 0) + 1);
+  return [...times].map(([one, count]) => (count === 1 ? one : `${count} × ${one}`)).join(', ');
 }
 
 const order = ({ fault, log }) => `${fault} ${log}`;

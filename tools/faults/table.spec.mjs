@@ -17,4 +17,9 @@ describe('the table of the fault tests', () => {
     expect(table[3]).toMatch(/^\| 4 b /);
     expect(table[3]).toMatch(/\| 1\.[23] +\|$/);
   });
+
+  it('tells once what was tried several times', () => {
+    const table = tableOf([{ ...row, tried: 'killed, paused, killed', spectators: 8, wholeAfterSeconds: 1 }]);
+    expect(table).toContain('| 2 × killed, paused |');
+  });
 });

@@ -25,14 +25,8 @@ import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { parseKey, parseRotation } from './http/api-key-bodies.js';
 import { CurrentIdentity } from './http/identity.guard.js';
-import {
-  BoardIdPipe,
-  BoundariesParameters,
-  CloseWindowParameters,
-  NoParametersGuard,
-  PageParameters,
-  QueryPipe,
-} from './http/parameters.js';
+import { BoardIdPipe, BoundariesParameters, CloseWindowParameters, PageParameters } from './http/parameters.js';
+import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
 const KEYS_PAGE_DEFAULT = 50;

@@ -18,7 +18,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { matchesTag } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
-import { BoardIdPipe, NoParametersGuard, PageParameters, playerOf, QueryPipe } from './http/parameters.js';
+import { BoardIdPipe, PageParameters, playerOf } from './http/parameters.js';
+import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
 const BOARDS_PAGE_DEFAULT = 50;

@@ -7,7 +7,8 @@ import { circleOf } from './circles.controller.js';
 import { ConditionalGet } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
-import { BoardIdPipe, CircleParameters, playerOf, QueryPipe } from './http/parameters.js';
+import { BoardIdPipe, CircleParameters, playerOf } from './http/parameters.js';
+import { QueryPipe } from './http/query-pipe.js';
 
 const ENTRIES_DEFAULT = 50;
 

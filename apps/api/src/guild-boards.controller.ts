@@ -7,7 +7,8 @@ import { ConditionalGet } from './http/conditional-get.js';
 import { entriesQueryOf } from './http/entries-query.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
-import { BoardIdPipe, EntriesParameters, QueryPipe } from './http/parameters.js';
+import { BoardIdPipe, EntriesParameters } from './http/parameters.js';
+import { QueryPipe } from './http/query-pipe.js';
 
 /** Query parameters of the list of guilds: it has no scopes. */
 export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as const) {}

@@ -19,7 +19,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
-import { NoParametersGuard, PageParameters, playerOf, QueryPipe } from './http/parameters.js';
+import { PageParameters, playerOf } from './http/parameters.js';
+import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
 const MEMBERS_PAGE_DEFAULT = 50;

@@ -7,7 +7,8 @@ import { ConditionalGet } from './http/conditional-get.js';
 import { historyRangeOf, HistoryParameters } from './http/history-parameters.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
-import { BoardIdPipe, playerOf, QueryPipe } from './http/parameters.js';
+import { BoardIdPipe, playerOf } from './http/parameters.js';
+import { QueryPipe } from './http/query-pipe.js';
 
 /** A player over time. */
 @Controller('v1/boards/:board/players/:player/history')

@@ -6,7 +6,8 @@ import { Controller, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/commo
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { CurrentIdentity } from './http/identity.guard.js';
-import { BoardIdPipe, NoParametersGuard } from './http/parameters.js';
+import { BoardIdPipe } from './http/parameters.js';
+import { NoParametersGuard } from './http/query-pipe.js';
 import { TakesNothing } from './http/takes-nothing.js';
 
 /** One generation of a board's lists, as operators see it. */

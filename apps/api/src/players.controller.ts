@@ -12,7 +12,8 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
-import { NoParametersGuard, playerOf } from './http/parameters.js';
+import { playerOf } from './http/parameters.js';
+import { NoParametersGuard } from './http/query-pipe.js';
 
 /** A player as others see it lacks `listed`. */
 type PlayerBody = Omit<StoredPlayer, 'listed'> & { listed?: boolean };

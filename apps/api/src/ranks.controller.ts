@@ -28,9 +28,9 @@ import {
   PlayerParameters,
   playerOf,
   LOOKUPS_MAX,
-  QueryPipe,
   ScoreParameters,
 } from './http/parameters.js';
+import { QueryPipe } from './http/query-pipe.js';
 
 const AROUND_DEFAULT = 5;
 

@@ -14,7 +14,8 @@ import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestj
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { CurrentIdentity } from './http/identity.guard.js';
-import { BoardIdPipe, DeadLettersParameters, NoParametersGuard, QueryPipe } from './http/parameters.js';
+import { BoardIdPipe, DeadLettersParameters } from './http/parameters.js';
+import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
 import { TakesNothing } from './http/takes-nothing.js';
 import {
   bodyOfLetter,

@@ -17,7 +17,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { FailureLog } from './http/failure-log.js';
 import { CurrentIdentity } from './http/identity.guard.js';
-import { BoardIdPipe, NoParametersGuard, waitSecondsOf } from './http/parameters.js';
+import { BoardIdPipe, waitSecondsOf } from './http/parameters.js';
+import { NoParametersGuard } from './http/query-pipe.js';
 
 @Controller('v1')
 export class ScoresController {

@@ -6,7 +6,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
-import { BOARDS_DEFAULT, playerOf, QueryPipe, StandingsParameters } from './http/parameters.js';
+import { BOARDS_DEFAULT, playerOf, StandingsParameters } from './http/parameters.js';
+import { QueryPipe } from './http/query-pipe.js';
 
 /** A player over all boards. */
 @Controller('v1/players/:player/standings')

@@ -8,7 +8,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConditionalGet } from './http/conditional-get.js';
 import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
-import { BoardIdPipe, ExportParameters, QueryPipe, WindowsParameters } from './http/parameters.js';
+import { BoardIdPipe, ExportParameters, WindowsParameters } from './http/parameters.js';
+import { QueryPipe } from './http/query-pipe.js';
 
 const WINDOWS_DEFAULT = 50;
 

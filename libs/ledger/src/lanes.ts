@@ -1,7 +1,7 @@
-import { prepared } from './postgres-statements.js';
 import { randomBytes } from 'node:crypto';
 import { laneOf, type LadderEvent } from '@laddercast/domain';
 import type { SqlRunner } from './postgres-database.js';
+import { prepared } from './postgres-statements.js';
 
 /** The first key of every lane's advisory lock; the second is the lane. */
 const LANE_LOCK_SPACE = 7_162;

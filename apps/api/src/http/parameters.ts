@@ -1,6 +1,5 @@
-import { faultsOf, faultsUnseen, type Identity } from '@laddercast/commands';
+import type { Identity } from '@laddercast/commands';
 import {
-  BoundedCache,
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
   CLEAN_TEXT_PATTERN,
@@ -20,15 +19,8 @@ import {
   type ExportFormat,
   type ListedWindowState,
 } from '@laddercast/queries';
-import {
-  applyDecorators,
-  Injectable,
-  type ArgumentMetadata,
-  type CanActivate,
-  type ExecutionContext,
-  type PipeTransform,
-} from '@nestjs/common';
-import { plainToInstance, Transform } from 'class-transformer';
+import { applyDecorators, type PipeTransform } from '@nestjs/common';
+import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -43,7 +35,6 @@ import {
   MaxLength,
   Min,
   ValidateBy,
-  validateSync,
 } from 'class-validator';
 
 const Integer = (): PropertyDecorator =>
@@ -53,11 +44,10 @@ const Integer = (): PropertyDecorator =>
 
 /** A JSON number in a query string. */
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const decimalOf = (value: unknown): unknown =>
+/** The number that a parameter says; what is none stays as it is. */
+export const decimalOf = (value: unknown): unknown =>
   typeof value === 'string' && JSON_NUMBER.test(value) ? Number(value) : value;
 const Decimal = (): PropertyDecorator => Transform(({ value }: { value: unknown }) => decimalOf(value));
-
-const COLUMN_PREFIX = 'columns.';
 
 /** Extra columns, each by a parameter of its own: `columns.moves=31`. */
 const ColumnValues = (): PropertyDecorator =>
@@ -69,16 +59,6 @@ const ColumnValues = (): PropertyDecorator =>
       defaultMessage: () => 'columns must be numbers, one parameter each, such as columns.moves=31',
     },
   });
-
-/** Puts the columns aside: class-transformer fails at one that is called like something that every object has. */
-function splitColumns(value: Record<string, unknown>): { others: object; columns: object | null } {
-  const isColumn = ([name]: [string, unknown]): boolean => name.startsWith(COLUMN_PREFIX);
-  const columns = Object.entries(value).filter(isColumn);
-  if (columns.length === 0 || 'columns' in value) return { others: { ...value }, columns: null };
-  const numbers = columns.map(([name, text]) => [name.slice(COLUMN_PREFIX.length), decimalOf(text)]);
-  const others = Object.entries(value).filter((entry) => !isColumn(entry));
-  return { others: Object.fromEntries(others), columns: Object.fromEntries(numbers) as object };
-}
 
 /** JSON numbers, separated by commas. */
 const NumberList = (): PropertyDecorator =>
@@ -370,56 +350,6 @@ export class WindowsParameters extends PageParameters {
   @IsOptional()
   @IsIn(LISTED_WINDOW_STATES)
   state?: ListedWindowState;
-}
-
-const unknownParameters = (names: string[]): LadderError =>
-  validationFailed(names.map((name) => ({ pointer: `?${name}`, message: 'is not a known parameter' })));
-
-/** For routes that take no query parameters: any is refused. */
-@Injectable()
-export class NoParametersGuard implements CanActivate {
-  canActivate(context: ExecutionContext): boolean {
-    const names = Object.keys(context.switchToHttp().getRequest<{ query: object }>().query);
-    if (names.length > 0) throw unknownParameters(names);
-    return true;
-  }
-}
-
-/** So many query strings are remembered, none of them longer than this: clients ask for the same all the time. */
-const QUERIES_KNOWN_MAX = 1000;
-const KNOWN_QUERY_LENGTH_MAX = 200;
-
-/** Parses a query string into its class; unknown parameters are refused. What it gives is shared, and stays as it is. */
-@Injectable()
-export class QueryPipe implements PipeTransform {
-  private readonly known = new BoundedCache<string, object>(QUERIES_KNOWN_MAX);
-
-  transform(value: Record<string, unknown>, { metatype }: ArgumentMetadata): unknown {
-    const Parameters = metatype as new () => object;
-    const query = `${Parameters.name}${JSON.stringify(value)}`;
-    if (query.length > KNOWN_QUERY_LENGTH_MAX) return parametersOf(Parameters, value);
-    return this.known.get(query, () => Object.freeze(parametersOf(Parameters, value)));
-  }
-}
-
-function parametersOf(Parameters: new () => object, value: Record<string, unknown>): object {
-  const unseen = faultsUnseen(value).map(({ pointer }) => pointer.slice(1));
-  if (unseen.length > 0) throw unknownParameters(unseen);
-  const { others, columns } =
-    Parameters === ScoreParameters ? splitColumns(value) : { others: { ...value }, columns: null };
-  const parameters = plainToInstance(Parameters, others);
-  if (columns !== null) Object.assign(parameters, { columns });
-  const errors = validateSync(parameters, { whitelist: true, forbidNonWhitelisted: true });
-  const faults = errors
-    .flatMap((error) => faultsOf(error, ''))
-    .map((fault) => ({ ...fault, pointer: `?${fault.pointer.slice(1)}` }));
-  if (faults.length > 0)
-    throw validationFailed(
-      faults.map((fault) =>
-        fault.message === 'is not a known field' ? { ...fault, message: 'is not a known parameter' } : fault,
-      ),
-    );
-  return parameters;
 }
 
 /** The `{board}` of a path. */

@@ -3,7 +3,7 @@ import { validationFailed } from '@laddercast/domain';
 import { applyDecorators, Injectable, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
-import { NoParametersGuard } from './parameters.js';
+import { NoParametersGuard } from './query-pipe.js';
 
 /** For routes that take no body: none, an empty one and `{}` pass, any other is refused. */
 @Injectable()

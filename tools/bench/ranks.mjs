@@ -1,4 +1,4 @@
-import { count, someOf } from './arguments.mjs';
+import { count, oneOf, someOf } from './arguments.mjs';
 import { builtCode, connectRedis } from './built-code.mjs';
 import { once, runLoad } from './load.mjs';
 import { machineOf } from './machine.mjs';
@@ -45,16 +45,23 @@ export const options = {
     help: `only some of ${Object.keys(layouts).join(',')}`,
     parse: someOf(Object.keys(layouts)),
   },
+  'redis-file': {
+    type: 'string',
+    help: 'on, or off where memory does not hold the ranks twice: Redis copies itself to rewrite its file (on)',
+    default: 'on',
+    parse: oneOf(['on', 'off']),
+  },
 };
 
 export async function run({ service, installation, step, database, options: asked, keep }) {
-  const { entries, reads, layouts: wanted = Object.keys(layouts) } = asked;
+  const { entries, reads, layouts: wanted = Object.keys(layouts), 'redis-file': redisFile } = asked;
   const code = await builtCode(installation.root);
   const { pool } = database;
   const known = await makeBoards(service, wanted, step);
   await installation.stop();
   const board = await data.findBoard(pool, 'bench');
   const redis = await connectRedis(code, pool, installation.redisUrl, commandTimeoutMs);
+  if (redisFile === 'off') await redis.command('CONFIG', 'SET', 'appendonly', 'no');
   const found = { entries, layouts: {}, styles: {} };
   let filled = null;
   const context = { code, redis, board, service, installation, pool, step, entries, reads };

@@ -65,12 +65,11 @@ export async function untilProjected(database) {
  *   process, and the part of the machine's CPU that others took who have nothing to do with the benchmark
  */
 export function cpuMeter(service) {
-  const names = Object.keys(service.pids());
   const read = () => ({
     at: performance.now(),
     machine: machineCpuSeconds(),
     ours: cpuSecondsOf(process.pid),
-    of: Object.fromEntries(names.map((name) => [name, service.cpuSeconds(name)])),
+    of: Object.fromEntries(Object.keys(service.pids()).map((name) => [name, service.cpuSeconds(name)])),
   });
   const before = read();
   return (count) => {
@@ -78,7 +77,10 @@ export function cpuMeter(service) {
     const seconds = (after.at - before.at) / 1000;
     const foreign = after.machine - before.machine - (after.ours - before.ours);
     return {
-      cpu: Object.fromEntries(names.map((name) => [name, ((after.of[name] - before.of[name]) * 1e6) / count])),
+      // What was started meanwhile counts from its start.
+      cpu: Object.fromEntries(
+        Object.entries(after.of).map(([name, used]) => [name, ((used - (before.of[name] ?? 0)) * 1e6) / count]),
+      ),
       others: Math.max(0, foreign / (seconds * availableParallelism())),
     };
   };

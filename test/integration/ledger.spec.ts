@@ -72,6 +72,17 @@ describe('the ledger', () => {
     }
   });
 
+  it('says of a run that lost its id to another lane, in a commit that was refused, that it is a repetition', async () => {
+    const board = await makeBoard();
+    const { bodySha256 } = submissionOf(board, 'p0', 1);
+    const receipts = await Promise.all(
+      ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'].map((player, i) =>
+        [a, b][i % 2]!.ledger.write(submissionOf(board, player, 1, { submissionId: 'one body', bodySha256 })),
+      ),
+    );
+    expect(receipts.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  });
+
   it('refuses one overflowing sum among hundreds of good rows and counts the others', async () => {
     const board = await makeBoard();
     await a.ledger.write(submissionOf(board, 'big', 1.7e308));

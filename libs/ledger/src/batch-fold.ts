@@ -40,12 +40,12 @@ export const submissionKeyOf = (write: SubmitWrite): string =>
 
 /** What is stored of everything that a batch touches. */
 export interface StoredBatch {
-  /** By {@link entryKeyOf}. */
-  entries: Map<string, EntryRow>;
+  /** By {@link entryKeyOf}; null: there is none. */
+  entries: ReadonlyMap<string, EntryRow | null>;
   /** By {@link submissionKeyOf}. */
   remembered: Map<string, RememberedSubmission>;
-  /** By {@link hourKeyOf}. */
-  hours: Map<string, RollingHourRow>;
+  /** By {@link hourKeyOf}; null: nothing counts there yet. */
+  hours: ReadonlyMap<string, RollingHourRow | null>;
   /** The numbers of the scopes that rank a player on a board, by {@link scopesKeyOf}; absent: that of everybody alone. */
   scopes: Map<string, number[]>;
   /** Of boards that limit them. */
@@ -165,9 +165,9 @@ export class BatchFold {
     return row && !row.removed ? row.state : null;
   }
 
-  private row(window: StoredWindow, playerId: string): EntryRow | undefined {
+  private row(window: StoredWindow, playerId: string): EntryRow | null {
     const key = entryKeyOf(window.uid, playerId);
-    return this.changedEntries.get(key) ?? this.stored.entries.get(key);
+    return this.changedEntries.get(key) ?? this.stored.entries.get(key) ?? null;
   }
 
   private store(
@@ -182,7 +182,7 @@ export class BatchFold {
       const known = this.row(window, playerId);
       const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
       // An ended window keeps the scopes that its entries had; a tombstone goes to where the entry was.
-      const keepsScopes = known !== undefined && (after === null || (hasEnded && !known.removed));
+      const keepsScopes = known !== null && (after === null || (hasEnded && !known.removed));
       const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
       const { left, everLeft } = leftScopesOf(known, scopes);
       const state = after ?? { ...before!, version: position };
@@ -228,7 +228,7 @@ export class BatchFold {
     const place = { windowUid: window.uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
     const key = hourKeyOf(place);
     const isCleared = this.clearedHours.has(entryKeyOf(window.uid, write.playerId));
-    const before = this.changedHours.get(key) ?? (isCleared ? undefined : this.stored.hours.get(key));
+    const before = this.changedHours.get(key) ?? (isCleared ? null : this.stored.hours.get(key));
     const state = addToHour(write.board.definition, before?.state ?? null, run, position);
     this.changedHours.set(key, { ...place, state });
   }

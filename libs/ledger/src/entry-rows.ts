@@ -18,10 +18,10 @@ const LEFT_SCOPES_MAX = 256;
 
 /** The scopes that an entry leaves when it is ranked in `scopes`, and all that it ever left. */
 export function leftScopesOf(
-  before: Pick<EntryRow, 'scopes' | 'leftScopes'> | undefined,
+  before: Pick<EntryRow, 'scopes' | 'leftScopes'> | null,
   scopes: readonly number[],
 ): { left: number[]; everLeft: number[] } {
-  if (before === undefined) return { left: [], everLeft: [] };
+  if (before === null) return { left: [], everLeft: [] };
   const left = before.scopes.filter((scope) => !scopes.includes(scope));
   const everLeft = [...before.leftScopes.filter((scope) => !scopes.includes(scope) && !left.includes(scope)), ...left];
   return { left, everLeft: everLeft.slice(-LEFT_SCOPES_MAX) };

@@ -1,4 +1,4 @@
-import { HOUR_MS, scopeNamesOf, type EntryState, type ScopeValues } from '@laddercast/domain';
+import { hasCircles, HOUR_MS, scopeNamesOf, type EntryState, type ScopeValues } from '@laddercast/domain';
 import {
   entryKeyOf,
   ownerOf,
@@ -9,16 +9,25 @@ import {
 } from './batch-fold.js';
 import type { EntryRow } from './entry-rows.js';
 import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
-import { READ_ATTEMPTS, READ_LANE_BATCH } from './lane-sql.js';
+import { READ_ATTEMPTS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from './lane-sql.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from './postgres-database.js';
-import { hourKeyOf, type RollingHourRow } from './rolling-hours.js';
+import { hourKeyOf, type RollingHourKey, type RollingHourRow } from './rolling-hours.js';
 import type { ScopeCatalog } from './scope-catalog.js';
 import type { PlacedWrite } from './write-placement.js';
 import type { SubmitWrite } from './writes.js';
 
+/** Where a write goes, as far as reading is concerned. */
+export type ReadPlace = Pick<PlacedWrite, 'write' | 'windows' | 'atMs'>;
+
+interface EntryKey {
+  boardUid: number;
+  windowUid: number;
+  playerId: string;
+}
+
 interface ReadRow {
-  what: 'entry' | 'submission' | 'board' | 'player' | 'hour';
+  what: 'lane' | 'entry' | 'submission' | 'board' | 'player' | 'hour';
   n: number;
   version: number | null;
   gone: boolean | null;
@@ -33,89 +42,137 @@ interface ReadRow {
 }
 
 /**
- * Reads what a batch touches, under its lane's lock.
- * @param withScopes the writes on boards that rank more than everybody together
+ * What is stored of everything that a batch touches, read under its lane's lock: {@link begin} reads by where the writes are
+ * expected to go, before the ledger's time is known, and {@link complete} what they need beyond that.
  */
-export async function readStoredBatch(
-  transaction: SqlRunner,
-  scopeCatalog: ScopeCatalog,
-  {
-    batch,
-    placed,
-    withScopes,
-  }: { batch: readonly PendingWrite[]; placed: readonly PlacedWrite[]; withScopes: readonly PlacedWrite[] },
-): Promise<{ stored: StoredBatch; revisions: Map<number, number> }> {
-  const entryKeys = keysOfEntries(placed);
-  const hourKeys = keysOfHours(placed);
-  const submits = submitsToRemember(batch);
-  const players = [...new Set(withScopes.map(({ write }) => write.playerId))];
-  const rows = await transaction.query<ReadRow>(READ_LANE_BATCH, [
-    entryKeys.map((key) => key.windowUid),
-    entryKeys.map((key) => key.playerId),
-    submits.map((write) => write.board.uid),
-    submits.map(ownerOf),
-    submits.map((write) => write.submissionId),
-    [...new Set(batch.map(({ write }) => write.board.uid))],
-    players,
-    hourKeys.map((key) => key.windowUid),
-    hourKeys.map((key) => key.playerId),
-    hourKeys.map((key) => key.hour),
-  ]);
-  const entries = new Map<string, EntryRow>();
-  const remembered = new Map<string, RememberedSubmission>();
-  const revisions = new Map<number, number>();
-  const values = new Map<string, ScopeValues>();
-  const hours = new Map<string, RollingHourRow>();
-  for (const row of rows) {
-    if (row.what === 'board') {
-      if (!row.gone) revisions.set(row.n, row.version!);
-    } else if (row.what === 'entry') {
-      const key = entryKeys[row.n - 1]!;
-      const scopes = { scopes: row.scopes!, leftScopes: row.left_scopes! };
-      entries.set(entryKeyOf(key.windowUid, key.playerId), {
-        ...key,
-        state: stateOf(row),
-        removed: row.gone!,
-        ...scopes,
-      });
-    } else if (row.what === 'submission') {
-      remembered.set(submissionKeyOf(submits[row.n - 1]!), {
-        bodySha256: row.body_sha256!,
-        answer: JSON.parse(row.text!) as RememberedSubmission['answer'],
-      });
-    } else if (row.what === 'player') values.set(players[row.n - 1]!, row.values!);
-    else {
-      const key = hourKeys[row.n - 1]!;
-      hours.set(hourKeyOf(key), { ...key, state: { ...stateOf(row), version: 0 } });
+export class LaneReading {
+  /** The ledger's time, Unix ms, and a new log position for each write. */
+  nowMs = 0;
+  positions: number[] = [];
+  /** By uid, of the boards that there are. */
+  readonly revisions = new Map<number, number>();
+  private readonly entries = new Map<string, EntryRow | null>();
+  private readonly hours = new Map<string, RollingHourRow | null>();
+  private readonly remembered = new Map<string, RememberedSubmission>();
+  private readonly values = new Map<string, ScopeValues>();
+
+  constructor(
+    private readonly transaction: SqlRunner,
+    private readonly batch: readonly PendingWrite[],
+  ) {}
+
+  async begin(expected: readonly ReadPlace[]): Promise<void> {
+    const ofCircles = this.batch.filter(({ write }) => hasCircles(write.board.definition.scopes));
+    await this.read({
+      count: this.batch.length,
+      places: expected,
+      submits: submitsToRemember(this.batch),
+      boards: [...new Set(this.batch.map(({ write }) => write.board.uid))],
+      players: [...new Set(ofCircles.map(({ write }) => write.playerId))],
+    });
+  }
+
+  /** @param placed where the writes go by the ledger's time */
+  async complete(placed: readonly PlacedWrite[], scopeCatalog: ScopeCatalog): Promise<StoredBatch> {
+    if (this.entryKeysOf(placed).length > 0 || this.hourKeysOf(placed).length > 0) {
+      await this.read({ count: 0, places: placed, submits: [], boards: [], players: [] });
+    }
+    const withScopes = placed.filter(({ write }) => hasCircles(write.board.definition.scopes));
+    return {
+      entries: this.entries,
+      hours: this.hours,
+      remembered: this.remembered,
+      scopes: await scopesOf(withScopes, this.values, scopeCatalog),
+      attempts: await readAttempts(this.transaction, placed),
+    };
+  }
+
+  private async read(asked: {
+    count: number;
+    places: readonly ReadPlace[];
+    submits: readonly SubmitWrite[];
+    boards: readonly number[];
+    players: readonly string[];
+  }): Promise<void> {
+    const { count, places, submits, boards, players } = asked;
+    const entryKeys = this.entryKeysOf(places);
+    const hourKeys = this.hourKeysOf(places);
+    const parameters = [
+      count,
+      entryKeys.map((key) => key.windowUid),
+      entryKeys.map((key) => key.playerId),
+      submits.map((write) => write.board.uid),
+      submits.map(ownerOf),
+      submits.map((write) => write.submissionId),
+      boards,
+    ];
+    const rows =
+      players.length === 0 && hourKeys.length === 0
+        ? await this.transaction.query<ReadRow>(READ_LANE_BATCH, parameters)
+        : await this.transaction.query<ReadRow>(READ_WIDE_LANE_BATCH, [
+            ...parameters,
+            players,
+            hourKeys.map((key) => key.windowUid),
+            hourKeys.map((key) => key.playerId),
+            hourKeys.map((key) => key.hour),
+          ]);
+    for (const key of entryKeys) this.entries.set(entryKeyOf(key.windowUid, key.playerId), null);
+    for (const key of hourKeys) this.hours.set(hourKeyOf(key), null);
+    for (const row of rows) {
+      if (row.what === 'entry') this.addEntry(entryKeys[row.n - 1]!, row);
+      else if (row.what === 'submission') {
+        const answer = JSON.parse(row.text!) as RememberedSubmission['answer'];
+        this.remembered.set(submissionKeyOf(submits[row.n - 1]!), { bodySha256: row.body_sha256!, answer });
+      } else if (row.what === 'board') {
+        if (!row.gone) this.revisions.set(row.n, row.version!);
+      } else if (row.what === 'player') this.values.set(players[row.n - 1]!, row.values!);
+      else if (row.what === 'hour') {
+        const key = hourKeys[row.n - 1]!;
+        this.hours.set(hourKeyOf(key), { ...key, state: { ...stateOf(row), version: 0 } });
+      } else if (count > 0) {
+        this.nowMs = row.version!;
+        this.positions = row.columns!;
+      }
     }
   }
-  const scopes = await scopesOf(withScopes, values, scopeCatalog);
-  const attempts = await readAttempts(transaction, placed);
-  return { stored: { entries, remembered, hours, scopes, attempts }, revisions };
-}
 
-function keysOfEntries(placed: readonly PlacedWrite[]): { boardUid: number; windowUid: number; playerId: string }[] {
-  const keys = new Map<string, { boardUid: number; windowUid: number; playerId: string }>();
-  for (const { write, windows } of placed) {
-    const { board, playerId } = write;
-    for (const { uid } of windows)
-      keys.set(entryKeyOf(uid, playerId), { boardUid: board.uid, windowUid: uid, playerId });
+  private addEntry(key: EntryKey, row: ReadRow): void {
+    this.entries.set(entryKeyOf(key.windowUid, key.playerId), {
+      ...key,
+      state: stateOf(row),
+      removed: row.gone!,
+      scopes: row.scopes!,
+      leftScopes: row.left_scopes!,
+    });
   }
-  return [...keys.values()];
-}
 
-function keysOfHours(placed: readonly PlacedWrite[]): { windowUid: number; playerId: string; hour: number }[] {
-  const keys = new Map<string, { windowUid: number; playerId: string; hour: number }>();
-  for (const { write, windows, atMs } of placed) {
-    for (const { uid, kind } of windows) {
-      if (kind !== 'rolling') continue;
-      const key = { windowUid: uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
-      keys.set(hourKeyOf(key), key);
+  /** Those that were not read yet. */
+  private entryKeysOf(places: readonly ReadPlace[]): EntryKey[] {
+    const keys = new Map<string, EntryKey>();
+    for (const { write, windows } of places) {
+      const { board, playerId } = write;
+      for (const { uid } of windows) {
+        const key = entryKeyOf(uid, playerId);
+        if (!this.entries.has(key)) keys.set(key, { boardUid: board.uid, windowUid: uid, playerId });
+      }
     }
+    return [...keys.values()];
   }
-  return [...keys.values()];
-}
 
+  /** Those that were not read yet. */
+  private hourKeysOf(places: readonly ReadPlace[]): RollingHourKey[] {
+    const keys = new Map<string, RollingHourKey>();
+    for (const { write, windows, atMs } of places) {
+      for (const { uid, kind } of windows) {
+        if (kind !== 'rolling') continue;
+        const place = { windowUid: uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
+        const key = hourKeyOf(place);
+        if (!this.hours.has(key)) keys.set(key, place);
+      }
+    }
+    return [...keys.values()];
+  }
+}
 /** Asked for only where a board limits them. */
 async function readAttempts(transaction: SqlRunner, placed: readonly PlacedWrite[]): Promise<AttemptCounts> {
   const keys = attemptKeysOf(placed);

@@ -1,39 +1,56 @@
 import { prepared } from './postgres-statements.js';
 
+const CLOCK_AND_POSITIONS = `
+  SELECT 'lane' AS what, 0 AS n, (extract(epoch FROM ladder_now()) * 1000)::bigint AS version, NULL::boolean AS gone,
+    NULL::float8 AS score, ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[] AS columns,
+    NULL::bigint AS achieved_at_ms, NULL::text AS text, NULL::bytea AS body_sha256, NULL::int[] AS scopes,
+    NULL::int[] AS left_scopes, NULL::jsonb AS values`;
+
+const ENTRIES = `
+  SELECT 'entry', k.n::int, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL, e.scopes,
+    e.left_scopes, NULL
+  FROM unnest($2::int[], $3::text[]) WITH ORDINALITY AS k (window_uid, player_id, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e`;
+
+const SUBMISSIONS = `
+  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, NULL, s.answer, s.body_sha256, NULL, NULL, NULL
+  FROM unnest($4::int[], $5::text[], $6::text[]) WITH ORDINALITY AS k (board_uid, owner, submission_id, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM submissions
+    WHERE board_uid = k.board_uid AND owner = k.owner AND submission_id = k.submission_id LIMIT 1) AS s`;
+
+const BOARDS = `
+  SELECT 'board', b.board_uid, b.revision, b.board_id IS NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM unnest($7::int[]) AS k (board_uid)
+  CROSS JOIN LATERAL (SELECT * FROM boards WHERE board_uid = k.board_uid LIMIT 1) AS b`;
+
+const PLAYERS = `
+  SELECT 'player', k.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id)
+  FROM unnest($8::text[]) WITH ORDINALITY AS k (player_id, n)
+  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = k.player_id LIMIT 1) AS p ON true
+  LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = k.player_id LIMIT 1) AS g ON true`;
+
+const HOURS = `
+  SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL
+  FROM unnest($9::int[], $10::text[], $11::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM rolling_hours
+    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour = k.hour LIMIT 1) AS h`;
+
+const allOf = (...parts: string[]): string => prepared(parts.join('\n  UNION ALL'));
+
 /**
- * What a batch touches, in one round trip: entries by key, submissions by id, boards by uid, players whose scopes
- * matter, and the hours of rolling windows.
+ * What a batch touches, in one round trip: the ledger's time and `$1` new log positions (as `version` and `columns`), to be
+ * read while the lane is held; entries by key, submissions by id, boards by uid.
  * LATERAL with LIMIT 1 keeps every look-up an index probe: joined plainly, the planner, which cannot know that the
  * arrays are short, scans whole tables.
  */
-export const READ_LANE_BATCH = prepared(`
-  SELECT 'entry' AS what, k.n::int AS n, e.version, e.removed AS gone, e.score, e.columns, e.achieved_at_ms,
-    e.metadata AS text, NULL::bytea AS body_sha256, e.scopes, e.left_scopes, NULL::jsonb AS values
-  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS k (window_uid, player_id, n)
-  CROSS JOIN LATERAL (
-    SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e
-  UNION ALL
-  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, NULL, s.answer, s.body_sha256, NULL, NULL, NULL
-  FROM unnest($3::int[], $4::text[], $5::text[]) WITH ORDINALITY AS k (board_uid, owner, submission_id, n)
-  CROSS JOIN LATERAL (
-    SELECT * FROM submissions
-    WHERE board_uid = k.board_uid AND owner = k.owner AND submission_id = k.submission_id LIMIT 1) AS s
-  UNION ALL
-  SELECT 'board', b.board_uid, b.revision, b.board_id IS NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM unnest($6::int[]) AS k (board_uid)
-  CROSS JOIN LATERAL (SELECT * FROM boards WHERE board_uid = k.board_uid LIMIT 1) AS b
-  UNION ALL
-  SELECT 'player', k.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id)
-  FROM unnest($7::text[]) WITH ORDINALITY AS k (player_id, n)
-  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = k.player_id LIMIT 1) AS p ON true
-  LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = k.player_id LIMIT 1) AS g ON true
-  UNION ALL
-  SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL
-  FROM unnest($8::int[], $9::text[], $10::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
-  CROSS JOIN LATERAL (
-    SELECT * FROM rolling_hours
-    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour = k.hour LIMIT 1) AS h`);
+export const READ_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS);
+
+/** The same with players whose scopes matter, and the hours of rolling windows: to begin a plan takes for each part of it. */
+export const READ_WIDE_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS, PLAYERS, HOURS);
 
 /** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */
 export const WRITE_LANE_BATCH = prepared(`

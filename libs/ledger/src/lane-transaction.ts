@@ -1,9 +1,9 @@
-import { hasCircles, LadderError } from '@laddercast/domain';
+import { LadderError } from '@laddercast/domain';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from './audit-log.js';
 import { BatchFold, ownerOf, submissionKeyOf } from './batch-fold.js';
 import { arrayLiteral } from './entry-rows.js';
-import { readStoredBatch } from './lane-reading.js';
+import { LaneReading } from './lane-reading.js';
 import {
   CLEAR_ROLLING_HOURS,
   RENEW_ENTRIES,
@@ -13,12 +13,13 @@ import {
   WRITE_ROLLING_HOURS,
 } from './lane-sql.js';
 import { entryParameters, frozenParameters } from './lane-parameters.js';
-import { DRAW_POSITIONS, openLaneSql } from './lanes.js';
+import { openLaneSql } from './lanes.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from './postgres-database.js';
+import { isServersAnswer } from './postgres-errors.js';
 import type { ScopeCatalog } from './scope-catalog.js';
 import type { WindowCatalog } from './window-catalog.js';
-import { placeWrite, type PlacedWrite } from './write-placement.js';
+import { expectedPlace, placeWrite, type PlacedWrite } from './write-placement.js';
 import { StaleBoardError, type WriteResult } from './writes.js';
 
 type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
@@ -29,10 +30,15 @@ export interface LaneCatalogs {
   scopes: ScopeCatalog;
 }
 
-/** One group commit of a lane: opens, reads what the batch touches, folds it, and stores the outcome. */
+/**
+ * One group commit of a lane: opens, reads what the batch touches, folds it, and stores the outcome. Two trips to PostgreSQL,
+ * since a lane waits for each of them: the lock and what is read under it, then what is stored and the commit.
+ */
 export class LaneTransaction {
   /** Whether the commit put events into the outbox. */
   wroteEvents = false;
+  /** The ledger's time in this transaction, Unix ms. */
+  nowMs = 0;
 
   constructor(
     private readonly lane: number,
@@ -40,16 +46,23 @@ export class LaneTransaction {
     private readonly batch: readonly PendingWrite[],
   ) {}
 
-  /** One result per write, in order; it resolves after the commit. */
-  async run(connection: SqlRunner): Promise<WriteResult[]> {
-    const { nowMs, positions } = await this.open(connection);
+  /**
+   * One result per write, in order; it resolves after the commit.
+   * @param connection sends what it is asked at once, in this order
+   * @param expectedNowMs the ledger's time, more or less, Unix ms; null: not known
+   */
+  async run(connection: SqlRunner, expectedNowMs: number | null): Promise<WriteResult[]> {
+    const reading = new LaneReading(connection, this.batch);
+    const expected =
+      expectedNowMs === null
+        ? []
+        : this.batch.map(({ write }) => expectedPlace(write, expectedNowMs, this.catalogs.windows));
+    await Promise.all([connection.query(openLaneSql(this.lane)), reading.begin(expected)]);
+    const { nowMs, positions, revisions } = reading;
+    this.nowMs = nowMs;
     const placements = await this.place(nowMs);
     const placed = placements.filter((placement): placement is PlacedWrite => !('error' in placement));
-    const { stored, revisions } = await readStoredBatch(connection, this.catalogs.scopes, {
-      batch: this.batch,
-      placed,
-      withScopes: placed.filter(({ write }) => hasCircles(write.board.definition.scopes)),
-    });
+    const stored = await reading.complete(placed, this.catalogs.scopes);
     const fold = new BatchFold(stored);
     const counted: PendingWrite[] = [];
     const results = this.batch.map(({ write }, index): WriteResult => {
@@ -65,18 +78,13 @@ export class LaneTransaction {
       if (!('error' in result)) counted.push(this.batch[index]!);
       return write.kind === 'override' ? this.asFirstAnswer(result, index) : result;
     });
-    await this.store(connection, fold, nowMs);
-    await this.storeLimited(connection, fold, stored.attempts.changed, nowMs);
-    for (const pending of counted) pending.unsettled = true;
-    await connection.query('COMMIT');
+    await commit(counted, () => [
+      ...this.store(connection, fold, nowMs),
+      ...this.storeLimited(connection, fold, stored.attempts.changed, nowMs),
+      connection.query('COMMIT'),
+    ]);
     this.wroteEvents = fold.events.length > 0;
     return results;
-  }
-
-  private async open(connection: SqlRunner): Promise<{ nowMs: number; positions: number[] }> {
-    await connection.query(openLaneSql(this.lane));
-    const [row] = await connection.query<{ now_ms: number; positions: number[] }>(DRAW_POSITIONS, [this.batch.length]);
-    return { nowMs: row!.now_ms, positions: row!.positions };
   }
 
   private async place(nowMs: number): Promise<Placement[]> {
@@ -101,18 +109,28 @@ export class LaneTransaction {
     };
   }
 
-  private async store(connection: SqlRunner, fold: BatchFold, nowMs: number): Promise<void> {
+  private store(connection: SqlRunner, fold: BatchFold, nowMs: number): Promise<unknown>[] {
     const { newSubmissions, events, audits } = fold;
-    for (const audit of audits) await recordAudit(connection, audit);
-    await this.storeHours(connection, fold);
-    await this.storeFrozen(connection, fold);
-    if (newSubmissions.length === 0 && events.length === 0) return;
+    const sent: Promise<unknown>[] = [
+      ...audits.map((audit) => recordAudit(connection, audit)),
+      ...this.storeHours(connection, fold),
+      ...this.storeFrozen(connection, fold),
+    ];
+    if (newSubmissions.length > 0 || events.length > 0) sent.push(this.storeBatch(connection, fold, nowMs));
+    return sent;
+  }
+
+  private storeBatch(
+    connection: SqlRunner,
+    { newSubmissions, events, changedEntries }: BatchFold,
+    nowMs: number,
+  ): Promise<unknown> {
     // Sorted, so that two lanes that carry the same ids wait for each other in one order.
     const submissions = [...newSubmissions].sort((a, b) =>
       submissionKeyOf(a.write) < submissionKeyOf(b.write) ? -1 : 1,
     );
-    const entries = [...fold.changedEntries.values()];
-    await connection.query(WRITE_LANE_BATCH, [
+    const entries = [...changedEntries.values()];
+    return connection.query(WRITE_LANE_BATCH, [
       this.lane,
       nowMs,
       submissions.map(({ write }) => write.board.uid),
@@ -129,17 +147,16 @@ export class LaneTransaction {
     ]);
   }
 
-  private async storeHours(connection: SqlRunner, { clearedHours, changedHours }: BatchFold): Promise<void> {
+  private storeHours(connection: SqlRunner, { clearedHours, changedHours }: BatchFold): Promise<unknown>[] {
+    const sent: Promise<unknown>[] = [];
     const cleared = [...clearedHours.values()];
     if (cleared.length > 0) {
-      await connection.query(CLEAR_ROLLING_HOURS, [
-        cleared.map(({ windowUid }) => windowUid),
-        cleared.map(({ playerId }) => playerId),
-      ]);
+      const keys = [cleared.map(({ windowUid }) => windowUid), cleared.map(({ playerId }) => playerId)];
+      sent.push(connection.query(CLEAR_ROLLING_HOURS, keys));
     }
     const hours = [...changedHours.values()];
-    if (hours.length === 0) return;
-    await connection.query(WRITE_ROLLING_HOURS, [
+    if (hours.length === 0) return sent;
+    const rows = [
       this.lane,
       hours.map((row) => row.windowUid),
       hours.map((row) => row.playerId),
@@ -148,36 +165,52 @@ export class LaneTransaction {
       hours.map((row) => arrayLiteral(row.state.columns)),
       hours.map((row) => row.state.achievedAtMs),
       hours.map((row) => row.state.metadata),
-    ]);
+    ];
+    return [...sent, connection.query(WRITE_ROLLING_HOURS, rows)];
   }
 
   /** What only boards with limits have. */
-  private async storeLimited(
+  private storeLimited(
     connection: SqlRunner,
     { renewedEntries }: BatchFold,
     attempts: readonly AttemptRow[],
     nowMs: number,
-  ): Promise<void> {
+  ): Promise<unknown>[] {
+    const sent: Promise<unknown>[] = [];
     const renewed = [...renewedEntries.values()];
     if (renewed.length > 0) {
-      await connection.query(RENEW_ENTRIES, [
-        nowMs,
-        renewed.map(({ windowUid }) => windowUid),
-        renewed.map(({ playerId }) => playerId),
-      ]);
+      const keys = [renewed.map(({ windowUid }) => windowUid), renewed.map(({ playerId }) => playerId)];
+      sent.push(connection.query(RENEW_ENTRIES, [nowMs, ...keys]));
     }
-    if (attempts.length === 0) return;
-    await connection.query(WRITE_ATTEMPTS, [
+    if (attempts.length === 0) return sent;
+    const rows = [
       attempts.map(({ windowUid }) => windowUid),
       attempts.map(({ playerId }) => playerId),
       attempts.map(({ hour }) => hour),
       attempts.map(({ runs }) => runs),
-    ]);
+    ];
+    return [...sent, connection.query(WRITE_ATTEMPTS, rows)];
   }
 
-  private async storeFrozen(connection: SqlRunner, { frozenEntries }: BatchFold): Promise<void> {
+  private storeFrozen(connection: SqlRunner, { frozenEntries }: BatchFold): Promise<unknown>[] {
     const frozen = [...frozenEntries.values()];
-    if (frozen.length === 0) return;
-    await connection.query(SAVE_FROZEN_ENTRIES, frozenParameters(frozen));
+    return frozen.length === 0 ? [] : [connection.query(SAVE_FROZEN_ENTRIES, frozenParameters(frozen))];
   }
+}
+
+/**
+ * Sends what ends with the commit, all of it at once: a commit behind a statement that failed rolls back.
+ * @param counted the writes that are counted in it: `unsettled` from when it is sent until PostgreSQL says that it was not
+ */
+async function commit(counted: readonly PendingWrite[], send: () => Promise<unknown>[]): Promise<void> {
+  const before = counted.map(({ unsettled }) => unsettled);
+  for (const pending of counted) pending.unsettled = true;
+  const answers = await Promise.allSettled(send());
+  const refused = answers.find((answer) => answer.status === 'rejected');
+  if (!refused) return;
+  const isCommits = refused === answers.at(-1);
+  if (!isCommits && isServersAnswer(refused.reason)) {
+    counted.forEach((pending, index) => (pending.unsettled = before[index]!));
+  }
+  throw refused.reason;
 }

@@ -2,7 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
-import { rollBack, sqlRunnerOf, type PostgresDatabase } from './postgres-database.js';
+import { pipelineOf, rollBack, type PostgresDatabase } from './postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from './postgres-errors.js';
 import { noteFailure, noteReceipt } from './submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from './writes.js';
@@ -41,6 +41,8 @@ export class LaneWriter {
   private readonly queue: PendingWrite[] = [];
   private connection: QueryRunner | null = null;
   private running: Promise<void> | null = null;
+  /** What the ledger's clock was ahead of this process's at the last batch, ms; null: not known yet. */
+  private clockAheadMs: number | null = null;
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -96,8 +98,10 @@ export class LaneWriter {
       if (this.connection?.isReleased) this.connection = null;
       this.connection ??= await this.database.dedicatedConnection();
       const beganAtMs = monotonicMs();
-      const results = await transaction.run(sqlRunnerOf(this.connection));
+      const expectedNowMs = this.clockAheadMs === null ? null : beganAtMs + this.clockAheadMs;
+      const results = await transaction.run(await pipelineOf(this.connection), expectedNowMs);
       const now = monotonicMs();
+      this.clockAheadMs = transaction.nowMs - beganAtMs;
       metrics.commitSeconds.observe((now - beganAtMs) / 1000);
       metrics.groupCommitSubmissions.observe(batch.length);
       if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);

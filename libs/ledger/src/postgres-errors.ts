@@ -28,6 +28,10 @@ export function sqlStateOf(error: unknown): string | undefined {
   return driverError?.code ?? code;
 }
 
+/** Whether PostgreSQL itself refused a statement: what was sent behind it in its transaction was not done. */
+export const isServersAnswer = (error: unknown): boolean =>
+  typeof (error as { severity?: unknown } | null)?.severity === 'string';
+
 /** Whether the database could not be reached or asked to be left alone, as opposed to refusing these very data. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error) ?? '';

@@ -8,8 +8,9 @@ export interface RollingHourRow {
   state: EntryState;
 }
 
-export const hourKeyOf = (row: Pick<RollingHourRow, 'windowUid' | 'playerId' | 'hour'>): string =>
-  `${row.windowUid}/${row.hour}/${row.playerId}`;
+export type RollingHourKey = Pick<RollingHourRow, 'windowUid' | 'playerId' | 'hour'>;
+
+export const hourKeyOf = (row: RollingHourKey): string => `${row.windowUid}/${row.hour}/${row.playerId}`;
 
 /** An hour with one more run. The board's limits are for the window's total, which the entry watches. */
 export function addToHour(definition: BoardDefinition, hour: EntryState | null, run: Run, version: number): EntryState {

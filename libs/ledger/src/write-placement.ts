@@ -22,6 +22,16 @@ export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
   windows: StoredWindow[];
 }
 
+/** Where a write will probably go: by what this process remembers, and the time as it expects it. */
+export function expectedPlace(
+  write: LedgerWrite,
+  nowMs: number,
+  catalog: WindowCatalog,
+): Pick<PlacedWrite, 'write' | 'atMs' | 'windows'> {
+  const atMs = write.kind === 'override' ? nowMs : Math.min(write.achievedAtMs ?? nowMs, nowMs);
+  return { write, atMs, windows: catalog.madeAt(write.board, atMs) ?? [] };
+}
+
 /**
  * Finds the windows that a write goes to, by its time and their stored bounds.
  * @throws the write's own refusal, ACHIEVED_AT_IN_FUTURE, WINDOW_CLOSED, WINDOW_MISMATCH

@@ -37,9 +37,9 @@ export interface GroupOptions {
 const POLL_EVERY_MS = 250;
 /** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
 const FOREIGN_ROWS_PAUSE_MS = 50;
-/** So long what comes next is left to gather. */
-const GATHERED_FOR_MS = 4;
-/** While events keep coming, the offset is written this often; it always is before the consumer waits for more. */
+/** So long what comes next is left to gather, and the longer the more came: each look and what follows it has its price. */
+const GATHERED_FOR_MS = { least: 4, most: 20, eachRecord: 1 };
+/** The offset is written this often; after a pause at once. */
 const COMMIT_EVERY_MS = 100;
 /** An offset that moved over other topics' rows only is written this seldom. */
 const IDLE_COMMIT_EVERY_MS = 1000;
@@ -98,6 +98,10 @@ export class PostgresGroupConsumer {
       else this.shared.log('info', `Lane ${lane} of group ${group} went to another consumer.`);
       return done;
     };
+    const commitIsDueInMs = (): number => {
+      const everyMs = handled > committed.position ? COMMIT_EVERY_MS : IDLE_COMMIT_EVERY_MS;
+      return committed.atMs + everyMs - monotonicMs();
+    };
     while (!term.ending.aborted) {
       const words = listener.words(lane);
       const reading = await readings.read(lane, position, topics, span);
@@ -106,16 +110,12 @@ export class PostgresGroupConsumer {
       position = reading.through;
       span = reading.nextSpan;
       if (reading.records.length > 0) handled = position;
-      const sinceMs = monotonicMs() - committed.atMs;
-      // What follows at once shares a commit.
-      const isAtEnd = !reading.more && listener.words(lane) === words;
-      const isSettled = handled > committed.position && (isAtEnd || sinceMs >= COMMIT_EVERY_MS);
-      if (position > committed.position && (isSettled || sinceMs >= IDLE_COMMIT_EVERY_MS) && !(await commit())) return;
+      if (position > committed.position && commitIsDueInMs() <= 0 && !(await commit())) return;
       if (reading.more) continue;
-      // While words keep coming, some commits are read at once: each reading and writing has its price.
-      if (reading.records.length > 0) await sleep(GATHERED_FOR_MS, term.ending);
+      if (reading.records.length > 0) await sleep(gatheredForMs(reading.records.length), term.ending);
       else if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
-      await listener.wait(lane, words, POLL_EVERY_MS, term.ending);
+      const waitMs = position > committed.position ? Math.min(POLL_EVERY_MS, commitIsDueInMs()) : POLL_EVERY_MS;
+      if (waitMs > 0) await listener.wait(lane, words, waitMs, term.ending);
     }
     if (position > committed.position && !term.lost.aborted) await commit();
   }
@@ -165,3 +165,6 @@ export class PostgresGroupConsumer {
     }
   }
 }
+
+const gatheredForMs = (records: number): number =>
+  Math.min(GATHERED_FOR_MS.most, Math.max(GATHERED_FOR_MS.least, GATHERED_FOR_MS.eachRecord * records));

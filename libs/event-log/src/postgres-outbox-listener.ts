@@ -1,5 +1,5 @@
 import { OUTBOX_CHANNEL, type PostgresDatabase } from '@laddercast/ledger';
-import { backoffMs, sleep } from '@laddercast/platform';
+import { backoffMs, nap, sleep, type Nap } from '@laddercast/platform';
 import { reasonOf, type LogLine } from './log-line.js';
 
 type Connection = Awaited<ReturnType<PostgresDatabase['listener']>>;
@@ -10,7 +10,7 @@ const PROBE_EVERY_MS = 15_000;
 
 /** Hears the ledger's word that a lane has new rows. A word may be lost: whoever waits also looks by itself. */
 export class PostgresOutboxListener {
-  private readonly waiting = new Map<number, Set<() => void>>();
+  private readonly waiting = new Map<number, Set<Nap>>();
   private readonly heard = new Map<number, number>();
   private readonly stopped = new AbortController();
   private running: Promise<void> | null = null;
@@ -40,17 +40,11 @@ export class PostgresOutboxListener {
    */
   async wait(lane: number, words: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.words(lane) !== words) return;
-    const woken = new AbortController();
-    const wake = (): void => woken.abort();
+    const waiting = nap(timeoutMs, signal);
     const ofLane = this.waiting.get(lane) ?? new Set();
-    this.waiting.set(lane, ofLane.add(wake));
-    signal.addEventListener('abort', wake, { once: true });
-    try {
-      if (!signal.aborted) await sleep(timeoutMs, woken.signal);
-    } finally {
-      signal.removeEventListener('abort', wake);
-      ofLane.delete(wake);
-    }
+    this.waiting.set(lane, ofLane.add(waiting));
+    await waiting.over;
+    ofLane.delete(waiting);
   }
 
   private async listen(): Promise<void> {
@@ -91,7 +85,7 @@ export class PostgresOutboxListener {
 
   private wake(lane: number): void {
     this.heard.set(lane, this.words(lane) + 1);
-    for (const wake of this.waiting.get(lane) ?? []) wake();
+    for (const waiting of this.waiting.get(lane) ?? []) waiting.wake();
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { metrics, monotonicMs, sleep } from '@laddercast/platform';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
@@ -294,7 +295,17 @@ async function takeMigrationLock(session: SqlRunner): Promise<void> {
  */
 export async function pipelineOf(runner: QueryRunner): Promise<SqlRunner> {
   const client = (await runner.connect()) as pg.PoolClient;
-  return { query: <Row>(sql: string, parameters: unknown[] = []) => runStatement<Row>(client, sql, parameters) };
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  return {
+    query: <Row>(sql: string, parameters: unknown[] = []) => {
+      // What is asked in this turn is one write to the socket.
+      if (stream.writableCorked === 0) {
+        stream.cork();
+        process.nextTick(() => stream.uncork());
+      }
+      return runStatement<Row>(client, sql, parameters);
+    },
+  };
 }
 
 /** Past TypeORM, which prepares no statements and makes an event of each query. */

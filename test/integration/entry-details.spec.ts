@@ -143,7 +143,7 @@ describe('what a row shows beside its rank', () => {
     const details = detailsOn({
       query: async <Row>(sql: string, values?: unknown[]): Promise<Row[]> => {
         const rows = await node.database.query<Row>(sql, values);
-        if (sql.includes('FROM players')) await held;
+        if (sql.includes('display_name')) await held;
         return rows;
       },
     });
@@ -156,6 +156,87 @@ describe('what a row shows beside its rank', () => {
     held = null;
     expect(await first).toBe('Old');
     expect(await name()).toBe('New');
+  });
+
+  describe('on a board whose runs bring no metadata', () => {
+    const runs = { rank: 1, playerId: 'ada', score: 5, columns: [] };
+    const asked: string[] = [];
+    const counting: SqlRunner = {
+      query: <Row>(sql: string, values?: unknown[]) => {
+        asked.push(sql);
+        return node.database.query<Row>(sql, values);
+      },
+    };
+    const askedOf = (table: string) => asked.filter((sql) => sql.includes(`FROM ${table}`)).length;
+    let bare: ResolvedList;
+
+    beforeAll(async () => {
+      const { board: other } = await node.registry.put(
+        'bare',
+        withBoardDefaults({ order: 'desc', operator: 'latest' }),
+      );
+      await node.ledger.write(submissionOf(other, 'ada', 5));
+      const [alltime] = await node.windows.ofBoard(other.uid);
+      bare = { ...listOf(0), board: other, window: alltime!, list: rankListOf(other, alltime!.uid, 0) };
+    });
+
+    const rowsAt = (details: EntryDetails, listVersion: number, achievedAtMs: number) =>
+      details.complete(bare, [{ ...runs, achievedAtMs }], { read: { listVersion, beganAtMs: performance.now() } });
+
+    it('is nothing that an entry is asked for: each version of the list once for all', async () => {
+      const details = detailsOn(counting);
+      asked.length = 0;
+      expect(await rowsAt(details, 1, 1000)).toMatchObject([
+        { achievedAt: '1970-01-01T00:00:01.000Z', metadata: null },
+      ]);
+      expect(askedOf('metadata_boards')).toBe(1);
+      await rowsAt(details, 1, 1000);
+      await rowsAt(details, 2, 1000);
+      expect(askedOf('metadata_boards')).toBe(2);
+      expect(askedOf('entries')).toBe(0);
+    });
+
+    it('is asked for where the reading began before it was known, and where nothing is said of it', async () => {
+      const details = detailsOn(counting);
+      const beganAtMs = performance.now();
+      await rowsAt(details, 1, 1000);
+      asked.length = 0;
+      await details.complete(bare, [{ ...runs, achievedAtMs: 1000 }], { read: { listVersion: 1, beganAtMs } });
+      expect(askedOf('metadata_boards')).toBe(1);
+      await details.complete(bare, [{ ...runs, achievedAtMs: 1000 }]);
+      expect(askedOf('entries')).toBe(1);
+    });
+
+    it('is the metadata of the first run that brings some, from the version on that has it', async () => {
+      const details = detailsOn();
+      expect(await rowsAt(details, 1, 1000)).toMatchObject([{ metadata: null }]);
+      const metadata = JSON.stringify({ replay: 'r1' });
+      await node.ledger.write(submissionOf(bare.board, 'ada', 5, { metadata }));
+      const [row] = await node.database.query<{ at: number }>(
+        `SELECT achieved_at_ms AS at FROM entries WHERE window_uid = $1 AND player_id = 'ada'`,
+        [bare.window.uid],
+      );
+      expect(await rowsAt(details, 2, row!.at)).toMatchObject([{ metadata: { replay: 'r1' } }]);
+    });
+  });
+
+  it('is no name where there are no profiles at all, and the first one once it was told of', async () => {
+    await node.database.query('DELETE FROM players');
+    const asked: string[] = [];
+    const details = detailsOn({
+      query: <Row>(sql: string, values?: unknown[]) => {
+        asked.push(sql);
+        return node.database.query<Row>(sql, values);
+      },
+    });
+    const name = async () => (await details.complete(listOf(0), entries('cy')))[0]!.displayName;
+    expect(await name()).toBe(null);
+    expect(await name()).toBe(null);
+    expect(asked.filter((sql) => sql.includes('display_name'))).toEqual([]);
+    expect(asked.filter((sql) => sql.includes('FROM players'))).toHaveLength(1);
+    await put('cy', { displayName: 'Cy' });
+    details.forget(['cy'], false);
+    expect(await name()).toBe('Cy');
   });
 
   it('is what was known while PostgreSQL is away, and said to be partial', async () => {

@@ -8,6 +8,7 @@ import {
   fixLanes,
   Lanes,
   Ledger,
+  MetadataBoards,
   OutboxWaker,
   PostgresDatabase,
   ScopeCatalog,
@@ -36,7 +37,8 @@ export class LedgerNode {
     this.registry = new BoardRegistry(this.database, this.lanes, this.allLanes);
     this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, new OutboxWaker(this.database));
     const limits = { laneQueueMax: 20_000, outboxEventsMax: 1_000_000 };
-    this.ledger = new Ledger(this.database, { windows: this.windows, scopes: this.scopes }, this.lanes, limits);
+    const catalogs = { windows: this.windows, scopes: this.scopes, metadata: new MetadataBoards(this.database) };
+    this.ledger = new Ledger(this.database, catalogs, this.lanes, limits);
   }
 
   async start(): Promise<void> {

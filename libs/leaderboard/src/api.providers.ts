@@ -8,7 +8,15 @@ import {
   SubmitScoreHandler,
   SubmitScoresHandler,
 } from '@laddercast/commands';
-import { BoardCatalog, Lanes, Ledger, PostgresDatabase, ScopeCatalog, WindowCatalog } from '@laddercast/ledger';
+import {
+  BoardCatalog,
+  Lanes,
+  Ledger,
+  MetadataBoards,
+  PostgresDatabase,
+  ScopeCatalog,
+  WindowCatalog,
+} from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { RankProjection, SketchCache, SnapshotStore } from '@laddercast/projections';
 import {
@@ -54,7 +62,7 @@ export const apiProviders: Provider[] = [
       lanes: Lanes,
       environment: Environment,
     ) =>
-      new Ledger(database, { windows, scopes }, lanes, {
+      new Ledger(database, { windows, scopes, metadata: new MetadataBoards(database) }, lanes, {
         laneQueueMax: environment.LANE_QUEUE_MAX,
         outboxEventsMax: environment.OUTBOX_EVENTS_MAX,
       }),

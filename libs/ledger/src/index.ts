@@ -11,6 +11,7 @@ export * from './all-lanes.js';
 export * from './lanes.js';
 export * from './ledger.js';
 export * from './writes.js';
+export * from './metadata-boards.js';
 export { keptAfterEndMs } from './entry-rows.js';
 export * from './window-catalog.js';
 export * from './scope-catalog.js';

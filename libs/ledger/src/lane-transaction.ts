@@ -14,6 +14,7 @@ import {
 } from './lane-sql.js';
 import { entryParameters, frozenParameters } from './lane-parameters.js';
 import { openLaneSql } from './lanes.js';
+import type { MetadataBoards } from './metadata-boards.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from './postgres-database.js';
 import { isServersAnswer } from './postgres-errors.js';
@@ -28,6 +29,7 @@ type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
 export interface LaneCatalogs {
   windows: WindowCatalog;
   scopes: ScopeCatalog;
+  metadata: MetadataBoards;
 }
 
 /**

@@ -97,6 +97,7 @@ export class LaneWriter {
       // A connection that broke, or was discarded, is replaced.
       if (this.connection?.isReleased) this.connection = null;
       this.connection ??= await this.database.dedicatedConnection();
+      await this.catalogs.metadata.note(batch.map(({ write }) => write));
       const beganAtMs = monotonicMs();
       const expectedNowMs = this.clockAheadMs === null ? null : beganAtMs + this.clockAheadMs;
       const results = await transaction.run(await pipelineOf(this.connection), expectedNowMs);

@@ -9,6 +9,7 @@ import { isDatabaseUnavailable } from './postgres-errors.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
+import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
 import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
 import { Recovery1763762000000 } from './migrations/1763762000000-recovery.js';
 import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
@@ -61,6 +62,7 @@ export class PostgresDatabase implements SqlRunner {
         IndexBuckets1763760000000,
         KeysAndAudit1763761000000,
         Recovery1763762000000,
+        MetadataBoards1763763000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

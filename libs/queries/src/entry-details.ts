@@ -3,6 +3,7 @@ import type { EntryEnricher } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
+import type { WhenRead } from './bare-lists.js';
 import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from './list-resolver.js';
 import { isOf, RunDetailsOfLists } from './run-details.js';
@@ -13,6 +14,8 @@ export interface CompleteOptions {
   including?: readonly string[] | 'all';
   /** Whether the entries are as they were: what is known of a later run only is null then. Default: false. */
   arePast?: boolean;
+  /** When the entries were read: it spares look-ups on boards without metadata. */
+  read?: WhenRead;
 }
 
 /**
@@ -45,11 +48,11 @@ export class EntryDetails {
   async completeOrPartial(
     resolved: ResolvedList,
     entries: readonly ProjectedEntry[],
-    { including = [], arePast = false }: CompleteOptions = {},
+    { including = [], arePast = false, read }: CompleteOptions = {},
   ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
     const isGuild = resolved.list.scope === GUILDS_SCOPE;
     const ids = entries.map(({ playerId }) => playerId);
-    const loaded = await Promise.all([this.runs.load(resolved, entries), this.names.load(ids, isGuild)]);
+    const loaded = await Promise.all([this.runs.load(resolved, entries, read), this.names.load(ids, isGuild)]);
     const isShown = (playerId: string): boolean =>
       including === 'all' || this.names.of(playerId, isGuild).listed || including.includes(playerId);
     const rows = entries

@@ -1,6 +1,6 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import { metrics, toTimestamp } from '@laddercast/platform';
+import { metrics, monotonicMs, toTimestamp } from '@laddercast/platform';
 import type { RankSnapshot } from '@laddercast/projections';
 import { ListReader, rowsOfSnapshot } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
@@ -22,9 +22,11 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const fromMemory = snapshot && (await this.fromSnapshot(query, resolved, style, snapshot));
     if (fromMemory) return fromMemory;
     try {
+      const beganAtMs = monotonicMs();
       const reading = await resolved.ranks.page(resolved.list, offset, limit, style);
       const envelope = this.reader.envelope(resolved, style, reading);
-      const rows = await this.reader.details.complete(resolved, reading.entries);
+      const read = { listVersion: reading.listVersion, beganAtMs };
+      const rows = await this.reader.details.complete(resolved, reading.entries, { read });
       const ordinals = ordinalsFrom(offset, reading.entries);
       return pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
     } catch (error) {

@@ -1,4 +1,5 @@
 import { decodeSortKey, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
+import { monotonicMs } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
@@ -19,11 +20,13 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const { resolved, style } = await this.reader.open(selection);
     const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style) : null;
     if (estimated) return estimated;
+    const beganAtMs = monotonicMs();
     const reading = await resolved.ranks.player(resolved.list, playerId, above, below, style);
     const envelope = this.reader.envelope(resolved, style, reading);
     // Who may see everybody asked for one: of the others beside it, the listed are shown.
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
-    const rows = await this.reader.details.complete(resolved, reading.neighbours, { including });
+    const read = { listVersion: reading.listVersion, beganAtMs };
+    const rows = await this.reader.details.complete(resolved, reading.neighbours, { including, read });
     const neighbours = await this.reader.details.withChange(resolved, style, rows);
     const own = neighbours.find((row) => row.playerId === playerId);
     if (!own) return this.withoutEntry(query, resolved, envelope);

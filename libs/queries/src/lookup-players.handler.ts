@@ -1,4 +1,5 @@
 import { compareSortKeys, decodeSortKey, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { monotonicMs } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
@@ -17,9 +18,11 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const { resolved, style } = await this.reader.open(selection);
     const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style) : null;
     if (estimated) return estimated;
+    const beganAtMs = monotonicMs();
     const reading = await resolved.ranks.lookup(resolved.list, playerIds, style);
     const found = reading.entries.filter((entry) => entry !== null);
-    const named = await this.reader.details.complete(resolved, found, { including: unlistedShown });
+    const read = { listVersion: reading.listVersion, beganAtMs };
+    const named = await this.reader.details.complete(resolved, found, { including: unlistedShown, read });
     const completed = await this.reader.details.withChange(resolved, style, named);
     const rows = new Map(completed.map((row) => [row.playerId, row]));
     if (!ranked) {

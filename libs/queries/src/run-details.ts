@@ -3,6 +3,7 @@ import { GUILDS_SCOPE } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from './list-resolver.js';
 import { MergedLookups } from './merged-lookups.js';
+import { BareLists, type WhenRead } from './bare-lists.js';
 import { ShortMemory } from './short-memory.js';
 
 /** What PostgreSQL knows of a row beside its rank. */
@@ -43,23 +44,28 @@ interface DetailRow {
 export class RunDetailsOfLists {
   private readonly memory = new ShortMemory<RunDetails>();
   private readonly lookups: MergedLookups<ResolvedList, DetailRow>;
+  private readonly bare: BareLists;
 
   constructor(private readonly database: SqlRunner) {
+    this.bare = new BareLists(database);
     this.lookups = new MergedLookups(
       (resolved, playerIds) => this.read(resolved, playerIds),
       (row) => row.player_id,
     );
   }
 
-  /** @returns false when the database did not answer in time */
-  async load(resolved: ResolvedList, entries: readonly ProjectedEntry[]): Promise<boolean> {
+  /**
+   * @param read when the entries were, where that is known
+   * @returns false when the database did not answer in time
+   */
+  async load(resolved: ResolvedList, entries: readonly ProjectedEntry[], read?: WhenRead): Promise<boolean> {
     const isGuilds = resolved.list.scope === GUILDS_SCOPE;
     const missing = entries.filter((entry) => {
       const run = this.memory.get(keyOf(resolved, entry.playerId));
       // How many members a guild has changes without its score, and the lists of guilds are short.
       return run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run);
     });
-    if (missing.length === 0) return true;
+    if (missing.length === 0 || (await this.areWhole(resolved, missing, read))) return true;
     const remember = this.memory.asking();
     const playerIds = missing.map(({ playerId }) => playerId);
     const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
@@ -74,6 +80,16 @@ export class RunDetailsOfLists {
   /** As it was last known. */
   of(resolved: ResolvedList, playerId: string): RunDetails | null {
     return this.memory.stale(keyOf(resolved, playerId));
+  }
+
+  /** Whether the projection knows all that there is of these entries. */
+  private async areWhole(
+    { list, edition }: ResolvedList,
+    entries: readonly ProjectedEntry[],
+    read: WhenRead | undefined,
+  ): Promise<boolean> {
+    if (!read || edition || list.scope === GUILDS_SCOPE) return false;
+    return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }
 
   private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<DetailRow[]> {

@@ -18,6 +18,10 @@ const PROFILES_SQL = prepared(`
   FROM unnest($1::text[]) AS k (id)
   CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`);
 
+const HAS_PROFILES_SQL = prepared('SELECT EXISTS (SELECT 1 FROM players) AS "hasProfiles"');
+/** Under this name a {@link ShortMemory} has whether there are profiles at all. */
+const ANY = '';
+
 const GUILDS_SQL = prepared(`
   SELECT k.id, g.display_name AS "displayName", true AS listed
   FROM unnest($1::text[]) AS k (id)
@@ -29,13 +33,15 @@ export class ShownNames {
   private readonly guilds = new ShortMemory<ShownProfile>();
   private readonly decorations = new ShortMemory<PlayerDecoration>();
   private readonly lookups: MergedLookups<string, ProfileRow>;
+  private readonly presence = new ShortMemory<{ hasProfiles: boolean }>();
+  private presenceAsked: Promise<boolean> | null = null;
 
   constructor(
-    database: SqlRunner,
+    private readonly database: SqlRunner,
     private readonly enricher: () => EntryEnricher | null,
   ) {
     this.lookups = new MergedLookups(
-      (sql, ids) => database.query<ProfileRow>(sql, [ids]),
+      (sql, ids) => this.database.query<ProfileRow>(sql, [ids]),
       ({ id }) => id,
     );
   }
@@ -43,7 +49,7 @@ export class ShownNames {
   /** @returns false when something did not answer in time */
   async load(ids: readonly string[], isGuild: boolean): Promise<boolean> {
     if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, ids);
-    const loaded = await Promise.all([this.loadProfiles(this.players, PROFILES_SQL, ids), this.decorate(ids)]);
+    const loaded = await Promise.all([this.loadPlayers(ids), this.decorate(ids)]);
     return !loaded.includes(false);
   }
 
@@ -60,7 +66,30 @@ export class ShownNames {
   /** The ids' names changed; null: any may have. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     (isGuild ? this.guilds : this.players).forget(ids);
-    if (!isGuild) this.decorations.forget(ids);
+    if (isGuild) return;
+    this.decorations.forget(ids);
+    this.presence.forget(null);
+    this.presenceAsked = null;
+  }
+
+  /** Where games keep names elsewhere there are no profiles, and none is looked for. */
+  private async loadPlayers(ids: readonly string[]): Promise<boolean> {
+    const known = this.presence.get(ANY);
+    const hasProfiles = known ? known.hasProfiles : await this.askForPresence();
+    return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, ids) : true;
+  }
+
+  private askForPresence(): Promise<boolean> {
+    if (this.presenceAsked) return this.presenceAsked;
+    const remember = this.presence.asking();
+    const asked = inTime(this.database.query<{ hasProfiles: boolean }>(HAS_PROFILES_SQL)).then((rows) => {
+      const row = rows?.[0];
+      if (row) remember(ANY, row);
+      if (this.presenceAsked === asked) this.presenceAsked = null;
+      return row?.hasProfiles ?? true;
+    });
+    this.presenceAsked = asked;
+    return asked;
   }
 
   private async loadProfiles(memory: ShortMemory<ShownProfile>, sql: string, ids: readonly string[]): Promise<boolean> {

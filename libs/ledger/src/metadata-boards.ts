@@ -1,0 +1,35 @@
+import type { SqlRunner } from './postgres-database.js';
+import { prepared } from './postgres-statements.js';
+import type { LedgerWrite } from './writes.js';
+
+/** The most boards that a process remembers; then it notes them again. */
+const KNOWN_MAX = 100_000;
+
+const NOTE = 'INSERT INTO metadata_boards (board_uid) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING';
+const READ = prepared('SELECT board_uid FROM metadata_boards');
+
+/**
+ * The boards to which a run has brought metadata: for the rows of others nobody asks PostgreSQL for any. A board is noted
+ * before the log position of such a run is drawn, so whoever finds none after it has seen a row knows that the row has none.
+ */
+export class MetadataBoards {
+  private readonly known = new Set<number>();
+
+  constructor(private readonly database: SqlRunner) {}
+
+  /** To be called before the transaction that stores these writes. */
+  async note(writes: readonly LedgerWrite[]): Promise<void> {
+    const brought = writes.filter((write) => write.kind === 'submit' && write.metadata !== null);
+    const unknown = new Set(brought.map(({ board }) => board.uid).filter((uid) => !this.known.has(uid)));
+    if (unknown.size === 0) return;
+    await this.database.query(NOTE, [[...unknown].sort((a, b) => a - b)]);
+    if (this.known.size + unknown.size > KNOWN_MAX) this.known.clear();
+    for (const uid of unknown) this.known.add(uid);
+  }
+
+  /** Those that are noted now. */
+  async read(): Promise<ReadonlySet<number>> {
+    const rows = await this.database.query<{ board_uid: number }>(READ);
+    return new Set(rows.map((row) => row.board_uid));
+  }
+}

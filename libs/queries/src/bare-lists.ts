@@ -1,0 +1,66 @@
+import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
+import type { RankList } from '@laddercast/projections';
+
+/** The most lists of which a process remembers that they were bare. */
+const LISTS_MAX = 10_000;
+
+/** When rows were read: `listVersion` as the reading said, `beganAtMs` by this process's monotonic clock. */
+export interface WhenRead {
+  listVersion: number;
+  beganAtMs: number;
+}
+
+interface Found {
+  listVersion: number;
+  /** Readings that began later have no shard in an earlier state than the one that led to this. */
+  atMs: number;
+}
+
+/**
+ * Which lists are bare: no run has brought metadata to their board. What is found of a list holds for its rows as long as it
+ * does not change; a later one may be of the board's first run with metadata.
+ */
+export class BareLists {
+  private readonly boards: MetadataBoards;
+  private decorated: ReadonlySet<number> = new Set();
+  private readonly bare = new Map<string, Found>();
+  private looking: Promise<void> | null = null;
+
+  constructor(database: SqlRunner) {
+    this.boards = new MetadataBoards(database);
+  }
+
+  /**
+   * @param read when the rows were that are meant
+   * @returns false as well when the database cannot say it
+   */
+  async isBare(list: RankList, { listVersion, beganAtMs }: WhenRead): Promise<boolean> {
+    const { boardUid, windowUid, scope, generation } = list;
+    if (this.decorated.has(boardUid)) return false;
+    const key = `${boardUid}/${windowUid}/${scope}/${generation}`;
+    const known = this.bare.get(key);
+    if (known && listVersion <= known.listVersion && beganAtMs >= known.atMs) return true;
+    const atMs = monotonicMs();
+    try {
+      await this.look();
+    } catch {
+      return false;
+    }
+    if (this.decorated.has(boardUid)) return false;
+    if (this.bare.size >= LISTS_MAX) this.bare.clear();
+    this.bare.set(key, { listVersion, atMs });
+    return true;
+  }
+
+  /** Calls made while the database is asked wait for an answer to a later question. */
+  private async look(): Promise<void> {
+    const running = this.looking;
+    if (running) await running.catch(() => undefined);
+    this.looking ??= this.boards
+      .read()
+      .then((uids) => void (this.decorated = uids))
+      .finally(() => (this.looking = null));
+    await this.looking;
+  }
+}

@@ -92,6 +92,7 @@ export class PostgresGroupConsumer {
     let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
     let handled = position;
+    let ahead: Promise<OutboxReading> | null = null;
     const commit = async (): Promise<boolean> => {
       const done = await outbox.commit(group, lane, term.epoch, position);
       if (done) committed = { position, atMs: monotonicMs() };
@@ -104,7 +105,11 @@ export class PostgresGroupConsumer {
     };
     while (!term.ending.aborted) {
       const words = listener.words(lane);
-      const reading = await readings.read(lane, position, topics, span);
+      const reading: OutboxReading = await (ahead ?? readings.read(lane, position, topics, span));
+      // What comes next is read while this is handled.
+      ahead = reading.more ? readings.read(lane, reading.through, topics, reading.nextSpan) : null;
+      // It may be awaited late, or never.
+      ahead?.catch(() => undefined);
       if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
       const moved = reading.through > position;
       position = reading.through;

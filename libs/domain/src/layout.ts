@@ -53,10 +53,13 @@ export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =
 
 const INDEX_BUCKETS_MIN = 256;
 const INDEX_BUCKETS_MAX = 262_144;
-/** A hash of more fields takes a third more memory a field, in Valkey from 512 on. */
-const PLAYERS_PER_BUCKET_MAX = 400;
+/**
+ * Redis looks through all of a small hash for a field: with twice as many, to bring a board back takes it a fifth longer. With
+ * half as many, the hashes themselves take a byte of each entry more.
+ */
+const PLAYERS_PER_BUCKET_MAX = 200;
 /** How many times more buckets a board gets that has outgrown its own: it is read whole for that. */
-const BUCKETS_GROWTH = 4;
+const BUCKETS_GROWTH = 2;
 
 /** How many index buckets a shard of so many entries is given. */
 export function indexBucketsFor(entriesPerShard: number): number {

@@ -4,8 +4,34 @@ export const nowMs = (): number => Date.now();
 /** Milliseconds that only move forward, for measuring. */
 export const monotonicMs = (): number => performance.now();
 
-/** RFC 3339 UTC with milliseconds. */
-export const toTimestamp = (unixMs: number): string => new Date(unixMs).toISOString();
+const DAY_MS = 86_400_000;
+/** The most days whose text is remembered. */
+const DAYS_MAX = 10_000;
+const YEAR_10000_MS = 253_402_300_800_000;
+
+const days = new Map<number, string>();
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+
+/** RFC 3339 UTC with milliseconds: as a Date writes it, which takes a microsecond for each, and a page has hundreds. */
+export function toTimestamp(unixMs: number): string {
+  if (!(unixMs >= 0 && unixMs < YEAR_10000_MS)) return new Date(unixMs).toISOString();
+  const day = Math.floor(unixMs / DAY_MS);
+  const ofDayMs = Math.floor(unixMs) - day * DAY_MS;
+  const seconds = Math.floor(ofDayMs / 1000);
+  const time = `${twoDigits[Math.floor(seconds / 3600)]}:${twoDigits[Math.floor(seconds / 60) % 60]}:${twoDigits[seconds % 60]}`;
+  return `${textOfDay(day)}${time}.${String(ofDayMs % 1000).padStart(3, '0')}Z`;
+}
+
+/** Such as `2026-11-20T`. */
+function textOfDay(day: number): string {
+  let text = days.get(day);
+  if (text === undefined) {
+    if (days.size >= DAYS_MAX) days.clear();
+    text = new Date(day * DAY_MS).toISOString().slice(0, 11);
+    days.set(day, text);
+  }
+  return text;
+}
 
 /** A wait that ends early when it is woken. */
 export interface Nap {

@@ -16,8 +16,8 @@ describe('index buckets', () => {
     [51_201, 512],
     [1_000_000, 8192],
     [10_000_000, 65_536],
-    [100_000_000, 262_144],
-    [1e12, 262_144],
+    [100_000_000, 524_288],
+    [1e12, 524_288],
   ])('of a shard of %d entries are %d', (entries, buckets) => {
     expect(indexBucketsFor(entries)).toBe(buckets);
   });

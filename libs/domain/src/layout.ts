@@ -52,7 +52,7 @@ export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =
   [opening, serving, retiring].filter((layout) => layout !== null);
 
 const INDEX_BUCKETS_MIN = 256;
-const INDEX_BUCKETS_MAX = 262_144;
+const INDEX_BUCKETS_MAX = 524_288;
 /**
  * Redis looks through all of a small hash for a field: with twice as many, to bring a board back takes it a fifth longer. With
  * half as many, the hashes themselves take a byte of each entry more.

@@ -34,6 +34,12 @@ export interface GroupOptions {
   park: DeliveryOptions['park'];
 }
 
+/** A look at the log, and how many words of its lane were heard before it. */
+interface BegunReading {
+  words: number;
+  reading: Promise<OutboxReading>;
+}
+
 const POLL_EVERY_MS = 250;
 /** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
 const FOREIGN_ROWS_PAUSE_MS = 50;
@@ -92,7 +98,15 @@ export class PostgresGroupConsumer {
     let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
     let handled = position;
-    let ahead: Promise<OutboxReading> | null = null;
+    let ahead: BegunReading | null = null;
+    const begin = (after: number, positions: number): BegunReading => {
+      // Counted before the reading: what is heard later may not be in it.
+      const words = listener.words(lane);
+      const reading = readings.read(lane, after, topics, positions);
+      // It may be awaited late, or never.
+      reading.catch(() => undefined);
+      return { words, reading };
+    };
     const commit = async (): Promise<boolean> => {
       const done = await outbox.commit(group, lane, term.epoch, position);
       if (done) committed = { position, atMs: monotonicMs() };
@@ -104,12 +118,10 @@ export class PostgresGroupConsumer {
       return committed.atMs + everyMs - monotonicMs();
     };
     while (!term.ending.aborted) {
-      const words = listener.words(lane);
-      const reading: OutboxReading = await (ahead ?? readings.read(lane, position, topics, span));
+      const begun: BegunReading = ahead ?? begin(position, span);
+      const reading: OutboxReading = await begun.reading;
       // What comes next is read while this is handled.
-      ahead = reading.more ? readings.read(lane, reading.through, topics, reading.nextSpan) : null;
-      // It may be awaited late, or never.
-      ahead?.catch(() => undefined);
+      ahead = reading.more ? begin(reading.through, reading.nextSpan) : null;
       if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
       const moved = reading.through > position;
       position = reading.through;
@@ -120,7 +132,7 @@ export class PostgresGroupConsumer {
       if (reading.records.length > 0) await sleep(gatheredForMs(reading.records.length), term.ending);
       else if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
       const waitMs = position > committed.position ? Math.min(POLL_EVERY_MS, commitIsDueInMs()) : POLL_EVERY_MS;
-      if (waitMs > 0) await listener.wait(lane, words, waitMs, term.ending);
+      if (waitMs > 0) await listener.wait(lane, begun.words, waitMs, term.ending);
     }
     if (position > committed.position && !term.lost.aborted) await commit();
   }

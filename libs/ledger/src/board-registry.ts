@@ -161,6 +161,7 @@ export class BoardRegistry {
         RETURNING 1`,
     ];
     for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
+    await this.database.query('DELETE FROM metadata_boards WHERE board_uid = $1', [boardUid]);
   }
 
   private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {

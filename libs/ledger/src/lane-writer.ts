@@ -96,7 +96,7 @@ export class LaneWriter {
     try {
       // A connection that broke, or was discarded, is replaced.
       if (this.connection?.isReleased) this.connection = null;
-      this.connection ??= await this.database.dedicatedConnection();
+      this.connection ??= await this.connect();
       await this.catalogs.metadata.note(batch.map(({ write }) => write));
       const beganAtMs = monotonicMs();
       const expectedNowMs = this.clockAheadMs === null ? null : beganAtMs + this.clockAheadMs;
@@ -118,6 +118,12 @@ export class LaneWriter {
       }
       return this.bisect(batch, error);
     }
+  }
+
+  private async connect(): Promise<QueryRunner> {
+    const connection = await this.database.dedicatedConnection();
+    this.catalogs.metadata.forget();
+    return connection;
   }
 
   private async retryUntilDeadline(batch: PendingWrite[], cause: unknown): Promise<void> {

@@ -6,7 +6,7 @@ import type { LedgerWrite } from './writes.js';
 const KNOWN_MAX = 100_000;
 
 const NOTE = 'INSERT INTO metadata_boards (board_uid) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING';
-const READ = prepared('SELECT board_uid FROM metadata_boards');
+const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = ANY($1::int[])');
 
 /**
  * The boards to which a run has brought metadata: for the rows of others nobody asks PostgreSQL for any. A board is noted
@@ -27,9 +27,14 @@ export class MetadataBoards {
     for (const uid of unknown) this.known.add(uid);
   }
 
-  /** Those that are noted now. */
-  async read(): Promise<ReadonlySet<number>> {
-    const rows = await this.database.query<{ board_uid: number }>(READ);
-    return new Set(rows.map((row) => row.board_uid));
+  /** Notes them again: a server that took over may not have what another was told. */
+  forget(): void {
+    this.known.clear();
+  }
+
+  /** Those of these boards that are noted now. */
+  async read(boardUids: readonly number[]): Promise<number[]> {
+    const rows = await this.database.query<{ board_uid: number }>(READ, [boardUids]);
+    return rows.map((row) => row.board_uid);
   }
 }

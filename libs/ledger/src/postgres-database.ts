@@ -23,6 +23,8 @@ const STATEMENT_TIMEOUT_MS = 5000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 /** A server that says nothing for so long hangs. */
 const ANSWER_TIMEOUT_MS = 6000;
+/** The same for a statement that others were sent before: it waits for them, too. */
+const BEHIND_OTHERS_TIMEOUT_MS = 2 * ANSWER_TIMEOUT_MS;
 /** How long a process that starts waits for another one's migrations. */
 const MIGRATIONS_WAIT_MS = 60_000;
 const MIGRATIONS_ASK_EVERY_MS = 200;
@@ -301,11 +303,12 @@ export async function pipelineOf(runner: QueryRunner): Promise<SqlRunner> {
   return {
     query: <Row>(sql: string, parameters: unknown[] = []) => {
       // What is asked in this turn is one write to the socket.
-      if (stream.writableCorked === 0) {
+      const isFirst = stream.writableCorked === 0;
+      if (isFirst) {
         stream.cork();
         process.nextTick(() => stream.uncork());
       }
-      return runStatement<Row>(client, sql, parameters);
+      return runStatement<Row>(client, sql, parameters, isFirst ? ANSWER_TIMEOUT_MS : BEHIND_OTHERS_TIMEOUT_MS);
     },
   };
 }

@@ -20,11 +20,19 @@ export function prepared(sql: string): string {
   return sql;
 }
 
-/** Runs a statement, {@link prepared} or not. */
-export async function runStatement<Row>(client: pg.ClientBase, sql: string, values: unknown[]): Promise<Row[]> {
+/**
+ * Runs a statement, {@link prepared} or not.
+ * @param answerTimeoutMs after which the connection counts as dead; by default that of the connection
+ */
+export async function runStatement<Row>(
+  client: pg.ClientBase,
+  sql: string,
+  values: unknown[],
+  answerTimeoutMs?: number,
+): Promise<Row[]> {
   const name = names.get(sql);
   if (name !== undefined) forgetOldPlans(client);
-  const { rows } = await client.query({ name, text: sql, values });
+  const { rows } = await client.query({ name, text: sql, values, query_timeout: answerTimeoutMs } as pg.QueryConfig);
   // Several statements in one text answer nothing that is read.
   return (rows ?? []) as Row[];
 }

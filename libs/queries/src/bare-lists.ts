@@ -1,9 +1,12 @@
+import { inTime } from './in-time.js';
 import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
 
 /** The most lists of which a process remembers that they were bare. */
 const LISTS_MAX = 10_000;
+/** The most boards of which it remembers that they are not. */
+const BOARDS_MAX = 100_000;
 
 /** When rows were read: `listVersion` as the reading said, `beganAtMs` by this process's monotonic clock. */
 export interface WhenRead {
@@ -23,7 +26,9 @@ interface Found {
  */
 export class BareLists {
   private readonly boards: MetadataBoards;
-  private decorated: ReadonlySet<number> = new Set();
+  private readonly decorated = new Set<number>();
+  /** Boards that the next look asks for. */
+  private wanted = new Set<number>();
   private readonly bare = new Map<string, Found>();
   private looking: Promise<void> | null = null;
 
@@ -33,20 +38,16 @@ export class BareLists {
 
   /**
    * @param read when the rows were that are meant
-   * @returns false as well when the database cannot say it
+   * @returns null when the database does not say it in time
    */
-  async isBare(list: RankList, { listVersion, beganAtMs }: WhenRead): Promise<boolean> {
+  async isBare(list: RankList, { listVersion, beganAtMs }: WhenRead): Promise<boolean | null> {
     const { boardUid, windowUid, scope, generation } = list;
     if (this.decorated.has(boardUid)) return false;
     const key = `${boardUid}/${windowUid}/${scope}/${generation}`;
     const known = this.bare.get(key);
     if (known && listVersion <= known.listVersion && beganAtMs >= known.atMs) return true;
     const atMs = monotonicMs();
-    try {
-      await this.look();
-    } catch {
-      return false;
-    }
+    if ((await inTime(this.look(boardUid).then(() => true))) === null) return null;
     if (this.decorated.has(boardUid)) return false;
     if (this.bare.size >= LISTS_MAX) this.bare.clear();
     this.bare.set(key, { listVersion, atMs });
@@ -54,13 +55,19 @@ export class BareLists {
   }
 
   /** Calls made while the database is asked wait for an answer to a later question. */
-  private async look(): Promise<void> {
+  private async look(boardUid: number): Promise<void> {
+    this.wanted.add(boardUid);
     const running = this.looking;
     if (running) await running.catch(() => undefined);
-    this.looking ??= this.boards
-      .read()
-      .then((uids) => void (this.decorated = uids))
-      .finally(() => (this.looking = null));
+    this.looking ??= this.read().finally(() => (this.looking = null));
     await this.looking;
+  }
+
+  private async read(): Promise<void> {
+    const asked = [...this.wanted];
+    this.wanted = new Set();
+    const found = await this.boards.read(asked);
+    if (this.decorated.size + found.length > BOARDS_MAX) this.decorated.clear();
+    for (const uid of found) this.decorated.add(uid);
   }
 }

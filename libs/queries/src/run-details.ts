@@ -65,7 +65,8 @@ export class RunDetailsOfLists {
       // How many members a guild has changes without its score, and the lists of guilds are short.
       return run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run);
     });
-    if (missing.length === 0 || (await this.areWhole(resolved, missing, read))) return true;
+    const areWhole = missing.length === 0 || (await this.areWhole(resolved, missing, read));
+    if (areWhole !== false) return areWhole !== null;
     const remember = this.memory.asking();
     const playerIds = missing.map(({ playerId }) => playerId);
     const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
@@ -82,12 +83,12 @@ export class RunDetailsOfLists {
     return this.memory.stale(keyOf(resolved, playerId));
   }
 
-  /** Whether the projection knows all that there is of these entries. */
+  /** Whether the projection knows all that there is of these entries; null when that is not said in time. */
   private async areWhole(
     { list, edition }: ResolvedList,
     entries: readonly ProjectedEntry[],
     read: WhenRead | undefined,
-  ): Promise<boolean> {
+  ): Promise<boolean | null> {
     if (!read || edition || list.scope === GUILDS_SCOPE) return false;
     return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }

@@ -34,7 +34,7 @@ export class ShownNames {
   private readonly decorations = new ShortMemory<PlayerDecoration>();
   private readonly lookups: MergedLookups<string, ProfileRow>;
   private readonly presence = new ShortMemory<{ hasProfiles: boolean }>();
-  private presenceAsked: Promise<boolean> | null = null;
+  private presenceAsked: Promise<boolean | null> | null = null;
 
   constructor(
     private readonly database: SqlRunner,
@@ -74,19 +74,22 @@ export class ShownNames {
 
   /** Where games keep names elsewhere there are no profiles, and none is looked for. */
   private async loadPlayers(ids: readonly string[]): Promise<boolean> {
+    const missing = ids.filter((id) => this.players.get(id) === undefined);
+    if (missing.length === 0) return true;
     const known = this.presence.get(ANY);
     const hasProfiles = known ? known.hasProfiles : await this.askForPresence();
-    return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, ids) : true;
+    if (hasProfiles === null) return false;
+    return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, missing) : true;
   }
 
-  private askForPresence(): Promise<boolean> {
+  private askForPresence(): Promise<boolean | null> {
     if (this.presenceAsked) return this.presenceAsked;
     const remember = this.presence.asking();
     const asked = inTime(this.database.query<{ hasProfiles: boolean }>(HAS_PROFILES_SQL)).then((rows) => {
       const row = rows?.[0];
       if (row) remember(ANY, row);
       if (this.presenceAsked === asked) this.presenceAsked = null;
-      return row?.hasProfiles ?? true;
+      return rows === null ? null : (row?.hasProfiles ?? true);
     });
     this.presenceAsked = asked;
     return asked;

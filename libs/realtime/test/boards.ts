@@ -176,6 +176,7 @@ export class TestProfiles implements SqlRunner {
   constructor(private readonly announcements: Announcements) {}
 
   async query<Row>(sql: string, [ids]: readonly unknown[] = []): Promise<Row[]> {
+    if (sql.includes('hasProfiles')) return [{ hasProfiles: this.profiles.size > 0 } as Row];
     if (!sql.includes('FROM players')) return [];
     return (ids as string[]).flatMap((id) => {
       const profile = this.profiles.get(id);

@@ -95,11 +95,20 @@ export class LayoutNode extends LedgerNode {
     this.subscription = null;
   }
 
-  /** Resolves once everything that is committed has been applied. */
+  /** Resolves once everything that is committed by now has been applied, whatever is written meanwhile. */
   async caughtUp(): Promise<void> {
+    const ends = await this.database.query<{ lane: number; position: number }>(
+      `SELECT lane, max(position) AS position FROM outbox WHERE topic = 'entry-changed' GROUP BY lane`,
+    );
+    const ofEnds = [ends.map(({ lane }) => lane), ends.map(({ position }) => position)];
     for (;;) {
-      const lag = await this.log.lag('score');
-      if (lag.every(({ events }) => events === 0)) return;
+      const behind = await this.database.query(
+        `SELECT 1 FROM unnest($1::int[], $2::bigint[]) AS ends (lane, position)
+         LEFT JOIN log_offsets o ON o.consumer_group = 'score' AND o.lane = ends.lane
+         WHERE coalesce(o.position, 0) < ends.position`,
+        ofEnds,
+      );
+      if (behind.length === 0) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

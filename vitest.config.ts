@@ -36,6 +36,6 @@ export default defineConfig({
     fileParallelism: process.env['TEST_REDIS_URL_2'] !== undefined,
     maxWorkers: 2,
     testTimeout: 30_000,
-    hookTimeout: 60_000,
+    hookTimeout: 90_000,
   },
 });

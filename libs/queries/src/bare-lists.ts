@@ -1,4 +1,5 @@
 import { inTime } from './in-time.js';
+import { SharedQuestion } from './shared-question.js';
 import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
@@ -30,7 +31,7 @@ export class BareLists {
   /** Boards that the next look asks for. */
   private wanted = new Set<number>();
   private readonly bare = new Map<string, Found>();
-  private looking: Promise<void> | null = null;
+  private readonly look = new SharedQuestion(() => this.read());
 
   constructor(database: SqlRunner) {
     this.boards = new MetadataBoards(database);
@@ -47,27 +48,20 @@ export class BareLists {
     const known = this.bare.get(key);
     if (known && listVersion <= known.listVersion && beganAtMs >= known.atMs) return true;
     const atMs = monotonicMs();
-    if ((await inTime(this.look(boardUid).then(() => true))) === null) return null;
+    this.wanted.add(boardUid);
+    if ((await inTime(this.look.ask())) === null) return null;
     if (this.decorated.has(boardUid)) return false;
     if (this.bare.size >= LISTS_MAX) this.bare.clear();
     this.bare.set(key, { listVersion, atMs });
     return true;
   }
 
-  /** Calls made while the database is asked wait for an answer to a later question. */
-  private async look(boardUid: number): Promise<void> {
-    this.wanted.add(boardUid);
-    const running = this.looking;
-    if (running) await running.catch(() => undefined);
-    this.looking ??= this.read().finally(() => (this.looking = null));
-    await this.looking;
-  }
-
-  private async read(): Promise<void> {
+  private async read(): Promise<true> {
     const asked = [...this.wanted];
     this.wanted = new Set();
     const found = await this.boards.read(asked);
     if (this.decorated.size + found.length > BOARDS_MAX) this.decorated.clear();
     for (const uid of found) this.decorated.add(uid);
+    return true;
   }
 }

@@ -2,6 +2,7 @@ import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import { prepared, type SqlRunner } from '@laddercast/ledger';
 import { inTime } from './in-time.js';
 import { MergedLookups } from './merged-lookups.js';
+import { SharedQuestion } from './shared-question.js';
 import { ShortMemory } from './short-memory.js';
 
 interface ShownProfile {
@@ -19,8 +20,6 @@ const PROFILES_SQL = prepared(`
   CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`);
 
 const HAS_PROFILES_SQL = prepared('SELECT EXISTS (SELECT 1 FROM players) AS "hasProfiles"');
-/** Under this name a {@link ShortMemory} has whether there are profiles at all. */
-const ANY = '';
 
 const GUILDS_SQL = prepared(`
   SELECT k.id, g.display_name AS "displayName", true AS listed
@@ -33,8 +32,9 @@ export class ShownNames {
   private readonly guilds = new ShortMemory<ShownProfile>();
   private readonly decorations = new ShortMemory<PlayerDecoration>();
   private readonly lookups: MergedLookups<string, ProfileRow>;
-  private readonly presence = new ShortMemory<{ hasProfiles: boolean }>();
-  private presenceAsked: Promise<boolean | null> | null = null;
+  private readonly presence = new SharedQuestion(() => this.lookForProfiles());
+  /** Whether there was one: then each is looked up. */
+  private hasProfiles = false;
 
   constructor(
     private readonly database: SqlRunner,
@@ -66,33 +66,22 @@ export class ShownNames {
   /** The ids' names changed; null: any may have. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     (isGuild ? this.guilds : this.players).forget(ids);
-    if (isGuild) return;
-    this.decorations.forget(ids);
-    this.presence.forget(null);
-    this.presenceAsked = null;
+    if (!isGuild) this.decorations.forget(ids);
   }
 
-  /** Where games keep names elsewhere there are no profiles, and none is looked for. */
+  /** Where games keep names elsewhere there are no profiles: one look says it for all. */
   private async loadPlayers(ids: readonly string[]): Promise<boolean> {
     const missing = ids.filter((id) => this.players.get(id) === undefined);
     if (missing.length === 0) return true;
-    const known = this.presence.get(ANY);
-    const hasProfiles = known ? known.hasProfiles : await this.askForPresence();
+    const hasProfiles = this.hasProfiles || (await inTime(this.presence.ask()));
     if (hasProfiles === null) return false;
     return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, missing) : true;
   }
 
-  private askForPresence(): Promise<boolean | null> {
-    if (this.presenceAsked) return this.presenceAsked;
-    const remember = this.presence.asking();
-    const asked = inTime(this.database.query<{ hasProfiles: boolean }>(HAS_PROFILES_SQL)).then((rows) => {
-      const row = rows?.[0];
-      if (row) remember(ANY, row);
-      if (this.presenceAsked === asked) this.presenceAsked = null;
-      return rows === null ? null : (row?.hasProfiles ?? true);
-    });
-    this.presenceAsked = asked;
-    return asked;
+  private async lookForProfiles(): Promise<boolean> {
+    const [row] = await this.database.query<{ hasProfiles: boolean }>(HAS_PROFILES_SQL);
+    this.hasProfiles = row?.hasProfiles ?? true;
+    return this.hasProfiles;
   }
 
   private async loadProfiles(memory: ShortMemory<ShownProfile>, sql: string, ids: readonly string[]): Promise<boolean> {

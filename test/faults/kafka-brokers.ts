@@ -223,7 +223,7 @@ function properties(node: {
 
 function format({ java, jars }: KafkaProgram, clusterId: string, config: string): void {
   const tool = ['-Xmx256m', '-cp', join(jars, '*'), 'kafka.tools.StorageTool'];
-  const { status, stderr } = spawnSync(java, [...tool, 'format', '-t', clusterId, '-c', config], {
+  const { status, stderr } = spawnSync(java, [...tool, 'format', `--cluster-id=${clusterId}`, '-c', config], {
     encoding: 'utf8',
     timeout: 60_000,
   });

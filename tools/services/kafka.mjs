@@ -87,8 +87,8 @@ function format(java, classpath, clusterId, config) {
     'kafka.tools.StorageTool',
     'format',
     '--ignore-formatted',
-    '-t',
-    clusterId,
+    // In one word: an id may begin with a hyphen.
+    `--cluster-id=${clusterId}`,
     '-c',
     config,
   ];

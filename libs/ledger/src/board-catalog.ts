@@ -1,5 +1,5 @@
 import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
-import { sleep } from '@laddercast/platform';
+import { SharedQuestion, sleep } from '@laddercast/platform';
 import type { BoardEntity } from './entities/board.entity.js';
 import { HISTORY } from './lanes.js';
 import type { PostgresDatabase } from './postgres-database.js';
@@ -41,7 +41,7 @@ export class BoardCatalog {
   private revisionSeen = 0;
   /** As of the first look; a history is null where the ledger never went back. */
   private known: { server: string; history: string | null } | null = null;
-  private refreshing: Promise<void> | null = null;
+  private readonly look = new SharedQuestion(() => this.readChanges());
   private readonly stopped = new AbortController();
 
   constructor(private readonly database: PostgresDatabase) {}
@@ -87,11 +87,8 @@ export class BoardCatalog {
    * Reads what changed since the last look; calls made meanwhile wait for a look that began after them.
    * @throws LEDGER_UNAVAILABLE for ever once the ledger has gone back, or a database error
    */
-  async refresh(): Promise<void> {
-    const running = this.refreshing;
-    if (running) await running.catch(() => undefined);
-    this.refreshing ??= this.readChanges().finally(() => (this.refreshing = null));
-    await this.refreshing;
+  refresh(): Promise<void> {
+    return this.look.ask();
   }
 
   private async follow(): Promise<void> {

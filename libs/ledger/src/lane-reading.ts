@@ -14,11 +14,8 @@ import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from './postgres-database.js';
 import { hourKeyOf, type RollingHourKey, type RollingHourRow } from './rolling-hours.js';
 import type { ScopeCatalog } from './scope-catalog.js';
-import type { PlacedWrite } from './write-placement.js';
+import type { ExpectedPlace, PlacedWrite } from './write-placement.js';
 import type { SubmitWrite } from './writes.js';
-
-/** Where a write goes, as far as reading is concerned. */
-export type ReadPlace = Pick<PlacedWrite, 'write' | 'windows' | 'atMs'>;
 
 interface EntryKey {
   boardUid: number;
@@ -61,7 +58,7 @@ export class LaneReading {
     private readonly batch: readonly PendingWrite[],
   ) {}
 
-  async begin(expected: readonly ReadPlace[]): Promise<void> {
+  async begin(expected: readonly ExpectedPlace[]): Promise<void> {
     const ofCircles = this.batch.filter(({ write }) => hasCircles(write.board.definition.scopes));
     await this.read({
       count: this.batch.length,
@@ -89,7 +86,7 @@ export class LaneReading {
 
   private async read(asked: {
     count: number;
-    places: readonly ReadPlace[];
+    places: readonly ExpectedPlace[];
     submits: readonly SubmitWrite[];
     boards: readonly number[];
     players: readonly string[];
@@ -147,7 +144,7 @@ export class LaneReading {
   }
 
   /** Those that were not read yet. */
-  private entryKeysOf(places: readonly ReadPlace[]): EntryKey[] {
+  private entryKeysOf(places: readonly ExpectedPlace[]): EntryKey[] {
     const keys = new Map<string, EntryKey>();
     for (const { write, windows } of places) {
       const { board, playerId } = write;
@@ -160,7 +157,7 @@ export class LaneReading {
   }
 
   /** Those that were not read yet. */
-  private hourKeysOf(places: readonly ReadPlace[]): RollingHourKey[] {
+  private hourKeysOf(places: readonly ExpectedPlace[]): RollingHourKey[] {
     const keys = new Map<string, RollingHourKey>();
     for (const { write, windows, atMs } of places) {
       for (const { uid, kind } of windows) {

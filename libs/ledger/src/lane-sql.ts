@@ -1,8 +1,9 @@
+import { NEW_POSITIONS } from './lanes.js';
 import { prepared } from './postgres-statements.js';
 
 const CLOCK_AND_POSITIONS = `
   SELECT 'lane' AS what, 0 AS n, (extract(epoch FROM ladder_now()) * 1000)::bigint AS version, NULL::boolean AS gone,
-    NULL::float8 AS score, ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[] AS columns,
+    NULL::float8 AS score, ${NEW_POSITIONS} AS columns,
     NULL::bigint AS achieved_at_ms, NULL::text AS text, NULL::bytea AS body_sha256, NULL::int[] AS scopes,
     NULL::int[] AS left_scopes, NULL::jsonb AS values`;
 

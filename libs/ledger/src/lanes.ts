@@ -27,9 +27,9 @@ export class Lanes {
 export const openLaneSql = (lane: number): string =>
   `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SELECT pg_advisory_xact_lock(${LANE_LOCK_SPACE}, ${lane})`;
 
-/** The clock and `$1` log positions, to be read while the lane is held. */
-export const DRAW_POSITIONS = prepared(`SELECT (extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms,
-  ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[] AS positions`);
+/** `$1` log positions, to be drawn while the lane is held. */
+export const NEW_POSITIONS = `ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[]`;
+export const DRAW_POSITIONS = prepared(`SELECT ${NEW_POSITIONS} AS positions`);
 
 /** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
 export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {

@@ -22,12 +22,11 @@ export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
   windows: StoredWindow[];
 }
 
+/** Where a write goes as far as reading is concerned. */
+export type ExpectedPlace = Pick<PlacedWrite, 'write' | 'atMs' | 'windows'>;
+
 /** Where a write will probably go: by what this process remembers, and the time as it expects it. */
-export function expectedPlace(
-  write: LedgerWrite,
-  nowMs: number,
-  catalog: WindowCatalog,
-): Pick<PlacedWrite, 'write' | 'atMs' | 'windows'> {
+export function expectedPlace(write: LedgerWrite, nowMs: number, catalog: WindowCatalog): ExpectedPlace {
   const atMs = write.kind === 'override' ? nowMs : Math.min(write.achievedAtMs ?? nowMs, nowMs);
   return { write, atMs, windows: catalog.madeAt(write.board, atMs) ?? [] };
 }

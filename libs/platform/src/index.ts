@@ -1,5 +1,6 @@
 export * from './client-address.js';
 export * from './clock.js';
+export * from './shared-question.js';
 export * from './described-error.js';
 export * from './environment.js';
 export * from './metrics.js';

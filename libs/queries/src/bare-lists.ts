@@ -1,7 +1,6 @@
 import { inTime } from './in-time.js';
-import { SharedQuestion } from './shared-question.js';
 import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
-import { monotonicMs } from '@laddercast/platform';
+import { monotonicMs, SharedQuestion } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
 
 /** The most lists of which a process remembers that they were bare. */

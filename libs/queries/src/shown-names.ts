@@ -1,8 +1,8 @@
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import { prepared, type SqlRunner } from '@laddercast/ledger';
+import { SharedQuestion } from '@laddercast/platform';
 import { inTime } from './in-time.js';
 import { MergedLookups } from './merged-lookups.js';
-import { SharedQuestion } from './shared-question.js';
 import { ShortMemory } from './short-memory.js';
 
 interface ShownProfile {
@@ -48,7 +48,7 @@ export class ShownNames {
 
   /** @returns false when something did not answer in time */
   async load(ids: readonly string[], isGuild: boolean): Promise<boolean> {
-    if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, ids);
+    if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, missingIn(this.guilds, ids));
     const loaded = await Promise.all([this.loadPlayers(ids), this.decorate(ids)]);
     return !loaded.includes(false);
   }
@@ -71,7 +71,7 @@ export class ShownNames {
 
   /** Where games keep names elsewhere there are no profiles: one look says it for all. */
   private async loadPlayers(ids: readonly string[]): Promise<boolean> {
-    const missing = ids.filter((id) => this.players.get(id) === undefined);
+    const missing = missingIn(this.players, ids);
     if (missing.length === 0) return true;
     const hasProfiles = this.hasProfiles || (await inTime(this.presence.ask()));
     if (hasProfiles === null) return false;
@@ -84,8 +84,11 @@ export class ShownNames {
     return this.hasProfiles;
   }
 
-  private async loadProfiles(memory: ShortMemory<ShownProfile>, sql: string, ids: readonly string[]): Promise<boolean> {
-    const missing = ids.filter((id) => memory.get(id) === undefined);
+  private async loadProfiles(
+    memory: ShortMemory<ShownProfile>,
+    sql: string,
+    missing: readonly string[],
+  ): Promise<boolean> {
     if (missing.length === 0) return true;
     const remember = memory.asking();
     const rows = await this.lookups.ask(sql, sql, missing);
@@ -97,7 +100,7 @@ export class ShownNames {
   private async decorate(ids: readonly string[]): Promise<boolean> {
     const enricher = this.enricher();
     if (!enricher) return true;
-    const missing = ids.filter((id) => this.decorations.get(id) === undefined);
+    const missing = missingIn(this.decorations, ids);
     if (missing.length === 0) return true;
     const remember = this.decorations.asking();
     const decorations = await inTime(enricher.decorate(missing));
@@ -106,3 +109,6 @@ export class ShownNames {
     return true;
   }
 }
+
+const missingIn = (memory: Pick<ShortMemory<unknown>, 'get'>, ids: readonly string[]): string[] =>
+  ids.filter((id) => memory.get(id) === undefined);

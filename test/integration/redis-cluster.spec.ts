@@ -51,6 +51,16 @@ describe('a Redis cluster', () => {
     expect(served.sort((a, b) => a - b)).toEqual(Array.from({ length: SLOTS }, (_, slot) => slot));
   });
 
+  it('is one session from the start on, whichever master is written to first', async () => {
+    const fresh = new RedisConnection({ url: masters.map(({ url }) => url).join(','), commandTimeoutMs: 10_000 });
+    await fresh.connect();
+    const session = fresh.session();
+    const keyOf = (tag: number): string => `{${tag}}`;
+    for (const tag of fresh.tagsOfMasters(keyOf)) await fresh.command('SET', keyOf(tag), tag);
+    expect(fresh.session()).toBe(session);
+    await fresh.close();
+  });
+
   it('holds the shards of one list on several masters, each script in one slot', async () => {
     const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
     const list: RankList = { boardUid: 2, windowUid: 1, scope: 0, ordering, shards: 12, ...FIRST_GENERATION };

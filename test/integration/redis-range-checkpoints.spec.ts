@@ -11,7 +11,8 @@ import {
 import { applyAll, emptyTestRedis, type RankChange } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Died, SteppedConnection } from '../property/turns.js';
+import { SteppedConnection } from '../property/redis-stepped-store.js';
+import { Died } from '../property/turns.js';
 
 const FROM_START = { beside: null, direction: 'after', denseRank: null } as const;
 const BEHIND = { code: 'PROJECTION_BEHIND', extensions: { retryAfterSeconds: 1 } };

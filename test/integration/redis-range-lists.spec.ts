@@ -1,6 +1,12 @@
 // Real: Redis or Valkey, with lists by ranges that are large enough for pages and neighbours over many edges.
 import { shardOf, type BoardOrdering } from '@laddercast/domain';
-import { FIRST_GENERATION, RedisConnection, RedisRankProjection, type RankList } from '@laddercast/projections';
+import {
+  FIRST_GENERATION,
+  RecoveryRun,
+  RedisConnection,
+  RedisRankProjection,
+  type RankList,
+} from '@laddercast/projections';
 import {
   applyAll,
   emptyTestRedis,
@@ -122,11 +128,7 @@ describe('a list by ranges', () => {
     const { listVersion } = await projection.total(list);
     await plain.unlink(...(await plain.keys(`{8.${list.windowUid}.0.1}*`)));
     expect((await projection.total(list)).total).toBeLessThan(300);
-    for (let home = 0; home < list.shards; home += 1) {
-      const ofHome = history.filter(({ playerId }) => shardOf(playerId, list.shards) === home);
-      const changes = ofHome.map((one) => projectedChange(ordering, one));
-      await projection.apply(list, home, changes, null, true);
-    }
+    await applyAll(projection, list, history, new RecoveryRun());
     const page = await projection.page(list, 0, 300, 'ordinal');
     expect(page.entries).toEqual(expectedRows(list, expectedOf(list, history), 0, 300, 'ordinal'));
     expect(page.listVersion).toBeGreaterThan(listVersion);
@@ -138,7 +140,7 @@ describe('a list by ranges', () => {
     for (const one of passing) await applyAll(projection, list, [one]);
     const { listVersion } = await projection.total(list);
     await plain.unlink(...(await plain.keys(`{8.${list.windowUid}.*`)));
-    await projection.apply(list, shardOf('ada', 3), [projectedChange(ordering, passing.at(-1)!)], null, true);
+    await applyAll(projection, list, passing.slice(-1), new RecoveryRun());
     expect((await projection.total(list)).listVersion).toBeGreaterThan(listVersion);
   });
 

@@ -1,10 +1,18 @@
 // Real: Redis or Valkey, the scripts, several writers of one list by ranges, stopped between the steps that are named.
-import { everyLayout, firstLayouts, withBoardDefaults, type Board, type BoardOrdering } from '@laddercast/domain';
+import {
+  everyLayout,
+  firstLayouts,
+  shardOf,
+  withBoardDefaults,
+  type Board,
+  type BoardOrdering,
+} from '@laddercast/domain';
 import type { PostgresLeases } from '@laddercast/ledger';
 import {
   FIRST_GENERATION,
   RangeSweeper,
   rankListOf,
+  RecoveryRun,
   RedisConnection,
   RedisRankProjection,
   type RankList,
@@ -19,7 +27,8 @@ import {
 } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Died, SteppedConnection } from '../property/turns.js';
+import { SteppedConnection } from '../property/redis-stepped-store.js';
+import { Died } from '../property/turns.js';
 
 let plain: Redis;
 let redis: RedisConnection;
@@ -248,5 +257,93 @@ describe('a writer that comes late', () => {
     expect(page.total).toBe(5);
     expect(page.entries).toEqual(expectedRows(list, oracle, 0, 10, 'ordinal'));
     expect((await projection.total(list)).accuracy).toBeUndefined();
+  });
+});
+
+describe('what is brought back', () => {
+  const bringBack = (by: RedisRankProjection, list: RankList, one: RankChange): Promise<number> =>
+    applyAll(by, list, [one], new RecoveryRun());
+
+  async function expectOnly(list: RankList, ...changes: RankChange[]): Promise<void> {
+    const page = await projection.page(list, 0, 10, 'ordinal');
+    expect(page.entries).toEqual(expectedRows(list, expectedOf(list, changes), 0, 10, 'ordinal'));
+    expect(page.total).toBe(changes.length);
+  }
+
+  it.each([
+    ['while its shard knows of it', false],
+    ['when its shard has forgotten it', true],
+  ])('does not come back beside something newer, %s', async (_when, isForgotten) => {
+    const list = listOf([10]);
+    const newer = change('ada', 11, 20);
+    // Two steps tell the shards, the third is the claim.
+    beforeStep(3, async () => {
+      await applyAll(projection, list, [newer]);
+      if (isForgotten) for (const key of await plain.keys(`{8.${list.windowUid}.*w`)) await plain.unlink(key);
+    });
+    await bringBack(new RedisRankProjection(stepped), list, change('ada', 10, 1));
+    await expectOnly(list, newer);
+  });
+
+  it('is announced once to each shard, by a number that no epoch had before', async () => {
+    const list = listOf([10, 20, 30]);
+    const begun: string[] = [];
+    class Watched extends RedisConnection {
+      override run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
+        begun.push(...calls.flatMap(({ script, keys }) => (script.name === 'range-begin' ? keys.slice(1) : [])));
+        return super.run(calls);
+      }
+    }
+    const watched = new Watched({ url: await emptyTestRedis() });
+    await watched.connect();
+    const by = new RedisRankProjection(watched);
+    const names = new Set<string>();
+    for (const version of [1, 2]) {
+      const run = new RecoveryRun();
+      const all = ['ada', 'bob', 'cy', 'dee', 'eve', 'fay'].map((playerId, at) => change(playerId, version, 6 * at));
+      await Promise.all(all.map((one) => applyAll(by, list, [one], run)));
+      for (const key of begun.slice(-4)) names.add((await plain.hget(key, ''))!);
+    }
+    await watched.close();
+    expect(begun).toHaveLength(8);
+    expect(names.size).toBe(8);
+    expect([...names].every((name) => Number(name) > 1e12)).toBe(true);
+  });
+
+  it('leaves no room for what was claimed before the loss', async () => {
+    const list = listOf([10]);
+    const home = shardOf('ada', list.shards);
+    const [here, there] = home === 0 ? [1, 20] : [20, 1];
+    // The other shard is in use, and has an epoch that the writer knows.
+    const other = change(
+      ['bob', 'cy', 'dee'].find((id) => shardOf(id, list.shards) !== home)!,
+      1,
+      there,
+    );
+    await applyAll(projection, list, [change('ada', 2, here), other]);
+    const late = new RedisRankProjection(stepped);
+    stepped.beforeStep = async () => undefined;
+    await applyAll(late, list, [change('somebody', 3, null)]);
+    const newest = change('ada', 11, here + 1);
+    beforeStep(1, async () => {
+      await plain.unlink(...(await plain.keys(`{8.${list.windowUid}.0.${home}}*`)));
+      await bringBack(projection, list, newest);
+    });
+    await applyAll(late, list, [change('ada', 10, there + 1)]);
+    await expectOnly(list, newest, other);
+  });
+
+  it('is not beside what was claimed by another connection to the store', async () => {
+    const list = listOf([10]);
+    const writer = new RedisRankProjection(stepped);
+    stepped.beforeStep = async () => undefined;
+    await applyAll(writer, list, [change('somebody', 1, null)]);
+    stepped.afterStep = async () => {
+      stepped.afterStep = async () => undefined;
+      stepped.replaced += 1;
+      await plain.unlink(...(await plain.keys(`{8.${list.windowUid}.0.*`)));
+    };
+    await expect(applyAll(writer, list, [change('ada', 10, 20)])).rejects.toThrow('was replaced');
+    expect((await projection.total(list)).total).toBe(0);
   });
 });

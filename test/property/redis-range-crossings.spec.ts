@@ -1,7 +1,7 @@
 // Real: Redis or Valkey, the scripts, the steps of several processes that write and read one list, in any order of steps.
 // Compared with what stands in the shards after each step, and in the end with a sorted array.
 import { isDeepStrictEqual } from 'node:util';
-import { compareSortKeys, decodeSortKey, shardOf, type BoardOrdering, type SortKey } from '@laddercast/domain';
+import { compareSortKeys, decodeSortKey, type SortKey } from '@laddercast/domain';
 import {
   FIRST_GENERATION,
   RedisConnection,
@@ -9,82 +9,22 @@ import {
   type RankList,
   type Reading,
 } from '@laddercast/projections';
-import {
-  anyOrdering,
-  applyAll,
-  emptyTestRedis,
-  expectedRows,
-  projectedChange,
-  SortedArrayOracle,
-  type RankChange,
-} from '@laddercast/testing';
+import { applyAll, expectedRows, SortedArrayOracle, type RankChange } from '@laddercast/testing';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Died, SteppedConnection, Turns } from './turns.js';
+import { anyScenario, deliver, PLAYERS, SETTLED_CHANGES } from './range-scenarios.js';
+import { SteppedConnection, SteppedStore } from './redis-stepped-store.js';
+import { Turns } from './turns.js';
 
-const PLAYERS = ['ada', 'bob', 'cy', 'dee'];
-const SHARDS_MAX = 4;
 const STEPS_MAX = 4000;
-/** Changes at the beginning of each history that are there before anything else happens. */
-const SETTLED_CHANGES = 4;
 
-let plain: Redis;
-let url: string;
+let store: SteppedStore;
 let windowUid = 1;
-const connections: RedisConnection[] = [];
 
 beforeAll(async () => {
-  url = await emptyTestRedis();
-  plain = new Redis(url);
+  store = await SteppedStore.open();
 });
-afterAll(async () => {
-  plain.disconnect();
-  await Promise.all(connections.map((connection) => connection.close()));
-});
-
-/** A part of the history that some process applies; it dies before its n-th step, or not. */
-interface Delivery {
-  from: number;
-  count: number;
-  diesAtStep: number | null;
-}
-
-interface Scenario {
-  ordering: BoardOrdering;
-  boundaries: number[];
-  history: RankChange[];
-  /** What each process does, one delivery after the other. */
-  writers: Delivery[][];
-  choices: number[];
-}
-
-const anyScenario = (): fc.Arbitrary<Scenario> =>
-  fc.tuple(anyOrdering(), fc.integer({ min: 2, max: SHARDS_MAX })).chain(([ordering, shards]) => {
-    const values = fc.record({
-      score: fc.integer({ min: 0, max: 2 * shards }),
-      columns: fc.constant(ordering.columns.map(() => 1)),
-      achievedAtMs: fc.integer({ min: 1000, max: 1001 }),
-    });
-    const change = fc.tuple(fc.constantFrom(...PLAYERS), fc.option(values, { freq: 5 }));
-    const delivery = fc.record({
-      from: fc.integer({ min: SETTLED_CHANGES, max: 15 }),
-      count: fc.integer({ min: 1, max: 4 }),
-      diesAtStep: fc.option(fc.integer({ min: 1, max: 6 }), { freq: 3 }),
-    });
-    const boundaries = Array.from({ length: shards - 1 }, (_, at) => 2 * at + 1);
-    return fc.record({
-      ordering: fc.constant(ordering),
-      boundaries: fc.constant(
-        ordering.order === 'asc' ? boundaries : boundaries.map((score) => -score).sort((a, b) => a - b),
-      ),
-      history: fc
-        .array(change, { minLength: 8, maxLength: 16 })
-        .map((changes) => changes.map(([playerId, values], at) => ({ playerId, version: at + 1, values }))),
-      writers: fc.array(fc.array(delivery, { minLength: 1, maxLength: 4 }), { minLength: 2, maxLength: 3 }),
-      choices: fc.array(fc.nat({ max: 60 }), { minLength: 40, maxLength: 200 }),
-    });
-  });
+afterAll(() => store.close());
 
 /** Where each player stood after each step: more than one key while it crosses. */
 type Standing = Map<string, SortKey[]>;
@@ -92,7 +32,7 @@ type Standing = Map<string, SortKey[]>;
 async function standingOf(list: RankList): Promise<Standing> {
   const standing: Standing = new Map(PLAYERS.map((playerId) => [playerId, []]));
   for (let shard = 0; shard < list.shards; shard += 1) {
-    const flat = await plain.zrangeBuffer(`{9.${list.windowUid}.0.${shard}}1:z`, 0, -1, 'WITHSCORES');
+    const flat = await store.plain.zrangeBuffer(`{9.${list.windowUid}.0.${shard}}1:z`, 0, -1, 'WITHSCORES');
     for (let at = 0; at < flat.length; at += 2) {
       const key = { member: flat[at]!, score: Number(flat[at + 1]!.toString()) };
       standing.get(decodeSortKey(list.ordering, key).playerId)!.push(key);
@@ -177,18 +117,12 @@ async function readAll(projection: RedisRankProjection, list: RankList, moments:
   return exact + [player, looked, placement].filter(({ accuracy }) => accuracy === undefined).length;
 }
 
-async function connected<Connection extends RedisConnection>(connection: Connection): Promise<Connection> {
-  await connection.connect();
-  connections.push(connection);
-  return connection;
-}
-
 describe('entries that cross between shards', () => {
   it('are counted once in whatever is exact, and shown once, whoever dies between two steps', async () => {
-    const writers = await Promise.all([0, 1, 2].map(() => connected(new SteppedConnection({ url }))));
-    const reader = await connected(new SteppedConnection({ url }));
-    const sweeper = await connected(new SteppedConnection({ url }));
-    const direct = await connected(new RedisConnection({ url }));
+    const writers = await Promise.all([0, 1, 2].map(() => store.connected(new SteppedConnection({ url: store.url }))));
+    const reader = await store.connected(new SteppedConnection({ url: store.url }));
+    const sweeper = await store.connected(new SteppedConnection({ url: store.url }));
+    const direct = await store.connected(new RedisConnection({ url: store.url }));
     const counts = { exact: 0, estimated: 0, twice: 0 };
     await fc.assert(
       fc.asyncProperty(anyScenario(), fc.boolean(), async (scenario, isSwept) => {
@@ -256,33 +190,6 @@ describe('entries that cross between shards', () => {
   }, 300_000);
 });
 
-/** Applies a part of the history home by home, as a process does, until it dies. */
-async function deliver(
-  turns: Turns,
-  connection: SteppedConnection,
-  projection: RedisRankProjection,
-  list: RankList,
-  history: readonly RankChange[],
-  { from, count, diesAtStep }: Delivery,
-): Promise<void> {
-  let step = 0;
-  connection.beforeStep = async () => {
-    if (step++ === diesAtStep) throw new Died();
-    await turns.step('writer');
-  };
-  const first = Math.max(SETTLED_CHANGES, from % history.length);
-  const part = history.slice(first, first + count);
-  try {
-    for (let home = 0; home < list.shards; home += 1) {
-      const ofHome = part.filter(({ playerId }) => shardOf(playerId, list.shards) === home);
-      const changes = ofHome.map((change) => projectedChange(list.ordering, change));
-      if (changes.length > 0) await projection.apply(list, home, changes, null);
-    }
-  } catch (error) {
-    if (!(error instanceof Died)) throw error;
-  }
-}
-
 /** What died is delivered once more, or swept and then delivered: afterwards everything is as it should be. */
 async function finishAndCompare(
   projection: RedisRankProjection,
@@ -290,7 +197,7 @@ async function finishAndCompare(
   history: readonly RankChange[],
   isSwept: boolean,
 ): Promise<void> {
-  const keysOf = async (name: string): Promise<string[]> => plain.keys(`{9.${list.windowUid}.0.*}1:${name}`);
+  const keysOf = async (name: string): Promise<string[]> => store.plain.keys(`{9.${list.windowUid}.0.*}1:${name}`);
   if (isSwept) {
     await projection.finishMoves(list, null, 0);
     expect(await keysOf('p')).toEqual([]);
@@ -306,7 +213,7 @@ async function finishAndCompare(
   expect(page.entries).toEqual(expectedRows(list, oracle, 0, 50, 'ordinal'));
   let distinct = 0;
   for (let shard = 0; shard < list.shards; shard += 1) {
-    distinct += await plain.zcard(`{9.${list.windowUid}.0.${shard}}1:u`);
+    distinct += await store.plain.zcard(`{9.${list.windowUid}.0.${shard}}1:u`);
   }
   expect(distinct).toBe(new Set(oracle.entries.map(({ score, columns }) => `${score} ${columns.join()}`)).size);
   for (const playerId of PLAYERS)

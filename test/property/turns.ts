@@ -1,5 +1,3 @@
-import { RedisConnection } from '@laddercast/projections';
-
 /** Thrown where an actor is to stop for ever, as a process does that dies. */
 export class Died extends Error {}
 
@@ -55,23 +53,5 @@ export class Turns {
       await after(next.actor);
     }
     await Promise.all(this.actors);
-  }
-}
-
-/** A connection whose script calls are steps, each by itself. */
-export class SteppedConnection extends RedisConnection {
-  /** Called before each step. */
-  beforeStep: () => Promise<void> = async () => undefined;
-  /** Called after each step, before its answer is known. */
-  afterStep: () => Promise<void> = async () => undefined;
-
-  override async run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
-    const answers: unknown[] = [];
-    for (const call of calls) {
-      await this.beforeStep();
-      answers.push(...(await super.run([call])));
-      await this.afterStep();
-    }
-    return answers;
   }
 }

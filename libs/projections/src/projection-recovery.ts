@@ -5,7 +5,7 @@ import { retryWhile, sleep } from '@laddercast/platform';
 import { ChangesByShard } from './changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
 import { entryOfRow, EntryScan, workOnPages, type ScannedPage, type WindowsKept } from './entry-scan.js';
-import { RankProjection } from './rank-projection.js';
+import { RankProjection, RecoveryRun } from './rank-projection.js';
 
 export interface ProjectionRecoveryOptions {
   database: SqlRunner;
@@ -115,9 +115,10 @@ export class ProjectionRecovery {
     const isPassing = (error: unknown): boolean => isRetriable(error) && this.options.projection.session() === session;
     const windows = await this.windowsKept(signal);
     const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
+    const run = new RecoveryRun();
     await workOnPages(new EntryScan(this.options.database).ofLane(windows, condition), async (page) => {
       signal.throwIfAborted();
-      const work = (): Promise<number> => this.applyPage(page, windows);
+      const work = (): Promise<number> => this.applyPage(page, windows, run);
       progress.newer += await retryWhile(work, isPassing, { backoff: RETRY, signal });
       progress.sent += page.rows.length;
       this.options.onProgress({ ...progress, step: 'scanning' });
@@ -159,7 +160,7 @@ export class ProjectionRecovery {
     }
   }
 
-  private async applyPage({ isGuild, rows }: ScannedPage, windows: WindowsKept): Promise<number> {
+  private async applyPage({ isGuild, rows }: ScannedPage, windows: WindowsKept, run: RecoveryRun): Promise<number> {
     const changes = new ChangesByShard();
     const boards = new Map<number, Board | undefined>();
     for (const row of rows) {
@@ -171,7 +172,7 @@ export class ProjectionRecovery {
     }
     const { projection } = this.options;
     return changes.apply(({ list, shard, changes, keepUntilMs }) =>
-      projection.apply(list, shard, changes, keepUntilMs, true),
+      projection.apply(list, shard, changes, keepUntilMs, run),
     );
   }
 }

@@ -169,6 +169,12 @@ export abstract class RankReadings {
   abstract total(list: RankList): Promise<Reading>;
 }
 
+/** One run of bringing back what the store has lost. */
+export class RecoveryRun {
+  /** For the store: lists that are prepared for it, or are being prepared. */
+  readonly prepared = new Map<string, Promise<void>>();
+}
+
 /**
  * The ranks: sharded sorted lists, fed by the log and read by queries.
  * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call. Where
@@ -178,7 +184,8 @@ export abstract class RankProjection extends RankReadings {
   /**
    * Applies changes of one shard, in one atomic step per chunk; repeating or reordering them changes nothing.
    * @param keepUntilMs when the list's keys may go (Unix ms); null for ever
-   * @param isRecovery whether lost changes are brought back: the list's version then begins anew, beyond the lost one
+   * @param recovery when lost changes are brought back, the run that does so: the list's version then begins anew, beyond
+   * the lost one; whoever begins a run and fails has to run it once more
    * @returns how many were newer than what was there
    */
   abstract apply(
@@ -186,7 +193,7 @@ export abstract class RankProjection extends RankReadings {
     shard: number,
     changes: ProjectedChange[],
     keepUntilMs: number | null,
-    isRecovery?: boolean,
+    recovery?: RecoveryRun,
   ): Promise<number>;
 
   /**

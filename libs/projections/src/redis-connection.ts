@@ -65,6 +65,8 @@ export class RedisConnection {
     await connecting.catch((error: unknown) => {
       throw this.failure(error);
     });
+    // A cluster's client connects to each master at its first command, and that would count as another session.
+    if (this.isCluster) await this.answers();
   }
 
   get isReady(): boolean {

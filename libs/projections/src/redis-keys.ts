@@ -37,9 +37,9 @@ export const checkpointKeys = (list: RankList, shard: number, slot: number): [wa
 
 /**
  * What a shard of a list by ranges has beside the others. As the home of players: `unfinished`, a hash of player → index
- * values of the places where its entry may still stand. As the holder of entries: `state`, a hash of `epoch` and
+ * values of the places where its entry may still stand. As the holder of entries: `state`, a hash of
  * `crossings`; `pending`, a hash of player → version and time of an entry that is crossing; `written`, a hash of player →
- * version of what was written in the epoch.
+ * version of what was written in the epoch, which the field without a name holds.
  */
 export const rangeKeys = (
   list: RankList,

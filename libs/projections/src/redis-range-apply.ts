@@ -1,27 +1,34 @@
-import { LadderError, shardOf } from '@laddercast/domain';
+import { LadderError, rangeShardOf, shardOf, type SortKey } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { isEntryValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
 import { sumOverChunks, chunksOf } from './chunks.js';
+import { RangeEpochs } from './redis-range-epochs.js';
+import { allShards } from './redis-range-looks.js';
+import {
+  groupBy,
+  isCrossing,
+  movesOf,
+  putsOf,
+  removalsOf,
+  versionOf,
+  type ClaimedChange,
+  type Move,
+  type ShardWritesOfMoves,
+} from './redis-range-moves.js';
 import type { RunShards } from './redis-rank-pages.js';
 import {
   acknowledgeEntries,
   claimChanges,
-  nameOfList,
   newestOfEach,
-  raiseCounter,
-  readEpoch,
   readPending,
   readPlaces,
+  restoreEntries,
   settleChanges,
-  shardOfValue,
-  versionBytes,
   writeShard,
   type ApplyOptions,
   type Claim,
   type PendingEntry,
-  type ShardWrite,
-  type ShardWritten,
 } from './redis-range-writes.js';
 import { CHECKPOINT_CHANGES_MAX, type ShardCall } from './redis-shard-calls.js';
 
@@ -29,24 +36,6 @@ import { CHECKPOINT_CHANGES_MAX, type ShardCall } from './redis-shard-calls.js';
 const CLAIM_CHUNK = 500;
 /** A shard's epoch can end between claim and write, and a player's places be full: rarely twice in a row. */
 const ROUNDS_MAX = 10;
-/** Lists whose epochs are remembered. */
-const LISTS_MAX = 1000;
-
-/** A claimed change on its way through the shards. */
-interface Move {
-  change: ProjectedChange;
-  /** The index value that was claimed: that of the change, or the one to be finished before it. */
-  value: Buffer;
-  /** The shard that the entry goes to; null: it is removed. */
-  target: number | null;
-  /** Old places by their shards. */
-  places: Map<number, Buffer[]>;
-  isFirst: boolean;
-  /** What there is to do is to acknowledge. */
-  isFinished: boolean;
-  /** The change itself is still to be claimed. */
-  isAgain: boolean;
-}
 
 /**
  * Writes to lists whose shards are by score, where an entry's index and the entry lie in different slots and an entry can
@@ -55,14 +44,20 @@ interface Move {
  * unfinished is known to the index. See docs/adr/0012-range-sharding.md.
  */
 export class RangeApplier {
-  private readonly epochs = new Map<string, string[]>();
+  private readonly epochs: RangeEpochs;
 
-  /** @param extendExpiry gives all keys of a shard a later expiry */
+  /**
+   * @param extendExpiry gives all keys of a shard a later expiry
+   * @param session counts what may have lost writes; see RedisConnection
+   */
   constructor(
     private readonly run: RunShards,
     private readonly extendExpiry: (list: RankList, shard: number, keepUntilMs: number) => Promise<void>,
+    private readonly session: () => number,
     private readonly checkpointChangesMax = CHECKPOINT_CHANGES_MAX,
-  ) {}
+  ) {
+    this.epochs = new RangeEpochs(run, extendExpiry);
+  }
 
   /** See `RankProjection.apply`; `home` is the players' home. */
   async apply(
@@ -71,11 +66,9 @@ export class RangeApplier {
     changes: readonly ProjectedChange[],
     options: ApplyOptions,
   ): Promise<number> {
-    const newer = await sumOverChunks(chunksOf(newestOfEach(changes), CLAIM_CHUNK), (chunk) =>
+    return sumOverChunks(chunksOf(newestOfEach(changes), CLAIM_CHUNK), (chunk) =>
       this.applyChunk(list, home, chunk, options),
     );
-    if (options.isRecovery) await this.raiseCounters(list, options.keepUntilMs);
-    return newer;
   }
 
   /** @returns how many changes, of one player each, were newer than what was there */
@@ -92,19 +85,66 @@ export class RangeApplier {
         const detail = 'The shards of a list change faster than entries can be moved between them.';
         throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 });
       }
-      // A copy, from before the claim: what others learn meanwhile proves nothing for these changes.
-      const epochs = [...(await this.epochsOf(list))];
+      const session = this.session();
+      if (options.recovery) await this.epochs.beginFor(options.recovery, list, session, options.keepUntilMs);
+      // Before the claim: what is learnt later proves nothing for these changes.
+      const epochs = await this.epochs.of(list);
       const claims = await this.claim(list, home, left, options);
+      this.assertSame(session);
       newer += claims.filter(({ state }) => state === 'first' || state === 'newer').length;
-      left = await this.carryOut(list, home, movesOf(list, left, claims), epochs, options);
+      const claimed = left.map((change, at): ClaimedChange => ({ change, claim: claims[at]! })).slice(0, claims.length);
+      const restored = options.recovery && (await this.restore(list, claimed, epochs, options));
+      const again = await this.carryOut(list, home, movesOf(list, restored?.left ?? claimed, options), epochs, options);
+      left = restored ? [...again, ...restored.stale] : again;
     }
     return newer;
   }
 
+  /**
+   * What was claimed before the store forgot something, and is written after, would be in nobody's index.
+   * @throws PROJECTION_UNAVAILABLE
+   */
+  private assertSame(session: number): void {
+    if (this.session() === session) return;
+    const detail = 'The connection to the store was replaced between two steps of a change.';
+    throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 });
+  }
+
+  /**
+   * Puts what comes back of players who have no old places, where shards have nothing else to think of.
+   * @returns `left`: what takes the usual steps; `stale`: what has to be claimed again
+   */
+  private async restore(
+    list: RankList,
+    claimed: readonly ClaimedChange[],
+    epochs: readonly string[],
+    { keepUntilMs }: ApplyOptions,
+  ): Promise<{ left: ClaimedChange[]; stale: ProjectedChange[] }> {
+    const isRestored = ({ change, claim }: ClaimedChange): boolean =>
+      (claim.state === 'first' || claim.state === 'finished') && change.key !== null && !list.dense;
+    const byShard = groupBy(claimed.filter(isRestored), ({ change }) =>
+      rangeShardOf(list.boundaries!, change.key!.score),
+    );
+    const left = claimed.filter((one) => !isRestored(one));
+    const stale: ProjectedChange[] = [];
+    const shards = [...byShard];
+    const keysOf = (some: readonly ClaimedChange[]): SortKey[] => some.map(({ change }) => change.key!);
+    const answers = await this.run(
+      shards.map(([shard, some]) => restoreEntries(list, shard, keysOf(some), epochs[shard]!, keepUntilMs)),
+    );
+    for (const [at, { outcome, epoch, wantsLaterExpiry }] of answers.entries()) {
+      const [shard, some] = shards[at]!;
+      this.epochs.learn(list, shard, epoch);
+      if (wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
+      if (outcome === 'busy') left.push(...some);
+      if (outcome === 'epoch') stale.push(...some.map(({ change }) => change));
+    }
+    return { left, stale };
+  }
+
   /** See `RankProjection.finishMoves`. */
   async finish(list: RankList, keepUntilMs: number | null, olderThanMs: number): Promise<number> {
-    const shards = Array.from({ length: list.shards }, (_, shard) => shard);
-    const pending = await this.run(shards.map((shard) => readPending(list, shard)));
+    const pending = await this.run(allShards(list).map((shard) => readPending(list, shard)));
     let finished = 0;
     for (const [shard, entries] of pending.entries()) {
       const left = entries.filter(({ sinceMs }) => sinceMs <= nowMs() - olderThanMs);
@@ -131,20 +171,11 @@ export class RangeApplier {
     });
     if (known.length === 0) return 0;
     const changes = known.map(({ change }) => change);
-    await this.apply(list, home, changes, { keepUntilMs, isRecovery: false });
+    await this.apply(list, home, changes, { keepUntilMs });
     // The index's change is finished: nothing of an older one stands anywhere but in its place.
     const acknowledged = known.map(({ entry }) => entry);
     await this.run([acknowledgeEntries(list, shard, acknowledged)]);
     return known.length;
-  }
-
-  /** All shards that changes went through count in the version of the list, also those in which none of them stayed. */
-  private async raiseCounters(list: RankList, keepUntilMs: number | null): Promise<void> {
-    const shards = Array.from({ length: list.shards }, (_, shard) => shard);
-    const wantLaterExpiry = await this.run(shards.map((shard) => raiseCounter(list, shard, keepUntilMs)));
-    for (const shard of shards.filter((each) => wantLaterExpiry[each])) {
-      await this.extendExpiry(list, shard, keepUntilMs!);
-    }
   }
 
   private async claim(
@@ -208,7 +239,7 @@ export class RangeApplier {
     const outcomes = new Map<Move, 'done' | 'overtaken' | 'stale'>();
     for (const [at, answer] of answers.entries()) {
       const [shard, writes] = shards[at]!;
-      this.learn(list, shard, answer);
+      this.epochs.learn(list, shard, answer.epoch);
       if (answer.wantsLaterExpiry) await this.extendExpiry(list, shard, options.keepUntilMs!);
       for (const [index, [move]] of writes.entries()) {
         const outcome = answer.done === null ? 'stale' : answer.done[index]! ? 'done' : 'overtaken';
@@ -219,104 +250,10 @@ export class RangeApplier {
     }
     return outcomes;
   }
-
-  private async epochsOf(list: RankList): Promise<string[]> {
-    const name = nameOfList(list);
-    const known = this.epochs.get(name);
-    if (known !== undefined) return known;
-    const epochs = await this.run(Array.from({ length: list.shards }, (_, shard) => readEpoch(list, shard)));
-    if (this.epochs.size >= LISTS_MAX) this.epochs.clear();
-    this.epochs.set(name, epochs);
-    return epochs;
-  }
-
-  private learn(list: RankList, shard: number, { epoch }: ShardWritten): void {
-    const known = this.epochs.get(nameOfList(list));
-    if (known !== undefined) known[shard] = epoch;
-  }
 }
-
-type ShardWritesOfMoves = Map<number, [Move, ShardWrite][]>;
 
 const changeOf = (playerId: string, value: Buffer): ProjectedChange => ({
   playerId,
   version: versionOfIndexValue(value),
   key: isEntryValue(value) ? sortKeyOfIndexValue(value, playerId) : null,
 });
-
-const versionOf = ({ change: { playerId }, value }: Move): { playerId: string; version: Buffer } => ({
-  playerId,
-  version: versionBytes(value),
-});
-
-/** Whether the entry may stand in other shards than the one it goes to. */
-const isCrossing = ({ target, places }: Move): boolean => [...places.keys()].some((shard) => shard !== target);
-
-function movesOf(list: RankList, changes: readonly ProjectedChange[], claims: readonly Claim[]): Move[] {
-  return claims.flatMap(({ state, value, places }, at) => {
-    if (state === 'older') return [];
-    return [
-      {
-        change: changes[at]!,
-        value,
-        target: isEntryValue(value) ? shardOfValue(list, value) : null,
-        places: groupBy(places, (place) => shardOfValue(list, place)),
-        isFirst: state === 'first',
-        isFinished: state === 'finished',
-        isAgain: state === 'full',
-      },
-    ];
-  });
-}
-
-function putsOf(moves: readonly Move[]): ShardWritesOfMoves {
-  const puts: ShardWritesOfMoves = new Map();
-  for (const move of moves) {
-    const { change, value, target, places, isFirst } = move;
-    if (target === null) continue;
-    pushTo(puts, target, [
-      move,
-      {
-        playerId: change.playerId,
-        value,
-        places: places.get(target) ?? [],
-        isPending: isCrossing(move),
-        isNoCrossing: isFirst,
-      },
-    ]);
-  }
-  return puts;
-}
-
-function removalsOf(moves: readonly Move[]): ShardWritesOfMoves {
-  const removals: ShardWritesOfMoves = new Map();
-  for (const move of moves) {
-    const { change, value, target, places } = move;
-    for (const [shard, ofShard] of places) {
-      if (shard === target) continue;
-      pushTo(removals, shard, [
-        move,
-        {
-          playerId: change.playerId,
-          value: versionBytes(value),
-          places: ofShard,
-          isPending: false,
-          isNoCrossing: target === null,
-        },
-      ]);
-    }
-  }
-  return removals;
-}
-
-function groupBy<T>(items: readonly T[], shardOfItem: (item: T) => number): Map<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const item of items) pushTo(groups, shardOfItem(item), item);
-  return groups;
-}
-
-function pushTo<T>(groups: Map<number, T[]>, shard: number, item: T): void {
-  const group = groups.get(shard);
-  if (group === undefined) groups.set(shard, [item]);
-  else group.push(item);
-}

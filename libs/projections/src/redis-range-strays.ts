@@ -79,7 +79,7 @@ async function tryToRemove(
 ): Promise<number | null> {
   const strays = await straysAmong(run, list, rows);
   if (strays.length === 0) return 0;
-  const [answer] = await run([writeShard(list, shard, strays, epoch, { keepUntilMs, isRecovery: false })]);
+  const [answer] = await run([writeShard(list, shard, strays, epoch, { keepUntilMs })]);
   return answer!.done === null ? null : answer!.done.filter((one) => one).length;
 }
 

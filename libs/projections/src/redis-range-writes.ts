@@ -1,7 +1,8 @@
-import { memberColumnBytes, memberPrefixBytes, rangeShardOf } from '@laddercast/domain';
+import { randomInt } from 'node:crypto';
+import { memberColumnBytes, memberPrefixBytes, rangeShardOf, type SortKey } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import { counterStart } from './list-version.js';
-import type { ProjectedChange, RankList } from './rank-projection.js';
+import type { ProjectedChange, RankList, RecoveryRun } from './rank-projection.js';
 import {
   indexValueBytes,
   packIndexValue,
@@ -53,10 +54,10 @@ export interface PendingEntry {
   sinceMs: number;
 }
 
-/** When keys may go, and whether lost changes are brought back; see `RankProjection.apply`. */
+/** When keys may go, and the run that brings lost changes back; see `RankProjection.apply`. */
 export interface ApplyOptions {
   keepUntilMs: number | null;
-  isRecovery: boolean;
+  recovery?: RecoveryRun | undefined;
 }
 
 /** Changes of one player that begin before an earlier one is finished; then that has to be finished first. */
@@ -68,6 +69,8 @@ const PENDING_READ_MAX = 256;
 const NO_PLACES: Buffer[] = [];
 const NOTHING = Buffer.alloc(0);
 const ONE = '1'.charCodeAt(0);
+const DIGITS_OF_PROCESS = String(randomInt(10 ** 12)).padStart(12, '0');
+let epochsNamed = 0;
 
 /** The version of an index value, as the one of a removal. */
 export const versionBytes = (value: Buffer): Buffer => packVersion(versionOfIndexValue(value));
@@ -76,7 +79,7 @@ export function claimChanges(
   list: RankList,
   home: number,
   changes: readonly ProjectedChange[],
-  { keepUntilMs, isRecovery }: ApplyOptions,
+  { keepUntilMs, recovery }: ApplyOptions,
 ): ShardCall<{ claims: Claim[]; wantsLaterExpiry: boolean }> {
   const keys = new KeyNumbers(list, home, [counterKey(list, home), rangeKeys(list, home).unfinished]);
   const prefixBytes = memberPrefixBytes(list.ordering);
@@ -90,7 +93,7 @@ export function claimChanges(
   const args = [
     untilOf(keepUntilMs),
     counterStart(nowMs()),
-    isRecovery ? 1 : 0,
+    recovery ? 1 : 0,
     prefixBytes,
     PLACES_MAX,
     packed.packed(),
@@ -117,7 +120,7 @@ export function writeShard(
   shard: number,
   writes: readonly ShardWrite[],
   epoch: string,
-  { keepUntilMs, isRecovery }: ApplyOptions,
+  { keepUntilMs, recovery }: ApplyOptions,
   checkpointChangesMax = CHECKPOINT_CHANGES_MAX,
 ): ShardCall<ShardWritten> {
   const { state, pending, written } = rangeKeys(list, shard);
@@ -125,7 +128,7 @@ export function writeShard(
   const args: (string | number | Buffer)[] = [
     untilOf(keepUntilMs),
     counterStart(atMs),
-    isRecovery ? 1 : 0,
+    recovery ? 1 : 0,
     list.dense ? memberColumnBytes(list.ordering) : NO_COLUMNS,
     atMs,
     Math.ceil(checkpointChangesMax / list.shards),
@@ -141,7 +144,7 @@ export function writeShard(
     packed.text(`${isPending ? 'p' : ''}${isNoCrossing ? 'u' : ''}`);
     packed.bytes(places.length === 0 ? NOTHING : Buffer.concat(places));
   }
-  args.push(packed.packed());
+  args.push(packed.packed(), newEpoch());
   return {
     call: callOf(redisScripts.rangeWrite, [...shardHead(list, shard), state, pending, written], args),
     read: (raw) => {
@@ -157,12 +160,57 @@ export function writeShard(
   };
 }
 
-/** Lets a shard's counter be beyond every value that it can have had; true: its keys want a later expiry. */
-export function raiseCounter(list: RankList, shard: number, keepUntilMs: number | null): ShardCall<boolean> {
-  const args = [untilOf(keepUntilMs), counterStart(nowMs())];
+/** The name of an epoch: no process ever gives it again. Scripts of the release before add to it as to a number. */
+export const newEpoch = (): string => `${nowMs()}.${DIGITS_OF_PROCESS}${(epochsNamed += 1)}`;
+
+/** Prepares a shard for entries that come back after a loss, which begins an epoch; true: its keys want a later expiry. */
+export function beginRecovery(
+  list: RankList,
+  shard: number,
+  epoch: string,
+  keepUntilMs: number | null,
+): ShardCall<boolean> {
+  const args = [untilOf(keepUntilMs), counterStart(nowMs()), epoch, EPOCH_IDLE_MS];
   return {
-    call: callOf(redisScripts.raiseCounter, [counterKey(list, shard)], args),
+    call: callOf(redisScripts.rangeBegin, [counterKey(list, shard), rangeKeys(list, shard).written], args),
     read: (raw) => raw === 1,
+  };
+}
+
+/** All entries were put, or none: where something else was written since (`busy`), in another epoch, to a retired shard. */
+export interface EntriesRestored {
+  outcome: 'put' | 'epoch' | 'busy' | 'retired';
+  epoch: string;
+  wantsLaterExpiry: boolean;
+}
+
+/** Puts entries into a shard that come back after a loss, of players who have no old places. */
+export function restoreEntries(
+  list: RankList,
+  shard: number,
+  keys: readonly SortKey[],
+  epoch: string,
+  keepUntilMs: number | null,
+): ShardCall<EntriesRestored> {
+  const { pending, written } = rangeKeys(list, shard);
+  const packed = new PackedArray(2 * keys.length);
+  for (const { score, member } of keys) {
+    packed.text(String(score));
+    packed.bytes(member);
+  }
+  const [entries, counter, , checkpoints] = shardHead(list, shard);
+  const names = [entries!, counter!, checkpoints!, pending, written];
+  const args = [untilOf(keepUntilMs), counterStart(nowMs()), epoch, EPOCH_IDLE_MS, packed.packed(), newEpoch()];
+  return {
+    call: callOf(redisScripts.rangeRestore, names, args),
+    read: (raw) => {
+      const [outcome, now, wantsLater] = raw as [Buffer, Buffer, number];
+      return {
+        outcome: outcome.toString('latin1') as EntriesRestored['outcome'],
+        epoch: now.toString('latin1'),
+        wantsLaterExpiry: wantsLater === 1,
+      };
+    },
   };
 }
 

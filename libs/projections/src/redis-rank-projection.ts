@@ -10,6 +10,7 @@ import {
   type ProjectedEntry,
   type RankList,
   type Reading,
+  type RecoveryRun,
 } from './rank-projection.js';
 import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
@@ -60,6 +61,7 @@ export class RedisRankProjection extends RankProjection {
     this.rangeApplier = new RangeApplier(
       (calls) => this.run(calls),
       (list, shard, keepUntilMs) => this.extendExpiry(list, shard, keepUntilMs),
+      () => redis.session(),
       checkpointChangesMax,
     );
   }
@@ -69,12 +71,12 @@ export class RedisRankProjection extends RankProjection {
     shard: number,
     changes: ProjectedChange[],
     keepUntilMs: number | null,
-    isRecovery = false,
+    recovery?: RecoveryRun,
   ): Promise<number> {
-    if (list.boundaries !== null) return this.rangeApplier.apply(list, shard, changes, { keepUntilMs, isRecovery });
+    if (list.boundaries !== null) return this.rangeApplier.apply(list, shard, changes, { keepUntilMs, recovery });
     return sumOverChunks(chunksOf(changes, APPLY_CHUNK), async (chunk) => {
       const [answer] = await this.run([
-        shards.applyEntries(list, shard, chunk, keepUntilMs, isRecovery, this.checkpointChangesMax),
+        shards.applyEntries(list, shard, chunk, keepUntilMs, recovery !== undefined, this.checkpointChangesMax),
       ]);
       if (answer!.wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
       return answer!.newer;

@@ -9,7 +9,7 @@ import {
   type BoardOrdering,
   type SortKey,
 } from '@laddercast/domain';
-import { FIRST_GENERATION } from '@laddercast/projections';
+import { FIRST_GENERATION, RecoveryRun } from '@laddercast/projections';
 import type { RankList, RankProjection } from '@laddercast/projections';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -217,12 +217,12 @@ export function rankProjectionConformance({
       // What is brought back may stand for more changes than it shows.
       await sleep(5);
       const lost = projectedChange(ordering, { playerId: 'cy', version: 9, values });
-      await projection().apply(list, 0, [lost], null, true);
+      await projection().apply(list, 0, [lost], null, new RecoveryRun());
       const broughtBack = (await projection().total(list)).listVersion;
       expect(broughtBack).toBeGreaterThan(first + 3);
       // The log may have been faster, and what it brought may be all that there is of many changes that were lost.
       await sleep(5);
-      await projection().apply(list, 0, [lost], null, true);
+      await projection().apply(list, 0, [lost], null, new RecoveryRun());
       expect((await projection().total(list)).listVersion).toBeGreaterThan(broughtBack);
       await projection().drop(list);
       expect(await projection().total(list)).toEqual({ total: 0, listVersion: 0 });
@@ -288,12 +288,13 @@ export async function applyAll(
   projection: RankProjection,
   list: RankList,
   history: readonly RankChange[],
+  recovery?: RecoveryRun,
 ): Promise<number> {
   let newer = 0;
   for (let shard = 0; shard < list.shards; shard += 1) {
     const mine = history.filter(({ playerId }) => shardOf(playerId, list.shards) === shard);
     const changes = mine.map((change) => projectedChange(list.ordering, change));
-    newer += await projection.apply(list, shard, changes, null);
+    newer += await projection.apply(list, shard, changes, null, recovery);
   }
   return newer;
 }

@@ -1,13 +1,14 @@
 #!lua
 -- Takes changes into the index of their players' home, the first step of each; older ones than what is there are not
--- taken. What is begun so is unfinished until it is settled: old places are remembered until then.
+-- taken. What is begun so is unfinished until it is settled: old places are remembered until then. Of what comes back
+-- after a loss, and leaves no old places, nothing is remembered: whoever brings it back begins again when that fails.
 -- KEYS[1] apply counter of the home; its expiry is the shard's. It is no number once the list was retired: then nothing
 --   is taken
 -- KEYS[2] unfinished changes: player → index values of the places where its entry may still stand, oldest first
 -- KEYS[3...] index buckets of the changes
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
--- ARGV[3] 1: a finished change that is repeated is begun once more
+-- ARGV[3] 1: changes come back after a loss
 -- ARGV[4] how many bytes a member has without the player id
 -- ARGV[5] the most old places of a player
 -- ARGV[6] the changes, of one player each, an array in MessagePack: three for each, number of the bucket in KEYS, player id,
@@ -52,7 +53,7 @@ local function claim(bucket, player, value, places)
   local known = put_new(bucket, player, value)
   if not known then
     if not places then
-      begin(player, '')
+      if ARGV[3] ~= '1' then begin(player, '') end
       return 'f'
     end
     local left = table.concat(places_beside(values_in(places, prefix_bytes), value))
@@ -62,11 +63,7 @@ local function claim(bucket, player, value, places)
   local version, given = version_of(known), version_of(value)
   if version > given then return 'o' end
   if version == given and places then return 'u', known, places end
-  if version == given then
-    if ARGV[3] ~= '1' then return 'd', known, '' end
-    begin(player, '')
-    return 'u', known, ''
-  end
+  if version == given then return 'd', known, '' end
   local left = values_in(places or '', prefix_bytes)
   if is_entry(known) then
     left = places_beside(left, known)

@@ -14,7 +14,7 @@
 -- KEYS[10] checkpoint 2: what became of them
 -- KEYS[11] checkpoint 3: entries as they were
 -- KEYS[12] checkpoint 3: what became of them
--- KEYS[13] hash of `epoch`, the last that was begun, and `crossings`: entries that came from other shards or went there
+-- KEYS[13] hash of `crossings`: how many entries came from other shards or went there
 -- KEYS[14] entries that are crossing into the shard: player → version, time (Unix ms)
 -- KEYS[15] what was written in this epoch: player → version; the field without a name holds the epoch
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
@@ -30,6 +30,7 @@
 -- ARGV[11] the changes, of one player each, an array in MessagePack: four for each, player id, index value (of a removal, or
 --   where the entry goes to another shard, the version alone), what is special of it, index values of old places in this
 --   shard. Special are letters: p (it is pending until it is acknowledged), u (its coming or going is no crossing)
+-- ARGV[12] the name of an epoch that begins now where there is none, or the last has ended
 -- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, a digit for each change: 1, or 0 when
 --   something newer was there }; the epoch alone when it is another, nothing when the shard was retired
 -- include order
@@ -41,6 +42,7 @@
 -- include counter
 -- include bulk
 -- include plain-entries
+-- include range-epoch
 
 local counter, state, pending, written = KEYS[2], KEYS[13], KEYS[14], KEYS[15]
 local prefix_bytes = tonumber(ARGV[8])
@@ -48,21 +50,11 @@ local prefix_bytes = tonumber(ARGV[8])
 if is_retired(counter) then return {} end
 local epoch = redis.call('HGET', written, '')
 if not epoch or redis.call('HLEN', written) > tonumber(ARGV[9]) then
-  redis.call('UNLINK', written)
-  local last = math.max(tonumber(epoch or '0'), tonumber(redis.call('HGET', state, 'epoch') or '0'))
-  epoch = string.format('%.0f', math.max(last + 1, tonumber(ARGV[5])))
-  redis.call('HSET', state, 'epoch', epoch)
-  redis.call('HSET', written, '', epoch)
+  epoch = begin_epoch(written, ARGV[12])
 end
 redis.call('PEXPIRE', written, ARGV[10])
+if epoch ~= ARGV[7] then return { epoch } end
 local expiry_of_shard = redis.call('PEXPIRETIME', counter)
-if epoch ~= ARGV[7] then
-  if ARGV[1] ~= '' then
-    count_changes(counter, ARGV[2], '0', 0)
-    keep_keys({ counter, state }, expiry_of_shard, ARGV[1])
-  end
-  return { epoch }
-end
 
 local sets = { { KEYS[5], KEYS[6] }, { KEYS[7], KEYS[8] }, { KEYS[9], KEYS[10] }, { KEYS[11], KEYS[12] } }
 local shard = {

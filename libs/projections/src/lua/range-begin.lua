@@ -1,0 +1,20 @@
+#!lua
+-- Prepares a shard of a list by ranges for entries that come back after a loss: its counter is beyond every value that it
+-- can have had, also where nothing comes back to the shard, and what was claimed before the loss is not written any more.
+-- KEYS[1] apply counter; its expiry is the shard's. It is no number once the shard was retired: then nothing changes
+-- KEYS[2] what was written in this epoch: player → version; the field without a name holds the epoch
+-- ARGV[1] when the keys may go, Unix ms; empty for ever
+-- ARGV[2] where a counter begins that is made now
+-- ARGV[3] the name of the epoch that begins
+-- ARGV[4] after how long without a write an epoch ends, ms
+-- returns 1 when all keys of the shard want a later expiry, else 0
+-- include counter
+-- include range-epoch
+
+local counter, written = KEYS[1], KEYS[2]
+if is_retired(counter) then return 0 end
+local expiry_of_shard = redis.call('PEXPIRETIME', counter)
+count_changes(counter, ARGV[2], '1', 0)
+begin_epoch(written, ARGV[3])
+redis.call('PEXPIRE', written, ARGV[4])
+return keep_keys({ counter }, expiry_of_shard, ARGV[1])

@@ -180,7 +180,7 @@ describe('what a row shows beside its rank', () => {
       bare = { ...listOf(0), board: other, window: alltime!, list: rankListOf(other, alltime!.uid, 0) };
     });
 
-    const rowsAt = (details: EntryDetails, listVersion: number, achievedAtMs: number) =>
+    const rowsAt = (details: EntryDetails, listVersion: number | null, achievedAtMs: number) =>
       details.complete(bare, [{ ...runs, achievedAtMs }], { read: { listVersion, beganAtMs: performance.now() } });
 
     it('is nothing that an entry is asked for: each version of the list once for all', async () => {
@@ -205,6 +205,16 @@ describe('what a row shows beside its rank', () => {
       expect(askedOf('metadata_boards')).toBe(1);
       await details.complete(bare, [{ ...runs, achievedAtMs: 1000 }]);
       expect(askedOf('entries')).toBe(1);
+    });
+
+    it('is asked for with every reading that does not know its version, and says nothing of others', async () => {
+      const details = detailsOn(counting);
+      asked.length = 0;
+      await rowsAt(details, null, 1000);
+      await rowsAt(details, null, 1000);
+      await rowsAt(details, 1, 1000);
+      expect(askedOf('metadata_boards')).toBe(3);
+      expect(askedOf('entries')).toBe(0);
     });
 
     it('is what is known, and partial, where PostgreSQL hangs', async () => {
@@ -240,7 +250,11 @@ describe('what a row shows beside its rank', () => {
     expect(await name()).toBe(null);
     expect(await name()).toBe(null);
     expect(asked.filter((sql) => sql.includes('display_name'))).toEqual([]);
-    expect(asked.filter((sql) => sql.includes('FROM players'))).toHaveLength(2);
+    const askedForAny = () => asked.filter((sql) => sql.includes('FROM players')).length;
+    expect(askedForAny()).toBe(2);
+    const profiles = details.ahead(listOf(0));
+    await details.complete(listOf(0), entries('cy'), { profiles });
+    expect(askedForAny()).toBe(3);
     await put('cy', { displayName: 'Cy' });
     expect(await name()).toBe('Cy');
   });

@@ -157,7 +157,9 @@ describe('standings', () => {
       for (const [, rows] of text.matchAll(/on standings.*actual time=\S+ rows=(\d+)/g)) {
         expect(Number(rows)).toBeLessThanOrEqual(500);
       }
-      expect(text).not.toMatch(/Rows Removed by Filter: \d{3,}/);
+      // The editions are a table of some hundreds, which the histories before this test may have made.
+      const ofStandings = text.split(/(?=^.*-> )/m).filter((node) => !/Scan on edition/.test(node));
+      expect(ofStandings.join('')).not.toMatch(/Rows Removed by Filter: \d{3,}/);
     }
   }, 60_000);
 });

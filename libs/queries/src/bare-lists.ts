@@ -8,9 +8,9 @@ const LISTS_MAX = 10_000;
 /** The most boards of which it remembers that they are not. */
 const BOARDS_MAX = 100_000;
 
-/** When rows were read: `listVersion` as the reading said, `beganAtMs` by this process's monotonic clock. */
+/** When rows were read: `listVersion` as the reading said, null where it did not; `beganAtMs` by this process's monotonic clock. */
 export interface WhenRead {
-  listVersion: number;
+  listVersion: number | null;
   beganAtMs: number;
 }
 
@@ -44,12 +44,13 @@ export class BareLists {
     const { boardUid, windowUid, scope, generation } = list;
     if (this.decorated.has(boardUid)) return false;
     const key = `${boardUid}/${windowUid}/${scope}/${generation}`;
-    const known = this.bare.get(key);
-    if (known && listVersion <= known.listVersion && beganAtMs >= known.atMs) return true;
+    const known = listVersion === null ? undefined : this.bare.get(key);
+    if (known && listVersion! <= known.listVersion && beganAtMs >= known.atMs) return true;
     const atMs = monotonicMs();
     this.wanted.add(boardUid);
     if ((await inTime(this.look.ask())) === null) return null;
     if (this.decorated.has(boardUid)) return false;
+    if (listVersion === null) return true;
     if (this.bare.size >= LISTS_MAX) this.bare.clear();
     this.bare.set(key, { listVersion, atMs });
     return true;

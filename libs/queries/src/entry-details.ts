@@ -16,6 +16,8 @@ export interface CompleteOptions {
   arePast?: boolean;
   /** When the entries were read: it spares look-ups on boards without metadata. */
   read?: WhenRead;
+  /** What {@link EntryDetails.ahead} gave when the request came: it spares the time to ask. */
+  profiles?: Promise<boolean | null> | undefined;
 }
 
 /**
@@ -36,6 +38,11 @@ export class EntryDetails {
     this.days = new DayChanges(database);
   }
 
+  /** Asks for what the list's rows will need, while they are read; undefined: nothing. */
+  ahead({ list }: ResolvedList): Promise<boolean | null> | undefined {
+    return list.scope === GUILDS_SCOPE ? undefined : this.names.haveProfiles();
+  }
+
   async complete(
     resolved: ResolvedList,
     entries: readonly ProjectedEntry[],
@@ -48,11 +55,14 @@ export class EntryDetails {
   async completeOrPartial(
     resolved: ResolvedList,
     entries: readonly ProjectedEntry[],
-    { including = [], arePast = false, read }: CompleteOptions = {},
+    { including = [], arePast = false, read, profiles }: CompleteOptions = {},
   ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
     const isGuild = resolved.list.scope === GUILDS_SCOPE;
     const ids = entries.map(({ playerId }) => playerId);
-    const loaded = await Promise.all([this.runs.load(resolved, entries, read), this.names.load(ids, isGuild)]);
+    const loaded = await Promise.all([
+      this.runs.load(resolved, entries, read),
+      this.names.load(ids, isGuild, profiles),
+    ]);
     const isShown = (playerId: string): boolean =>
       including === 'all' || this.names.of(playerId, isGuild).listed || including.includes(playerId);
     const rows = entries

@@ -23,10 +23,11 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     if (fromMemory) return fromMemory;
     try {
       const beganAtMs = monotonicMs();
+      const profiles = this.reader.details.ahead(resolved);
       const reading = await resolved.ranks.page(resolved.list, offset, limit, style);
       const envelope = this.reader.envelope(resolved, style, reading);
       const read = { listVersion: reading.listVersion, beganAtMs };
-      const rows = await this.reader.details.complete(resolved, reading.entries, { read });
+      const rows = await this.reader.details.complete(resolved, reading.entries, { read, profiles });
       const ordinals = ordinalsFrom(offset, reading.entries);
       return pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
     } catch (error) {

@@ -18,7 +18,8 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
   async execute(query: GetPlayerQuery): Promise<PlayerRank> {
     const { selection, playerId, above, below, unlistedShown } = query;
     const { resolved, style } = await this.reader.open(selection);
-    const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style) : null;
+    const profiles = this.reader.details.ahead(resolved);
+    const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style, profiles) : null;
     if (estimated) return estimated;
     const beganAtMs = monotonicMs();
     const reading = await resolved.ranks.player(resolved.list, playerId, above, below, style);
@@ -26,7 +27,7 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     // Who may see everybody asked for one: of the others beside it, the listed are shown.
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
     const read = { listVersion: reading.listVersion, beganAtMs };
-    const rows = await this.reader.details.complete(resolved, reading.neighbours, { including, read });
+    const rows = await this.reader.details.complete(resolved, reading.neighbours, { including, read, profiles });
     const neighbours = await this.reader.details.withChange(resolved, style, rows);
     const own = neighbours.find((row) => row.playerId === playerId);
     if (!own) return this.withoutEntry(query, resolved, envelope);
@@ -35,8 +36,14 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
   }
 
   /** The entry alone, with its rank out of the sketch; null where that is not possible. */
-  private async estimated(query: GetPlayerQuery, resolved: ResolvedList, style: RankStyle): Promise<PlayerRank | null> {
+  private async estimated(
+    query: GetPlayerQuery,
+    resolved: ResolvedList,
+    style: RankStyle,
+    profiles: Promise<boolean | null> | undefined,
+  ): Promise<PlayerRank | null> {
     const { selection, playerId, unlistedShown } = query;
+    const beganAtMs = monotonicMs();
     const reading = await this.estimates.ofPlayers(resolved, [playerId], { style, minVersion: selection.minVersion });
     if (reading === null) return null;
     const { total, sketched, players } = reading;
@@ -49,7 +56,9 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const { rank, key } = found;
     const rows = [{ rank, ...decodeSortKey(resolved.list.ordering, key) }];
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
-    const [own] = await this.reader.details.complete(resolved, rows, { including });
+    // The entry may be newer than the sketch.
+    const read = { listVersion: null, beganAtMs };
+    const [own] = await this.reader.details.complete(resolved, rows, { including, read, profiles });
     if (!own) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
     const percentile = percentileOf(rank, total);
     return { ...envelope, entry: { ...own, percentile, accuracy: 'estimated', errorBound }, neighbours: [own] };

@@ -19,10 +19,11 @@ export class LookupPlayersHandler implements IQueryHandler<LookupPlayersQuery> {
     const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style) : null;
     if (estimated) return estimated;
     const beganAtMs = monotonicMs();
+    const profiles = this.reader.details.ahead(resolved);
     const reading = await resolved.ranks.lookup(resolved.list, playerIds, style);
     const found = reading.entries.filter((entry) => entry !== null);
     const read = { listVersion: reading.listVersion, beganAtMs };
-    const named = await this.reader.details.complete(resolved, found, { including: unlistedShown, read });
+    const named = await this.reader.details.complete(resolved, found, { including: unlistedShown, read, profiles });
     const completed = await this.reader.details.withChange(resolved, style, named);
     const rows = new Map(completed.map((row) => [row.playerId, row]));
     if (!ranked) {

@@ -46,10 +46,18 @@ export class ShownNames {
     );
   }
 
-  /** @returns false when something did not answer in time */
-  async load(ids: readonly string[], isGuild: boolean): Promise<boolean> {
+  /** Asks whether there are profiles at all, beside what takes time anyway; null: not in time. For {@link load}. */
+  async haveProfiles(): Promise<boolean | null> {
+    return this.hasProfiles || inTime(this.presence.ask());
+  }
+
+  /**
+   * @param profiles whether there are any, as it was asked by who needs these names and not before that
+   * @returns false when something did not answer in time
+   */
+  async load(ids: readonly string[], isGuild: boolean, profiles?: Promise<boolean | null>): Promise<boolean> {
     if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, missingIn(this.guilds, ids));
-    const loaded = await Promise.all([this.loadPlayers(ids), this.decorate(ids)]);
+    const loaded = await Promise.all([this.loadPlayers(ids, profiles), this.decorate(ids)]);
     return !loaded.includes(false);
   }
 
@@ -70,10 +78,10 @@ export class ShownNames {
   }
 
   /** Where games keep names elsewhere there are no profiles: one look says it for all. */
-  private async loadPlayers(ids: readonly string[]): Promise<boolean> {
+  private async loadPlayers(ids: readonly string[], profiles?: Promise<boolean | null>): Promise<boolean> {
     const missing = missingIn(this.players, ids);
     if (missing.length === 0) return true;
-    const hasProfiles = this.hasProfiles || (await inTime(this.presence.ask()));
+    const hasProfiles = await (profiles ?? this.haveProfiles());
     if (hasProfiles === null) return false;
     return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, missing) : true;
   }

@@ -33,8 +33,7 @@ export default defineConfig({
       'test/**/*.spec.ts',
     ],
     // Side by side as far as there is a Redis for each: test files empty theirs.
-    fileParallelism: process.env['TEST_REDIS_URL_2'] !== undefined,
-    maxWorkers: 2,
+    maxWorkers: Number(process.env['TEST_WORKERS'] ?? 1),
     testTimeout: 30_000,
     hookTimeout: 90_000,
   },

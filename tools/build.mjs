@@ -20,15 +20,20 @@ import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 
 const sourceFolders = ['apps', 'libs', 'examples'];
-const sourceFiles = ['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json', 'tools/build.mjs'];
+const sourceFiles = [
+  ...['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json'],
+  ...['tools/build.mjs', 'tools/bundle.mjs'],
+];
 const lockWaitMs = 15 * 60_000;
 
 /** The top folder of the project. */
 export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** The program of one app, such as `api`, after the build. */
+const bundler = join(projectRoot, 'tools/bundle.mjs');
+
+/** The program of one app, such as `api`, after the build: with all that it imports (tools/bundle.mjs). */
 export function appMain(app, root = projectRoot) {
-  return join(root, `dist/apps/${app}/src/main.js`);
+  return join(root, `dist/bundle/${app}.js`);
 }
 
 /** The program that `npm start` runs. */
@@ -43,7 +48,10 @@ export function isStale(root = projectRoot) {
   return readFileSync(stamp, 'utf8') !== fingerprint(root);
 }
 
-/** Builds all apps and libs into dist/, with the files that are not TypeScript in their places. */
+/**
+ * Builds all apps and libs into dist/, with the files that are not TypeScript in their places; and the apps, each with what it
+ * imports, into dist/bundle/.
+ */
 export async function build(root = projectRoot) {
   const before = fingerprint(root);
   rmSync(stampFile(root), { force: true });
@@ -52,13 +60,17 @@ export async function build(root = projectRoot) {
     cwd: root,
     recordFile: stepRecord(root),
   });
-  if (!existsSync(standaloneMain(root))) {
-    throw new Problem(`The build ended well, but ${relative(root, standaloneMain(root))} is not there.`);
-  }
   for (const file of assets(root)) {
     const target = join(root, 'dist', file);
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(join(root, file), target);
+  }
+  await runStep('Bundling the apps (rolldown; a second or two)', process.execPath, [bundler, root], {
+    cwd: root,
+    recordFile: stepRecord(root),
+  });
+  if (!existsSync(standaloneMain(root))) {
+    throw new Problem(`The build ended well, but ${relative(root, standaloneMain(root))} is not there.`);
   }
   // The state from before the build: what was saved while it ran makes the next one necessary.
   writeFileSync(stampFile(root), before);

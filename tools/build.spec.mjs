@@ -1,16 +1,23 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { build, isStale, standaloneMain } from './build.mjs';
 
-// In place of the compiler, which has nothing to do with what is checked here: a script that writes the main file.
+// In place of the compiler, which has nothing to do with what is checked here: a script that writes the main files.
 const compiler = `
-import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync, existsSync } from 'node:fs';
 if (existsSync('broken')) { console.error('main.ts(1,1): error TS2304'); process.exit(1); }
-mkdirSync('dist/apps/standalone/src', { recursive: true });
-writeFileSync('dist/apps/standalone/src/main.js', '');
+for (const app of ['api', 'gateway', 'projector', 'standalone']) {
+  mkdirSync(\`dist/apps/\${app}/src\`, { recursive: true });
+  writeFileSync(\`dist/apps/\${app}/src/main.js\`, '');
+}
+if (existsSync('main.js')) copyFileSync('main.js', 'dist/apps/api/src/main.js');
 `;
+const run = (app) =>
+  spawnSync(process.execPath, ['--enable-source-maps', join(root, 'dist/bundle', app)]).stdout.toString();
 
 let root;
 const put = (path, text = '') => {
@@ -56,6 +63,30 @@ describe('a build', () => {
     ['the main file is gone', () => rmSync(standaloneMain(root))],
   ])('is stale when %s', (_case, change) => {
     change();
+    expect(isStale(root)).toBe(true);
+  });
+
+  it('bundles code that knows its own place, and leads back to its sources', async () => {
+    put(
+      'main.js',
+      'const at = import.meta.url;\nconsole.log(at, new Error().stack);\n//# sourceMappingURL=main.js.map\n',
+    );
+    const map = { version: 3, sources: ['../../../../apps/api/src/main.ts'], names: [], mappings: 'AAAA;AAQA' };
+    put('dist/apps/api/src/main.js.map', JSON.stringify(map));
+    await build(root);
+    expect(run('api.js')).toContain(pathToFileURL(join(root, 'dist/apps/api/src/main.js')).href);
+    expect(run('api.js')).toContain(join(root, 'apps/api/src/main.ts:9'));
+  });
+
+  it('copies packages into the bundle, and fails over one that would not find its files there', async () => {
+    put('node_modules/whole/index.js', 'console.log("whole")');
+    put('main.js', 'import "whole"; import "pino";');
+    await build(root);
+    const bundled = readFileSync(join(root, 'dist/bundle/api.js'), 'utf8');
+    expect(bundled).toContain('console.log("whole")');
+    expect(bundled).toContain('import "pino"');
+    put('node_modules/whole/index.js', 'console.log(__dirname)');
+    await expect(build(root)).rejects.toThrow('asks for its own place');
     expect(isStale(root)).toBe(true);
   });
 

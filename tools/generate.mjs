@@ -133,9 +133,9 @@ function metricsPage({ metrics }) {
   return page(
     'Metrics',
     'libs/platform/src/metrics.ts',
-    'Every process answers `GET /metrics` on `METRICS_PORT` in the format of Prometheus: these, and those of Node (`process_*`,\n' +
-      '`nodejs_*`). A histogram has `_bucket`, `_sum` and `_count`. *keeper*: the one process, api or projector, that says what is\n' +
-      'about the whole installation; so sums over all processes are right. Gauges that are computed are read when Prometheus\n' +
+    'Every process answers `GET /metrics` on `METRICS_PORT` in the format of Prometheus (with `API_PROCESSES` above 1, api\n' +
+      'process n, from 0, on `METRICS_PORT` + n): these, and those of Node (`process_*`, `nodejs_*`). A histogram has `_bucket`,\n' +
+      '`_sum` and `_count`. *keeper*: the one process, api or projector, that says what is about the whole installation; so sums over all processes are right. Gauges that are computed are read when Prometheus\n' +
       'asks, for a second at most: where a store hangs, the last value stays for a minute and is left out then\n' +
       '(`laddercast_collection_age_seconds` says how old it is). Boards and windows are labels of `laddercast_shard_entries` only.',
     table(['name', 'type', 'labels', 'unit', 'what it says', 'from'], rows),

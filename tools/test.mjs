@@ -23,6 +23,8 @@ import { summarise, summaryLine } from './test-summary.mjs';
 const env = process.env;
 const sharedDir = dataDirectory(projectRoot, env);
 const dataDir = join(sharedDir, `test-${process.pid}`);
+/** Test files that run side by side: most of them wait most of the time. */
+const workers = 3;
 const reportFile = join(dataDir, 'report.json');
 let running = null;
 let lock = null;
@@ -109,15 +111,20 @@ async function settings(context) {
   const browser = chromium();
   const foreignClient = kcat();
   const apiTester = await schemathesis(context);
-  const postgres = await startPostgres(context, { connectionsMax: 200 });
+  const postgres = await startPostgres(context, { connectionsMax: 100 * workers });
   const redis = await startRedis(context);
-  const secondRedis = env.REDIS_URL ? null : await startRedis(context, '-2');
+  // Test files empty their Redis: each worker of vitest has one, or there is one worker.
+  const others = [];
+  for (let worker = 2; worker <= workers && !env.REDIS_URL; worker += 1) {
+    others.push([`TEST_REDIS_URL_${worker}`, (await startRedis(context, `-${worker}`)).url]);
+  }
   const redisBinary = redis.binary ?? (await findRedisBinary(context.cacheDir, env).catch(() => null))?.command;
   const kafka = await kafkaFor(context);
   const given = {
     TEST_DATABASE_URL: postgres.url,
     TEST_REDIS_URL: redis.url,
-    TEST_REDIS_URL_2: secondRedis?.url,
+    ...Object.fromEntries(others),
+    TEST_WORKERS: String(1 + others.length),
     TEST_REDIS_BINARY: redisBinary,
     TEST_KAFKA_BROKERS: kafka?.brokers,
     TEST_KCAT: foreignClient ?? undefined,

@@ -1,20 +1,5 @@
 import 'reflect-metadata';
-import { startApp, LeaderboardModule } from '@laddercast/leaderboard';
-import { Module } from '@nestjs/common';
-import { ApiModule } from './api.module.js';
-import { answerFrameworkError } from './http/framework-errors.js';
-import { prepareHttp } from './http/prepare-http.js';
+import { servesItself } from '@laddercast/platform';
 
-const roles = ['api'] as const;
-
-await startApp({
-  name: 'api',
-  roles,
-  module: (environment) => {
-    @Module({ imports: [LeaderboardModule.forRoot({ environment, roles }), ApiModule] })
-    class ApiApp {}
-    return ApiApp;
-  },
-  frameworkErrors: answerFrameworkError,
-  prepare: prepareHttp,
-});
+// One that watches over others loads nothing of what they do.
+if (await servesItself('api')) await import('./serve.js');

@@ -1,11 +1,6 @@
-import { redactSecrets, sleep } from '@laddercast/platform';
+import { drainMsOf, onWatcherGone, redactSecrets, sleep, STOP_SIGNALS, STOP_WITHIN_MS } from '@laddercast/platform';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
-/** What hangs must not hold the process for ever; what was answered is durable long before. */
-export const STOP_WITHIN_MS = 20_000;
-/** As production's default of `STOP_DRAIN_MS`: a load balancer that asks every second or two has noticed by then. */
-const PRODUCTION_DRAIN_MS = 5000;
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const READY_PATH = '/health/ready';
 
 interface Settings {
@@ -22,8 +17,8 @@ export class GracefulStop {
   private readonly drainMs: number;
   private isStopping = false;
 
-  constructor({ STOP_DRAIN_MS, NODE_ENV }: Settings) {
-    this.drainMs = STOP_DRAIN_MS ?? (NODE_ENV === 'production' ? PRODUCTION_DRAIN_MS : 0);
+  constructor(settings: Settings) {
+    this.drainMs = drainMsOf(settings);
   }
 
   /** Makes the server say so once the stop has begun; before it listens. */
@@ -42,15 +37,19 @@ export class GracefulStop {
     });
   }
 
-  /** Runs `stop` after the drain, once, when a signal comes; ends the process with 1 where it takes too long. */
+  /**
+   * Runs `stop` after the drain, once, when a signal comes, and without one when the process that watches over this one
+   * is gone; ends the process with 1 where it takes too long.
+   */
   onSignal(stop: () => Promise<void>): void {
-    for (const signal of STOP_SIGNALS) process.on(signal, () => void this.begin(stop));
+    for (const signal of STOP_SIGNALS) process.on(signal, () => void this.begin(stop, this.drainMs));
+    onWatcherGone(() => void this.begin(stop, 0));
   }
 
-  private async begin(stop: () => Promise<void>): Promise<void> {
+  private async begin(stop: () => Promise<void>, drainMs: number): Promise<void> {
     if (this.isStopping) return;
     this.isStopping = true;
-    await sleep(this.drainMs);
+    await sleep(drainMs);
     setTimeout(() => end(`The stop takes longer than ${STOP_WITHIN_MS / 1000} s: ended.`), STOP_WITHIN_MS).unref();
     try {
       await stop();

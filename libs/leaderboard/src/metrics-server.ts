@@ -23,7 +23,8 @@ export class MetricsServer {
   listen(port: number, host: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);
-      this.server.listen(port, host, resolve);
+      // Not shared with the processes beside it: each answers for itself.
+      this.server.listen({ port, host, exclusive: true }, resolve);
     });
   }
 

@@ -8,6 +8,7 @@ import {
   requestIdOf,
   startTracing,
   stopTracing,
+  tellReady,
 } from '@laddercast/platform';
 import { createLiveAdapter } from '@laddercast/realtime';
 import type { Type } from '@nestjs/common';
@@ -81,6 +82,7 @@ async function start(description: AppDescription, environment: Environment): Pro
   await app.listen(environment.PORT, environment.HOST);
   await metrics.listen(environment.METRICS_PORT, environment.HOST);
   app.get(Logger).log(`${description.name} listens on ${await app.getUrl()}`);
+  tellReady();
 }
 
 /** The application of one process, not started: for {@link startApp}, and for tests that run it beside themselves. */

@@ -57,6 +57,14 @@ export class Environment {
   @Max(65_535)
   METRICS_PORT = 9464;
 
+  @Setting(
+    'How many processes the program api runs on PORT, for a machine with cores to spare; the other programs pass over it. Above 1 the metrics of the first are on METRICS_PORT, those of the second on METRICS_PORT + 1, and so on.',
+  )
+  @IsInt()
+  @Min(1)
+  @Max(64)
+  API_PROCESSES = 1;
+
   @Setting('Address that the ports are bound to.')
   @IsString()
   HOST = '127.0.0.1';

@@ -30,3 +30,15 @@ async function isFree(port: number): Promise<boolean> {
   await once(server, 'close');
   return true;
 }
+
+/** The first of so many free ports one after the other, each given once by this process. */
+export async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const first = await freePort();
+    const more = Array.from({ length: count - 1 }, (_, index) => first + 1 + index);
+    if (more.some((port) => given.has(port))) continue;
+    if ((await Promise.all(more.map(isFree))).includes(false)) continue;
+    for (const port of more) given.add(port);
+    return first;
+  }
+}

@@ -48,7 +48,7 @@ export interface AppPorts {
 
 /** Starts one built app and waits until it is ready. */
 export async function startApp(app: AppName, installation: Installation, ports?: AppPorts): Promise<RunningApp> {
-  const main = join(process.cwd(), 'dist', 'apps', app, 'src', 'main.js');
+  const main = join(process.cwd(), 'dist', 'bundle', `${app}.js`);
   if (!existsSync(main)) throw new Error(`${main} is missing: run "npm run build", or "npm test", which builds first.`);
   const { port, metricsPort } = ports ?? { port: await freePort(), metricsPort: await freePort() };
   const child = spawn(process.execPath, ['--enable-source-maps', main], {

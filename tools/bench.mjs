@@ -49,7 +49,7 @@ const withoutLimits = Object.fromEntries(
   ['KEY', 'PLAYER', 'ADDRESS'].map((party) => [`RATE_LIMIT_${party}_PER_SECOND`, '0']),
 );
 
-function startClean({ log, apps, limits }, settings) {
+function startClean({ log, apps, apiCount, limits }, settings) {
   started += 1;
   return startInstallation({
     root: projectRoot,
@@ -57,6 +57,7 @@ function startClean({ log, apps, limits }, settings) {
     dataDir: join(runDir, String(started)),
     log,
     apps,
+    apiCount,
     command,
     settings: { ...(limits === 'off' && withoutLimits), ...settings },
     onDeath: fail,
@@ -67,7 +68,8 @@ function startClean({ log, apps, limits }, settings) {
 /** One part on one log, from a clean state to a clean state. */
 async function runPart(part, name, log, options) {
   const kept = {};
-  let clean = await startClean({ log, ...options });
+  const how = { log, apiCount: part.oneApiProcess ? 1 : options['api-processes'], ...options };
+  let clean = await startClean(how);
   const contextOf = () => ({
     ...clean,
     step,
@@ -76,19 +78,19 @@ async function runPart(part, name, log, options) {
     keep: (figures) => Object.assign(kept, figures),
     renew: async (settings) => {
       await clean.end();
-      clean = await startClean({ log, ...options }, settings);
+      clean = await startClean(how, settings);
       return contextOf();
     },
   });
   const text = await part.run(contextOf());
-  const { services, apps } = clean.installation;
+  const { services, apps, apiCount } = clean.installation;
   await clean.end();
-  const of = `\`${name}\`, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}, ${apps === 'one' ? 'one process' : 'processes apart'}`;
+  const of = `\`${name}\`, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}, ${apps === 'one' ? 'one process' : `processes apart${apiCount > 1 ? `, ${apiCount} of the api` : ''}`}`;
   const { commit, load, node } = machine;
   const where = `${machine.machine}, Node ${node}, ${services}; commit ${commit}; load before ${load.toFixed(2)}; \`${command}\``;
   return {
     text: `${of}\n${where}\n\n${text}`,
-    kept: { part: name, log, apps, services, command, ...machine, ...kept },
+    kept: { part: name, log, apps, apiCount, services, command, ...machine, ...kept },
   };
 }
 

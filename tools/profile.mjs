@@ -10,6 +10,7 @@ import { loadReads } from './bench/reads.mjs';
 import { questions } from './bench/sampled-reads.mjs';
 import { functionOf, packageOf, selfTimes } from './bench/self-time.mjs';
 import { countingStatements, forgetStatements, topStatements } from './bench/statements.mjs';
+import { unbundled } from './bench/unbundled.mjs';
 import { WriteLoad } from './bench/writes.mjs';
 import { prepare, projectRoot } from './build.mjs';
 import { stopSteps } from './commands.mjs';
@@ -17,7 +18,7 @@ import { dataDirectory, makeDataDirectory } from './data-directory.mjs';
 import { onInterruption } from './interruption.mjs';
 import { requireNode } from './node-version.mjs';
 import { freePort } from './ports.mjs';
-import { describeFailure } from './problem.mjs';
+import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 import { removeDataDirectory } from './services/postgres-account.mjs';
 
@@ -81,10 +82,14 @@ async function main() {
     options: {
       ...Object.fromEntries(['seconds', 'entries', 'shards', 'rows'].map((name) => [name, { type: 'string' }])),
       kafka: { type: 'boolean' },
+      'api-processes': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help) return console.log(help);
+  if (values['api-processes'] !== undefined) {
+    throw new Problem('--api-processes is for npm run bench: a profile is of one api process.');
+  }
   const { seconds = '10', entries = '1000000', shards = '1', rows = '25', kafka = false } = values;
   const numbers = { seconds, entries, shards, rows };
   for (const [name, text] of Object.entries(numbers)) numbers[name] = count(text, name);
@@ -135,8 +140,9 @@ function report(name, process, found, rowsMax) {
   const file = join(profileDir, `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}-${process}.cpuprofile`);
   mkdirSync(profileDir, { recursive: true });
   writeFileSync(file, JSON.stringify(found));
-  const byFunction = selfTimes(found, functionOf(projectRoot));
-  const byPackage = selfTimes(found, packageOf(projectRoot));
+  const placed = unbundled(found);
+  const byFunction = selfTimes(placed, functionOf(projectRoot));
+  const byPackage = selfTimes(placed, packageOf(projectRoot));
   const percent = (part) => `${(100 * part).toFixed(1)} %`;
   const busy = percent(byFunction.busyMs / (byFunction.busyMs + byFunction.idleMs));
   const cells = ({ rows }, max) => rows.slice(0, max).map((row) => [row.name, row.ms.toFixed(0), percent(row.part)]);

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { appMain } from '../build.mjs';
 import { freePort } from '../ports.mjs';
+import { apiProcesses, untilAllServe } from './api-processes.mjs';
 import { sharedMs } from './live-figures.mjs';
 
 const readyWithinMs = 60_000;
@@ -40,7 +41,8 @@ export function runNode(args, options = {}) {
 }
 
 /**
- * Starts one process of the service beside the installation's own, with the same services and key.
+ * Starts one app of the service beside the installation's own, with the same services and key; an api in as many processes
+ * as that one.
  * @param app api, projector, gateway or standalone
  * @param {{ env?: object, nodeArgs?: string[] }} how settings and arguments of Node beside
  * @returns `{ url, pid, child, output, madeAtMs, readyAtMs, msToReady, stop() }` once GET /health/ready answers 200
@@ -48,12 +50,13 @@ export function runNode(args, options = {}) {
  */
 export async function startApp({ installation, service }, app, { env = {}, nodeArgs = [] } = {}) {
   const port = await freePort();
+  const several = await apiProcesses(app === 'api' ? (installation.apiCount ?? 1) : 1);
   const madeAtMs = sharedMs();
   const running = runNode(
     [
       ...(process.env.BENCH_NODE_ARGS ?? '--enable-source-maps').split(' ').filter(Boolean),
       ...nodeArgs,
-      join(installation.root, `dist/apps/${app}/src/main.js`),
+      appMain(app, installation.root),
     ],
     {
       cwd: installation.root,
@@ -62,7 +65,8 @@ export async function startApp({ installation, service }, app, { env = {}, nodeA
         HOME: process.env.HOME,
         LOG_LEVEL: 'warn',
         PORT: String(port),
-        METRICS_PORT: '0',
+        METRICS_PORT: String(several.metricsPort),
+        ...several.env,
         DATABASE_URL: installation.databaseUrl,
         REDIS_URL: installation.redisUrl,
         EVENT_LOG: installation.log ?? 'postgres',
@@ -82,6 +86,7 @@ export async function startApp({ installation, service }, app, { env = {}, nodeA
     }
     await sleep(lookEveryMs);
   }
+  await untilAllServe(several);
   const readyAtMs = sharedMs();
   const msToReady = readyAtMs - madeAtMs;
   return Object.assign(running, { app, url, madeAtMs, readyAtMs, msToReady, stop: () => stopped(running) });

@@ -27,6 +27,12 @@ export const commonOptions = {
     default: 'apart',
     parse: oneOf(['one', 'apart']),
   },
+  'api-processes': {
+    type: 'string',
+    help: 'how many processes the api is, on one port (1)',
+    default: '1',
+    parse: count,
+  },
   limits: {
     type: 'string',
     help: 'off: without rate limits, to see what they cost (on)',
@@ -58,6 +64,7 @@ export function readArguments(parts, args) {
     const text = values[option] ?? byDefault;
     options[option] = text === undefined || typeof text === 'boolean' ? text : read(text, option);
   }
+  if (options['api-processes'] > 1) refuseSeveral(parts[name], name, options);
   return { name, options, help: values.help === true };
 }
 
@@ -91,6 +98,12 @@ function parse(args, options) {
   } catch (error) {
     throw new Problem(`${error.message}\nnpm run bench -- --help says what there is.`);
   }
+}
+
+/** Several api processes, where there is none of its own, or where one is looked into. */
+function refuseSeveral(part, name, { apps }) {
+  if (apps === 'one') throw new Problem('--api-processes is for --apps apart: with --apps one there is one process.');
+  if (part?.oneApiProcess) throw new Problem(`--api-processes is not for ${name}, which looks into one api process.`);
 }
 
 /** An option that the part does not have would be ignored in silence. */

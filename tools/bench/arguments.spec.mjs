@@ -9,6 +9,7 @@ const parts = {
   memory: {
     description: 'an hour',
     onlyByName: true,
+    oneApiProcess: true,
     options: { layouts: { type: 'string', help: 'which', parse: someOf(['a', 'b']) } },
   },
 };
@@ -18,7 +19,14 @@ describe('the command line of the benchmark', () => {
     const { name, options, help } = readArguments(parts, []);
     expect(name).toBeNull();
     expect(help).toBe(false);
-    expect(options).toMatchObject({ rounds: 3, apps: 'apart', seconds: 10, kafka: undefined, layouts: undefined });
+    expect(options).toMatchObject({
+      rounds: 3,
+      apps: 'apart',
+      'api-processes': 1,
+      seconds: 10,
+      kafka: undefined,
+      layouts: undefined,
+    });
   });
 
   it('is one part with options of its own', () => {
@@ -32,6 +40,8 @@ describe('the command line of the benchmark', () => {
     [['submit', '--layouts', 'a'], '--layouts is for memory, not for submit.'],
     [['submit', '--seconds', '0'], '--seconds must be a number such as 20000.'],
     [['--apps', 'two'], '--apps has no "two"; it has one, apart.'],
+    [['--apps', 'one', '--api-processes', '2'], '--api-processes is for --apps apart'],
+    [['memory', '--api-processes', '2'], '--api-processes is not for memory'],
     [['memory', '--layouts', 'a,c'], '--layouts has no "c"; it has a, b.'],
     [['--fast'], 'npm run bench -- --help'],
   ])('refuses %j', (args, message) => {

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { built } from './built-code.mjs';
 
-/** As many places as the benchmark's players take. */
-const playersOf = (batch, at, players) => Array.from({ length: batch }, (_, index) => (at * batch + index) % players);
+/** Places of so many players, those behind the first `written`. */
+const playersOf = (batch, written, players) => Array.from({ length: batch }, (_, index) => (written + index) % players);
 
 /**
  * A group-commit loop on one connection: the very statement that the service writes a batch with, into tables of the same
@@ -12,6 +12,7 @@ export class PostgresFloor {
   #client;
   #statement;
   #commits = 0;
+  #written = 0;
 
   /** @param template an event as it stands in the outbox, and the answer of a submission, both as text */
   static async open({ root, databaseUrl, board, players, template }) {
@@ -44,22 +45,25 @@ export class PostgresFloor {
       await this.#client.query(this.#statement, this.#parameters(batch, Math.round((batch * changing) / 100)));
       await this.#client.query('COMMIT');
       this.#commits += 1;
+      this.#written += batch;
       written += batch;
     }
     return (1000 * written) / (performance.now() - startedAt);
   }
 
   async close() {
-    await this.#client.query('DROP SCHEMA floor CASCADE');
+    // What failed may have left a transaction behind; its error is the one to be told.
+    await this.#client.query('ROLLBACK').catch(() => {});
+    await this.#client.query('DROP SCHEMA floor CASCADE').catch(() => {});
     await this.#client.end();
   }
 
   #parameters(batch, changes) {
     const { board, players, template } = this;
-    const all = playersOf(batch, this.#commits, players.length).map((at) => players[at]);
+    const all = playersOf(batch, this.#written, players.length).map((at) => players[at]);
     const changed = [...new Set(all.slice(0, changes))];
     const now = Date.now();
-    const position = this.#commits * batch + 1;
+    const position = this.#written + 1;
     const [many, some] = [(value) => all.map(() => value), (value) => changed.map(() => value)];
     const submissions = all.map((_, index) => `floor-${this.#commits}-${String(index).padStart(4, '0')}`);
     return [

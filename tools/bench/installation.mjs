@@ -9,6 +9,7 @@ import { removeDataDirectory } from '../services/postgres-account.mjs';
 import { startPostgres } from '../services/postgres.mjs';
 import { startRedis } from '../services/redis.mjs';
 import { startApp } from '../standalone.mjs';
+import { apiProcesses, untilAllServe } from './api-processes.mjs';
 import { cpuSecondsOf } from './cpu.mjs';
 import { ledgerOf, watchingOptions } from './ledger.mjs';
 
@@ -26,7 +27,7 @@ const settingsOfAll = {
 /**
  * Starts PostgreSQL, Redis or Valkey, Kafka when asked for, and the service on them, all of them empty, and waits until it
  * is ready.
- * @param {{ root: string, cacheDir: string, dataDir: string, log: 'postgres' | 'kafka', apps: 'one' | 'apart',
+ * @param {{ root: string, cacheDir: string, dataDir: string, log: 'postgres' | 'kafka', apps: 'one' | 'apart', apiCount?: number,
  *   command: string, settings?: object,
  *   nodeOptions?: Record<string, string[]>, postgresSettings?: Record<string, string>, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
  *   `nodeOptions`: by process; `dataDir`: made here, and removed by `end()`; `onRunning` gets what has to be stopped when the start fails
@@ -40,6 +41,7 @@ export async function startInstallation(how) {
     dataDir,
     log,
     apps,
+    apiCount = 1,
     command,
     settings = {},
     nodeOptions = {},
@@ -56,7 +58,15 @@ export async function startInstallation(how) {
   const postgres = await startPostgres(context, { more: postgresSettings });
   const redis = await startRedis(context);
   const kafka = log === 'kafka' ? await startKafka(context) : null;
-  const processes = new AppProcesses(context, { postgres, redis, kafka }, { names: processesOf[apps], nodeOptions });
+  const processes = new AppProcesses(
+    context,
+    { postgres, redis, kafka },
+    {
+      names: processesOf[apps],
+      apiCount,
+      nodeOptions,
+    },
+  );
   await processes.start();
   const pools = ['', watchingOptions].map((options) => poolOf(postgres.url, options));
   const services = { postgres, redis, ...(kafka && { kafka }) };
@@ -71,6 +81,7 @@ export async function startInstallation(how) {
       dataDir,
       log,
       apps,
+      apiCount,
       command,
       redisUrl: redis.url,
       redisBinary: redis.binary,
@@ -102,7 +113,8 @@ function poolOf(connectionString, options) {
 const serviceOf = (processes, pids) => ({
   url: processes.urlOf('api'),
   gatewayUrl: processes.urlOf('gateway'),
-  metricsUrlOf: (role) => processes.metricsUrlOf(role),
+  /** One of each process that the role has. */
+  metricsUrlsOf: (role) => processes.metricsUrlsOf(role),
   get key() {
     return processes.adminKey;
   },
@@ -122,23 +134,25 @@ class AppProcesses {
   #ports = new Map();
   adminKey = null;
 
-  constructor(context, services, { names, nodeOptions }) {
-    Object.assign(this, { context, services, names, nodeOptions });
+  constructor(context, services, { names, apiCount, nodeOptions }) {
+    Object.assign(this, { context, services, names, apiCount, nodeOptions });
   }
 
   /** @param settings of this start alone */
   async start({ settings = {} } = {}) {
-    const context = { ...this.context, env: { ...this.context.env, ...settings } };
     for (const name of this.names) {
-      if (!this.#ports.has(name)) {
-        this.#ports.set(name, { port: await freePort(), metricsPort: await freePort() });
-      }
+      if (this.#ports.has(name)) continue;
+      const several = await apiProcesses(name === 'api' ? this.apiCount : 1);
+      this.#ports.set(name, { port: await freePort(), metricsPort: several.metricsPort, several });
     }
     step(`Starting ${this.names.join(', ')}`);
     // One by one: the first migrates the database.
     for (const name of this.names) {
       const which = { app: name, name, nodeOptions: this.nodeOptions[name] };
-      const app = await startApp(context, { ...this.#ports.get(name), ...this.services }, which);
+      const { several, ...ports } = this.#ports.get(name);
+      const context = { ...this.context, env: { ...this.context.env, ...settings, ...several.env } };
+      const app = await startApp(context, { ...ports, ...this.services }, which);
+      await untilAllServe(several);
       this.adminKey = app.adminKey;
       this.#entries.set(name, app.entry);
     }
@@ -159,8 +173,8 @@ class AppProcesses {
     return `http://127.0.0.1:${this.#portsOf(role).port}/`;
   }
 
-  metricsUrlOf(role) {
-    return `http://127.0.0.1:${this.#portsOf(role).metricsPort}/metrics`;
+  metricsUrlsOf(role) {
+    return this.#portsOf(role).several.metricsUrls;
   }
 
   #portsOf(role) {

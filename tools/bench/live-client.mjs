@@ -42,6 +42,13 @@ export function openLive({ port, from, token, onText, onEnd }) {
   });
 }
 
+/** As {@link openLive}, subscribed to the first of a board's list under the id 1. */
+export async function openTop({ board, limit, ...how }) {
+  const client = await openLive(how);
+  client.send({ type: 'subscribe', id: '1', board, channel: 'top', limit });
+  return client;
+}
+
 const sharedBuffer = Buffer.alloc(readBytes);
 
 const requestOf = (port, key, token) =>

@@ -3,7 +3,7 @@ import { startApps } from './apps.mjs';
 import { count } from './arguments.mjs';
 import { cpuSecondsOf } from './cpu.mjs';
 import { quantile, spread, table } from './live-figures.mjs';
-import { openLive } from './live-client.mjs';
+import { openTop } from './live-client.mjs';
 import { FollowedList, textOf } from './live-list.mjs';
 import { openLoop, Sender } from './post.mjs';
 
@@ -200,11 +200,9 @@ class Spectator {
   }
 }
 
-async function subscribed(port, onFrame, onEnd) {
+function subscribed(port, onFrame, onEnd) {
   const onText = (payload) => onFrame(JSON.parse(payload.toString()));
-  const client = await openLive({ port, onText, onEnd });
-  client.send({ type: 'subscribe', id: '1', board, channel: 'top', limit: leaders });
-  return client;
+  return openTop({ port, board, limit: leaders, onText, onEnd });
 }
 
 async function until(isSo, otherwise) {

@@ -13,6 +13,8 @@ import { playerOf } from './ranks-data.mjs';
  */
 export const description = 'memory of the api under full load over minutes';
 
+export const oneApiProcess = true;
+
 export const options = {
   minutes: { type: 'string', help: 'how many minutes the load lasts (10)', default: '10', parse: count },
 };

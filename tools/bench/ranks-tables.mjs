@@ -22,6 +22,18 @@ export function rankTables({ entries, layouts, styles, ping, machine, services, 
     parts.push(table(['layout', 'read', 'p50', 'p99', ...plain], rows));
     parts.push(`One PING there and back: p50 ${ms(ping.p50)}, p99 ${ms(ping.p99)}.`);
   }
+  const written = Object.entries(layouts).filter(([, { writes }]) => writes !== undefined);
+  if (written.length > 0) {
+    const processes = Object.keys(written[0][1].writes.cpu);
+    const heads = ['layout', 'a submission, p50', 'p99', ...processes.map((name) => `${name}, µs of CPU`), 'a tick'];
+    const rowOf = ([name, { writes }]) => [
+      name,
+      ...cells(writes),
+      ...processes.map((process) => writes.cpu[process].toFixed(0)),
+      ms(writes.tickMs),
+    ];
+    parts.push(table(heads, written.map(rowOf)));
+  }
   const { distinct, ties } = styles;
   if (distinct && ties) {
     const ratio = (style) => {

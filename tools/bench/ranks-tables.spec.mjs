@@ -23,6 +23,7 @@ describe('the benchmark of ranks', () => {
             'exact rank': { service: of(1), plain: of(0.25) },
             'estimated rank': { service: null, plain: null },
           },
+          writes: { ...of(5), cpu: { api: 180.4, redis: 22.6 }, tickMs: 1.234 },
         },
       },
       styles: {
@@ -41,6 +42,7 @@ describe('the benchmark of ranks', () => {
     expect(rows).toContain('hash-4 | 117.8 | 50,123');
     expect(rows).toContain('hash-4 | exact rank | 1.00 ms | 10.00 ms | 0.25 ms | 2.50 ms');
     expect(rows).toContain('hash-4 | estimated rank | – | – | – | –');
+    expect(rows).toContain('hash-4 | 5.00 ms | 50.00 ms | 180 | 23 | 1.23 ms');
     expect(rows).toContain('ordinal | 1.00 ms | 10.00 ms | 3.00 ms | 30.00 ms | 3.00');
     expect(rows).toContain('dense | – | – | – | – | –');
   });

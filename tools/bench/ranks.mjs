@@ -6,12 +6,13 @@ import * as data from './ranks-data.mjs';
 import { listOf, perSecond, ranksOf, rebuild } from './ranks-rebuild.mjs';
 import { measure, measurePing, questions, rankIn } from './ranks-reads.mjs';
 import { rankTables } from './ranks-tables.mjs';
+import { measureWrites, submissionsOf } from './ranks-writes.mjs';
 
 /**
  * What a board of a stated size costs, and how long its ranks take: its entries are written straight into PostgreSQL, and
  * the service brings its ranks back from there into an empty Redis, once for each layout.
  */
-export const description = 'a large board: memory, bringing its ranks back, and reads over shards';
+export const description = 'a large board: memory, bringing its ranks back, reads, submissions and ticks over shards';
 
 const sayEveryMs = 10_000;
 /** To empty a Redis with a hundred million entries takes minutes. */
@@ -40,6 +41,12 @@ export const layouts = {
 export const options = {
   entries: { type: 'string', help: 'how many entries the board has (1000000)', default: '1000000', parse: count },
   reads: { type: 'string', help: 'how many reads each figure is of (2000)', default: '2000', parse: count },
+  writes: {
+    type: 'string',
+    help: 'for how many seconds submissions come to each layout (5)',
+    default: '5',
+    parse: count,
+  },
   layouts: {
     type: 'string',
     help: `only some of ${Object.keys(layouts).join(',')}`,
@@ -54,7 +61,7 @@ export const options = {
 };
 
 export async function run({ service, installation, step, database, options: asked, keep }) {
-  const { entries, reads, layouts: wanted = Object.keys(layouts), 'redis-file': redisFile } = asked;
+  const { entries, reads, writes, layouts: wanted = Object.keys(layouts), 'redis-file': redisFile } = asked;
   const code = await builtCode(installation.root);
   const { pool } = database;
   const known = await makeBoards(service, wanted, step);
@@ -64,15 +71,19 @@ export async function run({ service, installation, step, database, options: aske
   if (redisFile === 'off') await redis.command('CONFIG', 'SET', 'appendonly', 'no');
   const found = { entries, layouts: {}, styles: {} };
   let filled = null;
-  const context = { code, redis, board, service, installation, pool, step, entries, reads };
+  const context = { code, redis, board, service, installation, database, pool, step, entries, reads };
   try {
     for (const name of wanted.filter((one) => known.has(one))) {
       const isTied = name === 'ties';
       if (filled !== isTied) await fill(context, isTied);
+      if (filled !== isTied) context.submissions = submissionsOf(entries);
       filled = isTied;
       found.layouts[name] = await rebuild(context, name, known.get(name));
       if (name === 'ties' || name === 'distinct') found.styles[name] = await readStyles(context, name);
-      else Object.assign(found.layouts[name], { reads: await readAll(context, name) });
+      else {
+        const read = await readAll(context, name);
+        Object.assign(found.layouts[name], { reads: read, writes: await writeSome(context, name, writes) });
+      }
       await installation.stop();
     }
     found.ping = await measurePing(redis, reads);
@@ -131,6 +142,16 @@ async function readAll(context, name) {
     found[question] = await measure(how, placeOf(context));
     sayReads(context.step, name, question, found[question]);
   }
+  return found;
+}
+
+async function writeSome(context, name, seconds) {
+  const found = await measureWrites({ ...context, seconds });
+  const cpu = Object.entries(found.cpu).map(([process, us]) => `${process} ${us.toFixed(0)}`);
+  context.step(
+    `${name.padEnd(9)} a submission p50 ${found.p50.toFixed(2)} ms, p99 ${found.p99.toFixed(2)} ms, ` +
+      `CPU µs ${cpu.join(', ')}; a tick ${found.tickMs.toFixed(2)} ms`,
+  );
   return found;
 }
 

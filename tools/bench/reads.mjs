@@ -85,7 +85,7 @@ export async function loadReads({ service, installation, options }, board, quest
   );
   const sampled = new SampledReads(service, board, question);
   await sampled.look();
-  const before = await scrape(service.metricsUrlOf('api'));
+  const before = await scrape(service.metricsUrlsOf('api'));
   const cpuOf = cpuMeter(service);
   const start = rate === null ? loadFully : loadPaced;
   const found = await beside(
@@ -94,7 +94,7 @@ export async function loadReads({ service, installation, options }, board, quest
     () => sampled.look(),
   );
   const spent = cpuOf(found.count);
-  const asked = askedBetween(before, await scrape(service.metricsUrlOf('api')), found.count);
+  const asked = askedBetween(before, await scrape(service.metricsUrlsOf('api')), found.count);
   return { ...found, ...spent, asked, file, answer: sampled.last };
 }
 

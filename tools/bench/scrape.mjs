@@ -13,9 +13,10 @@ export function askedBetween(before, after, count) {
   };
 }
 
-/** The metrics of a process, summed over their labels. */
-export async function scrape(url) {
-  return sumsOf(await (await fetch(url)).text());
+/** The metrics of some processes, summed over them and over their labels. */
+export async function scrape(urls) {
+  const texts = await Promise.all(urls.map(async (url) => (await fetch(url)).text()));
+  return sumsOf(texts.join('\n'));
 }
 
 /** Values of the text format of Prometheus by name; those of one name are added. */

@@ -40,7 +40,7 @@ export const packageOf =
     const place = placeOf(url, root);
     const [, name] = /^((?:@[^/]+\/)?[^/]+)\//.exec(innermost(place) ?? '') ?? [];
     if (name !== undefined) return name;
-    const [, part] = /^dist\/((?:libs|apps)\/[^/]+)\//.exec(place) ?? [];
+    const [, part] = /^(?:dist\/)?((?:libs|apps)\/[^/]+)\//.exec(place) ?? [];
     return part ?? place.replace(/^(node:[^/]+).*/, '$1');
   };
 

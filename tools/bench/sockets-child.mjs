@@ -1,5 +1,5 @@
 import { sharedMs } from './live-figures.mjs';
-import { openLive } from './live-client.mjs';
+import { openTop } from './live-client.mjs';
 import { FollowedList } from './live-list.mjs';
 
 // A client process of the benchmark `sockets`: opens sockets, subscribes each, and checks that each gets every delta.
@@ -61,10 +61,7 @@ async function open({ port, count, from, board, limit }) {
         const follower = new Follower(number, resolve);
         state.sockets.push(follower);
         const onEnd = (why) => failed(`socket ${number}: ${why}`);
-        openLive({ port, from, onText: (payload) => follower.take(payload), onEnd }).then(
-          (client) => client.send({ type: 'subscribe', id: '1', board, channel: 'top', limit }),
-          reject,
-        );
+        openTop({ port, from, board, limit, onText: (payload) => follower.take(payload), onEnd }).catch(reject);
       });
     }
   };

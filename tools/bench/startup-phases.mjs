@@ -9,6 +9,7 @@ const beginnings = [
 
 /**
  * Where the time of a start goes, by a CPU profile of it (Chrome DevTools Protocol, `Profiler.Profile`).
+ * @param profile with functions where they come from, see `unbundled`
  * @param {{ madeAtMs: number, readyAtMs: number }} when the process was made and answered that it is ready, by the clock that
  *   the profile has, too: that of `process.hrtime`
  * @returns `{ phases, busiest }`: the phases in order with their time and how much of it nothing ran; and what took most CPU
@@ -70,7 +71,7 @@ const isOurStart = (name, url) =>
 function placeOf({ functionName, url }) {
   const [, ofPackage] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
   if (ofPackage) return ofPackage;
-  const [, own] = /dist\/((?:libs|apps)\/[^/]+)/.exec(url) ?? [];
+  const [, own] = /\/((?:libs|apps)\/[^/]+)\/src\//.exec(url) ?? [];
   if (own) return own;
   if (url.startsWith('node:')) return url.split('/').slice(0, 3).join('/');
   return functionName.startsWith('(') ? functionName : 'Node, native';

@@ -6,12 +6,15 @@ import { count, oneOf } from './arguments.mjs';
 import { cpuSecondsOf } from './cpu.mjs';
 import { spread, table } from './live-figures.mjs';
 import { phasesOf } from './startup-phases.mjs';
+import { unbundled } from './unbundled.mjs';
 
 /**
  * How long it takes from when the process is made until GET /health/ready answers 200, with all services running; and, by a
  * CPU profile of one more start, where that time goes.
  */
 export const description = 'from the start of the standalone to ready, and where the time goes';
+
+export const oneApiProcess = true;
 
 export const options = {
   starts: { type: 'string', help: 'how many starts (10)', default: '10', parse: count },
@@ -69,7 +72,7 @@ async function profiled(context, name) {
     await app.stop();
     const [file] = readdirSync(folder);
     if (file === undefined) throw new Error(`The ${name} wrote no profile:\n${app.output}`);
-    return phasesOf(JSON.parse(readFileSync(join(folder, file), 'utf8')), app);
+    return phasesOf(unbundled(JSON.parse(readFileSync(join(folder, file), 'utf8'))), app);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

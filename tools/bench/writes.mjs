@@ -77,7 +77,7 @@ export class WriteLoad {
     const prepared = rate === null ? seconds * submissionsPerSecondMax : Math.ceil(rate * seconds) * this.size;
     writeRequests(this.file, this.#requests(this.source.take(prepared)), service);
     const watch = new BehindWatch(database);
-    const before = await scrape(service.metricsUrlOf('api'));
+    const before = await scrape(service.metricsUrlsOf('api'));
     const cpuOf = cpuMeter(service);
     const start = rate === null ? loadFully : loadPaced;
     const found = await beside(
@@ -92,7 +92,7 @@ export class WriteLoad {
     if (submitted > prepared) throw new Error(`More than ${prepared} submissions were sent: some were sent twice.`);
     const spent = cpuOf(submitted);
     const caughtUpMs = await untilProjected(database);
-    const after = await scrape(service.metricsUrlOf('api'));
+    const after = await scrape(service.metricsUrlsOf('api'));
     const improved = await this.#checkCounted(submitted, rate === null ? connections * this.size : 0);
     this.source.sent(submitted + (rate === null ? connections * this.size : 0));
     return {

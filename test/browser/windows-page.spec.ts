@@ -61,7 +61,7 @@ describe.runIf(hasChromium('the tests of windows on the live page'))('the window
   it('counts a season down by the second, says that it is over, and shows its final standings', async () => {
     const board = await session.boardOfTwelve({
       windows: ['alltime', season('now', -60, 12), season('next', 3600, 7200)],
-      graceSeconds: 2,
+      graceSeconds: 8,
     });
     await session.open(board, '&window=season:now');
     await session.untilShown(numbered(1, 12));

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
 import type { CheckedSubmission, SubmissionCheck } from '@laddercast/extension';
 import { type BoardCatalog, type Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
@@ -132,7 +132,7 @@ function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
     achievedAtMs: body.achievedAt === undefined ? null : parseTimestamp(body.achievedAt),
     windowId: body.window ?? null,
     metadata,
-    bodySha256: createHash('sha256').update(canonical(body)).digest(),
+    bodySha256: hash('sha256', canonical(body), 'buffer'),
     refusal: null,
   };
 }

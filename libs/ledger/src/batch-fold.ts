@@ -112,7 +112,7 @@ export class BatchFold {
     // Only now is it certain that no window refuses the run: it counts in all of them or in none.
     this.store(
       placed,
-      applied.filter(({ outcome }) => outcome !== 'unchanged').map((one) => ({ ...one, after: one.entry })),
+      applied.filter(({ outcome }) => outcome !== 'unchanged').map((one) => ({ after: one.entry, ...one })),
       position,
     );
     for (const window of windows) if (window.kind === 'rolling') this.countInHour(placed, window, run, position);
@@ -126,7 +126,7 @@ export class BatchFold {
       version: first.entry.version,
       windows: windows.map((window) => window.id),
     };
-    const remembered = { ...answer, windowUid: first.window.uid };
+    const remembered = { windowUid: first.window.uid, ...answer };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
     if (write.idFromClient) {
       this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
@@ -187,7 +187,7 @@ export class BatchFold {
       const { left, everLeft } = leftScopesOf(known, scopes);
       const state = after ?? { ...before!, version: position };
       const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null };
-      this.changedEntries.set(entryKeyOf(window.uid, playerId), { ...row, scopes, leftScopes: everLeft });
+      this.changedEntries.set(entryKeyOf(window.uid, playerId), { scopes, leftScopes: everLeft, ...row });
       const keepUntilMs = window.endsAtMs === null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
       const entry = after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs };
       return {

@@ -2,6 +2,7 @@ export * from './database-checks.js';
 export * from './postgres-database.js';
 export { prepared, runStatement } from './postgres-statements.js';
 export * from './postgres-errors.js';
+export * from './postgres-arrays.js';
 export * from './api-key-store.js';
 export * from './board-catalog.js';
 export * from './board-registry.js';

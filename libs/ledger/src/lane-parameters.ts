@@ -1,23 +1,24 @@
 import type { EntryChanged } from '@laddercast/domain';
 import { arrayLiteral, type EntryRow } from './entry-rows.js';
+import { boolArray, float8Array, int4Array, int8Array, textArray } from './postgres-arrays.js';
 
 /** `$13` to `$27` of WRITE_LANE_BATCH: entries and the events that say what became of them. */
 export const entryParameters = (entries: readonly EntryRow[], events: readonly EntryChanged[]): unknown[] => [
-  entries.map((row) => row.windowUid),
-  entries.map((row) => row.playerId),
-  entries.map((row) => row.boardUid),
-  entries.map((row) => row.state.version),
-  entries.map((row) => row.removed),
-  entries.map((row) => row.state.score),
-  entries.map((row) => arrayLiteral(row.state.columns)),
-  entries.map((row) => row.state.achievedAtMs),
-  entries.map((row) => row.state.metadata),
-  entries.map((row) => arrayLiteral(row.scopes)),
-  entries.map((row) => arrayLiteral(row.leftScopes)),
-  events.map((event) => event.version),
-  events.map((event) => event.type),
-  events.map((event) => event.playerId),
-  events.map((event) => JSON.stringify(event)),
+  int4Array(entries.map((row) => row.windowUid)),
+  textArray(entries.map((row) => row.playerId)),
+  int4Array(entries.map((row) => row.boardUid)),
+  int8Array(entries.map((row) => row.state.version)),
+  boolArray(entries.map((row) => row.removed)),
+  float8Array(entries.map((row) => row.state.score)),
+  textArray(entries.map((row) => arrayLiteral(row.state.columns))),
+  int8Array(entries.map((row) => row.state.achievedAtMs)),
+  textArray(entries.map((row) => row.state.metadata)),
+  textArray(entries.map((row) => arrayLiteral(row.scopes))),
+  textArray(entries.map((row) => arrayLiteral(row.leftScopes))),
+  int8Array(events.map((event) => event.version)),
+  textArray(events.map((event) => event.type)),
+  textArray(events.map((event) => event.playerId)),
+  textArray(events.map((event) => JSON.stringify(event))),
 ];
 
 /** An entry at its window's freeze; null: there was none. */

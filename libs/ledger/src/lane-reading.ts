@@ -11,6 +11,7 @@ import type { EntryRow } from './entry-rows.js';
 import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
 import { READ_ATTEMPTS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from './lane-sql.js';
 import type { PendingWrite } from './lane-writer.js';
+import { int4Array, textArray } from './postgres-arrays.js';
 import type { SqlRunner } from './postgres-database.js';
 import { hourKeyOf, type RollingHourKey, type RollingHourRow } from './rolling-hours.js';
 import type { ScopeCatalog } from './scope-catalog.js';
@@ -96,12 +97,12 @@ export class LaneReading {
     const hourKeys = this.hourKeysOf(places);
     const parameters = [
       count,
-      entryKeys.map((key) => key.windowUid),
-      entryKeys.map((key) => key.playerId),
-      submits.map((write) => write.board.uid),
-      submits.map(ownerOf),
-      submits.map((write) => write.submissionId),
-      boards,
+      int4Array(entryKeys.map((key) => key.windowUid)),
+      textArray(entryKeys.map((key) => key.playerId)),
+      int4Array(submits.map((write) => write.board.uid)),
+      textArray(submits.map(ownerOf)),
+      textArray(submits.map((write) => write.submissionId)),
+      int4Array(boards),
     ];
     const rows =
       players.length === 0 && hourKeys.length === 0
@@ -135,11 +136,11 @@ export class LaneReading {
 
   private addEntry(key: EntryKey, row: ReadRow): void {
     this.entries.set(entryKeyOf(key.windowUid, key.playerId), {
-      ...key,
       state: stateOf(row),
       removed: row.gone!,
       scopes: row.scopes!,
       leftScopes: row.left_scopes!,
+      ...key,
     });
   }
 

@@ -17,6 +17,7 @@ import { openLaneSql } from './lanes.js';
 import type { MetadataBoards } from './metadata-boards.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from './postgres-database.js';
+import { byteaArray, float8Array, int4Array, int8Array, textArray } from './postgres-arrays.js';
 import { isServersAnswer } from './postgres-errors.js';
 import type { ScopeCatalog } from './scope-catalog.js';
 import type { WindowCatalog } from './window-catalog.js';
@@ -135,16 +136,16 @@ export class LaneTransaction {
     return connection.query(WRITE_LANE_BATCH, [
       this.lane,
       nowMs,
-      submissions.map(({ write }) => write.board.uid),
-      submissions.map(({ write }) => ownerOf(write)),
-      submissions.map(({ write }) => write.submissionId),
-      submissions.map(({ write }) => write.playerId),
-      submissions.map(({ write }) => write.bodySha256),
-      submissions.map(({ write }) => write.score),
-      submissions.map(({ write }) => arrayLiteral(write.columns)),
-      submissions.map(({ achievedAtMs }) => achievedAtMs),
-      submissions.map(({ write }) => write.metadata),
-      submissions.map(({ answer }) => JSON.stringify(answer)),
+      int4Array(submissions.map(({ write }) => write.board.uid)),
+      textArray(submissions.map(({ write }) => ownerOf(write))),
+      textArray(submissions.map(({ write }) => write.submissionId)),
+      textArray(submissions.map(({ write }) => write.playerId)),
+      byteaArray(submissions.map(({ write }) => write.bodySha256)),
+      float8Array(submissions.map(({ write }) => write.score)),
+      textArray(submissions.map(({ write }) => arrayLiteral(write.columns))),
+      int8Array(submissions.map(({ achievedAtMs }) => achievedAtMs)),
+      textArray(submissions.map(({ write }) => write.metadata)),
+      textArray(submissions.map(({ answer }) => JSON.stringify(answer))),
       ...entryParameters(entries, events),
     ]);
   }

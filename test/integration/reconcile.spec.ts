@@ -153,7 +153,7 @@ describe.each([
     const list = await fill(sharding);
     const wrongly = async (playerId: string, ahead: number): Promise<void> => {
       const version = (await node.projection.entryVersion(list, playerId))! + ahead;
-      const [key] = await node.projection.sortKeys(list, [playerId]);
+      const [key] = (await node.projection.sortKeys(list, [playerId])).keys;
       if (ahead === 0) await redis.hdel(await bucketOf(playerId, list), playerId);
       const change = { playerId, version, key: { ...key!, score: -17.5 } };
       await node.projection.apply(list, shardOf(playerId, list.shards), [change], null);

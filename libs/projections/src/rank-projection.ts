@@ -131,6 +131,14 @@ export interface MarksReading extends Reading {
   shards: ShardMarks[];
 }
 
+/** The sort keys of players. */
+export interface SortKeysReading {
+  /** In the order asked, null where there is no entry. */
+  keys: (SortKey | null)[];
+  /** null where not every shard was read. */
+  listVersion: number | null;
+}
+
 /** Where a new key stands now, and where the one before it would stand in the same reading; 1-based, ordinal. */
 export interface PlacementReading extends Reading {
   before: number | null;
@@ -222,8 +230,8 @@ export abstract class RankProjection extends RankReadings {
    */
   abstract readMarks(list: RankList, marksMax: number): Promise<MarksReading>;
 
-  /** Where each player's entry stands in the order, null where there is none: one look-up each, and no rank. */
-  abstract sortKeys(list: RankList, playerIds: readonly string[]): Promise<(SortKey | null)[]>;
+  /** Where players' entries stand in the order: one look-up each, and no rank. */
+  abstract sortKeys(list: RankList, playerIds: readonly string[]): Promise<SortKeysReading>;
 
   /** The projected version of a player's entry, null when it has none (a removal counts as a version). */
   abstract entryVersion(list: RankList, playerId: string): Promise<number | null>;

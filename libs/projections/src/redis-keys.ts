@@ -13,6 +13,10 @@ const CLUSTER_SLOTS = 16_384;
 const shardTag = (list: RankList, shard: number): string =>
   `{${list.boardUid}.${list.windowUid}.${list.scope}.${shard}}${list.generation}`;
 
+/** One text for each list of the projection. */
+export const nameOfList = ({ boardUid, windowUid, scope, generation }: RankList): string =>
+  `${boardUid}.${windowUid}.${scope}.${generation}`;
+
 /** The sorted set of a shard: score and member of each {@link SortKey}. */
 export const entriesKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:z`;
 

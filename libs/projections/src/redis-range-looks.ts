@@ -2,7 +2,7 @@ import { decodeSortKey, LadderError, valueKeyOf, type RankStyle, type SortKey } 
 import { versionOfCounters } from './list-version.js';
 import type { ProjectedEntry, RankList, Reading } from './rank-projection.js';
 import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
-import { nameOfList } from './redis-range-writes.js';
+import { nameOfList } from './redis-keys.js';
 import type { RunShards } from './redis-rank-pages.js';
 import { nameOf } from './redis-rank-rows.js';
 import type { ShardCall } from './redis-shard-calls.js';

@@ -291,10 +291,6 @@ export function readPlaces(list: RankList, home: number, playerIds: readonly str
   };
 }
 
-/** One text for each list of the projection. */
-export const nameOfList = ({ boardUid, windowUid, scope, generation }: RankList): string =>
-  `${boardUid}.${windowUid}.${scope}.${generation}`;
-
 /** The shard in which the entry of an index value stands. */
 export const shardOfValue = (list: RankList, value: Buffer): number =>
   rangeShardOf(list.boundaries!, scoreOfIndexValue(value));

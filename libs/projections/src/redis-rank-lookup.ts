@@ -63,7 +63,7 @@ export class RedisRankLookup {
       return { rank: before + 1, ...decodeSortKey(list.ordering, entry.key) };
     });
     const versions = playerIds.map((playerId) => reads.found.get(playerId)?.version ?? null);
-    return { ...sumReadings(list, reads.shards), entries, versions };
+    return { entries, versions, ...sumReadings(list, reads.shards) };
   }
 }
 

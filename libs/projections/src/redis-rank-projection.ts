@@ -1,4 +1,5 @@
-import { compareSortKeys, markStepOf, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { markStepOf, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { GatheredQuestions } from '@laddercast/platform';
 import {
   assertStyleKept,
   RankProjection,
@@ -10,11 +11,12 @@ import {
   type ProjectedEntry,
   type RankList,
   type Reading,
+  type SortKeysReading,
   type RecoveryRun,
 } from './rank-projection.js';
 import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
-import { checkpointsKey, counterKey, droppedKeys, playerBucketKey, shardKeys } from './redis-keys.js';
+import { checkpointsKey, counterKey, droppedKeys, nameOfList, playerBucketKey, shardKeys } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
 import { RedisProofs } from './redis-proofs.js';
 import { RangeApplier } from './redis-range-apply.js';
@@ -23,6 +25,7 @@ import { removeStrays } from './redis-range-strays.js';
 import { chunksOf, sumOverChunks } from './chunks.js';
 import { RedisRankLookup } from './redis-rank-lookup.js';
 import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
+import { RedisRankPlayers } from './redis-rank-players.js';
 import { rankRows } from './redis-rank-rows.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import * as shards from './redis-shard-calls.js';
@@ -32,6 +35,9 @@ const APPLY_CHUNK = 500;
 const KEYS_CHUNK = 256;
 /** The most players whose sort keys one script call reads. */
 const SORT_KEYS_CHUNK = 100;
+/** The most players, and the most rows, that are read for requests that came together: less than a millisecond of Redis. */
+const PLAYERS_GATHERED_MAX = 100;
+const ROWS_GATHERED_MAX = 500;
 /** Far longer than a process goes without hearing which generation serves. */
 const RETIRED_KNOWN_MS = 86_400_000;
 
@@ -42,6 +48,20 @@ export class RedisRankProjection extends RankProjection {
   private readonly lookups: RedisRankLookup;
   private readonly ranges: RangeReadings;
   private readonly rangeApplier: RangeApplier;
+  private readonly players: RedisRankPlayers;
+  /** Readings of one player: a script call costs more than what it does, for Redis and for this process. */
+  private readonly alone = new GatheredQuestions(
+    ({ list, style }: StyledList, playerIds: readonly string[]) => this.readAlone(list, playerIds, style),
+    PLAYERS_GATHERED_MAX,
+  );
+  private readonly withNeighbours = new GatheredQuestions(
+    ({ list, style }: StyledList, asked: readonly shards.PlayerAsked[]) => this.players.run(list, asked, style),
+    ROWS_GATHERED_MAX,
+  );
+  private readonly keysOf = new GatheredQuestions(async (list: RankList, asked: readonly (readonly string[])[]) => {
+    const reading = await this.readSortKeys(list, new Set(asked.flat()));
+    return asked.map(() => reading);
+  }, PLAYERS_GATHERED_MAX);
 
   /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
@@ -54,6 +74,7 @@ export class RedisRankProjection extends RankProjection {
     this.marks = new RedisLaneMarks(redis);
     this.proofs = new RedisProofs(redis);
     this.lookups = new RedisRankLookup((calls) => this.read(calls));
+    this.players = new RedisRankPlayers(this.read, (...of) => this.countBefore(...of));
     this.ranges = new RangeReadings(
       (calls) => this.read(calls),
       () => redis.session(),
@@ -105,30 +126,9 @@ export class RedisRankProjection extends RankProjection {
   ): Promise<PlayerReading> {
     assertStyleKept(list, style);
     if (list.boundaries !== null) return this.ranges.player(list, playerId, above, below, style);
-    const owner = shardOf(playerId, list.shards);
-    const counted = list.shards === 1 ? style : 'ordinal';
-    const [own] = await this.read([shards.readPlayer(list, owner, playerId, { above, below, style: counted })]);
-    const { index, firstIndex, version } = own!;
-    if (index === null) {
-      const readings = await this.read(otherShards(list, owner).map((shard) => shards.countBetter(list, shard, [])));
-      return { ...sumReadings(list, [own!, ...readings]), entry: null, neighbours: [] };
-    }
-    const key = own!.rows[index - firstIndex]!;
-    const others = await this.read(
-      otherShards(list, owner).map((shard) => shards.readAround(list, shard, key, above, below)),
-    );
-    const keys = [own!, ...others].flatMap(({ rows }) => rows).sort(compareSortKeys);
-    const at = keys.indexOf(key);
-    const from = Math.max(0, at - above);
-    const indexOfKey = others.reduce((total, { better }) => total + better, index);
-    const rows = keys.slice(from, at + below + 1);
-    const countBefore = own!.countBefore ?? (await this.countBefore(list, rows[0], style));
-    const neighbours = rankRows(list, rows, indexOfKey - (at - from), style, countBefore);
-    return {
-      ...sumReadings(list, [own!, ...others]),
-      entry: { ...neighbours[at - from]!, version: version! },
-      neighbours,
-    };
+    const name = `${nameOfReading(list)} ${style}`;
+    if (above + below === 0) return this.alone.ask(name, { list, style }, playerId);
+    return this.withNeighbours.ask(name, { list, style }, { playerId, above, below }, 1 + above + below);
   }
 
   async lookup(
@@ -203,15 +203,9 @@ export class RedisRankProjection extends RankProjection {
     return { ...sumReadings(list, answers), shards: marks };
   }
 
-  async sortKeys(list: RankList, playerIds: readonly string[]): Promise<(SortKey | null)[]> {
-    const byShard = allShards(list).map((): string[] => []);
-    for (const playerId of new Set(playerIds)) byShard[shardOf(playerId, list.shards)]!.push(playerId);
-    const chunks = byShard.flatMap((ids, shard) => chunksOf(ids, SORT_KEYS_CHUNK).map((chunk) => ({ shard, chunk })));
-    const answers = await this.read(chunks.map(({ shard, chunk }) => shards.readKeys(list, shard, chunk)));
-    const keyOf = new Map(
-      chunks.flatMap(({ chunk }, at) => chunk.map((id, place) => [id, answers[at]![place]!] as const)),
-    );
-    return playerIds.map((playerId) => keyOf.get(playerId) ?? null);
+  async sortKeys(list: RankList, playerIds: readonly string[]): Promise<SortKeysReading> {
+    const { keyOf, listVersion } = await this.keysOf.ask(nameOfReading(list), list, playerIds, playerIds.length);
+    return { keys: playerIds.map((playerId) => keyOf.get(playerId) ?? null), listVersion };
   }
 
   async entryVersion(list: RankList, playerId: string): Promise<number | null> {
@@ -284,6 +278,31 @@ export class RedisRankProjection extends RankProjection {
     }
   }
 
+  private async readAlone(list: RankList, playerIds: readonly string[], style: RankStyle): Promise<PlayerReading[]> {
+    const { entries, versions, ...reading } = await this.lookupVersions(list, playerIds, style);
+    return entries.map((entry, at) => ({
+      entry: entry && { version: versions[at]!, ...entry },
+      neighbours: entry === null ? [] : [entry],
+      ...reading,
+    }));
+  }
+
+  private async readSortKeys(
+    list: RankList,
+    playerIds: Iterable<string>,
+  ): Promise<{ keyOf: Map<string, SortKey | null>; listVersion: number | null }> {
+    const byShard = allShards(list).map((): string[] => []);
+    for (const playerId of playerIds) byShard[shardOf(playerId, list.shards)]!.push(playerId);
+    const chunks = byShard.flatMap((ids, shard) => chunksOf(ids, SORT_KEYS_CHUNK).map((chunk) => ({ shard, chunk })));
+    const answers = await this.read(chunks.map(({ shard, chunk }) => shards.readKeys(list, shard, chunk)));
+    const keyOf = new Map(
+      chunks.flatMap(({ chunk }, at) => chunk.map((id, place) => [id, answers[at]!.found[place]!] as const)),
+    );
+    const latest =
+      list.shards === 1 && answers.length > 0 ? answers.reduce((a, b) => (b.counter > a.counter ? b : a)) : null;
+    return { keyOf, listVersion: latest && sumReadings(list, [latest]).listVersion };
+  }
+
   private readonly read = async <Answer>(calls: readonly shards.ShardCall<Answer>[]): Promise<Answer[]> => {
     this.assertReadable();
     return this.run(calls);
@@ -308,6 +327,15 @@ export class RedisRankProjection extends RankProjection {
     return (await this.rankOfKey(list, row, style)).rank - 1;
   }
 }
+
+/** A list as it is read in a style. */
+interface StyledList {
+  list: RankList;
+  style: RankStyle;
+}
+
+/** What belongs to one name is read alike, and said to be of the same version. */
+const nameOfReading = (list: RankList): string => `${nameOfList(list)} ${list.versions.base} ${list.versions.floor}`;
 
 const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
 

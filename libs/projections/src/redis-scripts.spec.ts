@@ -62,9 +62,9 @@ describe('the Lua scripts', () => {
   });
 
   it('are called with the number of keys that the header declares', () => {
-    expect(redisScripts.readPlayer.keys).toEqual({ count: 4, more: false });
+    expect(redisScripts.readRows.keys).toEqual({ count: 3, more: false });
     expect(redisScripts.applyEntries.keys).toEqual({ count: 12, more: true });
-    expect(() => callOf(redisScripts.readPlayer, ['{1}a', '{1}b'], [])).toThrow('takes 4 keys, not 2');
+    expect(() => callOf(redisScripts.readRows, ['{1}a', '{1}b'], [])).toThrow('takes 3 keys, not 2');
     expect(() => callOf(redisScripts.applyEntries, ['{1}a'], [])).toThrow('takes 12 or more keys, not 1');
   });
 });

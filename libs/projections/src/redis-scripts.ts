@@ -77,7 +77,7 @@ export const redisScripts = {
   readEntries: loadScript('read-entries'),
   readKeys: loadScript('read-keys'),
   readMarks: loadScript('read-marks'),
-  readPlayer: loadScript('read-player'),
+  readPlayers: loadScript('read-players'),
   readRows: loadScript('read-rows'),
   removeStrays: loadScript('remove-strays'),
   restoreCounter: loadScript('restore-counter'),

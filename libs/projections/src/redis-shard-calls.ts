@@ -27,7 +27,14 @@ export interface ShardReading {
   counter: number;
 }
 
-export interface PlayerOfShard extends ShardReading {
+/** A player who is asked for with up to `above` rows before the entry and `below` after it. */
+export interface PlayerAsked {
+  playerId: string;
+  above: number;
+  below: number;
+}
+
+export interface PlayerOfShard {
   version: number | null;
   /** 0-based, null when the player has no entry. */
   index: number | null;
@@ -35,6 +42,13 @@ export interface PlayerOfShard extends ShardReading {
   rows: SortKey[];
   /** What stands before the first row in the style that was asked for; null for ordinal. */
   countBefore: number | null;
+}
+
+/** A sort key with how many rows of a shard are wanted before and after it. */
+export interface KeyAsked {
+  key: SortKey;
+  above: number;
+  below: number;
 }
 
 export interface RowsOfShard extends ShardReading {
@@ -91,53 +105,45 @@ export function applyEntries(
   };
 }
 
-/** A player's entry, with up to `above` rows before it and `below` after it. */
-export function readPlayer(
+/** The entries of players of this shard with what stands around them, in the order asked. */
+export function readPlayers(
   list: RankList,
   shard: number,
-  playerId: string,
-  around: { above: number; below: number; style: RankStyle },
-): ShardCall<PlayerOfShard> {
-  const keys = [...shardSets(list, shard), playerBucketKey(list, shard, playerId)];
-  const args = [playerId, around.above, around.below, around.style, memberColumnBytes(list.ordering)];
+  asked: readonly PlayerAsked[],
+  style: RankStyle,
+): ShardCall<ShardReading & { players: PlayerOfShard[] }> {
+  const keys = new KeyNumbers(list, shard, shardSets(list, shard));
+  const players = asked.flatMap(({ playerId, above, below }) => [keys.numberOf(playerId), playerId, above, below]);
+  const args = [style, memberColumnBytes(list.ordering), ...players];
   return {
-    call: callOf(redisScripts.readPlayer, keys, args),
+    call: callOf(redisScripts.readPlayers, keys.keys, args),
     read: (raw) => {
-      const [total, counter, version, index, firstIndex, rows, before] = raw as [
-        number,
-        number,
-        number | null,
-        number,
-        number,
-        Buffer[],
-        number,
-      ];
-      return {
-        total,
-        counter,
+      type Found = [version: number | null, index: number, firstIndex: number, rows: Buffer[], before: number];
+      const [total, counter, ...found] = raw as [number, number, ...Found[]];
+      const read = found.map(([version, index, firstIndex, rows, before]) => ({
         version,
         index: index < 0 ? null : index,
         firstIndex,
         rows: rowsOf(rows),
         countBefore: before < 0 ? null : before,
-      };
+      }));
+      return { total, counter, players: read };
     },
   };
 }
 
-/** How many entries stand before the key, and up to `above` and `below` rows on both sides of it. */
+/** How many entries stand before each key, and rows on both sides of it, in the order asked. */
 export function readAround(
   list: RankList,
   shard: number,
-  key: SortKey,
-  above: number,
-  below: number,
-): ShardCall<ShardReading & { better: number; rows: SortKey[] }> {
+  asked: readonly KeyAsked[],
+): ShardCall<ShardReading & { around: { better: number; rows: SortKey[] }[] }> {
+  const args = asked.flatMap(({ key, above, below }) => [String(key.score), key.member, above, below]);
   return {
-    call: callOf(redisScripts.readAround, shardPair(list, shard), [String(key.score), key.member, above, below]),
+    call: callOf(redisScripts.readAround, shardPair(list, shard), args),
     read: (raw) => {
-      const [total, counter, better, rows] = raw as [number, number, number, Buffer[]];
-      return { total, counter, better, rows: rowsOf(rows) };
+      const [total, counter, ...found] = raw as [number, number, ...[number, Buffer[]][]];
+      return { total, counter, around: found.map(([better, rows]) => ({ better, rows: rowsOf(rows) })) };
     },
   };
 }
@@ -205,15 +211,22 @@ export function readMarks(
 }
 
 /** The sort keys of players of this shard, in the order asked. */
-export function readKeys(list: RankList, shard: number, playerIds: readonly string[]): ShardCall<(SortKey | null)[]> {
+export function readKeys(
+  list: RankList,
+  shard: number,
+  playerIds: readonly string[],
+): ShardCall<ShardReading & { found: (SortKey | null)[] }> {
   const keys = new KeyNumbers(list, shard, shardPair(list, shard));
   const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
   return {
     call: callOf(redisScripts.readKeys, keys.keys, args),
-    read: (raw) =>
-      (raw as (Buffer | null)[]).map((value, at) =>
+    read: (raw) => {
+      const [total, counter, ...values] = raw as [number, number, ...(Buffer | null)[]];
+      const found = values.map((value, at) =>
         value !== null && isEntryValue(value) ? sortKeyOfIndexValue(value, playerIds[at]!) : null,
-      ),
+      );
+      return { total, counter, found };
+    },
   };
 }
 

@@ -1,7 +1,7 @@
-import { inTime } from './in-time.js';
 import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, SharedQuestion } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
+import { GATHERED, inTime } from './in-time.js';
 
 /** The most lists of which a process remembers that they were bare. */
 const LISTS_MAX = 10_000;
@@ -30,7 +30,7 @@ export class BareLists {
   /** Boards that the next look asks for. */
   private wanted = new Set<number>();
   private readonly bare = new Map<string, Found>();
-  private readonly look = new SharedQuestion(() => this.read());
+  private readonly look = new SharedQuestion(() => this.read(), GATHERED);
 
   constructor(database: SqlRunner) {
     this.boards = new MetadataBoards(database);

@@ -1,5 +1,5 @@
 import { decodeSortKey, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
-import { monotonicMs } from '@laddercast/platform';
+import { extended, monotonicMs } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
@@ -32,7 +32,8 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const own = neighbours.find((row) => row.playerId === playerId);
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = await percentileIn(resolved, style, own, reading.total);
-    return { ...envelope, entry: { ...own, percentile, ...accuracyOf(reading) }, neighbours };
+    const entry = extended(own, { percentile, ...accuracyOf(reading) });
+    return extended(envelope, { entry, neighbours });
   }
 
   /** The entry alone, with its rank out of the sketch; null where that is not possible. */
@@ -57,11 +58,12 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const rows = [{ rank, ...decodeSortKey(resolved.list.ordering, key) }];
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
     // The entry may be newer than the sketch.
-    const read = { listVersion: null, beganAtMs };
+    const read = { listVersion: reading.readVersion, beganAtMs };
     const [own] = await this.reader.details.complete(resolved, rows, { including, read, profiles });
     if (!own) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
     const percentile = percentileOf(rank, total);
-    return { ...envelope, entry: { ...own, percentile, accuracy: 'estimated', errorBound }, neighbours: [own] };
+    const entry = extended(own, { percentile, accuracy: 'estimated', errorBound } as const);
+    return extended(envelope, { entry, neighbours: [own] });
   }
 
   /** A sketch is of a moment ago: the list may have no place any more that it had then. */

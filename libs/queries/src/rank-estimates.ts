@@ -30,6 +30,8 @@ export interface EstimateReading {
   total: number;
   /** In the order asked, null where there is no entry. */
   players: (PlayerEstimate | null)[];
+  /** The version of the list when the players' keys were read, after it was sketched; null where it is not known. */
+  readVersion: number | null;
 }
 
 /** How a rank is read. */
@@ -68,10 +70,10 @@ export class RankEstimates {
   ): Promise<EstimateReading | null> {
     const sketched = await this.sketchOf(resolved, options);
     if (sketched === null) return null;
-    const keys = await this.projection.sortKeys(resolved.list, playerIds);
+    const { keys, listVersion } = await this.projection.sortKeys(resolved.list, playerIds);
     const players = keys.map((key, at) => key && estimateOf(resolved, sketched, playerIds[at]!, key, options.style));
     const total = players.reduce((most, one) => Math.max(most, one?.rank ?? 0), sketched.sketch.total);
-    return { sketched, total, players };
+    return { sketched, total, players, readVersion: listVersion };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import { prepared, type SqlRunner } from '@laddercast/ledger';
 import { SharedQuestion } from '@laddercast/platform';
-import { inTime } from './in-time.js';
+import { GATHERED, inTime } from './in-time.js';
 import { MergedLookups } from './merged-lookups.js';
 import { ShortMemory } from './short-memory.js';
 
@@ -32,7 +32,7 @@ export class ShownNames {
   private readonly guilds = new ShortMemory<ShownProfile>();
   private readonly decorations = new ShortMemory<PlayerDecoration>();
   private readonly lookups: MergedLookups<string, ProfileRow>;
-  private readonly presence = new SharedQuestion(() => this.lookForProfiles());
+  private readonly presence = new SharedQuestion(() => this.lookForProfiles(), GATHERED);
   /** Whether there was one: then each is looked up. */
   private hasProfiles = false;
 

@@ -26,6 +26,7 @@ import {
   type RankList,
   type RankSnapshot,
   type Reading,
+  type SortKeysReading,
 } from '@laddercast/projections';
 
 const keyOf = (list: RankList): string => `${nameOfRef(list)}/${list.edition ?? ''}`;
@@ -110,9 +111,10 @@ export class MemoryRankProjection extends RankProjection {
     return { ...this.reading(list), shards: [{ total: keys.length, step, keys: marks }] };
   }
 
-  override async sortKeys(list: RankList, playerIds: readonly string[]): Promise<(SortKey | null)[]> {
+  override async sortKeys(list: RankList, playerIds: readonly string[]): Promise<SortKeysReading> {
     const { entries } = this.listOf(list);
-    return playerIds.map((playerId) => entries.get(playerId)?.key ?? null);
+    const keys = playerIds.map((playerId) => entries.get(playerId)?.key ?? null);
+    return { keys, listVersion: this.reading(list).listVersion };
   }
 
   override rankOfKey = unused;

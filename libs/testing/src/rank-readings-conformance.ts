@@ -104,16 +104,20 @@ export function rankReadingsConformance(options: RankReadingsConformanceOptions)
         (scenario, above, below, pick) =>
           withScenario(scenario, async ({ readings, list, oracle }) => {
             const style = styleFrom(list, pick);
-            for (const playerId of [...playersOf(scenario), 'nobody']) {
+            const compare = async (playerId: string, before: number, after: number): Promise<void> => {
               const index = oracle.indexOf(playerId);
-              const reading = await readings.player(list, playerId, above, below, style);
+              const reading = await readings.player(list, playerId, before, after, style);
               expect(reading.total).toBe(oracle.entries.length);
               expect(reading.accuracy).toBeUndefined();
-              const around = index < 0 ? [0, 0] : [Math.max(0, index - above), index + below + 1];
+              const around = index < 0 ? [0, 0] : [Math.max(0, index - before), index + after + 1];
               expect(reading.neighbours).toEqual(expectedRows(list, oracle, around[0]!, around[1]!, style));
               const own = expectedRows(list, oracle, index, index + 1, style)[0];
               expect(reading.entry).toEqual(index < 0 ? null : { ...own, version: versionOf(oracle, playerId) });
-            }
+            };
+            const players = [...playersOf(scenario), 'nobody'];
+            for (const playerId of players) await compare(playerId, above, below);
+            // Readings that come together, of any number of neighbours.
+            await Promise.all(players.map((playerId, at) => compare(playerId, (above + at) % 3, (below * at) % 3)));
           }),
       ),
       { numRuns: runs },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { noteRankAnswer } from '@laddercast/commands';
 import type { RankAccuracy } from '@laddercast/domain';
 import type { BoardCatalog } from '@laddercast/ledger';
@@ -67,7 +67,7 @@ class ConditionalAnswers {
     if (known) return known;
     const text = JSON.stringify(body);
     const tagged = text.replace(AS_OF, '');
-    const made = { text, tag: `"${createHash('sha1').update(tagged).digest('base64url')}"` };
+    const made = { text, tag: `"${hash('sha1', tagged, 'base64url')}"` };
     this.represented.set(body, made);
     return made;
   }

@@ -1,16 +1,17 @@
 #!lua flags=no-writes
--- Reads what stands around a sort key that is not in this shard.
+-- Reads what stands around sort keys that are not in this shard.
 -- KEYS[1] sorted set
 -- KEYS[2] apply counter
--- ARGV[1] score
--- ARGV[2] member
--- ARGV[3] how many entries above
--- ARGV[4] how many entries below
--- returns { total, counter, entries before the key, rows }
+-- ARGV[1...] four for each key: score, member, how many entries above, how many below
+-- returns { total, counter, then for each key { entries before it, rows } }
 -- include order
 -- include shard
 
 local total, counter = reading_of(KEYS[1], KEYS[2])
-local better = count_better(KEYS[1], ARGV[1], ARGV[2])
-local rows = rows_between(KEYS[1], better - tonumber(ARGV[3]), better + tonumber(ARGV[4]) - 1)
-return { total, counter, better, rows }
+local answer = { total, counter }
+for at = 1, #ARGV, 4 do
+  local better = count_better(KEYS[1], ARGV[at], ARGV[at + 1])
+  local first, last = better - tonumber(ARGV[at + 2]), better + tonumber(ARGV[at + 3]) - 1
+  answer[#answer + 1] = { better, rows_between(KEYS[1], first, last) }
+end
+return answer

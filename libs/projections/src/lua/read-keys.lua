@@ -4,11 +4,10 @@
 -- KEYS[2] apply counter
 -- KEYS[3...] index buckets of the players
 -- ARGV[1...] two for each player: number of the bucket in KEYS, player id
--- returns for each player nil or the index value
+-- returns { total, counter, then for each player nil or the index value }
 -- include shard
 
-reading_of(KEYS[1], KEYS[2])
-local answer = {}
+local answer = { reading_of(KEYS[1], KEYS[2]) }
 for at = 1, #ARGV, 2 do
   answer[#answer + 1] = redis.call('HGET', KEYS[tonumber(ARGV[at])], ARGV[at + 1])
 end

@@ -1,0 +1,53 @@
+/**
+ * Questions that come in one turn of the event loop, asked together where they are of one subject. None joins what has
+ * begun, so each is answered by what was asked after it came.
+ */
+export class GatheredQuestions<Subject, Item, Answer> {
+  private readonly open = new Map<string, Gathered<Subject, Item, Answer>>();
+
+  /**
+   * @param question answers the items in their order
+   * @param weightMax of the items that are asked together; one that weighs more goes alone
+   */
+  constructor(
+    private readonly question: (subject: Subject, items: readonly Item[]) => Promise<readonly Answer[]>,
+    private readonly weightMax: number,
+  ) {}
+
+  /** @param name one name is always of the same subject */
+  async ask(name: string, subject: Subject, item: Item, weight = 1): Promise<Answer> {
+    let gathered = this.open.get(name);
+    if (gathered && gathered.weight + weight > this.weightMax) {
+      gathered.begin();
+      gathered = undefined;
+    }
+    gathered ??= this.gather(name, subject);
+    gathered.weight += weight;
+    const at = gathered.items.push(item) - 1;
+    return (await gathered.answers)[at]!;
+  }
+
+  private gather(name: string, subject: Subject): Gathered<Subject, Item, Answer> {
+    if (this.open.size === 0) setImmediate(() => this.beginAll());
+    const gathered = new Gathered(subject, this.question);
+    this.open.set(name, gathered);
+    return gathered;
+  }
+
+  private beginAll(): void {
+    const all = [...this.open.values()];
+    this.open.clear();
+    for (const gathered of all) gathered.begin();
+  }
+}
+
+class Gathered<Subject, Item, Answer> {
+  readonly items: Item[] = [];
+  weight = 0;
+  readonly answers: Promise<readonly Answer[]>;
+  begin!: () => void;
+
+  constructor(subject: Subject, question: (subject: Subject, items: readonly Item[]) => Promise<readonly Answer[]>) {
+    this.answers = new Promise<void>((resolve) => (this.begin = resolve)).then(() => question(subject, this.items));
+  }
+}

@@ -297,7 +297,22 @@ const argumentsOf = (keys: readonly SortKey[]): (string | Buffer)[] =>
 /** Members and scores by turns, as ZRANGE WITHSCORES answers. */
 export function rowsOf(flat: readonly Buffer[]): SortKey[] {
   const rows: SortKey[] = [];
-  for (let at = 0; at < flat.length; at += 2)
-    rows.push({ member: flat[at]!, score: Number(flat[at + 1]!.toString('latin1')) });
+  for (let at = 0; at < flat.length; at += 2) rows.push({ member: flat[at]!, score: numberOf(flat[at + 1]!) });
   return rows;
+}
+
+/** Digits that always are a safe integer. */
+const SAFE_DIGITS = 15;
+const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
+
+/** A number in decimal text; most are few digits, which take a fifth of the time without a string. */
+function numberOf(text: Buffer): number {
+  let number = 0;
+  let at = 0;
+  for (; at < text.length && at < SAFE_DIGITS; at += 1) {
+    const digit = text[at]!;
+    if (digit < DIGIT_0 || digit > DIGIT_9) break;
+    number = 10 * number + (digit - DIGIT_0);
+  }
+  return at === text.length ? number : Number(text.toString('latin1'));
 }

@@ -59,14 +59,16 @@ export class RunDetailsOfLists {
    * @returns false when the database did not answer in time
    */
   async load(resolved: ResolvedList, entries: readonly ProjectedEntry[], read?: WhenRead): Promise<boolean> {
+    const areWhole = await this.areWhole(resolved, entries, read);
+    if (areWhole) return true;
     const isGuilds = resolved.list.scope === GUILDS_SCOPE;
     const missing = entries.filter((entry) => {
       const run = this.memory.get(keyOf(resolved, entry.playerId));
       // How many members a guild has changes without its score, and the lists of guilds are short.
       return run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run);
     });
-    const areWhole = missing.length === 0 || (await this.areWhole(resolved, missing, read));
-    if (areWhole !== false) return areWhole !== null;
+    if (missing.length === 0) return true;
+    if (areWhole === null) return false;
     const remember = this.memory.asking();
     const playerIds = missing.map(({ playerId }) => playerId);
     const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
@@ -80,7 +82,7 @@ export class RunDetailsOfLists {
 
   /** As it was last known. */
   of(resolved: ResolvedList, playerId: string): RunDetails | null {
-    return this.memory.stale(keyOf(resolved, playerId));
+    return this.memory.isEmpty ? null : this.memory.stale(keyOf(resolved, playerId));
   }
 
   /** Whether the projection knows all that there is of these entries; null when that is not said in time. */

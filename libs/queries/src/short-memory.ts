@@ -47,7 +47,13 @@ export class ShortMemory<Row> {
     }
   }
 
+  /** A key costs more to make and to hash than to find nothing. */
+  get isEmpty(): boolean {
+    return this.newer.size === 0 && this.older.size === 0;
+  }
+
   private known(key: string): Remembered<Row> | undefined {
+    if (this.isEmpty) return undefined;
     return this.newer.get(key) ?? this.older.get(key);
   }
 

@@ -6,19 +6,22 @@ import { readRequests } from './requests.mjs';
 import { WireConnection } from './wire.mjs';
 
 const drainMs = 10_000;
+/** The part of a run at a rate whose times do not count: this process is not warm before, and would wait for itself. */
+const leadIn = 0.25;
 
 function run({ url, file, connections, seconds, rate }) {
   const requests = readRequests(file);
   const latencies = [];
   const idle = [];
   const due = [];
-  const state = { sent: 0, opened: 0, startedAt: 0, over: false };
+  const state = { sent: 0, answered: 0, opened: 0, startedAt: 0, timedFrom: 0, over: false };
   return new Promise((resolve, reject) => {
     const take = (connection, dueAt) => {
       const request = requests[state.sent % requests.length];
       state.sent += 1;
       connection.send(request, (status, text) => {
-        latencies.push(performance.now() - dueAt);
+        state.answered += 1;
+        if (dueAt >= state.timedFrom) latencies.push(performance.now() - dueAt);
         if (status < 200 || status > 299) reject(new Error(`${status} ${text()}\n${request.toString().slice(0, 400)}`));
       });
     };
@@ -26,7 +29,7 @@ function run({ url, file, connections, seconds, rate }) {
       for (const connection of all) connection.close();
       latencies.sort((a, b) => a - b);
       resolve({
-        count: latencies.length,
+        count: state.answered,
         seconds: (performance.now() - state.startedAt) / 1000,
         ...{ p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), max: latencies.at(-1) },
       });
@@ -49,6 +52,7 @@ function run({ url, file, connections, seconds, rate }) {
     const all = Array.from({ length: connections }, () => new WireConnection(url, onIdle, reject));
     const start = () => {
       state.startedAt = performance.now();
+      state.timedFrom = state.startedAt + (rate === null ? 0 : 1000 * seconds * leadIn);
       setTimeout(() => reject(new Error('Answers are missing.')), 1000 * seconds + drainMs).unref();
       if (rate !== null) return pace();
       setTimeout(() => (state.over = true), 1000 * seconds);

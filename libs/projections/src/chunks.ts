@@ -15,3 +15,15 @@ export async function sumOverChunks<T>(chunks: readonly T[], work: (chunk: T) =>
   }
   return sum;
 }
+
+export function groupBy<T>(items: Iterable<T>, groupOf: (item: T) => number): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const item of items) pushTo(groups, groupOf(item), item);
+  return groups;
+}
+
+export function pushTo<T>(groups: Map<number, T[]>, group: number, item: T): void {
+  const known = groups.get(group);
+  if (known === undefined) groups.set(group, [item]);
+  else known.push(item);
+}

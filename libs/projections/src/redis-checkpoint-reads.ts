@@ -11,6 +11,7 @@ import {
 } from './redis-checkpoint-calls.js';
 import { keyAtIndex } from './redis-checkpoint-search.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
+import { allShards } from './redis-keys.js';
 import type { ShardCall } from './redis-shard-calls.js';
 
 type Direction = CheckpointPlace['direction'];
@@ -126,7 +127,5 @@ export function checkpointOf(list: RankList, slot: number, notes: readonly Check
   const { id, openedAtMs, closesAtMs } = notes[0]!;
   return { id, slot, openedAtMs, closesAtMs, ...sumReadings(list, notes) };
 }
-
-export const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -10,9 +10,9 @@ import {
 } from './checkpoints.js';
 import type { ProjectedEntry, RankList } from './rank-projection.js';
 import { countCheckpointValues, openCheckpoint, readCheckpointPlayer, type Cut } from './redis-checkpoint-calls.js';
-import { allShards, checkpointOf, CheckpointReads, type CheckpointReadLimits } from './redis-checkpoint-reads.js';
+import { checkpointOf, CheckpointReads, type CheckpointReadLimits } from './redis-checkpoint-reads.js';
 import type { RedisConnection } from './redis-connection.js';
-import { checkpointKeys } from './redis-keys.js';
+import { allShards, checkpointKeys } from './redis-keys.js';
 import { RangeCheckpoints } from './redis-range-checkpoints.js';
 import { nameOf, rankRows } from './redis-rank-rows.js';
 import { rowsOf, type ShardCall } from './redis-shard-calls.js';

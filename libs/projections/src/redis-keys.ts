@@ -17,6 +17,9 @@ const shardTag = (list: RankList, shard: number): string =>
 export const nameOfList = ({ boardUid, windowUid, scope, generation }: RankList): string =>
   `${boardUid}.${windowUid}.${scope}.${generation}`;
 
+/** The numbers of a list's shards. */
+export const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
+
 /** The sorted set of a shard: score and member of each {@link SortKey}. */
 export const entriesKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:z`;
 

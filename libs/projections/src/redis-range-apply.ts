@@ -2,11 +2,9 @@ import { LadderError, rangeShardOf, shardOf, type SortKey } from '@laddercast/do
 import { nowMs } from '@laddercast/platform';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { isEntryValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { sumOverChunks, chunksOf } from './chunks.js';
+import { chunksOf, groupBy, sumOverChunks } from './chunks.js';
 import { RangeEpochs } from './redis-range-epochs.js';
-import { allShards } from './redis-range-looks.js';
 import {
-  groupBy,
   isCrossing,
   movesOf,
   putsOf,
@@ -30,6 +28,7 @@ import {
   type Claim,
   type PendingEntry,
 } from './redis-range-writes.js';
+import { allShards } from './redis-keys.js';
 import { CHECKPOINT_CHANGES_MAX, type ShardCall } from './redis-shard-calls.js';
 
 /** Claims of one call. */

@@ -7,8 +7,8 @@ import { closeCheckpoint, countCheckpoint, openCheckpoint, type CheckpointNote }
 import { checkpointOf, CheckpointReads } from './redis-checkpoint-reads.js';
 import type { CheckpointLimits } from './redis-checkpoints.js';
 import type { RedisConnection } from './redis-connection.js';
-import { provenCheckpointKey } from './redis-keys.js';
-import { allShards, doubtBetween, lookAtAll } from './redis-range-looks.js';
+import { allShards, provenCheckpointKey } from './redis-keys.js';
+import { doubtBetween, lookAtAll } from './redis-range-looks.js';
 import { RangePlaces } from './redis-range-places.js';
 import type { RunShards } from './redis-rank-pages.js';
 

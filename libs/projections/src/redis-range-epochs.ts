@@ -1,6 +1,5 @@
 import type { RankList, RecoveryRun } from './rank-projection.js';
-import { allShards } from './redis-range-looks.js';
-import { nameOfList } from './redis-keys.js';
+import { allShards, nameOfList } from './redis-keys.js';
 import { beginRecovery, newEpoch, readEpoch } from './redis-range-writes.js';
 import type { RunShards } from './redis-rank-pages.js';
 

@@ -2,7 +2,7 @@ import { decodeSortKey, LadderError, valueKeyOf, type RankStyle, type SortKey } 
 import { versionOfCounters } from './list-version.js';
 import type { ProjectedEntry, RankList, Reading } from './rank-projection.js';
 import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
-import { nameOfList } from './redis-keys.js';
+import { allShards, nameOfList } from './redis-keys.js';
 import type { RunShards } from './redis-rank-pages.js';
 import { nameOf } from './redis-rank-rows.js';
 import type { ShardCall } from './redis-shard-calls.js';
@@ -97,8 +97,6 @@ export function doubtBetween(before: readonly ShardLook[], now: readonly ShardLo
     return sum + earlier.pending + pending + Math.abs(crossings - earlier.crossings);
   }, 0);
 }
-
-export const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
 
 /** Runs calls of shards together, beside looks at the shards that none of them goes to. */
 export async function runWithLooks<Answer extends { look: ShardLook }>(

@@ -1,11 +1,12 @@
 import { decodeSortKey, type RankStyle } from '@laddercast/domain';
 import type { ProjectedEntry, RankList } from './rank-projection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
-import { allShards, rankIn, runWithLooks, type Tried } from './redis-range-looks.js';
+import { rankIn, runWithLooks, type Tried } from './redis-range-looks.js';
 import type { Candidate, PlayerPlaces, RangePlaces } from './redis-range-places.js';
 import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
 import { chunksOf } from './chunks.js';
 import { LOOKUP_PLAYERS_MAX } from './redis-rank-lookup.js';
+import { allShards } from './redis-keys.js';
 import type { RunShards } from './redis-rank-pages.js';
 
 /** Sort keys that one call counts. */

@@ -1,5 +1,6 @@
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { isEntryValue } from './redis-index-value.js';
+import { groupBy, pushTo } from './chunks.js';
 import {
   shardOfValue,
   versionBytes,
@@ -97,16 +98,4 @@ export function removalsOf(moves: readonly Move[]): ShardWritesOfMoves {
     }
   }
   return removals;
-}
-
-export function groupBy<T>(items: readonly T[], shardOfItem: (item: T) => number): Map<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const item of items) pushTo(groups, shardOfItem(item), item);
-  return groups;
-}
-
-function pushTo<T>(groups: Map<number, T[]>, shard: number, item: T): void {
-  const group = groups.get(shard);
-  if (group === undefined) groups.set(shard, [item]);
-  else group.push(item);
 }

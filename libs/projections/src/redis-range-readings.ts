@@ -9,11 +9,12 @@ import type {
   Reading,
 } from './rank-projection.js';
 import { sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { allShards, placeRows, RangeLooks, runWithLooks, rankIn, sumOf, type Tried } from './redis-range-looks.js';
+import { placeRows, RangeLooks, runWithLooks, rankIn, sumOf, type Tried } from './redis-range-looks.js';
 import { lookUpInRanges, type FoundInRanges } from './redis-range-lookup.js';
 import { RangePlaces, type Candidate } from './redis-range-places.js';
 import { countIn, rowsAround, rowsIn, type ShardLook, type ShardRows } from './redis-range-reads.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
+import { allShards } from './redis-keys.js';
 import { readMarks, type ShardCall } from './redis-shard-calls.js';
 
 /** Rows that are read on both sides of a page, so that it is whole although some came or went before it meanwhile. */

@@ -1,10 +1,10 @@
 import { compareSortKeys, decodeSortKey, LadderError, type SortKey } from '@laddercast/domain';
 import type { RankList } from './rank-projection.js';
 import { packIndexValue } from './redis-index-value.js';
-import { allShards } from './redis-range-looks.js';
 import { RangePlaces } from './redis-range-places.js';
 import { rowsIn } from './redis-range-reads.js';
 import { readEpoch, versionBytes, writeShard, type ShardWrite } from './redis-range-writes.js';
+import { allShards } from './redis-keys.js';
 import type { RunShards } from './redis-rank-pages.js';
 
 const ROWS_AT_ONCE = 500;

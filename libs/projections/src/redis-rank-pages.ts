@@ -1,6 +1,7 @@
 import { compareSortKeys, type SortKey } from '@laddercast/domain';
 import { versionOfCounters } from './list-version.js';
 import type { RankList, Reading } from './rank-projection.js';
+import { allShards } from './redis-keys.js';
 import { countBetter, readRows, type ShardCall, type ShardReading } from './redis-shard-calls.js';
 
 /** Runs calls of several shards together. */
@@ -51,7 +52,7 @@ export async function readMergedRows(
   limit: number,
   limits: PageLimits,
 ): Promise<RowsReading> {
-  const shards = Array.from({ length: list.shards }, (_, shard) => shard);
+  const shards = allShards(list);
   const top = shards.map(() => 0);
   if (offset + limit <= Math.max(limit, limits.mergedRowsMax)) {
     return readFromCut(run, list, { indexes: top, before: 0 }, offset, limit);

@@ -2,6 +2,8 @@ import { compareSortKeys, shardOf, type RankStyle, type SortKey } from '@ladderc
 import type { PlayerReading, RankList } from './rank-projection.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
 import { rankRows } from './redis-rank-rows.js';
+import { allShards } from './redis-keys.js';
+import { groupBy } from './chunks.js';
 import {
   readAround,
   readPlayers,
@@ -55,21 +57,18 @@ export class RedisRankPlayers {
     style: RankStyle,
   ): Promise<{ players: PlayerOfShard[]; shards: Map<number, ShardReading> }> {
     const counted = list.shards === 1 ? style : 'ordinal';
-    const askedOf = [...new Set(owners)].map((shard) => ({
-      shard,
-      places: owners.flatMap((owner, at) => (owner === shard ? [at] : [])),
-    }));
+    const placesOf = [...groupBy(asked.keys(), (at) => owners[at]!)];
     const answers = await this.runShards(
-      askedOf.map(({ shard, places }) => {
+      placesOf.map(([shard, places]) => {
         const players = places.map((at) => asked[at]!);
         return readPlayers(list, shard, players, counted);
       }),
     );
     const players: PlayerOfShard[] = [];
-    for (const [at, { places }] of askedOf.entries()) {
+    for (const [at, [, places]] of placesOf.entries()) {
       for (const [nth, place] of places.entries()) players[place] = answers[at]!.players[nth]!;
     }
-    return { players, shards: new Map(askedOf.map(({ shard }, at) => [shard, answers[at]!])) };
+    return { players, shards: new Map(placesOf.map(([shard], at) => [shard, answers[at]!])) };
   }
 
   /** Every shard that is not the own one of all players, with what it has around those of others, by their places. */
@@ -79,9 +78,7 @@ export class RedisRankPlayers {
     owners: readonly number[],
     players: readonly PlayerOfShard[],
   ): Promise<(ShardReading & { shard: number; around: Map<number, Around> })[]> {
-    const shards = Array.from({ length: list.shards }, (_, shard) => shard).filter((shard) =>
-      owners.some((owner) => owner !== shard),
-    );
+    const shards = allShards(list).filter((shard) => owners.some((owner) => owner !== shard));
     const wanted = shards.map((shard) =>
       players.flatMap((player, at) => (owners[at] === shard || player.index === null ? [] : [at])),
     );

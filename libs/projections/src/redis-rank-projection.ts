@@ -16,7 +16,15 @@ import {
 } from './rank-projection.js';
 import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
-import { checkpointsKey, counterKey, droppedKeys, nameOfList, playerBucketKey, shardKeys } from './redis-keys.js';
+import {
+  allShards,
+  checkpointsKey,
+  counterKey,
+  droppedKeys,
+  nameOfList,
+  playerBucketKey,
+  shardKeys,
+} from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
 import { RedisProofs } from './redis-proofs.js';
 import { RangeApplier } from './redis-range-apply.js';
@@ -336,7 +344,5 @@ interface StyledList {
 
 /** What belongs to one name is read alike, and said to be of the same version. */
 const nameOfReading = (list: RankList): string => `${nameOfList(list)} ${list.versions.base} ${list.versions.floor}`;
-
-const allShards = (list: RankList): number[] => Array.from({ length: list.shards }, (_, shard) => shard);
 
 const otherShards = (list: RankList, owner: number): number[] => allShards(list).filter((shard) => shard !== owner);

@@ -297,7 +297,7 @@ const argumentsOf = (keys: readonly SortKey[]): (string | Buffer)[] =>
 /** Members and scores by turns, as ZRANGE WITHSCORES answers. */
 export function rowsOf(flat: readonly Buffer[]): SortKey[] {
   const rows: SortKey[] = [];
-  for (let at = 0; at < flat.length; at += 2) rows.push({ member: flat[at]!, score: numberOf(flat[at + 1]!) });
+  for (let at = 0; at < flat.length; at += 2) rows.push({ member: flat[at]!, score: numberIn(flat[at + 1]!) });
   return rows;
 }
 
@@ -306,7 +306,7 @@ const SAFE_DIGITS = 15;
 const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
 
 /** A number in decimal text; most are few digits, which take a fifth of the time without a string. */
-function numberOf(text: Buffer): number {
+function numberIn(text: Buffer): number {
   let number = 0;
   let at = 0;
   for (; at < text.length && at < SAFE_DIGITS; at += 1) {

@@ -1,9 +1,8 @@
 // Real: PostgreSQL, and its plans.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { prepared, runStatement } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 const PLANS_KEPT_MS = 5000;
 const FIND = prepared('SELECT name FROM grown WHERE id = $1 LIMIT 1');
@@ -11,6 +10,8 @@ const FIND = prepared('SELECT name FROM grown WHERE id = $1 LIMIT 1');
 let testDatabase: TestDatabase;
 let client: pg.Client;
 beforeAll(async () => {
+  // Time passes when the test says so, however long PostgreSQL takes to fill a table.
+  vi.useFakeTimers({ toFake: ['performance'] });
   testDatabase = await createTestDatabase();
   client = new pg.Client({ connectionString: testDatabase.url });
   await client.connect();
@@ -18,6 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await client?.end();
   await testDatabase?.drop();
+  vi.useRealTimers();
 });
 
 async function planOf(sql: string): Promise<string> {
@@ -40,7 +42,7 @@ it('plans a statement anew after a while, since the tables that it reads may hav
   await client.query(grow, [6, 50_000]);
   await runStatement(client, FIND, [5]);
   expect(await planOf(FIND)).toContain('Seq Scan');
-  await sleep(PLANS_KEPT_MS);
+  vi.advanceTimersByTime(PLANS_KEPT_MS);
   await runStatement(client, FIND, [5]);
   expect(await planOf(FIND)).toContain('Index Scan');
 });

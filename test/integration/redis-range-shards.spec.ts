@@ -33,6 +33,7 @@ import { Died } from '../property/turns.js';
 let plain: Redis;
 let redis: RedisConnection;
 let stepped: SteppedConnection;
+let steppedWriting: SteppedConnection;
 let projection: RedisRankProjection;
 let windowUid = 1;
 
@@ -41,12 +42,13 @@ beforeAll(async () => {
   plain = new Redis(url);
   redis = new RedisConnection({ url, commandTimeoutMs: 10_000 });
   stepped = new SteppedConnection({ url, commandTimeoutMs: 10_000 });
-  await Promise.all([redis.connect(), stepped.connect()]);
+  steppedWriting = new SteppedConnection({ url, commandTimeoutMs: 10_000 });
+  await Promise.all([redis, stepped, steppedWriting].map((connection) => connection.connect()));
   projection = new RedisRankProjection(redis);
 });
 afterAll(async () => {
   plain.disconnect();
-  await Promise.all([redis.close(), stepped.close()]);
+  await Promise.all([redis, stepped, steppedWriting].map((connection) => connection.close()));
 });
 
 const ordering: BoardOrdering = { order: 'asc', operator: 'latest', tiebreak: 'earliest', columns: [] };
@@ -67,22 +69,23 @@ const change = (playerId: string, version: number, score: number | null): RankCh
 });
 
 /** Calls something before the step of a number, 0-based. */
-function beforeStep(number: number, work: () => Promise<void>): void {
+function beforeStep(number: number, work: () => Promise<void>, connection = stepped): void {
   let step = 0;
-  stepped.beforeStep = async () => {
+  connection.beforeStep = async () => {
     if (step++ === number) await work();
   };
 }
 
 /** Applies a change with a writer that dies before a step: 0 is the claim, 1 the put, 2 the removal, 3 the last. */
-async function applyUntil(list: RankList, one: RankChange, step: number): Promise<void> {
-  const writer = new RedisRankProjection(stepped);
-  stepped.beforeStep = async () => undefined;
+async function applyUntil(list: RankList, one: RankChange, step: number, connection = stepped): Promise<void> {
+  const writer = new RedisRankProjection(connection);
+  connection.beforeStep = async () => undefined;
   // From here on the writer knows the epochs of all shards.
   await applyAll(writer, list, [change('somebody', one.version, null)]);
-  beforeStep(step, async () => {
+  const die = async (): Promise<void> => {
     throw new Died();
-  });
+  };
+  beforeStep(step, die, connection);
   await expect(applyAll(writer, list, [one])).rejects.toThrow(Died);
 }
 
@@ -230,6 +233,21 @@ describe('a reader', () => {
       expect(await read(reading, list)).toBe(at === 2 ? 4 : 3);
     }
   });
+
+  it.each([0, 1, 2, 3, 4])(
+    'counts nobody beside itself when its entry moves inside its shard before step %i of reading a placement',
+    async (movedBefore) => {
+      const list = listOf([10]);
+      await applyAll(projection, list, SETTLED);
+      const moved = change('ada', 10, 3);
+      await applyUntil(list, moved, 1);
+      const reading = await reader(list);
+      // It is put where it belongs, and not settled: the index says the same before and after.
+      beforeStep(movedBefore, () => applyUntil(list, moved, 2, steppedWriting));
+      const { key } = projectedChange(ordering, change('ada', 11, 9));
+      expect(await reading.placement(list, 'ada', key!, null)).toMatchObject({ after: 2, total: 4 });
+    },
+  );
 });
 
 describe('a writer that comes late', () => {

@@ -1,4 +1,5 @@
 import { compareSortKeys, rangeShardOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { groupBy } from './chunks.js';
 import type {
   MarksReading,
   PageReading,
@@ -12,7 +13,7 @@ import { sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js
 import { placeRows, RangeLooks, runWithLooks, rankIn, sumOf, type Tried } from './redis-range-looks.js';
 import { lookUpInRanges, type FoundInRanges } from './redis-range-lookup.js';
 import { RangePlaces, type Candidate } from './redis-range-places.js';
-import { countIn, rowsAround, rowsIn, type ShardLook, type ShardRows } from './redis-range-reads.js';
+import { countIn, rowsAround, rowsIn, type CountedKey, type ShardLook, type ShardRows } from './redis-range-reads.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
 import { allShards } from './redis-keys.js';
 import { readMarks, type ShardCall } from './redis-shard-calls.js';
@@ -84,19 +85,14 @@ export class RangeReadings {
     const keys = before === null ? [after] : [after, before];
     const { answer, reading } = await this.looks.exactly(list, async (_before, isLast) => {
       const own = (await this.places.of(list, [playerId])).get(playerId)!;
-      const counted = [...keys, ...own.candidates.map(({ key }) => key)];
-      const calls = counted.map((key) => {
-        const shard = rangeShardOf(list.boundaries!, key.score);
-        return { shard, call: countIn(list, shard, [key], 'ordinal') };
-      });
-      const { answers, shards } = await runWithLooks(this.run, list, calls);
-      const standing = own.candidates.filter((_, at) => answers[keys.length + at]!.counted[0]!.isThere);
+      const { counted, shards } = await this.countTogether(list, [...keys, ...own.candidates.map(({ key }) => key)]);
+      const standing = own.candidates.filter((_, at) => counted[keys.length + at]!.isThere);
       // Its own entry is left out of the count: so it has to be known where that was.
       const isKnown = (own.isSettled && standing.length === 1) || (await this.places.areStill(list, [own]));
       if (!isKnown && !isLast) return { shards, answer: null };
       const ranks = keys.map((key, at) => {
-        const better = totalBefore(shards, calls[at]!.shard) + answers[at]!.counted[0]!.better;
-        return 1 + better - standing.filter((place) => compareSortKeys(place.key, key) < 0).length;
+        const rank = rankIn(shards, rangeShardOf(list.boundaries!, key.score), counted[at]!, 'ordinal');
+        return rank - standing.filter((place) => compareSortKeys(place.key, key) < 0).length;
       });
       return { shards, answer: { ranks, own, standing: standing.length }, doubt: isKnown ? 0 : 1 };
     });
@@ -176,6 +172,24 @@ export class RangeReadings {
     return isLast ? this.countedPlayer(list, own.candidates[0]!, style) : { shards, answer: null };
   }
 
+  /** Counts what stands before sort keys; those of one shard at one moment, so that each entry there has one place. */
+  private async countTogether(
+    list: RankList,
+    keys: readonly SortKey[],
+  ): Promise<{ counted: CountedKey[]; shards: ShardLook[] }> {
+    const byShard = [...groupBy(keys.keys(), (at) => rangeShardOf(list.boundaries!, keys[at]!.score))];
+    const calls = byShard.map(([shard, places]) => {
+      const ofShard = places.map((at) => keys[at]!);
+      return { shard, call: countIn(list, shard, ofShard, 'ordinal') };
+    });
+    const { answers, shards } = await runWithLooks(this.run, list, calls);
+    const counted: CountedKey[] = [];
+    for (const [index, [, places]] of byShard.entries()) {
+      for (const [of, at] of places.entries()) counted[at] = answers[index]!.counted[of]!;
+    }
+    return { counted, shards };
+  }
+
   /** Looks for an entry in the place where it may be, with what stands around it, over the edges of its shard too. */
   private async tryCandidate(
     list: RankList,
@@ -237,9 +251,6 @@ export class RangeReadings {
     return { shards, answer: { entry, neighbours: [row!.entry] }, doubt: 1 };
   }
 }
-
-const totalBefore = (shards: readonly ShardLook[], shard: number): number =>
-  sumOf(shards.slice(0, shard), ({ total }) => total);
 
 /** Reads the rows between two indexes of the list from the shards that hold them by the sizes given. */
 function pageCalls(

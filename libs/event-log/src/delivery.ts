@@ -122,12 +122,19 @@ export function toLogBatch(records: readonly StoredRecord[]): LogBatch {
   return { lane: records[0]!.lane, records: records.map(toLogRecord) };
 }
 
-function toLogRecord({ lane, position, topic, key, payload, createdAtMs, traceparent }: StoredRecord): LogRecord {
+/** What was parsed of records that several groups of the process are given. */
+const parsed = new WeakMap<StoredRecord, LogRecord>();
+
+function toLogRecord(stored: StoredRecord): LogRecord {
+  const known = parsed.get(stored);
+  if (known !== undefined) return known;
+  const { lane, position, topic, key, payload, createdAtMs, traceparent } = stored;
   const event = JSON.parse(payload) as LogRecord['event'] | null;
   if (event?.type !== topic) throw new Error(`The payload is no event of the topic "${topic}".`);
   const record: LogRecord = { topic: topic as Topic, lane, position, writtenAtMs: createdAtMs, key, event };
   const context = traceparent ?? (event.type === 'entry-changed' ? event.traceparent : undefined);
   if (context !== undefined) record.traceparent = context;
+  parsed.set(stored, record);
   return record;
 }
 

@@ -43,8 +43,6 @@ interface BegunReading {
 const POLL_EVERY_MS = 250;
 /** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
 const FOREIGN_ROWS_PAUSE_MS = 50;
-/** So long what comes next is left to gather, and the longer the more came: each look and what follows it has its price. */
-const GATHERED_FOR_MS = { least: 4, most: 20, eachRecord: 1 };
 /** The offset is written this often; after a pause at once. */
 const COMMIT_EVERY_MS = 100;
 /** An offset that moved over other topics' rows only is written this seldom. */
@@ -95,6 +93,7 @@ export class PostgresGroupConsumer {
     const { outbox, readings, listener } = this.shared;
     const { group, topics } = this.options;
     let position = await outbox.claim(group, lane, term.epoch);
+    readings.forget(lane);
     let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
     let handled = position;
@@ -129,8 +128,7 @@ export class PostgresGroupConsumer {
       if (reading.records.length > 0) handled = position;
       if (position > committed.position && commitIsDueInMs() <= 0 && !(await commit())) return;
       if (reading.more) continue;
-      if (reading.records.length > 0) await sleep(gatheredForMs(reading.records.length), term.ending);
-      else if (moved) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
+      if (moved && reading.records.length === 0) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
       const waitMs = position > committed.position ? Math.min(POLL_EVERY_MS, commitIsDueInMs()) : POLL_EVERY_MS;
       if (waitMs > 0) await listener.wait(lane, begun.words, waitMs, term.ending);
     }
@@ -182,6 +180,3 @@ export class PostgresGroupConsumer {
     }
   }
 }
-
-const gatheredForMs = (records: number): number =>
-  Math.min(GATHERED_FOR_MS.most, Math.max(GATHERED_FOR_MS.least, GATHERED_FOR_MS.eachRecord * records));

@@ -1,15 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { OutboxReading, OutboxRecord, PostgresOutbox } from './postgres-outbox.js';
 import { PostgresSharedReadings } from './postgres-shared-readings.js';
 import { TOPICS } from './topics.js';
-
-const LIMIT = 20;
 
 /** One lane in memory, answered some turns after it was looked at, as the outbox answers. */
 class Lane {
   readonly records: OutboxRecord[] = [];
   readings = 0;
+  limit = 20;
   failsNext = false;
 
   write(): void {
@@ -22,8 +21,8 @@ class Lane {
     this.readings += 1;
     const last = this.records.at(-1)?.position ?? after;
     const wanted = this.records.filter((record) => record.position > after && topics.includes(record.topic));
-    const records = wanted.slice(0, LIMIT);
-    const through = records.length === LIMIT ? records.at(-1)!.position : Math.max(after, last);
+    const records = wanted.slice(0, this.limit);
+    const through = records.length === this.limit ? records.at(-1)!.position : Math.max(after, last);
     const fails = this.failsNext;
     this.failsNext = false;
     for (let turns = Math.floor(Math.random() * 4); turns > 0; turns -= 1) await turn();
@@ -67,6 +66,68 @@ it('gives every group every record of its topics once and in order, whoever read
     const expected = lane.records.filter(({ topic }) => topics.includes(topic)).map(({ position }) => position);
     expect(seen[at]).toEqual(expected);
   });
+});
+
+it('gives those who come later what the first has read, several looks of it at once', async () => {
+  const lane = new Lane();
+  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  let position = 0;
+  for (let looks = 0; looks < 5; looks += 1) {
+    for (let written = 0; written < 10; written += 1) lane.write();
+    position = (await readings.read(0, position, ['entry-changed'], 1)).through;
+  }
+  const late = await readings.read(0, lane.records[3]!.position, TOPICS, 1);
+  expect(late).toMatchObject({ through: position, more: false });
+  expect(late.records).toEqual(lane.records.slice(4));
+  expect(lane.readings).toBe(5);
+  readings.forget(0);
+  await readings.read(0, 0, TOPICS, 1);
+  expect(lane.readings).toBe(6);
+});
+
+it('keeps no more than some batches, and gives no more than one at once', async () => {
+  const lane = new Lane();
+  lane.limit = 400;
+  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  for (let written = 0; written < 10_000; written += 1) lane.write();
+  let position = 0;
+  while (position < lane.records.at(-1)!.position) position = (await readings.read(0, position, TOPICS, 1)).through;
+  expect(lane.readings).toBe(25);
+  // Gone from memory: it reads for itself.
+  await readings.read(0, 0, TOPICS, 1);
+  expect(lane.readings).toBe(26);
+  const late = await readings.read(0, lane.records[7999]!.position, TOPICS, 1);
+  expect(late.records).toEqual(lane.records.slice(8000, 8800));
+  expect(late).toMatchObject({ through: lane.records[8799]!.position, more: true });
+  expect(lane.readings).toBe(26);
+});
+
+it('leaves what comes next to gather, the longer the more came', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const lane = new Lane();
+    lane.limit = 100;
+    const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+    let position = 0;
+    const looksAfter = async (ms: number, records: number): Promise<void> => {
+      for (let written = 0; written < records; written += 1) lane.write();
+      const before = lane.readings;
+      const reading = readings.read(0, position, TOPICS, 1);
+      if (ms > 0) await vi.advanceTimersByTimeAsync(ms - 1);
+      expect(lane.readings).toBe(ms > 0 ? before : before + 1);
+      await vi.advanceTimersByTimeAsync(1);
+      position = (await reading).through;
+      expect(lane.readings).toBe(before + 1);
+    };
+    await looksAfter(0, 1);
+    await looksAfter(4, 10);
+    await looksAfter(15, 90);
+    await looksAfter(30, 1);
+    await vi.advanceTimersByTimeAsync(5);
+    await looksAfter(0, 1);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('reads the end of a lane once for all who stand there', async () => {

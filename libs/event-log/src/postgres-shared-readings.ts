@@ -1,59 +1,123 @@
+import { monotonicMs, sleep } from '@laddercast/platform';
 import { LOG_BATCH_MAX } from './event-log.js';
 import type { OutboxReading, OutboxRecord, PostgresOutbox } from './postgres-outbox.js';
 import { TOPICS } from './topics.js';
 
 /** Then one reads by itself. */
 const WAITS_MAX = 2;
+/** The most records of a lane that are kept for groups that come later, some 3 MB. */
+const RECORDS_KEPT_MAX = 4 * LOG_BATCH_MAX;
+/** The most looks at a lane that they are kept of: most bring few. */
+const STRETCHES_MAX = 64;
+/**
+ * So long after a look at a lane's end what comes next is left to gather, and the longer the more it brought: each look,
+ * and what every group does then, has its price.
+ */
+const GATHERED_FOR_MS = { least: 5, most: 30, eachRecord: 1.5 };
 
-/** What was read last of a lane, whatever the topic. */
+/** What one look at a lane brought, whatever the topic. */
 interface Stretch extends OutboxReading {
   after: number;
 }
 
+/** What is known of a lane: stretches that follow each other, the last one ends where the lane was last seen to end. */
+interface KnownLane {
+  stretches: Stretch[];
+  /** Until then nobody looks at its end again. */
+  gatheringUntilMs: number;
+}
+
 /**
- * Readings of the outbox that all groups of a process share: those that stand where a lane ends, which is where they stand
- * most of the time, are given what one of them has read. What is visible up to a position of a lane never changes, so what
- * was read a moment ago is as good as what would be read now.
+ * Readings of the outbox that all groups of a process share: one of them looks at the end of a lane for all, and what it
+ * brought is kept for those who come a little later. What is visible up to a position of a lane never changes, so what was
+ * read a moment ago is as good as what would be read now.
  */
 export class PostgresSharedReadings {
-  private readonly stretches = new Map<number, Stretch>();
+  private readonly lanes = new Map<number, KnownLane>();
   private readonly underWay = new Map<number, Promise<unknown>>();
 
   constructor(private readonly outbox: PostgresOutbox) {}
 
-  /** As {@link PostgresOutbox.read}, of at most {@link LOG_BATCH_MAX} records. */
+  /** As {@link PostgresOutbox.read}, of at most {@link LOG_BATCH_MAX} records; at a lane's end after a while. */
   async read(lane: number, after: number, topics: readonly string[], span: number): Promise<OutboxReading> {
     for (let waits = 0; ; waits += 1) {
-      const known = this.known(lane, after, topics);
-      if (known !== null) return known;
+      const kept = keptAfter(this.of(lane).stretches, after, topics);
+      if (kept !== null) return kept;
       const underWay = this.underWay.get(lane);
       // Of those that wait together for a reading that brings them nothing, the first reads for all.
       if (underWay === undefined || waits === WAITS_MAX) break;
       await underWay.catch(() => undefined);
     }
-    // Whoever is behind reads for itself alone.
-    if (after < (this.stretches.get(lane)?.through ?? 0)) {
-      return this.outbox.read(lane, after, topics, LOG_BATCH_MAX, span);
-    }
-    const reading = this.outbox.read(lane, after, TOPICS, LOG_BATCH_MAX, span);
+    // Whoever is far behind reads for itself alone.
+    if (after < endOf(this.of(lane))) return this.outbox.read(lane, after, topics, LOG_BATCH_MAX, span);
+    const reading = this.readEnd(lane, after, span);
     this.underWay.set(lane, reading);
     try {
-      const stretch = { ...(await reading), after };
-      if (stretch.through >= (this.stretches.get(lane)?.through ?? 0)) this.stretches.set(lane, stretch);
-      return ofTopics(stretch, after, topics);
+      return ofTopics(await reading, after, topics);
     } finally {
       if (this.underWay.get(lane) === reading) this.underWay.delete(lane);
     }
   }
 
-  private known(lane: number, after: number, topics: readonly string[]): OutboxReading | null {
-    const stretch = this.stretches.get(lane);
-    if (stretch === undefined || after < stretch.after || after >= stretch.through) return null;
-    return ofTopics(stretch, after, topics);
+  /** What was read of a lane may be of a ledger that has gone back since: whoever begins anew reads anew. */
+  forget(lane: number): void {
+    this.lanes.delete(lane);
+  }
+
+  private async readEnd(lane: number, after: number, span: number): Promise<Stretch> {
+    const known = this.of(lane);
+    const gatheringMs = known.gatheringUntilMs - monotonicMs();
+    if (gatheringMs > 0) await sleep(gatheringMs);
+    const beganAtMs = monotonicMs();
+    const stretch = { ...(await this.outbox.read(lane, after, TOPICS, LOG_BATCH_MAX, span)), after };
+    if (!stretch.more) known.gatheringUntilMs = beganAtMs + gatheredForMs(stretch.records.length);
+    keep(known, stretch);
+    return stretch;
+  }
+
+  private of(lane: number): KnownLane {
+    const known = this.lanes.get(lane) ?? { stretches: [], gatheringUntilMs: 0 };
+    this.lanes.set(lane, known);
+    return known;
   }
 }
 
-function ofTopics({ records, ...stretch }: Stretch, after: number, topics: readonly string[]): OutboxReading {
-  const isWanted = ({ position, topic }: OutboxRecord): boolean => position > after && topics.includes(topic);
-  return { ...stretch, records: records.filter(isWanted) };
+const endOf = ({ stretches }: KnownLane): number => stretches.at(-1)?.through ?? 0;
+
+function keep(known: KnownLane, stretch: Stretch): void {
+  const end = endOf(known);
+  if (stretch.through <= end || stretch.through === stretch.after) return;
+  if (stretch.after !== end) known.stretches = [];
+  known.stretches.push(stretch);
+  let records = known.stretches.reduce((sum, one) => sum + one.records.length, 0);
+  while (known.stretches.length > 1 && (records > RECORDS_KEPT_MAX || known.stretches.length > STRETCHES_MAX)) {
+    records -= known.stretches.shift()!.records.length;
+  }
 }
+
+/** What is kept of after a position, as much of it as one reading may be; null when that is nothing. */
+function keptAfter(stretches: readonly Stretch[], after: number, topics: readonly string[]): OutboxReading | null {
+  const first = stretches.findIndex((stretch) => stretch.after <= after && after < stretch.through);
+  if (first < 0) return null;
+  const reading = ofTopics(stretches[first]!, after, topics);
+  for (const stretch of stretches.slice(first + 1)) {
+    const { records, ...next } = ofTopics(stretch, after, topics);
+    reading.more = true;
+    if (reading.records.length + records.length > LOG_BATCH_MAX) break;
+    Object.assign(reading, next);
+    reading.records.push(...records);
+  }
+  return reading;
+}
+
+function ofTopics(
+  { records, through, more, nextSpan }: Stretch,
+  after: number,
+  topics: readonly string[],
+): OutboxReading {
+  const isWanted = ({ position, topic }: OutboxRecord): boolean => position > after && topics.includes(topic);
+  return { records: records.filter(isWanted), through, more, nextSpan };
+}
+
+const gatheredForMs = (records: number): number =>
+  Math.min(GATHERED_FOR_MS.most, Math.max(GATHERED_FOR_MS.least, GATHERED_FOR_MS.eachRecord * records));

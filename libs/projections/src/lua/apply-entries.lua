@@ -55,11 +55,9 @@ for at = 1, #changes, 4 do
     if known then redis.call('HSET', bucket, player, value) end
     newer = newer + 1
     if was_there or is_there then changed = changed + 1 end
-    if known and has_same_key(known, value) then
-      -- Only its version is newer.
-    elseif plain then
+    if plain then
       plain.replace(was_there and prefix_of(known) .. player, is_there and prefix_of(value) .. player, score)
-    else
+    elseif not (known and has_same_key(known, value)) then
       local new = is_there and { member = prefix_of(value) .. player, score = score, value = value }
       replace_entry(shard, was_there and entry_of(known, player), new)
     end

@@ -6,8 +6,11 @@ local function is_entry(value)
   return string.byte(value) < 240
 end
 
+-- For each number of bytes: to make the text anew for each value would cost as much as what it says.
+local number_formats = { '>I1', '>I2', '>I3', '>I4', '>I5', '>I6', '>I7' }
+
 local function version_of(value)
-  return (struct.unpack('>I' .. string.byte(value) % 16, value, 2))
+  return (struct.unpack(number_formats[string.byte(value) % 16], value, 2))
 end
 
 -- The value's first byte and version, as the index value of a removal has them.

@@ -67,6 +67,7 @@ export async function floors({ domain, projections, floor }, { events, players, 
     scope: 0,
     ordering: { order: 'desc', operator: 'latest', tiebreak: 'earliest', columns: [] },
     ...projections.FIRST_GENERATION,
+    indexBuckets: domain.indexBucketsFor(players),
     shards: 1,
   };
   const changes = Array.from({ length: events }, (_, number) => {

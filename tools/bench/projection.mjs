@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '../problem.mjs';
 import { startApp } from './apps.mjs';
 import { count } from './arguments.mjs';
+import { builtCode } from './built-code.mjs';
 import { cpuSecondsOf } from './cpu.mjs';
 import { spread, table, whole } from './live-figures.mjs';
 import { Sender } from './post.mjs';
@@ -34,6 +35,7 @@ export async function run(context) {
   if (installation.log === 'kafka')
     throw new Problem('projection reads the offsets of the log in PostgreSQL: leave --kafka out.');
   await installation.stop();
+  await makeBoard(context);
   const found = [];
   const redis = await connectTo(context);
   try {
@@ -51,13 +53,32 @@ export async function run(context) {
   return tables(found, events);
 }
 
-/** Has the api take so many submissions that all change their entry; each is one event with one entry. */
-async function fill(context, { events, round }) {
+/**
+ * The board, with the index that it has once all players are there: else it would outgrow a smaller one while it is measured,
+ * and be written twice for a while.
+ */
+async function makeBoard(context) {
+  const { domain } = await builtCode(context.installation.root);
   const api = await startApp(context, 'api');
   const sender = new Sender({ url: api.url, key: context.service.key }, senders);
   try {
     // Of `latest` each submission counts.
     await sender.send('PUT', `/v1/boards/${boardId}`, { order: 'desc', operator: 'latest' });
+  } finally {
+    sender.close();
+    await api.stop();
+  }
+  await context.database.pool.query(
+    `UPDATE boards SET layouts = jsonb_set(layouts, '{serving,indexBuckets}', to_jsonb($2::int)) WHERE board_id = $1`,
+    [boardId, domain.indexBucketsFor(players)],
+  );
+}
+
+/** Has the api take so many submissions that all change their entry; each is one event with one entry. */
+async function fill(context, { events, round }) {
+  const api = await startApp(context, 'api');
+  const sender = new Sender({ url: api.url, key: context.service.key }, senders);
+  try {
     const startedAt = performance.now();
     let next = 0;
     const worker = async () => {

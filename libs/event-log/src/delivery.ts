@@ -16,6 +16,8 @@ export interface StoredRecord {
   createdAtMs: number;
   /** W3C trace context that the log gave it on its way; absent: that of the event, if any. */
   traceparent?: string;
+  /** What it says, once somebody looked: several groups of a process are given the same. */
+  parsed?: LogRecord | undefined;
 }
 
 /** Keeps a record that fails by itself; keeping it again changes nothing. */
@@ -122,19 +124,15 @@ export function toLogBatch(records: readonly StoredRecord[]): LogBatch {
   return { lane: records[0]!.lane, records: records.map(toLogRecord) };
 }
 
-/** What was parsed of records that several groups of the process are given. */
-const parsed = new WeakMap<StoredRecord, LogRecord>();
-
 function toLogRecord(stored: StoredRecord): LogRecord {
-  const known = parsed.get(stored);
-  if (known !== undefined) return known;
+  if (stored.parsed !== undefined) return stored.parsed;
   const { lane, position, topic, key, payload, createdAtMs, traceparent } = stored;
   const event = JSON.parse(payload) as LogRecord['event'] | null;
   if (event?.type !== topic) throw new Error(`The payload is no event of the topic "${topic}".`);
   const record: LogRecord = { topic: topic as Topic, lane, position, writtenAtMs: createdAtMs, key, event };
   const context = traceparent ?? (event.type === 'entry-changed' ? event.traceparent : undefined);
   if (context !== undefined) record.traceparent = context;
-  parsed.set(stored, record);
+  stored.parsed = record;
   return record;
 }
 

@@ -101,7 +101,7 @@ export class PostgresGroupConsumer {
     const begin = (after: number, positions: number): BegunReading => {
       // Counted before the reading: what is heard later may not be in it.
       const words = listener.words(lane);
-      const reading = readings.read(lane, after, topics, positions);
+      const reading = readings.read(lane, after, topics, positions, group);
       // It may be awaited late, or never.
       reading.catch(() => undefined);
       return { words, reading };

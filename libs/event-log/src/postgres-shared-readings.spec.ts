@@ -48,7 +48,7 @@ it('gives every group every record of its topics once and in order, whoever read
       // Now and then one falls behind, begins anew at an older place as after a restart, or is failed.
       for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
       if (Math.random() < 0.02) lane.failsNext = true;
-      const reading = await readings.read(0, position, topics, 1).catch(() => null);
+      const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
       if (reading === null) continue;
       seen.push(...reading.records.map((record) => record.position));
       position = reading.through;
@@ -74,32 +74,72 @@ it('gives those who come later what the first has read, several looks of it at o
   let position = 0;
   for (let looks = 0; looks < 5; looks += 1) {
     for (let written = 0; written < 10; written += 1) lane.write();
-    position = (await readings.read(0, position, ['entry-changed'], 1)).through;
+    position = (await readings.read(0, position, ['entry-changed'], 1, 'a')).through;
   }
-  const late = await readings.read(0, lane.records[3]!.position, TOPICS, 1);
+  const late = await readings.read(0, lane.records[3]!.position, TOPICS, 1, 'b');
   expect(late).toMatchObject({ through: position, more: false });
   expect(late.records).toEqual(lane.records.slice(4));
   expect(lane.readings).toBe(5);
   readings.forget(0);
-  await readings.read(0, 0, TOPICS, 1);
+  await readings.read(0, 0, TOPICS, 1, 'a');
   expect(lane.readings).toBe(6);
 });
 
-it('keeps no more than some batches, and gives no more than one at once', async () => {
+it('keeps no more than two batches, and gives no more than one at once', async () => {
   const lane = new Lane();
   lane.limit = 400;
   const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
   for (let written = 0; written < 10_000; written += 1) lane.write();
   let position = 0;
-  while (position < lane.records.at(-1)!.position) position = (await readings.read(0, position, TOPICS, 1)).through;
+  const end = lane.records.at(-1)!.position;
+  while (position < end) position = (await readings.read(0, position, TOPICS, 1, 'a')).through;
   expect(lane.readings).toBe(25);
   // Gone from memory: it reads for itself.
-  await readings.read(0, 0, TOPICS, 1);
+  await readings.read(0, 0, TOPICS, 1, 'b');
   expect(lane.readings).toBe(26);
-  const late = await readings.read(0, lane.records[7999]!.position, TOPICS, 1);
+  const late = await readings.read(0, lane.records[7999]!.position, TOPICS, 1, 'b');
   expect(late.records).toEqual(lane.records.slice(8000, 8800));
   expect(late).toMatchObject({ through: lane.records[8799]!.position, more: true });
   expect(lane.readings).toBe(26);
+});
+
+it('waits a little for a group that is about to lose what is kept for it, unless that seems stuck', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const lane = new Lane();
+    lane.limit = 1000;
+    const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+    for (let written = 0; written < 20_000; written += 1) lane.write();
+    const positions = { fast: 0, slow: 0 };
+    const reads = async (who: 'fast' | 'slow'): Promise<void> => {
+      positions[who] = (await readings.read(0, positions[who], TOPICS, 1, who)).through;
+    };
+    const tookMs = async (reading: Promise<void>): Promise<number> => {
+      let isDone = false;
+      void reading.then(() => (isDone = true));
+      const beganAtMs = performance.now();
+      // Each look at the lane takes some turns, no time.
+      for (let step = 0; !isDone; step += 1) {
+        await turn();
+        if (step % 10 === 9) await vi.advanceTimersByTimeAsync(5);
+      }
+      return performance.now() - beganAtMs;
+    };
+    for (const who of ['slow', 'fast', 'fast'] as const) expect(await tookMs(reads(who))).toBe(0);
+    expect(await tookMs(reads('fast'))).toBe(50);
+    // What came after the first batch is gone for the slow one, and is not waited for any more.
+    expect(await tookMs(reads('fast'))).toBe(0);
+    positions.slow = positions.fast;
+    expect(await tookMs(reads('slow'))).toBe(0);
+    for (let batch = 0; batch < 2; batch += 1) expect(await tookMs(reads('fast'))).toBe(0);
+    const waiting = reads('fast');
+    await vi.advanceTimersByTimeAsync(20);
+    await reads('slow');
+    expect(await tookMs(waiting)).toBe(5);
+    expect(positions.fast).toBeGreaterThan(positions.slow);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('leaves what comes next to gather, the longer the more came', async () => {
@@ -112,7 +152,7 @@ it('leaves what comes next to gather, the longer the more came', async () => {
     const looksAfter = async (ms: number, records: number): Promise<void> => {
       for (let written = 0; written < records; written += 1) lane.write();
       const before = lane.readings;
-      const reading = readings.read(0, position, TOPICS, 1);
+      const reading = readings.read(0, position, TOPICS, 1, 'a');
       if (ms > 0) await vi.advanceTimersByTimeAsync(ms - 1);
       expect(lane.readings).toBe(ms > 0 ? before : before + 1);
       await vi.advanceTimersByTimeAsync(1);
@@ -134,7 +174,7 @@ it('reads the end of a lane once for all who stand there', async () => {
   const lane = new Lane();
   const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
   for (let written = 0; written < 10; written += 1) lane.write();
-  const all = await Promise.all(groups.map((topics) => readings.read(0, 0, topics, 1)));
+  const all = await Promise.all(groups.map((topics) => readings.read(0, 0, topics, 1, topics.join())));
   expect(lane.readings).toBe(1);
   expect(all.map(({ through }) => through)).toEqual(groups.map(() => lane.records.at(-1)!.position));
 });

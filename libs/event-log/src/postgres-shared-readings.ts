@@ -5,8 +5,8 @@ import { TOPICS } from './topics.js';
 
 /** Then one reads by itself. */
 const WAITS_MAX = 2;
-/** The most records of a lane that are kept for groups that come later, some 3 MB. */
-const RECORDS_KEPT_MAX = 4 * LOG_BATCH_MAX;
+/** The most records of a lane that are kept for groups that come later, some 2 MB. */
+const RECORDS_KEPT_MAX = 2 * LOG_BATCH_MAX;
 /** The most looks at a lane that they are kept of: most bring few. */
 const STRETCHES_MAX = 64;
 /**
@@ -14,6 +14,11 @@ const STRETCHES_MAX = 64;
  * and what every group does then, has its price.
  */
 const GATHERED_FOR_MS = { least: 5, most: 30, eachRecord: 1.5 };
+
+/** So long the end of a lane is not looked at for the sake of groups that would lose what is kept for them. */
+const PATIENCE_MS = { each: 5, most: 50 };
+/** A group that has asked for nothing for so long is waited for no more. */
+const STUCK_AFTER_MS = 1000;
 
 /** What one look at a lane brought, whatever the topic. */
 interface Stretch extends OutboxReading {
@@ -25,6 +30,8 @@ interface KnownLane {
   stretches: Stretch[];
   /** Until then nobody looks at its end again. */
   gatheringUntilMs: number;
+  /** The groups that read it, with the position behind which each asked the last time, and when. */
+  readers: Map<string, { after: number; atMs: number }>;
 }
 
 /**
@@ -38,8 +45,18 @@ export class PostgresSharedReadings {
 
   constructor(private readonly outbox: PostgresOutbox) {}
 
-  /** As {@link PostgresOutbox.read}, of at most {@link LOG_BATCH_MAX} records; at a lane's end after a while. */
-  async read(lane: number, after: number, topics: readonly string[], span: number): Promise<OutboxReading> {
+  /**
+   * As {@link PostgresOutbox.read}, of at most {@link LOG_BATCH_MAX} records; at a lane's end after a while.
+   * @param reader the group that asks
+   */
+  async read(
+    lane: number,
+    after: number,
+    topics: readonly string[],
+    span: number,
+    reader: string,
+  ): Promise<OutboxReading> {
+    this.of(lane).readers.set(reader, { after, atMs: monotonicMs() });
     for (let waits = 0; ; waits += 1) {
       const kept = keptAfter(this.of(lane).stretches, after, topics);
       if (kept !== null) return kept;
@@ -68,6 +85,8 @@ export class PostgresSharedReadings {
     const known = this.of(lane);
     const gatheringMs = known.gatheringUntilMs - monotonicMs();
     if (gatheringMs > 0) await sleep(gatheringMs);
+    const impatientAtMs = monotonicMs() + PATIENCE_MS.most;
+    while (monotonicMs() < impatientAtMs && wouldLose(known)) await sleep(PATIENCE_MS.each);
     const beganAtMs = monotonicMs();
     const stretch = { ...(await this.outbox.read(lane, after, TOPICS, LOG_BATCH_MAX, span)), after };
     if (!stretch.more) known.gatheringUntilMs = beganAtMs + gatheredForMs(stretch.records.length);
@@ -76,7 +95,7 @@ export class PostgresSharedReadings {
   }
 
   private of(lane: number): KnownLane {
-    const known = this.lanes.get(lane) ?? { stretches: [], gatheringUntilMs: 0 };
+    const known = this.lanes.get(lane) ?? { stretches: [], gatheringUntilMs: 0, readers: new Map() };
     this.lanes.set(lane, known);
     return known;
   }
@@ -93,6 +112,17 @@ function keep(known: KnownLane, stretch: Stretch): void {
   while (known.stretches.length > 1 && (records > RECORDS_KEPT_MAX || known.stretches.length > STRETCHES_MAX)) {
     records -= known.stretches.shift()!.records.length;
   }
+}
+
+/** Whether somebody is about to need what goes when as much as possible comes. */
+function wouldLose({ stretches, readers }: KnownLane): boolean {
+  let records = LOG_BATCH_MAX;
+  const lost = stretches.findLast((stretch) => (records += stretch.records.length) > RECORDS_KEPT_MAX);
+  if (lost === undefined) return false;
+  const sinceMs = monotonicMs() - STUCK_AFTER_MS;
+  return [...readers.values()].some(
+    ({ after, atMs }) => after >= stretches[0]!.after && after < lost.through && atMs > sinceMs,
+  );
 }
 
 /** What is kept of after a position, as much of it as one reading may be; null when that is nothing. */

@@ -1,6 +1,6 @@
 // Real: one process of each; its data are falsified by hand, each time in one way, to see the audit notice it.
 import { requiredService } from '@laddercast/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { audit, type AuditResult } from './audit.js';
 import { makeBoards } from './boards.js';
 import { Chance } from './chance.js';
@@ -12,6 +12,8 @@ import { openSpectators, type Spectator } from './spectators.js';
 
 const BOARDS = ['faults-sum', 'faults-best'] as const;
 const PLAYERS = 20;
+/** Submissions that the audit looks at, at least. */
+const ANSWERED_MIN = 100;
 
 describe('the audit of the fault tests', () => {
   let installation: FaultInstallation;
@@ -26,7 +28,7 @@ describe('the audit of the fault tests', () => {
     const chance = new Chance(1);
     spectators = openSpectators(installation, BOARDS, PLAYERS, chance);
     const load = Load.start(installation, { clients: 4, boards: BOARDS, players: PLAYERS, seed: 1, perSecond: 50 });
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await vi.waitUntil(() => load.answered.size > ANSWERED_MIN, { timeout: 30_000 });
     answered = await load.stop();
     expect(load.wrong).toEqual([]);
     database = await openPostgres(installation.databaseUrl);
@@ -44,7 +46,7 @@ describe('the audit of the fault tests', () => {
   it('finds nothing where nothing is wrong', async () => {
     const result = await look(20_000);
     expect(result).toMatchObject({ lost: [], doubled: [], faults: [], boards: 3, spectators: 16 });
-    expect(result.answered).toBeGreaterThan(100);
+    expect(result.answered).toBeGreaterThan(ANSWERED_MIN);
   });
 
   it('misses a submission that was answered and is not in PostgreSQL', async () => {

@@ -2,8 +2,8 @@ import type { LadderEvent } from '@laddercast/domain';
 import type { Topic } from './topics.js';
 
 /**
- * One event as a consumer gets it; not to be changed, as other groups may be given the same. Within a lane positions only
- * grow, except that redeliveries may come late.
+ * One event as a consumer gets it; not to be changed, as other groups and later tries are given the same. Within a lane
+ * positions only grow, except that redeliveries may come late.
  */
 export interface LogRecord {
   topic: Topic;

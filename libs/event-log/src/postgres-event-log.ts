@@ -44,7 +44,7 @@ export class PostgresEventLog extends EventLog {
     const outbox = new PostgresOutbox(database, lanes);
     const leases = new PostgresLeases(database);
     const listener = new PostgresOutboxListener(database, log);
-    const readings = new PostgresSharedReadings(outbox);
+    const readings = new PostgresSharedReadings(outbox, listener);
     this.shared = {
       outbox,
       readings,

@@ -11,7 +11,7 @@ import {
   type PostgresOutbox,
 } from './postgres-outbox.js';
 import type { PostgresOutboxListener } from './postgres-outbox-listener.js';
-import type { PostgresSharedReadings } from './postgres-shared-readings.js';
+import type { HeardReading, PostgresSharedReadings } from './postgres-shared-readings.js';
 
 /** What all consumers of a process share. */
 export interface ConsumerSurroundings {
@@ -32,12 +32,6 @@ export interface GroupOptions {
   topics: readonly string[];
   handler: (records: readonly OutboxRecord[]) => Promise<void>;
   park: DeliveryOptions['park'];
-}
-
-/** A look at the log, and how many words of its lane were heard before it. */
-interface BegunReading {
-  words: number;
-  reading: Promise<OutboxReading>;
 }
 
 const POLL_EVERY_MS = 250;
@@ -97,14 +91,12 @@ export class PostgresGroupConsumer {
     let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
     let handled = position;
-    let ahead: BegunReading | null = null;
-    const begin = (after: number, positions: number): BegunReading => {
-      // Counted before the reading: what is heard later may not be in it.
-      const words = listener.words(lane);
+    let ahead: Promise<HeardReading> | null = null;
+    const begin = (after: number, positions: number): Promise<HeardReading> => {
       const reading = readings.read(lane, after, topics, positions, group);
       // It may be awaited late, or never.
       reading.catch(() => undefined);
-      return { words, reading };
+      return reading;
     };
     const commit = async (): Promise<boolean> => {
       const done = await outbox.commit(group, lane, term.epoch, position);
@@ -117,8 +109,7 @@ export class PostgresGroupConsumer {
       return committed.atMs + everyMs - monotonicMs();
     };
     while (!term.ending.aborted) {
-      const begun: BegunReading = ahead ?? begin(position, span);
-      const reading: OutboxReading = await begun.reading;
+      const reading: HeardReading = await (ahead ?? begin(position, span));
       // What comes next is read while this is handled.
       ahead = reading.more ? begin(reading.through, reading.nextSpan) : null;
       if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
@@ -130,7 +121,7 @@ export class PostgresGroupConsumer {
       if (reading.more) continue;
       if (moved && reading.records.length === 0) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
       const waitMs = position > committed.position ? Math.min(POLL_EVERY_MS, commitIsDueInMs()) : POLL_EVERY_MS;
-      if (waitMs > 0) await listener.wait(lane, begun.words, waitMs, term.ending);
+      if (waitMs > 0) await listener.wait(lane, reading.words, waitMs, term.ending);
     }
     if (position > committed.position && !term.lost.aborted) await commit();
   }

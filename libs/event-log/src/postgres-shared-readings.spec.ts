@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import type { OutboxReading, OutboxRecord, PostgresOutbox } from './postgres-outbox.js';
+import type { OutboxReading, OutboxRecord } from './postgres-outbox.js';
 import { PostgresSharedReadings } from './postgres-shared-readings.js';
 import { TOPICS } from './topics.js';
 
-/** One lane in memory, answered some turns after it was looked at, as the outbox answers. */
+/** One lane in memory, answered some turns after it was looked at, as the outbox answers, with a word for each record. */
 class Lane {
   readonly records: OutboxRecord[] = [];
   readings = 0;
@@ -15,6 +15,10 @@ class Lane {
     const position = (this.records.at(-1)?.position ?? 0) + 1 + Math.floor(Math.random() * 3);
     const topic = TOPICS[Math.floor(Math.random() * TOPICS.length)]!;
     this.records.push({ lane: 0, position, topic, key: 'ada', payload: '{}', createdAtMs: 0 });
+  }
+
+  words(): number {
+    return this.records.length;
   }
 
   async read(_lane: number, after: number, topics: readonly string[]): Promise<OutboxReading> {
@@ -39,38 +43,63 @@ const groups: (readonly string[])[] = [
 ];
 
 it('gives every group every record of its topics once and in order, whoever reads when', async () => {
-  const lane = new Lane();
-  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
-  let isWriting = true;
-  const follow = async (topics: readonly string[]): Promise<number[]> => {
-    const seen: number[] = [];
-    for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
-      // Now and then one falls behind, begins anew at an older place as after a restart, or is failed.
-      for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
-      if (Math.random() < 0.02) lane.failsNext = true;
-      const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
-      if (reading === null) continue;
-      seen.push(...reading.records.map((record) => record.position));
-      position = reading.through;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const lane = new Lane();
+    const readings = new PostgresSharedReadings(lane, lane);
+    let isWriting = true;
+    const follow = async (topics: readonly string[]): Promise<number[]> => {
+      let seen: number[] = [];
+      for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
+        // Now and then one falls behind, is failed, or begins anew at an older place as after a restart.
+        for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
+        if (Math.random() < 0.02) lane.failsNext = true;
+        if (Math.random() < 0.02) {
+          readings.forget(0);
+          position = seen[Math.floor(Math.random() * seen.length)] ?? 0;
+          seen = seen.filter((one) => one <= position);
+        }
+        const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
+        if (reading === null) continue;
+        seen.push(...reading.records.map((record) => record.position));
+        position = reading.through;
+      }
+      return seen;
+    };
+    let left = groups.length;
+    const followed = groups.map((topics) => follow(topics).finally(() => (left -= 1)));
+    for (let step = 0; left > 0; step += 1) {
+      if (step < 4000) lane.write();
+      else isWriting = false;
+      await turn();
+      if (Math.random() < 0.3) await vi.advanceTimersByTimeAsync(Math.floor(Math.random() * 5));
     }
-    return seen;
-  };
-  const followed = groups.map(follow);
-  for (let written = 0; written < 2000; written += 1) {
-    lane.write();
-    if (Math.random() < 0.3) await turn();
+    const seen = await Promise.all(followed);
+    groups.forEach((topics, at) => {
+      const expected = lane.records.filter(({ topic }) => topics.includes(topic)).map(({ position }) => position);
+      expect(seen[at]).toEqual(expected);
+    });
+    // They were followed while they were written, and shared.
+    expect(lane.readings).toBeGreaterThan(300);
+    expect(lane.readings).toBeLessThan(3000);
+  } finally {
+    vi.useRealTimers();
   }
-  isWriting = false;
-  const seen = await Promise.all(followed);
-  groups.forEach((topics, at) => {
-    const expected = lane.records.filter(({ topic }) => topics.includes(topic)).map(({ position }) => position);
-    expect(seen[at]).toEqual(expected);
-  });
+});
+
+it('says of what is kept how many words were heard before it was looked at, as later ones may not be in it', async () => {
+  const lane = new Lane();
+  const readings = new PostgresSharedReadings(lane, lane);
+  lane.write();
+  const first = await readings.read(0, 0, TOPICS, 1, 'a');
+  lane.write();
+  expect(await readings.read(0, 0, TOPICS, 1, 'b')).toEqual(first);
+  expect(first).toMatchObject({ words: 1, more: false });
 });
 
 it('gives those who come later what the first has read, several looks of it at once', async () => {
   const lane = new Lane();
-  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  const readings = new PostgresSharedReadings(lane, lane);
   let position = 0;
   for (let looks = 0; looks < 5; looks += 1) {
     for (let written = 0; written < 10; written += 1) lane.write();
@@ -88,7 +117,7 @@ it('gives those who come later what the first has read, several looks of it at o
 it('keeps no more than two batches, and gives no more than one at once', async () => {
   const lane = new Lane();
   lane.limit = 400;
-  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  const readings = new PostgresSharedReadings(lane, lane);
   for (let written = 0; written < 10_000; written += 1) lane.write();
   let position = 0;
   const end = lane.records.at(-1)!.position;
@@ -108,7 +137,7 @@ it('waits a little for a group that is about to lose what is kept for it, unless
   try {
     const lane = new Lane();
     lane.limit = 1000;
-    const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+    const readings = new PostgresSharedReadings(lane, lane);
     for (let written = 0; written < 20_000; written += 1) lane.write();
     const positions = { fast: 0, slow: 0 };
     const reads = async (who: 'fast' | 'slow'): Promise<void> => {
@@ -137,6 +166,13 @@ it('waits a little for a group that is about to lose what is kept for it, unless
     await reads('slow');
     expect(await tookMs(waiting)).toBe(5);
     expect(positions.fast).toBeGreaterThan(positions.slow);
+    // At the end of the lane nobody waits for the slow one.
+    while (positions.fast < lane.records.at(-1)!.position) await tookMs(reads('fast'));
+    lane.write();
+    await vi.advanceTimersByTimeAsync(30);
+    positions.slow = lane.records[18_000]!.position;
+    await reads('slow');
+    expect(await tookMs(reads('fast'))).toBe(0);
   } finally {
     vi.useRealTimers();
   }
@@ -147,7 +183,7 @@ it('leaves what comes next to gather, the longer the more came', async () => {
   try {
     const lane = new Lane();
     lane.limit = 100;
-    const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+    const readings = new PostgresSharedReadings(lane, lane);
     let position = 0;
     const looksAfter = async (ms: number, records: number): Promise<void> => {
       for (let written = 0; written < records; written += 1) lane.write();
@@ -172,7 +208,7 @@ it('leaves what comes next to gather, the longer the more came', async () => {
 
 it('reads the end of a lane once for all who stand there', async () => {
   const lane = new Lane();
-  const readings = new PostgresSharedReadings(lane as unknown as PostgresOutbox);
+  const readings = new PostgresSharedReadings(lane, lane);
   for (let written = 0; written < 10; written += 1) lane.write();
   const all = await Promise.all(groups.map((topics) => readings.read(0, 0, topics, 1, topics.join())));
   expect(lane.readings).toBe(1);

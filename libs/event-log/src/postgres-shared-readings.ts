@@ -1,11 +1,12 @@
 import { monotonicMs, sleep } from '@laddercast/platform';
 import { LOG_BATCH_MAX } from './event-log.js';
+import type { PostgresOutboxListener } from './postgres-outbox-listener.js';
 import type { OutboxReading, OutboxRecord, PostgresOutbox } from './postgres-outbox.js';
 import { TOPICS } from './topics.js';
 
 /** Then one reads by itself. */
 const WAITS_MAX = 2;
-/** The most records of a lane that are kept for groups that come later, some 2 MB. */
+/** The most records of a lane that are kept for groups that come later, some 2 MB where each is of one entry. */
 const RECORDS_KEPT_MAX = 2 * LOG_BATCH_MAX;
 /** The most looks at a lane that they are kept of: most bring few. */
 const STRETCHES_MAX = 64;
@@ -20,17 +21,22 @@ const PATIENCE_MS = { each: 5, most: 50 };
 /** A group that has asked for nothing for so long is waited for no more. */
 const STUCK_AFTER_MS = 1000;
 
+/** A reading with how many words of its lane were heard before the look that it goes back to: what is heard later may not be in it. */
+export interface HeardReading extends OutboxReading {
+  words: number;
+}
+
 /** What one look at a lane brought, whatever the topic. */
-interface Stretch extends OutboxReading {
+interface Stretch extends HeardReading {
   after: number;
 }
 
-/** What is known of a lane: stretches that follow each other, the last one ends where the lane was last seen to end. */
+/** What is known of a lane: stretches that follow each other, up to the last look at it. */
 interface KnownLane {
   stretches: Stretch[];
   /** Until then nobody looks at its end again. */
   gatheringUntilMs: number;
-  /** The groups that read it, with the position behind which each asked the last time, and when. */
+  /** The groups of this process that read it, with the position behind which each asked the last time, and when. */
   readers: Map<string, { after: number; atMs: number }>;
 }
 
@@ -43,7 +49,10 @@ export class PostgresSharedReadings {
   private readonly lanes = new Map<number, KnownLane>();
   private readonly underWay = new Map<number, Promise<unknown>>();
 
-  constructor(private readonly outbox: PostgresOutbox) {}
+  constructor(
+    private readonly outbox: Pick<PostgresOutbox, 'read'>,
+    private readonly listener: Pick<PostgresOutboxListener, 'words'>,
+  ) {}
 
   /**
    * As {@link PostgresOutbox.read}, of at most {@link LOG_BATCH_MAX} records; at a lane's end after a while.
@@ -55,7 +64,7 @@ export class PostgresSharedReadings {
     topics: readonly string[],
     span: number,
     reader: string,
-  ): Promise<OutboxReading> {
+  ): Promise<HeardReading> {
     this.of(lane).readers.set(reader, { after, atMs: monotonicMs() });
     for (let waits = 0; ; waits += 1) {
       const kept = keptAfter(this.of(lane).stretches, after, topics);
@@ -66,7 +75,7 @@ export class PostgresSharedReadings {
       await underWay.catch(() => undefined);
     }
     // Whoever is far behind reads for itself alone.
-    if (after < endOf(this.of(lane))) return this.outbox.read(lane, after, topics, LOG_BATCH_MAX, span);
+    if (after < endOf(this.of(lane))) return this.look(lane, after, topics, span);
     const reading = this.readEnd(lane, after, span);
     this.underWay.set(lane, reading);
     try {
@@ -88,10 +97,15 @@ export class PostgresSharedReadings {
     const impatientAtMs = monotonicMs() + PATIENCE_MS.most;
     while (monotonicMs() < impatientAtMs && wouldLose(known)) await sleep(PATIENCE_MS.each);
     const beganAtMs = monotonicMs();
-    const stretch = { ...(await this.outbox.read(lane, after, TOPICS, LOG_BATCH_MAX, span)), after };
+    const stretch = { ...(await this.look(lane, after, TOPICS, span)), after };
     if (!stretch.more) known.gatheringUntilMs = beganAtMs + gatheredForMs(stretch.records.length);
     keep(known, stretch);
     return stretch;
+  }
+
+  private async look(lane: number, after: number, topics: readonly string[], span: number): Promise<HeardReading> {
+    const words = this.listener.words(lane);
+    return { ...(await this.outbox.read(lane, after, topics, LOG_BATCH_MAX, span)), words };
   }
 
   private of(lane: number): KnownLane {
@@ -114,8 +128,9 @@ function keep(known: KnownLane, stretch: Stretch): void {
   }
 }
 
-/** Whether somebody is about to need what goes when as much as possible comes. */
+/** Whether somebody is about to need what goes when as much as possible comes; at the end of a lane little does. */
 function wouldLose({ stretches, readers }: KnownLane): boolean {
+  if (!stretches.at(-1)?.more) return false;
   let records = LOG_BATCH_MAX;
   const lost = stretches.findLast((stretch) => (records += stretch.records.length) > RECORDS_KEPT_MAX);
   if (lost === undefined) return false;
@@ -126,7 +141,7 @@ function wouldLose({ stretches, readers }: KnownLane): boolean {
 }
 
 /** What is kept of after a position, as much of it as one reading may be; null when that is nothing. */
-function keptAfter(stretches: readonly Stretch[], after: number, topics: readonly string[]): OutboxReading | null {
+function keptAfter(stretches: readonly Stretch[], after: number, topics: readonly string[]): HeardReading | null {
   const first = stretches.findIndex((stretch) => stretch.after <= after && after < stretch.through);
   if (first < 0) return null;
   const reading = ofTopics(stretches[first]!, after, topics);
@@ -141,12 +156,12 @@ function keptAfter(stretches: readonly Stretch[], after: number, topics: readonl
 }
 
 function ofTopics(
-  { records, through, more, nextSpan }: Stretch,
+  { records, through, more, nextSpan, words }: Stretch,
   after: number,
   topics: readonly string[],
-): OutboxReading {
+): HeardReading {
   const isWanted = ({ position, topic }: OutboxRecord): boolean => position > after && topics.includes(topic);
-  return { records: records.filter(isWanted), through, more, nextSpan };
+  return { records: records.filter(isWanted), through, more, nextSpan, words };
 }
 
 const gatheredForMs = (records: number): number =>

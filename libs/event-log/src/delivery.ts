@@ -17,7 +17,7 @@ export interface StoredRecord {
   /** W3C trace context that the log gave it on its way; absent: that of the event, if any. */
   traceparent?: string;
   /** What it says, once somebody looked: several groups of a process are given the same. */
-  parsed?: LogRecord | undefined;
+  parsed?: LogRecord;
 }
 
 /** Keeps a record that fails by itself; keeping it again changes nothing. */

@@ -113,7 +113,6 @@ export class PostgresOutbox {
         key,
         payload,
         createdAtMs: Math.floor(created_at_ms),
-        parsed: undefined,
       }));
     const full = records.length >= limit;
     const through = full ? records.at(-1)!.position : Math.min(last, first + span - 1);

@@ -1,4 +1,5 @@
-import { decodeSortKey, LadderError, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { decodeSortKey, LadderError, rangeShardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { chunksOf, groupBy } from './chunks.js';
 import { versionOfCounters } from './list-version.js';
 import type { ProjectedEntry, RankList, Reading } from './rank-projection.js';
 import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
@@ -23,6 +24,8 @@ export interface Tried<Answer> {
   doubt?: number;
 }
 
+/** Sort keys that one call counts: far more than the places of one player. */
+const COUNT_CHUNK = 100;
 /** Tries until an answer is exact. Each takes a millisecond or so. */
 const EXACT_TRIES = 3;
 /** Tries until there is an answer at all. */
@@ -123,6 +126,28 @@ export async function runWithLooks<Answer extends { look: ShardLook }>(
     });
   await run([...given, ...looks]);
   return { answers, shards };
+}
+
+/** Counts what stands before sort keys; those of one shard at one moment, so that each entry there has one place. */
+export async function countKeys(
+  run: RunShards,
+  list: RankList,
+  keys: readonly SortKey[],
+  style: RankStyle,
+): Promise<{ counted: CountedKey[]; shards: ShardLook[] }> {
+  const byShard = groupBy(keys.keys(), (at) => rangeShardOf(list.boundaries!, keys[at]!.score));
+  const calls = [...byShard].flatMap(([shard, places]) =>
+    chunksOf(places, COUNT_CHUNK).map((chunk) => {
+      const asked = chunk.map((at) => keys[at]!);
+      return { shard, chunk, call: countIn(list, shard, asked, style) };
+    }),
+  );
+  const { answers, shards } = await runWithLooks(run, list, calls);
+  const counted: CountedKey[] = [];
+  for (const [index, { chunk }] of calls.entries()) {
+    for (const [of, at] of chunk.entries()) counted[at] = answers[index]!.counted[of]!;
+  }
+  return { counted, shards };
 }
 
 /** Of two looks at a shard the later one, with all that was crossing in either. */

@@ -1,16 +1,11 @@
 import { decodeSortKey, type RankStyle } from '@laddercast/domain';
 import type { ProjectedEntry, RankList } from './rank-projection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
-import { rankIn, runWithLooks, type Tried } from './redis-range-looks.js';
+import { countKeys, rankIn, type Tried } from './redis-range-looks.js';
 import type { Candidate, PlayerPlaces, RangePlaces } from './redis-range-places.js';
-import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
-import { chunksOf } from './chunks.js';
+import type { CountedKey, ShardLook } from './redis-range-reads.js';
 import { LOOKUP_PLAYERS_MAX } from './redis-rank-lookup.js';
-import { allShards } from './redis-keys.js';
 import type { RunShards } from './redis-rank-pages.js';
-
-/** Sort keys that one call counts. */
-const COUNT_CHUNK = 100;
 
 /** What there is of players, in the order asked. */
 export interface FoundInRanges {
@@ -37,7 +32,8 @@ export async function lookUpInRanges(
   let waiting = [...players.values()].filter(({ candidates }) => candidates.length > 0);
   for (let turn = 0; turn === 0 || waiting.length > 0; turn += 1) {
     const candidates = waiting.map((one) => one.candidates[turn]!);
-    const answer = await countCandidates(run, list, candidates, style);
+    const keys = candidates.map(({ key }) => key);
+    const answer = await countKeys(run, list, keys, style);
     shards = answer.shards;
     const missing: PlayerPlaces[] = [];
     for (const [at, candidate] of candidates.entries()) {
@@ -64,27 +60,4 @@ export async function lookUpInRanges(
     return one === undefined ? null : versionOfIndexValue(one.candidate.value);
   });
   return { shards, answer: { entries, versions }, doubt: lost };
-}
-
-async function countCandidates(
-  run: RunShards,
-  list: RankList,
-  candidates: readonly Candidate[],
-  style: RankStyle,
-): Promise<{ shards: ShardLook[]; counted: CountedKey[] }> {
-  const calls = allShards(list).flatMap((shard) =>
-    chunksOf(
-      [...candidates.keys()].filter((at) => candidates[at]!.shard === shard),
-      COUNT_CHUNK,
-    ).map((chunk) => {
-      const keys = chunk.map((at) => candidates[at]!.key);
-      return { shard, chunk, call: countIn(list, shard, keys, style) };
-    }),
-  );
-  const { answers, shards } = await runWithLooks(run, list, calls);
-  const counted: CountedKey[] = [];
-  for (const [at, { chunk }] of calls.entries()) {
-    for (const [index, position] of chunk.entries()) counted[position] = answers[at]!.counted[index]!;
-  }
-  return { shards, counted };
 }

@@ -1,5 +1,4 @@
 import { compareSortKeys, rangeShardOf, type RankStyle, type SortKey } from '@laddercast/domain';
-import { groupBy } from './chunks.js';
 import type {
   MarksReading,
   PageReading,
@@ -10,10 +9,10 @@ import type {
   Reading,
 } from './rank-projection.js';
 import { sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { placeRows, RangeLooks, runWithLooks, rankIn, sumOf, type Tried } from './redis-range-looks.js';
+import { countKeys, placeRows, RangeLooks, runWithLooks, rankIn, sumOf, type Tried } from './redis-range-looks.js';
 import { lookUpInRanges, type FoundInRanges } from './redis-range-lookup.js';
 import { RangePlaces, type Candidate } from './redis-range-places.js';
-import { countIn, rowsAround, rowsIn, type CountedKey, type ShardLook, type ShardRows } from './redis-range-reads.js';
+import { countIn, rowsAround, rowsIn, type ShardLook, type ShardRows } from './redis-range-reads.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
 import { allShards } from './redis-keys.js';
 import { readMarks, type ShardCall } from './redis-shard-calls.js';
@@ -85,7 +84,12 @@ export class RangeReadings {
     const keys = before === null ? [after] : [after, before];
     const { answer, reading } = await this.looks.exactly(list, async (_before, isLast) => {
       const own = (await this.places.of(list, [playerId])).get(playerId)!;
-      const { counted, shards } = await this.countTogether(list, [...keys, ...own.candidates.map(({ key }) => key)]);
+      const { counted, shards } = await countKeys(
+        this.run,
+        list,
+        [...keys, ...own.candidates.map(({ key }) => key)],
+        'ordinal',
+      );
       const standing = own.candidates.filter((_, at) => counted[keys.length + at]!.isThere);
       // Its own entry is left out of the count: so it has to be known where that was.
       const isKnown = (own.isSettled && standing.length === 1) || (await this.places.areStill(list, [own]));
@@ -170,24 +174,6 @@ export class RangeReadings {
     const isNowhere = own.mayBeNowhere && (isLast || (await this.places.areStill(list, [own])));
     if (isNowhere) return { shards, answer: { entry: null, neighbours: [] } };
     return isLast ? this.countedPlayer(list, own.candidates[0]!, style) : { shards, answer: null };
-  }
-
-  /** Counts what stands before sort keys; those of one shard at one moment, so that each entry there has one place. */
-  private async countTogether(
-    list: RankList,
-    keys: readonly SortKey[],
-  ): Promise<{ counted: CountedKey[]; shards: ShardLook[] }> {
-    const byShard = [...groupBy(keys.keys(), (at) => rangeShardOf(list.boundaries!, keys[at]!.score))];
-    const calls = byShard.map(([shard, places]) => {
-      const ofShard = places.map((at) => keys[at]!);
-      return { shard, call: countIn(list, shard, ofShard, 'ordinal') };
-    });
-    const { answers, shards } = await runWithLooks(this.run, list, calls);
-    const counted: CountedKey[] = [];
-    for (const [index, [, places]] of byShard.entries()) {
-      for (const [of, at] of places.entries()) counted[at] = answers[index]!.counted[of]!;
-    }
-    return { counted, shards };
   }
 
   /** Looks for an entry in the place where it may be, with what stands around it, over the edges of its shard too. */

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { OutboxReading, OutboxRecord } from './postgres-outbox.js';
 import { PostgresSharedReadings } from './postgres-shared-readings.js';
 import { TOPICS } from './topics.js';
@@ -42,49 +42,49 @@ const groups: (readonly string[])[] = [
   [...TOPICS],
 ];
 
+/** From here to the end of the test time passes when the test says so. */
+const startFakeTime = (): void => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+afterEach(() => void vi.useRealTimers());
+
 it('gives every group every record of its topics once and in order, whoever reads when', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  try {
-    const lane = new Lane();
-    const readings = new PostgresSharedReadings(lane, lane);
-    let isWriting = true;
-    const follow = async (topics: readonly string[]): Promise<number[]> => {
-      let seen: number[] = [];
-      for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
-        // Now and then one falls behind, is failed, or begins anew at an older place as after a restart.
-        for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
-        if (Math.random() < 0.02) lane.failsNext = true;
-        if (Math.random() < 0.02) {
-          readings.forget(0);
-          position = seen[Math.floor(Math.random() * seen.length)] ?? 0;
-          seen = seen.filter((one) => one <= position);
-        }
-        const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
-        if (reading === null) continue;
-        seen.push(...reading.records.map((record) => record.position));
-        position = reading.through;
+  startFakeTime();
+  const lane = new Lane();
+  const readings = new PostgresSharedReadings(lane, lane);
+  let isWriting = true;
+  const follow = async (topics: readonly string[]): Promise<number[]> => {
+    let seen: number[] = [];
+    for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
+      // Now and then one falls behind, is failed, or begins anew at an older place as after a restart.
+      for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
+      if (Math.random() < 0.02) lane.failsNext = true;
+      if (Math.random() < 0.02) {
+        readings.forget(0);
+        position = seen[Math.floor(Math.random() * seen.length)] ?? 0;
+        seen = seen.filter((one) => one <= position);
       }
-      return seen;
-    };
-    let left = groups.length;
-    const followed = groups.map((topics) => follow(topics).finally(() => (left -= 1)));
-    for (let step = 0; left > 0; step += 1) {
-      if (step < 4000) lane.write();
-      else isWriting = false;
-      await turn();
-      if (Math.random() < 0.3) await vi.advanceTimersByTimeAsync(Math.floor(Math.random() * 5));
+      const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
+      if (reading === null) continue;
+      seen.push(...reading.records.map((record) => record.position));
+      position = reading.through;
     }
-    const seen = await Promise.all(followed);
-    groups.forEach((topics, at) => {
-      const expected = lane.records.filter(({ topic }) => topics.includes(topic)).map(({ position }) => position);
-      expect(seen[at]).toEqual(expected);
-    });
-    // They were followed while they were written, and shared.
-    expect(lane.readings).toBeGreaterThan(300);
-    expect(lane.readings).toBeLessThan(3000);
-  } finally {
-    vi.useRealTimers();
+    return seen;
+  };
+  let left = groups.length;
+  const followed = groups.map((topics) => follow(topics).finally(() => (left -= 1)));
+  for (let step = 0; left > 0; step += 1) {
+    if (step < 4000) lane.write();
+    else isWriting = false;
+    await turn();
+    if (Math.random() < 0.3) await vi.advanceTimersByTimeAsync(Math.floor(Math.random() * 5));
   }
+  const seen = await Promise.all(followed);
+  groups.forEach((topics, at) => {
+    const expected = lane.records.filter(({ topic }) => topics.includes(topic)).map(({ position }) => position);
+    expect(seen[at]).toEqual(expected);
+  });
+  // They were followed while they were written, and shared.
+  expect(lane.readings).toBeGreaterThan(300);
+  expect(lane.readings).toBeLessThan(3000);
 });
 
 it('says of what is kept how many words were heard before it was looked at, as later ones may not be in it', async () => {
@@ -133,77 +133,69 @@ it('keeps no more than two batches, and gives no more than one at once', async (
 });
 
 it('waits a little for a group that is about to lose what is kept for it, unless that seems stuck', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  try {
-    const lane = new Lane();
-    lane.limit = 1000;
-    const readings = new PostgresSharedReadings(lane, lane);
-    for (let written = 0; written < 20_000; written += 1) lane.write();
-    const positions = { fast: 0, slow: 0 };
-    const reads = async (who: 'fast' | 'slow'): Promise<void> => {
-      positions[who] = (await readings.read(0, positions[who], TOPICS, 1, who)).through;
-    };
-    const tookMs = async (reading: Promise<void>): Promise<number> => {
-      let isDone = false;
-      void reading.then(() => (isDone = true));
-      const beganAtMs = performance.now();
-      // Each look at the lane takes some turns, no time.
-      for (let step = 0; !isDone; step += 1) {
-        await turn();
-        if (step % 10 === 9) await vi.advanceTimersByTimeAsync(5);
-      }
-      return performance.now() - beganAtMs;
-    };
-    for (const who of ['slow', 'fast', 'fast'] as const) expect(await tookMs(reads(who))).toBe(0);
-    expect(await tookMs(reads('fast'))).toBe(50);
-    // What came after the first batch is gone for the slow one, and is not waited for any more.
-    expect(await tookMs(reads('fast'))).toBe(0);
-    positions.slow = positions.fast;
-    expect(await tookMs(reads('slow'))).toBe(0);
-    for (let batch = 0; batch < 2; batch += 1) expect(await tookMs(reads('fast'))).toBe(0);
-    const waiting = reads('fast');
-    await vi.advanceTimersByTimeAsync(20);
-    await reads('slow');
-    expect(await tookMs(waiting)).toBe(5);
-    expect(positions.fast).toBeGreaterThan(positions.slow);
-    // At the end of the lane nobody waits for the slow one.
-    while (positions.fast < lane.records.at(-1)!.position) await tookMs(reads('fast'));
-    lane.write();
-    await vi.advanceTimersByTimeAsync(30);
-    positions.slow = lane.records[18_000]!.position;
-    await reads('slow');
-    expect(await tookMs(reads('fast'))).toBe(0);
-  } finally {
-    vi.useRealTimers();
-  }
+  startFakeTime();
+  const lane = new Lane();
+  lane.limit = 1000;
+  const readings = new PostgresSharedReadings(lane, lane);
+  for (let written = 0; written < 20_000; written += 1) lane.write();
+  const positions = { fast: 0, slow: 0 };
+  const reads = async (who: 'fast' | 'slow'): Promise<void> => {
+    positions[who] = (await readings.read(0, positions[who], TOPICS, 1, who)).through;
+  };
+  const tookMs = async (reading: Promise<void>): Promise<number> => {
+    let isDone = false;
+    void reading.then(() => (isDone = true));
+    const beganAtMs = performance.now();
+    // Each look at the lane takes some turns, no time.
+    for (let step = 0; !isDone; step += 1) {
+      await turn();
+      if (step % 10 === 9) await vi.advanceTimersByTimeAsync(5);
+    }
+    return performance.now() - beganAtMs;
+  };
+  for (const who of ['slow', 'fast', 'fast'] as const) expect(await tookMs(reads(who))).toBe(0);
+  expect(await tookMs(reads('fast'))).toBe(50);
+  // What came after the first batch is gone for the slow one, and is not waited for any more.
+  expect(await tookMs(reads('fast'))).toBe(0);
+  positions.slow = positions.fast;
+  expect(await tookMs(reads('slow'))).toBe(0);
+  for (let batch = 0; batch < 2; batch += 1) expect(await tookMs(reads('fast'))).toBe(0);
+  const waiting = reads('fast');
+  await vi.advanceTimersByTimeAsync(20);
+  await reads('slow');
+  expect(await tookMs(waiting)).toBe(5);
+  expect(positions.fast).toBeGreaterThan(positions.slow);
+  // At the end of the lane nobody waits for the slow one.
+  while (positions.fast < lane.records.at(-1)!.position) await tookMs(reads('fast'));
+  lane.write();
+  await vi.advanceTimersByTimeAsync(30);
+  positions.slow = lane.records[18_000]!.position;
+  await reads('slow');
+  expect(await tookMs(reads('fast'))).toBe(0);
 });
 
 it('leaves what comes next to gather, the longer the more came', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-  try {
-    const lane = new Lane();
-    lane.limit = 100;
-    const readings = new PostgresSharedReadings(lane, lane);
-    let position = 0;
-    const looksAfter = async (ms: number, records: number): Promise<void> => {
-      for (let written = 0; written < records; written += 1) lane.write();
-      const before = lane.readings;
-      const reading = readings.read(0, position, TOPICS, 1, 'a');
-      if (ms > 0) await vi.advanceTimersByTimeAsync(ms - 1);
-      expect(lane.readings).toBe(ms > 0 ? before : before + 1);
-      await vi.advanceTimersByTimeAsync(1);
-      position = (await reading).through;
-      expect(lane.readings).toBe(before + 1);
-    };
-    await looksAfter(0, 1);
-    await looksAfter(4, 10);
-    await looksAfter(15, 90);
-    await looksAfter(30, 1);
-    await vi.advanceTimersByTimeAsync(5);
-    await looksAfter(0, 1);
-  } finally {
-    vi.useRealTimers();
-  }
+  startFakeTime();
+  const lane = new Lane();
+  lane.limit = 100;
+  const readings = new PostgresSharedReadings(lane, lane);
+  let position = 0;
+  const looksAfter = async (ms: number, records: number): Promise<void> => {
+    for (let written = 0; written < records; written += 1) lane.write();
+    const before = lane.readings;
+    const reading = readings.read(0, position, TOPICS, 1, 'a');
+    if (ms > 0) await vi.advanceTimersByTimeAsync(ms - 1);
+    expect(lane.readings).toBe(ms > 0 ? before : before + 1);
+    await vi.advanceTimersByTimeAsync(1);
+    position = (await reading).through;
+    expect(lane.readings).toBe(before + 1);
+  };
+  await looksAfter(0, 1);
+  await looksAfter(4, 10);
+  await looksAfter(15, 90);
+  await looksAfter(30, 1);
+  await vi.advanceTimersByTimeAsync(5);
+  await looksAfter(0, 1);
 });
 
 it('reads the end of a lane once for all who stand there', async () => {

@@ -12,7 +12,7 @@ import { parseRows, tableOf } from './faults/table.mjs';
 const pageOf = (table) => `# What was tried, and what was lost
 
 Written by \`npm run test:faults -- --write\`: every scenario of \`test/faults\` in its long version, on real processes and
-services. Which promise each row proves: [operations.md](operations.md#faults-that-are-tested).
+services. Which promise each row proves: [operations/faults.md](operations/faults.md).
 
 ${machineText()}
 

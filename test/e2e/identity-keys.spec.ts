@@ -7,7 +7,7 @@ import { KeySetServer, newKey, sign, type IssuerKey } from '../../libs/commands/
 import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
-/** How long a socket may outlive its identity: docs/operations.md. */
+/** How long a socket may outlive its identity: docs/operations/deploy.md. */
 const SOCKET_ENDS_WITHIN_MS = 2000;
 const CLAIMS = { iss: 'https://id.example.com/', aud: 'leaderboards' };
 

@@ -10,7 +10,7 @@ import { issuer, keyLooks, playerToken, READ_KEY } from '../../libs/realtime/tes
 import { MemoryLive } from '../../libs/realtime/test/memory-live.js';
 
 const live = new MemoryLive();
-/** How long what was shown to somebody may go on after the right has ended: as docs/operations.md says. */
+/** How long what was shown to somebody may go on after the right has ended: as docs/operations/deploy.md says. */
 const ENDS_WITHIN_MS = 2000;
 const CLUB = { order: 'desc', operator: 'best', push: { intervalMs: 20, top: 100 } } as const;
 const KEY = 'lk_a-key-of-this-test-alone';

@@ -1,5 +1,5 @@
 // Real: the built service in one process on both logs, PostgreSQL and Redis; events that no release of ours would write.
-import { PostgresDatabase } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, PostgresDatabase } from '@laddercast/ledger';
 import {
   createTestDatabase,
   emptyTestRedis,
@@ -56,7 +56,7 @@ describe.each(logsUnderTest())('dead letters on the log %s', (log) => {
   /** Writes an event as the ledger does, whatever it holds. */
   async function write(lane: number, topic: string, key: string, payload: (position: number) => string): Promise<void> {
     await database.transaction(async (transaction) => {
-      await transaction.query('SELECT pg_advisory_xact_lock(7162, $1)', [lane]);
+      await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
       const [row] = await transaction.query<{ position: number }>(`SELECT nextval('ladder_position') AS position`);
       await transaction.query('INSERT INTO outbox (lane, position, topic, key, payload) VALUES ($1, $2, $3, $4, $5)', [
         lane,

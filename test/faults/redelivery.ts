@@ -1,3 +1,4 @@
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import type { PostgresSession } from './postgres-session.js';
 
 /** An event as the outbox has it. */
@@ -8,8 +9,6 @@ export interface StoredEvent {
   payload: string;
 }
 
-/** The first key of the lock of a lane, which every writer of the outbox holds to its commit. */
-const LANE_LOCK_SPACE = 7_162;
 const CHUNK = 1000;
 
 /** The last events of the outbox, oldest first; it keeps what was handled for a minute. */
@@ -30,7 +29,7 @@ export async function redeliver(database: PostgresSession, events: readonly Stor
     for (let from = 0; from < ofLane.length; from += CHUNK) {
       const chunk = ofLane.slice(from, from + CHUNK);
       await database.query('BEGIN');
-      await database.query('SELECT pg_advisory_xact_lock($1, $2)', [LANE_LOCK_SPACE, lane]);
+      await database.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
       await database.query(
         `INSERT INTO outbox (lane, position, topic, key, payload)
          SELECT $1, nextval('ladder_position'), event.topic, event.key, event.payload

@@ -1,5 +1,6 @@
 // Real: PostgreSQL, the ledgers of two processes and what removes entries in each; the ledger's clock is the test's.
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LimitNode } from './limit-node.js';
@@ -115,7 +116,10 @@ describe('limits that remove entries', () => {
     it('leaves an entry that was improved while its removal waited for the lane', async () => {
       const board = await keeping(1);
       await runs(board, { ada: 1, bob: 5 });
-      const held = await holding(b, 'SELECT pg_advisory_xact_lock(7162, 0), pg_advisory_xact_lock(7162, 1)');
+      const held = await holding(
+        b,
+        `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, 0), pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, 1)`,
+      );
       const better = a.submit(board, 'ada', 9);
       await waitingBackend(a, 'pg_advisory_xact_lock');
       const trimming = b.limit(board);

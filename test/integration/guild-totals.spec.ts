@@ -1,11 +1,10 @@
 // Real: PostgreSQL and the ledger; statements of one computation are held up where another could come in between.
 import { withBoardDefaults, type Board } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { submissionOf } from './ledger-node.js';
 import { PeopleNode } from './people-node.js';
-
-const LANE_LOCKS = 7162;
 
 describe('two computations of one guild', () => {
   let testDatabase: TestDatabase;
@@ -57,7 +56,7 @@ describe('two computations of one guild', () => {
       transaction((runner) =>
         work({
           query: async <Row>(sql: string, values?: unknown[]): Promise<Row[]> => {
-            if (isFirst && sql.includes('pg_advisory_xact_lock') && values![0] === LANE_LOCKS) {
+            if (isFirst && sql.includes('pg_advisory_xact_lock') && values![0] === ADVISORY_LOCKS.lanes) {
               isFirst = false;
               await node.registry.delete('b', null, 'test');
             }

@@ -1,6 +1,7 @@
 // Real: PostgreSQL, the ledgers of two processes and what expires hours in each; the ledger's clock is the test's.
 // The random runs print their seed; SEED=… repeats them.
 import type { Board, BoardDefinition, EntryChanged, Operator } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holding, TimeNode, waitingBackend } from './time-node.js';
@@ -159,7 +160,7 @@ describe('rolling windows', () => {
     await a.submit(board, 'ada', 5);
     await clock.stopAt(at('2026-11-20T11:00:00Z'));
     const lane = a.lanes.of('ada');
-    const held = await holding(b, `SELECT pg_advisory_xact_lock(7162, ${lane})`);
+    const held = await holding(b, `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`);
     const expiring = a.expirer.run(running);
     await waitingBackend(b, 'pg_advisory_xact_lock');
     const submitting = b.submit(board, 'ada', 2);

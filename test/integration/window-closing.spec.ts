@@ -1,5 +1,6 @@
 // Real: PostgreSQL, the ledgers of two processes and what closes windows in each; the ledger's clock is the test's.
 import type { Board, BoardDefinition } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { submissionOf } from './ledger-node.js';
@@ -172,7 +173,7 @@ describe('windows that end', () => {
     await a.closer.closeDue(running);
     // Its standings are written and it waits for the lane to commit them with their event; there it dies.
     const lane = a.lanes.of(String(board.uid));
-    const held = await holding(b, `SELECT pg_advisory_xact_lock(7162, ${lane})`);
+    const held = await holding(b, `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`);
     const dying = a.closer.settleClosed(running);
     const failure = expect(dying).rejects.toThrow();
     await b.database.query('SELECT pg_terminate_backend($1)', [await waitingBackend(b, 'pg_advisory_xact_lock')]);
@@ -191,7 +192,10 @@ describe('windows that end', () => {
     await a.submit(board, 'ada', 5);
     await clock.stopAt(at('2026-11-21T12:00:00Z'));
     await a.closer.closeDue(running);
-    const held = await holding(b, `SELECT pg_advisory_xact_lock(7162, ${a.lanes.of(String(board.uid))})`);
+    const held = await holding(
+      b,
+      `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${a.lanes.of(String(board.uid))})`,
+    );
     const first = a.closer.settleClosed(running);
     await waitingBackend(b, 'pg_advisory_xact_lock');
     const second = b.closer.settleClosed(running);

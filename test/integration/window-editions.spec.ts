@@ -1,5 +1,6 @@
 // Real: PostgreSQL and the ledgers of two processes; their clock is the test's.
 import { GLOBAL_SCOPE, type Board, type BoardDefinition } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { holding, TimeNode, waitingBackend } from './time-node.js';
@@ -98,7 +99,7 @@ describe('standings', () => {
       const windowUid = await node.windowUid(board, 'season:s1');
       const run = await holding(
         other,
-        `SELECT pg_advisory_xact_lock(7162, ${node.lanes.of('ada')});
+        `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${node.lanes.of('ada')});
          UPDATE entries SET score = 5 WHERE window_uid = ${windowUid}`,
       );
       await clock.stopAt(NOON_MS);

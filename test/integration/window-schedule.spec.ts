@@ -1,5 +1,5 @@
 // Real: PostgreSQL, two processes' schedules with their leases; the ledger's clock is the test's, and goes on.
-import { PostgresLeases, WindowSchedule } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, PostgresLeases, WindowSchedule } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holding, TimeNode, waitingBackend } from './time-node.js';
@@ -77,7 +77,10 @@ describe('the schedule of windows', () => {
     const board = await a.put({ windows: ['daily'], graceSeconds: 0 });
     await clock.stopAt(at('2026-11-20T12:00:00Z'));
     await a.submit(board, 'ada', 1);
-    const held = await holding(b, `SELECT pg_advisory_xact_lock(7162, ${a.lanes.of(String(board.uid))})`);
+    const held = await holding(
+      b,
+      `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${a.lanes.of(String(board.uid))})`,
+    );
     await clock.goOnFrom(at('2026-11-21T00:00:00Z'));
     await a.database.query(`UPDATE windows SET state = 'closed', closed_at = ladder_now()`);
     schedules[0]!.start();

@@ -1,8 +1,5 @@
-import type { PostgresDatabase } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, type PostgresDatabase } from '@laddercast/ledger';
 import { RELAY_GROUP } from './outbox-relay.js';
-
-/** Leaves room for nobody else while it is decided whether the log has changed. */
-const LOG_CHANGE_LOCK = 7_162_535;
 
 /** Names the very log that is used. */
 export type LogIdentity =
@@ -24,7 +21,7 @@ export async function adoptLog(
 ): Promise<boolean> {
   const identity = log.kind === 'postgres' ? log.kind : `${log.kind}/${log.clusterId}/${log.prefix}`;
   return database.transaction(async (transaction) => {
-    await transaction.query('SELECT pg_advisory_xact_lock($1)', [LOG_CHANGE_LOCK]);
+    await transaction.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.logChange]);
     const [known] = await transaction.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'log'`);
     if (known?.value === identity) return false;
     if (known) {
@@ -56,7 +53,7 @@ export async function bringBackLost(
   const lost = `SELECT value FROM installation WHERE name = 'log-lost'`;
   if ((await database.query(lost)).length === 0) return null;
   return database.transaction(async (transaction) => {
-    await transaction.query('SELECT pg_advisory_xact_lock($1)', [LOG_CHANGE_LOCK]);
+    await transaction.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.logChange]);
     const [reason] = await transaction.query<{ value: string }>(`${lost} FOR UPDATE`);
     if (!reason) return null;
     await bringBack();

@@ -1,4 +1,5 @@
 import { windowAt } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { deleteEdition } from './edition-removal.js';
 import { EDITION_TIMEOUT_MS, WINDOW_COLUMNS, windowOfRow, writeEdition, type WindowRow } from './edition-writer.js';
 import { ledgerNowMs } from './ledger-clock.js';
@@ -11,8 +12,6 @@ export const DAY_READ_WITHIN_MS = MINUTE_MS;
 const PLACES_MAX = 1_000_000;
 /** The most windows of one transaction; the next look finds the others. */
 const WINDOWS_AT_ONCE = 1000;
-/** The advisory lock under which days are kept. */
-const DAY_LOCK = 7_165;
 
 const ASKING_BOARDS = `
   SELECT board_uid, definition->>'timeZone' AS time_zone FROM boards
@@ -86,7 +85,7 @@ export class DayKeeper {
         // Every statement reads what the first one saw.
         await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
         const [first] = await transaction.query<{ taken: boolean; now_ms: number }>(
-          `SELECT pg_try_advisory_xact_lock(${DAY_LOCK}) AS taken,
+          `SELECT pg_try_advisory_xact_lock(${ADVISORY_LOCKS.days}) AS taken,
              (extract(epoch FROM ladder_now()) * 1000)::float8 AS now_ms`,
         );
         const { taken, now_ms } = first!;

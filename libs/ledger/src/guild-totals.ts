@@ -7,6 +7,7 @@ import {
   type EntryChange,
   type EntryChanged,
 } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { keptAfterEndMs } from './entry-rows.js';
 import {
   COUNT_MEMBERS,
@@ -32,8 +33,6 @@ const TARGETS_MAX = 200;
 const MEMBERS_MAX = 50_000;
 /** A board that changes again and again under a recomputation: each try looks at it anew. */
 const TRIES_MAX = 5;
-/** The first key of the advisory lock under which totals are computed; the second is the lane of the guild's id. */
-const TOTALS_LOCK_SPACE = 7_163;
 
 interface WindowFacts {
   windowUid: number;
@@ -113,7 +112,7 @@ export class GuildTotals {
 
   /** Waits until nobody else computes totals of guilds of this lane. To be taken before the lane itself. */
   async takeTurn(transaction: SqlRunner, lane: number): Promise<void> {
-    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [TOTALS_LOCK_SPACE, lane]);
+    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.guildTotals, lane]);
   }
 
   private async recomputeChunk(lane: number, targets: readonly GuildTarget[]): Promise<number> {

@@ -1,3 +1,4 @@
+export * from './advisory-locks.js';
 export * from './database-checks.js';
 export * from './postgres-database.js';
 export { prepared, runStatement } from './postgres-statements.js';

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { laneOf, type LadderEvent } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import type { SqlRunner } from './postgres-database.js';
 import { prepared } from './postgres-statements.js';
-
-/** The first key of every lane's advisory lock; the second is the lane. */
-const LANE_LOCK_SPACE = 7_162;
 
 /** The lanes of this installation; their number never changes. */
 export class Lanes {
@@ -25,7 +23,7 @@ export class Lanes {
  * would plan for each batch, and take as long as the batch itself.
  */
 export const openLaneSql = (lane: number): string =>
-  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SELECT pg_advisory_xact_lock(${LANE_LOCK_SPACE}, ${lane})`;
+  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`;
 
 /** `$1` log positions, to be drawn while the lane is held. */
 export const NEW_POSITIONS = `ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[]`;
@@ -34,11 +32,11 @@ export const DRAW_POSITIONS = prepared(`SELECT ${NEW_POSITIONS} AS positions`);
 /** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
 export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {
   for (const lane of lanes.all)
-    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [LANE_LOCK_SPACE, lane]);
+    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
 }
 
 export async function takeLane(transaction: SqlRunner, lane: number): Promise<void> {
-  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [LANE_LOCK_SPACE, lane]);
+  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
 }
 
 /** Draws the next log position; only right while the lanes it is written to are held. */

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { metrics, monotonicMs, sleep } from '@laddercast/platform';
 import pg from 'pg';
 import { DataSource, type QueryRunner } from 'typeorm';
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
 import { runStatement } from './postgres-statements.js';
@@ -28,9 +29,6 @@ const BEHIND_OTHERS_TIMEOUT_MS = 2 * ANSWER_TIMEOUT_MS;
 /** How long a process that starts waits for another one's migrations. */
 const MIGRATIONS_WAIT_MS = 60_000;
 const MIGRATIONS_ASK_EVERY_MS = 200;
-
-/** One key for the advisory lock under which migrations run, so that processes which start together do them once. */
-const MIGRATION_LOCK = 7_162_534;
 
 export interface PostgresDatabaseOptions {
   url: string;
@@ -92,7 +90,7 @@ export class PostgresDatabase implements SqlRunner {
     try {
       await takeMigrationLock(sqlRunnerOf(guard));
       await this.dataSource.runMigrations({ transaction: 'each' });
-      await guard.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await guard.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]);
       await guard.release();
     } catch (error) {
       // The lock goes with the connection.
@@ -286,7 +284,9 @@ export async function rollBack(runner: QueryRunner, cause: unknown): Promise<voi
 async function takeMigrationLock(session: SqlRunner): Promise<void> {
   const untilMs = monotonicMs() + MIGRATIONS_WAIT_MS;
   while (monotonicMs() < untilMs) {
-    const [row] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [MIGRATION_LOCK]);
+    const [row] = await session.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
+      ADVISORY_LOCKS.migrations,
+    ]);
     if (row!.taken) return;
     await sleep(MIGRATIONS_ASK_EVERY_MS);
   }

@@ -1,3 +1,4 @@
+import { ADVISORY_LOCKS } from './advisory-locks.js';
 import type { EditionKind } from './edition-catalog.js';
 import {
   EDITION_TIMEOUT_MS,
@@ -17,8 +18,6 @@ import { tryEach } from './try-each.js';
 const MINUTE_MS = 60_000;
 /** The most windows that one look finds; the next look finds the others. */
 const WINDOWS_AT_ONCE = 1000;
-/** The first key of the advisory lock under which a window's standings are kept; the second is the window. */
-const KEEP_LOCK_SPACE = 7_164;
 
 /** The clock as a value: a volatile function in a condition would be asked for each row, and no index would be used. */
 const NOW = '(SELECT ladder_now())';
@@ -90,7 +89,7 @@ export class StandingsKeeper {
         // Looked at again behind the lock: another process may be keeping it, or have kept it.
         const [lock] = await transaction.query<{ taken: boolean }>(
           'SELECT pg_try_advisory_xact_lock($1, $2) AS taken',
-          [KEEP_LOCK_SPACE, window_uid],
+          [ADVISORY_LOCKS.keptStandings, window_uid],
         );
         if (!lock!.taken) return;
         const [row] = await transaction.query<DatedRow>(`${WINDOWS_TO_KEEP} AND w.window_uid = $1`, [window_uid]);

@@ -2,6 +2,7 @@
 // one: bad rows among 500 good ones, in a batch, in a group commit of single requests, and by the intake of Kafka.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import {
   createTestDatabase,
   emptyTestRedis,
@@ -22,8 +23,7 @@ import { record } from '../table.js';
 
 const GOOD = 500;
 const PLAYERS = 50;
-/** The first key of the lanes' advisory locks, and how many lanes there are. */
-const LANE_LOCKS = [7162, 2] as const;
+const LANES = 2;
 const SETTLED = { timeout: 30_000, interval: 200 };
 
 /** What is wrong with each, and the code that it has to be answered with. */
@@ -163,8 +163,8 @@ describe.each(logsUnderTest())('bad rows among good ones, over the log in %s', (
     // While the lanes are held all requests wait for them, and are then written together.
     const holder = await openPostgres(test.url);
     await holder.query('BEGIN');
-    for (let lane = 0; lane < LANE_LOCKS[1]; lane += 1) {
-      await holder.query('SELECT pg_advisory_xact_lock($1, $2)', [LANE_LOCKS[0], lane]);
+    for (let lane = 0; lane < LANES; lane += 1) {
+      await holder.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
     }
     const committed = (): Promise<{ position: number }[]> =>
       database.query('SELECT count(DISTINCT xmin::text)::int AS position FROM submissions');

@@ -6,6 +6,8 @@ import { LadderError, validationFailed } from '@laddercast/domain';
 const HEADER_BYTES_MAX = 16 * 1024;
 /** How long a client may take to send a whole request. */
 const REQUEST_WITHIN_MS = 30_000;
+/** How often it is looked whether somebody takes longer. */
+const LOOK_EVERY_MS = 1000;
 
 /** The address was not read, or not to its end. */
 const UNREAD_PATH = '/';
@@ -15,9 +17,21 @@ interface ConnectionFailure extends Error {
   code?: string;
 }
 
+/**
+ * What every HTTP server of a process is made with. Node gives a body the larger of the two times, and by itself looks
+ * every 30 s only.
+ */
+export const SERVER_LIMITS = {
+  maxHeaderSize: HEADER_BYTES_MAX,
+  headersTimeout: REQUEST_WITHIN_MS,
+  requestTimeout: REQUEST_WITHIN_MS,
+  connectionsCheckingInterval: LOOK_EVERY_MS,
+};
+
 /** What holds before a request is one: for Fastify's options. */
 export const CONNECTION_LIMITS = {
-  http: { maxHeaderSize: HEADER_BYTES_MAX },
+  http: SERVER_LIMITS,
+  // Fastify sets its own over that of the server.
   requestTimeout: REQUEST_WITHIN_MS,
   clientErrorHandler: answerBrokenRequest,
 };

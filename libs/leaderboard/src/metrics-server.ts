@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 import { collectDefaultMetrics, register } from 'prom-client';
+import { SERVER_LIMITS } from './connection-limits.js';
 import type { MetricsCollection } from './metrics-collection.js';
 
 /** Serves the process's metrics on a port of their own: they are for operators, not for clients. */
@@ -11,7 +12,7 @@ export class MetricsServer {
   /** @param collection reads gauges that are computed for each scrape */
   constructor(private readonly collection?: MetricsCollection) {
     collectDefaultMetrics();
-    this.server = createServer((request, response) => {
+    this.server = createServer(SERVER_LIMITS, (request, response) => {
       if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
         response.writeHead(404).end();
         return;

@@ -109,6 +109,12 @@ describe('an API key', () => {
     expect(keys).toContainEqual(expect.objectContaining({ keyId: key.keyId, expiresAt, revokedAt: null }));
   });
 
+  it('stays where it is the last admin key', async () => {
+    const { detail } = expectProblem(await admin.delete('/v1/admin/api-keys/bootstrap'), 'LAST_ADMIN_KEY');
+    expect(detail).toContain('POST /v1/admin/api-keys');
+    expect((await admin.get('/v1/admin/api-keys')).status).toBe(200);
+  });
+
   it('that is revoked loses its sockets', async () => {
     const key = await makeKey();
     const client = await watch(key.secret);

@@ -284,6 +284,7 @@ describe('the OpenAPI document', () => {
       ],
       ['putBoard', { params: { board: 'open' }, body: { order: 'asc', operator: 'best' } }, 409],
       ['rotateApiKey', { params: { key: 'bootstrap' }, body: {} }, 409],
+      ['revokeApiKey', { params: { key: 'bootstrap' } }, 409],
       ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],
       ['proposeBoundaries', { ...GOOD['proposeBoundaries'], params: { board: 'closed' } }, 422],
       ['proposeBoundaries', { ...GOOD['proposeBoundaries'], query: '', headers: { 'If-Match': '"0-0"' } }, 412],

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiKeyStore, AuditLog, PostgresDatabase, type KeyLook } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 let server: TestDatabase;
 let database: PostgresDatabase;
@@ -157,6 +157,7 @@ describe('the bootstrap key', () => {
     await keys.setBootstrapKey('the-second-bootstrap-key');
     expect(await acts()).toHaveLength(2);
     expect(await stateOf('the-first-bootstrap-key', 'the-second-bootstrap-key')).toEqual(['unknown', 'valid']);
+    const other = await keys.create({ name: 'other', scopes: ['admin'], expiresAtMs: null }, 'ops');
     await keys.revoke('bootstrap', 'ops');
     expect(await stateOf('the-second-bootstrap-key')).toEqual(['revoked']);
     // At the next start: it stays revoked until the setting is another one.
@@ -166,11 +167,99 @@ describe('the bootstrap key', () => {
     await keys.setBootstrapKey('the-third-bootstrap-key');
     expect(await stateOf('the-second-bootstrap-key', 'the-third-bootstrap-key')).toEqual(['unknown', 'valid']);
     expect(await acts()).toHaveLength(3);
+    await keys.revoke(other.keyId, 'ops');
   });
 
   it('cannot be the secret of another key', async () => {
     const { secret } = await make();
     await expect(keys.setBootstrapKey(secret)).rejects.toThrow(/choose another/);
+  });
+});
+
+describe('the last admin key', () => {
+  const makeAdmin = (expiresAtMs: number | null = null) =>
+    keys.create({ name: 'a', scopes: ['read', 'admin'], expiresAtMs }, 'ops');
+  const inMinutes = (minutes: number): number => Date.now() + minutes * 60_000;
+  const isRefused = (work: Promise<unknown>) => expect(work).rejects.toMatchObject({ code: 'LAST_ADMIN_KEY' });
+
+  beforeEach(async () => {
+    await database.query('UPDATE api_keys SET revoked_at = ladder_now() WHERE revoked_at IS NULL');
+  });
+
+  it('cannot be revoked, and nothing is written of the try', async () => {
+    const { keyId, secret } = await makeAdmin();
+    await make();
+    const acts = await audit.list({ subject: keyId }, 10, null);
+    await isRefused(keys.revoke(keyId, 'ops'));
+    expect(await stateOf(secret)).toEqual(['valid']);
+    expect(await audit.list({ subject: keyId }, 10, null)).toEqual(acts);
+    const { keyId: next } = await makeAdmin();
+    await keys.revoke(keyId, 'ops');
+    await isRefused(keys.revoke(next, 'ops'));
+  });
+
+  it('may be the bootstrap key, and one that stays beside it is enough for the others', async () => {
+    await keys.setBootstrapKey('a-bootstrap-key-of-this-test');
+    await isRefused(keys.revoke('bootstrap', 'ops'));
+    const { keyId } = await makeAdmin();
+    await keys.revoke(keyId, 'ops');
+    await isRefused(keys.revoke('bootstrap', 'ops'));
+  });
+
+  it('is the one that lasts longest: others that end before it do not stand in for it', async () => {
+    const endless = await makeAdmin();
+    const hour = await makeAdmin(inMinutes(60));
+    const minute = await makeAdmin(inMinutes(1));
+    await isRefused(keys.revoke(endless.keyId, 'ops'));
+    await keys.revoke(minute.keyId, 'ops');
+    await keys.revoke(hour.keyId, 'ops');
+    await isRefused(keys.revoke(endless.keyId, 'ops'));
+  });
+
+  it('is not one that has ended, which anybody may revoke', async () => {
+    const ended = await makeAdmin(Date.now() + 200);
+    await delay(250);
+    await keys.revoke(ended.keyId, 'ops');
+    expect(await listed(ended.keyId)).toMatchObject({ revokedAt: expect.any(String) as string });
+  });
+
+  it('is rotated as any other, but not to an end before its own', async () => {
+    const { keyId } = await makeAdmin(inMinutes(60));
+    await keys.rotate(keyId, { overlapSeconds: 0 }, 'ops');
+    await isRefused(keys.rotate(keyId, { overlapSeconds: 60, expiresAtMs: inMinutes(1) }, 'ops'));
+    await keys.rotate(keyId, { overlapSeconds: 60, expiresAtMs: null }, 'ops');
+    await isRefused(keys.rotate(keyId, { overlapSeconds: 60, expiresAtMs: inMinutes(90) }, 'ops'));
+    // A secret from before is no other key.
+    await isRefused(keys.revoke(keyId, 'ops'));
+    await makeAdmin();
+    await keys.rotate(keyId, { overlapSeconds: 60, expiresAtMs: inMinutes(1) }, 'ops');
+  });
+
+  it('stays when all are revoked at once, again and again', async () => {
+    const standing = async () =>
+      (await keys.list(500, '')).filter(({ scopes, revokedAt }) => scopes.includes('admin') && revokedAt === null);
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(Array.from({ length: 4 }, () => makeAdmin()));
+      const admins = await standing();
+      const tries = await Promise.allSettled(
+        admins.flatMap(({ keyId }) => [
+          keys.revoke(keyId, 'ops'),
+          keys.rotate(keyId, { overlapSeconds: 0, expiresAtMs: inMinutes(1) }, 'ops'),
+        ]),
+      );
+      for (const one of tries) {
+        if (one.status === 'rejected') {
+          expect(['LAST_ADMIN_KEY', 'API_KEY_NOT_FOUND']).toContain((one.reason as { code: string }).code);
+        }
+      }
+      expect((await standing()).filter(({ expiresAt }) => expiresAt === null)).toHaveLength(1);
+    }
+  }, 60_000);
+
+  it('is not about keys without the scope: each of them may go', async () => {
+    const { keyId } = await make();
+    await keys.revoke(keyId, 'ops');
+    expect(await listed(keyId)).toMatchObject({ revokedAt: expect.any(String) as string });
   });
 });
 

@@ -30,6 +30,7 @@ export const ERRORS = {
   SUBMISSION_ID_REUSED: { status: 409, title: 'The submission id was used for another body', retriable: false },
   BOARD_NOT_EMPTY: { status: 409, title: 'The board has entries', retriable: false },
   API_KEY_FIXED: { status: 409, title: 'The secret of this key comes from a setting', retriable: false },
+  LAST_ADMIN_KEY: { status: 409, title: 'No other admin key would be left', retriable: false },
   GUILD_NOT_EMPTY: { status: 409, title: 'The guild has members', retriable: false },
   LIMIT_REACHED: { status: 409, title: 'There is no room for more', retriable: false },
   SNAPSHOT_GONE: { status: 410, title: 'The board as it stood then is not kept', retriable: false },

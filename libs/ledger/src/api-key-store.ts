@@ -75,6 +75,19 @@ const SET_BOOTSTRAP = `
     WHERE k.secret_sha256 <> excluded.secret_sha256
   RETURNING 1`;
 
+/** Ends of keys change one after the other, so that two which go at once do not each count on the other. */
+const ONE_AT_A_TIME = 'LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE';
+
+/** Whether the key `$1` is an admin key in use, and no other one lasts as long. */
+const IS_LAST_ADMIN_KEY = `
+  SELECT 1 FROM api_keys AS k
+  WHERE k.key_id = $1 AND 'admin' = ANY (k.scopes) AND k.revoked_at IS NULL
+    AND (k.expires_at IS NULL OR k.expires_at > ladder_now())
+    AND NOT EXISTS (
+      SELECT 1 FROM api_keys AS other
+      WHERE other.key_id <> k.key_id AND 'admin' = ANY (other.scopes) AND other.revoked_at IS NULL
+        AND coalesce(other.expires_at, 'infinity') >= coalesce(k.expires_at, 'infinity'))`;
+
 interface LookRow extends ApiKey {
   at: number;
   isRevoked: boolean;
@@ -116,7 +129,7 @@ export class ApiKeyStore {
 
   /**
    * Gives a key another secret; the one it had goes on for the overlap, and no longer than the key did.
-   * @throws API_KEY_NOT_FOUND, API_KEY_FIXED, LIMIT_REACHED, VALIDATION_FAILED
+   * @throws API_KEY_NOT_FOUND, API_KEY_FIXED, LIMIT_REACHED, VALIDATION_FAILED; LAST_ADMIN_KEY for an end before its own
    */
   async rotate(keyId: string, { overlapSeconds, expiresAtMs }: KeyRotation, actor: string): Promise<RotatedApiKey> {
     if (keyId === BOOTSTRAP_KEY_ID) {
@@ -125,6 +138,7 @@ export class ApiKeyStore {
     }
     const secret = newSecret();
     return this.database.transaction(async (transaction) => {
+      await transaction.query(ONE_AT_A_TIME);
       const [key] = await transaction.query<{ name: string; scopes: KeyScope[]; expires_at: Date | null }>(
         `SELECT name, scopes, expires_at FROM api_keys WHERE key_id = $1 AND revoked_at IS NULL
            AND (expires_at IS NULL OR expires_at > ladder_now()) FOR UPDATE`,
@@ -134,6 +148,8 @@ export class ApiKeyStore {
       const until = await this.retireSecret(transaction, keyId, overlapSeconds);
       const expiresAt = expiresAtMs === undefined ? (key.expires_at?.toISOString() ?? null) : timestampOf(expiresAtMs);
       await assertAhead(transaction, expiresAt);
+      const endedAtMs = key.expires_at?.getTime() ?? Infinity;
+      if (expiresAt !== null && Date.parse(expiresAt) < endedAtMs) await assertNotLast(transaction, keyId);
       await transaction.query(
         'UPDATE api_keys SET secret_sha256 = $2, expires_at = $3, rotated_at = ladder_now() WHERE key_id = $1',
         [keyId, hashOf(secret), expiresAt],
@@ -194,9 +210,11 @@ export class ApiKeyStore {
     }));
   }
 
-  /** @throws API_KEY_NOT_FOUND */
+  /** @throws API_KEY_NOT_FOUND, LAST_ADMIN_KEY */
   async revoke(keyId: string, actor: string): Promise<void> {
     await this.database.transaction(async (transaction) => {
+      await transaction.query(ONE_AT_A_TIME);
+      await assertNotLast(transaction, keyId);
       const rows = await transaction.query(
         'UPDATE api_keys SET revoked_at = ladder_now() WHERE key_id = $1 AND revoked_at IS NULL RETURNING key_id',
         [keyId],
@@ -242,6 +260,14 @@ function lookOf({ at: _at, isRevoked, isExpired, leftMs, ...key }: LookRow): Key
   if (isExpired) return { state: 'expired' };
   if (leftMs !== null && leftMs <= 0) return { state: 'replaced' };
   return { state: 'valid', key, validForMs: leftMs };
+}
+
+/** Without an admin key nobody could make another one. */
+async function assertNotLast(transaction: SqlRunner, keyId: string): Promise<void> {
+  if ((await transaction.query(IS_LAST_ADMIN_KEY, [keyId])).length === 0) return;
+  const detail =
+    'No other admin key lasts as long as this one. Make one (POST /v1/admin/api-keys with the scope admin), and end this one with it.';
+  throw new LadderError('LAST_ADMIN_KEY', detail);
 }
 
 /** The database's clock decides, as it will when the key is used. */

@@ -106,7 +106,7 @@ export const ADMINISTRATION = {
     tag: 'Administration',
     summary: 'Give an API key another secret',
     description:
-      'Needs the scope admin. The key keeps its id, name and scopes. Its secret of now goes on for `overlapSeconds`, as do earlier ones for theirs (at most eight); with 0 they all end at once. Not for the bootstrap key, whose secret is a setting.',
+      'Needs the scope admin. The key keeps its id, name and scopes. Its secret of now goes on for `overlapSeconds`, as do earlier ones for theirs (at most eight); with 0 they all end at once. The last admin key takes no earlier `expiresAt`. Not for the bootstrap key, whose secret is a setting.',
     callers: 'identified',
     body: {
       schema: 'KeyRotation',
@@ -124,7 +124,7 @@ export const ADMINISTRATION = {
         },
       },
     },
-    errors: ['FORBIDDEN', 'API_KEY_NOT_FOUND', 'API_KEY_FIXED', 'LIMIT_REACHED'],
+    errors: ['FORBIDDEN', 'API_KEY_NOT_FOUND', 'API_KEY_FIXED', 'LAST_ADMIN_KEY', 'LIMIT_REACHED'],
   },
   listApiKeys: {
     tag: 'Administration',
@@ -156,10 +156,11 @@ export const ADMINISTRATION = {
   revokeApiKey: {
     tag: 'Administration',
     summary: 'Revoke an API key',
-    description: 'Needs the scope admin. The key stops working within two seconds, also for sockets that are open.',
+    description:
+      'Needs the scope admin. The key stops working within two seconds, also for sockets that are open. An admin key stays while no other one lasts as long.',
     callers: 'identified',
     answers: { 204: { description: 'Revoked.' } },
-    errors: ['FORBIDDEN', 'API_KEY_NOT_FOUND'],
+    errors: ['FORBIDDEN', 'API_KEY_NOT_FOUND', 'LAST_ADMIN_KEY'],
   },
   listAudit: {
     tag: 'Administration',

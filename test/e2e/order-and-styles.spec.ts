@@ -1,8 +1,7 @@
 // Real: the built service over HTTP, with PostgreSQL and Redis. Every read is compared with plainly sorted runs.
 import { RANK_STYLES, type RankStyle } from '@laddercast/domain';
-import { startStandalone, type RunningStandalone } from '@laddercast/testing';
+import { Dice, startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../libs/realtime/test/boards.js';
 import { naiveEntries, naiveRank, naiveRankOf, type NaiveBoard, type NaiveRun } from './naive-board.js';
 import { expectProblem, RestClient } from './rest-client.js';
 
@@ -47,7 +46,7 @@ const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => (Object.is(one, -0) ? '@-0' : one)).replaceAll('"@-0"', '-0');
 
 function randomRuns(board: NaiveBoard, seed: number): NaiveRun[] {
-  const random = seededRandom(seed);
+  const random = new Dice(seed).next;
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
   const few = [-1, 0, 1, ...SHARP.slice(0, 4)];
   const beganMs = Date.now() - 3_600_000;

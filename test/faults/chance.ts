@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { seededRandom } from '../../libs/realtime/test/boards.js';
+import { Dice } from '@laddercast/testing';
 
 /** A repeatable source of chance; its seed is printed, and FAULTS_SEED repeats a run. */
 export class Chance {
   private readonly next: () => number;
 
   constructor(readonly seed: number) {
-    this.next = seededRandom(seed);
+    this.next = new Dice(seed).next;
   }
 
   /** A new one for a scenario, with a word of its seed. */

@@ -14,8 +14,8 @@ import {
 import type { ListRef, RankDelta, RankSnapshot } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
 import { AllTickSlots, RankDeltaPublisher, SnapshotTick } from '@laddercast/realtime';
-import { emptyTestRedis } from '@laddercast/testing';
-import { eventually, seededRandom, TestBoards, TestFriends, TestProfiles } from '../../libs/realtime/test/boards.js';
+import { Dice, emptyTestRedis } from '@laddercast/testing';
+import { eventually, TestBoards, TestFriends, TestProfiles } from '../../libs/realtime/test/boards.js';
 import { estimatesOver } from '../../libs/realtime/test/estimates.js';
 import { listText, LiveClient } from '../../libs/realtime/test/follower.js';
 import { assertMatchesAsyncApi } from '../../libs/realtime/test/frame-schemas.js';
@@ -139,13 +139,13 @@ it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
 ])(
   'clients of every channel, scope and length, %s, hold what snapshots show at every seq',
   async (_, board, styles) => {
-    const random = seededRandom(SEED);
+    const random = new Dice(SEED).next;
     const { world, apps, lists } = await startWorld(board);
     for (let times = 0; times < 200; times += 1) await world.act(random);
     const endsAtMs = Date.now() + 6000;
     let isOver = false;
     const acting = (async () => {
-      const chance = seededRandom(SEED + 1);
+      const chance = new Dice(SEED + 1).next;
       while (Date.now() < endsAtMs) {
         await world.act(chance);
         await new Promise((resolve) => setTimeout(resolve, chance() * 8));

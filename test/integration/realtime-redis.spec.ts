@@ -10,13 +10,12 @@ import {
 import type { ListRef, RankDelta, RankSnapshot } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
 import { AllTickSlots, RankDeltaPublisher, SnapshotTick, type LiveOptions } from '@laddercast/realtime';
-import { emptyTestRedis } from '@laddercast/testing';
+import { Dice, emptyTestRedis } from '@laddercast/testing';
 import {
   eventually,
   ListWriter,
   plainDetails,
   randomScores,
-  seededRandom,
   TestBoards,
   TestFriends,
 } from '../../libs/realtime/test/boards.js';
@@ -168,7 +167,7 @@ async function quiet(): Promise<RankSnapshot> {
 
 describe('a client that follows the rule', () => {
   it('holds at every seq what a snapshot at that seq shows, at each limit and over two gateways', async () => {
-    const random = seededRandom(SEED);
+    const random = new Dice(SEED).next;
     await writer.write(randomScores(random, 150, 120));
     await startPublisher();
     const gateways = [await startGateway(), await startGateway()];
@@ -189,7 +188,7 @@ describe('a client that follows the rule', () => {
   });
 
   it('holds a player with the neighbours exactly, whenever it began to look', async () => {
-    const random = seededRandom(SEED + 1);
+    const random = new Dice(SEED + 1).next;
     await writer.write(randomScores(random, 150, 120));
     await startPublisher();
     const gateway = await startGateway();
@@ -218,7 +217,7 @@ describe('a client that follows the rule', () => {
   });
 
   it('comes back to the truth by resume after any reconnect, on another gateway too', async () => {
-    const random = seededRandom(SEED + 2);
+    const random = new Dice(SEED + 2).next;
     await writer.write(randomScores(random, 150, 120));
     await startPublisher();
     const gateways = [await startGateway(), await startGateway()];
@@ -250,7 +249,7 @@ describe('a client that follows the rule', () => {
 
 describe('two publishers', () => {
   it('write one history, and the list is ticked while either lives', async () => {
-    const random = seededRandom(SEED + 3);
+    const random = new Dice(SEED + 3).next;
     const both = [await startPublisher(), await startPublisher()];
     const reader = await connect(await startGateway());
     await reader.ask(top('1', 100));

@@ -15,9 +15,8 @@ import {
   SketchBuilder,
   type RankList,
 } from '@laddercast/projections';
-import { emptyTestRedis, sortKeyOf, SortedArrayOracle, type OracleValues } from '@laddercast/testing';
+import { Dice, emptyTestRedis, sortKeyOf, SortedArrayOracle, type OracleValues } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { seededRandom } from '../../libs/realtime/test/boards.js';
 
 const ORDERING: BoardOrdering = { order: 'desc', operator: 'latest', tiebreak: 'earliest', columns: [] };
 const SEED = Number(process.env.TEST_SEED ?? 20_261_120);
@@ -99,7 +98,7 @@ afterAll(() => redis.close());
 describe('a sketch of a list that is being written', () => {
   it('is true for the list as it was at its version, of one shard at any moment', async () => {
     const list = newList(1);
-    const writer = new Writer(list, seededRandom(SEED));
+    const writer = new Writer(list, new Dice(SEED).next);
     await writer.write(6000);
     const { listVersion: firstVersion } = await projection.total(list);
     // What changed nothing was not counted: each change of the rest is a version of its own.
@@ -124,7 +123,7 @@ describe('a sketch of a list that is being written', () => {
 
   it('is true over several shards whenever the writers pause', async () => {
     const list = newList(5);
-    const writer = new Writer(list, seededRandom(SEED + 1));
+    const writer = new Writer(list, new Dice(SEED + 1).next);
     const builder = new SketchBuilder(projection, store, 40);
     for (let round = 0; round < 5; round += 1) {
       await Promise.all([writer.write(1500), builder.build(list), builder.build(list)]);
@@ -171,7 +170,7 @@ describe('the published sketch of a list', () => {
 
   it('is not made again while the list does not change', async () => {
     const list = newList(2);
-    await new Writer(list, seededRandom(SEED + 2)).write(100);
+    await new Writer(list, new Dice(SEED + 2).next).write(100);
     const builder = new SketchBuilder(projection, store);
     const made = await builder.renew(list, null);
     expect(made).not.toBeNull();

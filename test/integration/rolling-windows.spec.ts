@@ -2,25 +2,14 @@
 // The random runs print their seed; SEED=… repeats them.
 import type { Board, BoardDefinition, EntryChanged, Operator } from '@laddercast/domain';
 import { ADVISORY_LOCKS } from '@laddercast/ledger';
-import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
+import { Dice, seedOfRun, createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holding, TimeNode, waitingBackend } from './time-node.js';
 
 const HOUR_MS = 3_600_000;
 const at = (time: string): number => Date.parse(time);
 const running = new AbortController().signal;
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-
-/** Mulberry32. */
-function randomOf(start: number): (limit: number) => number {
-  let state = start;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
+const seed = seedOfRun();
 
 describe('rolling windows', () => {
   let testDatabase: TestDatabase;
@@ -188,7 +177,7 @@ describe('rolling windows', () => {
   });
 
   it(`are at every hour as all runs of their hours put together say (SEED=${seed})`, async () => {
-    const below = randomOf(seed);
+    const { below } = new Dice(seed);
     const operators: Operator[] = ['sum', 'best', 'latest'];
     const boards = await Promise.all(operators.map((operator) => rolling(operator, 4)));
     const runs: { player: string; score: number; atMs: number }[][] = boards.map(() => []);

@@ -1,7 +1,7 @@
 // Real: PostgreSQL, the ledgers of two processes and what removes entries in each; the ledger's clock is the test's.
 // Checked against everything that happened, computed anew as plainly as possible. Prints its seed; SEED=… repeats it.
 import { withBoardDefaults, type Board, type BoardLimits, type WindowSpec } from '@laddercast/domain';
-import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
+import { Dice, seedOfRun, createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LimitNode } from '../integration/limit-node.js';
 import { LimitHistory, type LimitRules, type Standing } from './limit-history.js';
@@ -12,22 +12,9 @@ const STEPS = 120;
 const MINUTE_MS = 60_000;
 const running = new AbortController().signal;
 const audit = { actor: 'test', action: 'entry.set', subject: 'any', details: {} };
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const seed = seedOfRun();
 
-/** Mulberry32. */
-function randomOf(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = randomOf(seed);
-const below = (limit: number): number => Math.floor(random() * limit);
-const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!;
+const { next: random, below, oneOf } = new Dice(seed);
 const maybe = <T>(value: T): T | null => (random() < 0.6 ? value : null);
 
 interface Sent {

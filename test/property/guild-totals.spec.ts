@@ -2,7 +2,7 @@
 // removals at once, from all sides; at rest every total is what plain code makes of entries, members and what was kept.
 // Prints its seed; SEED=… repeats the choices, not their interleaving.
 import { withBoardDefaults, type Board, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
-import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
+import { Dice, seedOfRun, createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { submissionOf } from '../integration/ledger-node.js';
 import { PeopleNode } from '../integration/people-node.js';
@@ -14,17 +14,8 @@ const GUILDS = ['red', 'blue', 'green'];
 const HOUR_MS = 3_600_000;
 const START = Date.parse('2026-11-20T20:00:00Z');
 
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-let state = seed;
-/** Mulberry32. */
-const random = (): number => {
-  state = (state + 0x6d2b79f5) | 0;
-  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-};
-const below = (limit: number): number => Math.floor(random() * limit);
-const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!;
+const seed = seedOfRun();
+const { next: random, below, oneOf } = new Dice(seed);
 
 const DEFINITIONS: Partial<BoardDefinition>[] = [
   { operator: 'sum', guildAggregate: { kind: 'sum', k: null, onLeave: 'keep' }, windows: ['alltime', 'daily'] },

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DatabaseClock } from '@laddercast/testing';
+import type { DatabaseClock, Dice } from '@laddercast/testing';
 import { expect } from 'vitest';
 import type { RestClient } from '../e2e/rest-client.js';
 import type { Features } from './ranks-features.js';
 import { RankModel, type ModelRun, type Style } from './ranks-model.js';
-import { LONG_AGO_MS, rules, runsOf, SEASON, type Dice } from './ranks-random.js';
+import { LONG_AGO_MS, rules, runsOf, SEASON } from './ranks-random.js';
 import type { BoardUnderTest, RankReads } from './ranks-reads.js';
 
 const WITHIN_MS = 30_000;

@@ -1,33 +1,6 @@
 import { faultOfOpaqueId } from '@laddercast/domain';
+import type { Dice } from '@laddercast/testing';
 import type { ModelRules, ModelRun } from './ranks-model.js';
-
-/** Of random choices that a seed decides (Mulberry32). */
-export class Dice {
-  constructor(private state: number) {}
-
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  from(least: number, most: number): number {
-    return least + this.below(most - least + 1);
-  }
-
-  oneOf<T>(items: readonly T[]): T {
-    return items[this.below(items.length)]!;
-  }
-
-  isUnder(chance: number): boolean {
-    return this.next() < chance;
-  }
-}
 
 /** Runs were achieved around then, all of them before any clock of the test. */
 const AROUND_MS = Date.UTC(2025, 5, 1);

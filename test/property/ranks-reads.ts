@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import { expect } from 'vitest';
 import type { RestClient } from '../e2e/rest-client.js';
 import type { RankModel, ModelRow, Style } from './ranks-model.js';
-import type { Dice } from './ranks-random.js';
+import type { Dice } from '@laddercast/testing';
 
 const WITHIN_MS = 20_000;
 const LOOKUPS_MAX = 500;

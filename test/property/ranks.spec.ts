@@ -3,6 +3,8 @@
 // SEED=… repeats one round, SOAK_MINUTES=… goes on for longer than the minute that it takes otherwise.
 import {
   DatabaseClock,
+  Dice,
+  seedOfRun,
   newInstallation,
   createTestDatabase,
   emptyTestRedis,
@@ -15,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RestClient } from '../e2e/rest-client.js';
 import { BoardPlay, STEP_NAMES } from './ranks-actions.js';
 import { featuresOf, type Features } from './ranks-features.js';
-import { Dice, playerIds } from './ranks-random.js';
+import { playerIds } from './ranks-random.js';
 import { RankReads } from './ranks-reads.js';
 
 const MINUTE_MS = 60_000;
@@ -25,7 +27,7 @@ const COMPARE_EVERY = 3;
 
 const seedGiven = process.env['SEED'];
 const soakMs = Number(process.env['SOAK_MINUTES'] ?? 1) * MINUTE_MS;
-const firstSeed = Number(seedGiven ?? Math.floor(Math.random() * 2 ** 31));
+const firstSeed = seedOfRun();
 
 describe(`ranks (SEED=${firstSeed})`, { timeout: soakMs + 5 * MINUTE_MS }, () => {
   let testDatabase: TestDatabase;

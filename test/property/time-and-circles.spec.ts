@@ -2,6 +2,8 @@
 // Checked against everything that happened, computed anew as plainly as possible. Prints its seed; SEED=… repeats it.
 import { PostgresDatabase } from '@laddercast/ledger';
 import {
+  Dice,
+  seedOfRun,
   createTestDatabase,
   DatabaseClock,
   emptyTestRedis,
@@ -28,22 +30,9 @@ const COUNTRIES = ['DE', 'BR', 'NP'];
 const SCOPES = ['global', ...REGIONS.map((one) => `region:${one}`), ...COUNTRIES.map((one) => `country:${one}`)];
 const STEPS = 40;
 
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const seed = seedOfRun();
 
-/** Mulberry32. */
-function randomOf(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const random = randomOf(seed);
-const below = (limit: number): number => Math.floor(random() * limit);
-const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!;
+const { next: random, below, oneOf } = new Dice(seed);
 
 class Board {
   readonly settledVersions = new Map<string, number>();

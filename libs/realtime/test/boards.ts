@@ -263,17 +263,6 @@ export class ListWriter {
   }
 }
 
-/** A repeatable source of chance (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** Some random scores and now and then a removal, over `players` players. */
 export function randomScores(random: () => number, players: number, count: number): Record<string, number | null> {
   return Object.fromEntries(

@@ -1,3 +1,4 @@
+export * from './dice.js';
 export * from './checkpoints-conformance.js';
 export * from './postgres-test-database.js';
 export * from './rank-history.js';

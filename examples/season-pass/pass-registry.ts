@@ -11,9 +11,19 @@ export interface PassHolder {
 @Injectable()
 export class PassRegistry {
   private readonly holders = new Map<string, PassHolder>();
+  private readonly used = new Set<string>();
 
   sell(holder: PassHolder): void {
     this.holders.set(holder.playerId, holder);
+  }
+
+  /** Whoever holds no pass is not noted. */
+  async noteUse(playerId: string): Promise<void> {
+    if (this.holders.has(playerId)) this.used.add(playerId);
+  }
+
+  async hasUsed(playerId: string): Promise<boolean> {
+    return this.used.has(playerId);
   }
 
   async holderOf(playerId: string): Promise<PassHolder | undefined> {

@@ -1,6 +1,7 @@
 import { defineBoard, LeaderboardModule } from '@laddercast/leaderboard';
 import { Module } from '@nestjs/common';
 import { CaptainNames } from './captain-names.js';
+import { EntrantsSaga } from './entrants.saga.js';
 import { PassModule } from './pass.module.js';
 import { SEASON_BOARD, SeasonPassCheck } from './season-pass.check.js';
 
@@ -21,6 +22,8 @@ import { SEASON_BOARD, SeasonPassCheck } from './season-pass.check.js';
       extensions: [SeasonPassCheck, CaptainNames],
       imports: [PassModule],
     }),
+    PassModule,
   ],
+  controllers: [EntrantsSaga],
 })
 export class SeasonPassModule {}

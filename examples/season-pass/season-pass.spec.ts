@@ -1,23 +1,28 @@
 // Real: PostgreSQL, Redis, and the whole service in this process, with the log in PostgreSQL.
-import { EntryEnricher, LeaderboardModule, SubmissionCheck, type CheckVerdict } from '@laddercast/leaderboard';
+import {
+  createApp,
+  EntryEnricher,
+  LeaderboardModule,
+  ProcessMetrics,
+  SubmissionCheck,
+  type CheckVerdict,
+} from '@laddercast/leaderboard';
 import { PostgresDatabase } from '@laddercast/ledger';
 import { loadEnvironment } from '@laddercast/platform';
-import { createLiveAdapter } from '@laddercast/realtime';
-import { SagaServer } from '@laddercast/sagas';
-import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
+import { createTestDatabase, emptyTestRedis, freePort, type TestDatabase } from '@laddercast/testing';
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { MicroserviceOptions } from '@nestjs/microservices';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiModule } from '../../apps/api/src/api.module.js';
+import { answerFrameworkError } from '../../apps/api/src/http/framework-errors.js';
 import { prepareHttp } from '../../apps/api/src/http/prepare-http.js';
 import { PassRegistry } from './pass-registry.js';
 import { SEASON_BOARD } from './season-pass.check.js';
 import { SeasonPassModule } from './season-pass.module.js';
 
 const ADMIN_KEY = 'admin-key-of-the-example';
+const SOON = { timeout: 20_000, interval: 250 };
 const roles = ['api', 'projector', 'gateway'] as const;
 
 let database: TestDatabase;
@@ -39,13 +44,11 @@ async function start(...teams: (Type<object> | DynamicModule)[]): Promise<NestFa
   });
   @Module({ imports: [LeaderboardModule.forRoot({ environment, roles }), ApiModule, ...teams] })
   class ServiceOfTeams {}
-  const app = await NestFactory.create<NestFastifyApplication>(ServiceOfTeams, new FastifyAdapter(), {
-    abortOnError: false,
-    logger: false,
-  });
-  prepareHttp(app);
-  app.useWebSocketAdapter(createLiveAdapter(app));
-  app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer, { strict: false }) });
+  const description = { name: 'standalone', roles, module: () => ServiceOfTeams };
+  const app = await createApp(
+    { ...description, frameworkErrors: answerFrameworkError, prepare: prepareHttp },
+    environment,
+  );
   await app.init();
   await app.startAllMicroservices();
   await app.listen(0, '127.0.0.1');
@@ -106,6 +109,27 @@ describe('the season pass example', () => {
     app.get(PassRegistry, { strict: false }).sell({ playerId: 'mallory', captain: 'Captain M' });
     const { body } = await submit(SEASON_BOARD, { playerId: 'mallory', score: 99, submissionId: 'm-1' }).expect(200);
     expect(body).toMatchObject({ outcome: 'created', replayed: false, rank: { after: 2 } });
+  });
+
+  it('reads the log with a saga of its own, whose lag is shown beside that of the others', async () => {
+    const metrics = new ProcessMetrics(app, roles);
+    const port = await freePort();
+    await metrics.listen(port, '127.0.0.1');
+    try {
+      metrics.start();
+      const passes = app.get(PassRegistry, { strict: false });
+      await expect.poll(() => passes.hasUsed('ada'), SOON).toBe(true);
+      expect(await passes.hasUsed('eve')).toBe(false);
+      const lag = async (): Promise<string[]> => {
+        const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+        return text.split('\n').filter((line) => /^laddercast_consumer_lag_events\{.*lane="0"/.test(line));
+      };
+      const shown = (group: string): string => `laddercast_consumer_lag_events{group="${group}",lane="0"} 0`;
+      const groups = ['board', 'guild', 'history', 'player', 'score', 'season-pass.entrants', 'window'];
+      await expect.poll(async () => (await lag()).sort(), SOON).toEqual(groups.map(shown));
+    } finally {
+      await metrics.stop();
+    }
   });
 
   it('leaves other boards alone', async () => {

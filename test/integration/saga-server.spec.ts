@@ -65,7 +65,7 @@ afterAll(async () => {
 
 async function serve(module: Type<unknown>): Promise<{ close(): Promise<void> }> {
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
-    strategy: new SagaServer(log),
+    strategy: new SagaServer(log, null),
     logger: false,
   });
   await app.listen();
@@ -171,6 +171,21 @@ describe('SagaServer', () => {
 
     await expect(serve(TwinModule)).rejects.toThrow(/Two sagas are consumer group "twin"/);
   });
+
+  it.each(['kafka-relay', 'in.scores', 'Team', 'team/news', ''])(
+    'does not start with a saga of group "%s"',
+    async (group) => {
+      @Controller()
+      class MisnamedSaga {
+        @ConsumesLog({ group, topics: ['entry-changed'] })
+        handle(): void {}
+      }
+      @Module({ controllers: [MisnamedSaga] })
+      class MisnamedModule {}
+
+      await expect(serve(MisnamedModule)).rejects.toThrow(/cannot be a saga's consumer group|is no saga's pattern/);
+    },
+  );
 });
 
 describe('ScoreSaga', () => {

@@ -6,6 +6,7 @@ export * from './retriable.js';
 export { deliver, toLogBatch, type DeliveryOptions, type Park, type StoredRecord } from './delivery.js';
 export * from './postgres-event-log.js';
 export * from './postgres-log-ends.js';
+export * from './postgres-log-groups.js';
 export * from './kafka-event-log.js';
 export * from './kafka-log-watch.js';
 export { KafkaTopicError } from './kafka-topics.js';

@@ -1,7 +1,19 @@
-export { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
+export {
+  LadderError,
+  type Board,
+  type BoardChanged,
+  type BoardDefinition,
+  type EntryChanged,
+  type LadderEvent,
+  type PlayerChanged,
+  type WindowClosed,
+} from '@laddercast/domain';
+export { isRetriable, type LogBatch, type LogGroup, type LogRecord, type Topic } from '@laddercast/event-log';
 export * from '@laddercast/extension';
+export { ConsumesLog, SagaFailureFilter } from '@laddercast/sagas';
 export * from './define-board.js';
 export * from './leaderboard.module.js';
 export type { Role } from './leaderboard.lifecycle.js';
 export { namesOf, type RequestNames } from './request-scope.js';
+export { ProcessMetrics } from './process-metrics.js';
 export * from './start-app.js';

@@ -3,10 +3,12 @@ import {
   INTAKE_TOPICS,
   KafkaEventLog,
   PostgresEventLog,
+  PostgresLogGroups,
   RELAY_GROUP,
   TOPICS,
   type IntakeTopic,
   type LaneLag,
+  type LogGroup,
   type Topic,
 } from '@laddercast/event-log';
 import {
@@ -35,6 +37,7 @@ const SHARDS_EVERY_MS = 10_000;
 const SHARDS_SHOWN_MAX = 20;
 const DEAD_LETTERS_COUNTED_MAX = 100_000;
 
+type MaybePromise<Value> = Value | Promise<Value>;
 type Clearable = { reset(): void; remove(...labels: string[]): void };
 
 /**
@@ -76,13 +79,15 @@ export class MetricsKeeper {
 function logSources(database: PostgresDatabase, environment: Environment): MetricsSource[] {
   const { EVENT_LOG, KAFKA_IN_SCORES_KEY, LEDGER_LANES } = environment;
   const outbox = new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine });
-  const groups = sourcesOf(projectorControllers);
+  const registered = new PostgresLogGroups(database, writeLogLine);
   const usesKafka = EVENT_LOG === 'kafka';
   const kafka = usesKafka || KAFKA_IN_SCORES_KEY ? new KafkaEventLog(database, kafkaOptions(environment)) : null;
   const sources = [
-    lagSource<Topic>('lag', usesKafka ? kafka! : outbox, groups),
-    ...(usesKafka ? [lagSource<Topic>('relay', kafka!, [{ group: RELAY_GROUP, topics: TOPICS }])] : []),
-    ...(KAFKA_IN_SCORES_KEY ? [lagSource<IntakeTopic>('intake', kafka!, [{ group: INTAKE, topics: [INTAKE] }])] : []),
+    lagSource<Topic>('lag', usesKafka ? kafka! : outbox, () => groupsOf(registered)),
+    ...(usesKafka ? [lagSource<Topic>('relay', kafka!, () => [{ group: RELAY_GROUP, topics: TOPICS }])] : []),
+    ...(KAFKA_IN_SCORES_KEY
+      ? [lagSource<IntakeTopic>('intake', kafka!, () => [{ group: INTAKE, topics: [INTAKE] }])]
+      : []),
   ];
   const readsOutbox = sources[usesKafka ? 1 : 0]!;
   const clearAge = clearOf(metrics.outboxAgeSeconds);
@@ -97,6 +102,13 @@ function logSources(database: PostgresDatabase, environment: Environment): Metri
   return sources.map((source) => (source === readsOutbox ? age : source));
 }
 
+/** The service's own sagas, which have to run somewhere, and what any process has registered beside them: teams' own. */
+async function groupsOf(registered: PostgresLogGroups): Promise<LogGroup[]> {
+  const groups = new Map<string, LogGroup>();
+  for (const one of [...(await registered.all()), ...sourcesOf(projectorControllers)]) groups.set(one.group, one);
+  return [...groups.values()];
+}
+
 interface LagSource {
   name: string;
   /** @returns the age of the oldest event that one of the groups has not handled, in seconds */
@@ -108,29 +120,34 @@ interface LagSource {
 function lagSource<Name extends Topic | IntakeTopic>(
   name: string,
   log: { lag(group: string, topics: readonly Name[]): Promise<LaneLag[]> },
-  groups: readonly { group: string; topics: readonly Name[] }[],
+  groupsNow: () => MaybePromise<readonly { group: string; topics: readonly Name[] }[]>,
 ): LagSource {
   const shown = new Map<string, { group: string; lane: number }>();
+  const hide = (some: typeof shown): void => {
+    for (const [name, labels] of some) {
+      for (const one of [metrics.lagEvents, metrics.lagSeconds]) one.remove(labels);
+      shown.delete(name);
+    }
+  };
   return {
     name,
     ...(log instanceof KafkaEventLog && { everyMs: KAFKA_EVERY_MS }),
     read: async () => {
       let oldest = 0;
-      for (const { group, topics } of groups) {
+      const gone = new Map(shown);
+      for (const { group, topics } of await groupsNow()) {
         for (const { lane, events, seconds } of await log.lag(group, topics)) {
           shown.set(`${group} ${lane}`, { group, lane });
+          gone.delete(`${group} ${lane}`);
           metrics.lagEvents.set({ group, lane }, events);
           metrics.lagSeconds.set({ group, lane }, seconds);
           oldest = Math.max(oldest, seconds);
         }
       }
+      hide(gone);
       return oldest;
     },
-    clear: () => {
-      for (const labels of shown.values())
-        for (const one of [metrics.lagEvents, metrics.lagSeconds]) one.remove(labels);
-      shown.clear();
-    },
+    clear: () => hide(shown),
   };
 }
 

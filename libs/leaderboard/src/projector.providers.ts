@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RecordHistoryHandler } from '@laddercast/commands';
-import { EventLog, OutboxRelay, PostgresEventLog } from '@laddercast/event-log';
+import { EventLog, OutboxRelay, PostgresEventLog, PostgresLogGroups } from '@laddercast/event-log';
 import {
   BoardCatalog,
   Lanes,
@@ -38,7 +38,7 @@ import {
 import { BoardSaga, GuildSaga, HistorySaga, PlayerSaga, SagaServer, ScoreSaga, WindowSaga } from '@laddercast/sagas';
 import { Environment } from '@laddercast/platform';
 import { Logger, type Provider, type Type } from '@nestjs/common';
-import { eventLogProviders } from './event-log.providers.js';
+import { eventLogProviders, writeLogLine } from './event-log.providers.js';
 import { layoutProjectorProviders } from './layout.providers.js';
 import { LaneRecoveries, noteRecovery } from './lane-recoveries.js';
 import { limitProjectorProviders } from './limit.providers.js';
@@ -64,8 +64,9 @@ export const projectorProviders: Provider[] = [
   ...eventLogProviders,
   {
     provide: SagaServer,
-    inject: [EventLog],
-    useFactory: (eventLog: EventLog) => new SagaServer(eventLog),
+    inject: [EventLog, PostgresDatabase],
+    useFactory: (eventLog: EventLog, database: PostgresDatabase) =>
+      new SagaServer(eventLog, new PostgresLogGroups(database, writeLogLine)),
   },
   AppliedSessions,
   ApplyEntriesHandler,

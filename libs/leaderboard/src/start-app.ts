@@ -22,11 +22,8 @@ import { Logger } from 'nestjs-pino';
 import { CONNECTION_LIMITS } from './connection-limits.js';
 import { end, GracefulStop } from './graceful-stop.js';
 import type { Role } from './leaderboard.lifecycle.js';
-import { MetricsKeeper } from './metrics-keeper.js';
-import { MetricsCollection } from './metrics-collection.js';
 import { measureRequests } from './metrics-requests.js';
-import { MetricsServer } from './metrics-server.js';
-import { sourcesOfProcess } from './metrics-sources.js';
+import { ProcessMetrics } from './process-metrics.js';
 import { watchRequests } from './request-scope.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
@@ -62,22 +59,18 @@ export async function startApp(description: AppDescription): Promise<void> {
 async function start(description: AppDescription, environment: Environment): Promise<void> {
   await startTracing(environment, description.name);
   const app = await createApp(description, environment);
-  const { roles } = description;
-  const keeper = roles.includes('api') || roles.includes('projector') ? new MetricsKeeper(app) : null;
-  const metrics = new MetricsServer(
-    new MetricsCollection([...sourcesOfProcess(app, roles), ...(keeper?.sources ?? [])]),
-  );
+  const metrics = new ProcessMetrics(app, description.roles);
   const stop = new GracefulStop(environment);
   stop.attach(app);
   stop.onSignal(async () => {
-    await Promise.all([metrics.close(), keeper?.stop()]);
+    await metrics.stop();
     await app.close();
     await stopTracing();
   });
   // All that it remembers goes at once, and whoever starts it again has it read what is there.
   app.get(BoardCatalog).onOtherHistory(() => end(`${description.name} ends: ${OTHER_HISTORY}`));
   await app.init();
-  keeper?.start();
+  metrics.start();
   await app.startAllMicroservices();
   await app.listen(environment.PORT, environment.HOST);
   await metrics.listen(environment.METRICS_PORT, environment.HOST);

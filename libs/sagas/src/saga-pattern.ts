@@ -1,21 +1,17 @@
 import { EventPattern } from '@nestjs/microservices';
-import { TOPICS, type Topic } from '@laddercast/event-log';
-
-/** Which consumer group a saga is, and what it reads. */
-export interface SagaSource {
-  /** The saga's own consumer group: a slow saga holds up no other. */
-  group: string;
-  topics: readonly Topic[];
-}
+import { INTAKE_TOPICS, RELAY_GROUP, TOPICS, type LogGroup, type Topic } from '@laddercast/event-log';
 
 const SEPARATOR = ' reads ';
+/** What dead letters can be asked for by, and Kafka and Prometheus take as it is. */
+const GROUP = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const NOT_FOR_SAGAS: readonly string[] = [RELAY_GROUP, ...INTAKE_TOPICS];
 const SOURCES = Symbol('consumer groups');
 
 /** The pattern that a batch handler is registered under. */
-export const sagaPattern = ({ group, topics }: SagaSource): string => `${group}${SEPARATOR}${topics.join(' ')}`;
+export const sagaPattern = ({ group, topics }: LogGroup): string => `${group}${SEPARATOR}${topics.join(' ')}`;
 
 /** @throws when the pattern is not one of {@link sagaPattern} */
-export function parseSagaPattern(pattern: string): SagaSource {
+export function parseSagaPattern(pattern: string): LogGroup {
   const [group, topicNames] = pattern.split(SEPARATOR);
   const topics = (topicNames ?? '').split(' ');
   const unknown = topics.find((topic) => !TOPICS.includes(topic as Topic));
@@ -24,18 +20,26 @@ export function parseSagaPattern(pattern: string): SagaSource {
       `"${pattern}" is no saga's pattern: use @ConsumesLog({ group, topics }) with topics of ${TOPICS.join(', ')}.`,
     );
   }
+  if (!GROUP.test(group) || NOT_FOR_SAGAS.includes(group)) {
+    throw new Error(
+      `"${group}" cannot be a saga's consumer group: use 1-64 of a-z, 0-9, "." "_" "-", and none of ${NOT_FOR_SAGAS.join(', ')}.`,
+    );
+  }
   return { group, topics: topics as Topic[] };
 }
 
-/** Makes a method the batch handler of a consumer group: it gets every {@link LogBatch} of the topics, lane by lane. */
+/**
+ * Makes a method the batch handler of a consumer group of its own, so that a slow one holds up no other: it gets every
+ * {@link LogBatch} of the topics, lane by lane.
+ */
 export const ConsumesLog =
-  (source: SagaSource): MethodDecorator =>
+  (source: LogGroup): MethodDecorator =>
   (saga, name, method) => {
-    const sources = (Reflect.getOwnMetadata(SOURCES, saga.constructor) ?? []) as SagaSource[];
+    const sources = (Reflect.getOwnMetadata(SOURCES, saga.constructor) ?? []) as LogGroup[];
     Reflect.defineMetadata(SOURCES, [...sources, source], saga.constructor);
     (EventPattern(sagaPattern(source)) as MethodDecorator)(saga, name, method);
   };
 
 /** The consumer groups that these sagas are, with what they read. */
-export const sourcesOf = (sagas: readonly object[]): SagaSource[] =>
-  sagas.flatMap((saga) => (Reflect.getOwnMetadata(SOURCES, saga) ?? []) as SagaSource[]);
+export const sourcesOf = (sagas: readonly object[]): LogGroup[] =>
+  sagas.flatMap((saga) => (Reflect.getOwnMetadata(SOURCES, saga) ?? []) as LogGroup[]);

@@ -1,4 +1,11 @@
-import { EventLog, measuredGroup, type LogBatch, type LogSubscription } from '@laddercast/event-log';
+import {
+  EventLog,
+  measuredGroup,
+  PostgresLogGroups,
+  type LogBatch,
+  type LogGroup,
+  type LogSubscription,
+} from '@laddercast/event-log';
 import { isTracing, traced } from '@laddercast/platform';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
@@ -12,7 +19,11 @@ import { parseSagaPattern } from './saga-pattern.js';
 export class SagaServer extends Server implements CustomTransportStrategy {
   private subscriptions: LogSubscription[] = [];
 
-  constructor(private readonly eventLog: EventLog) {
+  /** @param groups where it is said that they are consumed; null: nowhere */
+  constructor(
+    private readonly eventLog: EventLog,
+    private readonly groups: PostgresLogGroups | null,
+  ) {
     super();
   }
 
@@ -24,7 +35,7 @@ export class SagaServer extends Server implements CustomTransportStrategy {
   async close(): Promise<void> {
     const subscriptions = this.subscriptions;
     this.subscriptions = [];
-    await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+    await Promise.all([this.groups?.stop(), ...subscriptions.map((subscription) => subscription.stop())]);
   }
 
   override on(): never {
@@ -36,15 +47,16 @@ export class SagaServer extends Server implements CustomTransportStrategy {
   }
 
   private async subscribe(): Promise<void> {
-    const groups = new Set<string>();
+    const sources = new Map<string, LogGroup>();
     for (const [pattern, handler] of this.messageHandlers) {
-      const { group } = parseSagaPattern(pattern);
-      if (groups.has(group) || handler.next) {
+      const source = parseSagaPattern(pattern);
+      const { group } = source;
+      if (sources.has(group) || handler.next) {
         throw new Error(
           `Two sagas are consumer group "${group}": each would get only a part of its events. Rename one.`,
         );
       }
-      groups.add(group);
+      sources.set(group, source);
     }
     for (const [pattern, handler] of this.messageHandlers) {
       const { group, topics } = parseSagaPattern(pattern);
@@ -53,6 +65,7 @@ export class SagaServer extends Server implements CustomTransportStrategy {
         measured(batch.records.length, () => run(handler, group, batch));
       this.subscriptions.push(await this.eventLog.consume(group, topics, handle));
     }
+    this.groups?.start([...sources.values()]);
   }
 }
 

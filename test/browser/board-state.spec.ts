@@ -11,6 +11,7 @@ interface Row {
 interface List {
   seq: number | null;
   total: number | null;
+  estimate: number | null;
   rows: Row[];
 }
 interface BoardState {
@@ -52,6 +53,14 @@ describe('the list of the live page', () => {
     expect(list.seq).toBe(11);
     expect(list.rows).toEqual([row('cy', 1, 40), row('ada', 2, 30), row('bob', 3, 20)]);
     expect(names(three)).toEqual(['ada', 'bob', 'cy']);
+  });
+
+  it('says by how much it can be off, until a message says nothing of that', () => {
+    expect(three.estimate).toBeNull();
+    const { list } = applyDelta(three, { ...delta(10, 11, []), accuracy: 'estimated', errorBound: 2 });
+    expect(list).toMatchObject({ seq: 11, estimate: 2 });
+    expect(applyDelta(list, delta(11, 12, [])).list).toMatchObject({ seq: 12, estimate: null, rows: three.rows });
+    expect(fromSnapshot({ ...snapshot(13, []), accuracy: 'estimated', errorBound: 3 }).estimate).toBe(3);
   });
 
   it('takes a delta that starts before it and ends after it', () => {

@@ -60,6 +60,35 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await expect.poll(() => page.locator('#rows .news').count(), { timeout: 8000 }).toBe(0);
   });
 
+  it('marks ranks and totals that are estimated, until they are exact', async () => {
+    const board = await boardOfTwelve();
+    // What the service says while entries cross between its shards, which no test can hold open from outside.
+    let estimate: object = { accuracy: 'estimated', errorBound: 3 };
+    await page.routeWebSocket('**/v1/live', (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((text) => {
+        const frame = JSON.parse(String(text)) as { type: string };
+        socket.send(JSON.stringify(frame.type === 'ping' ? frame : { ...frame, ...estimate }));
+      });
+    });
+    await open(board);
+    await untilShown(numbered(1, 12));
+    await page.fill('#me-input', 'p9');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#rows .rank').first().innerText()).toBe('≈\u00a01');
+    expect(await page.locator('#rows .rank span').first().getAttribute('title')).toMatch(/off by 3 at most/);
+    expect(await page.textContent('#total')).toBe('≈\u00a012 entries');
+    await until('#me-bar-rank', 'Rank ≈ 9');
+    await until('#summary', /Leading of ≈ 12: ≈ 1, p1/);
+    estimate = {};
+    await service.submit(board, { p9: 1 });
+    await until('#total', /^12 entries/);
+    await until('#me-bar-rank', 'Rank 9');
+    await expect
+      .poll(() => page.locator('#rows .rank').allInnerTexts())
+      .toEqual(numbered(1, 12).map((id) => id.slice(1)));
+  });
+
   it('comes back after a cut by itself, and goes on from the number it had', async () => {
     const board = await boardOfTwelve();
     await open(board);

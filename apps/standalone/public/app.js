@@ -190,7 +190,8 @@ function windowsChanged() {
   showWindow(present);
 }
 
-function showList({ rows, total, asOf }) {
+function showList(followed) {
+  const { rows } = followed;
   const { view } = choice;
   if (view === 'guilds') guildNames.learn(rows);
   if (rows.length === 0) {
@@ -202,8 +203,10 @@ function showList({ rows, total, asOf }) {
   byId('hint').hidden = hint === null;
   if (hint) byId('hint').replaceChildren(...hint);
   const what = `${byId('title').textContent}, ${labelOf(shown, clock.now())}`;
-  tellFacts({ rows, total, asOf }, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });
-  summary.tell({ rows, total }, writeScore);
+  // Of friends their place among everybody alone can be in doubt.
+  const told = view === 'friends' ? { ...followed, estimate: null } : followed;
+  tellFacts(told, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });
+  summary.tell(told, writeScore);
 }
 
 function showState({ name }) {

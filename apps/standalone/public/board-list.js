@@ -1,12 +1,15 @@
 import { BoardView } from './board-view.js';
 import { isPlainClick } from './page-frame.js';
-import { count } from './words.js';
+import { countAbout } from './words.js';
 
 /** What the table says beside rank, name and score, by view. */
 const SHAPES = {
   players: { who: 'Player', extra: null },
-  guilds: { who: 'Guild', extra: { label: 'Members', of: ({ metadata }) => metadata?.members } },
-  friends: { who: 'Player', extra: { label: 'Overall', of: ({ globalRank }) => globalRank } },
+  guilds: { who: 'Guild', extra: { label: 'Members', of: ({ metadata }) => countOrNothing(metadata?.members) } },
+  friends: {
+    who: 'Player',
+    extra: { label: 'Overall', of: ({ globalRank }, { estimate }) => countOrNothing(globalRank, estimate) },
+  },
 };
 
 const byId = (id) => document.getElementById(id);
@@ -52,7 +55,8 @@ export class BoardList {
     byId('extra-heading').textContent = extra?.label ?? '';
     byId('table').classList.toggle('has-extra', extra !== null);
     this.#view.writeScore = writeScore;
-    this.#view.extraOf = extra && ((entry) => countOrNothing(extra.of(entry)));
+    this.#view.extraOf = extra?.of ?? null;
+    this.#view.ranksAmongThem = view === 'friends';
     this.#view.hrefOf = view === 'guilds' ? (entry) => this.#hrefOfGuild(entry.playerId) : null;
     this.#subscription = live.subscribe(request, {
       tiebreak,
@@ -82,6 +86,6 @@ export class BoardList {
   }
 }
 
-function countOrNothing(value) {
-  return typeof value === 'number' ? count(value) : '';
+function countOrNothing(value, estimate = null) {
+  return typeof value === 'number' ? countAbout(value, estimate) : '';
 }

@@ -4,12 +4,18 @@
  */
 
 /** A list nothing is known about yet; every snapshot replaces it. */
-export const UNKNOWN_LIST = Object.freeze({ seq: null, asOf: null, total: null, rows: Object.freeze([]) });
+export const UNKNOWN_LIST = Object.freeze({
+  seq: null,
+  asOf: null,
+  total: null,
+  estimate: null,
+  rows: Object.freeze([]),
+});
 
 /** The list that a snapshot message states, whole. */
 export function fromSnapshot(message, tiebreak = 'earliest') {
   const rows = message.entries.map((entry) => ({ ...entry })).sort(byPlace(tiebreak));
-  return { seq: message.seq, asOf: message.asOf, total: message.total, rows };
+  return { ...headOf(message), rows };
 }
 
 /**
@@ -28,7 +34,12 @@ export function applyDelta(list, message, tiebreak = 'earliest') {
     else byPlayer.set(change.playerId, row);
   }
   const rows = [...byPlayer.values()].sort(byPlace(tiebreak));
-  return { outcome: 'applied', list: { seq: message.seq, asOf: message.asOf, total: message.total, rows } };
+  return { outcome: 'applied', list: { ...headOf(message), rows } };
+}
+
+/** `estimate` says how far off ranks and total are at most; null: they are exact. */
+function headOf({ seq, asOf, total, accuracy, errorBound = 0 }) {
+  return { seq, asOf, total, estimate: accuracy === 'estimated' ? errorBound : null };
 }
 
 /** null: left the list. undefined: shifted, but never seen, so the list is not the one the delta was made for. */

@@ -1,5 +1,5 @@
 import { News, arrowOf } from './news.js';
-import { count } from './words.js';
+import { countAbout, estimateWords } from './words.js';
 
 const MOVE_MS = 450;
 const FLASH_MS = 1400;
@@ -18,6 +18,7 @@ export class BoardView {
   #mine = null;
   #extraOf = null;
   #hrefOf = null;
+  #ranksAmongThem = false;
   #isCompact;
 
   /** `body` is the `<tbody>`. A compact table says neither what a row gained nor its share of the best score. */
@@ -31,7 +32,12 @@ export class BoardView {
     this.#writeScore = writeScore;
   }
 
-  /** What the rows say beside their score, as text of an entry; null: nothing. For rows that come after. */
+  /** Whether ranks are among the rows alone: those are exact also where those among everybody are estimated. */
+  set ranksAmongThem(ranksAmongThem) {
+    this.#ranksAmongThem = ranksAmongThem;
+  }
+
+  /** What the rows say beside their score, as text of an entry and its list; null: nothing. For rows that come after. */
   set extraOf(extraOf) {
     this.#extraOf = extraOf;
   }
@@ -77,7 +83,7 @@ export class BoardView {
     const shareOf = this.#isCompact ? () => 0 : shares(list.rows);
     list.rows.forEach((entry, index) => {
       const row = this.#rows.get(entry.playerId) ?? this.#add(entry.playerId);
-      this.#update(row, entry, wasEmpty ? null : causes.get(entry.playerId));
+      this.#update(row, entry, list, wasEmpty ? null : causes.get(entry.playerId));
       row.element.style.setProperty('--share', String(shareOf(entry.score)));
       if (this.#body.children[index] !== row.element)
         this.#body.insertBefore(row.element, this.#body.children[index] ?? null);
@@ -105,17 +111,19 @@ export class BoardView {
     return row;
   }
 
-  #update(row, entry, cause) {
+  #update(row, entry, list, cause) {
     const rankBefore = cause?.previousRank ?? row.entry?.rank ?? null;
     const scoreBefore = cause?.previousScore ?? row.entry?.score ?? null;
     row.entry = entry;
-    write(row.rank, count(entry.rank));
-    row.rank.dataset.place = entry.rank <= 3 ? String(entry.rank) : '';
+    const estimate = this.#ranksAmongThem ? null : (list.estimate ?? null);
+    write(row.rank, countAbout(entry.rank, estimate));
+    row.rank.title = estimateWords(estimate);
+    row.rank.dataset.place = entry.rank <= 3 && estimate === null ? String(entry.rank) : '';
     write(row.label, entry.displayName ?? entry.playerId);
     row.name.title = entry.displayName ? `${entry.displayName} (${entry.playerId})` : entry.playerId;
     if (this.#hrefOf) row.label.href = this.#hrefOf(entry);
     write(row.details, columnWords(entry.columns));
-    if (row.extra) write(row.extra, this.#extraOf(entry));
+    if (row.extra) write(row.extra, this.#extraOf(entry, list));
     write(row.score, this.#writeScore(entry.score));
     row.score.title = String(entry.score);
     const places = rankBefore === null ? 0 : rankBefore - entry.rank;

@@ -1,10 +1,13 @@
 import { BoardView } from './board-view.js';
 import { problemOf, say, sayProblem } from './messages.js';
-import { count, timeOfDay } from './words.js';
+import { count, countAbout, timeOfDay } from './words.js';
 
 const AROUND = 5;
 
 const byId = (id) => document.getElementById(id);
+
+/** How far off an answer's ranks and total are at most; null: they are exact. */
+const estimateOf = ({ accuracy, errorBound = 0 }) => (accuracy === 'estimated' ? errorBound : null);
 
 /** The part of the board around a rank or a player that the reader types: read once, when asked. */
 export class LookAround {
@@ -63,14 +66,16 @@ export class LookAround {
       answer = await rest.entries(board, { window, scope, offset, limit });
     }
     const place = Math.min(rank, answer.total);
-    const words = isBeyond ? `The board ends at rank ${count(answer.total)}` : `Around rank ${count(rank)}`;
+    const end = countAbout(answer.total, estimateOf(answer));
+    const words = isBeyond ? `The board ends at rank ${end}` : `Around rank ${count(rank)}`;
     this.#show(answer.entries, answer, words, (_entry, index) => offset + index + 1 === place);
   }
 
   async #aroundPlayer(playerId) {
     const { rest, board, window, scope } = this.#source();
     const answer = await rest.player(board, playerId, { window, scope, around: AROUND });
-    const words = `${answer.entry.displayName ?? playerId}: rank ${count(answer.entry.rank)} of ${count(answer.total)}`;
+    const [rank, total] = [answer.entry.rank, answer.total].map((number) => countAbout(number, estimateOf(answer)));
+    const words = `${answer.entry.displayName ?? playerId}: rank ${rank} of ${total}`;
     this.#show(answer.neighbours, answer, words, (entry) => entry.playerId === playerId);
   }
 
@@ -79,7 +84,7 @@ export class LookAround {
     this.clear();
     this.#view.writeScore = writeScore;
     this.#view.mine = me;
-    this.#view.show({ rows });
+    this.#view.show({ rows, estimate: estimateOf(answer) });
     this.#view.point(rows.find(isPointedAt)?.playerId ?? null);
     byId('look-table').hidden = rows.length === 0;
     byId('look-caption').textContent = words;

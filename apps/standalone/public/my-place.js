@@ -1,7 +1,7 @@
 import { BoardView } from './board-view.js';
 import { News, arrowOf } from './news.js';
 import { say, sayProblem } from './messages.js';
-import { count } from './words.js';
+import { countAbout } from './words.js';
 
 const AROUND = 3;
 const ASK_AGAIN_MS = 4000;
@@ -93,7 +93,11 @@ export class MyPlace {
     say(byId('me-message'), '');
     byId('me-table').hidden = false;
     this.#view.show(list, changes);
-    this.#bar(mine.displayName ?? playerId, `Rank ${count(mine.rank)}`, this.#source.writeScore(mine.score));
+    this.#bar(
+      mine.displayName ?? playerId,
+      `Rank ${countAbout(mine.rank, list.estimate)}`,
+      this.#source.writeScore(mine.score),
+    );
     if (this.#rankShown !== null && this.#rankShown !== mine.rank) this.#barMove.tell(this.#rankShown - mine.rank);
     this.#rankShown = mine.rank;
   }

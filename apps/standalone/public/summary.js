@@ -1,4 +1,4 @@
-import { count } from './words.js';
+import { countAbout } from './words.js';
 
 const PAUSE_MS = 12_000;
 
@@ -32,8 +32,9 @@ export class Summary {
 
 function words(list, writeScore) {
   if (list.rows.length === 0) return 'The board is empty.';
-  const leaders = list.rows
+  const { rows, total, estimate } = list;
+  const leaders = rows
     .slice(0, 3)
-    .map((row) => `${count(row.rank)}, ${row.displayName ?? row.playerId}, ${writeScore(row.score)}`);
-  return `Leading of ${count(list.total)}: ${leaders.join('; ')}.`;
+    .map((row) => `${countAbout(row.rank, estimate)}, ${row.displayName ?? row.playerId}, ${writeScore(row.score)}`);
+  return `Leading of ${countAbout(total, estimate)}: ${leaders.join('; ')}.`;
 }

@@ -17,6 +17,16 @@ export function count(value) {
   return integers.format(value);
 }
 
+/** A number that is `estimate` off at most; null: it is exact. */
+export function countAbout(value, estimate) {
+  return estimate === null ? count(value) : `≈\u00a0${count(value)}`;
+}
+
+/** What stands beside a number that is `estimate` off at most; nothing where it is exact. */
+export function estimateWords(estimate) {
+  return estimate === null ? '' : `Estimated while players move: off by ${count(estimate)} at most`;
+}
+
 /** How a board's scores are written; the exact number belongs in a title beside it. */
 export function scoreFormat(format) {
   const decimals = Math.min(format?.decimals ?? 0, 20);

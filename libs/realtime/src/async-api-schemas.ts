@@ -96,9 +96,11 @@ function serverMessages(): Record<string, JsonSchema> {
     total: wholeNumber,
     accuracy: {
       const: 'estimated',
-      description: 'Of players beyond those that are kept exact: the own row alone, without neighbours; else absent',
+      description:
+        'Ranks (of friends: those among everybody) and the total are estimated: while entries cross between shards by score, and ' +
+        'of players beyond those that are kept exact, whose own row is shown alone. Absent: exact',
     },
-    errorBound: { ...wholeNumber, description: 'How far off the rank is at most, for the list as of asOf' },
+    errorBound: { ...wholeNumber, description: 'How far off they are at most, for the list as of asOf' },
   };
   const ofEstimates = ['accuracy', 'errorBound'];
   return {

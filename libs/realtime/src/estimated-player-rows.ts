@@ -40,17 +40,16 @@ export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
   ): Promise<(RowsReading | LadderError)[]> {
     if (style === 'dense' && resolved.edition === null) return watches.map(denseIsCounted);
     const ids = [...new Set(watches.map(({ playerId }) => playerId))];
-    const { total, entries, estimateOf } =
+    const { total, entries, worthOfPlayer } =
       resolved.edition === null ? await this.estimated(resolved, ids, style) : await standing(resolved, ids, style);
     const rows = new Map((await completedRows(this.details, resolved, entries)).map((one) => [one.row.playerId, one]));
     return watches.map(({ playerId, isOwn }) => {
-      const estimate = estimateOf(playerId);
+      const worth = worthOfPlayer(playerId);
       const own = rows.get(playerId);
-      if (!own) return { total, entries: [], hidden: new Set(), estimate };
+      if (!own) return { total, ...worth, entries: [], hidden: new Set() };
       // As one who has no entry: that there is one is not for others either.
-      if (!own.isListed && !isOwn)
-        return { total, entries: [], hidden: new Set([playerId]), estimate: estimateOf(null) };
-      return { ...shownOf([own], total, isOwn ? playerId : null), estimate };
+      if (!own.isListed && !isOwn) return { total, ...worthOfPlayer(null), entries: [], hidden: new Set([playerId]) };
+      return { ...shownOf([own], total, isOwn ? playerId : null), ...worth };
     });
   }
 
@@ -78,7 +77,10 @@ export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
     return {
       total,
       entries: [...found.values()].map(({ rank, key }) => ({ rank, ...decodeSortKey(resolved.list.ordering, key) })),
-      estimateOf: (id) => ({ errorBound: (id === null ? null : found.get(id)?.errorBound) ?? 0, asOfMs }),
+      worthOfPlayer: (id) => {
+        const errorBound = (id === null ? null : found.get(id)?.errorBound) ?? 0;
+        return { accuracy: 'estimated', errorBound, asOfMs };
+      },
     };
   }
 }
@@ -87,7 +89,7 @@ interface RowsOfPlayers {
   total: number;
   entries: Parameters<typeof completedRows>[2];
   /** Of a player without an entry, or null, there is nothing to be wrong about. */
-  estimateOf: (playerId: string | null) => RowsReading['estimate'];
+  worthOfPlayer: (playerId: string | null) => Pick<RowsReading, 'accuracy' | 'errorBound' | 'asOfMs'>;
 }
 
 /** A sketch knows entries, and not how many different values are among them. */
@@ -100,5 +102,5 @@ const denseIsCounted = (): LadderError =>
 /** The ranks of standings are written. */
 async function standing(resolved: ResolvedList, ids: readonly string[], style: RankStyle): Promise<RowsOfPlayers> {
   const { total, entries } = await resolved.ranks.lookup(resolved.list, ids, style);
-  return { total, entries: entries.filter((entry) => entry !== null), estimateOf: () => null };
+  return { total, entries: entries.filter((entry) => entry !== null), worthOfPlayer: () => ({}) };
 }

@@ -9,6 +9,7 @@ import type { ProjectedEntry } from '@laddercast/projections';
 import { faultOfStyle, type CircleMembers, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedRows, shownOf } from './completed-rows.js';
 import type { WatchBudget } from './watch-budget.js';
+import { worthOf, type FrameWorth } from './frame-worth.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
 /** Circles whose members are looked up at the same time. */
@@ -96,7 +97,7 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     // What is read belongs to the members that were asked for, whoever joins meanwhile.
     const circles = watches.map((watch) => this.circles.get(this.keyOf(watch)) ?? { members: [], fault: null });
     const membersOf = circles.map(({ members }) => members);
-    const entries = await this.entriesOf(resolved, [...new Set(membersOf.flat())], style);
+    const { entries, ...worth } = await this.entriesOf(resolved, [...new Set(membersOf.flat())], style);
     const rows = new Map((await completedRows(this.details, resolved, entries)).map((one) => [one.row.playerId, one]));
     const entryOf = new Map(entries.map((entry) => [entry.playerId, entry]));
     return watches.map(({ playerId }, index) => {
@@ -108,7 +109,7 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
         const shown: CircleRow = { ...row, rank: entry.rank, globalRank: entry.globalRank };
         return { row: shown, isListed };
       });
-      return shownOf(ranked, found.length, playerId);
+      return { ...shownOf(ranked, found.length, playerId), ...worth };
     });
   }
 
@@ -129,13 +130,20 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     return true;
   }
 
-  private async entriesOf(resolved: ResolvedList, ids: readonly string[], style: RankStyle): Promise<ProjectedEntry[]> {
-    const parts: Promise<(ProjectedEntry | null)[]>[] = [];
+  private async entriesOf(
+    { ranks, list }: ResolvedList,
+    ids: readonly string[],
+    style: RankStyle,
+  ): Promise<FrameWorth & { entries: ProjectedEntry[] }> {
+    const parts: ReturnType<typeof ranks.lookup>[] = [];
     for (let start = 0; start < ids.length; start += CIRCLE_ENTRIES_MAX) {
-      const part = ids.slice(start, start + CIRCLE_ENTRIES_MAX);
-      parts.push(resolved.ranks.lookup(resolved.list, part, style).then(({ entries }) => entries));
+      parts.push(ranks.lookup(list, ids.slice(start, start + CIRCLE_ENTRIES_MAX), style));
     }
-    return (await Promise.all(parts)).flat().filter((entry) => entry !== null);
+    const readings = await Promise.all(parts);
+    return {
+      ...worthOf(...readings),
+      entries: readings.flatMap(({ entries }) => entries).filter((entry) => entry !== null),
+    };
   }
 }
 

@@ -46,6 +46,8 @@ export class ListFeed implements WatchedList {
   holders = 0;
   private state: RankSnapshot | null = null;
   private hintedSeq = 0;
+  /** Where the list stood when estimated ranks were looked at last. */
+  private seqOfLastLook = 0;
   private readonly tops = new Map<string, TopChannel>();
   private readonly players: WatchedRows<PlayerWatch>;
   private readonly estimatedPlayers: WatchedRows<PlayerWatch>;
@@ -202,8 +204,12 @@ export class ListFeed implements WatchedList {
 
   /** Looks whether estimated ranks are to be read once more although the list became quiet. */
   async lookAtEstimates(): Promise<void> {
-    if (this.state === null || this.estimatedPlayers.isEmpty || this.isHeld) return;
-    if (await this.estimatedRows.isBehind(this.resolved, this.state.listVersion)) await this.renumber();
+    if (this.state === null || this.isHeld) return;
+    const seqBefore = this.seqOfLastLook;
+    this.seqOfLastLook = this.seq;
+    // Whatever was doubted while entries crossed between shards: where ticks go on, they read it again.
+    const isDoubted = this.seq === seqBefore && this.counted.some((rows) => rows.isEstimatedSince(this.seq));
+    if (isDoubted || (await this.areSketchesNewer(this.state.listVersion))) await this.renumber();
   }
 
   /** Names or listings changed: watched rows that may show one of them are read anew; null: it is not known whose. */
@@ -232,7 +238,12 @@ export class ListFeed implements WatchedList {
   }
 
   private get watched(): readonly AnyWatchedRows[] {
-    return [this.players, this.estimatedPlayers, this.ranges, this.friends];
+    return [...this.counted, this.estimatedPlayers];
+  }
+
+  /** Those whose ranks are counted in the list itself, and not read from its sketch. */
+  private get counted(): readonly AnyWatchedRows[] {
+    return [this.players, this.ranges, this.friends];
   }
 
   private async joinWatched<Watch extends StyledWatch>(
@@ -243,6 +254,10 @@ export class ListFeed implements WatchedList {
   ): Promise<void> {
     await rows.join(subscription, watch, isWanted);
     if (isWanted()) this.tellIfClosed(subscription);
+  }
+
+  private async areSketchesNewer(listVersion: number): Promise<boolean> {
+    return !this.estimatedPlayers.isEmpty && this.estimatedRows.isBehind(this.resolved, listVersion);
   }
 
   private refreshWatched(): void {

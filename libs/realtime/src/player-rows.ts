@@ -1,6 +1,7 @@
 import { LadderError, type RankStyle } from '@laddercast/domain';
 import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedReadings, shownOf } from './completed-rows.js';
+import { worthOf } from './frame-worth.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
 /** A player and so many places on each side. */
@@ -40,10 +41,11 @@ export class PlayerRows implements RowsReader<PlayerWatch> {
       const [rows, reading] = [completed[index]!, readings[index]!];
       if (reading instanceof LadderError) return reading;
       const { total } = reading;
+      const worth = worthOf(reading);
       const isHidden = rows.some(({ row, isListed }) => row.playerId === playerId && !isListed);
       // As one who has no entry: that there is one is not for others either.
-      if (isHidden && !isOwn) return { total, entries: [], hidden: new Set([playerId]) };
-      return shownOf(rows, total, isOwn ? playerId : null);
+      if (isHidden && !isOwn) return { total, ...worth, entries: [], hidden: new Set([playerId]) };
+      return { ...shownOf(rows, total, isOwn ? playerId : null), ...worth };
     });
   }
 }

@@ -1,6 +1,7 @@
 import { LadderError, type RankStyle } from '@laddercast/domain';
 import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedReadings, shownOf } from './completed-rows.js';
+import { worthOf } from './frame-worth.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
 /** The places from `offset` + 1 to `offset` + `limit`. */
@@ -33,7 +34,7 @@ export class RangeRows implements RowsReader<RangeWatch> {
       pages.map((page) => (page instanceof LadderError ? [] : page.entries)),
     );
     return pages.map((page, index) =>
-      page instanceof LadderError ? page : shownOf(completed[index]!, page.total, null),
+      page instanceof LadderError ? page : { ...shownOf(completed[index]!, page.total, null), ...worthOf(page) },
     );
   }
 }

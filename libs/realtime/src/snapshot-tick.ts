@@ -10,6 +10,7 @@ import {
   type TraceNotes,
 } from '@laddercast/projections';
 import { styleToRead, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { isSameWorth, worthOf } from './frame-worth.js';
 import { publishTraced, tracesInto, type TickTraces } from './tick-traces.js';
 
 /** A snapshot as it is stored. */
@@ -92,7 +93,7 @@ export class SnapshotTick {
     const asOfMs = nowMs();
     const page = await resolved.ranks.page(resolved.list, 0, resolved.board.definition.push.top, 'ordinal');
     const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries);
-    const { total, listVersion, accuracy, errorBound = 0 } = page;
+    const { total, listVersion } = page;
     const { edition } = resolved;
     const ownStyle = styleToRead(resolved, undefined);
     return {
@@ -101,7 +102,7 @@ export class SnapshotTick {
       listVersion,
       depth: page.entries.length,
       ...(edition ? { edition: edition.uid } : generationOf(resolved)),
-      ...(accuracy && { accuracy, errorBound }),
+      ...worthOf(page),
       shared: sharedRanksOf(page.entries, entries),
       ...(ownStyle !== 'ordinal' && { ownStyle }),
       entries,
@@ -163,7 +164,7 @@ const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boo
 const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
   last.isPartial === rows.isPartial &&
   last.edition === rows.edition &&
-  last.accuracy === rows.accuracy &&
+  isSameWorth(last, rows) &&
   last.depth === rows.depth &&
   last.total === rows.total &&
   last.listVersion === rows.listVersion &&

@@ -1,6 +1,7 @@
 import { diffRows, firstPlaces, LadderError, mergeChanges, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import { entriesInStyle, type RankDelta, type RankSnapshot } from '@laddercast/projections';
+import { isSameWorth, worthOf, type FrameWorth } from './frame-worth.js';
 import type { LiveChannel, LiveSubscription } from './live-subscription.js';
 import { SharedFrame } from './shared-frame.js';
 
@@ -15,8 +16,8 @@ export class TopChannel implements LiveChannel {
   readonly subscribers = new Set<LiveSubscription>();
   private state: RankSnapshot;
   private rows: RankedEntry[];
-  /** The `seq` and total that every subscriber has heard of. */
-  private told: { seq: number; total: number };
+  /** The `seq`, the total and what they are worth, as every subscriber has heard. */
+  private told: FrameHead;
   private frame: SharedFrame | null = null;
   private readonly resumed = new Map<number, SharedFrame>();
 
@@ -53,7 +54,7 @@ export class TopChannel implements LiveChannel {
   /**
    * Takes the list's new state.
    * @param deltas what led to it; null when the connection to the old one is lost
-   * @returns what the subscribers must be sent, null when the first rows and the total are as they were
+   * @returns what the subscribers must be sent, null when the first rows, the total and what they are worth are as they were
    */
   advance(snapshot: RankSnapshot, deltas: readonly RankDelta[] | null): SharedFrame | null {
     const rows = firstRows(snapshot, this.limit, this.style);
@@ -70,7 +71,7 @@ export class TopChannel implements LiveChannel {
       return this.snapshot();
     }
     const changes = this.style === 'ordinal' ? changesOf(deltas, snapshot, this.limit) : diffRows(before, rows);
-    if (changes.length === 0 && snapshot.total === previous.total) return null;
+    if (changes.length === 0 && snapshot.total === previous.total && isSameWorth(snapshot, previous)) return null;
     this.told = snapshot;
     return deltaFrame(snapshot, previous.seq, changes);
   }
@@ -93,27 +94,29 @@ function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): Ran
   return entriesInStyle(snapshot, style)?.slice(0, shown) ?? null;
 }
 
-/** A whole channel, as every channel sends it. `more` is what it says beside. */
-export function snapshotFrame(
-  now: { seq: number; asOfMs: number; total: number },
-  rankStyle: RankStyle,
-  entries: readonly RankedEntry[],
-  more: object = {},
-): SharedFrame {
-  const { seq, asOfMs, total } = now;
-  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, ...more, rankStyle, entries });
+/** Where a channel stands, as every frame says. */
+interface FrameHead extends FrameWorth {
+  seq: number;
+  asOfMs: number;
+  total: number;
 }
 
-/** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. `more` is what it says beside. */
+/** A whole channel, as every channel sends it. */
+export function snapshotFrame(now: FrameHead, rankStyle: RankStyle, entries: readonly RankedEntry[]): SharedFrame {
+  const { seq, asOfMs, total } = now;
+  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, ...worthOf(now), rankStyle, entries });
+}
+
+/** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. */
 export function deltaFrame(
-  now: { seq: number; asOfMs: number; total: number },
+  now: FrameHead,
   previousSeq: number,
   changes: readonly object[],
   copiesMax?: number,
-  more: object = {},
 ): SharedFrame {
   const { seq, asOfMs, total } = now;
-  return new SharedFrame('delta', { seq, previousSeq, asOf: toTimestamp(asOfMs), total, ...more, changes }, copiesMax);
+  const body = { seq, previousSeq, asOf: toTimestamp(asOfMs), total, ...worthOf(now), changes };
+  return new SharedFrame('delta', body, copiesMax);
 }
 
 /** Sends a channel's frame to each of its subscribers. */

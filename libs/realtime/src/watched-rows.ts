@@ -1,6 +1,7 @@
-import { diffRows, LadderError, type RankAccuracy, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { diffRows, LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ResolvedList } from '@laddercast/queries';
+import { isSameWorth, type FrameWorth } from './frame-worth.js';
 import type { LiveChannel, LiveSubscription } from './live-subscription.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import type { SharedFrame } from './shared-frame.js';
@@ -8,14 +9,14 @@ import { deltaFrame, sendToAll, snapshotFrame } from './top-channel.js';
 import type { WatchBudget } from './watch-budget.js';
 
 /** The rows of one channel, as read. */
-export interface RowsReading {
+export interface RowsReading extends FrameWorth {
   total: number;
   /** Best first. */
   entries: RankedEntry[];
   /** Players who stand among them without a row: they are not listed. */
   hidden: ReadonlySet<string>;
-  /** Where ranks are estimated: how far off they are at most, for the list as of then (Unix ms). */
-  estimate?: { errorBound: number; asOfMs: number } | null;
+  /** Where the rows are not of the moment that they were read at: the one that they are of, Unix ms. */
+  asOfMs?: number;
 }
 
 /** What a channel shows, in which style of ranks. */
@@ -72,26 +73,27 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     return this.rows?.seq ?? null;
   }
 
+  get isEstimated(): boolean {
+    return this.rows?.accuracy === 'estimated';
+  }
+
   snapshot(): SharedFrame {
-    const { seq, asOfMs, total, entries, estimate } = this.rows!;
-    const { style } = this.watch;
-    this.frame ??= snapshotFrame({ seq, asOfMs, total }, style, entries, accuracyOf(estimate));
+    this.frame ??= snapshotFrame(this.rows!, this.watch.style, this.rows!.entries);
     return this.frame;
   }
 
   /** Takes a new reading, and sends what is different. */
   advance(rows: RowsReading, seq: number, asOfMs: number): void {
     const before = this.rows;
-    this.rows = { ...rows, seq, asOfMs: rows.estimate?.asOfMs ?? asOfMs };
+    this.rows = { asOfMs, ...rows, seq };
     this.frame = null;
     if (before === null) {
       this.toldSeq = seq;
       return;
     }
     const changes = diffRows(before.entries, rows.entries);
-    const isAsGood = rows.estimate?.errorBound === before.estimate?.errorBound;
-    if (changes.length === 0 && rows.total === before.total && isAsGood) return;
-    const frame = deltaFrame(this.rows, this.toldSeq, changes, undefined, accuracyOf(rows.estimate));
+    if (changes.length === 0 && rows.total === before.total && isSameWorth(rows, before)) return;
+    const frame = deltaFrame(this.rows, this.toldSeq, changes);
     this.toldSeq = seq;
     sendToAll(this.subscribers, frame);
   }
@@ -110,10 +112,6 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     this.onLeave(this);
   }
 }
-
-/** What frames say of ranks that were estimated. */
-const accuracyOf = (estimate: RowsReading['estimate']): { accuracy?: RankAccuracy; errorBound?: number } =>
-  estimate ? { accuracy: 'estimated', errorBound: estimate.errorBound } : {};
 
 /** The watched channels of one kind of one list: read anew on every tick, each once, however many subscribe. */
 export class WatchedRows<Watch extends StyledWatch> {
@@ -163,6 +161,11 @@ export class WatchedRows<Watch extends StyledWatch> {
 
   get isEmpty(): boolean {
     return this.channels.size === 0;
+  }
+
+  /** Whether what any channel shows since that tick, or a later one, is estimated. */
+  isEstimatedSince(seq: number): boolean {
+    return [...this.channels.values()].some((channel) => channel.isEstimated && channel.seq! >= seq);
   }
 
   /** Whether a change of one of these players can show somewhere. */
@@ -253,4 +256,7 @@ export class WatchedRows<Watch extends StyledWatch> {
 }
 
 /** Watched rows of whatever kind. */
-export type AnyWatchedRows = Pick<WatchedRows<StyledWatch>, 'subscribers' | 'isEmpty' | 'mayShow' | 'refresh'>;
+export type AnyWatchedRows = Pick<
+  WatchedRows<StyledWatch>,
+  'subscribers' | 'isEmpty' | 'isEstimatedSince' | 'mayShow' | 'refresh'
+>;

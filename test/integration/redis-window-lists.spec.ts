@@ -92,14 +92,14 @@ async function fill(board: Board): Promise<StoredWindow[]> {
   await node.ledger.write(submissionOf(board, 'ada', 5));
   const windows = await node.windows.at(board, Date.now(), Date.now());
   const changes = new ChangesByShard();
-  for (const { uid: windowUid, endsAtMs } of windows) {
+  for (const { uid: windowUid, startsAtMs, endsAtMs } of windows) {
     await node.database.query(
       `UPDATE entries SET scopes = ARRAY[16, 21], left_scopes = ARRAY[17] WHERE window_uid = $1`,
       [windowUid],
     );
     const keepUntilMs = endsAtMs === null ? null : endsAtMs + KEPT_MS;
     const values = { score: 5, columns: [], achievedAtMs: 1 };
-    const entry = { windowUid, playerId: 'ada', version: 1, values, isGuild: false, keepUntilMs };
+    const entry = { windowUid, startsAtMs, playerId: 'ada', version: 1, values, isGuild: false, keepUntilMs };
     changes.add(board, { ...entry, scopes: [16, 21], leftScopes: [17] });
     changes.add(board, { ...entry, playerId: 'red', scopes: [], leftScopes: [], isGuild: true });
   }

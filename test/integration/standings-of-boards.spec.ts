@@ -2,7 +2,13 @@
 // that says what the tests want, and fails where they want.
 import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
 import { EditionCatalog } from '@laddercast/ledger';
-import { RankReadings, StandingsRanks, type ProjectedEntry, type RankList } from '@laddercast/projections';
+import {
+  AnsweredVersions,
+  RankReadings,
+  StandingsRanks,
+  type ProjectedEntry,
+  type RankList,
+} from '@laddercast/projections';
 import {
   EntryDetails,
   GetStandingsHandler,
@@ -76,7 +82,7 @@ describe('the standings of a player', () => {
     const standings = new StandingsRanks(database);
     const resolver = new ListResolver({ boards: catalog, windows, scopes, editions, projection: ranks, standings });
     const details = new EntryDetails(database, () => null);
-    const reader = new ListReader(resolver, details, undefined as unknown as SnapshotCache);
+    const reader = new ListReader(resolver, details, undefined as unknown as SnapshotCache, new AnsweredVersions());
     handler = new GetStandingsHandler(catalog, windows, resolver, reader);
   });
 

@@ -11,7 +11,7 @@ import {
 } from '@laddercast/domain';
 import type { WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
-import { rankListOf, SketchBuilder, SketchCache } from '@laddercast/projections';
+import { AnsweredVersions, rankListOf, SketchBuilder, SketchCache } from '@laddercast/projections';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemoryRankProjection } from '../../libs/realtime/test/memory-ports.js';
@@ -53,7 +53,7 @@ async function ranksOver(scores: ReadonlyMap<string, number>, marksMax: number) 
   await projection.apply(list, 0, changes);
   const store = new MemorySketchStore();
   const cache = new SketchCache(store, new SketchBuilder(projection, store, marksMax));
-  return { projection, ranks: new SubmissionRanks(projection, windows, cache) };
+  return { projection, ranks: new SubmissionRanks(projection, windows, cache, new AnsweredVersions()) };
 }
 
 const anyScore = fc.integer({ min: 0, max: 12 });

@@ -1,7 +1,7 @@
 // Real: PostgreSQL with the ledger's schema. Standings are checked against a sorted array, as the ranks in Redis are.
-import { encodeSortKey, GLOBAL_SCOPE, type BoardOrdering, type SortKey } from '@laddercast/domain';
+import { encodeSortKey, GLOBAL_SCOPE, versionBeyond, type BoardOrdering, type SortKey } from '@laddercast/domain';
 import { PostgresDatabase } from '@laddercast/ledger';
-import { StandingsRanks, versionBeyond, type RankList, FIRST_GENERATION } from '@laddercast/projections';
+import { StandingsRanks, type RankList, FIRST_GENERATION } from '@laddercast/projections';
 import {
   createTestDatabase,
   oracleOf,

@@ -4,15 +4,18 @@ import {
   GLOBAL_SCOPE,
   isFrozen,
   memberPrefixBytes,
+  type RankAccuracy,
   type RankMovement,
   type SortKey,
 } from '@laddercast/domain';
 import type { SubmitReceipt, WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import {
-  rankListOf,
+  AnsweredVersions,
+  listOfWindow,
   type ListSketch,
   type RankList,
+  type Reading,
   type RankProjection,
   type SketchCache,
 } from '@laddercast/projections';
@@ -38,6 +41,7 @@ export class SubmissionRanks {
     private readonly projection: RankProjection,
     private readonly windows: WindowCatalog,
     private readonly sketches: SketchCache,
+    private readonly answered: AnsweredVersions,
   ) {}
 
   /**
@@ -61,10 +65,10 @@ export class SubmissionRanks {
     identity: Identity,
   ): Promise<RankMovement | null> {
     const { board, write, receipt } = accepted;
-    const list = rankListOf(board, receipt.windowUid, GLOBAL_SCOPE);
     try {
       const window = await this.windows.byUid(receipt.windowUid);
       if (!window || (isFrozen(window, nowMs()) && !holdsScope(identity, 'admin'))) return null;
+      const list = listOfWindow(board, window, GLOBAL_SCOPE);
       const { version } = receipt.answer;
       const moved = receipt.movement && movedKeys(list, write.playerId, receipt.movement);
       if (untilMs !== null) {
@@ -112,12 +116,12 @@ export class SubmissionRanks {
     version: number,
   ): Promise<RankMovement> {
     const reading = await this.projection.placement(list, playerId, after, before);
-    const { accuracy = 'exact', errorBound = 0 } = reading;
+    const { errorBound = 0 } = reading;
     return {
       before: reading.before,
       after: reading.after,
       delta: reading.before === null ? null : reading.before - reading.after,
-      accuracy: reading.version !== null && reading.version >= version ? accuracy : 'estimated',
+      accuracy: this.accuracyOf(list, reading, reading.version !== null && reading.version >= version),
       // Counted, not interpolated: as of asOf nothing is uncertain but what was moving between shards.
       errorBound,
       total: reading.total,
@@ -130,9 +134,16 @@ export class SubmissionRanks {
     const { entry, total, ...reading } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
     if (!entry) return null;
     const { rank } = entry;
-    const accuracy = entry.version >= version ? (reading.accuracy ?? 'exact') : 'estimated';
+    const accuracy = this.accuracyOf(list, { total, ...reading }, entry.version >= version);
     const { errorBound = 0 } = reading;
     return { before: rank, after: rank, delta: 0, accuracy, errorBound, total, asOf: toTimestamp(nowMs()) };
+  }
+
+  /** What was counted is exact where it has the submission; whoever is told so sees it in all exact answers after it. */
+  private accuracyOf(list: RankList, { accuracy, listVersion }: Reading, isOfIt: boolean): RankAccuracy {
+    if (!isOfIt || accuracy === 'estimated') return 'estimated';
+    this.answered.note(list, listVersion);
+    return 'exact';
   }
 }
 

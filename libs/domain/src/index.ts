@@ -7,6 +7,7 @@ export * from './errors.js';
 export * from './events.js';
 export * from './ids.js';
 export * from './layout.js';
+export * from './list-version.js';
 export * from './placement.js';
 export * from './rank-delta.js';
 export * from './rank-sketch.js';

@@ -86,14 +86,17 @@ export const denseNotKept = (): LadderError =>
     'This board keeps no dense ranks: put "dense": true into its definition, with one hash shard or sharding by range.',
   );
 
-/** The layouts of a board that is empty. */
-export const firstLayouts = (definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>): Layouts => ({
+/** The layouts of a board that is empty; `versions` go on from those that were read under its id before. */
+export const firstLayouts = (
+  definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>,
+  versions: ListVersions = { base: 0, floor: 0 },
+): Layouts => ({
   serving: {
     generation: 1,
     sharding: definition.sharding,
     dense: wantsDense(definition),
     indexBuckets: INDEX_BUCKETS_MIN,
-    versions: { base: 0, floor: 0 },
+    versions,
   },
   opening: null,
   retiring: null,

@@ -18,7 +18,7 @@ import {
   WindowCatalog,
 } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { RankProjection, SketchCache, SnapshotStore } from '@laddercast/projections';
+import { AnsweredVersions, RankProjection, SketchCache, SnapshotStore } from '@laddercast/projections';
 import {
   EntriesPlaces,
   EntryDetails,
@@ -75,10 +75,15 @@ export const apiProviders: Provider[] = [
   },
   {
     provide: SubmissionRanks,
-    inject: [RankProjection, WindowCatalog, SketchCache],
-    useFactory: (projection: RankProjection, windows: WindowCatalog, sketches: SketchCache) =>
-      new SubmissionRanks(projection, windows, sketches),
+    inject: [RankProjection, WindowCatalog, SketchCache, AnsweredVersions],
+    useFactory: (
+      projection: RankProjection,
+      windows: WindowCatalog,
+      sketches: SketchCache,
+      answered: AnsweredVersions,
+    ) => new SubmissionRanks(projection, windows, sketches, answered),
   },
+  { provide: AnsweredVersions, useFactory: () => new AnsweredVersions() },
   {
     provide: SnapshotCache,
     inject: [SnapshotStore],
@@ -86,9 +91,9 @@ export const apiProviders: Provider[] = [
   },
   {
     provide: ListReader,
-    inject: [ListResolver, EntryDetails, SnapshotCache],
-    useFactory: (resolver: ListResolver, details: EntryDetails, snapshots: SnapshotCache) =>
-      new ListReader(resolver, details, snapshots),
+    inject: [ListResolver, EntryDetails, SnapshotCache, AnsweredVersions],
+    useFactory: (resolver: ListResolver, details: EntryDetails, snapshots: SnapshotCache, answered: AnsweredVersions) =>
+      new ListReader(resolver, details, snapshots, answered),
   },
   {
     provide: EntriesPlaces,

@@ -1,11 +1,15 @@
 import {
   firstLayouts,
+  firstVersions,
   LadderError,
+  shardCountOf,
+  versionsAfter,
   wantsDense,
   withBoardDefaults,
   type Board,
   type BoardDefinition,
   type Layouts,
+  type ListVersions,
 } from '@laddercast/domain';
 import { recordAudit } from './audit-log.js';
 import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
@@ -13,10 +17,13 @@ import type { AllLanes } from './all-lanes.js';
 import { announceBoard, type Lanes } from './lanes.js';
 import { beginLimits } from './entry-marker.js';
 import { layoutsFor } from './layout-changes.js';
+import { ledgerNowMs } from './ledger-clock.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
+/** By how much the clocks of processes, by which counters of lists begin, may be ahead of the ledger's. */
+const CLOCKS_APART_MS = 60_000;
 const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history', 'attempts'];
 
 interface BoardRow {
@@ -76,7 +83,7 @@ export class BoardRegistry {
       if (!hasEntries && !(isKeptSo && keepsWindows(before, definition))) {
         // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
         await this.unlink(transaction, current.board_uid);
-        return { board: await this.create(transaction, id, definition), created: false };
+        return { board: await this.create(transaction, id, definition, current.layouts), created: false };
       }
       return { board: await this.redefine(transaction, current, id, definition), created: false };
     });
@@ -131,7 +138,7 @@ export class BoardRegistry {
       if (!current) throw boardNotFound(id);
       await recordAudit(transaction, { actor, action: 'board.reset', subject: id, details: {} });
       await this.unlink(transaction, current.board_uid);
-      return this.create(transaction, id, current.definition);
+      return this.create(transaction, id, current.definition, current.layouts);
     });
   }
 
@@ -174,8 +181,14 @@ export class BoardRegistry {
     return row && { ...row, definition: withBoardDefaults(row.definition) };
   }
 
-  private async create(transaction: SqlRunner, id: string, definition: BoardDefinition): Promise<Board> {
-    const layouts = firstLayouts(definition);
+  /** @param before of the board that had the id until now: the versions of its lists go on */
+  private async create(
+    transaction: SqlRunner,
+    id: string,
+    definition: BoardDefinition,
+    before: Layouts | null = null,
+  ): Promise<Board> {
+    const layouts = firstLayouts(definition, await versionsFrom(transaction, before));
     const [row] = await transaction.query<{ board_uid: number }>(
       'INSERT INTO boards (board_id, definition, layouts, revision) VALUES ($1, $2, $3, 0) RETURNING board_uid',
       [id, JSON.stringify(definition), JSON.stringify(layouts)],
@@ -202,6 +215,13 @@ export class BoardRegistry {
     );
     return rows.length > 0;
   }
+}
+
+async function versionsFrom(transaction: SqlRunner, before: Layouts | null): Promise<ListVersions> {
+  const now = await ledgerNowMs(transaction);
+  if (before === null) return firstVersions(now);
+  const { sharding, versions } = before.serving;
+  return versionsAfter({ shards: shardCountOf(sharding), versions }, now, now + CLOCKS_APART_MS);
 }
 
 /** @throws PRECONDITION_FAILED */

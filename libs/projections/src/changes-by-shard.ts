@@ -1,9 +1,11 @@
 import { encodeSortKey, everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type SortValues } from '@laddercast/domain';
-import { rankListOf, type BoardOfLists, type ProjectedChange, type RankList } from './rank-projection.js';
+import { listOfWindow, type BoardOfLists, type ProjectedChange, type RankList } from './rank-projection.js';
 
 /** The newest state of an entry, with every list that ranks it or did. */
 export interface EntryInLists {
   windowUid: number;
+  /** When the window began, Unix ms; null: with the board, or so long ago that counters of now begin after it. */
+  startsAtMs: number | null;
   /** The player's id, the guild's where `isGuild` says so. */
   playerId: string;
   version: number;
@@ -40,26 +42,26 @@ export class ChangesByShard {
   private readonly lists = new Map<string, RankList[]>();
 
   add(board: BoardOfLists, entry: EntryInLists): void {
-    const { windowUid, playerId, version, values, scopes, leftScopes, isGuild } = entry;
+    const { playerId, version, values, scopes, leftScopes, isGuild } = entry;
     const home = isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE;
-    const homes = this.listsOf(board, windowUid, home);
+    const homes = this.listsOf(board, entry, home);
     const change = { playerId, version, key: values && encodeSortKey(homes[0]!.ordering, values, playerId) };
     for (const list of homes) push(this.standing, list, entry, change);
     for (const scope of scopes) {
-      for (const list of this.listsOf(board, windowUid, scope)) push(this.standing, list, entry, change);
+      for (const list of this.listsOf(board, entry, scope)) push(this.standing, list, entry, change);
     }
     for (const scope of leftScopes) {
       const leaving = { ...change, key: null };
-      for (const list of this.listsOf(board, windowUid, scope)) push(this.left, list, entry, leaving);
+      for (const list of this.listsOf(board, entry, scope)) push(this.left, list, entry, leaving);
     }
   }
 
   /** A scope's list in every generation; remembered, since most entries are of few lists. */
-  private listsOf(board: BoardOfLists, windowUid: number, scope: number): RankList[] {
-    const name = `${board.uid}.${windowUid}.${scope}`;
+  private listsOf(board: BoardOfLists, { windowUid: uid, startsAtMs }: EntryInLists, scope: number): RankList[] {
+    const name = `${board.uid}.${uid}.${scope}`;
     let lists = this.lists.get(name);
     if (lists === undefined) {
-      lists = everyLayout(board.layouts).map((layout) => rankListOf(board, windowUid, scope, layout));
+      lists = everyLayout(board.layouts).map((layout) => listOfWindow(board, { uid, startsAtMs }, scope, layout));
       this.lists.set(name, lists);
     }
     return lists;

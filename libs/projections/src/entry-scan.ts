@@ -126,6 +126,7 @@ const NONE: number[] = [];
 /** What a row says of its entry; the window is kept until `keepUntilMs`. */
 export const entryOfRow = (row: ScannedRow, isGuild: boolean, keepUntilMs: number | null): EntryInLists => ({
   windowUid: row.windowUid,
+  startsAtMs: null,
   playerId: row.id,
   version: row.version,
   values: row.removed ? null : { score: row.score, columns: row.columns ?? NONE, achievedAtMs: row.achievedAtMs },

@@ -1,5 +1,6 @@
 export * from './applied-sessions.js';
 export * from './announce.handler.js';
+export * from './answered-versions.js';
 export * from './apply-entries.handler.js';
 export * from './changes-by-shard.js';
 export * from './checkpoints.js';
@@ -27,7 +28,6 @@ export * from './sketch-builder.js';
 export * from './sketch-cache.js';
 export * from './sketch-store.js';
 export * from './announcements.js';
-export { versionBeyond } from './list-version.js';
 export * from './standings-ranks.js';
 export * from './drop-board.handler.js';
 export { RedisLaneMarks } from './redis-lane-marks.js';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { shardCountOf, type Board, type Layout } from '@laddercast/domain';
+import { shardCountOf, versionsAfter, type Board, type Layout } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
 import type { BoardCatalog, BoardLayouts, SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
 import { ChangesByShard } from './changes-by-shard.js';
 import type { CommittedPositions } from './committed-positions.js';
 import { entryOfRow, EntryScan, workOnPages, type ScannedPage } from './entry-scan.js';
-import { versionsAfter } from './list-version.js';
 import type { RankProjection } from './rank-projection.js';
 import { ScanReach } from './scan-reach.js';
 import { WindowLists } from './window-lists.js';

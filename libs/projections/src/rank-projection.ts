@@ -4,6 +4,7 @@ import {
   GUILDS_SCOPE,
   rankBoundariesOf,
   shardCountOf,
+  versionsOf,
   type ShardMarks,
   type Board,
   type BoardOrdering,
@@ -11,6 +12,7 @@ import {
   type ListVersions,
   type RankStyle,
   type SortKey,
+  type StoredWindow,
 } from '@laddercast/domain';
 
 /** One ranked list: a board's window in one scope, as one generation of shards keeps it. */
@@ -65,6 +67,17 @@ export function rankListOf(
     indexBuckets: isSharded ? layout.indexBuckets : INDEX_BUCKETS_OF_SCOPES,
     versions: layout.versions,
   };
+}
+
+/** As {@link rankListOf}, with the versions that the window's list has: what reads or answers them, or begins counters. */
+export function listOfWindow(
+  board: BoardOfLists,
+  { uid, startsAtMs }: Pick<StoredWindow, 'uid' | 'startsAtMs'>,
+  scope: number,
+  layout?: Layout,
+): RankList {
+  const list = rankListOf(board, uid, scope, layout);
+  return { ...list, versions: versionsOf(list, startsAtMs) };
 }
 
 /**

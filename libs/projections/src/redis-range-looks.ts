@@ -1,6 +1,13 @@
-import { decodeSortKey, LadderError, rangeShardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import {
+  decodeSortKey,
+  LadderError,
+  rangeShardOf,
+  valueKeyOf,
+  versionOfCounters,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
 import { chunksOf, groupBy } from './chunks.js';
-import { versionOfCounters } from './list-version.js';
 import type { ProjectedEntry, RankList, Reading } from './rank-projection.js';
 import { countIn, type CountedKey, type ShardLook } from './redis-range-reads.js';
 import { allShards, nameOfList } from './redis-keys.js';

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { memberColumnBytes, memberPrefixBytes, rangeShardOf, type SortKey } from '@laddercast/domain';
+import { counterStart, memberColumnBytes, memberPrefixBytes, rangeShardOf, type SortKey } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import { counterStart } from './list-version.js';
 import type { ProjectedChange, RankList, RecoveryRun } from './rank-projection.js';
 import {
   indexValueBytes,
@@ -92,7 +91,7 @@ export function claimChanges(
   }
   const args = [
     untilOf(keepUntilMs),
-    counterStart(nowMs()),
+    counterStart(list, nowMs()),
     recovery ? 1 : 0,
     prefixBytes,
     PLACES_MAX,
@@ -127,7 +126,7 @@ export function writeShard(
   const atMs = nowMs();
   const args: (string | number | Buffer)[] = [
     untilOf(keepUntilMs),
-    counterStart(atMs),
+    counterStart(list, atMs),
     recovery ? 1 : 0,
     list.dense ? memberColumnBytes(list.ordering) : NO_COLUMNS,
     atMs,
@@ -170,7 +169,7 @@ export function beginRecovery(
   epoch: string,
   keepUntilMs: number | null,
 ): ShardCall<boolean> {
-  const args = [untilOf(keepUntilMs), counterStart(nowMs()), epoch, EPOCH_IDLE_MS];
+  const args = [untilOf(keepUntilMs), counterStart(list, nowMs()), epoch, EPOCH_IDLE_MS];
   return {
     call: callOf(redisScripts.rangeBegin, [counterKey(list, shard), rangeKeys(list, shard).written], args),
     read: (raw) => raw === 1,
@@ -200,7 +199,7 @@ export function restoreEntries(
   }
   const [entries, counter, , checkpoints] = shardHead(list, shard);
   const names = [entries!, counter!, checkpoints!, pending, written];
-  const args = [untilOf(keepUntilMs), counterStart(nowMs()), epoch, EPOCH_IDLE_MS, packed.packed(), newEpoch()];
+  const args = [untilOf(keepUntilMs), counterStart(list, nowMs()), epoch, EPOCH_IDLE_MS, packed.packed(), newEpoch()];
   return {
     call: callOf(redisScripts.rangeRestore, names, args),
     read: (raw) => {

@@ -1,6 +1,12 @@
-import { memberColumnBytes, memberPrefixBytes, rangeShardOf, shardOf, type SortKey } from '@laddercast/domain';
+import {
+  counterStart,
+  memberColumnBytes,
+  memberPrefixBytes,
+  rangeShardOf,
+  shardOf,
+  type SortKey,
+} from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import { counterStart } from './list-version.js';
 import { RankInspection, type HeldEntry, type IndexPlace, type ShardInspection } from './rank-inspection.js';
 import type { RankList, RankProjection } from './rank-projection.js';
 import type { RedisConnection } from './redis-connection.js';
@@ -87,11 +93,11 @@ export class RedisRankInspection extends RankInspection {
   }
 
   async restoreCounter(list: RankList, shard: number, madeAtMs: number, keepUntilMs: number | null): Promise<boolean> {
-    const least = Math.max(list.versions.floor, counterStart(madeAtMs - CLOCKS_APART_MS));
+    const least = counterStart(list, madeAtMs - CLOCKS_APART_MS);
     const until = keepUntilMs === null ? '' : Math.round(keepUntilMs);
     const keys = [entriesKey(list, shard), counterKey(list, shard)];
     const [restored] = await this.redis.run([
-      callOf(redisScripts.restoreCounter, keys, [counterStart(nowMs()), least, until]),
+      callOf(redisScripts.restoreCounter, keys, [counterStart(list, nowMs()), least, until]),
     ]);
     return restored === 1;
   }

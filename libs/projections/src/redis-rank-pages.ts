@@ -1,5 +1,4 @@
-import { compareSortKeys, type SortKey } from '@laddercast/domain';
-import { versionOfCounters } from './list-version.js';
+import { compareSortKeys, versionOfCounters, type SortKey } from '@laddercast/domain';
 import type { RankList, Reading } from './rank-projection.js';
 import { allShards } from './redis-keys.js';
 import { countBetter, readRows, type ShardCall, type ShardReading } from './redis-shard-calls.js';

@@ -1,6 +1,12 @@
 import { nowMs } from '@laddercast/platform';
-import { countedKey, memberColumnBytes, type RankStyle, type ShardMarks, type SortKey } from '@laddercast/domain';
-import { counterStart } from './list-version.js';
+import {
+  countedKey,
+  counterStart,
+  memberColumnBytes,
+  type RankStyle,
+  type ShardMarks,
+  type SortKey,
+} from '@laddercast/domain';
 import type { ProjectedChange, RankList } from './rank-projection.js';
 import { PackedArray } from './redis-packed-array.js';
 import { isEntryValue, packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
@@ -82,7 +88,7 @@ export function applyEntries(
   const atMs = nowMs();
   const args: (string | number | Buffer)[] = [
     keepUntilMs === null ? '' : Math.round(keepUntilMs),
-    counterStart(atMs),
+    counterStart(list, atMs),
     isRecovery ? 1 : 0,
     list.dense ? memberColumnBytes(list.ordering) : NO_COLUMNS,
     atMs,

@@ -3,11 +3,11 @@ import {
   countedKey,
   encodeSortKey,
   LadderError,
+  versionBeyond,
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
 import { isDatabaseUnavailable, type SqlRunner } from '@laddercast/ledger';
-import { versionBeyond } from './list-version.js';
 import {
   RankReadings,
   type PageReading,

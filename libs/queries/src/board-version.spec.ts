@@ -1,6 +1,5 @@
-import { withBoardDefaults, type StoredWindow, firstLayouts } from '@laddercast/domain';
+import { withBoardDefaults, type StoredWindow, firstLayouts, versionBeyond } from '@laddercast/domain';
 import type { EditionKind } from '@laddercast/ledger';
-import { versionBeyond } from '@laddercast/projections';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../test/snapshot-ports.js';

@@ -1,5 +1,5 @@
+import { versionBeyond } from '@laddercast/domain';
 import { keptAfterEndMs } from '@laddercast/ledger';
-import { versionBeyond } from '@laddercast/projections';
 import type { ResolvedList } from './list-resolver.js';
 
 /**

@@ -50,7 +50,15 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const envelope = this.reader.envelope(resolved, style, snapshot, snapshot.asOfMs);
     const pages = this.pages.get(snapshot) ?? new Map<string, EntriesPage>();
     this.pages.set(snapshot, pages);
-    const name = [style, selection.rankStyle, offset, limit, envelope.window.resetsAt, envelope.boardVersion].join();
+    const name = [
+      style,
+      selection.rankStyle,
+      offset,
+      limit,
+      envelope.window.resetsAt,
+      envelope.boardVersion,
+      envelope.accuracy,
+    ].join();
     const known = pages.get(name);
     if (known) return known;
     const rows = rowsOfSnapshot(snapshot, offset, limit, style);

@@ -1,5 +1,5 @@
 import type { RankedEntry, RankStyle } from '@laddercast/domain';
-import { sharedRanksOf, type RankList, type RankSnapshot } from '@laddercast/projections';
+import { AnsweredVersions, sharedRanksOf, type RankList, type RankSnapshot } from '@laddercast/projections';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../test/snapshot-ports.js';
 import type { EntryDetails } from './entry-details.js';
@@ -101,12 +101,12 @@ describe('a list that is read while its board comes to be served from another ge
     ...resolved,
     list: { ...resolved.list, generation: number },
   });
-  const readerOf = (resolver: Partial<ListResolver>, snapshot: RankSnapshot): ListReader =>
-    new ListReader(
-      resolver as ListResolver,
-      {} as EntryDetails,
-      { latest: () => snapshot } as unknown as SnapshotCache,
-    );
+  const readerOf = (resolver: Partial<ListResolver>, snapshot: RankSnapshot): ListReader => {
+    const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
+    const answered = new AnsweredVersions();
+    answered.note(resolved.list, snapshot.listVersion);
+    return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered);
+  };
 
   it('is not answered from a snapshot of the one before, whose version is lower', () => {
     const reader = readerOf({}, topOf([9]));
@@ -114,6 +114,24 @@ describe('a list that is read while its board comes to be served from another ge
     expect(reader.snapshot(generation(2), undefined)).toBeUndefined();
     const moved = readerOf({}, topOf([9], { generation: 2 }));
     expect(moved.snapshot(generation(2), undefined)).toBeDefined();
+  });
+
+  it('is not answered from memory where something newer was answered, and then not as exact when nothing else is left', () => {
+    const answered = new AnsweredVersions();
+    const { list } = resolved;
+    const snapshot = topOf([9], { listVersion: 7 });
+    const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
+    const reader = new ListReader({} as ListResolver, {} as EntryDetails, snapshots, answered);
+    expect(reader.snapshot(resolved, undefined)).toBeUndefined();
+    const reading = { total: 1, listVersion: 7 };
+    reader.envelope(resolved, 'ordinal', { ...reading, listVersion: 9, accuracy: 'estimated' });
+    reader.envelope(resolved, 'ordinal', reading);
+    expect(reader.snapshot(resolved, undefined)).toBe(snapshot);
+    expect(reader.lastKnown(resolved, undefined)).toBe(snapshot);
+    reader.envelope(resolved, 'ordinal', { ...reading, listVersion: 8 });
+    expect(reader.snapshot(resolved, undefined)).toBeUndefined();
+    expect(reader.lastKnown(resolved, undefined)).toEqual({ ...snapshot, accuracy: 'estimated', errorBound: 0 });
+    expect(answered.admits(list, 8)).toBe(true);
   });
 
   it('reaches a version of the next one as soon as this process hears of it', async () => {

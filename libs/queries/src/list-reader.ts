@@ -8,7 +8,7 @@ import {
   type StoredWindow,
 } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
-import { entriesInStyle, type RankSnapshot, type Reading } from '@laddercast/projections';
+import { AnsweredVersions, entriesInStyle, type RankSnapshot, type Reading } from '@laddercast/projections';
 import { boardVersionOf } from './board-version.js';
 import { EntryDetails } from './entry-details.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
@@ -27,6 +27,7 @@ export class ListReader {
     private readonly resolver: ListResolver,
     readonly details: EntryDetails,
     private readonly snapshots: SnapshotCache,
+    private readonly answered: AnsweredVersions,
   ) {}
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
@@ -39,21 +40,40 @@ export class ListReader {
     return { resolved, style };
   }
 
-  /** The top in memory, where it is not older than `minVersion`; asking keeps the list in use. */
+  /**
+   * The top in memory, where it is not older than `minVersion`, nor than what this process answered of the list; asking
+   * keeps the list in use.
+   */
   snapshot(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
     if (!isFollowed(resolved)) return undefined;
     const snapshot = asRead(resolved, this.snapshots.latest(resolved), minVersion);
-    // Right as it is, but its version is of the numbers before: what was read of the present generation is above it.
-    const isOfBefore = resolved.edition === null && (snapshot?.generation ?? 1) < resolved.list.generation;
-    return isOfBefore ? undefined : snapshot;
+    return snapshot && this.isLatest(resolved, snapshot) ? snapshot : undefined;
   }
 
-  /** The last top that this process saw, however old: what is left to show while the shards cannot be asked. */
+  /**
+   * The last top that this process saw, however old: what is left to show while the shards cannot be asked. It calls
+   * itself estimated where something newer was answered already: exact answers never go back.
+   */
   lastKnown(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
-    return isFollowed(resolved) ? asRead(resolved, this.snapshots.lastKnown(resolved), minVersion) : undefined;
+    if (!isFollowed(resolved)) return undefined;
+    const last = asRead(resolved, this.snapshots.lastKnown(resolved), minVersion);
+    if (!last || this.isLatest(resolved, last)) return last;
+    // As of its `asOf` it is off by nothing.
+    return { ...last, accuracy: 'estimated', errorBound: last.errorBound ?? 0 };
   }
 
-  envelope(resolved: ResolvedList, style: RankStyle, reading: Reading, asOfMs = nowMs()): ListEnvelope {
+  /** Whether nothing newer than a snapshot was answered; standings do not change. */
+  private isLatest({ list, edition }: ResolvedList, snapshot: RankSnapshot): boolean {
+    if (edition !== null) return true;
+    // Of another generation it is right as it is, but its version is of other numbers.
+    if ((snapshot.generation ?? 1) !== list.generation) return false;
+    return snapshot.accuracy === 'estimated' || this.answered.admits(list, snapshot.listVersion);
+  }
+
+  /** @param asOfMs of an answer as of a moment before; without it, nothing older is answered as exact from here on */
+  envelope(resolved: ResolvedList, style: RankStyle, reading: Reading, asOfMs?: number): ListEnvelope {
+    const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
+    if (isExactNow) this.answered.note(resolved.list, reading.listVersion);
     const { board, window, scope, edition } = resolved;
     const now = nowMs();
     return {
@@ -62,7 +82,7 @@ export class ListReader {
       scope,
       total: reading.total,
       boardVersion: boardVersionOf(resolved, reading.listVersion, now),
-      asOf: toTimestamp(edition?.asOfMs ?? asOfMs),
+      asOf: toTimestamp(edition?.asOfMs ?? asOfMs ?? now),
       rankStyle: style,
       ...accuracyOf(reading),
     };

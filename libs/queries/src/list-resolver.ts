@@ -23,7 +23,7 @@ import {
   type WindowCatalog,
 } from '@laddercast/ledger';
 import { nowMs, toTimestamp } from '@laddercast/platform';
-import { rankListOf, type ListRef, type RankList, type RankReadings } from '@laddercast/projections';
+import { listOfWindow, type ListRef, type RankList, type RankReadings } from '@laddercast/projections';
 
 /** Which list is meant, in the words of the contract. */
 export interface ListNames {
@@ -245,7 +245,7 @@ export class ListResolver {
     scope: { uid: number; name: string },
     edition: Edition | null,
   ): ResolvedList {
-    const list = rankListOf(board, window.uid, scope.uid);
+    const list = listOfWindow(board, window, scope.uid);
     const { projection, standings } = this.sources;
     if (edition === null) return { board, window, scope: scope.name, list, ranks: projection, edition };
     return { board, window, scope: scope.name, list: { ...list, edition: edition.uid }, ranks: standings, edition };

@@ -10,6 +10,7 @@ import {
   LeaveTraceNotesCommand,
   MarkLaneCommand,
   TRACE_NOTES_MAX,
+  type EntryInLists,
   type ListRef,
   type TraceNote,
 } from '@laddercast/projections';
@@ -20,6 +21,8 @@ import { ConsumesLog } from './saga-pattern.js';
 
 /** The consumer group that feeds the ranks. */
 export const SCORE_GROUP = 'score';
+
+type ListTimes = Pick<EntryInLists, 'keepUntilMs' | 'startsAtMs'>;
 
 /** Events that are older are looked at for whether the ledger ever drew their positions, ms. */
 const LATE_MS = 10_000;
@@ -113,21 +116,23 @@ export class ScoreSaga {
       if (!board) continue;
       for (const change of event.changes) {
         const { windowUid, entry: values, scopes = [], leftScopes = [] } = change;
-        const keepUntilMs = await this.keepUntil(board, change);
+        const { keepUntilMs, startsAtMs } = await this.timesOf(board, change);
         // Its keys are gone, and nothing may make them again.
         if (keepUntilMs !== null && keepUntilMs <= now) continue;
-        sorted.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, keepUntilMs });
+        const times = { keepUntilMs, startsAtMs };
+        sorted.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, ...times });
       }
     }
     return sorted;
   }
 
   /** An event says when its window would end; the end of a season may have been moved since. */
-  private async keepUntil(board: Board, { windowUid, keepUntilMs }: EntryChange): Promise<number | null> {
-    if (keepUntilMs === null) return null;
+  private async timesOf(board: Board, { windowUid, keepUntilMs }: EntryChange): Promise<ListTimes> {
+    if (keepUntilMs === null) return { keepUntilMs, startsAtMs: null };
     const window = await this.windows.byUid(windowUid);
     const present = window?.endsAtMs == null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
-    return present === null ? keepUntilMs : laterOf(present, keepUntilMs);
+    const startsAtMs = window?.startsAtMs ?? null;
+    return { keepUntilMs: present === null ? keepUntilMs : laterOf(present, keepUntilMs), startsAtMs };
   }
 }
 

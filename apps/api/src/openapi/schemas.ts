@@ -101,7 +101,7 @@ const envelope = {
   }),
   scope: string('`global`, `region:EU`, `guild:red`, `country:US`; `guilds` where the entries are guilds.'),
   total: count('How many entries the list has.'),
-  boardVersion: count('Of the projection that answered; it never falls.'),
+  boardVersion: count('Of the projection; for one name of a list, such as `daily`, it never falls.'),
   asOf: time('The moment that the answer is of; of standings, that of which they are.'),
   rankStyle: oneOf(...RANK_STYLES),
   accuracy: {

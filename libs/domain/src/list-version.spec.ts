@@ -1,7 +1,14 @@
-import type { ListVersions } from '@laddercast/domain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counterStart, versionBeyond, versionOfCounters, versionsAfter } from './list-version.js';
+import type { ListVersions } from './layout.js';
+import {
+  counterStart,
+  firstVersions,
+  versionBeyond,
+  versionOfCounters,
+  versionsAfter,
+  versionsOf,
+} from './list-version.js';
 
 const STARTS_AT_MS = Date.UTC(2026, 10, 20);
 /** By how much clocks of processes are apart, and how long a reader goes on with the generation before. */
@@ -21,7 +28,7 @@ class Generation {
 
   change(shard: number, changes: number, atMs: number): void {
     const at = shard % this.shards;
-    const begun = this.counters[at] || counterStart(atMs);
+    const begun = this.counters[at] || counterStart(this, atMs);
     this.counters[at] = begun + changes;
   }
 
@@ -121,5 +128,69 @@ describe('the version of a list', () => {
         expect(ended).toBeGreaterThanOrEqual(versionBeyond(serving, endedAtMs));
       }),
     );
+  });
+});
+
+/** What happens to a board with a list for each window of a name: changes, the next window, a reset, made anew. */
+interface Turn {
+  kind: 'change' | 'window' | 'reset' | 'remade';
+  shards: number;
+  shard: number;
+  changes: number;
+  takesMs: number;
+}
+
+const anyTurn = (): fc.Arbitrary<Turn> =>
+  fc.record({
+    kind: fc.constantFrom('change', 'change', 'window', 'window', 'reset', 'remade'),
+    shards: fc.integer({ min: 1, max: 64 }),
+    shard: fc.nat({ max: 63 }),
+    changes: fc.integer({ min: 1, max: 1000 }),
+    takesMs: fc.integer({ min: 10, max: 90_000_000 }),
+  });
+
+describe('the version of a name', () => {
+  it('never falls when the next window begins, or its board is reset or made again, and grows with every change', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyTurn(), { maxLength: 40 }),
+        fc.integer({ min: -LATE_MS, max: 0 }),
+        fc.boolean(),
+        (turns, skewMs, isOfAnEarlierRelease) => {
+          let atMs = STARTS_AT_MS;
+          let board = new Generation(4, isOfAnEarlierRelease ? { base: 0, floor: 0 } : firstVersions(atMs));
+          let list = board;
+          const seen = [list.version];
+          const windowOf = (startsAtMs: number) => new Generation(board.shards, versionsOf(board, startsAtMs));
+          for (const { kind, shards, shard, changes, takesMs } of turns) {
+            atMs += takesMs;
+            if (kind === 'reset') board = new Generation(shards, versionsAfter(board, atMs, atMs));
+            if (kind === 'remade') board = new Generation(shards, firstVersions(atMs));
+            list = kind === 'change' ? list : windowOf(atMs);
+            const before = list.version;
+            seen.push(before);
+            // By a process whose clock is behind that of the ledger.
+            list.change(shard, changes, atMs + skewMs);
+            expect(list.version).toBeGreaterThanOrEqual(before + changes);
+            seen.push(list.version);
+          }
+          expect(seen).toEqual([...seen].sort((a, b) => a - b));
+          expect(seen.every(Number.isSafeInteger)).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of a window that ends is beyond all that was read of it, and below the next one', () => {
+    const board = new Generation(4, firstVersions(STARTS_AT_MS));
+    const dayMs = 86_400_000;
+    const [first, second] = [STARTS_AT_MS + dayMs, STARTS_AT_MS + 2 * dayMs].map((at) => versionsOf(board, at));
+    const ended = versionBeyond({ shards: 4, versions: first! }, STARTS_AT_MS + 2 * dayMs);
+    expect(ended).toBeGreaterThan(first!.base);
+    expect(second!.base).toBeGreaterThan(ended);
+    expect(versionsOf(board, null)).toEqual(board.versions);
+    // A season that began before the board was reset.
+    expect(versionsOf(board, STARTS_AT_MS - dayMs)).toEqual(board.versions);
   });
 });

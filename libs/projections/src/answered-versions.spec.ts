@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { AnsweredVersions } from './answered-versions.js';
+
+const list = (windowUid: number) => ({ boardUid: 1, windowUid, scope: 0 });
+
+describe('the versions that were answered', () => {
+  it('admit from memory what is not older, of lists that were read', () => {
+    const answered = new AnsweredVersions();
+    expect(answered.admits(list(1), 5)).toBe(false);
+    answered.note(list(1), 5);
+    answered.note(list(1), 4);
+    expect([4, 5, 6].map((version) => answered.admits(list(1), version))).toEqual([false, true, true]);
+    expect(answered.admits(list(2), 6)).toBe(false);
+  });
+
+  it('are forgotten for lists used longest ago, which then have to be read again', () => {
+    const answered = new AnsweredVersions(4);
+    answered.note(list(1), 5);
+    for (let at = 2; at < 20; at += 1) {
+      answered.note(list(at), 5);
+      // It is in use all the while.
+      expect(answered.admits(list(1), 4)).toBe(false);
+      expect(answered.admits(list(1), 5)).toBe(true);
+    }
+    expect(answered.admits(list(2), 5)).toBe(false);
+  });
+});

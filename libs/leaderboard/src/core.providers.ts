@@ -64,6 +64,8 @@ async function openDatabase(environment: Environment): Promise<PostgresDatabase>
   await database.open({ migrate: true });
   await fixLanes(database, LEDGER_LANES);
   await assertKeepsCommits(database, environment);
+  const log = new Logger('postgres');
+  database.reach.start((text) => log.warn(text));
   return database;
 }
 

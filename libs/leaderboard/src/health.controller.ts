@@ -27,7 +27,9 @@ export class HealthController {
   /** What stands still, while requests are answered all the same. */
   private notesOn({ components }: ReadinessReport): string[] {
     const stands = this.scoreIntake?.stands;
+    const awaySince = components['postgresql']?.['awaySince'];
     return [
+      ...(awaySince ? [`writes are refused at once: PostgreSQL has not answered since ${String(awaySince)}`] : []),
       ...(stands ? [`in.scores is not read: ${stands}`] : []),
       ...(components['kafka']?.state === 'missing' ? ['Kafka does not answer: ranks wait, submissions go on'] : []),
       ...(components['ranks']?.state === 'recovering' ? ['ranks are being brought back from PostgreSQL'] : []),

@@ -49,6 +49,7 @@ const poolSource = (database: PostgresDatabase): MetricsSource => ({
     metrics.postgresConnections.set({ state: 'busy' }, busy);
     metrics.postgresConnections.set({ state: 'idle' }, idle);
     metrics.postgresWaiting.set(waiting);
+    metrics.databaseAway.set(database.reach.awaySince === null ? 0 : 1);
   },
 });
 

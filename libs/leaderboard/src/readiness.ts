@@ -54,9 +54,10 @@ export class Readiness {
       redis.masterStates(ANSWER_WITHIN_MS),
       eventLog instanceof KafkaEventLog ? this.lookAtKafka(eventLog) : null,
     ]);
+    const { awaySince } = database.reach;
     const isRedisThere = masters.length > 0 && masters.every(({ answers }) => answers);
     const components: Record<string, ComponentState> = {
-      postgresql: this.component('postgresql', schema ? 'ok' : 'missing'),
+      postgresql: this.component('postgresql', schema ? 'ok' : 'missing', awaySince === null ? {} : { awaySince }),
       redis: this.component('redis', isRedisThere ? 'ok' : 'missing', {
         shards: masters.map(({ slots, answers }) =>
           this.component(`redis ${slots}`, answers ? 'ok' : 'missing', { slots }),

@@ -102,6 +102,7 @@ export class LaneWriter {
       const expectedNowMs = this.clockAheadMs === null ? null : beganAtMs + this.clockAheadMs;
       const results = await transaction.run(await pipelineOf(this.connection), expectedNowMs);
       const now = monotonicMs();
+      this.database.reach.seen();
       this.clockAheadMs = transaction.nowMs - beganAtMs;
       metrics.commitSeconds.observe((now - beganAtMs) / 1000);
       metrics.groupCommitSubmissions.observe(batch.length);

@@ -53,13 +53,21 @@ export class Ledger {
   write(write: SubmitWrite): Promise<SubmitReceipt>;
   write(write: OverrideWrite): Promise<OverrideReceipt>;
   write(write: LedgerWrite): Promise<SubmitReceipt | OverrideReceipt> {
-    if (this.outboxFull) {
-      const detail = 'The log is far behind; send it again later, with the same submissionId.';
-      const error = new LadderError('OUTBOX_FULL', detail, { retryAfterSeconds: 10 });
+    try {
+      this.assertTakes();
+    } catch (error) {
       if (write.kind === 'submit') noteFailure(error, 0);
       throw error;
     }
     return this.writers[this.lanes.of(write.playerId)]!.write(write);
+  }
+
+  /** @throws LEDGER_UNAVAILABLE, OUTBOX_FULL where a write would wait in vain */
+  private assertTakes(): void {
+    this.database.reach.assertThere();
+    if (!this.outboxFull) return;
+    const detail = 'The log is far behind; send it again later, with the same submissionId.';
+    throw new LadderError('OUTBOX_FULL', detail, { retryAfterSeconds: 10 });
   }
 
   /** Writes that wait for a commit, over all lanes of this process. */

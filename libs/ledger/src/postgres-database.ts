@@ -7,6 +7,7 @@ import { BoardEntity } from './entities/board.entity.js';
 import { WindowEntity } from './entities/window.entity.js';
 import { runStatement } from './postgres-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
+import { PostgresReach } from './postgres-reach.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
@@ -22,6 +23,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const LOCK_TIMEOUT_MS = 4000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5000;
 /** A server that says nothing for so long hangs. */
 const ANSWER_TIMEOUT_MS = 6000;
 /** The same for a statement that others were sent before: it waits for them, too. */
@@ -48,8 +50,19 @@ export interface SqlRunner {
  */
 export class PostgresDatabase implements SqlRunner {
   readonly dataSource: DataSource;
+  /** Whether there is anybody to be asked; it looks once it is started. */
+  readonly reach: PostgresReach;
 
   constructor(readonly options: PostgresDatabaseOptions) {
+    this.reach = new PostgresReach(
+      () =>
+        new pg.Client({
+          connectionString: options.url,
+          application_name: 'laddercast looks',
+          keepAlive: true,
+          connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        }),
+    );
     this.dataSource = new DataSource({
       type: 'postgres',
       url: options.url,
@@ -67,7 +80,7 @@ export class PostgresDatabase implements SqlRunner {
       migrationsTableName: 'ladder_migrations',
       synchronize: false,
       poolSize: options.poolMax ?? 10,
-      connectTimeoutMS: 5000,
+      connectTimeoutMS: CONNECT_TIMEOUT_MS,
       // A lost idle connection is noticed by the next query, which says so; the pool's own event must not end the process.
       poolErrorHandler: () => undefined,
       extra: {
@@ -100,14 +113,18 @@ export class PostgresDatabase implements SqlRunner {
   }
 
   async close(): Promise<void> {
+    await this.reach.stop();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
+  /** @throws LEDGER_UNAVAILABLE at once while PostgreSQL is away; as do all the others */
   async query<Row>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
+    this.reach.assertThere();
     const runner = this.dataSource.createQueryRunner();
     try {
       await connect(runner);
       const rows = await sqlRunnerOf(runner).query<Row>(sql, parameters);
+      this.reach.seen();
       await runner.release();
       return rows;
     } catch (error) {
@@ -119,12 +136,14 @@ export class PostgresDatabase implements SqlRunner {
 
   /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
   async transaction<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
+    this.reach.assertThere();
     const runner = this.dataSource.createQueryRunner();
     try {
       await connect(runner);
       await runner.query('BEGIN');
       const result = await work(sqlRunnerOf(runner));
       await runner.query('COMMIT');
+      this.reach.seen();
       await runner.release();
       return result;
     } catch (error) {
@@ -143,10 +162,11 @@ export class PostgresDatabase implements SqlRunner {
     work: (transaction: SqlRunner) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
+    this.reach.assertThere();
     const client = new pg.Client({
       connectionString: this.options.url,
       keepAlive: true,
-      connectionTimeoutMillis: 5000,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: timeoutMs,
       query_timeout: timeoutMs + ANSWER_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
@@ -214,6 +234,7 @@ export class PostgresDatabase implements SqlRunner {
 
   /** A connection of its own, for a lane; the caller releases it. */
   async dedicatedConnection(): Promise<QueryRunner> {
+    this.reach.assertThere();
     const runner = this.dataSource.createQueryRunner();
     await connect(runner);
     return runner;
@@ -227,11 +248,12 @@ export class PostgresDatabase implements SqlRunner {
 
   /** A connected client outside the pool; the caller ends it. */
   private async ownClient(statementTimeoutMs: number, idleTimeoutMs: number): Promise<pg.Client> {
+    this.reach.assertThere();
     const client = new pg.Client({
       connectionString: this.options.url,
       application_name: this.options.applicationName ?? 'laddercast',
       keepAlive: true,
-      connectionTimeoutMillis: 5000,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + ANSWER_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
@@ -245,10 +267,11 @@ export class PostgresDatabase implements SqlRunner {
 
   /** A client outside the pool for LISTEN; the caller ends it. */
   async listener(): Promise<pg.Client> {
+    this.reach.assertThere();
     const client = new pg.Client({
       connectionString: this.options.url,
       keepAlive: true,
-      connectionTimeoutMillis: 5000,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
     });
     await client.connect();

@@ -35,6 +35,7 @@ export const isServersAnswer = (error: unknown): boolean =>
 /** Whether the database could not be reached or asked to be left alone, as opposed to refusing these very data. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error) ?? '';
+  if (code === 'LEDGER_UNAVAILABLE') return true;
   const message = (error as DriverError | null)?.message ?? '';
   return RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message);
 }

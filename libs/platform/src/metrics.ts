@@ -74,6 +74,10 @@ export const metrics = {
     'Whether the process gets an answer from postgresql and from redis (every master) within a second: 1 or 0. From: every process.',
     'store',
   ),
+  databaseAway: gauge(
+    'laddercast_database_away',
+    'Whether PostgreSQL has not answered the process for 2 s, so that writes are refused at once: 1 or 0. From: every process.',
+  ),
   collectionAgeSeconds: gauge(
     'laddercast_collection_age_seconds',
     'How long ago a source of gauges was read for the last time. Its values are left out once they are older than a minute. From: every process.',

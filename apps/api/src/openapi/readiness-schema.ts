@@ -4,7 +4,8 @@ import { list, object, oneOf, string, time } from './schema-parts.js';
 const stateOf = (states: string[], more: Record<string, JsonSchema> = {}, optional: string[] = []): JsonSchema =>
   object({ state: oneOf(...states), since: time('When this process first saw it so.'), ...more }, optional);
 
-const answering = (more: Record<string, JsonSchema> = {}): JsonSchema => stateOf(['ok', 'missing'], more);
+const answering = (more: Record<string, JsonSchema> = {}, optional: string[] = []): JsonSchema =>
+  stateOf(['ok', 'missing'], more, optional);
 
 /** What `GET /health/ready` says. */
 export const READINESS_SCHEMA = object(
@@ -13,7 +14,10 @@ export const READINESS_SCHEMA = object(
     missing: list(string('What does not answer, and has to for requests to be answered.')),
     components: object(
       {
-        postgresql: answering(),
+        postgresql: answering(
+          { awaySince: time('Since when it has not answered at all: writes are refused at once.') },
+          ['awaySince'],
+        ),
         redis: answering({
           shards: list(answering({ slots: string('The slots of the cluster that it serves; `all` for one server.') })),
         }),
@@ -29,7 +33,7 @@ export const READINESS_SCHEMA = object(
       },
       ['schema', 'kafka'],
     ),
-    notes: list(string('What stands still, while requests are answered all the same.')),
+    notes: list(string('What stands still or is refused, while other requests are answered.')),
   },
   ['notes'],
 );

@@ -109,13 +109,16 @@ export class BatchFold {
       const before = this.current(window, write.playerId);
       return { window, before, ...applyRun(write.board.definition, before, run, position) };
     });
+    const hours = windows
+      .filter((window) => window.kind === 'rolling')
+      .map((window) => this.hourWith(placed, window, run, position));
     // Only now is it certain that no window refuses the run: it counts in all of them or in none.
     this.store(
       placed,
       applied.filter(({ outcome }) => outcome !== 'unchanged').map((one) => ({ after: one.entry, ...one })),
       position,
     );
-    for (const window of windows) if (window.kind === 'rolling') this.countInHour(placed, window, run, position);
+    for (const hour of hours) this.changedHours.set(hourKeyOf(hour), hour);
     for (const { window, before } of applied) this.renew(write, window, before);
     this.stored.attempts.count(placed, windows);
     const first = applied[0]!;
@@ -219,18 +222,17 @@ export class BatchFold {
     this.frozenEntries.set(key, { windowUid: window.uid, playerId, row: this.stored.entries.get(key) ?? null });
   }
 
-  private countInHour(
+  private hourWith(
     { write, atMs }: PlacedWrite<SubmitWrite>,
     window: StoredWindow,
     run: Parameters<typeof applyRun>[2],
     position: number,
-  ): void {
+  ): RollingHourRow {
     const place = { windowUid: window.uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
     const key = hourKeyOf(place);
     const isCleared = this.clearedHours.has(entryKeyOf(window.uid, write.playerId));
     const before = this.changedHours.get(key) ?? (isCleared ? null : this.stored.hours.get(key));
-    const state = addToHour(write.board.definition, before?.state ?? null, run, position);
-    this.changedHours.set(key, { ...place, state });
+    return { ...place, state: addToHour(write.board.definition, before?.state ?? null, run, position) };
   }
 
   /** What an operator sets counts from the present hour on; what was there before is gone. */

@@ -1,23 +1,18 @@
 import type { BoardDefinition } from '@laddercast/domain';
 
-/** Sums are made of scores scaled by a power of two, which is exact: so none of them leaves the doubles on its way. */
-const SCALE = 2 ** 64;
+/** The very value of a score. Most are whole numbers, of which PostgreSQL's own cast keeps every digit, and costs less. */
+const exact = (score: string): string =>
+  `CASE WHEN ${score} = trunc(${score}) AND abs(${score}) < 1e18 THEN ${score}::bigint ELSE ladder_exact(${score}) END`;
 
 /**
- * The SQL of a guild's score, over grouped rows with `score` and `player_id`. The order of the sum is fixed: whoever
- * adds the same doubles gets the same total. A total beyond the doubles is the greatest (or least) of them.
+ * The SQL of a guild's score, over grouped rows with `score`; null where there is none. It is the true sum, average or sum
+ * of the best k, rounded once: whoever adds the same scores, in whatever order, gets the same. One beyond the doubles is
+ * the greatest (or least) of them.
  */
 export function guildScoreSql({ guildAggregate, order }: Pick<BoardDefinition, 'guildAggregate' | 'order'>): string {
-  const scaled = `(score / ${SCALE}::float8)`;
-  const sum = `sum(${scaled} ORDER BY player_id COLLATE "C")`;
-  if (guildAggregate.kind === 'sum') return unscaled(sum);
-  if (guildAggregate.kind === 'average') return unscaled(`(${sum} / count(*))`);
-  const best = `array_agg(${scaled} ORDER BY score ${order}, player_id COLLATE "C")`;
-  const sumOfBest = `SELECT sum(part ORDER BY n) FROM unnest((${best})[1:${Number(guildAggregate.k)}]) WITH ORDINALITY AS t (part, n)`;
-  return unscaled(`(${sumOfBest})`);
-}
-
-function unscaled(sql: string): string {
-  const limit = `${Number.MAX_VALUE / SCALE}::float8`;
-  return `(greatest(least(${sql}, ${limit}), -(${limit})) * ${SCALE}::float8)`;
+  const sum = `sum(${exact('score')})`;
+  if (guildAggregate.kind === 'sum') return `ladder_nearest(${sum}, 1)`;
+  if (guildAggregate.kind === 'average') return `ladder_nearest(${sum}, count(*))`;
+  const best = `unnest((array_agg(score ORDER BY score ${order}))[1:${Number(guildAggregate.k)}])`;
+  return `ladder_nearest((SELECT sum(${exact('part')}) FROM ${best} AS part), 1)`;
 }

@@ -2,7 +2,6 @@ import {
   LadderError,
   scopeKindsOf,
   withBoardDefaults,
-  withoutNegativeZero,
   type BoardDefinition,
   type EntryChange,
   type EntryChanged,
@@ -195,7 +194,7 @@ export class GuildTotals {
         ...target,
         facts: { ...facts, boardUid },
         removed: row.members === 0,
-        score: row.members === 0 ? 0 : withoutNegativeZero(row.score!),
+        score: row.members === 0 ? 0 : row.score!,
         members: row.members,
         achievedAtMs: row.achievedAtMs ?? 0,
       };

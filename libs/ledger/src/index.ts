@@ -18,6 +18,7 @@ export { keptAfterEndMs } from './entry-rows.js';
 export * from './window-catalog.js';
 export * from './scope-catalog.js';
 export * from './edition-catalog.js';
+export { guildScoreSql } from './guild-aggregate.js';
 export { entryOrderSql } from './entry-order-sql.js';
 export * from './window-closer.js';
 export * from './standings-keeper.js';

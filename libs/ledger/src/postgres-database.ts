@@ -9,6 +9,7 @@ import { runStatement } from './postgres-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
+import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
@@ -76,6 +77,7 @@ export class PostgresDatabase implements SqlRunner {
         KeysAndAudit1763761000000,
         Recovery1763762000000,
         MetadataBoards1763763000000,
+        ExactSums1763764000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -35,11 +35,11 @@ const COUNTED: Record<EditionKind, string> = {
 
 /**
  * The guilds of window `$1`: members by the scopes of their entries, and what leavers left; at the freeze `$2`, what had
- * been left until then. Adding 0 makes 0 of −0.
+ * been left until then.
  */
 const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
   UNION ALL
-  SELECT ${GUILDS_SCOPE}, substr(name, 7), ${guildScoreSql(definition)} + 0::float8, '{}'::float8[], max(achieved_at_ms),
+  SELECT ${GUILDS_SCOPE}, substr(name, 7), ${guildScoreSql(definition)}, '{}'::float8[], max(achieved_at_ms),
     NULL, '{}'::int[], count(*)::int
   FROM (
     SELECT s.name, c.player_id, c.score, c.achieved_at_ms

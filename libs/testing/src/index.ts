@@ -7,6 +7,7 @@ export * from './rank-readings-conformance.js';
 export * from './redis-test-server.js';
 export * from './running-app.js';
 export * from './services.js';
+export * from './guild-score-oracle.js';
 export * from './sorted-array-oracle.js';
 export * from './event-log-conformance.js';
 export * from './outbox-writer.js';

@@ -1,7 +1,8 @@
 // Real: the built service over HTTP, with PostgreSQL and Redis.
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RestClient } from './rest-client.js';
+import { expectProblem, RestClient } from './rest-client.js';
+import { sql } from './sql.js';
 
 const SEASON = { season: 's1', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
 const AHEAD = { season: 's2', startsAt: '2090-01-01T00:00:00Z', endsAt: '2091-01-01T00:00:00Z' };
@@ -74,6 +75,43 @@ describe('POST /v1/admin/boards/{board}/close-window', () => {
     expect(next).not.toBe(id);
     const list = await admin.get('/v1/boards/short/entries?window=daily');
     expect((list.body as { window: object }).window).toMatchObject({ id: next, startsAt: endsAt });
+  });
+
+  it('says why the standings cannot be written, shows it to operators alone, and writes them once that is over', async () => {
+    await makeBoard('failing', { 'failing-ada': 1 });
+    const path = '/v1/admin/boards/failing/close-window';
+    const failures = async (query = ''): Promise<{ settlementFailures: object[]; next: string | null }> => {
+      const { status, body, text } = await admin.get(`/v1/admin/settlement-failures${query}`);
+      expect(status, text).toBe(200);
+      return body as { settlementFailures: object[]; next: string | null };
+    };
+    await sql(
+      app.databaseUrl,
+      `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no room''; END'`,
+    );
+    await sql(
+      app.databaseUrl,
+      'CREATE TRIGGER no_room BEFORE INSERT ON standings FOR EACH ROW EXECUTE FUNCTION no_room()',
+    );
+    for (let calls = 0; calls < 2; calls += 1) {
+      const failed = await admin.post(path, { window: 'season:s1' });
+      expectProblem(failed, 'SETTLEMENT_FAILED');
+      expect((failed.body as { detail: string }).detail).toContain('no room');
+    }
+    const shown = await failures('?limit=1');
+    expect(shown).toMatchObject({
+      settlementFailures: [{ board: 'failing', window: 'season:s1', error: 'no room' }],
+      next: null,
+    });
+    const { closedAt, failedAt, retryAt } = shown.settlementFailures[0] as Record<string, string>;
+    expect(Date.parse(failedAt!)).toBeGreaterThanOrEqual(Date.parse(closedAt!));
+    expect(Date.parse(retryAt!)).toBeGreaterThan(Date.parse(failedAt!));
+    const writer = admin.as(await admin.makeKey('scores:write', 'read'));
+    expectProblem(await writer.get('/v1/admin/settlement-failures'), 'FORBIDDEN');
+    expectProblem(await admin.get('/v1/admin/settlement-failures?cursor=x'), 'VALIDATION_FAILED');
+    await sql(app.databaseUrl, 'DROP TRIGGER no_room ON standings');
+    await expect.poll(() => failures(), { timeout: 30_000 }).toEqual({ settlementFailures: [], next: null });
+    expectProblem(await admin.post(path, { window: 'season:s1' }), 'WINDOW_CLOSED');
   });
 
   it('refuses what cannot be closed, by whom it cannot, and what it does not know', async () => {

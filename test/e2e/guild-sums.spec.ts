@@ -2,6 +2,7 @@
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { playerToken, RestClient } from './rest-client.js';
+import { sql } from './sql.js';
 
 const SEASON = { season: 's1', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
 const SETTLED = { timeout: 20_000, interval: 50 };
@@ -68,5 +69,33 @@ describe('guilds whose members score next to nothing, or as much as there is', (
     expect(written.map(({ rank, playerId, score }) => [rank, playerId, score])).toEqual(GUILDS);
     await expect.poll(() => rows('guilds?window=season:s1'), SETTLED).toEqual(GUILDS);
     expect(await rows('entries?window=season:s1')).toEqual(MEMBERS);
+  });
+
+  it('are right again when the events that their totals had missed are replayed', async () => {
+    await admin.makeBoard('missed', { scopes: ['global', 'guild'] });
+    const submit = async (playerId: string, score: number): Promise<void> => {
+      const response = await admin.post('/v1/boards/missed/scores', { playerId, score });
+      expect(response.status, response.text).toBe(200);
+    };
+    const total = async (): Promise<unknown> => {
+      const { body } = await admin.get('/v1/boards/missed/guilds');
+      return (body as { entries: { playerId: string; score: number }[] }).entries.map((row) => [
+        row.playerId,
+        row.score,
+      ]);
+    };
+    await submit('lone-1', 1);
+    await expect.poll(total, SETTLED).toEqual([['lone', 1]]);
+    await sql(app.databaseUrl, 'ALTER FUNCTION ladder_nearest RENAME TO missing');
+    await submit('lone-1', 3);
+    const letters = async (): Promise<{ id: string; replayedAt: string | null }[]> =>
+      ((await admin.get('/v1/admin/dead-letters?group=guild')).body as { deadLetters: never[] }).deadLetters;
+    await expect.poll(async () => (await letters()).length, SETTLED).toBe(1);
+    await sql(app.databaseUrl, 'ALTER FUNCTION missing RENAME TO ladder_nearest');
+    expect(await total()).toEqual([['lone', 1]]);
+    for (const { id } of await letters()) {
+      expect((await admin.post(`/v1/admin/dead-letters/${id}/replay`)).body).toEqual({ id, outcome: 'replayed' });
+    }
+    await expect.poll(total, SETTLED).toEqual([['lone', 3]]);
   });
 });

@@ -189,6 +189,17 @@ describe.each(logsUnderTest())('what a standalone says of itself, over %s', (log
     expect(await app.value('laddercast_dead_letters')).toBe(3);
   });
 
+  it('counts windows whose standings could not be written', async () => {
+    expect(await app.value('laddercast_settlement_failures')).toBe(0);
+    const ledger = new PostgresDatabase({ url: database.url, poolMax: 1 });
+    await ledger.open({ migrate: false });
+    await ledger.query(
+      `INSERT INTO settlement_failures SELECT window_uid, 1, 'no room', ladder_now(), ladder_now() FROM windows LIMIT 1`,
+    );
+    await ledger.close();
+    await expect.poll(() => app.value('laddercast_settlement_failures'), SOON).toBe(1);
+  });
+
   it('says that Redis is away, and counts what it did not answer', async () => {
     const failures = (await app.value('laddercast_redis_failures_total')) ?? 0;
     expect(await app.value('laddercast_store_up', { store: 'redis' })).toBe(1);

@@ -44,6 +44,7 @@ export const GOOD: Record<string, Call> = {
   getRebuild: {},
   listDeadLetters: { query: '?limit=1&group=score' },
   replayDeadLetter: { params: { letter: '1' } },
+  listSettlementFailures: { query: '?limit=1' },
   closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
   proposeBoundaries: { params: { board: 'open' }, query: '?dryRun', body: { shards: 2, window: 'alltime' } },
   getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },

@@ -196,7 +196,8 @@ describe('the OpenAPI document', () => {
     for (const operationId of ['reconcileBoard', 'getReconciliation', 'rebuildBoards', 'getRebuild']) {
       await exercise(operationId, GOOD[operationId]!);
     }
-    for (const operationId of ['listDeadLetters', 'replayDeadLetter']) await exercise(operationId, GOOD[operationId]!);
+    for (const operationId of ['listDeadLetters', 'replayDeadLetter', 'listSettlementFailures'])
+      await exercise(operationId, GOOD[operationId]!);
     expect((await exercise('replayDeadLetter', { params: { letter: 'none' } })).status).toBe(404);
     await exercise('closeWindow', GOOD['closeWindow']!);
     const closed = await exercise('closeWindow', { ...GOOD['closeWindow'], query: '?dryRun=false' });

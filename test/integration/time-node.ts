@@ -4,6 +4,7 @@ import {
   HistoryPruner,
   OutboxWaker,
   RollingExpirer,
+  SettlementFailures,
   StandingsKeeper,
   StandingsPruner,
   WindowCloser,
@@ -41,6 +42,7 @@ export class TimeNode extends LedgerNode {
     allLanes: this.allLanes,
     waker: this.waker,
   });
+  readonly failures = new SettlementFailures(this.database);
   readonly keeper = new StandingsKeeper(this.database, this.lanes);
   readonly days = new DayKeeper(this.database);
   readonly historyPruner = new HistoryPruner(this.database);

@@ -181,13 +181,15 @@ describe('windows that end', () => {
     await held.end();
     expect(await a.stateOf(board, today)).toBe('closed');
     expect([await a.editions(windowUid), await a.events('window-closed', board)]).toEqual([[], []]);
+    // Its connection died, and it noted that; a process that dies notes nothing.
+    await clock.stopAt(at('2026-11-21T12:00:01Z'));
     expect(await b.closer.run(running)).toBe(1);
     expect(await a.linesOf(windowUid, 'final')).toEqual(['ada 5']);
     expect(await a.events('window-closed', board)).toHaveLength(1);
     expect(await a.closer.run(running)).toBe(0);
   });
 
-  it('make a second process wait that settles the same one, which then finds it done', async () => {
+  it('are left alone by a second process while one settles them', async () => {
     const board = await daily();
     await a.submit(board, 'ada', 5);
     await clock.stopAt(at('2026-11-21T12:00:00Z'));
@@ -198,10 +200,10 @@ describe('windows that end', () => {
     );
     const first = a.closer.settleClosed(running);
     await waitingBackend(b, 'pg_advisory_xact_lock');
-    const second = b.closer.settleClosed(running);
-    await waitingBackend(b, 'FOR NO KEY UPDATE');
+    expect(await b.closer.settleClosed(running)).toBe(0);
     await held.end();
-    expect(await Promise.all([first, second])).toEqual([1, 0]);
+    expect(await first).toBe(1);
+    expect(await b.failures.list(10)).toEqual([]);
     expect(await a.events('window-closed', board)).toHaveLength(1);
   });
 
@@ -220,20 +222,93 @@ describe('windows that end', () => {
     expect([await a.editions(windowUid), await a.events('window-closed', board)]).toEqual([[], []]);
   });
 
-  it('are not held up by one whose standings cannot be written', async () => {
-    const broken = await daily();
-    const board = await daily();
-    for (const each of [broken, board]) await a.submit(each, 'ada', 1);
-    await clock.stopAt(at('2026-11-21T12:00:00Z'));
-    await a.closer.closeDue(running);
-    // What cannot be: standings of a window that is not settled.
-    await a.database.query(
+  /** Brings about what cannot be: standings of a window that is not settled. */
+  const breakClosing = (board: Board): Promise<unknown> =>
+    a.database.query(
       `INSERT INTO editions (window_uid, kind, as_of, version)
-       SELECT window_uid, 'final', closed_at, 0 FROM windows WHERE board_uid = $1`,
-      [broken.uid],
+       SELECT window_uid, 'final', coalesce(closed_at, ladder_now()), 0 FROM windows WHERE board_uid = $1`,
+      [board.uid],
     );
-    await expect(a.closer.settleClosed(running)).rejects.toThrow('has final standings');
-    expect([await a.stateOf(broken, today), await a.stateOf(board, today)]).toEqual(['closed', 'settled']);
+  const mend = async (board: Board): Promise<unknown> =>
+    a.database.query('DELETE FROM editions WHERE window_uid = $1', [await a.windowUid(board, today)]);
+
+  describe('whose standings cannot be written', () => {
+    it('hold up no other, and are tried again after waits that grow, until they are settled', async () => {
+      const broken = await daily();
+      const board = await daily();
+      for (const each of [broken, board]) await a.submit(each, 'ada', 1);
+      const noonMs = at('2026-11-21T12:00:00Z');
+      await clock.stopAt(noonMs);
+      await a.closer.closeDue(running);
+      await breakClosing(broken);
+      await expect(a.closer.settleClosed(running)).rejects.toThrow('has final standings');
+      expect([await a.stateOf(broken, today), await a.stateOf(board, today)]).toEqual(['closed', 'settled']);
+      let failedAtMs = noonMs;
+      for (const [failures, waitMs] of [1000, 2000, 4000, 8000].entries()) {
+        const error = expect.stringContaining('has final standings') as string;
+        const stands = { boardId: broken.id, windowId: today, closedAtMs: noonMs, failures: failures + 1, error };
+        expect(await b.failures.list(10)).toMatchObject([{ ...stands, failedAtMs, retryAtMs: failedAtMs + waitMs }]);
+        await clock.stopAt(failedAtMs + waitMs - 1);
+        expect(await b.closer.run(running)).toBe(0);
+        await clock.stopAt((failedAtMs += waitMs));
+        await expect(b.closer.run(running)).rejects.toThrow('has final standings');
+      }
+      await mend(broken);
+      await clock.stopAt(failedAtMs + 16_000);
+      expect(await b.closer.run(running)).toBe(1);
+      expect(await a.linesOf(await a.windowUid(broken, today), 'final')).toEqual(['ada 1']);
+      expect([await b.failures.list(10), await a.events('window-closed', broken)]).toMatchObject([[], [{}]]);
+    });
+
+    it('wait ten minutes at most', async () => {
+      const broken = await daily();
+      await a.submit(broken, 'ada', 1);
+      await clock.stopAt(at('2026-11-21T12:00:00Z'));
+      await a.closer.closeDue(running);
+      const uid = await a.windowUid(broken, today);
+      for (let failures = 0; failures < 40; failures += 1) await a.failures.record(uid, new Error('again'));
+      const [failure] = await a.failures.list(10);
+      expect(failure).toMatchObject({ failures: 40, retryAtMs: at('2026-11-21T12:10:00Z') });
+    });
+
+    it('are tried at once by an operator’s hand, who is told why it fails', async () => {
+      const broken = await daily();
+      await a.submit(broken, 'ada', 1);
+      await breakClosing(broken);
+      const windowUid = await a.windowUid(broken, today);
+      const again = { ...audit, action: 'window.close.again' };
+      const problem = {
+        code: 'SETTLEMENT_FAILED',
+        detail: expect.stringContaining(`Window ${windowUid} has final standings`) as string,
+      };
+      for (const failures of [1, 2]) {
+        await expect(a.closer.closeNow({ windowUid, dryRun: false, audit: again })).rejects.toMatchObject(problem);
+        expect(await a.failures.list(10)).toMatchObject([{ windowUid, failures }]);
+      }
+      await mend(broken);
+      const top = [{ rank: 1, playerId: 'ada', score: 1 }];
+      for (const dryRun of [true, false]) {
+        expect(await a.closer.closeNow({ windowUid, dryRun, audit: again })).toEqual([
+          { scope: 'global', total: 1, top },
+        ]);
+      }
+      expect([await a.stateOf(broken, today), await a.failures.list(10)]).toEqual(['settled', []]);
+    });
+
+    it('are shown page by page, and go with their board', async () => {
+      const boards = [await daily(), await daily(), await daily()];
+      for (const board of boards) await a.submit(board, 'ada', 1);
+      await clock.stopAt(at('2026-11-21T12:00:00Z'));
+      await a.closer.closeDue(running);
+      for (const board of boards) await a.failures.record(await a.windowUid(board, today), new Error('x'.repeat(5000)));
+      const [first, second] = await a.failures.list(2);
+      expect([first!.boardId, second!.boardId, first!.error.length]).toEqual([boards[0]!.id, boards[1]!.id, 1000]);
+      expect(await a.failures.list(2, second!.windowUid)).toMatchObject([{ boardId: boards[2]!.id }]);
+      expect(await a.failures.count()).toBe(3);
+      for (const board of boards.slice(1)) await a.registry.delete(board.id, null, 'test');
+      expect(await a.failures.list(10)).toMatchObject([{ boardId: boards[0]!.id }]);
+      expect(await a.failures.count()).toBe(1);
+    });
   });
 
   describe('by an operator’s hand', () => {

@@ -95,6 +95,33 @@ describe('the schedule of windows', () => {
     expect(await a.events('window-closed', board)).toHaveLength(1);
   });
 
+  it('settles what ends while it tries a window again that failed, however long that takes', async () => {
+    const [a] = nodes as [TimeNode, TimeNode];
+    const boards = [await a.put({ windows: ['daily'] }), await a.put({ windows: ['daily'] })] as const;
+    const [failing, board] = boards;
+    await clock.stopAt(at('2026-11-20T12:00:00Z'));
+    for (const each of boards) await a.submit(each, 'ada', 1);
+    const uid = await a.windowUid(failing, 'daily:2026-11-20');
+    await clock.goOnFrom(at('2026-11-21T12:00:00Z'));
+    const closing = `UPDATE windows SET state = 'closed', closed_at = ladder_now() WHERE board_uid = $1`;
+    await a.database.query(closing, [failing.uid]);
+    await a.failures.record(uid, new Error('first'));
+    await a.database.query(
+      `CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END'`,
+    );
+    await a.database.query(
+      `CREATE TRIGGER hang BEFORE INSERT ON editions FOR EACH ROW WHEN (NEW.window_uid = ${uid}) EXECUTE FUNCTION hang()`,
+    );
+    schedules[0]!.start();
+    const hanging = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
+    await eventually(async () => expect(await a.database.query(hanging)).toHaveLength(1));
+    await a.database.query(closing, [board.uid]);
+    await eventually(async () => expect(await a.stateOf(board, 'daily:2026-11-20')).toBe('settled'));
+    expect(await a.failures.list(10)).toMatchObject([{ boardId: failing.id, failures: 1, error: 'first' }]);
+    await schedules[0]!.stop();
+    expect([await a.failures.count(), failures]).toEqual([1, []]);
+  });
+
   it('goes on with the others when one duty fails, says so, and tries that again', async () => {
     const [a] = nodes as [TimeNode, TimeNode];
     const board = await a.put({ windows: ['daily', { rolling: '1h' }], graceSeconds: 0 });

@@ -18,6 +18,7 @@ import { PlayersController } from './players.controller.js';
 import { RanksController } from './ranks.controller.js';
 import { RecoveryController } from './recovery.controller.js';
 import { ScoresController } from './scores.controller.js';
+import { SettlementsController } from './settlements.controller.js';
 import { StandingsController } from './standings.controller.js';
 import { WindowsController } from './windows.controller.js';
 
@@ -32,6 +33,7 @@ import { WindowsController } from './windows.controller.js';
     AuditController,
     LayoutsController,
     RecoveryController,
+    SettlementsController,
     CirclesController,
     CircleBoardsController,
     PlayersController,

@@ -62,6 +62,7 @@ export const ERRORS = {
   IDENTITY_UNAVAILABLE: { status: 503, title: 'The identity cannot be checked now', retriable: true },
   LEDGER_UNAVAILABLE: { status: 503, title: 'The database cannot be reached', retriable: true },
   OUTBOX_FULL: { status: 503, title: 'Too many events wait for the log', retriable: true },
+  SETTLEMENT_FAILED: { status: 503, title: 'The final standings cannot be written', retriable: true },
   PROJECTION_UNAVAILABLE: { status: 503, title: 'The ranks cannot be read', retriable: true },
   PROJECTION_BEHIND: { status: 503, title: 'The ranks are behind what was asked for', retriable: true },
 } as const satisfies Record<string, ErrorRow>;

@@ -18,6 +18,7 @@ import {
   outboxBacklog,
   PostgresDatabase,
   PostgresLeases,
+  SettlementFailures,
   WindowCatalog,
 } from '@laddercast/ledger';
 import { Environment, metrics } from '@laddercast/platform';
@@ -59,6 +60,7 @@ export class MetricsKeeper {
       ...logSources(database, environment),
       outboxSource(database, part(Lanes), environment),
       deadLetterSource(database),
+      settlementSource(new SettlementFailures(database)),
       nodeSource(part(RedisConnection)),
       generationSource(boards),
       shardSource(census, part(WindowCatalog)),
@@ -172,6 +174,12 @@ const deadLetterSource = (database: PostgresDatabase): MetricsSource => ({
     for (const { group, letters } of rows) metrics.deadLetters.set({ group }, letters);
   },
   clear: () => metrics.deadLetters.reset(),
+});
+
+const settlementSource = (failures: SettlementFailures): MetricsSource => ({
+  name: 'settlements',
+  read: async () => metrics.settlementFailures.set(await failures.count()),
+  clear: clearOf(metrics.settlementFailures),
 });
 
 const nodeSource = (redis: RedisConnection): MetricsSource => ({

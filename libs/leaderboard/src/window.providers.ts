@@ -8,6 +8,7 @@ import {
   PostgresDatabase,
   PostgresLeases,
   RollingExpirer,
+  SettlementFailures,
   StandingsKeeper,
   StandingsPruner,
   WindowCloser,
@@ -30,7 +31,14 @@ export const windowProviders: Provider[] = [
   },
 ];
 
-export const windowApiProviders: Provider[] = [CloseWindowHandler];
+export const windowApiProviders: Provider[] = [
+  CloseWindowHandler,
+  {
+    provide: SettlementFailures,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new SettlementFailures(database),
+  },
+];
 
 /** @param holder names this process among the holders of leases */
 export const windowProjectorProviders = (holder: string): Provider[] => [

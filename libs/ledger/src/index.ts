@@ -20,6 +20,7 @@ export * from './scope-catalog.js';
 export * from './edition-catalog.js';
 export { guildScoreSql } from './guild-aggregate.js';
 export { entryOrderSql } from './entry-order-sql.js';
+export * from './settlement-failures.js';
 export * from './window-closer.js';
 export * from './standings-keeper.js';
 export * from './standings-pruner.js';

@@ -15,6 +15,7 @@ import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layout
 import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
 import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
 import { Recovery1763762000000 } from './migrations/1763762000000-recovery.js';
+import { SettlementFailures1763765000000 } from './migrations/1763765000000-settlement-failures.js';
 import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and-circles.js';
 
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
@@ -78,6 +79,7 @@ export class PostgresDatabase implements SqlRunner {
         Recovery1763762000000,
         MetadataBoards1763763000000,
         ExactSums1763764000000,
+        SettlementFailures1763765000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

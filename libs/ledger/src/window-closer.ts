@@ -21,12 +21,14 @@ import { appendEvent, DRAW_POSITIONS, type Lanes } from './lanes.js';
 import type { OutboxWaker } from './outbox-waker.js';
 import type { PostgresDatabase, SqlRunner } from './postgres-database.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
+import { settlementFailed, SettlementFailures } from './settlement-failures.js';
 import { tryEach } from './try-each.js';
 import {
   ANNOUNCE_BOARDS,
   CLOSE_WINDOWS,
   CLOSED_AT_ONCE,
   DUE_WINDOWS,
+  FAILED_WINDOWS,
   UNSETTLED_WINDOWS,
 } from './window-closing-sql.js';
 
@@ -54,12 +56,16 @@ export interface CloserParts {
  * settled. Any process may go on where another ended.
  */
 export class WindowCloser {
-  constructor(private readonly parts: CloserParts) {}
+  private readonly failures: SettlementFailures;
+
+  constructor(private readonly parts: CloserParts) {
+    this.failures = new SettlementFailures(parts.database);
+  }
 
   /** Closes and settles what is due, in the order of the ends; returns how many windows were settled. */
   async run(signal: AbortSignal): Promise<number> {
     await this.closeDue(signal);
-    return this.settleClosed(signal);
+    return (await this.settleClosed(signal)) + (await this.settleFailed(signal));
   }
 
   /** Closes the windows whose end and grace are over; returns how many. */
@@ -81,15 +87,24 @@ export class WindowCloser {
   }
 
   /**
-   * Writes the standings of closed windows; one that fails holds up no other.
+   * Writes the standings of closed windows; one that fails holds up no other, and is left to {@link settleFailed}.
    * @returns how many windows were settled
    * @throws AggregateError of what failed
    */
-  async settleClosed(signal: AbortSignal): Promise<number> {
+  settleClosed(signal: AbortSignal): Promise<number> {
+    return this.settleEach(UNSETTLED_WINDOWS, signal);
+  }
+
+  /** The same of windows whose standings could not be written before, each once its wait is over; the waits grow. */
+  settleFailed(signal: AbortSignal): Promise<number> {
+    return this.settleEach(FAILED_WINDOWS, signal);
+  }
+
+  private async settleEach(sql: string, signal: AbortSignal): Promise<number> {
     const tried: number[] = [];
     let settled = 0;
     for (;;) {
-      const waiting = await this.parts.database.query<WindowRow>(UNSETTLED_WINDOWS, [tried]);
+      const waiting = await this.parts.database.query<WindowRow>(sql, [tried]);
       await tryEach(waiting, signal, async (row) => {
         tried.push(row.window_uid);
         if ((await this.settleIfThere(windowOfRow(row), signal)) !== null) settled += 1;
@@ -99,24 +114,30 @@ export class WindowCloser {
   }
 
   /**
-   * Closes one window now, without grace, and settles it; or only says what would be written.
-   * @throws WINDOW_CLOSED when it is closed already, PROJECTION_BEHIND when writing its standings takes too long
+   * Closes one window now, without grace, and settles it, also where that failed before; or only says what would be written.
+   * @throws WINDOW_CLOSED when it is settled already, PROJECTION_BEHIND when writing its standings takes too long,
+   *   SETTLEMENT_FAILED when they cannot be written
    */
   async closeNow({ windowUid, dryRun, audit }: CloseRequest): Promise<StandingsPreview[]> {
     const { database, allLanes } = this.parts;
     if (dryRun) {
-      const window = await openWindow(database, windowUid);
-      return database.longTransaction(EDITION_TIMEOUT_MS, (transaction) => previewStandings(transaction, window));
+      const window = await unsettledWindow(database, windowUid);
+      return database
+        .longTransaction(EDITION_TIMEOUT_MS, (transaction) => previewStandings(transaction, window))
+        .catch((error: unknown) => {
+          throw isDatabaseUnavailable(error) ? error : settlementFailed(window.windowId, error);
+        });
     }
     const window = await allLanes.change(async (transaction) => {
-      const open = await openWindow(transaction, windowUid);
+      const { isOpen, ...unsettled } = await unsettledWindow(transaction, windowUid);
+      await recordAudit(transaction, audit);
+      if (!isOpen) return unsettled;
       await transaction.query(
         `UPDATE windows SET ends_at = least(ends_at, date_trunc('milliseconds', ladder_now())) WHERE window_uid = $1`,
         [windowUid],
       );
-      await recordAudit(transaction, audit);
-      await this.close(transaction, [open]);
-      return open;
+      await this.close(transaction, [unsettled]);
+      return unsettled;
     });
     this.wakeAll();
     return startOfEdition(database, await this.settled(window), window.definition.rankStyle);
@@ -158,8 +179,7 @@ export class WindowCloser {
         if (error instanceof EditionOvertakenError) {
           throw new LadderError('BOARD_NOT_FOUND', `Board "${window.boardId}" was deleted or reset meanwhile.`);
         }
-        // Another process writes them: it holds the window's row.
-        if (!isDatabaseUnavailable(error)) throw error;
+        if (!isDatabaseUnavailable(error)) throw settlementFailed(window.windowId, error);
         return null;
       });
       if (uid !== null) return uid;
@@ -174,6 +194,7 @@ export class WindowCloser {
     throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 5 });
   }
 
+  /** @returns null also while another process writes them */
   private settleIfThere(window: WindowOfDefinition, signal: AbortSignal): Promise<number | null> {
     return this.settle(window, signal).catch((error: unknown) => {
       // Its board is gone.
@@ -182,8 +203,21 @@ export class WindowCloser {
     });
   }
 
-  /** Writes the final standings and their event, once; returns the edition, null when there was nothing to be done. */
+  /**
+   * Writes the final standings and their event, once; a failure is recorded.
+   * @returns the edition; null when there is nothing to be done, or another process is at it
+   */
   private async settle(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
+    try {
+      return await this.writeStandings(window, signal);
+    } catch (error) {
+      const isFailure = !(error instanceof EditionOvertakenError) && !signal?.aborted;
+      if (isFailure) await this.failures.record(window.windowUid, error);
+      throw error;
+    }
+  }
+
+  private async writeStandings(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
     const { database, lanes } = this.parts;
     const { windowUid, boardUid } = window;
     // Nobody reads them since the end. While the window is not settled, this is done again after a crash.
@@ -192,9 +226,10 @@ export class WindowCloser {
     const edition = await database.longTransaction(
       EDITION_TIMEOUT_MS,
       async (transaction) => {
-        // Another that settles the same window ends first; then it is not closed any more, but settled.
+        // Another that settles the same window holds its row.
         const [row] = await transaction.query<{ as_of: string }>(
-          `SELECT closed_at::text AS as_of FROM windows WHERE window_uid = $1 AND state = 'closed' FOR NO KEY UPDATE`,
+          `SELECT closed_at::text AS as_of FROM windows WHERE window_uid = $1 AND state = 'closed'
+           FOR NO KEY UPDATE SKIP LOCKED`,
           [windowUid],
         );
         if (row === undefined) return null;
@@ -202,6 +237,7 @@ export class WindowCloser {
         if (uid === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
         const version = await sealEdition(transaction, lanes, window, { uid, kind: 'final' });
         await transaction.query(`UPDATE windows SET state = 'settled' WHERE window_uid = $1`, [windowUid]);
+        await transaction.query('DELETE FROM settlement_failures WHERE window_uid = $1', [windowUid]);
         const event = eventOf(window, version);
         await appendEvent(transaction, laneOfBoard(lanes, boardUid), version, String(boardUid), event);
         return uid;
@@ -226,12 +262,15 @@ const eventOf = ({ boardUid, windowUid, windowId }: WindowOfDefinition, version:
 });
 
 /** @throws WINDOW_CLOSED */
-async function openWindow(runner: SqlRunner, windowUid: number): Promise<WindowOfDefinition> {
-  const [row] = await runner.query<WindowRow>(
-    `SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
-     WHERE w.window_uid = $1 AND w.state = 'open' AND b.board_id IS NOT NULL`,
+async function unsettledWindow(
+  runner: SqlRunner,
+  windowUid: number,
+): Promise<WindowOfDefinition & { isOpen: boolean }> {
+  const [row] = await runner.query<WindowRow & { is_open: boolean }>(
+    `SELECT ${WINDOW_COLUMNS}, w.state = 'open' AS is_open FROM windows w JOIN boards b USING (board_uid)
+     WHERE w.window_uid = $1 AND w.state <> 'settled' AND b.board_id IS NOT NULL`,
     [windowUid],
   );
-  if (row) return windowOfRow(row);
+  if (row) return { ...windowOfRow(row), isOpen: row.is_open };
   throw new LadderError('WINDOW_CLOSED', 'The window is closed already: its final standings are what it shows.');
 }

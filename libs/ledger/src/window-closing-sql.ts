@@ -13,11 +13,16 @@ export const DUE_WINDOWS = `
     AND w.ends_at + (b.definition->>'graceSeconds')::float8 * interval '1 second' <= ${NOW}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
 
-/** Closed windows whose standings are not written, the first to end first; those of `$1` were tried. */
-export const UNSETTLED_WINDOWS = `
-  SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
+const unsettledWindows = (condition: string): string => `
+  SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid) LEFT JOIN settlement_failures f USING (window_uid)
   WHERE w.state = 'closed' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND w.window_uid <> ALL ($1::int[])
+    AND ${condition}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
+
+/** Closed windows whose standings are not written, the first to end first; those of `$1` were tried. */
+export const UNSETTLED_WINDOWS = unsettledWindows('f.window_uid IS NULL');
+/** Those that failed, and of which the next try is due. */
+export const FAILED_WINDOWS = unsettledWindows(`f.retry_at <= ${NOW}`);
 
 export const CLOSE_WINDOWS = `
   UPDATE windows SET state = 'closed', closed_at = date_trunc('milliseconds', ladder_now())

@@ -72,6 +72,7 @@ export class WindowSchedule {
       (signal) => expirer.run(signal),
       (signal) => closer.closeDue(signal),
       (signal) => closer.settleClosed(signal),
+      (signal) => closer.settleFailed(signal),
       (signal) => keeper.keepSnapshots(signal),
     ];
   }

@@ -161,6 +161,10 @@ export const metrics = {
     'Events that lie in dead_letters, by consumer group, counted up to 100,000. From: keeper.',
     'group',
   ),
+  settlementFailures: gauge(
+    'laddercast_settlement_failures',
+    'Closed windows whose final standings could not be written at the last try. From: keeper.',
+  ),
 
   applySeconds: histogram(
     'laddercast_apply_seconds',

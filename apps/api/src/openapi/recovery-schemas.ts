@@ -33,6 +33,19 @@ export const RECOVERY_SCHEMAS: Record<string, JsonSchema> = {
     },
     ['problem'],
   ),
+  SettlementFailure: object({
+    board: string(),
+    window: string('The window, which is closed.'),
+    closedAt: time(),
+    failures: count('How many tries have failed in a row.', 1),
+    error: string('Why the last one did.'),
+    failedAt: time(),
+    retryAt: { ...time(), description: 'When the next one is due.' },
+  }),
+  SettlementFailureList: object({
+    settlementFailures: list(ref('SettlementFailure')),
+    next: { ...orNull(string()), description: 'The next cursor.' },
+  }),
   Rebuild: object({
     state: { ...oneOf('none', 'running', 'finished'), description: 'none: it was never asked for.' },
     requestedAt: orNull(time()),

@@ -40,7 +40,7 @@ export const ADMINISTRATION = {
     tag: 'Administration',
     summary: 'End a window now',
     description:
-      'Needs the scope admin. There is no grace: nothing enters the window any more, and its final standings are written. With `dryRun` nothing changes, and the answer says what would be written. Of more than 100 lists those of everybody and of guilds, and the longest, are answered.',
+      'Needs the scope admin. There is no grace: nothing enters the window any more, and its final standings are written; of a closed window whose standings could not be written, that is tried again. With `dryRun` nothing changes, and the answer says what would be written. Of more than 100 lists those of everybody and of guilds, and the longest, are answered.',
     callers: 'identified',
     query: CloseWindowParameters,
     body: { schema: 'WindowToClose', examples: { season: { window: 'season:s1' }, running: { window: 'daily' } } },
@@ -53,6 +53,7 @@ export const ADMINISTRATION = {
       'WINDOW_UNENDING',
       'WINDOW_MISMATCH',
       'LEDGER_UNAVAILABLE',
+      'SETTLEMENT_FAILED',
       'PROJECTION_BEHIND',
     ],
   },

@@ -1,4 +1,4 @@
-import { DeadLettersParameters } from '../../http/parameters.js';
+import { DeadLettersParameters, PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const letter = {
@@ -13,6 +13,16 @@ const letter = {
   cause: 'TypeError: …',
   parkedAt: '2026-11-20T18:00:00.000Z',
   replayedAt: null,
+};
+
+const settlement = {
+  board: 'blitz',
+  window: 'season:s1',
+  closedAt: '2026-11-20T18:05:00.000Z',
+  failures: 3,
+  error: 'could not extend file "base/16384/24601": No space left on device',
+  failedAt: '2026-11-20T18:05:07.000Z',
+  retryAt: '2026-11-20T18:05:11.000Z',
 };
 
 const rebuild = {
@@ -69,6 +79,23 @@ export const RECOVERY = {
       },
     },
     errors: ['FORBIDDEN', 'DEAD_LETTER_NOT_FOUND', 'LEDGER_UNAVAILABLE', 'OUTBOX_FULL', 'OVERLOADED'],
+  },
+  listSettlementFailures: {
+    tag: 'Administration',
+    summary: 'Windows whose final standings cannot be written',
+    description:
+      'Needs the scope admin. Each is closed and waits for its next try, a second after the first failure, then twice as ' +
+      'long each time, ten minutes at most; to close it by hand tries at once. Other windows do not wait for it.',
+    callers: 'identified',
+    query: PageParameters,
+    answers: {
+      200: {
+        description: 'A page.',
+        schema: 'SettlementFailureList',
+        example: { settlementFailures: [settlement], next: null },
+      },
+    },
+    errors: ['FORBIDDEN'],
   },
   rebuildBoards: {
     tag: 'Administration',

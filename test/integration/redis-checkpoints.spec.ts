@@ -111,6 +111,39 @@ describe('checkpoints in Redis', () => {
     }
   });
 
+  it('make room for who wants one of now: the oldest that nobody has read for a while, and none that is being read', async () => {
+    const kept = new RedisCheckpoints(redis, undefined, { ...CHECKPOINT_LIMITS, sharedForMs: 0, keptUnreadMs: 3000 });
+    for (const shape of [list, { ...list, boundaries: [-97, -95, -90], windowUid: windowUid++ }]) {
+      list = shape;
+      await score(playersOf(40));
+      const read = (one: Checkpoint) => kept.page(list, one, FROM_START, 500, 'ordinal');
+      const opened: Checkpoint[] = [];
+      for (let at = 0; at < 4; at += 1) {
+        opened.push(await kept.open(list));
+        await score([`new${at}`]);
+        await sleep(2);
+      }
+      expect(opened.map(({ slot }) => slot)).toEqual([0, 1, 2, 3]);
+      // All were opened a moment ago.
+      expect(await kept.open(list, false)).toEqual(opened[3]);
+      await sleep(3100);
+      // What nobody proves to have read is not kept: a cursor can say anything.
+      await expect(read({ ...opened[1]!, id: 'AAAAAAAAAAAA' })).rejects.toMatchObject(EXPIRED);
+      expect((await read(opened[0]!)).entries).toHaveLength(40);
+      // Who shares takes the newest, and nobody's place.
+      expect(await kept.open(list)).toEqual(opened[3]);
+      const fresh = await kept.open(list, false);
+      expect(fresh).toMatchObject({ slot: 1, total: 44 });
+      expect(fresh.listVersion).toBeGreaterThan(opened[3]!.listVersion);
+      await expect(read(opened[1]!)).rejects.toMatchObject(EXPIRED);
+      expect((await read(fresh)).entries).toHaveLength(44);
+      expect((await read(opened[0]!)).entries).toHaveLength(40);
+      for (const one of [opened[2]!, opened[3]!]) expect((await read(one)).entries).toHaveLength(40 + one.slot);
+      await score(['newest']);
+      expect(await kept.open(list, false)).toEqual(fresh);
+    }
+  }, 60_000);
+
   it('are gone when their time is over, and their keys with them', async () => {
     const brief = new RedisCheckpoints(redis, undefined, { ...CHECKPOINT_LIMITS, livesForMs: 300 });
     const opened = await brief.open(list);

@@ -45,8 +45,9 @@ export interface CheckpointPage {
 export abstract class Checkpoints {
   /**
    * Opens a checkpoint of the list as it is now. Who asks within 10 s of an opening shares it; where as many are open as
-   * may be, the newest is shared.
-   * @param isShared false: only one that is opened now will do, as long as there is room for it
+   * may be, the newest is shared, which can be as old as a checkpoint gets.
+   * @param isShared false: only one that is opened now will do, as long as there is room for it, or one that nobody has
+   * opened or read for a minute: the oldest of these is replaced
    */
   abstract open(list: RankList, isShared?: boolean): Promise<Checkpoint>;
 

@@ -2,10 +2,12 @@ import { memberColumnBytes, type SortKey } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { CheckpointName } from './checkpoints.js';
 import type { RankList } from './rank-projection.js';
+import type { CheckpointLimits } from './redis-checkpoints.js';
 import { sortKeyOfIndexValue } from './redis-index-value.js';
 import {
   CHECKPOINT_SLOTS,
   checkpointKeys,
+  checkpointReadKey,
   checkpointsKey,
   counterKey,
   distinctKey,
@@ -44,19 +46,39 @@ export interface CheckpointRows {
 /** Changed entries that one call counts distinct values of. */
 const CHANGED_VALUES_MAX = 250;
 
+/** How the first shard of a list chooses the slot of a checkpoint, Unix ms. */
+export interface OpeningChoice {
+  /** One that was opened since will do; beyond the time of opening: none will. */
+  sharedSinceMs: number;
+  /** Then one that was opened before this, and that nobody has read for a while, may be replaced. */
+  keptSinceMs: number;
+}
+
+/** What an opening may use instead of a free slot. */
+export const openingChoice = (
+  openedAtMs: number,
+  isShared: boolean,
+  { sharedForMs, keptUnreadMs }: CheckpointLimits,
+): OpeningChoice => ({
+  sharedSinceMs: isShared ? openedAtMs - sharedForMs : Number.MAX_SAFE_INTEGER,
+  keptSinceMs: openedAtMs - keptUnreadMs,
+});
+
 export function openCheckpoint(
   list: RankList,
   shard: number,
   { id, openedAtMs, closesAtMs }: { id: string; openedAtMs: number; closesAtMs: number },
-  choice: { slot: number } | { sharedSinceMs: number },
+  choice: { slot: number } | OpeningChoice,
 ): ShardCall<{ slot: number; note: CheckpointNote }> {
+  const slots = Array.from({ length: CHECKPOINT_SLOTS }, (_, slot) => slot);
   const keys = [
     entriesKey(list, shard),
     counterKey(list, shard),
     checkpointsKey(list, shard),
-    ...Array.from({ length: CHECKPOINT_SLOTS }, (_, slot) => checkpointKeys(list, shard, slot)).flat(),
+    ...slots.flatMap((slot) => checkpointKeys(list, shard, slot)),
+    ...slots.map((slot) => checkpointReadKey(list, shard, slot)),
   ];
-  const chosen = 'slot' in choice ? [choice.slot, 0] : ['', choice.sharedSinceMs];
+  const chosen = 'slot' in choice ? [choice.slot, 0, 0] : ['', choice.sharedSinceMs, choice.keptSinceMs];
   return {
     call: callOf(redisScripts.openCheckpoint, keys, [id, openedAtMs, closesAtMs, ...chosen]),
     read: (raw) => {

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { LadderError, memberPrefixBytes, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
+import {
+  BoundedCache,
+  LadderError,
+  memberPrefixBytes,
+  shardOf,
+  valueKeyOf,
+  type RankStyle,
+  type SortKey,
+} from '@laddercast/domain';
+import { monotonicMs, nowMs } from '@laddercast/platform';
 import {
   Checkpoints,
   type Checkpoint,
@@ -9,10 +17,16 @@ import {
   type CheckpointPlace,
 } from './checkpoints.js';
 import type { ProjectedEntry, RankList } from './rank-projection.js';
-import { countCheckpointValues, openCheckpoint, readCheckpointPlayer, type Cut } from './redis-checkpoint-calls.js';
+import {
+  countCheckpointValues,
+  openCheckpoint,
+  openingChoice,
+  readCheckpointPlayer,
+  type Cut,
+} from './redis-checkpoint-calls.js';
 import { checkpointOf, CheckpointReads, type CheckpointReadLimits } from './redis-checkpoint-reads.js';
 import type { RedisConnection } from './redis-connection.js';
-import { allShards, checkpointKeys } from './redis-keys.js';
+import { allShards, checkpointKeys, checkpointReadKey } from './redis-keys.js';
 import { RangeCheckpoints } from './redis-range-checkpoints.js';
 import { nameOf, rankRows } from './redis-rank-rows.js';
 import { rowsOf, type ShardCall } from './redis-shard-calls.js';
@@ -21,11 +35,14 @@ export interface CheckpointLimits extends CheckpointReadLimits {
   /** Who asks within this time of an opening shares it. */
   sharedForMs: number;
   livesForMs: number;
+  /** One that was opened or read within this time is not replaced. */
+  keptUnreadMs: number;
 }
 
 export const CHECKPOINT_LIMITS: CheckpointLimits = {
   sharedForMs: 10_000,
   livesForMs: 300_000,
+  keptUnreadMs: 60_000,
   lookedAtMax: 2000,
   skippedRowsMax: 64,
 };
@@ -36,10 +53,15 @@ const OPENINGS_MAX = 3;
 /** How saved entries are looked through for a player's: a hundred thousand take some 60 commands. */
 const SCANNED_AT_ONCE = 2000;
 const SCANS_MAX = 256;
+/** A reader who goes from page to page is noted so many times within the time for which that counts. */
+const NOTED_TIMES = 6;
+/** The most checkpoints of which this process knows when it noted a reader; one that is forgotten is noted once more. */
+const NOTED_MAX = 10_000;
 
 /** The checkpoints of lists in Redis or Valkey; apply-entries.lua saves what changes while one is open. */
 export class RedisCheckpoints extends Checkpoints {
   private readonly ranges: RangeCheckpoints;
+  private readonly noted = new BoundedCache<string, { atMs: number }>(NOTED_MAX);
 
   /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
@@ -59,8 +81,8 @@ export class RedisCheckpoints extends Checkpoints {
       const openedAtMs = nowMs();
       const id = randomBytes(ID_BYTES).toString('base64url');
       const asked = { id, openedAtMs, closesAtMs: openedAtMs + this.limits.livesForMs };
-      const sharedSinceMs = isShared ? openedAtMs - this.limits.sharedForMs : Number.MAX_SAFE_INTEGER;
-      const [first] = await this.run([openCheckpoint(list, firstShard!, asked, { sharedSinceMs })]);
+      const choice = openingChoice(openedAtMs, isShared, this.limits);
+      const [first] = await this.run([openCheckpoint(list, firstShard!, asked, choice)]);
       const { slot, note } = first!;
       // Whoever opened it may have died before the other shards had it.
       const answers = await this.run(others.map((shard) => openCheckpoint(list, shard, note, { slot })));
@@ -72,7 +94,19 @@ export class RedisCheckpoints extends Checkpoints {
     });
   }
 
-  async page(
+  async page(...asked: Parameters<Checkpoints['page']>): Promise<CheckpointPage> {
+    const page = await this.readPage(...asked);
+    this.noteReader(asked[0], asked[1]);
+    return page;
+  }
+
+  async around(...asked: Parameters<Checkpoints['around']>): Promise<CheckpointPage | null> {
+    const page = await this.readAround(...asked);
+    if (page) this.noteReader(asked[0], asked[1]);
+    return page;
+  }
+
+  private async readPage(
     list: RankList,
     name: CheckpointName,
     { beside, direction, denseRank }: CheckpointPlace,
@@ -99,7 +133,7 @@ export class RedisCheckpoints extends Checkpoints {
     return { checkpoint, index, keys, entries: denseRows(list, keys, index, first) };
   }
 
-  async around(
+  private async readAround(
     list: RankList,
     name: CheckpointName,
     at: SortKey | number,
@@ -141,6 +175,17 @@ export class RedisCheckpoints extends Checkpoints {
       if (saved) return saved;
     }
     return null;
+  }
+
+  /** Keeps a checkpoint that was read from being replaced for a while: what a cursor says alone proves nothing. */
+  private noteReader(list: RankList, { id, slot }: CheckpointName): void {
+    const { keptUnreadMs } = this.limits;
+    const noted = this.noted.get(id, () => ({ atMs: -Infinity }));
+    if (monotonicMs() - noted.atMs < keptUnreadMs / NOTED_TIMES) return;
+    noted.atMs = monotonicMs();
+    const key = checkpointReadKey(list, 0, slot);
+    // Where it fails, the next page notes the reader.
+    this.redis.command('SET', key, id, 'PX', keptUnreadMs).catch(() => (noted.atMs = -Infinity));
   }
 
   /** The player's key of then, where the entry has not changed since. */

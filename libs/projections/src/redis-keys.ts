@@ -61,6 +61,10 @@ export const rangeKeys = (
 /** Which checkpoint of a list by ranges, in a slot, is known to be whole: its id, a space, the version of the list. */
 export const provenCheckpointKey = (list: RankList, slot: number): string => `${shardTag(list, 0)}:c${slot}:whole`;
 
+/** Who read a page of the checkpoint in a slot a moment ago read the one of this id; absent: nobody did. */
+export const checkpointReadKey = (list: RankList, shard: number, slot: number): string =>
+  `${shardTag(list, shard)}:seen${slot}`;
+
 /** All keys that an apply writes to beside the index, in the order of `apply-entries.lua`. */
 export const shardHead = (list: RankList, shard: number): string[] => [
   entriesKey(list, shard),

@@ -3,7 +3,13 @@ import { LadderError, type SortKey } from '@laddercast/domain';
 import { nowMs, sleep } from '@laddercast/platform';
 import type { Checkpoint, CheckpointName } from './checkpoints.js';
 import type { RankList } from './rank-projection.js';
-import { closeCheckpoint, countCheckpoint, openCheckpoint, type CheckpointNote } from './redis-checkpoint-calls.js';
+import {
+  closeCheckpoint,
+  countCheckpoint,
+  openCheckpoint,
+  openingChoice,
+  type CheckpointNote,
+} from './redis-checkpoint-calls.js';
 import { checkpointOf, CheckpointReads } from './redis-checkpoint-reads.js';
 import type { CheckpointLimits } from './redis-checkpoints.js';
 import type { RedisConnection } from './redis-connection.js';
@@ -79,9 +85,8 @@ export class RangeCheckpoints {
     const openedAtMs = nowMs();
     const id = randomBytes(ID_BYTES).toString('base64url');
     const asked = { id, openedAtMs, closesAtMs: openedAtMs + this.limits.livesForMs };
-    const sharedSinceMs = isShared ? openedAtMs - this.limits.sharedForMs : Number.MAX_SAFE_INTEGER;
     const [firstShard, ...others] = allShards(list);
-    const choice = brokenSlot === null ? { sharedSinceMs } : { slot: brokenSlot };
+    const choice = brokenSlot === null ? openingChoice(openedAtMs, isShared, this.limits) : { slot: brokenSlot };
     const [first] = await this.run([openCheckpoint(list, firstShard!, asked, choice)]);
     const { slot, note } = first!;
     if (note.id !== id) return this.share(list, slot, note);

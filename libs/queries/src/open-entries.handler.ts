@@ -1,6 +1,8 @@
 import { LadderError, type SortKey } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
 import { Checkpoints, type Checkpoint, type CheckpointPage } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { boardVersionOf } from './board-version.js';
 import { EntriesPlaces, shownBeside } from './entries-places.js';
 import { readAround } from './get-entries-around.handler.js';
 import { ListReader } from './list-reader.js';
@@ -8,7 +10,7 @@ import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 import { OpenEntriesQuery, type EntriesPage } from './queries.js';
 import { StablePages, type StableRequest } from './stable-pages.js';
 
-/** How long until the oldest of the checkpoints that may be open is closed, on average. */
+/** How long until the oldest of the checkpoints that may be open is closed, on average, or is not read any more. */
 const RETRY_AFTER_SECONDS = 60;
 
 @QueryHandler(OpenEntriesQuery)
@@ -36,12 +38,13 @@ export class OpenEntriesHandler implements IQueryHandler<OpenEntriesQuery> {
     // Of a moment ago, which others opened, where that will do.
     for (const isShared of [true, false]) {
       const opened = await this.checkpoints.open(resolved.list, isShared);
-      const { boardVersion } = this.reader.envelope(resolved, style, opened);
-      if (boardVersion < (selection.minVersion ?? 0)) continue;
+      const isNewEnough = boardVersionOf(resolved, opened.listVersion, nowMs()) >= (selection.minVersion ?? 0);
+      if (!isNewEnough) continue;
       const page = await this.firstPage(query, resolved, opened, request, isShared);
       if (page) return this.pages.ofCheckpoint(resolved, request, page);
     }
-    const detail = 'As many cursors of this list are open as may be, and the newest is too old for this.';
+    const detail =
+      'As many cursors of this list are open and being read as may be, and the newest is too old for this.';
     throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 

@@ -49,7 +49,8 @@ export const RANKS = {
     description:
       'Pages by offset, and around a rank, a score or a player, are live: each is of its own boardVersion. `cursor=start` ' +
       'opens pages that hold still, with one of the three also around that place: `next` and `prev` show the list of one ' +
-      'moment, both ways, for at most 5 minutes; 410 CURSOR_EXPIRED when it is not kept any more.',
+      'moment, both ways, for at most 5 minutes; 410 CURSOR_EXPIRED when it is not kept any more. `asOf` says which moment: ' +
+      'many readers share one, so it can be some minutes ago; with `minVersion` it is no older than that.',
     callers: 'reader',
     query: EntriesParameters,
     headers: ['If-None-Match'],

@@ -97,7 +97,19 @@ describe('how far players have moved since the day began', () => {
     const window = (await node.windows.find(board.uid, windowId))!;
     const list = rankListOf(board, window.uid, GLOBAL_SCOPE);
     const ranks = new PresentRanks(inOrder());
-    return { board, window, scope: 'global', list, ranks, edition: null, ...more };
+    return {
+      board,
+      window,
+      scope: 'global',
+      list,
+      ranks,
+      edition: null,
+      // As if it were resolved anew each time that it is read.
+      get atMs() {
+        return Date.now();
+      },
+      ...more,
+    };
   };
 
   const rowsNow = (): RankedEntry[] =>

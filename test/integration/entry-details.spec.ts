@@ -56,6 +56,7 @@ describe('what a row shows beside its rank', () => {
     scope: scope === GUILDS_SCOPE ? 'guilds' : 'global',
     list: { ...rankListOf(board, window.uid, scope), ...(edition !== null && { edition }) },
     ranks: {} as RankReadings,
+    atMs: Date.now(),
     edition: edition === null ? null : { uid: edition, windowUid: window.uid, kind: 'final', asOfMs: 0, version: 1 },
   });
   const entries = (...ids: string[]): ProjectedEntry[] =>

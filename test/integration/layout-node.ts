@@ -76,7 +76,7 @@ export class LayoutNode extends LedgerNode {
     const mark = new MarkLaneHandler(this.projection, sessions, committed);
     const execute = (command: ApplyEntriesCommand | MarkLaneCommand): Promise<unknown> =>
       command instanceof ApplyEntriesCommand ? apply.execute(command) : mark.execute(command);
-    return new ScoreSaga({ execute } as unknown as CommandBus, this.boards, this.windows, committed);
+    return new ScoreSaga({ execute } as unknown as CommandBus, this.boards, this.windows, committed, this.boards.clock);
   }
 
   override async start(): Promise<void> {

@@ -11,7 +11,7 @@ import {
   firstLayouts,
 } from '@laddercast/domain';
 import type { LogRecord } from '@laddercast/event-log';
-import { BoardCatalog, WindowCatalog } from '@laddercast/ledger';
+import { BoardCatalog, LedgerClock, WindowCatalog } from '@laddercast/ledger';
 import {
   AppliedSessions,
   ApplyEntriesHandler,
@@ -24,7 +24,13 @@ import {
   type RankList,
 } from '@laddercast/projections';
 import { ScoreSaga } from '@laddercast/sagas';
-import { emptyTestRedis, expectedRows, SortedArrayOracle, type OracleValues } from '@laddercast/testing';
+import {
+  clockOfThisProcess,
+  emptyTestRedis,
+  expectedRows,
+  SortedArrayOracle,
+  type OracleValues,
+} from '@laddercast/testing';
 import { Module, type INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CommandHandler, CqrsModule, type ICommandHandler } from '@nestjs/cqrs';
@@ -107,6 +113,7 @@ beforeAll(async () => {
       { provide: RankProjection, useFactory: () => projection },
       { provide: CommittedPositions, useValue: { drawn: async () => Number.MAX_SAFE_INTEGER } },
       { provide: BoardCatalog, useValue: { refresh: async () => undefined, byUid: async () => board } },
+      { provide: LedgerClock, useValue: clockOfThisProcess() },
       { provide: WindowCatalog, useValue: { byUid: async (uid: number) => ({ endsAtMs: endsAtMs.get(uid) ?? null }) } },
     ],
   })

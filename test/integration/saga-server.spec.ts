@@ -10,7 +10,7 @@ import {
   firstLayouts,
 } from '@laddercast/domain';
 import { PostgresEventLog, type LogBatch, type LogRecord, type Topic } from '@laddercast/event-log';
-import { BoardCatalog, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
+import { BoardCatalog, LedgerClock, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
 import {
   AnnounceCommand,
   ApplyEntriesCommand,
@@ -28,7 +28,7 @@ import {
   ScoreSaga,
   WindowSaga,
 } from '@laddercast/sagas';
-import { createTestDatabase, OutboxWriter, type TestDatabase } from '@laddercast/testing';
+import { clockOfThisProcess, createTestDatabase, OutboxWriter, type TestDatabase } from '@laddercast/testing';
 import { Controller, Module, UseFilters, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { CommandHandler, CqrsModule, type ICommandHandler } from '@nestjs/cqrs';
@@ -226,6 +226,7 @@ describe('ScoreSaga', () => {
     providers: [
       RecordingApply,
       RecordingMark,
+      { provide: LedgerClock, useValue: clockOfThisProcess() },
       { provide: WindowCatalog, useValue: { byUid: async () => undefined } },
       { provide: CommittedPositions, useValue: { drawn: async () => Number.MAX_SAFE_INTEGER } },
       {

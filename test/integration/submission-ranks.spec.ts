@@ -12,6 +12,7 @@ import {
 import type { WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { AnsweredVersions, rankListOf, SketchBuilder, SketchCache } from '@laddercast/projections';
+import { clockOfThisProcess } from '@laddercast/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MemoryRankProjection } from '../../libs/realtime/test/memory-ports.js';
@@ -53,7 +54,10 @@ async function ranksOver(scores: ReadonlyMap<string, number>, marksMax: number) 
   await projection.apply(list, 0, changes);
   const store = new MemorySketchStore();
   const cache = new SketchCache(store, new SketchBuilder(projection, store, marksMax));
-  return { projection, ranks: new SubmissionRanks(projection, windows, cache, new AnsweredVersions()) };
+  return {
+    projection,
+    ranks: new SubmissionRanks(projection, windows, cache, new AnsweredVersions(), clockOfThisProcess()),
+  };
 }
 
 const anyScore = fc.integer({ min: 0, max: 12 });

@@ -7,8 +7,8 @@ import {
   type StoredWindow,
   type WindowBounds,
 } from '@laddercast/domain';
-import { BoardCatalog, WindowCatalog, WindowCloser } from '@laddercast/ledger';
-import { nowMs, toTimestamp } from '@laddercast/platform';
+import { BoardCatalog, LedgerClock, WindowCatalog, WindowCloser } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { CloseWindowCommand, type ClosedWindow } from './commands.js';
 import { actorOf, assertAdmin } from './identity.js';
@@ -20,13 +20,14 @@ export class CloseWindowHandler implements ICommandHandler<CloseWindowCommand> {
     private readonly boards: BoardCatalog,
     private readonly windows: WindowCatalog,
     private readonly closer: WindowCloser,
+    private readonly clock: LedgerClock,
   ) {}
 
   async execute({ identity, boardId, window: name, dryRun }: CloseWindowCommand): Promise<ClosedWindow> {
     assertAdmin(identity);
     const board = await boardNow(this.boards, boardId);
     const window = await this.windowOf(board, name);
-    assertClosable(window);
+    assertClosable(window, this.clock.nowMs());
     const audit = {
       actor: actorOf(identity),
       action: 'window.close',
@@ -49,13 +50,13 @@ export class CloseWindowHandler implements ICommandHandler<CloseWindowCommand> {
   /** @throws WINDOW_NOT_FOUND, WINDOW_MISMATCH */
   private async windowOf(board: Board, name: string): Promise<StoredWindow> {
     const { windows, timeZone } = board.definition;
-    const now = nowMs();
+    const now = this.clock.nowMs();
     const spec = specOf(windows, name);
     const isName = spec !== undefined && name === nameOfSpec(spec);
     const calculated = windowOfId(windows, timeZone, name);
     const stored = await this.windows.ofId(board, name);
     if (stored) return stored;
-    if (calculated) assertBegun(calculated);
+    if (calculated) assertBegun(calculated, now);
     const running = spec && (isName || calculated) ? await this.windows.ofSpec(board, spec, now, now) : null;
     if (running && running.uid !== 0 && (isName || running.id === name)) return running;
     const known = windows.map(nameOfSpec).join(', ');
@@ -64,16 +65,16 @@ export class CloseWindowHandler implements ICommandHandler<CloseWindowCommand> {
 }
 
 /** @throws WINDOW_UNENDING, WINDOW_MISMATCH */
-function assertClosable(window: StoredWindow): void {
+function assertClosable(window: StoredWindow, nowMs: number): void {
   if (window.endsAtMs === null) {
     throw new LadderError('WINDOW_UNENDING', `The window "${window.id}" has no end. To empty it, reset the board.`);
   }
-  assertBegun(window);
+  assertBegun(window, nowMs);
 }
 
 /** @throws WINDOW_MISMATCH */
-function assertBegun({ id, startsAtMs }: WindowBounds): void {
-  if (startsAtMs === null || startsAtMs <= nowMs()) return;
+function assertBegun({ id, startsAtMs }: WindowBounds, nowMs: number): void {
+  if (startsAtMs === null || startsAtMs <= nowMs) return;
   const detail = `The window "${id}" begins at ${toTimestamp(startsAtMs)}; there is nothing to close.`;
   throw new LadderError('WINDOW_MISMATCH', detail);
 }

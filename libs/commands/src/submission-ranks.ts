@@ -2,13 +2,13 @@ import {
   encodeSortKey,
   errorBoundOf,
   GLOBAL_SCOPE,
-  isFrozen,
   memberPrefixBytes,
   type RankAccuracy,
   type RankMovement,
   type SortKey,
+  type StoredWindow,
 } from '@laddercast/domain';
-import type { SubmitReceipt, WindowCatalog } from '@laddercast/ledger';
+import type { LedgerClock, SubmitReceipt, WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import {
   AnsweredVersions,
@@ -42,6 +42,7 @@ export class SubmissionRanks {
     private readonly windows: WindowCatalog,
     private readonly sketches: SketchCache,
     private readonly answered: AnsweredVersions,
+    private readonly clock: LedgerClock,
   ) {}
 
   /**
@@ -64,26 +65,34 @@ export class SubmissionRanks {
     untilMs: number | null,
     identity: Identity,
   ): Promise<RankMovement | null> {
-    const { board, write, receipt } = accepted;
     try {
-      const window = await this.windows.byUid(receipt.windowUid);
-      if (!window || (isFrozen(window, nowMs()) && !holdsScope(identity, 'admin'))) return null;
-      const list = listOfWindow(board, window, GLOBAL_SCOPE);
-      const { version } = receipt.answer;
-      const moved = receipt.movement && movedKeys(list, write.playerId, receipt.movement);
-      if (untilMs !== null) {
-        const counted = await this.waitAndCount(list, write.playerId, version, moved, untilMs).catch(() => undefined);
-        if (counted !== undefined) return counted;
-      }
-      if (moved) return await this.estimated(list, moved);
-      return await Promise.race([
-        this.standing(list, write.playerId, version),
-        sleep(STANDING_WITHIN_MS).then(() => null),
-      ]);
+      const { windowUid } = accepted.receipt;
+      const mayKnow = (window: StoredWindow): boolean => !this.clock.isFrozen(window) || holdsScope(identity, 'admin');
+      const window = await this.windows.byUid(windowUid);
+      if (!window || !mayKnow(window)) return null;
+      const movement = await this.read(accepted, window, untilMs);
+      // It may have frozen meanwhile, or been given another freeze: a wait can take seconds.
+      return movement && mayKnow((await this.windows.byUid(windowUid)) ?? window) ? movement : null;
     } catch {
       // The score is safe; a projection that cannot be read only leaves the rank unsaid.
       return null;
     }
+  }
+
+  private async read(
+    { board, write, receipt }: AcceptedSubmission,
+    window: StoredWindow,
+    untilMs: number | null,
+  ): Promise<RankMovement | null> {
+    const list = listOfWindow(board, window, GLOBAL_SCOPE);
+    const { version } = receipt.answer;
+    const moved = receipt.movement && movedKeys(list, write.playerId, receipt.movement);
+    if (untilMs !== null) {
+      const counted = await this.waitAndCount(list, write.playerId, version, moved, untilMs).catch(() => undefined);
+      if (counted !== undefined) return counted;
+    }
+    if (moved) return this.estimated(list, moved);
+    return Promise.race([this.standing(list, write.playerId, version), sleep(STANDING_WITHIN_MS).then(() => null)]);
   }
 
   private async waitAndCount(

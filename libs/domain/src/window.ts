@@ -163,13 +163,17 @@ export function isWindowOpen(
   return window.endsAtMs === null || nowMs < window.endsAtMs + graceSeconds * 1000;
 }
 
-/** Whether everyone but admins sees the window as it stood at its freeze. */
+/**
+ * Whether everyone but admins sees the window as it stood at its freeze.
+ * @param latestMs where the time is only known to lie between two: the later one
+ */
 export function isFrozen(
   { freezeAtMs, endsAtMs, state }: Pick<StoredWindow, 'freezeAtMs' | 'endsAtMs' | 'state'>,
   nowMs: number,
+  latestMs = nowMs,
 ): boolean {
   if (state !== 'open' || freezeAtMs === null || endsAtMs === null) return false;
-  return freezeAtMs <= nowMs && nowMs < endsAtMs;
+  return freezeAtMs <= latestMs && nowMs < endsAtMs;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   BoardCatalog,
   Lanes,
   Ledger,
+  LedgerClock,
   MetadataBoards,
   PostgresDatabase,
   ScopeCatalog,
@@ -75,13 +76,14 @@ export const apiProviders: Provider[] = [
   },
   {
     provide: SubmissionRanks,
-    inject: [RankProjection, WindowCatalog, SketchCache, AnsweredVersions],
+    inject: [RankProjection, WindowCatalog, SketchCache, AnsweredVersions, LedgerClock],
     useFactory: (
       projection: RankProjection,
       windows: WindowCatalog,
       sketches: SketchCache,
       answered: AnsweredVersions,
-    ) => new SubmissionRanks(projection, windows, sketches, answered),
+      clock: LedgerClock,
+    ) => new SubmissionRanks(projection, windows, sketches, answered, clock),
   },
   { provide: AnsweredVersions, useFactory: () => new AnsweredVersions() },
   {

@@ -11,6 +11,7 @@ import {
   fixLanes,
   installationId,
   Lanes,
+  LedgerClock,
   PostgresDatabase,
   ScopeCatalog,
   unsafeDatabaseSettings,
@@ -230,6 +231,11 @@ export const coreProviders: Provider[] = [
     provide: Authenticator,
     inject: [ApiKeyStore, Environment],
     useFactory: (keys: ApiKeyStore, environment: Environment) => new Authenticator(keys, playerTokens(environment)),
+  },
+  {
+    provide: LedgerClock,
+    inject: [BoardCatalog],
+    useFactory: (boards: BoardCatalog) => boards.clock,
   },
   {
     provide: ListResolver,

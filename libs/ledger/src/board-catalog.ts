@@ -1,6 +1,7 @@
 import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
-import { SharedQuestion, sleep } from '@laddercast/platform';
+import { monotonicMs, SharedQuestion, sleep } from '@laddercast/platform';
 import type { BoardEntity } from './entities/board.entity.js';
+import { LedgerClock } from './ledger-clock.js';
 import { HISTORY } from './lanes.js';
 import type { PostgresDatabase } from './postgres-database.js';
 import { prepared } from './postgres-statements.js';
@@ -10,9 +11,10 @@ const REFRESH_EVERY_MS = 250;
 
 /** One row where no board has changed, too: with the history alone. */
 const CHANGES_SQL = prepared(`
-  SELECT history, board_uid AS "boardUid", board_id AS "boardId", definition, revision,
+  SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
     definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts
-  FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history) AS ledger
+  FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
+      floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
     LEFT JOIN boards ON revision > $1
   ORDER BY revision`);
 
@@ -21,7 +23,7 @@ const SERVER_SQL = `
   SELECT concat_ws('/', pg_postmaster_start_time(), 'boards'::regclass::oid, oid) AS server
   FROM pg_database WHERE datname = current_database()`;
 
-type ChangedRow = { history: string | null } & (BoardEntity | { boardUid: null });
+type ChangedRow = { history: string | null; nowMs: number } & (BoardEntity | { boardUid: null });
 
 export type BoardListener = (board: Board, gone: boolean) => void;
 
@@ -34,6 +36,8 @@ export type BoardListener = (board: Board, gone: boolean) => void;
  * then on, so that nobody marks as done what was sorted by what is gone; and whoever listens ends the process.
  */
 export class BoardCatalog {
+  /** Every look says the ledger's time, too. */
+  readonly clock = new LedgerClock();
   private readonly boardsById = new Map<string, Board>();
   private readonly boardsByUid = new Map<number, Board>();
   private readonly listeners = new Set<BoardListener>();
@@ -101,8 +105,10 @@ export class BoardCatalog {
 
   private async readChanges(): Promise<void> {
     const server = this.known?.server ?? (await this.server());
+    const askedAtMs = monotonicMs();
     const rows = await this.database.query<ChangedRow>(CHANGES_SQL, [this.revisionSeen]);
-    const { history } = rows[0]!;
+    const { history, nowMs } = rows[0]!;
+    this.clock.learn(nowMs, askedAtMs, monotonicMs());
     if (this.known && history !== this.known.history) await this.assertBeganAfter(server);
     this.known = { server, history };
     for (const row of rows) {

@@ -6,6 +6,7 @@ export * from './postgres-errors.js';
 export * from './postgres-arrays.js';
 export * from './api-key-store.js';
 export * from './board-catalog.js';
+export { LedgerClock } from './ledger-clock.js';
 export * from './board-registry.js';
 export * from './board-layouts.js';
 export * from './board-rebuilds.js';

@@ -8,7 +8,7 @@ import {
   type ScopeCatalog,
   type SqlRunner,
 } from '@laddercast/ledger';
-import { monotonicMs, nowMs } from '@laddercast/platform';
+import { monotonicMs } from '@laddercast/platform';
 import { COMPARED_AT_ONCE, comparedPage } from './compared-rows.js';
 import type { ComparedWindow, Drift, EntryComparison } from './entry-comparison.js';
 import { madeAtMsOf, type InspectionNews, type ListInspection } from './list-inspection.js';
@@ -183,12 +183,11 @@ export async function comparedWindowsOf(database: SqlRunner, board: Board): Prom
      FROM windows JOIN boards USING (board_uid)
      WHERE board_uid = $1 AND (ends_at IS NULL OR ends_at > ladder_now() - $2::float8 * interval '1 millisecond')
      ORDER BY window_uid LIMIT ${WINDOWS_MAX}`,
-    [board.uid, keptAfterEndMs(board.definition)],
+    [board.uid, keptAfterEndMs(board.definition) - EXPIRES_SOON_MS],
   );
-  return rows.flatMap(({ uid, name, endsAtMs, boardMadeAtMs }) => {
+  return rows.map(({ uid, name, endsAtMs, boardMadeAtMs }) => {
     const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
-    const isKept = keepUntilMs === null || keepUntilMs > nowMs() + EXPIRES_SOON_MS;
-    return isKept ? [{ uid, name, keepUntilMs, boardMadeAtMs }] : [];
+    return { uid, name, keepUntilMs, boardMadeAtMs };
   });
 }
 

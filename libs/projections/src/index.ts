@@ -50,3 +50,4 @@ export * from './redis-projection-store.js';
 export * from './ledger-stamp.js';
 export * from './leftover-sweeper.js';
 export * from './store-schedule.js';
+export * from './store-clock.js';

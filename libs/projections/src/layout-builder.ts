@@ -180,7 +180,7 @@ export class LayoutBuilder {
     { isGuild, rows }: ScannedPage,
     keepUntilMs: number | null,
   ): Promise<void> {
-    if (keepUntilMs !== null && keepUntilMs <= nowMs()) return;
+    if (keepUntilMs !== null && keepUntilMs <= this.parts.boards.clock.earliestMs()) return;
     const changes = new ChangesByShard();
     const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
     for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, keepUntilMs));

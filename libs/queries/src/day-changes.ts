@@ -1,6 +1,5 @@
 import { GLOBAL_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { dayStartOf, type SqlRunner } from '@laddercast/ledger';
-import { nowMs } from '@laddercast/platform';
 import { inTime } from './in-time.js';
 import type { ResolvedList } from './list-resolver.js';
 import { ShortMemory } from './short-memory.js';
@@ -79,8 +78,7 @@ export class DayChanges {
 }
 
 /** When the day began that a list's changes are counted from, Unix ms; null for lists that have none. */
-function dayOf({ board, window, list, edition }: ResolvedList): number | null {
-  const now = nowMs();
+function dayOf({ board, window, list, edition, atMs: now }: ResolvedList): number | null {
   const isOver = window.endsAtMs !== null && now >= window.endsAtMs;
   const isOfNow = edition === null || edition.kind === 'frozen';
   if (list.scope !== GLOBAL_SCOPE || isOver || !isOfNow) return null;

@@ -1,6 +1,6 @@
 import { isFrozen, LadderError, type Board } from '@laddercast/domain';
 import { EntryHistory, PlayerRegistry, type HistoryPoint, type HistorySpan } from '@laddercast/ledger';
-import { nowMs, toTimestamp } from '@laddercast/platform';
+import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetHistoryQuery, type HistoryRange, type PlayerHistory, type ShownHistoryPoint } from './history-query.js';
 import { describeWindow } from './list-reader.js';
@@ -26,8 +26,10 @@ export class GetHistoryHandler implements IQueryHandler<GetHistoryQuery> {
       throw new LadderError('HISTORY_NOT_KEPT', `Board "${boardId}" records no history; to begin, ${remedy}.`);
     }
     const window = await this.resolver.window(board, windowName);
-    const now = nowMs();
-    const hiddenFromMs = !reader.isAdmin && isFrozen(window, now) ? window.freezeAtMs! : Infinity;
+    const { clock } = this.resolver;
+    // Points have the ledger's time: before the freeze none is of after it, so only the end has to be known.
+    const isHidden = !reader.isAdmin && isFrozen(window, clock.earliestMs(), Infinity);
+    const hiddenFromMs = isHidden ? window.freezeAtMs! : Infinity;
     const isShown = reader.unlistedShown === 'all' || reader.unlistedShown.includes(playerId);
     const mayBeShown = isShown || ((await this.players.find(playerId))?.listed ?? true);
     const span = spanOf(range, hiddenFromMs);
@@ -36,7 +38,7 @@ export class GetHistoryHandler implements IQueryHandler<GetHistoryQuery> {
     const page = found.slice(0, range.limit);
     return {
       board: board.id,
-      window: describeWindow(window, now),
+      window: describeWindow(window, clock.nowMs()),
       playerId,
       everyMinutes: history.everyMinutes,
       points: page.map((point) => shown(board, point, hiddenFromMs)),

@@ -81,10 +81,13 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (!fallbackToLast) {
       const kept = resolved.edition?.kind === 'kept' ? `, or was not among those kept as of ${envelope.asOf}` : '';
       const detail = `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}${kept}.`;
-      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: await scoreToBeat(resolved, envelope) });
+      const toBeat = await scoreToBeat(resolved, envelope);
+      this.reader.assertShown(resolved);
+      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: toBeat });
     }
     const shown = above + below + 1;
     const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);
+    this.reader.assertShown(resolved);
     const including = unlistedShown === 'all' ? [] : unlistedShown;
     const rows = await this.reader.details.complete(resolved, end.entries, { including });
     return {

@@ -7,7 +7,6 @@ import {
   type BoardOrdering,
   type SortKey,
 } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from './list-reader.js';
 import { GetRankOfScoreQuery, type RankOfScore } from './queries.js';
@@ -23,7 +22,7 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
   async execute({ selection, score, columns, accuracy }: GetRankOfScoreQuery): Promise<RankOfScore> {
     const { resolved, style } = await this.reader.open(selection);
     const { ordering } = resolved.list;
-    const key = asSubmittedNow(ordering, score, columnsOf(resolved.board.id, ordering, columns));
+    const key = asSubmittedAt(resolved.atMs, ordering, score, columnsOf(resolved.board.id, ordering, columns));
     const options = { style, minVersion: selection.minVersion };
     const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
     if (sketched) {
@@ -37,9 +36,9 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
   }
 }
 
-/** Where a run that is achieved now would stand: behind equal ones under `earliest` and `none`, before them under `latest`. */
-function asSubmittedNow(ordering: BoardOrdering, score: number, columns: number[]): SortKey {
-  const achievedAtMs = ordering.tiebreak === 'earliest' ? ACHIEVED_AT_MS_MAX : nowMs();
+/** Where a run that is achieved at `atMs` would stand: behind equal ones under `earliest` and `none`, before them under `latest`. */
+function asSubmittedAt(atMs: number, ordering: BoardOrdering, score: number, columns: number[]): SortKey {
+  const achievedAtMs = ordering.tiebreak === 'earliest' ? ACHIEVED_AT_MS_MAX : atMs;
   const prefix = encodeMemberPrefix(ordering, { columns, achievedAtMs });
   // No player id reaches 0xff: with it the key stands behind every entry of the same values.
   const behindEqual = ordering.tiebreak === 'latest' ? Buffer.alloc(0) : Buffer.from([0xff]);

@@ -69,7 +69,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     { windowKind }: GetStandingsQuery,
     unread: Map<string, unknown>,
   ): Promise<WindowOfPage[]> {
-    const now = nowMs();
+    const now = this.resolver.clock.nowMs();
     const outage: unknown = await this.windows.prefetch(boards, now).catch(unlessBroken);
     return boards.flatMap((board) => {
       const windows = this.windows.madeAt(board, now);

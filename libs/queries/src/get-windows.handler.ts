@@ -1,14 +1,6 @@
-import {
-  isFrozen,
-  nameOfSpec,
-  specOf,
-  validationFailed,
-  windowOfId,
-  type Board,
-  type StoredWindow,
-} from '@laddercast/domain';
-import { PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
-import { nowMs, toTimestamp } from '@laddercast/platform';
+import { nameOfSpec, specOf, validationFailed, windowOfId, type Board, type StoredWindow } from '@laddercast/domain';
+import { PostgresDatabase, WindowCatalog, type LedgerClock } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { describeWindow } from './list-reader.js';
 import { ListResolver } from './list-resolver.js';
@@ -69,7 +61,7 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
   async execute({ boardId, limit, cursor, state }: GetWindowsQuery): Promise<WindowsPage> {
     const board = this.resolver.board(boardId);
     const after = cursor === undefined ? null : placeOf(cursor);
-    const now = nowMs();
+    const now = this.resolver.clock.nowMs();
     const wants = (one: ListedWindowState): boolean => state === undefined || state === one;
     const found: PlacedWindow[] = [];
     if (wants('running')) found.push(...(await this.running(board, now)));
@@ -96,7 +88,7 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
         const spec = specOf(specs, window.id);
         // Those of an earlier definition come last.
         const first = spec ? specs.indexOf(spec) : specs.length;
-        return { group: 'running', first, second: window.uid, window: listed(window, 'running', now) };
+        return { group: 'running', first, second: window.uid, window: listed(window, 'running', this.resolver.clock) };
       });
   }
 
@@ -108,7 +100,7 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
       const id = nameOfSpec(spec);
       const known = (await this.windows.ofId(board, id)) ?? windowOfId(windows, timeZone, id);
       if (!known || known.startsAtMs === null || known.startsAtMs <= now) continue;
-      const window = listed({ uid: 0, state: 'open', ...known }, 'upcoming', now);
+      const window = listed({ uid: 0, state: 'open', ...known }, 'upcoming', this.resolver.clock);
       found.push({ group: 'upcoming', first: known.startsAtMs, second, window });
     }
     return found;
@@ -134,7 +126,10 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
         freezeAtMs: row.freeze_at_ms,
       };
       const { version, entries } = row;
-      const shown = listed(window, row.state === 'settled' ? 'settled' : 'ended', now, { version, entries });
+      const shown = listed(window, row.state === 'settled' ? 'settled' : 'ended', this.resolver.clock, {
+        version,
+        entries,
+      });
       return { group: 'ended', first: row.ends_at_us, second: row.window_uid, window: shown };
     });
   }
@@ -143,12 +138,12 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
 function listed(
   window: StoredWindow,
   state: ListedWindowState,
-  now: number,
+  clock: LedgerClock,
   final: Pick<ListedWindow, 'version' | 'entries'> = { version: null, entries: null },
 ): ListedWindow {
-  const { id, ...times } = describeWindow(window, now);
+  const { id, ...times } = describeWindow(window, clock.nowMs());
   const freezeAt = window.freezeAtMs === null ? null : toTimestamp(window.freezeAtMs);
-  return { id, kind: window.kind, state, ...times, freezeAt, isFrozen: isFrozen(window, now), ...final };
+  return { id, kind: window.kind, state, ...times, freezeAt, isFrozen: clock.isFrozen(window), ...final };
 }
 
 /** Ended ones come newest first, all others in the order of their numbers. */

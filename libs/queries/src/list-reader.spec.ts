@@ -121,7 +121,12 @@ describe('a list that is read while its board comes to be served from another ge
     const { list } = resolved;
     const snapshot = topOf([9], { listVersion: 7 });
     const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
-    const reader = new ListReader({} as ListResolver, {} as EntryDetails, snapshots, answered);
+    const reader = new ListReader(
+      { assertShown: () => undefined } as unknown as ListResolver,
+      {} as EntryDetails,
+      snapshots,
+      answered,
+    );
     expect(reader.snapshot(resolved, undefined)).toBeUndefined();
     const reading = { total: 1, listVersion: 7 };
     reader.envelope(resolved, 'ordinal', { ...reading, listVersion: 9, accuracy: 'estimated' });

@@ -70,22 +70,31 @@ export class ListReader {
     return snapshot.accuracy === 'estimated' || this.answered.admits(list, snapshot.listVersion);
   }
 
-  /** @param asOfMs of an answer as of a moment before; without it, nothing older is answered as exact from here on */
+  /**
+   * What an answer says of a list that was read.
+   * @param asOfMs of an answer as of a moment before; without it, nothing older is answered as exact from here on
+   * @throws PROJECTION_BEHIND when the list froze while it was read
+   */
   envelope(resolved: ResolvedList, style: RankStyle, reading: Reading, asOfMs?: number): ListEnvelope {
+    this.assertShown(resolved);
     const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
     if (isExactNow) this.answered.note(resolved.list, reading.listVersion);
-    const { board, window, scope, edition } = resolved;
-    const now = nowMs();
+    const { board, window, scope, edition, atMs } = resolved;
     return {
       board: board.id,
-      window: describeWindow(window, now),
+      window: describeWindow(window, atMs),
       scope,
       total: reading.total,
-      boardVersion: boardVersionOf(resolved, reading.listVersion, now),
-      asOf: toTimestamp(edition?.asOfMs ?? asOfMs ?? now),
+      boardVersion: boardVersionOf(resolved, reading.listVersion, atMs),
+      asOf: toTimestamp(edition?.asOfMs ?? asOfMs ?? nowMs()),
       rankStyle: style,
       ...accuracyOf(reading),
     };
+  }
+
+  /** After each reading of a list: @throws PROJECTION_BEHIND when it froze meanwhile */
+  assertShown(resolved: ResolvedList): void {
+    this.resolver.assertShown(resolved);
   }
 
   /** The list once it has reached the version; looked for anew each time, since another generation may serve meanwhile. */
@@ -93,7 +102,7 @@ export class ListReader {
     const untilMs = monotonicMs() + MIN_VERSION_WAIT_MS;
     for (let resolved = found; ; resolved = await this.resolver.resolve(selection)) {
       const { list, ranks, edition } = resolved;
-      if (boardVersionOf(resolved, (await ranks.total(list)).listVersion, nowMs()) >= minVersion) return resolved;
+      if (boardVersionOf(resolved, (await ranks.total(list)).listVersion, resolved.atMs) >= minVersion) return resolved;
       // Standings do not change: there is nothing to wait for.
       if (edition !== null || monotonicMs() > untilMs) {
         throw new LadderError('PROJECTION_BEHIND', `The board has not reached version ${minVersion} yet.`, {
@@ -112,7 +121,7 @@ const isFollowed = ({ list, edition, isWithheld = false }: ResolvedList): boolea
 /** The snapshot, when it is of where the list is read now, and new enough. */
 function asRead(resolved: ResolvedList, snapshot: RankSnapshot | undefined, minVersion = 0): RankSnapshot | undefined {
   if (!snapshot || snapshot.edition !== resolved.edition?.uid) return undefined;
-  return boardVersionOf(resolved, snapshot.listVersion, nowMs()) >= minVersion ? snapshot : undefined;
+  return boardVersionOf(resolved, snapshot.listVersion, resolved.atMs) >= minVersion ? snapshot : undefined;
 }
 
 /** A window's times as answers carry them: a rolling one reaches back from the present hour, and loses one when that ends. */

@@ -4,7 +4,6 @@ import {
   faultOfScopeValue,
   GUILDS_SCOPE,
   isCleanText,
-  isFrozen,
   LadderError,
   nameOfSpec,
   scopeKindsOf,
@@ -19,11 +18,12 @@ import {
   type BoardCatalog,
   type Edition,
   type EditionCatalog,
+  type LedgerClock,
   type ScopeCatalog,
   type WindowCatalog,
 } from '@laddercast/ledger';
-import { nowMs, toTimestamp } from '@laddercast/platform';
-import { listOfWindow, type ListRef, type RankList, type RankReadings } from '@laddercast/projections';
+import { toTimestamp } from '@laddercast/platform';
+import { latestOfStoreMs, listOfWindow, type ListRef, type RankList, type RankReadings } from '@laddercast/projections';
 
 /** Which list is meant, in the words of the contract. */
 export interface ListNames {
@@ -52,6 +52,8 @@ export interface ResolvedList {
   edition: Edition | null;
   /** Only admins see it so: to everyone else the window is frozen. */
   isWithheld?: boolean;
+  /** The ledger's time when it was asked for, Unix ms. */
+  atMs: number;
 }
 
 /** How a list is looked for. */
@@ -73,7 +75,7 @@ export interface ListSources {
 /** The number of a scope in which nothing was ever ranked: its list is empty. */
 export const NEVER_USED_SCOPE = -1;
 const DAY_MS = 86_400_000;
-/** The projection drops a window's keys by its own clock. */
+/** The projection drops a window's keys by a clock of its own, which is so near that of this process. */
 const CLOCKS_APART_MS = 2000;
 
 /** The most frozen windows whose standings are remembered. */
@@ -85,6 +87,19 @@ export class ListResolver {
   private readonly frozen = new Map<number, { revision: number; edition: Edition }>();
 
   constructor(private readonly sources: ListSources) {}
+
+  /** Decides what is running, frozen and over. */
+  get clock(): LedgerClock {
+    return this.sources.boards.clock;
+  }
+
+  /**
+   * What was read of a running list may be what nobody is to see, when its window froze between.
+   * @throws PROJECTION_BEHIND
+   */
+  assertShown({ window, edition, isWithheld = false }: ResolvedList): void {
+    if (edition === null && !isWithheld && this.clock.isFrozen(window)) notWrittenYet(window, 'frozen');
+  }
 
   /** @throws BOARD_NOT_FOUND */
   board(boardId: string): Board {
@@ -106,12 +121,13 @@ export class ListResolver {
   }
 
   private async resolveNow(names: ListNames, options: ResolveOptions): Promise<ResolvedList> {
+    const atMs = this.clock.nowMs();
     const board = this.board(names.boardId);
     const window = await this.window(board, names.window);
     const scopeUid = await this.scopeUid(board, names);
     const edition = await this.edition(board, window, names, options);
-    const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, edition);
-    const isWithheld = edition === null && isFrozen(window, nowMs());
+    const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, edition, atMs);
+    const isWithheld = edition === null && this.clock.isFrozen(window);
     return isWithheld ? { ...resolved, isWithheld } : resolved;
   }
 
@@ -125,17 +141,19 @@ export class ListResolver {
    * @throws SNAPSHOT_GONE, PROJECTION_BEHIND
    */
   async ofWindow(board: Board, window: StoredWindow): Promise<ResolvedList> {
-    return this.resolved(board, window, { uid: GLOBAL_SCOPE, name: 'global' }, await this.edition(board, window));
+    const atMs = this.clock.nowMs();
+    return this.resolved(board, window, { uid: GLOBAL_SCOPE, name: 'global' }, await this.edition(board, window), atMs);
   }
 
   /** The list behind a reference as everyone sees it, undefined when its board or window is gone. */
   async byRef(ref: ListRef): Promise<ResolvedList | undefined> {
+    const atMs = this.clock.nowMs();
     const board = await this.sources.boards.byUid(ref.boardUid);
     const window = board && (await this.sources.windows.byUid(ref.windowUid));
     if (!board || !window) return undefined;
     const names = await this.sources.scopes.namesOf([ref.scope]);
     const name = names.get(ref.scope) ?? (ref.scope === GUILDS_SCOPE ? 'guilds' : 'global');
-    return this.resolved(board, window, { uid: ref.scope, name }, await this.edition(board, window));
+    return this.resolved(board, window, { uid: ref.scope, name }, await this.edition(board, window), atMs);
   }
 
   /**
@@ -145,21 +163,21 @@ export class ListResolver {
   async window(board: Board, name: string | undefined): Promise<StoredWindow> {
     const { windows } = this.sources;
     const { windows: specs, timeZone } = board.definition;
-    const now = nowMs();
+    const now = this.clock.nowMs();
     const asked = name ?? nameOfSpec(specs.find((one) => one === 'alltime') ?? specs[0]!);
     const spec = specOf(specs, asked);
     if (spec && asked === nameOfSpec(spec)) {
       const running = await windows.ofSpec(board, spec, now, now);
       if (running && running.uid !== 0) return running;
     }
-    if (!isCleanText(asked)) throw windowNotFound(board, asked);
+    if (!isCleanText(asked)) throw windowNotFound(board, asked, now);
     const known = await windows.ofId(board, asked);
     if (known) return known;
     const calculated = windowOfId(specs, timeZone, asked);
-    if (!calculated || !spec) throw windowNotFound(board, asked);
+    if (!calculated || !spec) throw windowNotFound(board, asked, now);
     const runs = (calculated.startsAtMs ?? 0) <= now && now < (calculated.endsAtMs ?? Infinity);
     const made = runs ? await windows.ofSpec(board, spec, now, now) : null;
-    if (made?.id !== asked) throw windowNotFound(board, asked, calculated.startsAtMs);
+    if (made?.id !== asked) throw windowNotFound(board, asked, now, calculated.startsAtMs);
     return made;
   }
 
@@ -187,14 +205,14 @@ export class ListResolver {
     { asOfMs, isAdmin = false }: Partial<ListNames> = {},
     { prefersStandings = false }: ResolveOptions = {},
   ): Promise<Edition | null> {
-    const now = nowMs();
+    const now = this.clock.nowMs();
     if (asOfMs !== undefined && asOfMs < now) return this.asOf(board, window, asOfMs, now);
-    if (isFrozen(window, now)) {
+    if (this.clock.isFrozen(window)) {
       return isAdmin ? null : this.frozenEdition(board, window);
     }
     const { endsAtMs } = window;
     if (endsAtMs === null || now < endsAtMs) return null;
-    if (now < endsAtMs + keptAfterEndMs(board.definition) - CLOCKS_APART_MS) {
+    if (latestOfStoreMs(this.clock.latestMs()) < endsAtMs + keptAfterEndMs(board.definition) - CLOCKS_APART_MS) {
       return prefersStandings ? ((await this.final(board, window, now)) ?? null) : null;
     }
     const final = await this.final(board, window, now);
@@ -244,11 +262,13 @@ export class ListResolver {
     window: StoredWindow,
     scope: { uid: number; name: string },
     edition: Edition | null,
+    atMs: number,
   ): ResolvedList {
     const list = listOfWindow(board, window, scope.uid);
     const { projection, standings } = this.sources;
-    if (edition === null) return { board, window, scope: scope.name, list, ranks: projection, edition };
-    return { board, window, scope: scope.name, list: { ...list, edition: edition.uid }, ranks: standings, edition };
+    const found = { board, window, scope: scope.name, edition, atMs };
+    if (edition === null) return { ...found, list, ranks: projection };
+    return { ...found, list: { ...list, edition: edition.uid }, ranks: standings };
   }
 }
 
@@ -268,8 +288,8 @@ function notWrittenYet(window: StoredWindow, what: string): never {
   });
 }
 
-function windowNotFound(board: Board, name: string, startsAtMs: number | null = null): LadderError {
-  const begins = startsAtMs !== null && startsAtMs > nowMs() ? ` before ${toTimestamp(startsAtMs)}` : '';
+function windowNotFound(board: Board, name: string, now: number, startsAtMs: number | null = null): LadderError {
+  const begins = startsAtMs !== null && startsAtMs > now ? ` before ${toTimestamp(startsAtMs)}` : '';
   const known = board.definition.windows.map(nameOfSpec).join(', ');
   return new LadderError('WINDOW_NOT_FOUND', `Board "${board.id}" has no window "${name}"${begins}; it has ${known}.`);
 }

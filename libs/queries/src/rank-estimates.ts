@@ -6,7 +6,6 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
 import type { ListSketch, RankProjection, Reading, SketchCache } from '@laddercast/projections';
 import { boardVersionOf } from './board-version.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
@@ -55,7 +54,7 @@ export class RankEstimates {
     const { list, edition } = resolved;
     if (edition !== null || list.scope === NEVER_USED_SCOPE || style === 'dense') return null;
     const sketched = await this.sketches.get(list);
-    return sketched && boardVersionOf(resolved, sketched.listVersion, nowMs()) >= minVersion ? sketched : null;
+    return sketched && boardVersionOf(resolved, sketched.listVersion, resolved.atMs) >= minVersion ? sketched : null;
   }
 
   /**

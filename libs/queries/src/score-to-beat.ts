@@ -1,5 +1,4 @@
 import { isWindowOpen } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
 import { columnsByName } from './entry-details.js';
 import type { ResolvedList } from './list-resolver.js';
 import type { ListEnvelope } from './queries.js';
@@ -16,10 +15,10 @@ export interface ScoreToBeat {
  * where nobody can enter any more.
  */
 export async function scoreToBeat(
-  { ranks, list, board, window, edition }: ResolvedList,
+  { ranks, list, board, window, edition, atMs }: ResolvedList,
   { total, rankStyle }: ListEnvelope,
 ): Promise<ScoreToBeat | null> {
-  const isOpen = edition?.kind !== 'kept' && isWindowOpen(window, board.definition.graceSeconds, nowMs());
+  const isOpen = edition?.kind !== 'kept' && isWindowOpen(window, board.definition.graceSeconds, atMs);
   if (!isOpen || total === 0) return null;
   const kept = Math.min(total, board.definition.limits.entriesMax ?? total);
   const [last] = (await ranks.page(list, kept - 1, 1, rankStyle)).entries;

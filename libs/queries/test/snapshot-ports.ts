@@ -61,7 +61,7 @@ export class MemoryList extends RankProjection {
       state: 'open',
     };
     const list = rankListOf(board, windowUid, GLOBAL_SCOPE);
-    return { board, window, scope: 'global', list, ranks: this, edition: null };
+    return { board, window, scope: 'global', list, ranks: this, edition: null, atMs: Date.now() };
   }
 
   set(scores: Record<string, number>): void {

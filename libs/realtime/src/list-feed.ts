@@ -1,5 +1,6 @@
 import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
-import { isTracing, nowMs, startSpan } from '@laddercast/platform';
+import type { LedgerClock } from '@laddercast/ledger';
+import { isTracing, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import {
   advanceSnapshot,
@@ -23,6 +24,7 @@ import { WatchedRows, type AnyWatchedRows, type StyledWatch, type WatchedList } 
 
 /** What feeds read from. */
 export interface FeedSources {
+  clock: LedgerClock;
   store: SnapshotStore;
   details: EntryDetails;
   tick: SnapshotTick;
@@ -64,14 +66,14 @@ export class ListFeed implements WatchedList {
   private readableUntilMs: number;
   private isRenumberingWanted = false;
 
-  /** @param askedAtMs when the list was resolved, Unix ms */
+  /** @param askedAtMs when the list was asked for, by the monotonic clock */
   constructor(
     public resolved: ResolvedList,
     private readonly sources: FeedSources,
     private askedAtMs: number,
   ) {
     const { details, members, channels, circleMembers, estimates } = sources;
-    this.readableUntilMs = readableUntilMs(resolved, askedAtMs);
+    this.readableUntilMs = readableUntilMs(resolved);
     this.isWindowClosed = resolved.window.state === 'settled';
     this.friendsRows = new FriendsRows(members, details, circleMembers);
     this.players = new WatchedRows(this, new PlayerRows(details), channels);
@@ -88,7 +90,7 @@ export class ListFeed implements WatchedList {
 
   /** Whether it will have to be in so many milliseconds. */
   isHeldWithin(ms: number): boolean {
-    return nowMs() + ms >= this.readableUntilMs;
+    return this.sources.clock.latestMs() + ms >= this.readableUntilMs;
   }
 
   /** Its board or its windows changed: nothing more is read until the list is resolved anew. */
@@ -97,12 +99,12 @@ export class ListFeed implements WatchedList {
     this.readableUntilMs = -Infinity;
   }
 
-  /** Takes the list as it was resolved anew, at `askedAtMs`; what is older than what is known changes nothing. */
+  /** Takes the list as it was asked for anew, at `askedAtMs`; what is older than what is known changes nothing. */
   follow(resolved: ResolvedList, askedAtMs: number): void {
     if (resolved.board.revision < this.resolved.board.revision || askedAtMs < this.askedAtMs) return;
     this.resolved = resolved;
     this.askedAtMs = askedAtMs;
-    this.readableUntilMs = readableUntilMs(resolved, askedAtMs);
+    this.readableUntilMs = readableUntilMs(resolved);
     this.refreshWatched();
   }
 

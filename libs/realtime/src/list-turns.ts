@@ -7,13 +7,15 @@ import type { ResolvedList } from '@laddercast/queries';
 const ENDED_FOR_MS = 1500;
 
 /**
- * Until when a list that was resolved at `atMs` (both Unix ms) is read from where it says: a window is read from other
- * standings from its freeze on, and again after its end. Whatever is read later must be resolved anew.
+ * Until when a list is read from where it says, by the ledger's time (Unix ms): a window is read from other standings from
+ * its freeze on, and again after its end. Whatever is read when that may have come must be resolved anew.
  */
-export function readableUntilMs({ window, edition }: ResolvedList, atMs: number): number {
+export function readableUntilMs({ window, edition, atMs }: ResolvedList): number {
   const { freezeAtMs, endsAtMs } = window;
   if (endsAtMs === null) return Infinity;
-  if (freezeAtMs !== null && atMs < freezeAtMs) return freezeAtMs;
-  if (atMs < endsAtMs) return endsAtMs;
-  return edition === null ? atMs + ENDED_FOR_MS : Infinity;
+  // What is read from the projection now must not be after the freeze, also where that may just have come.
+  if (atMs < endsAtMs) return edition === null ? Math.min(freezeAtMs ?? endsAtMs, endsAtMs) : endsAtMs;
+  // Frozen standings were still shown where the end was not sure to have come.
+  const isToChange = edition === null || edition.kind === 'frozen';
+  return isToChange ? atMs + ENDED_FOR_MS : Infinity;
 }

@@ -71,7 +71,7 @@ export class LiveFeeds {
 
   /**
    * The list's feed, with its present snapshot; the caller gives it back with {@link release}.
-   * @param askedAtMs when the list was resolved, Unix ms
+   * @param askedAtMs when the list was asked for, by the monotonic clock
    * @throws PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
   async acquire(resolved: ResolvedList, askedAtMs: number, seqFloor = 0): Promise<ListFeed> {
@@ -112,8 +112,10 @@ export class LiveFeeds {
 
   /** Tells subscribers of windows that closed unheard. While the database is away they hear it later. */
   async lookForClosed(feeds: readonly ListFeed[] = this.all()): Promise<void> {
-    const now = nowMs();
-    const uids = new Set(feeds.filter((feed) => feed.mayHaveClosed(now)).map(({ resolved }) => resolved.window.uid));
+    const latestMs = this.sources.clock.latestMs();
+    const uids = new Set(
+      feeds.filter((feed) => feed.mayHaveClosed(latestMs)).map(({ resolved }) => resolved.window.uid),
+    );
     try {
       for (const { uid, state } of await this.windows.refresh([...uids]))
         if (state === 'settled') this.windowClosed(uid);

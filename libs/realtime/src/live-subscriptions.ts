@@ -6,7 +6,7 @@ import {
   type Identity,
 } from '@laddercast/commands';
 import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
+import { monotonicMs } from '@laddercast/platform';
 import {
   faultOfStyle,
   NEVER_USED_SCOPE,
@@ -142,7 +142,7 @@ export class LiveSubscriptions {
   }
 
   private async renew(feed: ListFeed): Promise<void> {
-    const askedAtMs = nowMs();
+    const askedAtMs = monotonicMs();
     try {
       // One list stands for all scopes without a score: each subscriber finds its own.
       if (feed.resolved.list.scope === NEVER_USED_SCOPE) return await this.serveAllAgain(feed);
@@ -183,7 +183,7 @@ export class LiveSubscriptions {
   private async serve(subscription: LiveSubscription, seq?: number, seqFloor?: number): Promise<void> {
     const { socket, request } = subscription;
     this.readableBoard(subscription);
-    const askedAtMs = nowMs();
+    const askedAtMs = monotonicMs();
     const { board: boardId, window, scope, channel } = request;
     const resolved = await this.resolver.resolve({ boardId, window, scope, ofGuilds: channel === 'guilds' });
     if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);

@@ -34,7 +34,7 @@ interface TickedList {
   slot: number;
   resolved: ResolvedList | null;
   resolvedAtMs: number;
-  /** Until when the list is read from where `resolved` says, Unix ms. */
+  /** Until when the list is read from where `resolved` says, by the ledger's time, Unix ms. */
   readableUntilMs: number;
   /** The board's revision at the last tick: a new definition may show other rows. */
   revision: number | null;
@@ -185,7 +185,7 @@ export class RankDeltaPublisher {
       renamed = list.readAnew;
       list.readAnew = false;
       const readAnew = renamed || (list.revision !== null && list.revision !== revision);
-      list.last = await this.tick.run(resolved, state, { readAnew, isHeld: () => isHeld(list) });
+      list.last = await this.tick.run(resolved, state, { readAnew, isHeld: () => this.isHeld(list) });
       list.revision = revision;
       noteTick(list, lateMs, intervalMs);
       if (list.last !== before) this.advanced += 1;
@@ -200,18 +200,22 @@ export class RankDeltaPublisher {
     }
   }
 
+  /** Whether what was resolved may no longer be where everyone reads the list. */
+  private isHeld(list: TickedList): boolean {
+    return this.resolver.clock.latestMs() >= list.readableUntilMs;
+  }
+
   /** The list with its board as it is now; null when it is not ticked: its board is gone. */
   private async resolve(list: TickedList): Promise<ResolvedList | null> {
     const now = monotonicMs();
-    if (list.resolved && !isHeld(list) && now - list.resolvedAtMs < RESOLVED_FOR_MS) return list.resolved;
-    const askedAtMs = nowMs();
+    if (list.resolved && !this.isHeld(list) && now - list.resolvedAtMs < RESOLVED_FOR_MS) return list.resolved;
     try {
       list.resolved = (await this.resolver.byRef(list.ref)) ?? null;
-      list.readableUntilMs = list.resolved ? readableUntilMs(list.resolved, askedAtMs) : Infinity;
+      list.readableUntilMs = list.resolved ? readableUntilMs(list.resolved) : Infinity;
       list.resolvedAtMs = now;
     } catch (error) {
       // PostgreSQL is away: until the window's next turn what was known is still true, and nothing new can have been stored.
-      if (!list.resolved || isHeld(list)) throw error;
+      if (!list.resolved || this.isHeld(list)) throw error;
     }
     if (list.resolved === null) list.dueAtMs = now + RESOLVED_FOR_MS;
     return list.resolved;
@@ -225,8 +229,6 @@ function noteTick(list: TickedList, lateMs: number, intervalMs: number): void {
   if (tookMs > intervalMs || (lateMs > intervalMs && lateMs !== Infinity)) metrics.tickOverruns.inc();
   list.confirmedAtMs = list.startedAtMs;
 }
-
-const isHeld = (list: TickedList): boolean => nowMs() >= list.readableUntilMs;
 
 const isBehind = (error: unknown): boolean => error instanceof LadderError && error.code === 'PROJECTION_BEHIND';
 

@@ -1,5 +1,5 @@
 import { Authenticator, RateLimits } from '@laddercast/commands';
-import { WindowCatalog } from '@laddercast/ledger';
+import { LedgerClock, WindowCatalog } from '@laddercast/ledger';
 import { ClientAddresses } from '@laddercast/platform';
 import { Announcements, SketchBuilder, SketchStore, SnapshotStore, TraceNotes } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
@@ -56,7 +56,16 @@ export const gatewayProviders: Provider[] = [
   LiveStats,
   {
     provide: LiveFeeds,
-    inject: [SnapshotTick, SnapshotStore, EntryDetails, CircleMembers, RankEstimates, WindowCatalog, LiveOptions],
+    inject: [
+      SnapshotTick,
+      SnapshotStore,
+      EntryDetails,
+      CircleMembers,
+      RankEstimates,
+      WindowCatalog,
+      LedgerClock,
+      LiveOptions,
+    ],
     useFactory: (
       tick: SnapshotTick,
       store: SnapshotStore,
@@ -64,13 +73,14 @@ export const gatewayProviders: Provider[] = [
       members: CircleMembers,
       estimates: RankEstimates,
       windows: WindowCatalog,
+      clock: LedgerClock,
       { watchedChannelsMax, watchedMembersMax, estimatedPlayersMax, pollEveryMs }: LiveOptions,
     ) => {
       const channels = new WatchBudget(watchedChannelsMax, 'players, ranges and circles');
       const circleMembers = new WatchBudget(watchedMembersMax, 'members of circles');
       const estimatedPlayers = new WatchBudget(estimatedPlayersMax, 'players');
       const budgets = { channels, circleMembers, estimatedPlayers };
-      return new LiveFeeds({ store, details, tick, members, estimates, ...budgets }, windows, pollEveryMs);
+      return new LiveFeeds({ clock, store, details, tick, members, estimates, ...budgets }, windows, pollEveryMs);
     },
   },
   {

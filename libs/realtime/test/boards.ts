@@ -21,6 +21,7 @@ import type {
   SqlRunner,
   WindowCatalog,
 } from '@laddercast/ledger';
+import { clockOfThisProcess } from '@laddercast/testing';
 import type { Announcements, ProjectedChange, RankList, RankProjection, RankReadings } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, type ResolvedList } from '@laddercast/queries';
 
@@ -37,6 +38,7 @@ export class TestBoards {
   private readonly changes = new EventEmitter();
   private uid = Math.floor(Math.random() * 1_000_000_000);
   private windowUid = 1000;
+  readonly clock = clockOfThisProcess();
   readonly resolver: ListResolver;
 
   /** @param ranks where the lists of {@link resolver} are read, standings too */
@@ -53,6 +55,7 @@ export class TestBoards {
 
   catalog(): BoardCatalog {
     return {
+      clock: this.clock,
       byId: (id: string) => this.boards.get(id),
       byUid: async (uid: number) => [...this.boards.values()].find((board) => board.uid === uid),
       onChange: (listener: BoardListener) => {

@@ -1,7 +1,7 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Authenticator, PlayerTokens, RateLimits, type RateLimitRates, type SigningKeys } from '@laddercast/commands';
-import { BoardCatalog, WindowCatalog, type KeyLook } from '@laddercast/ledger';
+import { BoardCatalog, LedgerClock, WindowCatalog, type KeyLook } from '@laddercast/ledger';
 import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
@@ -94,6 +94,7 @@ export async function startLiveApp(ports: LivePorts, { rates, origins, ...option
         useValue: new Authenticator(keys, new PlayerTokens({ secret: JWT_SECRET, ...issuer })),
       },
       { provide: BoardCatalog, useValue: ports.boards.catalog() },
+      { provide: LedgerClock, useValue: ports.boards.clock },
       { provide: WindowCatalog, useValue: ports.boards.windowCatalog() },
       ...gatewayProviders,
     ],

@@ -1,7 +1,7 @@
 import { everyLayout, GLOBAL_SCOPE, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
 import type { LogBatch, LogRecord } from '@laddercast/event-log';
-import { BoardCatalog, keptAfterEndMs, WindowCatalog } from '@laddercast/ledger';
-import { metrics, nowMs, traced, type OpenSpan } from '@laddercast/platform';
+import { BoardCatalog, keptAfterEndMs, LedgerClock, WindowCatalog } from '@laddercast/ledger';
+import { metrics, traced, type OpenSpan } from '@laddercast/platform';
 import {
   ApplyEntriesCommand,
   ChangesByShard,
@@ -50,6 +50,7 @@ export class ScoreSaga {
     private readonly boards: BoardCatalog,
     private readonly windows: WindowCatalog,
     private readonly committed: CommittedPositions,
+    private readonly clock: LedgerClock,
   ) {}
 
   @ConsumesLog({ group: SCORE_GROUP, topics: ['entry-changed'] })
@@ -65,7 +66,8 @@ export class ScoreSaga {
     const last = records.at(-1);
     if (last) await this.commands.execute(new MarkLaneCommand(lane, last.position));
     const oldestAtMs = records[0]?.writtenAtMs;
-    if (Number.isFinite(oldestAtMs)) metrics.eventToRankSeconds.observe(Math.max(0, nowMs() - oldestAtMs!) / 1000);
+    if (Number.isFinite(oldestAtMs))
+      metrics.eventToRankSeconds.observe(Math.max(0, this.clock.nowMs() - oldestAtMs!) / 1000);
   }
 
   /**
@@ -74,7 +76,7 @@ export class ScoreSaga {
    */
   private async drawnOnes(records: LogRecord[]): Promise<LogRecord[]> {
     const last = records.at(-1);
-    if (!last || last.position <= this.drawn || !(nowMs() - last.writtenAtMs > LATE_MS)) return records;
+    if (!last || last.position <= this.drawn || !(this.clock.latestMs() - last.writtenAtMs > LATE_MS)) return records;
     this.drawn = await this.committed.drawn();
     return records.filter(({ position }) => position <= this.drawn);
   }
@@ -106,7 +108,7 @@ export class ScoreSaga {
 
   private async sorted(events: EntryChanged[], boards: Map<number, Board | undefined>): Promise<ChangesByShard> {
     const sorted = new ChangesByShard();
-    const now = nowMs();
+    const pastMs = this.clock.earliestMs();
     for (const event of events) {
       const { boardUid, playerId, version, isGuild = false } = event;
       // Once a batch: each look for a board that is gone asks PostgreSQL.
@@ -118,7 +120,7 @@ export class ScoreSaga {
         const { windowUid, entry: values, scopes = [], leftScopes = [] } = change;
         const { keepUntilMs, startsAtMs } = await this.timesOf(board, change);
         // Its keys are gone, and nothing may make them again.
-        if (keepUntilMs !== null && keepUntilMs <= now) continue;
+        if (keepUntilMs !== null && keepUntilMs <= pastMs) continue;
         const times = { keepUntilMs, startsAtMs };
         sorted.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, ...times });
       }

@@ -15,3 +15,4 @@ export * from './tcp-proxy.js';
 export * from './free-port.js';
 export * from './friend-graph-conformance.js';
 export * from './postgres-clock.js';
+export * from './process-clock.js';

@@ -1,0 +1,70 @@
+// Real: every source file of the repository.
+import { describe, expect, it } from 'vitest';
+import { isTest, isTypeScript, repositoryFiles } from './source-tree.js';
+
+/**
+ * What the process's own clock is for, and who may look at it. What a board shows is decided by the ledger's time
+ * (`LedgerClock`, or SQL by `ladder_now()`): another clock would show a run of after the freeze.
+ */
+const ALLOWED: Record<string, string[]> = {
+  'how long what this process keeps, or marks in Redis, is good': [
+    'libs/commands/src/authenticator.ts',
+    'libs/commands/src/key-lookups.ts',
+    'libs/leaderboard/src/readiness.ts',
+    'libs/ledger/src/postgres-reach.ts',
+    'libs/projections/src/layout-remover.ts',
+    'libs/projections/src/redis-checkpoint-calls.ts',
+    'libs/projections/src/redis-checkpoints.ts',
+    'libs/projections/src/redis-range-apply.ts',
+    'libs/projections/src/redis-range-checkpoints.ts',
+    'libs/projections/src/redis-trace-notes.ts',
+    'libs/projections/src/sketch-cache.ts',
+    'libs/queries/src/open-entries.handler.ts',
+    'libs/queries/src/snapshot-cache.ts',
+    'libs/realtime/src/live-feeds.ts',
+    'libs/realtime/src/rank-delta.publisher.ts',
+    'libs/realtime/src/sketch.publisher.ts',
+  ],
+  'what is said as `asOf`, and what a reader may ask for as such': [
+    'apps/api/src/http/list-selection.ts',
+    'libs/commands/src/submission-ranks.ts',
+    'libs/projections/src/sketch-builder.ts',
+    'libs/queries/src/get-standings.handler.ts',
+    'libs/queries/src/list-reader.ts',
+    'libs/realtime/src/snapshot-tick.ts',
+    'libs/realtime/src/watched-rows.ts',
+  ],
+  'names and counters that only have to grow': [
+    'libs/projections/src/layout-builder.ts',
+    'libs/projections/src/redis-range-writes.ts',
+    'libs/projections/src/redis-rank-inspection.ts',
+    'libs/projections/src/redis-shard-calls.ts',
+  ],
+  'measuring, and the clocks of others': [
+    'libs/event-log/src/kafka-lag.ts',
+    'libs/event-log/src/kafka-relay-target.ts',
+    'libs/projections/src/store-clock.ts',
+    'libs/realtime/src/tick-traces.ts',
+  ],
+};
+
+const IMPORTS_PLATFORM = /import\s*(?:type\s*)?\{([^}]*)\}\s*from '@laddercast\/platform'/g;
+
+const looksAtClock = (text: string): boolean =>
+  [...text.matchAll(IMPORTS_PLATFORM)].some(([, names]) => /\bnowMs\b/.test(names!));
+
+describe("the process's own clock", () => {
+  it('is looked at only where it decides nothing of what a board shows', () => {
+    const readers = repositoryFiles()
+      .filter((file) => isTypeScript(file) && /^(libs|apps|examples)\//.test(file.path) && !isTest(file.path))
+      .filter(({ text }) => looksAtClock(text))
+      .map(({ path }) => path);
+    expect(readers.sort()).toEqual(Object.values(ALLOWED).flat().sort());
+  });
+
+  it.each([
+    [`import { nowMs } from '@laddercast/platform';`, true],
+    [`import {\n  monotonicMs,\n  nowMs as now,\n} from '@laddercast/platform';`, true],
+    [`import { monotonicMs } from '@laddercast/platform';\nconst nowMs = clock.nowMs();`, false],
+  ])('is found where it is looked at: %j', (text, expected) => expect(looksAtClock(text)).toBe(expected));
+});

@@ -10,6 +10,7 @@ import {
   PostgresLogEnds,
   TOPICS,
   type KafkaOptions,
+  type LogPartition,
 } from '@laddercast/event-log';
 import { PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, optionalService, OutboxWriter, type TestDatabase } from '@laddercast/testing';
@@ -39,30 +40,33 @@ describe('ends of a log', () => {
 
   const place = { topic: 'ladder.entry-changed', partition: 1 };
 
+  const append = async (ends: PostgresLogEnds, to: LogPartition, offset: bigint, records: number): Promise<void> =>
+    ends.appended(await ends.known(), to, offset, records);
+
   it('grow by whichever relay appends, and an offset below them begins another incarnation, once', async () => {
     const [one, other] = [new PostgresLogEnds(database), new PostgresLogEnds(database)];
-    await one.appended(place, 0n, 100);
-    await other.appended(place, 100n, 50);
-    await one.appended(place, 150n, 1);
+    await append(one, place, 0n, 100);
+    await append(other, place, 100n, 50);
+    await append(one, place, 150n, 1);
     expect(await one.incarnation()).toBe(0);
-    await other.appended(place, 0n, 5);
+    await append(other, place, 0n, 5);
     expect(await one.incarnation()).toBe(1);
     // The other relay knows the old end still, and appends to what was made anew.
-    await one.appended(place, 5n, 5);
-    await one.appended(place, 10n, 5);
-    await other.appended(place, 15n, 5);
+    await append(one, place, 5n, 5);
+    await append(one, place, 10n, 5);
+    await append(other, place, 15n, 5);
     expect(await one.incarnation()).toBe(1);
     expect(await one.written(1)).toContainEqual({ ...place, end: 20n });
-    await other.appended(place, 3n, 1);
+    await append(other, place, 3n, 1);
     expect(await one.incarnation()).toBe(2);
   });
 
   it('of a relay that slept through a loss are not taken for those of the next incarnation', async () => {
     const [asleep, awake] = [new PostgresLogEnds(database), new PostgresLogEnds(database)];
-    await asleep.appended(place, 0n, 100);
-    await awake.appended(place, 100n, 1);
-    await awake.appended(place, 0n, 1);
-    await asleep.appended({ ...place, partition: 0 }, 400n, 1);
+    await append(asleep, place, 0n, 100);
+    await append(awake, place, 100n, 1);
+    await append(awake, place, 0n, 1);
+    await append(asleep, { ...place, partition: 0 }, 400n, 1);
     expect(await awake.written(1)).toEqual([]);
   });
 });

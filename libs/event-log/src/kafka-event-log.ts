@@ -6,8 +6,9 @@ import { deliver, toLogBatch, type StoredRecord } from './delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from './event-log.js';
 import { connectKafka, groupName, topicName, type KafkaOptions } from './kafka-connection.js';
 import { KafkaGroupConsumer } from './kafka-group-consumer.js';
+import type { KafkaGap } from './kafka-session.js';
 import { readKafkaLag } from './kafka-lag.js';
-import { readLostEnds, readMissed } from './kafka-losses.js';
+import { isGapLost, readLostEnds, readMissed } from './kafka-losses.js';
 import { KafkaTopicError, prepareTopics } from './kafka-topics.js';
 import type { IntakeTopic } from './intake.js';
 import type { LogIdentity } from './log-change.js';
@@ -16,7 +17,6 @@ import { RELAY_GROUP } from './outbox-relay.js';
 import { parkInto } from './postgres-dead-letters.js';
 import { PostgresLogEnds } from './postgres-log-ends.js';
 import { PostgresOutbox } from './postgres-outbox.js';
-import { isRetriable } from './retriable.js';
 import { TOPICS, type Topic } from './topics.js';
 
 export interface KafkaEventLogOptions extends KafkaOptions {
@@ -127,13 +127,24 @@ export class KafkaEventLog extends EventLog {
         const missed = await this.withAdmin((admin) => readMissed(admin, groupId, names));
         if (missed.length > 0) await this.ends.declareLost(incarnation, missed.join('; '));
       },
-      onGap: async ({ topic, partition, expected, found }) => {
-        const reason = `group ${group} stood at ${expected} of ${topic}/${partition}, and the next is ${found}`;
-        const declare = (): Promise<boolean> => this.ends.declareLost(incarnation, reason);
-        await retryWhile(declare, isRetriable, { backoff: RETRY, signal: this.stopped.signal });
-      },
+      onGap: (gap) => this.declareGap(groupName(prefix, group, incarnation), gap, incarnation),
       log,
     });
+  }
+
+  /** Looks until it is known what became of the records, also while it is stopped: after a restart nobody would notice. */
+  private async declareGap(
+    groupId: string,
+    { topic, partition, expected, found }: KafkaGap,
+    incarnation: number,
+  ): Promise<void> {
+    const look = async (): Promise<void> => {
+      const isLost = await this.withAdmin((admin) => isGapLost(admin, groupId, { topic, partition, expected }));
+      if (!isLost) return;
+      const reason = `${groupId} stood at ${expected} of ${topic}/${partition}, and the next is ${found}`;
+      await this.ends.declareLost(incarnation, reason);
+    };
+    await retryWhile(look, () => true, { backoff: RETRY, signal: this.stopped.signal });
   }
 
   private restart(consumption: Consumption): void {

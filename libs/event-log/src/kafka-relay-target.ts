@@ -27,7 +27,7 @@ export class KafkaRelayTarget extends RelayTarget {
   /** @param ends told of each acknowledgement, so that a log that lost what it had acknowledged is noticed */
   constructor(
     private readonly options: KafkaOptions,
-    private readonly ends?: Pick<PostgresLogEnds, 'appended'>,
+    private readonly ends?: Pick<PostgresLogEnds, 'known' | 'appended'>,
   ) {
     super();
     this.kafka = connectKafka(options);
@@ -49,11 +49,12 @@ export class KafkaRelayTarget extends RelayTarget {
 
   private async send(records: readonly OutboxRecord[], span: OpenSpan | null): Promise<void> {
     const topicMessages = this.toTopicMessages(records, span);
+    const known = await this.ends?.known();
     for (const { topicName, partition, baseOffset } of await this.produce(topicMessages)) {
       const appended = topicMessages.find(({ topic }) => topic === topicName)?.messages.length ?? 0;
       // −1: the broker knows these records already, and does not say where they are.
       if (baseOffset === undefined || baseOffset === '-1') continue;
-      await this.ends?.appended({ topic: topicName, partition }, BigInt(baseOffset), appended);
+      if (known) await this.ends?.appended(known, { topic: topicName, partition }, BigInt(baseOffset), appended);
     }
   }
 

@@ -10,11 +10,19 @@ export interface KafkaChunk {
   messages: readonly KafkaMessage[];
 }
 
+/** Records that were expected next in a partition, and were not there. */
+export interface KafkaGap {
+  topic: string;
+  partition: number;
+  expected: bigint;
+  found: bigint;
+}
+
 export interface KafkaSessionOptions {
   /** Resolves once the offset behind the messages may be committed; rejects when the signal aborts before. */
   settle: (chunk: KafkaChunk, signal: AbortSignal) => Promise<void>;
-  /** Told, before what follows is settled, that records were gone before they could be read. */
-  onGap?: (gap: { topic: string; partition: number; expected: bigint; found: bigint }) => Promise<void>;
+  /** Told, before what follows is settled, that records may have gone before they could be read. */
+  onGap?: (gap: KafkaGap) => Promise<void>;
   log: LogLine;
 }
 
@@ -99,7 +107,7 @@ export class KafkaSession {
     const goesOn = (): boolean => !end.aborted && isRunning() && !isStale() && generation === this.generation;
     const key = `${topic}/${partition}`;
     const [expected, found] = [this.next.get(key), BigInt(batch.messages[0]?.offset ?? 0)];
-    // Offsets of these topics have no gaps: they are neither compacted nor written in transactions.
+    // A gap can be one of records that are gone, of records that another member read, or of a transaction's marker.
     if (expected !== undefined && found > expected) {
       await this.options.onGap?.({ topic, partition, expected, found });
     }

@@ -13,6 +13,12 @@ export interface LogEnd extends LogPartition {
   end: bigint;
 }
 
+/** What a process knows of the ends of an incarnation, from PostgreSQL and from what it appended itself. */
+export interface KnownEnds {
+  incarnation: number;
+  ends: Map<string, { end: bigint; writtenAtMs: number }>;
+}
+
 /** An end is written this seldom; what is not written yet is known to its relay, and lost with it. */
 const WRITE_EVERY_MS = 1000;
 
@@ -25,7 +31,7 @@ const WRITE_EVERY_MS = 1000;
  * Kept in PostgreSQL, shared by all processes.
  */
 export class PostgresLogEnds {
-  private known: { incarnation: number; ends: Map<string, { end: bigint; writtenAtMs: number }> } | null = null;
+  private loaded: KnownEnds | null = null;
 
   constructor(private readonly database: SqlRunner) {}
 
@@ -50,12 +56,16 @@ export class PostgresLogEnds {
     });
   }
 
+  /** To be asked before records are sent: what others append meanwhile says nothing about where those went. */
+  async known(): Promise<KnownEnds> {
+    return (this.loaded ??= await this.load());
+  }
+
   /**
-   * Notes that records were appended, the first of them at `offset`. An offset below what is known to be filled is the
-   * sign that records were lost.
+   * Notes that records were appended, the first of them at `offset`. An offset below what was known to be filled is the
+   * sign that records were lost: the log itself has given it.
    */
-  async appended(place: LogPartition, offset: bigint, records: number): Promise<void> {
-    const known = (this.known ??= await this.load());
+  async appended(known: KnownEnds, place: LogPartition, offset: bigint, records: number): Promise<void> {
     const key = keyOf(place);
     const before = known.ends.get(key);
     if (before && offset < before.end) {
@@ -64,7 +74,7 @@ export class PostgresLogEnds {
         `${place.topic}/${place.partition} ended at ${before.end}, now ${offset}`,
       );
       // Whoever declared it, what is known here is of an earlier incarnation.
-      this.known = null;
+      if (this.loaded === known) this.loaded = null;
       return;
     }
     const after = { end: offset + BigInt(records), writtenAtMs: before?.writtenAtMs ?? -Infinity };
@@ -94,7 +104,7 @@ export class PostgresLogEnds {
     return rows.length > 0;
   }
 
-  private async load(): Promise<NonNullable<PostgresLogEnds['known']>> {
+  private async load(): Promise<KnownEnds> {
     const incarnation = await this.incarnation();
     const written = await this.written(incarnation);
     return { incarnation, ends: new Map(written.map((one) => [keyOf(one), { end: one.end, writtenAtMs: -Infinity }])) };

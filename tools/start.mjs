@@ -85,9 +85,12 @@ async function main() {
   const context = { root: projectRoot, dataDir, cacheDir, env, running };
   const ports = await choosePorts(env);
   const withKafka = values.kafka || env.EVENT_LOG === 'kafka';
-  const postgres = await startPostgres(context);
-  const redis = await startRedis(context);
-  const kafka = withKafka ? await startKafka(context) : null;
+  // None of them needs another.
+  const [postgres, redis, kafka] = await Promise.all([
+    startPostgres(context),
+    startRedis(context),
+    withKafka ? startKafka(context) : null,
+  ]);
   const app = await startStandalone(context, { ...ports, postgres, redis, kafka });
   writeFileSync(addressFile, `${app.url}\n`);
   for (const service of [postgres, redis, kafka]) if (service !== null) step(`  ${service.describe}`);

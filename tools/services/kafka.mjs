@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
+import { runStep } from '../commands.mjs';
 import { keptSecret } from '../data-directory.mjs';
 import { freePort } from '../ports.mjs';
 import { Problem } from '../problem.mjs';
@@ -31,9 +31,10 @@ export async function startKafka({ dataDir, cacheDir, env, running }) {
   const clusterId = keptSecret(join(folder, 'cluster-id'), () => randomBytes(16).toString('base64url'));
   const [port, controllerPort] = [await freePort(), await freePort()];
   const config = join(folder, 'server.properties');
-  writeFileSync(config, properties({ port, controllerPort, logs: join(folder, 'logs') }));
+  const logs = join(folder, 'logs');
+  writeFileSync(config, properties({ port, controllerPort, logs }));
   const classpath = ['-cp', join(kafka.jars, '*')];
-  format(kafka.java, classpath, clusterId, config);
+  if (!isFormatted(logs, clusterId)) await format(kafka.java, classpath, clusterId, config);
   step(`Starting Kafka ${kafka.version} on port ${port}`);
   const entry = await running.launch({
     name: 'Kafka',
@@ -59,6 +60,9 @@ function properties({ port, controllerPort, logs }) {
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
+    // After a kill its controller takes the broker back when the session before is over, which is 9 s by default.
+    'broker.session.timeout.ms': 3000,
+    'broker.heartbeat.interval.ms': 500,
     'log.dirs': logs.replaceAll('\\', '/'),
     'log.retention.hours': 7 * 24,
     'auto.create.topics.enable': false,
@@ -79,8 +83,13 @@ function properties({ port, controllerPort, logs }) {
     .join('');
 }
 
-function format(java, classpath, clusterId, config) {
-  step('Preparing the log directory of Kafka');
+/** Whether the folder was formatted to its end for this cluster: the file is the last that the formatting writes. */
+function isFormatted(logs, clusterId) {
+  const file = join(logs, 'meta.properties');
+  return existsSync(file) && readFileSync(file, 'utf8').split(/\r?\n/).includes(`cluster.id=${clusterId}`);
+}
+
+async function format(java, classpath, clusterId, config) {
   const args = [
     '-Xmx256m',
     ...classpath,
@@ -92,15 +101,7 @@ function format(java, classpath, clusterId, config) {
     '-c',
     config,
   ];
-  const result = spawnSync(java, args, { encoding: 'utf8', timeout: 60_000 });
-  if (result.status === 0) return;
-  const output = `${result.error?.message ?? ''}${result.stdout ?? ''}${result.stderr ?? ''}`
-    .trim()
-    .split('\n')
-    .slice(-10);
-  throw new Problem(
-    `The log directory of Kafka could not be prepared:\n${output.map((line) => `    ${line}`).join('\n')}`,
-  );
+  await runStep('Preparing the log directory of Kafka', java, args);
 }
 
 async function fromEnvironment(brokers) {

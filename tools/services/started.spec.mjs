@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import kafkajs from 'kafkajs';
 import pg from 'pg';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,6 +9,7 @@ import { projectRoot } from '../build.mjs';
 import { dataDirectory, makeDataDirectory } from '../data-directory.mjs';
 import { identityOf } from '../process-identity.mjs';
 import { RunningProcesses } from '../running.mjs';
+import { startKafka } from './kafka.mjs';
 import { removeDataDirectory } from './postgres-account.mjs';
 import { startPostgres } from './postgres.mjs';
 import { startRedis } from './redis.mjs';
@@ -20,7 +22,7 @@ let runs;
 function context() {
   const running = new RunningProcesses(dataDir);
   runs.push(running);
-  const env = { ...process.env, DATABASE_URL: '', REDIS_URL: '' };
+  const env = { ...process.env, DATABASE_URL: '', REDIS_URL: '', KAFKA_BROKERS: '' };
   return { root: projectRoot, dataDir, cacheDir, env, running };
 }
 
@@ -98,5 +100,41 @@ describe('Redis as npm start starts it', () => {
     stranger.on('error', () => {});
     await expect(stranger.connect().then(() => stranger.get('kept'))).rejects.toThrow();
     stranger.disconnect();
+  });
+});
+
+describe.skipIf(!process.env.TEST_KAFKA_BROKERS)('Kafka as npm start starts it', { timeout: 180_000 }, () => {
+  const topicsOf = async ({ brokers }, ...wanted) => {
+    const admin = new kafkajs.Kafka({ brokers: [brokers], logLevel: kafkajs.logLevel.NOTHING }).admin();
+    await admin.connect();
+    try {
+      if (wanted.length > 0) await admin.createTopics({ topics: wanted.map((topic) => ({ topic })) });
+      return await admin.listTopics();
+    } finally {
+      await admin.disconnect();
+    }
+  };
+  const formatted = () => console.log.mock.calls.filter(([line]) => String(line).includes('Preparing the log')).length;
+  const killed = async (kafka) => {
+    process.kill(kafka.process.pid, 'SIGKILL');
+    await kafka.process.exited;
+  };
+
+  it('is there again after a kill, with its topics, and is formatted once', async () => {
+    const first = await startKafka(context());
+    await topicsOf(first, 'kept');
+    await killed(first);
+    const second = await startKafka(context());
+    expect(await topicsOf(second)).toContain('kept');
+    expect(formatted()).toBe(1);
+  });
+
+  it('is formatted again where the formatting was cut off', async () => {
+    await killed(await startKafka(context()));
+    rmSync(join(dataDir, 'kafka/logs'), { recursive: true });
+    mkdirSync(join(dataDir, 'kafka/logs'));
+    const second = await startKafka(context());
+    expect(await topicsOf(second, 'new')).toContain('new');
+    expect(formatted()).toBe(2);
   });
 });

@@ -12,6 +12,7 @@ import {
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runStep, stopRecordedStep, stopSteps } from './commands.mjs';
+import { answerHelp } from './help.mjs';
 import { installWhenStale } from './install.mjs';
 import { onInterruption } from './interruption.mjs';
 import { waitForLock } from './lock.mjs';
@@ -128,7 +129,14 @@ function filesUnder(folder) {
   });
 }
 
+const help = `Builds everything into dist/, and the apps, each with what it imports, into dist/bundle/. The dependencies are
+installed where they are not those of the lock file.
+
+  npm run build                builds, also when nothing has changed
+  npm run build -- --help      this text`;
+
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  answerHelp(help);
   onInterruption(() => void stopSteps().then(() => process.exit(130)));
   try {
     requireNode(projectRoot);

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { Problem } from './problem.mjs';
+import { diskRefusalIn, Problem } from './problem.mjs';
 import { identityOf, stopProcess } from './process-identity.mjs';
 import { step, withHeartbeat } from './progress.mjs';
 
@@ -57,6 +57,8 @@ export async function runStep(text, command, args, { env = process.env, cwd, rem
     const outcome = await withHeartbeat(lowerFirst(text).replace(/ \(.*$/, ''), () => outcomeOfChild);
     if (outcome.code === 0) return lines;
     const how = outcome.error ?? (outcome.signal ? `stopped by ${outcome.signal}` : `exit code ${outcome.code}`);
+    const refusal = diskRefusalIn(lines.join('\n'), cwd ?? process.cwd());
+    if (refusal !== null) throw new Problem(refusal);
     const printed = lines.map((line) => `    ${line}`).join('\n');
     throw new Problem([`${text}: failed (${how}).`, printed, remedy].filter((part) => part !== '').join('\n'));
   } finally {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Problem } from './problem.mjs';
+import { diskRefusal, Problem } from './problem.mjs';
+
+const probeBytes = 4096;
 
 /** The absolute path of the data directory: `DATA_DIR`, else `.data` in the project. */
 export function dataDirectory(root, env = process.env) {
@@ -14,13 +16,15 @@ export function makeDataDirectory(path) {
     if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
     else if (isRoot()) chmodSync(path, (statSync(path).mode & 0o777) | 0o011);
     const probe = join(path, `.writable-${process.pid}`);
-    writeFileSync(probe, '');
-    rmSync(probe);
+    try {
+      // A disk that is full takes a file that is empty.
+      writeFileSync(probe, 'x'.repeat(probeBytes));
+    } finally {
+      rmSync(probe, { force: true });
+    }
   } catch (error) {
-    throw new Problem(
-      `The data directory ${path} cannot be written (${error.message}).\n` +
-        'Was it made by another user? Run as that user, remove it, or point DATA_DIR to a folder of your own.',
-    );
+    const refusal = diskRefusal(error, path);
+    throw refusal === null ? error : new Problem(refusal);
   }
 }
 

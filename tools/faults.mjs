@@ -1,13 +1,17 @@
-// The long version of the fault tests on both logs, and a table of what was tried and what was lost.
-//   npm run test:faults                        everything; FAULTS_SEED repeats the chances of a run
-//   npm run test:faults -- scenarios/killed    those scenarios
-//   npm run test:faults -- --write             and writes the table to docs/faults.md
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineOf } from './bench/machine.mjs';
 import { projectRoot } from './build.mjs';
 import { parseRows, tableOf } from './faults/table.mjs';
+import { answerHelp } from './help.mjs';
+
+answerHelp(`Runs the long version of the fault tests on both logs, and prints a table of what was tried and what was lost.
+
+  npm run test:faults                        everything; FAULTS_SEED=… repeats the chances of a run
+  npm run test:faults -- scenarios/killed    those scenarios
+  npm run test:faults -- --write             and writes the table to docs/faults.md
+  npm run test:faults -- --help              this text`);
 
 const pageOf = (table) => `# What was tried, and what was lost
 

@@ -12,7 +12,8 @@ import { step } from './progress.mjs';
 const help = `Writes the pages that are made from the code: .env.example and docs/reference/.
 
   npm run generate               writes those that are stale
-  npm run generate -- --check    writes nothing; exit code 1 when one is stale`;
+  npm run generate -- --check    writes nothing; exit code 1 when one is stale
+  npm run generate -- --help     this text`;
 
 /** The sources whose doc comments are part of a page. */
 export const sources = { topics: 'libs/event-log/src/topics.ts', events: 'libs/domain/src/events.ts' };

@@ -10,8 +10,8 @@ import { identityOf } from './process-identity.mjs';
 export function tryLock(path) {
   mkdirSync(dirname(path), { recursive: true });
   const claim = `${path}.${process.pid}`;
-  writeFileSync(claim, JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) }));
   try {
+    writeFileSync(claim, JSON.stringify({ pid: process.pid, identity: identityOf(process.pid) }));
     for (let attempt = 0; attempt < 5; attempt += 1) {
       if (linked(claim, path)) return { release: () => rmSync(path, { force: true }) };
       const holder = holderOf(path);

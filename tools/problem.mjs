@@ -3,13 +3,51 @@ export class Problem extends Error {
   name = 'Problem';
 }
 
-const diskErrors = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'ENOTDIR', 'EISDIR', 'EMFILE'];
+const elsewhere = 'or use a folder elsewhere (for the data: DATA_DIR)';
+const noPermission = (path) => `You may not write ${path}: run as the user that made it, ${elsewhere}.`;
+const inTheWay = (path) =>
+  `${path} is in the way, a file where a folder has to be or the other way round: move it, ${elsewhere}.`;
+/** What a file system says when it refuses, in codes of Node and in words of other programs, as one sentence. */
+const refusals = [
+  [
+    'ENOSPC',
+    /No space left on device/i,
+    (path) => `There is no room left on the disk of ${path}: make some, ${elsewhere}.`,
+  ],
+  [
+    'EDQUOT',
+    /Disk quota exceeded/i,
+    (path) => `Your quota on the disk of ${path} is used up: make room, ${elsewhere}.`,
+  ],
+  [
+    'EROFS',
+    /Read-only file system/i,
+    (path) => `${path} is on a read-only file system: have it made writable, ${elsewhere}.`,
+  ],
+  ['EACCES', null, noPermission],
+  ['EPERM', null, noPermission],
+  ['ENOTDIR', null, inTheWay],
+  ['EISDIR', null, inTheWay],
+  ['EEXIST', null, inTheWay],
+  ['EMFILE', null, () => 'This process may open no more files: raise its limit (ulimit -n).'],
+];
 
-/** Text for the terminal: the message of a `Problem` or of a refusing file system, the whole stack of anything else. */
+/** Why the file system refused, as a sentence that says what to do; null when the error is another one. */
+export function diskRefusal(error, path = error?.path ?? 'this folder') {
+  const found = refusals.find(([code]) => code === error?.code);
+  return found === undefined ? null : found[2](path);
+}
+
+/** The same of what another program printed: whether there was no room, or it may not write. */
+export function diskRefusalIn(text, path) {
+  const found = refusals.find(([, words]) => words?.test(text));
+  return found === undefined ? null : found[2](path);
+}
+
+/** Text for the terminal: the message of a `Problem`, a sentence for a refusing file system, the whole stack of anything else. */
 export function describeFailure(error) {
   if (error instanceof Problem) return error.message;
-  if (diskErrors.includes(error?.code)) {
-    return `${error.message}\nIs there room on the disk, and may you write there? Files of another user's run are not yours.`;
-  }
+  const refusal = diskRefusal(error);
+  if (refusal !== null) return refusal;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

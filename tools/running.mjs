@@ -7,17 +7,20 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lastLines, rotateLog, trimLog } from './log-file.mjs';
-import { Problem } from './problem.mjs';
+import { diskRefusal, diskRefusalIn, Problem } from './problem.mjs';
 import { identityOf, stopProcess } from './process-identity.mjs';
 import { step, withHeartbeat } from './progress.mjs';
 
 const trimEveryMs = 60_000;
+/** With less room than this a disk is full. */
+const roomBytesMin = 64 * 1024;
 
 /**
  * The long-running processes of one data directory, in the order of their start. They are also written to `run.json`,
@@ -103,9 +106,18 @@ export class RunningProcesses {
     clearInterval(entry.trimming);
     if (entry.group) killGroup(entry.pid);
     this.#entries = this.#entries.filter((other) => other !== entry);
-    this.#write();
+    this.#tryWrite();
     if (!entry.told && !entry.mayEnd && !this.stopping) this.onDeath(death(entry, result), entry);
     return result;
+  }
+
+  /** A process that is gone and still written down harms nobody: it is known by its identity. */
+  #tryWrite() {
+    try {
+      this.#write();
+    } catch (error) {
+      if (diskRefusal(error) === null) throw error;
+    }
   }
 
   #write() {
@@ -173,9 +185,20 @@ function stillThere({ name, pid }) {
 }
 
 function death(entry, { code, signal }) {
+  const refusal = diskRefusalOf(entry);
+  if (refusal !== null)
+    return new Problem(`${entry.name} ended by itself: ${refusal.charAt(0).toLowerCase()}${refusal.slice(1)}`);
   return new Problem(
     `${entry.name} ended by itself (${signal ? `signal ${signal}` : `exit code ${code}`}). ${logEnd(entry)}`,
   );
+}
+
+/** What the end of its log says; on a full disk there is no log either. */
+function diskRefusalOf({ logPath, log }) {
+  const said = diskRefusalIn(log().join('\n'), dirname(logPath));
+  if (said !== null) return said;
+  const { bavail, bsize } = statfsSync(dirname(logPath));
+  return bavail * bsize < roomBytesMin ? diskRefusal({ code: 'ENOSPC' }, dirname(logPath)) : null;
 }
 
 function logEnd(entry) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { appMain } from './build.mjs';
 import { keptSecret } from './data-directory.mjs';
-import { isPortFree, keepPort, nextFreePort } from './ports.mjs';
+import { freePort, isPortFree, keepPort, nextFreePort } from './ports.mjs';
 import { Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 import { waitUntilReady } from './running.mjs';
@@ -87,9 +87,10 @@ export async function startApp({ root, dataDir, env, running }, services, { app,
 async function choosePort(variable, asked, byDefault, taken = []) {
   if (asked) {
     const port = Number(asked);
-    if (!/^\d+$/.test(asked) || port < 1 || port > 65_535) {
-      throw new Problem(`${variable} is "${asked}", which is not a port (1 to 65535).`);
+    if (!/^\d+$/.test(asked) || port > 65_535) {
+      throw new Problem(`${variable} is "${asked}", which is not a port (1 to 65535, or 0 for any that is free).`);
     }
+    if (port === 0) return freePort();
     if (taken.includes(port))
       throw new Problem(`${variable} is ${port}, and so is PORT: they need two different ports.`);
     if (await isPortFree(port)) return port;

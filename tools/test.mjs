@@ -5,6 +5,7 @@ import { prepare, projectRoot } from './build.mjs';
 import { stopSteps } from './commands.mjs';
 import { dataDirectory, makeDataDirectory } from './data-directory.mjs';
 import { onInterruption } from './interruption.mjs';
+import { answerHelp } from './help.mjs';
 import { findKcat } from './kcat.mjs';
 import { tryLock } from './lock.mjs';
 import { requireNode } from './node-version.mjs';
@@ -20,6 +21,18 @@ import { startRedis } from './services/redis.mjs';
 import { findSchemathesis } from './services/schemathesis.mjs';
 import { summarise, summaryLine } from './test-summary.mjs';
 
+const help = `Runs the tests, on services that it starts for them and stops again.
+
+  npm test                       all of them
+  npm test -- libs/ledger        those of a folder, or whose path holds this
+  npm test -- -t 'a name'        those of a name
+  npm test -- --help             this text
+
+What else is given goes to vitest. DATABASE_URL and REDIS_URL are used where they are set. REQUIRE_KAFKA=1, REQUIRE_BROWSER=1 and
+REQUIRE_SCHEMATHESIS=1 make a failure of what is left out otherwise. SEED=… repeats chances, SCHEMATHESIS_EXAMPLES=… and
+FUZZ_RUNS=… try more of them.`;
+
+answerHelp(help);
 const env = process.env;
 const sharedDir = dataDirectory(projectRoot, env);
 const dataDir = join(sharedDir, `test-${process.pid}`);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { keptSecret } from '../data-directory.mjs';
 import { freePort } from '../ports.mjs';
-import { Problem } from '../problem.mjs';
+import { diskRefusalIn, Problem } from '../problem.mjs';
 import { step } from '../progress.mjs';
 import { waitUntilReady } from '../running.mjs';
 import { doesNotAnswer, requireUrl, withoutPassword } from './answers.mjs';
@@ -97,10 +97,10 @@ function createCluster({ programs, account, cluster, password }) {
   rmSync(passwordFile, { force: true });
   if (result.status !== 0) {
     rmSync(work, { recursive: true, force: true });
-    const output = `${result.error?.message ?? ''}${result.stdout ?? ''}${result.stderr ?? ''}`
-      .trim()
-      .split('\n')
-      .slice(-10);
+    const printed = `${result.error?.message ?? ''}${result.stdout ?? ''}${result.stderr ?? ''}`;
+    const refusal = diskRefusalIn(printed, cluster);
+    if (refusal !== null) throw new Problem(refusal);
+    const output = printed.trim().split('\n').slice(-10);
     throw new Problem(`initdb failed (${programs.initdb}):\n${output.map((line) => `    ${line}`).join('\n')}`);
   }
   rmSync(cluster, { recursive: true, force: true });

@@ -2,6 +2,7 @@ import { defineBoard, LeaderboardModule } from '@laddercast/leaderboard';
 import { Module } from '@nestjs/common';
 import { CaptainNames } from './captain-names.js';
 import { EntrantsSaga } from './entrants.saga.js';
+import { PassesController } from './passes.controller.js';
 import { PassModule } from './pass.module.js';
 import { SEASON_BOARD, SeasonPassCheck } from './season-pass.check.js';
 
@@ -24,6 +25,6 @@ import { SEASON_BOARD, SeasonPassCheck } from './season-pass.check.js';
     }),
     PassModule,
   ],
-  controllers: [EntrantsSaga],
+  controllers: [EntrantsSaga, PassesController],
 })
 export class SeasonPassModule {}

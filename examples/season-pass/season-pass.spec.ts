@@ -10,7 +10,16 @@ import {
 import { PostgresDatabase } from '@laddercast/ledger';
 import { loadEnvironment } from '@laddercast/platform';
 import { createTestDatabase, emptyTestRedis, freePort, type TestDatabase } from '@laddercast/testing';
-import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import {
+  Controller,
+  ForbiddenException,
+  Get,
+  Module,
+  Post,
+  Query,
+  type DynamicModule,
+  type Type,
+} from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -142,6 +151,154 @@ describe('the season pass example', () => {
     expect((await entries('open-to-all')).entries).toEqual([
       expect.objectContaining({ playerId: 'eve', displayName: null }),
     ]);
+  });
+});
+
+describe('a controller of a team', () => {
+  let app: NestFastifyApplication;
+  let url: string;
+  let reader: string;
+
+  beforeAll(async () => {
+    app = await start(SeasonPassModule, OtherTeam);
+    url = await app.getUrl();
+    const { body } = await request(url)
+      .post('/v1/admin/api-keys')
+      .set('Authorization', `Bearer ${ADMIN_KEY}`)
+      .send({ name: 'reader', scopes: ['read'] })
+      .expect(201);
+    reader = body.secret;
+    app.get(PassRegistry, { strict: false }).sell({ playerId: 'ada', captain: 'Captain Lovelace' });
+  });
+  afterAll(() => app?.close());
+
+  /** Without any of our decorators. */
+  @Controller('other-team')
+  class PlainController {
+    @Get('secrets')
+    secrets(): { secret: number } {
+      return { secret: 42 };
+    }
+
+    @Get('named')
+    named(@Query('colour') colour: string): { colour: string } {
+      return { colour };
+    }
+
+    @Post('secrets')
+    change(): void {
+      throw new ForbiddenException('Not on Sundays.');
+    }
+  }
+  @Module({ controllers: [PlainController] })
+  class OtherTeam {}
+
+  const get = (path: string, key?: string) => {
+    const asked = request(url).get(path);
+    return key === undefined ? asked : asked.set('Authorization', `Bearer ${key}`);
+  };
+  const sell = (body: object, key = ADMIN_KEY) =>
+    request(url).post('/season-pass/holders').set('Authorization', `Bearer ${key}`).send(body);
+  const problem = (code: string, status: number, more: object = {}) =>
+    expect.objectContaining({
+      type: `urn:laddercast:problem:${code}`,
+      code,
+      status,
+      requestId: expect.any(String),
+      ...more,
+    });
+
+  it.each(['/other-team/secrets', '/season-pass/holders/ada'])('needs an identity at %s', async (path) => {
+    const refused = await get(path).expect(401).expect('WWW-Authenticate', 'Bearer');
+    expect(refused.type).toBe('application/problem+json');
+    expect(refused.body).toEqual(problem('UNAUTHENTICATED', 401, { instance: path }));
+    expect((await get(path, 'no-such-key-at-all-00').expect(401)).body).toEqual(problem('UNAUTHENTICATED', 401));
+    await get(path, reader).expect(200);
+  });
+
+  it('is open where it is marked public, and tells who came with a key that is none', async () => {
+    expect((await get('/season-pass/price').expect(200)).body).toEqual({ currency: 'EUR', amount: 9.5 });
+    await get('/season-pass/price', 'no-such-key-at-all-00').expect(401);
+  });
+
+  it('is for keys with the scope that it names', async () => {
+    const pass = { playerId: 'grace', captain: 'Captain Hopper' };
+    expect((await sell(pass, reader).expect(403)).body).toEqual(problem('FORBIDDEN', 403));
+    expect((await request(url).post('/season-pass/holders').send(pass).expect(401)).body.code).toBe('UNAUTHENTICATED');
+    expect((await sell(pass).expect(201)).body).toEqual(pass);
+    expect((await get('/season-pass/holders/grace', reader).expect(200)).body).toEqual(pass);
+  });
+
+  it.each([
+    ['/other-team/secrets?force=1', '?force', 'is not a known parameter'],
+    ['/other-team/named?color=red', '?color', 'is not a known parameter'],
+    ['/season-pass/price?curency=EUR', '?curency', 'is not a known parameter'],
+    ['/season-pass/price?currency=GBP', '?currency', 'must be one of the following values: EUR, USD'],
+  ])('refuses what it does not know: %s', async (path, pointer, message) => {
+    const { body } = await get(path, reader).expect(400);
+    expect(body).toEqual(problem('VALIDATION_FAILED', 400, { errors: [{ pointer, message }] }));
+  });
+
+  it('takes the parameters that it names', async () => {
+    expect((await get('/other-team/named?colour=red', reader).expect(200)).body).toEqual({ colour: 'red' });
+    expect((await get('/season-pass/price?currency=USD').expect(200)).body.currency).toBe('USD');
+  });
+
+  it('has its body checked, field by field', async () => {
+    const { body } = await sell({ playerId: '', price: 3 }).expect(400);
+    expect(body.errors).toEqual(
+      expect.arrayContaining([
+        { pointer: '/price', message: 'is not a known field' },
+        { pointer: '/captain', message: 'is required' },
+      ]),
+    );
+    expect((await sell([]).expect(400)).body.errors).toEqual([{ pointer: '', message: 'must be a JSON object' }]);
+  });
+
+  it('fails with problems, also by the exceptions of Nest', async () => {
+    const none = await get('/season-pass/holders/nobody', reader).expect(404);
+    expect(none.body).toEqual(problem('NOT_FOUND', 404, { detail: '"nobody" holds no pass.' }));
+    const sold = await sell({ playerId: 'ada', captain: 'Captain A' }).expect(409);
+    expect(sold.body).toEqual(problem('PASS_SOLD', 409, { title: 'conflict', detail: '"ada" holds a pass already.' }));
+    const forbidden = await request(url)
+      .post('/other-team/secrets')
+      .set('Authorization', `Bearer ${reader}`)
+      .expect(403);
+    expect(forbidden.body).toEqual(problem('FORBIDDEN', 403, { detail: 'Not on Sundays.' }));
+    expect((await get('/season-pass/nothing', reader).expect(404)).body).toEqual(problem('NOT_FOUND', 404));
+    const wrong = await request(url).delete('/other-team/secrets').set('Authorization', `Bearer ${reader}`).expect(405);
+    expect(wrong.headers['allow']).toBe('GET, HEAD, POST');
+    expect(wrong.body).toEqual(problem('METHOD_NOT_ALLOWED', 405));
+  });
+
+  it('keeps the process from starting when it takes a query that nobody checks', async () => {
+    @Controller('careless')
+    class CarelessController {
+      @Get()
+      all(@Query() query: object): object {
+        return query;
+      }
+    }
+    @Module({ controllers: [CarelessController] })
+    class CarelessTeam {}
+    await expect(start(CarelessTeam)).rejects.toThrow(/CarelessController.all takes @Query\(\) as it comes/);
+  });
+
+  it('leaves open what was open: documents, health, and reads of public boards', async () => {
+    for (const path of [
+      '/docs',
+      '/openapi.json',
+      '/asyncapi.json',
+      '/health/live',
+      '/health/ready',
+      `/v1/boards/${SEASON_BOARD}/entries`,
+    ]) {
+      await get(path).expect(200);
+    }
+    // Somebody else's password in front of the page is no key of ours.
+    for (const path of ['/docs', '/openapi.json', '/health/live?probe=1']) {
+      await request(url).get(path).set('Authorization', 'Basic dXNlcjpwYXNz').expect(200);
+    }
   });
 });
 

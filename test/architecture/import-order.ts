@@ -24,7 +24,7 @@ const SCOPE = '@laddercast/';
 const APPS_OF_APPS: Record<string, string[]> = { standalone: ['api'] };
 
 /** What an example may import: it is written as a team would write it. */
-const EXAMPLES_MAY_IMPORT = ['@laddercast/leaderboard', '@nestjs/common'];
+const EXAMPLES_MAY_IMPORT = ['@laddercast/leaderboard', '@nestjs/common', 'class-validator'];
 
 /** What is wrong with an import by the order of the libs, or null. */
 export function faultOfImportOrder(one: Import): string | null {

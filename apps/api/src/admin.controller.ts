@@ -9,6 +9,7 @@ import {
   type Identity,
 } from '@laddercast/commands';
 import { isCleanText, LadderError, SHARDS_MAX, validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
   ApiKeyStore,
   BoardCatalog,
@@ -18,16 +19,13 @@ import {
   type RotatedApiKey,
 } from '@laddercast/ledger';
 import { ProposeBoundariesQuery, type BoundariesProposal } from '@laddercast/queries';
-import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { parseKey, parseRotation } from './http/api-key-bodies.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, BoundariesParameters, CloseWindowParameters, PageParameters } from './http/parameters.js';
-import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
-import { TakesNothing } from './http/takes-nothing.js';
 
 const KEYS_PAGE_DEFAULT = 50;
 /** What key ids are made of; other text may not even be storable. */
@@ -96,7 +94,6 @@ export class AdminController {
 
   @Post('api-keys')
   @ApiOperation({ operationId: 'createApiKey' })
-  @UseGuards(NoParametersGuard)
   async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<CreatedApiKey> {
     assertAdmin(identity);
     return this.keys.create(parseKey(body), actorOf(identity));
@@ -104,7 +101,6 @@ export class AdminController {
 
   @Post('api-keys/:key/rotate')
   @ApiOperation({ operationId: 'rotateApiKey' })
-  @UseGuards(NoParametersGuard)
   @HttpCode(200)
   async rotateKey(
     @Param('key') keyId: string,

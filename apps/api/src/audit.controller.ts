@@ -1,11 +1,10 @@
 import { assertAdmin, type Identity } from '@laddercast/commands';
 import { validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { AuditLog, type ListedAuditRecord } from '@laddercast/ledger';
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { AuditParameters } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 const PAGE_DEFAULT = 50;
 const CURSOR = /^[1-9]\d{0,14}$/;

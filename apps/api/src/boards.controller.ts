@@ -10,17 +10,15 @@ import {
   type Identity,
 } from '@laddercast/commands';
 import { faultOfNamedId, isCleanText, validationFailed, type Board, type BoardDefinition } from '@laddercast/domain';
+import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog, entityTagOf } from '@laddercast/ledger';
 import { ListResolver } from '@laddercast/queries';
-import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { matchesTag } from './http/conditional-get.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, PageParameters, playerOf } from './http/parameters.js';
-import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
-import { TakesNothing } from './http/takes-nothing.js';
 
 const BOARDS_PAGE_DEFAULT = 50;
 
@@ -53,7 +51,7 @@ export class BoardsController {
 
   @Get(':board')
   @ApiOperation({ operationId: 'getBoard' })
-  @UseGuards(NoParametersGuard)
+  @Public()
   read(
     @Param('board', BoardIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
@@ -72,7 +70,6 @@ export class BoardsController {
 
   @Put(':board')
   @ApiOperation({ operationId: 'putBoard' })
-  @UseGuards(NoParametersGuard)
   async put(
     @Param('board', BoardIdPipe) boardId: string,
     @Body() body: unknown,
@@ -104,7 +101,6 @@ export class BoardsController {
 
   @Put(':board/players/:player')
   @ApiOperation({ operationId: 'setEntry' })
-  @UseGuards(NoParametersGuard)
   setEntry(
     @Param('board', BoardIdPipe) boardId: string,
     @Param('player') player: string,

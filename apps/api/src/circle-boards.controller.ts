@@ -1,14 +1,13 @@
 import { assertMayReadCircles, assertMayReadFriends, type Identity } from '@laddercast/commands';
+import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { GetCircleQuery, ListResolver, type CircleName, type CirclePage } from '@laddercast/queries';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { circleOf } from './circles.controller.js';
 import { ConditionalGet } from './http/conditional-get.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
 import { BoardIdPipe, CircleParameters, playerOf } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 const ENTRIES_DEFAULT = 50;
 

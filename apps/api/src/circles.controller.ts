@@ -10,13 +10,12 @@ import {
   type Identity,
 } from '@laddercast/commands';
 import { faultOfNamedId, faultOfOpaqueId, validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, TakesNothing } from '@laddercast/leaderboard';
 import { GetCircleMembersQuery, GetFollowsQuery, GetFriendsQuery } from '@laddercast/queries';
 import { Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { playerOf } from './http/parameters.js';
-import { TakesNothing } from './http/takes-nothing.js';
 
 /** Who is whose friend, who follows whom, and who is in which named circle. */
 @Controller('v1')

@@ -1,14 +1,13 @@
 import type { Identity } from '@laddercast/commands';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import { ListResolver, type EntriesPage } from '@laddercast/queries';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation, OmitType } from '@nestjs/swagger';
 import { ConditionalGet } from './http/conditional-get.js';
 import { entriesQueryOf } from './http/entries-query.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
 import { BoardIdPipe, EntriesParameters } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 /** Query parameters of the list of guilds: it has no scopes. */
 export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as const) {}
@@ -24,6 +23,7 @@ export class GuildBoardsController {
 
   @Get()
   @ApiOperation({ operationId: 'getGuilds' })
+  @Public()
   guilds(
     @Param('board', BoardIdPipe) boardId: string,
     @Query(QueryPipe) parameters: GuildsParameters,

@@ -11,17 +11,15 @@ import {
   type Membership,
 } from '@laddercast/commands';
 import { faultOfOpaqueId, validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import type { Guild } from '@laddercast/ledger';
 import { GetGuildMembersQuery, GetGuildQuery, type GuildMembersPage } from '@laddercast/queries';
-import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
 import { PageParameters, playerOf } from './http/parameters.js';
-import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
-import { TakesNothing } from './http/takes-nothing.js';
 
 const MEMBERS_PAGE_DEFAULT = 50;
 
@@ -35,7 +33,6 @@ export class GuildsController {
 
   @Get()
   @ApiOperation({ operationId: 'getGuild' })
-  @UseGuards(NoParametersGuard)
   read(@Param('guild') guild: string, @CurrentIdentity() identity: Identity): Promise<Guild> {
     assertIdentified(identity);
     return this.queries.execute(new GetGuildQuery(guildOf(guild)));
@@ -43,7 +40,6 @@ export class GuildsController {
 
   @Put()
   @ApiOperation({ operationId: 'putGuild' })
-  @UseGuards(NoParametersGuard)
   async put(
     @Param('guild') guildId: string,
     @Body() body: unknown,

@@ -1,14 +1,13 @@
 import { assertMayRead, holdsScope, type Identity } from '@laddercast/commands';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import { GetHistoryQuery, ListResolver, type PlayerHistory } from '@laddercast/queries';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from './http/conditional-get.js';
 import { historyRangeOf, HistoryParameters } from './http/history-parameters.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
 import { BoardIdPipe, playerOf } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 /** A player over time. */
 @Controller('v1/boards/:board/players/:player/history')
@@ -21,6 +20,7 @@ export class HistoryController {
 
   @Get()
   @ApiOperation({ operationId: 'getPlayerHistory' })
+  @Public()
   history(
     @Param('board', BoardIdPipe) boardId: string,
     @Param('player') player: string,

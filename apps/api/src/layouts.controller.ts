@@ -1,14 +1,12 @@
 import { assertAdmin, RebuildBoardCommand, type Identity } from '@laddercast/commands';
 import type { Layout, Sharding } from '@laddercast/domain';
+import { CurrentIdentity, TakesNothing } from '@laddercast/leaderboard';
 import { BoardLayouts } from '@laddercast/ledger';
 import { ListResolver } from '@laddercast/queries';
-import { Controller, Get, HttpCode, Param, Post, UseGuards } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe } from './http/parameters.js';
-import { NoParametersGuard } from './http/query-pipe.js';
-import { TakesNothing } from './http/takes-nothing.js';
 
 /** One generation of a board's lists, as operators see it. */
 interface GenerationBody {
@@ -44,7 +42,6 @@ export class LayoutsController {
 
   @Get(':board/layout')
   @ApiOperation({ operationId: 'getBoardLayout' })
-  @UseGuards(NoParametersGuard)
   async read(
     @Param('board', BoardIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,

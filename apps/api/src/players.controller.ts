@@ -5,15 +5,14 @@ import {
   PutPlayerCommand,
   type Identity,
 } from '@laddercast/commands';
+import { CurrentIdentity } from '@laddercast/leaderboard';
 import type { StoredPlayer } from '@laddercast/ledger';
 import { GetPlayerProfileQuery } from '@laddercast/queries';
-import { Body, Controller, Get, Param, Put, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Param, Put } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
 import { playerOf } from './http/parameters.js';
-import { NoParametersGuard } from './http/query-pipe.js';
 
 /** A player as others see it lacks `listed`. */
 type PlayerBody = Omit<StoredPlayer, 'listed'> & { listed?: boolean };
@@ -28,7 +27,6 @@ export class PlayersController {
 
   @Get()
   @ApiOperation({ operationId: 'getPlayerProfile' })
-  @UseGuards(NoParametersGuard)
   async read(@Param('player') player: string, @CurrentIdentity() identity: Identity): Promise<PlayerBody> {
     assertIdentified(identity);
     const playerId = playerOf(player, identity);
@@ -40,7 +38,6 @@ export class PlayersController {
 
   @Put()
   @ApiOperation({ operationId: 'putPlayer' })
-  @UseGuards(NoParametersGuard)
   put(
     @Param('player') player: string,
     @Body() body: unknown,

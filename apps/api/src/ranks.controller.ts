@@ -1,5 +1,6 @@
 import { unknownFields, type Identity } from '@laddercast/commands';
 import { faultOfOpaqueId, validationFailed, type RankAccuracy } from '@laddercast/domain';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import {
   GetPercentilesQuery,
   GetPlayerQuery,
@@ -18,7 +19,6 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from './http/conditional-get.js';
 import { entriesQueryOf } from './http/entries-query.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf, unlistedShownTo } from './http/list-selection.js';
 import {
   BoardIdPipe,
@@ -30,7 +30,7 @@ import {
   LOOKUPS_MAX,
   ScoreParameters,
 } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
+import { ScoreQueryPipe } from './http/score-query-pipe.js';
 
 const AROUND_DEFAULT = 5;
 
@@ -44,6 +44,7 @@ export class RanksController {
 
   @Get('entries')
   @ApiOperation({ operationId: 'getEntries' })
+  @Public()
   entries(
     @Param('board', BoardIdPipe) boardId: string,
     @Query(QueryPipe) parameters: EntriesParameters,
@@ -55,6 +56,7 @@ export class RanksController {
 
   @Get('players/:player')
   @ApiOperation({ operationId: 'getPlayer' })
+  @Public()
   player(
     @Param('board', BoardIdPipe) boardId: string,
     @Param('player') player: string,
@@ -80,9 +82,10 @@ export class RanksController {
 
   @Get('rank')
   @ApiOperation({ operationId: 'getRankOfScore' })
+  @Public()
   rank(
     @Param('board', BoardIdPipe) boardId: string,
-    @Query(QueryPipe) parameters: ScoreParameters,
+    @Query(ScoreQueryPipe) parameters: ScoreParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<RankOfScore> {
     const { score, columns = {}, accuracy } = parameters;
@@ -92,6 +95,7 @@ export class RanksController {
 
   @Get('percentiles')
   @ApiOperation({ operationId: 'getPercentiles' })
+  @Public()
   percentiles(
     @Param('board', BoardIdPipe) boardId: string,
     @Query(QueryPipe) parameters: PercentilesParameters,
@@ -103,6 +107,7 @@ export class RanksController {
 
   @Post('lookups')
   @ApiOperation({ operationId: 'lookupPlayers' })
+  @Public()
   @HttpCode(200)
   lookups(
     @Param('board', BoardIdPipe) boardId: string,

@@ -8,15 +8,13 @@ import {
 } from '@laddercast/commands';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { DeadLetterStore } from '@laddercast/event-log';
+import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { BoardRebuilds, Reconciliations } from '@laddercast/ledger';
 import { ListResolver } from '@laddercast/queries';
-import { Controller, Get, HttpCode, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, DeadLettersParameters } from './http/parameters.js';
-import { NoParametersGuard, QueryPipe } from './http/query-pipe.js';
-import { TakesNothing } from './http/takes-nothing.js';
 import {
   bodyOfLetter,
   bodyOfRebuild,
@@ -78,7 +76,6 @@ export class RecoveryController {
 
   @Get('rebuild')
   @ApiOperation({ operationId: 'getRebuild' })
-  @UseGuards(NoParametersGuard)
   async rebuildProgress(@CurrentIdentity() identity: Identity): Promise<RebuildBody> {
     assertAdmin(identity);
     return bodyOfRebuild(await this.rebuilds.progress());
@@ -97,7 +94,6 @@ export class RecoveryController {
 
   @Get('boards/:board/reconcile')
   @ApiOperation({ operationId: 'getReconciliation' })
-  @UseGuards(NoParametersGuard)
   async reconciliation(
     @Param('board', BoardIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,

@@ -11,14 +11,13 @@ import {
   type SubmissionResult,
 } from '@laddercast/commands';
 import { faultOfOpaqueId, LadderError, validationFailed, type Problem } from '@laddercast/domain';
-import { Body, Controller, Headers, HttpCode, Param, Post, Req, UseGuards } from '@nestjs/common';
+import { CurrentIdentity } from '@laddercast/leaderboard';
+import { Body, Controller, Headers, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { FailureLog } from './http/failure-log.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { BoardIdPipe, waitSecondsOf } from './http/parameters.js';
-import { NoParametersGuard } from './http/query-pipe.js';
 
 @Controller('v1')
 export class ScoresController {
@@ -29,7 +28,6 @@ export class ScoresController {
 
   @Post('boards/:board/scores')
   @ApiOperation({ operationId: 'submitScore' })
-  @UseGuards(NoParametersGuard)
   @HttpCode(200)
   submit(
     @Param('board', BoardIdPipe) boardId: string,
@@ -45,7 +43,6 @@ export class ScoresController {
 
   @Post('scores')
   @ApiOperation({ operationId: 'submitScores' })
-  @UseGuards(NoParametersGuard)
   @HttpCode(200)
   async submitBatch(
     @Body() body: unknown,

@@ -1,12 +1,11 @@
 import { assertAdmin, type Identity } from '@laddercast/commands';
 import { validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { SettlementFailures, type SettlementFailure } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { PageParameters } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 const PAGE_DEFAULT = 50;
 const CURSOR = /^[1-9]\d{0,14}$/;

@@ -1,13 +1,12 @@
 import { mayReadPrivateBoards, type Identity } from '@laddercast/commands';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import { GetStandingsQuery, type StandingsPage } from '@laddercast/queries';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from './http/conditional-get.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { unlistedShownTo } from './http/list-selection.js';
 import { BOARDS_DEFAULT, playerOf, StandingsParameters } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 /** A player over all boards. */
 @Controller('v1/players/:player/standings')
@@ -17,6 +16,7 @@ export class StandingsController {
 
   @Get()
   @ApiOperation({ operationId: 'getStandings' })
+  @Public()
   read(
     @Param('player') player: string,
     @Query(QueryPipe) { window, limit = BOARDS_DEFAULT, cursor }: StandingsParameters,

@@ -1,15 +1,14 @@
 import { Readable } from 'node:stream';
 import { assertMayRead, type Identity } from '@laddercast/commands';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import { ExportWindowQuery, GetWindowsQuery, ListResolver, type WindowsPage } from '@laddercast/queries';
 import { Controller, Get, Param, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConditionalGet } from './http/conditional-get.js';
-import { CurrentIdentity } from './http/identity.guard.js';
 import { selectionOf } from './http/list-selection.js';
 import { BoardIdPipe, ExportParameters, WindowsParameters } from './http/parameters.js';
-import { QueryPipe } from './http/query-pipe.js';
 
 const WINDOWS_DEFAULT = 50;
 
@@ -23,6 +22,7 @@ export class WindowsController {
 
   @Get('windows')
   @ApiOperation({ operationId: 'getWindows' })
+  @Public()
   @ConditionalGet()
   windows(
     @Param('board', BoardIdPipe) boardId: string,
@@ -35,6 +35,7 @@ export class WindowsController {
 
   @Get('export')
   @ApiOperation({ operationId: 'exportWindow' })
+  @Public()
   async export(
     @Param('board', BoardIdPipe) boardId: string,
     @Query(QueryPipe) { format = 'csv', ...parameters }: ExportParameters,

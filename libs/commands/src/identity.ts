@@ -31,9 +31,12 @@ export function assertIdentified(identity: Identity): void {
 }
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
-export function assertAdmin(identity: Identity): void {
-  if (!holdsScope(identity, 'admin')) throw refuse(identity, 'an API key with the scope admin');
+export function assertScope(identity: Identity, scope: KeyScope): void {
+  if (!holdsScope(identity, scope)) throw refuse(identity, `an API key with the scope ${scope}`);
 }
+
+/** @throws UNAUTHENTICATED, FORBIDDEN */
+export const assertAdmin = (identity: Identity): void => assertScope(identity, 'admin');
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export function assertMayListBoards(identity: Identity): void {
@@ -58,7 +61,7 @@ export function assertMayRead(identity: Identity, board: Board): void {
  */
 export function assertMaySubmit(identity: Identity, board: Board, playerId: string): void {
   if (identity.kind !== 'player') {
-    if (!holdsScope(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
+    assertScope(identity, 'scores:write');
     return;
   }
   if (board.definition.submitters !== 'players') {
@@ -84,7 +87,7 @@ export function assertMayChangeFriends(identity: Identity, playerId: string): vo
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
 export function assertMayWriteCircles(identity: Identity): void {
-  if (!holdsScope(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
+  assertScope(identity, 'scores:write');
 }
 
 /**
@@ -110,7 +113,7 @@ export function assertMayReadCircles(identity: Identity): void {
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
 export function assertMayWritePlayers(identity: Identity): void {
-  if (!holdsScope(identity, 'scores:write')) throw refuse(identity, 'an API key with the scope scores:write');
+  assertScope(identity, 'scores:write');
 }
 
 /**

@@ -1,10 +1,12 @@
 import { Controller, Get, Inject, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { ForProbes } from './http/access.js';
 import { Readiness, type ReadinessReport } from './readiness.js';
 import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
 
 /** Whether each thing that a process needs answers now. */
 @Controller('health')
+@ForProbes()
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,

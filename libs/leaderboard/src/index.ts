@@ -1,9 +1,12 @@
+export type { Identity } from '@laddercast/commands';
 export {
   LadderError,
+  validationFailed,
   type Board,
   type BoardChanged,
   type BoardDefinition,
   type EntryChanged,
+  type Fault,
   type LadderEvent,
   type PlayerChanged,
   type WindowClosed,
@@ -15,5 +18,9 @@ export * from './define-board.js';
 export * from './leaderboard.module.js';
 export type { Role } from './leaderboard.lifecycle.js';
 export { namesOf, type RequestNames } from './request-scope.js';
+export { CurrentIdentity, identityOf, Public, RequiresScope, type IdentifiedRequest } from './http/access.js';
+export { BodyPipe, QueryPipe } from './http/query-pipe.js';
+export { identifiesCallers, noteControllers } from './http/route-rules.js';
+export { TakesNothing, takesNothing } from './http/takes-nothing.js';
 export { ProcessMetrics } from './process-metrics.js';
 export * from './start-app.js';

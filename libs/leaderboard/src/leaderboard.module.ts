@@ -1,6 +1,7 @@
 import { RankGateway } from '@laddercast/realtime';
 import { describeError, Environment, redactorOf } from '@laddercast/platform';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
 import { apiProviders } from './api.providers.js';
 import { coreProviders } from './core.providers.js';
@@ -8,6 +9,7 @@ import type { DefinedBoard } from './define-board.js';
 import { ExtensionRegistry } from './extension-registry.js';
 import { LoggerModule } from 'nestjs-pino';
 import { gatewayProviders } from './gateway.providers.js';
+import { RouteGuard } from './http/route.guard.js';
 import { HealthController } from './health.controller.js';
 import { LeaderboardLifecycle, ROLES, type Role } from './leaderboard.lifecycle.js';
 import { rateLimitProviders } from './rate-limit.providers.js';
@@ -47,7 +49,7 @@ export class LeaderboardModule {
       global: true,
       imports: [CqrsModule.forRoot(), loggerModule(environment)],
       controllers: [HealthController, ...(roles.includes('projector') ? projectorControllers : [])],
-      providers,
+      providers: [...providers, { provide: APP_GUARD, useClass: RouteGuard }],
       exports: [...providers.filter((provider) => provider !== RankGateway), CqrsModule],
     };
   }

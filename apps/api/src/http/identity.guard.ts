@@ -1,14 +1,11 @@
-import { ANONYMOUS, Authenticator, malformedCredentials, type Identity } from '@laddercast/commands';
+import { Authenticator, malformedCredentials } from '@laddercast/commands';
 import { LadderError } from '@laddercast/domain';
-import { createParamDecorator, Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { identityOf, type IdentifiedRequest } from '@laddercast/leaderboard';
+import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { RequestMeter } from './request-meter.js';
 
-interface IdentifiedRequest extends FastifyRequest {
-  identity?: Identity;
-}
-
-/** Finds out who asks, and how often, before the body is read; what they may do is each handler's to say. */
+/** Finds out who asks, and how often, before the body is read; what they may do the route says, and its handler. */
 @Injectable()
 export class Callers {
   constructor(
@@ -56,15 +53,9 @@ export class CostGuard implements CanActivate {
     if (context.getType() !== 'http') return true;
     const http = context.switchToHttp();
     const request = http.getRequest<IdentifiedRequest>();
-    const counted = this.meter.read(request.identity ?? ANONYMOUS, request, http.getResponse<FastifyReply>());
+    const counted = this.meter.read(identityOf(request), request, http.getResponse<FastifyReply>());
     return counted === null ? true : counted.then(() => true);
   }
 }
 
 const BEARER = /^Bearer +(\S+)$/i;
-
-/** The caller's {@link Identity}. */
-export const CurrentIdentity = createParamDecorator(
-  (_: unknown, context: ExecutionContext): Identity =>
-    context.switchToHttp().getRequest<IdentifiedRequest>().identity ?? ANONYMOUS,
-);

@@ -1,4 +1,5 @@
 import { validationFailed } from '@laddercast/domain';
+import { noteControllers, takesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -12,7 +13,6 @@ import { refusalOfRequest } from './request-limits.js';
 import { RequestMeter } from './request-meter.js';
 import { RouteTable } from './route-table.js';
 import { securityHeadersOf } from './security-headers.js';
-import { takesNothing } from './takes-nothing.js';
 
 const BATCH_ROUTE = '/v1/scores';
 
@@ -23,6 +23,7 @@ export function prepareHttp(app: NestFastifyApplication): void {
   const meter = app.get(RequestMeter, { strict: false });
   const callers = app.get(Callers, { strict: false });
   const securityHeaders = securityHeadersOf(environment);
+  noteControllers(app);
   const server = app.getHttpAdapter().getInstance();
   server.addHook('onRoute', ({ method, url }) => routes.add(method, url));
   server.addHook('onRequest', (request, reply, done) => {

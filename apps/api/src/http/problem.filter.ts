@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from '@laddercast/ledger';
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FailureLog } from './failure-log.js';
+import { HttpProblem } from './http-problem.js';
 import { RouteTable } from './route-table.js';
 
 /** What Fastify and Nest throw before a controller is reached. */
@@ -52,10 +53,8 @@ export class ProblemFilter implements ExceptionFilter {
     if ((thrown as HttpFailure).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return this.notFound(request);
     const known = errorOfHttpFailure(thrown as HttpFailure);
     if (known) return known;
-    if (failure instanceof HttpException && failure.getStatus() === 404) return this.notFound(request);
-    if (failure instanceof HttpException && failure.getStatus() < 500) {
-      return validationFailed([{ pointer: '', message: failure.message }]);
-    }
+    if (request.is404) return this.notFound(request);
+    if (failure instanceof HttpException) return new HttpProblem(failure);
     return new LadderError('INTERNAL', 'This failed on our side; the log has the details.', {}, { cause: failure });
   }
 

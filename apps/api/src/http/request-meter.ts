@@ -1,4 +1,5 @@
 import { rateLimited, RateLimits, type Identity } from '@laddercast/commands';
+import { identifiesCallers } from '@laddercast/leaderboard';
 import { ClientAddresses, type Account } from '@laddercast/platform';
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -45,8 +46,8 @@ export class RequestMeter {
   }
 
   /** Whether a request counts by who sends it, and not by its address. */
-  isByIdentity({ routeOptions, headers }: FastifyRequest): boolean {
-    return headers.authorization !== undefined && routeOptions.url?.startsWith('/v1/') === true;
+  isByIdentity(request: FastifyRequest): boolean {
+    return request.headers.authorization !== undefined && identifiesCallers(request);
   }
 
   /**

@@ -3,7 +3,6 @@ import { validationFailed } from '@laddercast/domain';
 import { applyDecorators, Injectable, UseGuards, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
-import { NoParametersGuard } from './query-pipe.js';
 
 /** For routes that take no body: none, an empty one and `{}` pass, any other is refused. */
 @Injectable()
@@ -20,9 +19,9 @@ class NoBodyGuard implements CanActivate {
   }
 }
 
-/** Marks a route that takes neither query parameters nor a body: what is sent all the same is refused, not ignored. */
+/** Marks a route that takes no body: one that is sent all the same is refused, not ignored. */
 export const TakesNothing = (): MethodDecorator =>
-  applyDecorators(UseGuards(NoParametersGuard, NoBodyGuard), RouteConfig({ takesNothing: true }));
+  applyDecorators(UseGuards(NoBodyGuard), RouteConfig({ takesNothing: true }));
 
 /** Whether the route of a request {@link TakesNothing}. */
 export const takesNothing = ({ routeOptions }: FastifyRequest): boolean =>

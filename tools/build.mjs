@@ -57,7 +57,7 @@ export async function build(root = projectRoot) {
   const before = fingerprint(root);
   rmSync(stampFile(root), { force: true });
   const nest = join(root, 'node_modules/@nestjs/cli/bin/nest.js');
-  await runStep('Building (nest build; about ten seconds)', process.execPath, [nest, 'build', 'standalone'], {
+  await runStep('Building (nest build; half a minute or so)', process.execPath, [nest, 'build', 'standalone'], {
     cwd: root,
     recordFile: stepRecord(root),
   });

@@ -20,6 +20,6 @@ export function requireNode(root, version = process.versions.node) {
   if (satisfies(version, engines.node)) return;
   throw new Problem(
     `Laddercast needs Node ${engines.node.replace('>=', '')} or newer, and this is Node ${version}.\n` +
-      'Install a newer one (https://nodejs.org, nvm, fnm, or the node:20 container image) and run the command again.',
+      'Install a newer one (https://nodejs.org, nvm, fnm, or the node:24 container image) and run the command again.',
   );
 }

@@ -1,0 +1,188 @@
+// Real: the built service, PostgreSQL, Redis or Valkey, pg_dump and pg_restore.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createTestDatabase,
+  emptyTestRedis,
+  newInstallation,
+  startApp,
+  type AppName,
+  type RunningApp,
+  type TestDatabase,
+} from '@laddercast/testing';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RestClient } from '../e2e/rest-client.js';
+
+const SOON = { timeout: 30_000, interval: 250 };
+const canDump = ['pg_dump', 'pg_restore'].every((name) => spawnSync(name, ['--version']).status === 0);
+const MISSING = "pg_dump is missing. Install PostgreSQL's client programs (Debian: postgresql-client).";
+
+if (!canDump && process.env['CI'] === 'true') it('has what it needs', () => expect.fail(MISSING));
+else if (!canDump) it.skip(`skips back-ups: ${MISSING}`, () => undefined);
+
+describe.skipIf(!canDump)('a back-up', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ladder-backup-'));
+  const file = join(folder, 'ladder.dump');
+  let database: TestDatabase;
+  let installation: ReturnType<typeof newInstallation>;
+  let app: RunningApp;
+  let admin: RestClient;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    installation = newInstallation(database.url, await emptyTestRedis());
+    await start();
+    expect((await admin.put('/v1/boards/kept', { order: 'desc', operator: 'best' })).status).toBe(201);
+  }, 90_000);
+  afterAll(async () => {
+    await app?.stop();
+    for (const name of await othersOf(database.url)) await onServer(`DROP DATABASE "${name}" WITH (FORCE)`);
+    await database?.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function start(name: AppName = 'standalone'): Promise<void> {
+    app = await startApp(name, installation);
+    admin = new RestClient(app.url, installation.adminKey);
+  }
+
+  function onServer<Row extends object>(statement: string, values: unknown[] = []): Promise<Row[]> {
+    return onDatabase('postgres', statement, values);
+  }
+
+  async function onDatabase<Row extends object>(name: string, statement: string, values: unknown[]): Promise<Row[]> {
+    const url = new URL(database.url);
+    url.pathname = `/${name}`;
+    const client = new pg.Client({ connectionString: url.href });
+    await client.connect();
+    try {
+      return (await client.query<Row>(statement, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Databases whose names begin with ours. */
+  async function othersOf(url: string): Promise<string[]> {
+    const name = new URL(url).pathname.slice(1);
+    const rows = await onServer<{ name: string }>(
+      `SELECT datname AS name FROM pg_database WHERE starts_with(datname, $1 || '_')`,
+      [name],
+    );
+    return rows.map((row) => row.name);
+  }
+
+  async function run(...args: string[]): Promise<{ code: number; output: string }> {
+    const child = spawn(process.execPath, ['tools/backup.mjs', ...args], {
+      env: { PATH: process.env['PATH'], DATABASE_URL: database.url },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += String(chunk)));
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, output };
+  }
+
+  const stamps = () =>
+    onDatabase(new URL(database.url).pathname.slice(1), `SELECT value FROM installation WHERE name = 'stamp'`, []);
+  const submit = async (submissionId: string, playerId: string, score: number) => {
+    const { status, body } = await admin.post('/v1/boards/kept/scores', { submissionId, playerId, score });
+    expect(status).toBe(200);
+    return body as { outcome: string; replayed: boolean };
+  };
+  const standing = async () => {
+    const { status, body } = await admin.get('/v1/boards/kept/entries?limit=10');
+    return status === 200
+      ? body.entries.map((entry: { playerId: string; score: number }) => [entry.playerId, entry.score])
+      : status;
+  };
+
+  it('is taken while the service runs, and brings back that moment, with nothing of what came later', async () => {
+    await submit('s1', 'ada', 10);
+    await submit('s2', 'bob', 20);
+    // A ledger that was stamped: what comes later is not to be told by that.
+    await expect.poll(stamps, SOON).toHaveLength(1);
+    expect(await run('save', file)).toMatchObject({ code: 0, output: expect.stringContaining('MiB') });
+    await submit('s3', 'ada', 40);
+    await submit('s4', 'cy', 30);
+    await expect.poll(standing, SOON).toEqual([
+      ['ada', 40],
+      ['cy', 30],
+      ['bob', 20],
+    ]);
+
+    const refused = await run('restore', file);
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/connections to the database .* are open/),
+    });
+    expect(await standing()).toEqual([
+      ['ada', 40],
+      ['cy', 30],
+      ['bob', 20],
+    ]);
+
+    await app.stop();
+    const restored = await run('restore', file);
+    expect(restored).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/as it was is kept as "ladder_test_\w+_before_\d+"/),
+    });
+    // Whatever the age of the file, no Redis has an earlier stamp.
+    expect(await stamps()).toEqual([]);
+    // An api alone: as much is written as was lost, before any projector looks whether Redis is ahead.
+    await start('api');
+    await submit('s5', 'dan', 5);
+    await submit('s6', 'eve', 6);
+    await app.stop();
+    await start();
+    await expect.poll(standing, SOON).toEqual([
+      ['bob', 20],
+      ['ada', 10],
+      ['eve', 6],
+      ['dan', 5],
+    ]);
+    // What was answered before the back-up is known; what came after it is gone, and counts when it comes again.
+    expect(await submit('s2', 'bob', 20)).toMatchObject({ replayed: true });
+    expect(await submit('s4', 'cy', 30)).toMatchObject({ replayed: false, outcome: 'created' });
+    await expect.poll(standing, SOON).toEqual([
+      ['cy', 30],
+      ['bob', 20],
+      ['ada', 10],
+      ['eve', 6],
+      ['dan', 5],
+    ]);
+    expect(await othersOf(database.url)).toHaveLength(1);
+  }, 150_000);
+
+  it('never takes the place of a file, and what is none changes nothing', async () => {
+    expect(await run('save', file)).toMatchObject({ code: 1, output: expect.stringContaining('is there already') });
+    const broken = join(folder, 'broken.dump');
+    writeFileSync(broken, 'no dump');
+    await app.stop();
+    expect((await run('restore', broken)).code).toBe(1);
+    expect(await run('restore', join(folder, 'none'))).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('There is no'),
+    });
+    expect(await othersOf(database.url)).toHaveLength(1);
+    expect(existsSync(`${file}.part`)).toBe(false);
+    await start();
+    await expect.poll(standing, SOON).toEqual([
+      ['cy', 30],
+      ['bob', 20],
+      ['ada', 10],
+      ['eve', 6],
+      ['dan', 5],
+    ]);
+  }, 90_000);
+
+  it('says how it is called', async () => {
+    expect(await run('save')).toMatchObject({ code: 1, output: expect.stringContaining('npm run backup -- FILE') });
+    expect(await run('restore', '--help')).toMatchObject({ code: 0, output: expect.stringContaining('DATABASE_URL') });
+  });
+});

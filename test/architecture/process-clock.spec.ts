@@ -19,7 +19,6 @@ const ALLOWED: Record<string, string[]> = {
     'libs/projections/src/redis-range-checkpoints.ts',
     'libs/projections/src/redis-trace-notes.ts',
     'libs/projections/src/sketch-cache.ts',
-    'libs/queries/src/open-entries.handler.ts',
     'libs/queries/src/snapshot-cache.ts',
     'libs/realtime/src/live-feeds.ts',
     'libs/realtime/src/rank-delta.publisher.ts',

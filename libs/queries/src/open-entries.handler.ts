@@ -1,5 +1,4 @@
 import { LadderError, type SortKey } from '@laddercast/domain';
-import { nowMs } from '@laddercast/platform';
 import { Checkpoints, type Checkpoint, type CheckpointPage } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { boardVersionOf } from './board-version.js';
@@ -38,7 +37,7 @@ export class OpenEntriesHandler implements IQueryHandler<OpenEntriesQuery> {
     // Of a moment ago, which others opened, where that will do.
     for (const isShared of [true, false]) {
       const opened = await this.checkpoints.open(resolved.list, isShared);
-      const isNewEnough = boardVersionOf(resolved, opened.listVersion, nowMs()) >= (selection.minVersion ?? 0);
+      const isNewEnough = boardVersionOf(resolved, opened.listVersion, resolved.atMs) >= (selection.minVersion ?? 0);
       if (!isNewEnough) continue;
       const page = await this.firstPage(query, resolved, opened, request, isShared);
       if (page) return this.pages.ofCheckpoint(resolved, request, page);

@@ -12,6 +12,7 @@ import {
 import type { WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { AnsweredVersions, rankListOf, SketchBuilder, SketchCache } from '@laddercast/projections';
+import { RankEstimates, type ResolvedList } from '@laddercast/queries';
 import { clockOfThisProcess } from '@laddercast/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -56,6 +57,7 @@ async function ranksOver(scores: ReadonlyMap<string, number>, marksMax: number) 
   const cache = new SketchCache(store, new SketchBuilder(projection, store, marksMax));
   return {
     projection,
+    cache,
     ranks: new SubmissionRanks(projection, windows, cache, new AnsweredVersions(), clockOfThisProcess()),
   };
 }
@@ -81,7 +83,13 @@ describe('the rank in the answer to a submission', () => {
           // The list may hold the entry before this run, or one that is older still, or none.
           if (isSketchedBefore && before !== null) scores.set(player, before);
           const { ranks } = await ranksOver(scores, marksMax);
-          const rank = (await ranks.movementOf(accepted(player, after, before), null, server))!;
+          const said = await ranks.movementOf(accepted(player, after, before), null, server);
+          // By a sketch of an empty list everybody would be first.
+          if (scores.size === 0) {
+            expect(said).toBeNull();
+            return;
+          }
+          const rank = said!;
           const others = [...scores].filter(([id]) => id !== player);
           const rankOf = (score: number): number =>
             1 + others.filter(([id, other]) => other > score || (other === score && id < player)).length;
@@ -99,6 +107,24 @@ describe('the rank in the answer to a submission', () => {
       ),
       { numRuns: 300 },
     ));
+
+  it('is not said by a sketch of an empty list, by which reads do not estimate either', async () => {
+    const { projection, ranks, cache } = await ranksOver(new Map(), 100);
+    const estimates = new RankEstimates(projection, cache);
+    const resolved = { board, list, edition: null, window: WINDOW } as unknown as ResolvedList;
+    const style = 'ordinal';
+    expect((await cache.get(list))!.sketch.total).toBe(0);
+    expect(await estimates.ofPlayers(resolved, ['p1'], { style })).toMatchObject({ total: 0, players: [null] });
+    const changes = Array.from({ length: 50 }, (_, at) => ({
+      playerId: `p${at}`,
+      version: at + 1,
+      key: keyOf(`p${at}`, at),
+    }));
+    await projection.apply(list, 0, changes);
+    expect(await ranks.movementOf(accepted('p1', 1, null), null, server)).toBeNull();
+    expect(await estimates.sketchOf(resolved, { style })).toBeNull();
+    expect(await estimates.ofPlayers(resolved, ['p1'], { style })).toBeNull();
+  });
 
   it('is said without the store, also when its submission is to be waited for', async () => {
     const { projection, ranks } = await ranksOver(

@@ -13,6 +13,7 @@ import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import {
   AnsweredVersions,
   listOfWindow,
+  saysRanks,
   type ListSketch,
   type RankList,
   type Reading,
@@ -116,7 +117,7 @@ export class SubmissionRanks {
 
   private async estimated(list: RankList, moved: MovedKeys): Promise<RankMovement | null> {
     const sketched = await this.sketches.get(list);
-    return sketched && estimatedMovement(list, moved, sketched);
+    return sketched !== null && saysRanks(sketched) ? estimatedMovement(list, moved, sketched) : null;
   }
 
   private async counted(

@@ -6,7 +6,13 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
-import type { ListSketch, RankProjection, Reading, SketchCache } from '@laddercast/projections';
+import {
+  saysRanks,
+  type ListSketch,
+  type RankProjection,
+  type Reading,
+  type SketchCache,
+} from '@laddercast/projections';
 import { boardVersionOf } from './board-version.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 
@@ -48,9 +54,15 @@ export class RankEstimates {
 
   /**
    * The list's sketch; null where its ranks are not estimated: it is read from standings, there is no sketch now, or none
-   * that is as new as `minVersion`. Then they are to be counted.
+   * that is as new as `minVersion`, or it is of an empty list, which may have been filled since. Then they are to be counted.
    */
-  async sketchOf(resolved: ResolvedList, { style, minVersion = 0 }: EstimateOptions): Promise<ListSketch | null> {
+  async sketchOf(resolved: ResolvedList, options: EstimateOptions): Promise<ListSketch | null> {
+    const sketched = await this.newestSketchOf(resolved, options);
+    return sketched !== null && saysRanks(sketched) ? sketched : null;
+  }
+
+  /** As {@link sketchOf}, also of an empty list. */
+  async newestSketchOf(resolved: ResolvedList, { style, minVersion = 0 }: EstimateOptions): Promise<ListSketch | null> {
     const { list, edition } = resolved;
     if (edition !== null || list.scope === NEVER_USED_SCOPE || style === 'dense') return null;
     const sketched = await this.sketches.get(list);
@@ -67,9 +79,10 @@ export class RankEstimates {
     playerIds: readonly string[],
     options: EstimateOptions,
   ): Promise<EstimateReading | null> {
-    const sketched = await this.sketchOf(resolved, options);
+    const sketched = await this.newestSketchOf(resolved, options);
     if (sketched === null) return null;
     const { keys, listVersion } = await this.projection.sortKeys(resolved.list, playerIds);
+    if (!saysRanks(sketched) && keys.some((key) => key !== null)) return null;
     const players = keys.map((key, at) => key && estimateOf(resolved, sketched, playerIds[at]!, key, options.style));
     const total = players.reduce((most, one) => Math.max(most, one?.rank ?? 0), sketched.sketch.total);
     return { sketched, total, players, readVersion: listVersion };

@@ -60,7 +60,7 @@ export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
    */
   async isBehind(resolved: ResolvedList, listVersion: number): Promise<boolean> {
     if (resolved.edition !== null || this.readVersion === null || this.readVersion === listVersion) return false;
-    const sketched = await this.estimates.sketchOf(resolved, { style: 'ordinal' });
+    const sketched = await this.estimates.newestSketchOf(resolved, { style: 'ordinal' });
     return sketched?.listVersion === listVersion;
   }
 

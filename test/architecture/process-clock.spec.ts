@@ -15,6 +15,7 @@ const ALLOWED: Record<string, string[]> = {
     'libs/projections/src/layout-remover.ts',
     'libs/projections/src/redis-checkpoint-calls.ts',
     'libs/projections/src/redis-checkpoints.ts',
+    'libs/projections/src/redis-lost-shards.ts',
     'libs/projections/src/redis-range-apply.ts',
     'libs/projections/src/redis-range-checkpoints.ts',
     'libs/projections/src/redis-trace-notes.ts',

@@ -1,7 +1,10 @@
-// Real: the built service; its Redis is killed and comes back empty while scores are submitted and read.
+// Real: the built service; its Redis is killed and comes back empty, or is emptied while the connection lives, while scores
+// are submitted and read.
 import { createTestDatabase, newInstallation, startApp, type RunningApp, type TestDatabase } from '@laddercast/testing';
 import supertest from 'supertest';
+import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Redis } from '../integration/redis-client.js';
 import { startRedis, type RedisProcess } from '../integration/redis-process.js';
 
 const PLAYERS = 400;
@@ -61,5 +64,58 @@ describe('a Redis that is killed and comes back empty', () => {
         timeout: 15_000,
       })
       .toBe(PLAYERS + submitted);
+  }, 60_000);
+
+  it('never shows a part of a board either when it is emptied on a living connection', async () => {
+    const all = (body: { total: number }): void => expect(body.total).toBeGreaterThanOrEqual(PLAYERS);
+    const reads: [path: string, check: (body: never) => void][] = [
+      ['entries?limit=10', all],
+      ['entries?limit=50&offset=300', all],
+      ['players/p7?around=2', (body: { entry: { rank: number } }) => expect(body.entry.rank).toBe(PLAYERS - 7)],
+      ['players/p7?accuracy=estimated', (body: { entry: { score: number } }) => expect(body.entry.score).toBe(7)],
+      ['rank?score=100.5', (body: { rank: number }) => expect(body.rank).toBe(PLAYERS - 100)],
+      ['percentiles?at=50&accuracy=exact', all],
+    ];
+    // Whoever lived through the test before has scores below all of these players.
+    for (const [path] of reads) await supertest(app.url).get(`/v1/boards/lost/${path}`).expect(200);
+    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
+    const frames: { type: string; total?: number }[] = [];
+    socket.on('message', (data: Buffer) => frames.push(JSON.parse(String(data)) as (typeof frames)[number]));
+    await new Promise((resolve) => socket.once('open', resolve));
+    const channels = [
+      { channel: 'top', limit: 10 },
+      { channel: 'player', playerId: 'p7', around: 1 },
+    ];
+    for (const [id, one] of channels.entries()) {
+      socket.send(JSON.stringify({ type: 'subscribe', id: String(id), board: 'lost', ...one }));
+    }
+    await expect.poll(() => frames.filter(({ type }) => type === 'snapshot').length, { timeout: 5000 }).toBe(2);
+
+    const direct = new Redis(redis.url);
+    let refused = 0;
+    for (let round = 0; round < 3; round += 1) {
+      await direct.flushall();
+      for (const untilMs = Date.now() + 2500; Date.now() < untilMs;) {
+        const score = { playerId: `late${round}`, score: -Date.now() };
+        await supertest(app.url).post('/v1/boards/lost/scores').set(admin).send(score).expect(200);
+        const answers = await Promise.all(reads.map(([path]) => supertest(app.url).get(`/v1/boards/lost/${path}`)));
+        for (const [at, { status, body }] of answers.entries()) {
+          if (status === 503) refused += 1;
+          else {
+            expect(status, reads[at]![0]).toBe(200);
+            reads[at]![1](body as never);
+          }
+        }
+      }
+    }
+    direct.disconnect();
+    expect(refused).toBeGreaterThan(0);
+    const isRead = async ([path]: (typeof reads)[number]): Promise<boolean> =>
+      (await supertest(app.url).get(`/v1/boards/lost/${path}`)).status === 200;
+    await expect
+      .poll(async () => (await Promise.all(reads.map(isRead))).every(Boolean), { timeout: 20_000 })
+      .toBe(true);
+    for (const { total } of frames) if (total !== undefined) expect(total).toBeGreaterThanOrEqual(PLAYERS);
+    socket.close();
   }, 60_000);
 });

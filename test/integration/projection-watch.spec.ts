@@ -33,7 +33,7 @@ describe('reads of a projection that lost entries', () => {
     const committed = new LedgerCommittedPositions(database);
     const marks = new RedisLaneMarks(redis);
     const watch = new ProjectionWatch(marks, committed, [0, 1]);
-    const projection = new RedisRankProjection(redis, () => watch.assertWhole());
+    const projection = new RedisRankProjection(redis, watch);
     const ordering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] } as const;
     const list = {
       boardUid: 1,
@@ -70,7 +70,7 @@ describe('reads of a projection that lost entries', () => {
   it('are refused while PostgreSQL is too slow to say what there should be, and not for longer', async () => {
     const slow = { of: () => later(800).then(() => 1000) };
     let mark: number | null = null;
-    const watch = new ProjectionWatch({ readMark: async () => mark }, slow, [0]);
+    const watch = new ProjectionWatch({ readLanes: async () => [mark] }, slow, [0]);
     await watch.look();
     expect(() => watch.assertWhole()).toThrow(lost);
     mark = 1000;
@@ -79,7 +79,7 @@ describe('reads of a projection that lost entries', () => {
     watch.assertWhole();
 
     const isAhead = (): Promise<boolean> => later(800).then(() => true);
-    const ahead = new ProjectionWatch({ readMark: async () => 0 }, { of: async () => 0 }, [0], isAhead);
+    const ahead = new ProjectionWatch({ readLanes: async () => [0] }, { of: async () => 0 }, [0], isAhead);
     await ahead.look();
     expect(() => ahead.assertWhole()).toThrow(lost);
   });
@@ -94,7 +94,7 @@ describe('reads of a projection that lost entries', () => {
       return answered;
     };
     const listeners = new Set<() => void>();
-    const watch = new ProjectionWatch({ readMark }, { of: async () => 1000 }, [0]);
+    const watch = new ProjectionWatch({ readLanes: async () => [await readMark()] }, { of: async () => 1000 }, [0]);
     await watch.start((listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -41,7 +41,7 @@ describe('checkpoints in Redis', () => {
   beforeAll(async () => {
     redis = new RedisConnection({ url, commandTimeoutMs: 10_000 });
     await redis.connect();
-    projection = new RedisRankProjection(redis, () => undefined, undefined, 400);
+    projection = new RedisRankProjection(redis, undefined, undefined, 400);
     checkpoints = new RedisCheckpoints(redis);
   });
   afterAll(() => redis.close());

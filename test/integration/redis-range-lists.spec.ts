@@ -127,7 +127,8 @@ describe('a list by ranges', () => {
     await applyAll(projection, list, history);
     const { listVersion } = await projection.total(list);
     await plain.unlink(...(await plain.keys(`{8.${list.windowUid}.0.1}*`)));
-    expect((await projection.total(list)).total).toBeLessThan(300);
+    // A process that knows the counters refuses; one that does not relies on the marks.
+    expect((await new RedisRankProjection(redis).total(list)).total).toBeLessThan(300);
     await applyAll(projection, list, history, new RecoveryRun());
     const page = await projection.page(list, 0, 300, 'ordinal');
     expect(page.entries).toEqual(expectedRows(list, expectedOf(list, history), 0, 300, 'ordinal'));

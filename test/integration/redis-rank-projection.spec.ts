@@ -173,7 +173,7 @@ describe('the keys of a list', () => {
     const list = { ...listOf(1), scope: 16, indexBuckets };
     await applyAll(projection, list, tiedHistory(3000, 10));
     const keys = await plain.keys(`{5.${list.windowUid}.16.0}*`);
-    expect(keys).toHaveLength(18);
+    expect(keys).toHaveLength(19);
     for (const key of keys.filter((key) => key.includes(':i:')))
       expect(await plain.object('ENCODING', key)).toBe('listpack');
     await projection.drop(list);

@@ -87,7 +87,9 @@ describe('a Redis that is ahead of a restored PostgreSQL', () => {
     }
     const stamp = stampOf(node);
     expect(await stamp.isAhead()).toBe(true);
-    const watch = new ProjectionWatch(node.projection, node.committed, node.lanes.all, () => stamp.isAhead());
+    const watch = new ProjectionWatch(new RedisLaneMarks(node.redis), node.committed, node.lanes.all, () =>
+      stamp.isAhead(),
+    );
     await watch.look();
     expect(() => watch.assertWhole()).toThrow('PROJECTION_UNAVAILABLE');
     const parts = {

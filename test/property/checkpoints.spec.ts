@@ -24,7 +24,7 @@ describe('lists as of a checkpoint', () => {
 describe('lists as of a checkpoint, read and searched in small steps', () => {
   checkpointsConformance({
     checkpoints: () =>
-      new RedisCheckpoints(redis, () => undefined, { ...CHECKPOINT_LIMITS, lookedAtMax: 3, skippedRowsMax: 1 }),
+      new RedisCheckpoints(redis, undefined, { ...CHECKPOINT_LIMITS, lookedAtMax: 3, skippedRowsMax: 1 }),
     projection: () => new RedisRankProjection(redis),
     runs: 15,
     firstWindowUid: 4_000_000,

@@ -18,6 +18,6 @@ describe('ranks in Redis', () => {
 
 describe('ranks in Redis, every page read as a deep one', () => {
   const projection = (): RedisRankProjection =>
-    new RedisRankProjection(redis, () => undefined, { mergedRowsMax: 0, skippedRowsMax: 1 });
+    new RedisRankProjection(redis, undefined, { mergedRowsMax: 0, skippedRowsMax: 1 });
   rankProjectionConformance({ projection, runs: 40, firstWindowUid: 1_000_000 });
 });

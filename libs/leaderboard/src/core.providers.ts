@@ -177,14 +177,12 @@ export const coreProviders: Provider[] = [
   {
     provide: RankProjection,
     inject: [RedisConnection, ProjectionWatch],
-    useFactory: (redis: RedisConnection, watch: ProjectionWatch) =>
-      new RedisRankProjection(redis, () => watch.assertWhole()),
+    useFactory: (redis: RedisConnection, watch: ProjectionWatch) => new RedisRankProjection(redis, watch),
   },
   {
     provide: Checkpoints,
     inject: [RedisConnection, ProjectionWatch],
-    useFactory: (redis: RedisConnection, watch: ProjectionWatch) =>
-      new RedisCheckpoints(redis, () => watch.assertWhole()),
+    useFactory: (redis: RedisConnection, watch: ProjectionWatch) => new RedisCheckpoints(redis, watch),
   },
   {
     provide: SnapshotStore,

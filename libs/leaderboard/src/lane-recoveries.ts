@@ -8,7 +8,7 @@ const ASK_EVERY_MS = 2000;
 export interface LaneRecoveriesOptions {
   lanes: readonly number[];
   holder: string;
-  /** Calls the listener on each reconnection of the projection; returns how to end that. */
+  /** Calls the listener on each reconnection of the projection, and whenever a loss is noticed; returns how to end that. */
   wake: (listener: () => void) => () => void;
 }
 

@@ -23,6 +23,7 @@ import {
   LedgerStamp,
   MarkLaneHandler,
   ProjectionRecovery,
+  ProjectionWatch,
   RangeSweeper,
   RankProjection,
   RedisConnection,
@@ -115,12 +116,21 @@ export const projectorProviders: Provider[] = [
   },
   {
     provide: LaneRecoveries,
-    inject: [ProjectionRecovery, PostgresLeases, Lanes, RedisConnection],
-    useFactory: (recovery: ProjectionRecovery, leases: PostgresLeases, lanes: Lanes, redis: RedisConnection) =>
+    inject: [ProjectionRecovery, PostgresLeases, Lanes, RedisConnection, ProjectionWatch],
+    useFactory: (
+      recovery: ProjectionRecovery,
+      leases: PostgresLeases,
+      lanes: Lanes,
+      redis: RedisConnection,
+      watch: ProjectionWatch,
+    ) =>
       new LaneRecoveries(recovery, leases, {
         lanes: lanes.all,
         holder: HOLDER,
-        wake: (listener) => redis.onReady(listener),
+        wake: (listener) => {
+          const ends = [redis.onReady(listener), watch.onLoss(listener)];
+          return () => ends.forEach((end) => end());
+        },
       }),
   },
   {

@@ -20,7 +20,7 @@ import {
   Reconciliations,
   ScopeCatalog,
 } from '@laddercast/ledger';
-import { Environment } from '@laddercast/platform';
+import { Environment, metrics } from '@laddercast/platform';
 import {
   BoardReconciler,
   CommittedPositions,
@@ -34,9 +34,12 @@ import {
   ReconcileSchedule,
   RedisConnection,
   RedisLaneMarks,
+  RedisLostShards,
   RedisProjectionStore,
   RedisRankInspection,
+  RestoreSchedule,
   SampledReconciliation,
+  ShardRestorer,
   StoreSchedule,
   WindowLists,
 } from '@laddercast/projections';
@@ -159,6 +162,29 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
     },
   },
   {
+    provide: RestoreSchedule,
+    inject: [PostgresDatabase, RankProjection, BoardCatalog, WindowLists, RedisConnection, PostgresLeases],
+    useFactory: (
+      database: PostgresDatabase,
+      projection: RankProjection,
+      boards: BoardCatalog,
+      windowLists: WindowLists,
+      redis: RedisConnection,
+      leases: PostgresLeases,
+    ) => {
+      const lost = new RedisLostShards(redis);
+      const log = new Logger('recovery');
+      return new RestoreSchedule(new ShardRestorer({ database, projection, boards, windowLists, lost }), leases, {
+        holder,
+        onRestored: (shard, entries, ms) => {
+          metrics.restoredShards.inc();
+          log.warn({ msg: 'A shard had lost a key; it was filled anew from PostgreSQL.', ...shard, entries, ms });
+        },
+        onFailure: (error) => log.warn(`A shard cannot be brought back now: ${(error as Error).message}`),
+      });
+    },
+  },
+  {
     provide: StoreSchedule,
     inject: [LedgerStamp, ProjectionStore, BoardCatalog, BoardLayouts, PostgresLeases, RedisConnection],
     useFactory: (
@@ -185,9 +211,18 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
   },
   {
     provide: RecoverySchedules,
-    inject: [StoreSchedule, ReconcileSchedule, BoardRebuilds, DeadLetterStore, PostgresLeases, Environment],
+    inject: [
+      StoreSchedule,
+      RestoreSchedule,
+      ReconcileSchedule,
+      BoardRebuilds,
+      DeadLetterStore,
+      PostgresLeases,
+      Environment,
+    ],
     useFactory: (
       store: StoreSchedule,
+      restore: RestoreSchedule,
       reconcile: ReconcileSchedule,
       rebuilds: BoardRebuilds,
       letters: DeadLetterStore,
@@ -205,7 +240,7 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
         keptDays: DEAD_LETTER_DAYS,
         onFailure: failing('Old dead letters are not removed'),
       });
-      return new RecoverySchedules([store, reconcile, rebuilding, pruner]);
+      return new RecoverySchedules([store, restore, reconcile, rebuilding, pruner]);
     },
   },
 ];

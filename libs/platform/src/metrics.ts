@@ -214,6 +214,10 @@ export const metrics = {
     'laddercast_recovered_entries_total',
     'Entries that were read from PostgreSQL to bring back what Redis lost. From: projector.',
   ),
+  restoredShards: counter(
+    'laddercast_restored_shards_total',
+    'Shards that had lost a key in Redis, and were filled anew from PostgreSQL. From: projector.',
+  ),
   generations: gauge(
     'laddercast_generations',
     'Boards with a generation of lists that is being filled or proven (opening), or still fed beside the one that serves (retiring). From: keeper.',

@@ -12,6 +12,7 @@ import {
   counterKey,
   distinctKey,
   entriesKey,
+  partsKey,
   playerBucketKey,
 } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
@@ -77,6 +78,7 @@ export function openCheckpoint(
     checkpointsKey(list, shard),
     ...slots.flatMap((slot) => checkpointKeys(list, shard, slot)),
     ...slots.map((slot) => checkpointReadKey(list, shard, slot)),
+    partsKey(list, shard),
   ];
   const chosen = 'slot' in choice ? [choice.slot, 0, 0] : ['', choice.sharedSinceMs, choice.keptSinceMs];
   return {
@@ -137,7 +139,7 @@ export function countCheckpointValues(
   name: CheckpointName,
   { score, member }: SortKey,
 ): ShardCall<Noted<{ before: number | null }>> {
-  const keys = [...keysOf(list, shard, name), distinctKey(list, shard)];
+  const keys = [...keysOf(list, shard, name), distinctKey(list, shard), counterKey(list, shard)];
   const columns = member.subarray(0, memberColumnBytes(list.ordering));
   const args = [...argumentsOf(name), String(score), columns, CHANGED_VALUES_MAX];
   return {
@@ -153,7 +155,12 @@ export function readCheckpointPlayer(
   name: CheckpointName,
   playerId: string,
 ): ShardCall<Noted<{ key: SortKey | null; isUnchanged: boolean }>> {
-  const keys = [...keysOf(list, shard, name), playerBucketKey(list, shard, playerId)];
+  const keys = [
+    ...keysOf(list, shard, name),
+    counterKey(list, shard),
+    partsKey(list, shard),
+    playerBucketKey(list, shard, playerId),
+  ];
   return {
     call: callOf(redisScripts.readCheckpointPlayer, keys, [...argumentsOf(name), playerId]),
     read: noted((value: Buffer, unchanged: number) => ({

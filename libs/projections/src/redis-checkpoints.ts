@@ -29,7 +29,9 @@ import type { RedisConnection } from './redis-connection.js';
 import { allShards, checkpointKeys, checkpointReadKey } from './redis-keys.js';
 import { RangeCheckpoints } from './redis-range-checkpoints.js';
 import { nameOf, rankRows } from './redis-rank-rows.js';
-import { rowsOf, type ShardCall } from './redis-shard-calls.js';
+import type { RunShards } from './redis-rank-pages.js';
+import { rowsOf } from './redis-shard-calls.js';
+import { ShardReads, UNGUARDED, type ReadGuard } from './redis-shard-reads.js';
 
 export interface CheckpointLimits extends CheckpointReadLimits {
   /** Who asks within this time of an opening shares it. */
@@ -61,20 +63,20 @@ const NOTED_MAX = 10_000;
 /** The checkpoints of lists in Redis or Valkey; apply-entries.lua saves what changes while one is open. */
 export class RedisCheckpoints extends Checkpoints {
   private readonly ranges: RangeCheckpoints;
+  private readonly reads: ShardReads;
   private readonly noted = new BoundedCache<string, { atMs: number }>(NOTED_MAX);
 
-  /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
   constructor(
     private readonly redis: RedisConnection,
-    private readonly assertReadable: () => void = () => undefined,
+    guard: ReadGuard = UNGUARDED,
     private readonly limits = CHECKPOINT_LIMITS,
   ) {
     super();
+    this.reads = new ShardReads(redis, guard);
     this.ranges = new RangeCheckpoints(redis, (calls) => this.run(calls), limits);
   }
 
   async open(list: RankList, isShared = true): Promise<Checkpoint> {
-    this.assertReadable();
     if (list.boundaries !== null) return this.ranges.open(list, isShared);
     const [firstShard, ...others] = allShards(list);
     for (let opening = 0; opening < OPENINGS_MAX; opening += 1) {
@@ -225,11 +227,7 @@ export class RedisCheckpoints extends Checkpoints {
     });
   }
 
-  private readonly run = async <Answer>(shardCalls: readonly ShardCall<Answer>[]): Promise<Answer[]> => {
-    if (shardCalls.length === 0) return [];
-    const answers = await this.redis.run(shardCalls.map(({ call }) => call));
-    return answers.map((answer, at) => shardCalls[at]!.read(answer));
-  };
+  private readonly run: RunShards = (calls) => this.reads.run(calls);
 }
 
 /** Rows from a 0-based index, with ordinal or competition ranks. */

@@ -24,6 +24,8 @@ const NOT_NOW =
   /^(NOPERM|WRONGPASS|DENIED|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH)\b/;
 /** What the scripts say of a list whose board is served from another generation: this process has not heard of it. */
 const RETIRED = /^RETIRED\b/;
+/** What the scripts say of a shard that has lost a key: whoever asked has it brought back. */
+const LOST = /^LOST\b/;
 /** Answers after which the same call is sent once more by itself: the script is unknown there, or its slot has moved. */
 const SEND_AGAIN = /^(NOSCRIPT|MOVED|ASK|TRYAGAIN)\b/;
 
@@ -277,6 +279,10 @@ export class RedisConnection {
     const message = error instanceof Error ? error.message : String(error);
     if (RETIRED.test(message)) {
       const detail = 'The lists of this board have moved, and this process has not heard where to; try again shortly.';
+      return new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 }, { cause: error });
+    }
+    if (LOST.test(message)) {
+      const detail = 'Ranks of this list were lost and are being brought back from PostgreSQL.';
       return new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 }, { cause: error });
     }
     metrics.redisFailures.inc();

@@ -26,6 +26,9 @@ export const entriesKey = (list: RankList, shard: number): string => `${shardTag
 /** How many changes a shard has seen. */
 export const counterKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:v`;
 
+/** Which keys a shard has, so that one that is lost is missed: a string of bits, see `lua/include/parts.lua`. */
+export const partsKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:k`;
+
 /** The distinct values of a shard that keeps them: a sorted set of {@link distinctValueOf}. */
 export const distinctKey = (list: RankList, shard: number): string => `${shardTag(list, shard)}:u`;
 
@@ -65,7 +68,7 @@ export const provenCheckpointKey = (list: RankList, slot: number): string => `${
 export const checkpointReadKey = (list: RankList, shard: number, slot: number): string =>
   `${shardTag(list, shard)}:seen${slot}`;
 
-/** All keys that an apply writes to beside the index, in the order of `apply-entries.lua`. */
+/** The keys that an apply writes to beside the index and the note of them, in the order of `apply-entries.lua`. */
 export const shardHead = (list: RankList, shard: number): string[] => [
   entriesKey(list, shard),
   counterKey(list, shard),
@@ -92,7 +95,14 @@ export const bucketCountOf = (list: RankList): number => list.indexBuckets;
 export function shardKeys(list: RankList, shard: number): string[] {
   const buckets = Array.from({ length: list.indexBuckets }, (_, bucket) => bucketKey(list, shard, bucket));
   const ofRange = list.boundaries === null ? [] : Object.values(rangeKeys(list, shard));
-  return [...buckets, ...ofRange, entriesKey(list, shard), distinctKey(list, shard), counterKey(list, shard)];
+  return [
+    ...buckets,
+    ...ofRange,
+    partsKey(list, shard),
+    entriesKey(list, shard),
+    distinctKey(list, shard),
+    counterKey(list, shard),
+  ];
 }
 
 /** All keys of a shard but the counter. */
@@ -151,6 +161,18 @@ export const isOurKey = (key: string): boolean => /^(\{[m\d.]+\}|ladder:)/.test(
 export function generationOfKey(key: string): { boardUid: number; generation: number } | null {
   const parts = /^\{(\d+)\.\d+\.\d+\.\d+\}(\d+):/.exec(key);
   return parts && { boardUid: Number(parts[1]), generation: Number(parts[2]) };
+}
+
+/** Shards that have lost a key: a set of {@link nameOfShard}. */
+export const LOST_KEY = 'ladder:lost';
+
+/** One text for each shard. */
+export const nameOfShard = (list: RankList, shard: number): string => `${nameOfList(list)}.${shard}`;
+
+/** The shard that a counter is of, as {@link nameOfShard}. */
+export function shardOfCounter(counter: string): string {
+  const [, list, shard, generation] = /\{(\d+\.\d+\.\d+)\.(\d+)\}(\d+):v$/.exec(counter)!;
+  return `${list}.${generation}.${shard}`;
 }
 
 /** Whether a key is one of {@link counterKey}. */

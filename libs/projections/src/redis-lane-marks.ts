@@ -29,9 +29,19 @@ export class RedisLaneMarks {
   }
 
   async readMark(lane: number): Promise<number | null> {
-    const marks = await Promise.all(this.keys(lane).map((key) => this.redis.command('GET', key)));
-    const positions = marks.map((mark) => (mark === null ? null : Number(String(mark))));
-    return positions.some((position) => position === null) ? null : Math.min(...(positions as number[]));
+    return (await this.readLanes([lane]))[0]!;
+  }
+
+  /** The lowest mark of each lane over all masters, null where one has none: one command to each master. */
+  async readLanes(lanes: readonly number[]): Promise<(number | null)[]> {
+    const tags = this.redis.tagsOfMasters((tag) => markKey(lanes[0]!, tag));
+    const byMaster = (await Promise.all(
+      tags.map((tag) => this.redis.command('MGET', ...lanes.map((lane) => markKey(lane, tag)))),
+    )) as (Buffer | null)[][];
+    return lanes.map((_, at) => {
+      const marks: (Buffer | null)[] = byMaster.map((found) => found[at]!);
+      return marks.some((mark) => mark === null) ? null : Math.min(...marks.map((mark) => Number(String(mark))));
+    });
   }
 
   private keys(lane: number): string[] {

@@ -30,6 +30,17 @@ import {
 } from './redis-range-writes.js';
 import { allShards } from './redis-keys.js';
 import { CHECKPOINT_CHANGES_MAX, type ShardCall } from './redis-shard-calls.js';
+import { beingBroughtBack } from './redis-shard-reads.js';
+
+/** What is done for a shard beside its changes. */
+export interface ShardCare {
+  /** Gives all its keys a later expiry. */
+  extendExpiry: (list: RankList, shard: number, keepUntilMs: number) => Promise<void>;
+  /** Has it brought back, because it has lost a key. */
+  noteLost: (list: RankList, shard: number) => Promise<void>;
+  /** Notes which keys it has. */
+  noteParts: (list: RankList, shard: number) => Promise<void>;
+}
 
 /** Claims of one call. */
 const CLAIM_CHUNK = 500;
@@ -46,16 +57,16 @@ export class RangeApplier {
   private readonly epochs: RangeEpochs;
 
   /**
-   * @param extendExpiry gives all keys of a shard a later expiry
+   * @param care what is done for a shard beside its changes
    * @param session counts what may have lost writes; see RedisConnection
    */
   constructor(
     private readonly run: RunShards,
-    private readonly extendExpiry: (list: RankList, shard: number, keepUntilMs: number) => Promise<void>,
+    private readonly care: ShardCare,
     private readonly session: () => number,
     private readonly checkpointChangesMax = CHECKPOINT_CHANGES_MAX,
   ) {
-    this.epochs = new RangeEpochs(run, extendExpiry);
+    this.epochs = new RangeEpochs(run, care.extendExpiry);
   }
 
   /** See `RankProjection.apply`; `home` is the players' home. */
@@ -134,7 +145,8 @@ export class RangeApplier {
     for (const [at, { outcome, epoch, wantsLaterExpiry }] of answers.entries()) {
       const [shard, some] = shards[at]!;
       this.epochs.learn(list, shard, epoch);
-      if (wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
+      if (wantsLaterExpiry) await this.care.extendExpiry(list, shard, keepUntilMs!);
+      if (outcome === 'lost') await this.waitFor(list, shard);
       if (outcome === 'busy') left.push(...some);
       if (outcome === 'epoch') stale.push(...some.map(({ change }) => change));
     }
@@ -184,8 +196,15 @@ export class RangeApplier {
     options: ApplyOptions,
   ): Promise<Claim[]> {
     const [answer] = await this.run([claimChanges(list, home, changes, options)]);
-    if (answer!.wantsLaterExpiry) await this.extendExpiry(list, home, options.keepUntilMs!);
+    if (answer!.isLost) await this.care.noteLost(list, home);
+    if (answer!.wantsLaterExpiry) await this.care.extendExpiry(list, home, options.keepUntilMs!);
     return answer!.claims;
+  }
+
+  /** Entries whose shard has lost a key are claimed already: they come again when the list is closed, or filled. */
+  private async waitFor(list: RankList, shard: number): Promise<never> {
+    await this.care.noteLost(list, shard);
+    throw beingBroughtBack();
   }
 
   /** @returns changes that have to be claimed again */
@@ -238,8 +257,10 @@ export class RangeApplier {
     const outcomes = new Map<Move, 'done' | 'overtaken' | 'stale'>();
     for (const [at, answer] of answers.entries()) {
       const [shard, writes] = shards[at]!;
+      if (answer.isLost) await this.waitFor(list, shard);
+      if (answer.isUnnoted) await this.care.noteParts(list, shard);
       this.epochs.learn(list, shard, answer.epoch);
-      if (answer.wantsLaterExpiry) await this.extendExpiry(list, shard, options.keepUntilMs!);
+      if (answer.wantsLaterExpiry) await this.care.extendExpiry(list, shard, options.keepUntilMs!);
       for (const [index, [move]] of writes.entries()) {
         const outcome = answer.done === null ? 'stale' : answer.done[index]! ? 'done' : 'overtaken';
         // What is stale is claimed again, and whether it was overtaken shows then.

@@ -121,15 +121,16 @@ export async function runWithLooks<Answer extends { look: ShardLook }>(
     const known = shards[shard];
     shards[shard] = known === undefined ? look : laterOf(known, look);
   };
-  const given = calls.map(({ shard, call: { call, read } }, at): ShardCall<void> => ({
-    call,
+  const given = calls.map(({ shard, call: { read, ...asked } }, at): ShardCall<void> => ({
+    ...asked,
     read: (raw) => take(shard, (answers[at] = read(raw))),
   }));
   const looks = allShards(list)
     .filter((shard) => !asked.has(shard))
     .map((shard): ShardCall<void> => {
-      const { call, read } = countIn(list, shard, [], 'ordinal');
-      return { call, read: (raw) => take(shard, read(raw)) };
+      // Values of all shards before are counted in the style that needs them.
+      const { read, ...asked } = countIn(list, shard, [], list.dense ? 'dense' : 'ordinal');
+      return { ...asked, read: (raw) => take(shard, read(raw)) };
     });
   await run([...given, ...looks]);
   return { answers, shards };

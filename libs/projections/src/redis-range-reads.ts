@@ -1,6 +1,6 @@
 import { memberColumnBytes, type RankStyle, type SortKey } from '@laddercast/domain';
 import type { RankList } from './rank-projection.js';
-import { counterKey, distinctKey, entriesKey, rangeKeys } from './redis-keys.js';
+import { counterKey, distinctKey, entriesKey, partsKey, rangeKeys } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import { rowsOf, type ShardCall, type ShardReading } from './redis-shard-calls.js';
 
@@ -46,6 +46,7 @@ export function countIn(
   const args = [...styleOf(list, style), ...keys.flatMap((key) => [String(key.score), key.member])];
   return {
     call: callOf(redisScripts.rangeCount, readKeys(list, shard), args),
+    counterIn,
     read: (raw) => {
       const [look, ...numbers] = raw as [RawLook, ...number[]];
       const counted = keys.map((_, at) => ({
@@ -67,7 +68,7 @@ export function rowsIn(
   style: RankStyle,
 ): ShardCall<ShardRows> {
   const args = [...styleOf(list, style), index, limit];
-  return { call: callOf(redisScripts.rangeRows, readKeys(list, shard), args), read: readShardRows };
+  return { call: callOf(redisScripts.rangeRows, readKeys(list, shard), args), counterIn, read: readShardRows };
 }
 
 /** Looks at a shard, and reads what stands around an entry; no rows when its key is not there. */
@@ -79,7 +80,7 @@ export function rowsAround(
   style: RankStyle,
 ): ShardCall<ShardRows> {
   const args = [...styleOf(list, style), String(key.score), key.member, around.above, around.below];
-  return { call: callOf(redisScripts.rangeAround, readKeys(list, shard), args), read: readShardRows };
+  return { call: callOf(redisScripts.rangeAround, readKeys(list, shard), args), counterIn, read: readShardRows };
 }
 
 function readShardRows(raw: unknown): ShardRows {
@@ -89,8 +90,17 @@ function readShardRows(raw: unknown): ShardRows {
 
 const readKeys = (list: RankList, shard: number): string[] => {
   const { state, pending } = rangeKeys(list, shard);
-  return [entriesKey(list, shard), counterKey(list, shard), state, pending, distinctKey(list, shard)];
+  return [
+    entriesKey(list, shard),
+    counterKey(list, shard),
+    state,
+    pending,
+    distinctKey(list, shard),
+    partsKey(list, shard),
+  ];
 };
+
+const counterIn = (raw: unknown): number => (raw as [RawLook])[0][1];
 
 const styleOf = (list: RankList, style: RankStyle): [string, number] => [style, memberColumnBytes(list.ordering)];
 

@@ -10,9 +10,16 @@ import {
   versionOfIndexValue,
 } from './redis-index-value.js';
 import { PackedArray } from './redis-packed-array.js';
-import { counterKey, rangeKeys, shardHead } from './redis-keys.js';
+import { counterKey, partsKey, rangeKeys, shardHead } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
-import { CHECKPOINT_CHANGES_MAX, KeyNumbers, NO_COLUMNS, type ShardCall } from './redis-shard-calls.js';
+import {
+  CHECKPOINT_CHANGES_MAX,
+  KeyNumbers,
+  newsOf,
+  NO_COLUMNS,
+  type ShardApplied,
+  type ShardCall,
+} from './redis-shard-calls.js';
 
 /** What a home says of a change that it is given, by the letters of range-claim.lua. */
 const CLAIM_STATES = { f: 'first', n: 'newer', u: 'unfinished', d: 'finished', o: 'older', l: 'full' } as const;
@@ -39,7 +46,7 @@ export interface ShardWrite {
   isNoCrossing: boolean;
 }
 
-export interface ShardWritten {
+export interface ShardWritten extends Pick<ShardApplied, 'isLost' | 'isUnnoted'> {
   epoch: string;
   /** For each write whether it was done: not when the shard had seen something newer, or was retired; null in another epoch. */
   done: boolean[] | null;
@@ -67,7 +74,10 @@ const EPOCH_IDLE_MS = 60_000;
 const PENDING_READ_MAX = 256;
 const NO_PLACES: Buffer[] = [];
 const NOTHING = Buffer.alloc(0);
+const LOST_WORD = Buffer.from('lost');
 const ONE = '1'.charCodeAt(0);
+/** What range-claim.lua says of a home that has lost a key. */
+const LOST = -1;
 const DIGITS_OF_PROCESS = String(randomInt(10 ** 12)).padStart(12, '0');
 let epochsNamed = 0;
 
@@ -79,8 +89,9 @@ export function claimChanges(
   home: number,
   changes: readonly ProjectedChange[],
   { keepUntilMs, recovery }: ApplyOptions,
-): ShardCall<{ claims: Claim[]; wantsLaterExpiry: boolean }> {
-  const keys = new KeyNumbers(list, home, [counterKey(list, home), rangeKeys(list, home).unfinished]);
+): ShardCall<{ claims: Claim[]; wantsLaterExpiry: boolean; isLost: boolean }> {
+  const { unfinished } = rangeKeys(list, home);
+  const keys = new KeyNumbers(list, home, [counterKey(list, home), unfinished, partsKey(list, home)]);
   const prefixBytes = memberPrefixBytes(list.ordering);
   const values = changes.map(packIndexValue);
   const packed = new PackedArray(3 * changes.length);
@@ -109,7 +120,7 @@ export function claimChanges(
         next += 2;
         return claim;
       });
-      return { wantsLaterExpiry: wantsLater === 1, claims };
+      return { wantsLaterExpiry: wantsLater === 1, isLost: wantsLater === LOST, claims };
     },
   };
 }
@@ -145,12 +156,20 @@ export function writeShard(
   }
   args.push(packed.packed(), newEpoch());
   return {
-    call: callOf(redisScripts.rangeWrite, [...shardHead(list, shard), state, pending, written], args),
+    call: callOf(
+      redisScripts.rangeWrite,
+      [...shardHead(list, shard), state, pending, written, partsKey(list, shard)],
+      args,
+    ),
     read: (raw) => {
-      const [now, wantsLater, digits] = raw as [Buffer?, number?, Buffer?];
+      const [now, wantsLater, digits, news] = raw as [Buffer?, number?, Buffer?, Buffer?];
       // The shard was retired: whatever is written is as if it were older than what is there.
-      if (now === undefined) return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false };
+      const isClosed = now === undefined || now.equals(LOST_WORD);
+      if (isClosed) {
+        return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false, ...newsOf(now) };
+      }
       return {
+        ...newsOf(news),
         epoch: now.toString('latin1'),
         done: digits === undefined ? null : Array.from(digits, (digit) => digit === ONE),
         wantsLaterExpiry: wantsLater === 1,
@@ -176,9 +195,9 @@ export function beginRecovery(
   };
 }
 
-/** All entries were put, or none: where something else was written since (`busy`), in another epoch, to a retired shard. */
+/** All entries were put, or none: where something else was written since (`busy`), in another epoch, to a closed shard. */
 export interface EntriesRestored {
-  outcome: 'put' | 'epoch' | 'busy' | 'retired';
+  outcome: 'put' | 'epoch' | 'busy' | 'retired' | 'lost';
   epoch: string;
   wantsLaterExpiry: boolean;
 }
@@ -198,7 +217,7 @@ export function restoreEntries(
     packed.bytes(member);
   }
   const [entries, counter, , checkpoints] = shardHead(list, shard);
-  const names = [entries!, counter!, checkpoints!, pending, written];
+  const names = [entries!, counter!, checkpoints!, pending, written, partsKey(list, shard)];
   const args = [untilOf(keepUntilMs), counterStart(list, nowMs()), epoch, EPOCH_IDLE_MS, packed.packed(), newEpoch()];
   return {
     call: callOf(redisScripts.rangeRestore, names, args),
@@ -228,7 +247,7 @@ export interface VersionOfPlayer {
 }
 
 export function settleChanges(list: RankList, home: number, changes: readonly VersionOfPlayer[]): ShardCall<number> {
-  const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished]);
+  const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished, partsKey(list, home)]);
   const packed = new PackedArray(3 * changes.length);
   for (const { playerId, version } of changes) {
     packed.number(keys.numberOf(playerId));
@@ -245,7 +264,7 @@ export function acknowledgeEntries(
 ): ShardCall<number> {
   const args = entries.flatMap(({ playerId, version }) => [playerId, version]);
   return {
-    call: callOf(redisScripts.rangeAcknowledge, [rangeKeys(list, shard).pending], args),
+    call: callOf(redisScripts.rangeAcknowledge, [rangeKeys(list, shard).pending, partsKey(list, shard)], args),
     read: (raw) => raw as number,
   };
 }
@@ -277,7 +296,8 @@ export interface PlacesOfPlayer {
 }
 
 export function readPlaces(list: RankList, home: number, playerIds: readonly string[]): ShardCall<PlacesOfPlayer[]> {
-  const keys = new KeyNumbers(list, home, [rangeKeys(list, home).unfinished]);
+  const { unfinished } = rangeKeys(list, home);
+  const keys = new KeyNumbers(list, home, [unfinished, counterKey(list, home), partsKey(list, home)]);
   const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
   const prefixBytes = memberPrefixBytes(list.ordering);
   return {

@@ -11,13 +11,23 @@ import { RankInspection, type HeldEntry, type IndexPlace, type ShardInspection }
 import type { RankList, RankProjection } from './rank-projection.js';
 import type { RedisConnection } from './redis-connection.js';
 import { isEntryValue, packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from './redis-index-value.js';
-import { bucketCountOf, bucketKey, counterKey, distinctKey, entriesKey, playerBucketKey } from './redis-keys.js';
+import {
+  bucketCountOf,
+  bucketKey,
+  counterKey,
+  distinctKey,
+  entriesKey,
+  partsKey,
+  playerBucketKey,
+} from './redis-keys.js';
 import { RangePlaces, type PlayerPlaces } from './redis-range-places.js';
 import { countIn } from './redis-range-reads.js';
 import { removeStraysAmong, removeStraysOf } from './redis-range-strays.js';
 import { chunksOf } from './chunks.js';
 import { callOf, redisScripts } from './redis-scripts.js';
-import { KeyNumbers, readRows, type ShardCall } from './redis-shard-calls.js';
+import { ShardReads } from './redis-shard-reads.js';
+import type { RunShards } from './redis-rank-pages.js';
+import { KeyNumbers, readKeysOf, readRows, type ShardCall } from './redis-shard-calls.js';
 
 /** The most players, rows or values that one call looks at. */
 const LOOKED_AT_ONCE = 500;
@@ -28,11 +38,14 @@ const CLOCKS_APART_MS = 600_000;
 
 /** Looks into lists in Redis. */
 export class RedisRankInspection extends RankInspection {
+  private readonly reads: ShardReads;
+
   constructor(
     private readonly redis: RedisConnection,
     private readonly projection: RankProjection,
   ) {
     super();
+    this.reads = new ShardReads(redis);
   }
 
   async held(list: RankList, playerIds: readonly string[]): Promise<HeldEntry[]> {
@@ -84,7 +97,7 @@ export class RedisRankInspection extends RankInspection {
 
   async restoreValues(list: RankList, shard: number, from: number): Promise<ShardInspection> {
     if (!list.dense) return { looked: 0, repaired: 0, next: null };
-    const keys = [entriesKey(list, shard), counterKey(list, shard), distinctKey(list, shard)];
+    const keys = [...readKeysOf(list, shard), distinctKey(list, shard)];
     const args = [memberColumnBytes(list.ordering), from, from, LOOKED_AT_ONCE];
     const [answer] = await this.redis.run([callOf(redisScripts.restoreValues, keys, args)]);
     const [rows, added, values, removed] = answer as [number, number, number, number];
@@ -115,7 +128,7 @@ export class RedisRankInspection extends RankInspection {
     if (isRemoved) await this.projection.apply(list, home, [removal], keepUntilMs);
     const bucket = playerBucketKey(list, home, playerId);
     const known = isRemoved ? packIndexValue(removal) : seen;
-    await this.redis.run([callOf(redisScripts.forgetPlayer, [bucket], [playerId, known])]);
+    await this.redis.run([callOf(redisScripts.forgetPlayer, [bucket, partsKey(list, home)], [playerId, known])]);
   }
 
   async removeStray(list: RankList, { key }: HeldEntry, keepUntilMs: number | null): Promise<void> {
@@ -153,15 +166,16 @@ export class RedisRankInspection extends RankInspection {
       byShard.set(shard, [...(byShard.get(shard) ?? []), playerId]);
     }
     const shards = [...byShard];
-    const answers = await this.redis.run(
-      shards.map(([shard, ids]) => {
-        const keys = new KeyNumbers(list, shard, [entriesKey(list, shard), counterKey(list, shard)]);
+    const answers = await this.run(
+      shards.map(([shard, ids]): ShardCall<[Buffer | null, Buffer | null][]> => {
+        const keys = new KeyNumbers(list, shard, readKeysOf(list, shard));
         const args = ids.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
-        return callOf(redisScripts.checkEntries, keys.keys, args);
+        const call = callOf(redisScripts.checkEntries, keys.keys, args);
+        return { call, read: (raw) => raw as [Buffer | null, Buffer | null][] };
       }),
     );
     return shards.flatMap(([, ids], at) =>
-      (answers[at] as [Buffer | null, Buffer | null][]).map(([value, score], index) => {
+      answers[at]!.map(([value, score], index) => {
         const key = keyIn(value, ids[index]!);
         const isStanding = key !== null && score !== null && Number(String(score)) === key.score;
         return heldOf(ids[index]!, value, key, isStanding, false);
@@ -207,7 +221,7 @@ export class RedisRankInspection extends RankInspection {
   ): Promise<{ rows: number; removed: number }> {
     const [{ rows } = { rows: [] }] = await this.run([readRows(list, shard, from, LOOKED_AT_ONCE, 'ordinal')]);
     if (rows.length === 0) return { rows: 0, removed: 0 };
-    const keys = new KeyNumbers(list, shard, [entriesKey(list, shard), counterKey(list, shard)]);
+    const keys = new KeyNumbers(list, shard, readKeysOf(list, shard));
     const args = rows.flatMap((row) => {
       const playerId = playerOf(list, row);
       return [keys.numberOf(playerId), playerId, row.member];
@@ -234,11 +248,8 @@ export class RedisRankInspection extends RankInspection {
     return removeStraysAmong(this.run, list, shard, from, keepUntilMs);
   }
 
-  private readonly run = async <Answer>(calls: readonly ShardCall<Answer>[]): Promise<Answer[]> => {
-    if (calls.length === 0) return [];
-    const answers = await this.redis.run(calls.map(({ call }) => call));
-    return answers.map((answer, at) => calls[at]!.read(answer));
-  };
+  /** What has lost a key is not put right entry by entry: it is brought back. */
+  private readonly run: RunShards = (calls) => this.reads.run(calls);
 }
 
 const keyIn = (value: Buffer | null, playerId: string): SortKey | null =>

@@ -160,7 +160,7 @@ const nameOfPlayer = ({ boardUid, windowUid, scope }: RankList, playerId: string
   `${boardUid}.${windowUid}.${scope} ${playerId}`;
 
 /** The call, with its answer given to `take`: calls of different kinds travel together so. */
-const taken = <Answer>({ call, read }: ShardCall<Answer>, take: (answer: Answer) => void): ShardCall<void> => ({
-  call,
+const taken = <Answer>({ read, ...asked }: ShardCall<Answer>, take: (answer: Answer) => void): ShardCall<void> => ({
+  ...asked,
   read: (raw) => take(read(raw)),
 });

@@ -18,25 +18,31 @@ import type { RedisConnection } from './redis-connection.js';
 import { versionOfIndexValue } from './redis-index-value.js';
 import {
   allShards,
+  bucketCountOf,
+  bucketKey,
   checkpointsKey,
   counterKey,
   droppedKeys,
+  entriesKey,
   nameOfList,
+  partsKey,
   playerBucketKey,
   shardKeys,
 } from './redis-keys.js';
 import { RedisLaneMarks } from './redis-lane-marks.js';
+import { RedisLostShards } from './redis-lost-shards.js';
 import { RedisProofs } from './redis-proofs.js';
 import { RangeApplier } from './redis-range-apply.js';
 import { RangeReadings } from './redis-range-readings.js';
 import { removeStrays } from './redis-range-strays.js';
 import { chunksOf, sumOverChunks } from './chunks.js';
 import { RedisRankLookup } from './redis-rank-lookup.js';
-import { PAGE_LIMITS, readMergedRows, sumReadings } from './redis-rank-pages.js';
+import { PAGE_LIMITS, readMergedRows, sumReadings, type RunShards } from './redis-rank-pages.js';
 import { RedisRankPlayers } from './redis-rank-players.js';
 import { rankRows } from './redis-rank-rows.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 import * as shards from './redis-shard-calls.js';
+import { ShardReads, UNGUARDED, type ReadGuard } from './redis-shard-reads.js';
 
 /** The most changes that one script call applies: some five milliseconds of Redis. */
 const APPLY_CHUNK = 500;
@@ -71,14 +77,18 @@ export class RedisRankProjection extends RankProjection {
     return asked.map(() => reading);
   }, PLAYERS_GATHERED_MAX);
 
-  /** @param assertReadable throws while the shards must not be read; see ProjectionWatch */
+  private readonly reads: ShardReads;
+  private readonly lost: RedisLostShards;
+
   constructor(
     private readonly redis: RedisConnection,
-    private readonly assertReadable: () => void = () => undefined,
+    guard: ReadGuard = UNGUARDED,
     private readonly pageLimits = PAGE_LIMITS,
     private readonly checkpointChangesMax = shards.CHECKPOINT_CHANGES_MAX,
   ) {
     super();
+    this.reads = new ShardReads(redis, guard);
+    this.lost = new RedisLostShards(redis);
     this.marks = new RedisLaneMarks(redis);
     this.proofs = new RedisProofs(redis);
     this.lookups = new RedisRankLookup((calls) => this.read(calls));
@@ -89,7 +99,11 @@ export class RedisRankProjection extends RankProjection {
     );
     this.rangeApplier = new RangeApplier(
       (calls) => this.run(calls),
-      (list, shard, keepUntilMs) => this.extendExpiry(list, shard, keepUntilMs),
+      {
+        extendExpiry: (list, shard, keepUntilMs) => this.extendExpiry(list, shard, keepUntilMs),
+        noteLost: (list, shard) => this.lost.note(list, shard),
+        noteParts: (list, shard) => this.noteParts(list, shard),
+      },
       () => redis.session(),
       checkpointChangesMax,
     );
@@ -107,8 +121,11 @@ export class RedisRankProjection extends RankProjection {
       const [answer] = await this.run([
         shards.applyEntries(list, shard, chunk, keepUntilMs, recovery !== undefined, this.checkpointChangesMax),
       ]);
-      if (answer!.wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
-      return answer!.newer;
+      const { newer, wantsLaterExpiry, isLost, isUnnoted } = answer!;
+      if (isLost) await this.lost.note(list, shard);
+      if (isUnnoted) await this.noteParts(list, shard);
+      if (wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
+      return newer;
     });
   }
 
@@ -311,10 +328,7 @@ export class RedisRankProjection extends RankProjection {
     return { keyOf, listVersion: latest && sumReadings(list, [latest]).listVersion };
   }
 
-  private readonly read = async <Answer>(calls: readonly shards.ShardCall<Answer>[]): Promise<Answer[]> => {
-    this.assertReadable();
-    return this.run(calls);
-  };
+  private readonly read: RunShards = (calls) => this.reads.run(calls);
 
   private readonly run = async <Answer>(calls: readonly shards.ShardCall<Answer>[]): Promise<Answer[]> => {
     if (calls.length === 0) return [];
@@ -326,6 +340,16 @@ export class RedisRankProjection extends RankProjection {
   private async extendExpiry(list: RankList, shard: number, keepUntilMs: number): Promise<void> {
     for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) {
       await this.redis.run([callOf(redisScripts.extendExpiry, keys, [Math.round(keepUntilMs)])]);
+    }
+  }
+
+  private async noteParts(list: RankList, shard: number): Promise<void> {
+    const buckets = Array.from({ length: bucketCountOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
+    const chunks = chunksOf(buckets, KEYS_CHUNK);
+    const head = [entriesKey(list, shard), partsKey(list, shard), counterKey(list, shard)];
+    for (const [at, chunk] of chunks.entries()) {
+      const isLast = at === chunks.length - 1;
+      await this.redis.run([callOf(redisScripts.noteParts, [...head, ...chunk], [isLast ? 1 : 0])]);
     }
   }
 

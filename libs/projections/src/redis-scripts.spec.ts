@@ -62,10 +62,10 @@ describe('the Lua scripts', () => {
   });
 
   it('are called with the number of keys that the header declares', () => {
-    expect(redisScripts.readRows.keys).toEqual({ count: 3, more: false });
-    expect(redisScripts.applyEntries.keys).toEqual({ count: 12, more: true });
-    expect(() => callOf(redisScripts.readRows, ['{1}a', '{1}b'], [])).toThrow('takes 3 keys, not 2');
-    expect(() => callOf(redisScripts.applyEntries, ['{1}a'], [])).toThrow('takes 12 or more keys, not 1');
+    expect(redisScripts.readRows.keys).toEqual({ count: 4, more: false });
+    expect(redisScripts.applyEntries.keys).toEqual({ count: 13, more: true });
+    expect(() => callOf(redisScripts.readRows, ['{1}a', '{1}b'], [])).toThrow('takes 4 keys, not 2');
+    expect(() => callOf(redisScripts.applyEntries, ['{1}a'], [])).toThrow('takes 13 or more keys, not 1');
   });
 });
 

@@ -55,6 +55,8 @@ export const redisScripts = {
   extendExpiry: loadScript('extend-expiry'),
   forgetPlayer: loadScript('forget-player'),
   leaseTokens: loadScript('lease-tokens'),
+  moveShard: loadScript('move-shard'),
+  noteParts: loadScript('note-parts'),
   openCheckpoint: loadScript('open-checkpoint'),
   publishSketch: loadScript('publish-sketch'),
   publishSnapshot: loadScript('publish-snapshot'),

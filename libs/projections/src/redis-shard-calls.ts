@@ -15,6 +15,7 @@ import {
   counterKey,
   distinctKey,
   entriesKey,
+  partsKey,
   playerBucketKey,
   playerBucketOf,
   shardHead,
@@ -25,6 +26,19 @@ import { callOf, redisScripts, type ScriptCall } from './redis-scripts.js';
 export interface ShardCall<Answer> {
   call: ScriptCall;
   read: (raw: unknown) => Answer;
+  /** Of a reading that says it: the apply counter, whose key is the second. */
+  counterIn?: (raw: unknown) => number;
+}
+
+/** What became of the changes of a shard. */
+export interface ShardApplied {
+  newer: number;
+  /** All keys of the shard want a later expiry. */
+  wantsLaterExpiry: boolean;
+  /** It has lost a key: nothing is changed until it was emptied and filled anew. */
+  isLost: boolean;
+  /** Which keys it has was never noted. */
+  isUnnoted: boolean;
 }
 
 /** What every answer of a shard begins with. */
@@ -75,7 +89,7 @@ export const NO_COLUMNS = -1;
 /** A checkpoint is closed early once so many entries of the list changed. */
 export const CHECKPOINT_CHANGES_MAX = 100_000;
 
-/** Brings a shard up to the changes: how many were newer, and whether its keys want a later expiry. */
+/** Brings a shard up to the changes. */
 export function applyEntries(
   list: RankList,
   shard: number,
@@ -83,8 +97,8 @@ export function applyEntries(
   keepUntilMs: number | null,
   isRecovery: boolean,
   checkpointChangesMax = CHECKPOINT_CHANGES_MAX,
-): ShardCall<{ newer: number; wantsLaterExpiry: boolean }> {
-  const keys = new KeyNumbers(list, shard, shardHead(list, shard));
+): ShardCall<ShardApplied> {
+  const keys = new KeyNumbers(list, shard, [...shardHead(list, shard), partsKey(list, shard)]);
   const atMs = nowMs();
   const args: (string | number | Buffer)[] = [
     keepUntilMs === null ? '' : Math.round(keepUntilMs),
@@ -105,8 +119,8 @@ export function applyEntries(
   return {
     call: callOf(redisScripts.applyEntries, keys.keys, args),
     read: (raw) => {
-      const [newer, wantsLater] = raw as [number, number];
-      return { newer, wantsLaterExpiry: wantsLater === 1 };
+      const [newer, wantsLater, news] = raw as [number, number, Buffer | null];
+      return { newer, wantsLaterExpiry: wantsLater === 1, ...newsOf(news) };
     },
   };
 }
@@ -123,6 +137,7 @@ export function readPlayers(
   const args = [style, memberColumnBytes(list.ordering), ...players];
   return {
     call: callOf(redisScripts.readPlayers, keys.keys, args),
+    counterIn,
     read: (raw) => {
       type Found = [version: number | null, index: number, firstIndex: number, rows: Buffer[], before: number];
       const [total, counter, ...found] = raw as [number, number, ...Found[]];
@@ -146,7 +161,8 @@ export function readAround(
 ): ShardCall<ShardReading & { around: { better: number; rows: SortKey[] }[] }> {
   const args = asked.flatMap(({ key, above, below }) => [String(key.score), key.member, above, below]);
   return {
-    call: callOf(redisScripts.readAround, shardPair(list, shard), args),
+    call: callOf(redisScripts.readAround, readKeysOf(list, shard), args),
+    counterIn,
     read: (raw) => {
       const [total, counter, ...found] = raw as [number, number, ...[number, Buffer[]][]];
       return { total, counter, around: found.map(([better, rows]) => ({ better, rows: rowsOf(rows) })) };
@@ -165,6 +181,7 @@ export function readRows(
   const args = [index, limit, style, memberColumnBytes(list.ordering)];
   return {
     call: callOf(redisScripts.readRows, shardSets(list, shard), args),
+    counterIn,
     read: (raw) => {
       const [total, counter, rows, before] = raw as [number, number, Buffer[], number];
       return { total, counter, rows: rowsOf(rows), countBefore: before < 0 ? null : before };
@@ -184,6 +201,7 @@ export function readEntries(
   const args = [style, memberColumnBytes(list.ordering), ...players];
   return {
     call: callOf(redisScripts.readEntries, keys.keys, args),
+    counterIn,
     read: (raw) => {
       const [total, counter, ...found] = raw as [number, number, ...([number, Buffer, number] | null)[]];
       const entries = found.map((entry, at) => {
@@ -208,7 +226,8 @@ export function readMarks(
   stepsMax: number,
 ): ShardCall<ShardReading & ShardMarks> {
   return {
-    call: callOf(redisScripts.readMarks, shardPair(list, shard), [step, stepsMax]),
+    call: callOf(redisScripts.readMarks, readKeysOf(list, shard), [step, stepsMax]),
+    counterIn,
     read: (raw) => {
       const [total, counter, taken, rows] = raw as [number, number, number, Buffer[]];
       return { total, counter, step: taken, keys: rowsOf(rows) };
@@ -222,10 +241,11 @@ export function readKeys(
   shard: number,
   playerIds: readonly string[],
 ): ShardCall<ShardReading & { found: (SortKey | null)[] }> {
-  const keys = new KeyNumbers(list, shard, shardPair(list, shard));
+  const keys = new KeyNumbers(list, shard, readKeysOf(list, shard));
   const args = playerIds.flatMap((playerId) => [keys.numberOf(playerId), playerId]);
   return {
     call: callOf(redisScripts.readKeys, keys.keys, args),
+    counterIn,
     read: (raw) => {
       const [total, counter, ...values] = raw as [number, number, ...(Buffer | null)[]];
       const found = values.map((value, at) =>
@@ -246,6 +266,7 @@ export function countBetter(
   const counted = keys.map((key) => countedKey(list.ordering, key, style));
   return {
     call: callOf(redisScripts.countBetter, shardSets(list, shard), [style, ...argumentsOf(counted)]),
+    counterIn,
     read: (raw) => {
       const [total, counter, ...better] = raw as number[];
       return { total: total!, counter: counter!, better };
@@ -260,9 +281,10 @@ export function countWithoutPlayer(
   playerId: string,
   keys: readonly SortKey[],
 ): ShardCall<ShardReading & { version: number | null; better: number[] }> {
-  const names = [...shardPair(list, shard), playerBucketKey(list, shard, playerId)];
+  const names = [...readKeysOf(list, shard), playerBucketKey(list, shard, playerId)];
   return {
     call: callOf(redisScripts.countWithoutPlayer, names, [playerId, ...argumentsOf(keys)]),
+    counterIn,
     read: (raw) => {
       const [total, counter, version, ...better] = raw as [number, number, number | null, ...number[]];
       return { total, counter, version, better };
@@ -292,9 +314,22 @@ export class KeyNumbers {
   }
 }
 
-const shardSets = (list: RankList, shard: number): string[] => [...shardPair(list, shard), distinctKey(list, shard)];
+const shardSets = (list: RankList, shard: number): string[] => [...readKeysOf(list, shard), distinctKey(list, shard)];
 
-const shardPair = (list: RankList, shard: number): string[] => [entriesKey(list, shard), counterKey(list, shard)];
+/** What each reading of a shard begins with. */
+export const readKeysOf = (list: RankList, shard: number): string[] => [
+  entriesKey(list, shard),
+  counterKey(list, shard),
+  partsKey(list, shard),
+];
+
+const counterIn = (raw: unknown): number => (raw as [number, number])[1];
+
+/** What a script that changes a shard says of it. */
+export const newsOf = (news: Buffer | null | undefined): Pick<ShardApplied, 'isLost' | 'isUnnoted'> => {
+  const word = news?.toString('latin1');
+  return { isLost: word === 'lost', isUnnoted: word === 'unnoted' };
+};
 
 /** A double's shortest decimal reads back as the same double, in JavaScript and in Redis. */
 const argumentsOf = (keys: readonly SortKey[]): (string | Buffer)[] =>

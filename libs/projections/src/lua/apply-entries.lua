@@ -1,7 +1,8 @@
 #!lua
 -- Brings one shard up to the changes given; those that are not newer than what is there change nothing.
 -- KEYS[1] sorted set
--- KEYS[2] apply counter; its expiry is the shard's. It is no number once the shard was retired: then nothing changes
+-- KEYS[2] apply counter; its expiry is the shard's. It is a word once the shard was retired or lost a key: then
+--   nothing changes
 -- KEYS[3] distinct values, a sorted set, where they are kept
 -- KEYS[4] open checkpoints: a hash of slot (0-based) → what is noted, a space, when it closes (Unix ms)
 -- KEYS[5] checkpoint 0: entries as they were, of players who changed since
@@ -12,7 +13,8 @@
 -- KEYS[10] checkpoint 2: what became of them
 -- KEYS[11] checkpoint 3: entries as they were
 -- KEYS[12] checkpoint 3: what became of them
--- KEYS[13...] index buckets of the changes
+-- KEYS[13] which keys the shard has
+-- KEYS[14...] index buckets of the changes
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
 -- ARGV[3] 1: an older counter is raised to there as well, also where nothing is newer
@@ -21,7 +23,8 @@
 -- ARGV[6] how many entries may change until a checkpoint is closed early
 -- ARGV[7] the changes, an array in MessagePack: four for each, number of the bucket in KEYS, player id, index value, score
 -- (empty: removed)
--- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0 }
+-- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0, lost where it has lost a
+--   key, unnoted where its keys have to be noted, else nothing }
 -- include order
 -- include index-value
 -- include index-bucket
@@ -30,11 +33,14 @@
 -- include checkpoint
 -- include checkpoints
 -- include counter
+-- include parts
+-- include noted-parts
 -- include bulk
 -- include plain-entries
 
 local newer, changed = 0, 0
-if is_retired(KEYS[2]) then return { 0, 0 } end
+local state = redis.call('GET', KEYS[2])
+if is_closed(state) then return { 0, 0, state == 'lost' and state } end
 
 local sets = { { KEYS[5], KEYS[6] }, { KEYS[7], KEYS[8] }, { KEYS[9], KEYS[10] }, { KEYS[11], KEYS[12] } }
 local shard = {
@@ -43,6 +49,11 @@ local shard = {
   columns = tonumber(ARGV[4]),
   open = open_checkpoints(KEYS[4], sets, ARGV[5], ARGV[6]),
 }
+local entries, buckets = entries_of(shard, state, KEYS[13]), new_buckets(KEYS[13], KEYS, 14)
+if not entries or not buckets then
+  lose(KEYS[2])
+  return { 0, 0, 'lost' }
+end
 local plain = shard.columns < 0 and not shard.open[1] and plain_entries(shard.set)
 
 local changes = cmsgpack.unpack(ARGV[7])
@@ -65,6 +76,8 @@ for at = 1, #changes, 4 do
 end
 if plain then plain.write() end
 expire_checkpoints(shard.open)
+note_buckets(KEYS[13], buckets)
+local is_unnoted = note_set(shard, entries, KEYS[13])
 
 local expiry_of_shard = redis.call('PEXPIRETIME', KEYS[2])
 -- What is brought back and known already may be all that the log brought of many changes that were lost.
@@ -75,4 +88,4 @@ if ARGV[1] ~= '' then
     if at <= 3 or at > 12 then kept[#kept + 1] = key end
   end
 end
-return { newer, keep_keys(kept, expiry_of_shard, ARGV[1]) }
+return { newer, keep_keys(kept, expiry_of_shard, ARGV[1]), is_unnoted and 'unnoted' }

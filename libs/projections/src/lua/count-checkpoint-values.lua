@@ -5,6 +5,7 @@
 -- KEYS[3] entries as they were, of players who changed since
 -- KEYS[4] what became of them
 -- KEYS[5] distinct values of now
+-- KEYS[6] apply counter
 -- ARGV[1] slot
 -- ARGV[2] id
 -- ARGV[3] the time, Unix ms
@@ -15,10 +16,13 @@
 -- include order
 -- include checkpoint
 -- include as-of
+-- include parts
+-- include shard
 
 local set, was, is, distinct = KEYS[1], KEYS[3], KEYS[4], KEYS[5]
 local note = note_of(KEYS[2], ARGV[1], set, was, is, ARGV[2], ARGV[3])
 if not note then return false end
+assert_values(redis.call('ZCARD', set), distinct, KEYS[6])
 local score, columns = ARGV[4], ARGV[5]
 
 -- No time and no id reach eight bytes of 0xff: with them a key stands behind every entry of the value.

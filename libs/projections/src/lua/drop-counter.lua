@@ -3,6 +3,6 @@
 -- KEYS[1] apply counter
 -- returns 1 when it is gone, 0 when it was retired
 
-if not tonumber(redis.call('GET', KEYS[1]) or '0') then return 0 end
+if redis.call('GET', KEYS[1]) == 'retired' then return 0 end
 redis.call('UNLINK', KEYS[1])
 return 1

@@ -18,6 +18,7 @@
 -- KEYS[13] checkpoint 1: its id, while somebody reads it
 -- KEYS[14] checkpoint 2: its id, while somebody reads it
 -- KEYS[15] checkpoint 3: its id, while somebody reads it
+-- KEYS[16] which keys the shard has
 -- ARGV[1] id
 -- ARGV[2] when the first shard opened it, Unix ms
 -- ARGV[3] when it closes, Unix ms
@@ -25,11 +26,12 @@
 -- ARGV[5] what was opened since is shared, Unix ms; beyond ARGV[2]: nothing, but the last free slots are kept for who shares
 -- ARGV[6] what was opened since is not replaced, Unix ms
 -- returns { slot, what is noted of the checkpoint in it }
+-- include parts
 -- include shard
 -- include checkpoint
 
 local set, checkpoints = KEYS[1], KEYS[3]
-local total, counter = reading_of(set, KEYS[2])
+local total, counter = reading_of(set, KEYS[2], KEYS[16])
 local sets = { [0] = { KEYS[4], KEYS[5] }, { KEYS[6], KEYS[7] }, { KEYS[8], KEYS[9] }, { KEYS[10], KEYS[11] } }
 local reads = { [0] = KEYS[12], KEYS[13], KEYS[14], KEYS[15] }
 local opened, closes = tonumber(ARGV[2]), tonumber(ARGV[3])

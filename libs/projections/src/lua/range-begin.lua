@@ -1,7 +1,8 @@
 #!lua
 -- Prepares a shard of a list by ranges for entries that come back after a loss: its counter is beyond every value that it
 -- can have had, also where nothing comes back to the shard, and what was claimed before the loss is not written any more.
--- KEYS[1] apply counter; its expiry is the shard's. It is no number once the shard was retired: then nothing changes
+-- KEYS[1] apply counter; its expiry is the shard's. It is a word once the shard was retired or lost a key: then
+--   nothing changes
 -- KEYS[2] what was written in this epoch: player → version; the field without a name holds the epoch
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a counter begins that is made now
@@ -12,7 +13,7 @@
 -- include range-epoch
 
 local counter, written = KEYS[1], KEYS[2]
-if is_retired(counter) then return 0 end
+if is_closed(redis.call('GET', counter)) then return 0 end
 local expiry_of_shard = redis.call('PEXPIRETIME', counter)
 count_changes(counter, ARGV[2], '1', 0)
 begin_epoch(written, ARGV[3])

@@ -2,10 +2,11 @@
 -- Takes changes into the index of their players' home, the first step of each; older ones than what is there are not
 -- taken. What is begun so is unfinished until it is settled: old places are remembered until then. Of what comes back
 -- after a loss, and leaves no old places, nothing is remembered: whoever brings it back begins again when that fails.
--- KEYS[1] apply counter of the home; its expiry is the shard's. It is no number once the list was retired: then nothing
---   is taken
+-- KEYS[1] apply counter of the home; its expiry is the shard's. It is a word once the list was retired or the home lost a
+--   key: then nothing is taken
 -- KEYS[2] unfinished changes: player → index values of the places where its entry may still stand, oldest first
--- KEYS[3...] index buckets of the changes
+-- KEYS[3] which keys the home has
+-- KEYS[4...] index buckets of the changes
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
 -- ARGV[3] 1: changes come back after a loss
@@ -13,7 +14,8 @@
 -- ARGV[5] the most old places of a player
 -- ARGV[6] the changes, of one player each, an array in MessagePack: three for each, number of the bucket in KEYS, player id,
 -- index value
--- returns { 1 when all keys of the home want a later expiry, else 0, then, unless it was retired, a letter for each change
+-- returns { 1 when all keys of the home want a later expiry, 0 when they do not, -1 when it has lost a key, then, unless
+--   nothing is taken, a letter for each change
 --   that says what became of it, then for those of n, u, d and l the index value now and the old places, as one text }:
 --   f (first of its player), n (newer), u (unfinished: begun before), d (done before), o (older than what is there) or
 --   l (the list of old places is full: what is there has to be finished first)
@@ -21,10 +23,18 @@
 -- include index-bucket
 -- include bulk
 -- include counter
+-- include parts
+-- include noted-parts
 
-local counter, unfinished = KEYS[1], KEYS[2]
+local counter, unfinished, parts = KEYS[1], KEYS[2], KEYS[3]
 local prefix_bytes = tonumber(ARGV[4])
-if is_retired(counter) then return { 0 } end
+local state = redis.call('GET', counter)
+if is_closed(state) then return { state == 'lost' and -1 or 0 } end
+local buckets = new_buckets(parts, KEYS, 4)
+if not buckets or is_lost(parts, unfinished_part, unfinished) then
+  lose(counter)
+  return { -1 }
+end
 
 -- The places without those that have the same key as an index value.
 local function places_beside(places, value)
@@ -83,6 +93,8 @@ for at = 1, #changes, 3 do
   if value then answer[#answer + 1], answer[#answer + 2] = value, places end
 end
 write_all('HSET', unfinished, begun)
+if begun[1] then redis.call('SETBIT', parts, unfinished_part, 1) end
+note_buckets(parts, buckets)
 
 answer[2] = table.concat(letters)
 if ARGV[1] ~= '' then

@@ -5,6 +5,7 @@
 -- KEYS[3] hash of `crossings`
 -- KEYS[4] entries that are crossing into the shard
 -- KEYS[5] distinct values
+-- KEYS[6] which keys the shard has
 -- ARGV[1] what is counted beside the entries before a key: ordinal (nothing), competition (those that are strictly
 --   better) or dense (distinct values that are better)
 -- ARGV[2] how many bytes of a member are columns
@@ -12,11 +13,12 @@
 -- returns { { entries, counter, crossings, crossing now, distinct values }, then for each key three: 1 when it is there,
 --   else 0, entries before it, what the style counts or -1 }
 -- include order
+-- include parts
 -- include shard
 -- include range-shard
 
 local set, distinct = KEYS[1], KEYS[5]
-local answer = { look_at(set, KEYS[2], KEYS[3], KEYS[4], distinct) }
+local answer = { look_at(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], ARGV[1]) }
 for at = 3, #ARGV, 2 do
   local score, member = ARGV[at], ARGV[at + 1]
   local found = redis.call('ZSCORE', set, member)

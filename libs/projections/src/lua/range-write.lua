@@ -3,7 +3,8 @@
 -- newer of the player. That it would know is certain only within an epoch: the writer names the one that it knew of
 -- before it claimed its changes, and in another nothing is done.
 -- KEYS[1] sorted set
--- KEYS[2] apply counter; its expiry is the shard's. It is no number once the shard was retired: then nothing changes
+-- KEYS[2] apply counter; its expiry is the shard's. It is a word once the shard was retired or lost a key: then
+--   nothing changes
 -- KEYS[3] distinct values, a sorted set, where they are kept
 -- KEYS[4] open checkpoints: a hash of slot (0-based) → id, a space, when it closes (Unix ms)
 -- KEYS[5] checkpoint 0: entries as they were, of players who changed since
@@ -17,6 +18,7 @@
 -- KEYS[13] hash of `crossings`: how many entries came from other shards or went there
 -- KEYS[14] entries that are crossing into the shard: player → version, time (Unix ms)
 -- KEYS[15] what was written in this epoch: player → version; the field without a name holds the epoch
+-- KEYS[16] which keys the shard has
 -- ARGV[1] when the keys may go, Unix ms; empty for ever
 -- ARGV[2] where a new counter begins
 -- ARGV[3] 1: an older counter is raised to there as well
@@ -32,7 +34,8 @@
 --   shard. Special are letters: p (it is pending until it is acknowledged), u (its coming or going is no crossing)
 -- ARGV[12] the name of an epoch that begins now where there is none, or the last has ended
 -- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, a digit for each change: 1, or 0 when
---   something newer was there }; the epoch alone when it is another, nothing when the shard was retired
+--   something newer was there, unnoted where the keys of the shard have to be noted }; the epoch alone when it is another,
+--   nothing when the shard was retired, and { lost } when it has lost a key
 -- include order
 -- include index-value
 -- include values
@@ -43,11 +46,15 @@
 -- include bulk
 -- include plain-entries
 -- include range-epoch
+-- include parts
+-- include noted-parts
 
-local counter, state, pending, written = KEYS[2], KEYS[13], KEYS[14], KEYS[15]
+local counter, crossed, pending, written, parts = KEYS[2], KEYS[13], KEYS[14], KEYS[15], KEYS[16]
 local prefix_bytes = tonumber(ARGV[8])
 
-if is_retired(counter) then return {} end
+local state = redis.call('GET', counter)
+if state == 'retired' then return {} end
+if state == 'lost' then return { state } end
 local epoch = redis.call('HGET', written, '')
 if not epoch or redis.call('HLEN', written) > tonumber(ARGV[9]) then
   epoch = begin_epoch(written, ARGV[12])
@@ -63,6 +70,12 @@ local shard = {
   columns = tonumber(ARGV[4]),
   open = open_checkpoints(KEYS[4], sets, ARGV[5], ARGV[6]),
 }
+
+local entries = entries_of(shard, state, parts)
+if not entries or is_lost(parts, pending_part, pending) then
+  lose(counter)
+  return { 'lost' }
+end
 
 local plain = shard.columns < 0 and not shard.open[1] and plain_entries(shard.set)
 
@@ -140,7 +153,11 @@ write_all('HSET', pending, waits)
 write_all('HDEL', pending, acknowledged)
 if plain then plain.write() end
 expire_checkpoints(shard.open)
-if crossings > 0 then redis.call('HINCRBY', state, 'crossings', crossings) end
+if waits[1] or acknowledged[1] then
+  redis.call('SETBIT', parts, pending_part, redis.call('EXISTS', pending))
+end
+local is_unnoted = note_set(shard, entries, parts)
+if crossings > 0 then redis.call('HINCRBY', crossed, 'crossings', crossings) end
 if changed > 0 or ARGV[1] ~= '' then count_changes(counter, ARGV[2], ARGV[3], changed) end
-local wants_later = keep_keys({ shard.set, counter, shard.distinct, state, pending }, expiry_of_shard, ARGV[1])
-return { epoch, wants_later, table.concat(digits) }
+local wants_later = keep_keys({ shard.set, counter, shard.distinct, crossed, pending, parts }, expiry_of_shard, ARGV[1])
+return { epoch, wants_later, table.concat(digits), is_unnoted and 'unnoted' }

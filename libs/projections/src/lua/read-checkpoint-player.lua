@@ -4,7 +4,9 @@
 -- KEYS[2] open checkpoints
 -- KEYS[3] entries as they were, of players who changed since
 -- KEYS[4] what became of them
--- KEYS[5] index bucket of the player
+-- KEYS[5] apply counter
+-- KEYS[6] which keys the shard has
+-- KEYS[7] index bucket of the player
 -- ARGV[1] slot
 -- ARGV[2] id
 -- ARGV[3] the time, Unix ms
@@ -13,10 +15,12 @@
 -- checkpoint is not open
 -- include checkpoint
 -- include index-value
+-- include parts
+-- include shard
 
 local note = note_of(KEYS[2], ARGV[1], KEYS[1], KEYS[3], KEYS[4], ARGV[2], ARGV[3])
 if not note then return false end
-local value = redis.call('HGET', KEYS[5], ARGV[4])
+local value = known_of(KEYS[7], ARGV[4], KEYS[5], KEYS[6])
 if not value or not is_entry(value) then return { note, '', 0 } end
 local is_changed = redis.call('ZSCORE', KEYS[4], prefix_of(value) .. ARGV[4])
 return { note, value, is_changed and 0 or 1 }

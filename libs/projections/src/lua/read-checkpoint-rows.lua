@@ -17,7 +17,7 @@
 -- returns { what is noted, entries before the cut, unchanged rows, saved rows, row up to which was looked, or none when
 -- there was enough or nothing left }; false when the checkpoint is not open
 -- include order
--- include shard
+-- include rows
 -- include checkpoint
 -- include as-of
 

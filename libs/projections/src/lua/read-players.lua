@@ -2,8 +2,9 @@
 -- Reads the entries of several players in their own shard, with what stands around each.
 -- KEYS[1] sorted set
 -- KEYS[2] apply counter
--- KEYS[3] distinct values
--- KEYS[4...] index buckets of the players
+-- KEYS[3] which keys the shard has
+-- KEYS[4] distinct values
+-- KEYS[5...] index buckets of the players
 -- ARGV[1] rank style, to count what stands before a first row's value; ordinal: do not
 -- ARGV[2] how many bytes of a member are columns
 -- ARGV[3...] four for each player: number of the bucket in KEYS, player id, how many entries above, how many below
@@ -11,23 +12,27 @@
 --   count before the first row or -1 } }
 -- include order
 -- include index-value
+-- include parts
 -- include shard
+-- include rows
 -- include values
 
-local total, counter = reading_of(KEYS[1], KEYS[2])
+local total, counter = reading_of(KEYS[1], KEYS[2], KEYS[3])
 local style, columns = ARGV[1], tonumber(ARGV[2])
+if style == 'dense' then assert_values(total, KEYS[4], KEYS[2]) end
 
 local function read_player(bucket, player, above, below)
-  local value = redis.call('HGET', bucket, player)
+  local value = known_of(bucket, player, KEYS[2], KEYS[3])
   if not value then return { false, -1, 0, {}, -1 } end
   local version = version_of(value)
-  local index = is_entry(value) and redis.call('ZRANK', KEYS[1], prefix_of(value) .. player)
-  if not index then return { version, -1, 0, {}, -1 } end
+  if not is_entry(value) then return { version, -1, 0, {}, -1 } end
+  local index = redis.call('ZRANK', KEYS[1], prefix_of(value) .. player)
+  if not index then refuse_lost(KEYS[2]) end
   local first = math.max(index - above, 0)
   local rows = rows_between(KEYS[1], first, index + below)
   local before = -1
   if style ~= 'ordinal' then
-    before = count_before(style, KEYS[1], KEYS[3], rows[2], string.sub(rows[1], 1, columns))
+    before = count_before(style, KEYS[1], KEYS[4], rows[2], string.sub(rows[1], 1, columns))
   end
   return { version, index, first, rows, before }
 end

@@ -1,11 +1,14 @@
--- Whether a shard was retired: its counter is no number then, and nothing is changed any more.
-local function is_retired(counter)
-  return not tonumber(redis.call('GET', counter) or '0')
+-- Whether a shard takes no changes: it was retired, or has lost a key. Its counter is a word then.
+local function is_closed(state)
+  return state == 'retired' or state == 'lost'
 end
 
 -- Counts changes of a shard: a new counter begins at start, and so does one that is behind it where is_recovery says '1'.
+-- While the shard is filled anew a word stands there, and nothing is counted.
 local function count_changes(counter, start, is_recovery, changes)
-  local count = tonumber(redis.call('GET', counter) or '-1')
+  local state = redis.call('GET', counter) or '-1'
+  local count = tonumber(state)
+  if not count then return end
   if count < 0 or (is_recovery == '1' and count < tonumber(start)) then redis.call('SET', counter, start, 'KEEPTTL') end
   redis.call('INCRBY', counter, changes)
 end

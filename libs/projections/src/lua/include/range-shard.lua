@@ -1,12 +1,15 @@
 -- What a shard of a list by ranges says of itself: entries, changes it has seen, entries that crossed into it or out of
 -- it, entries that are crossing, distinct values.
-local function look_at(set, counter, state, pending, distinct)
-  local entries, count = reading_of(set, counter)
+local function look_at(set, counter, state, pending, distinct, parts, style)
+  local entries, count = reading_of(set, counter, parts)
+  if style == 'dense' then assert_values(entries, distinct, counter) end
+  local crossing = redis.call('HLEN', pending)
+  if crossing == 0 and is_noted(parts, pending_part) then refuse_lost(counter) end
   return {
     entries,
     count,
     tonumber(redis.call('HGET', state, 'crossings') or '0'),
-    redis.call('HLEN', pending),
+    crossing,
     redis.call('ZCARD', distinct),
   }
 end

@@ -50,10 +50,46 @@ describe('requests that are wrong', () => {
       ['a comment', '{"playerId":"ada","score":1} // one'],
       ['NaN', '{"playerId":"ada","score":NaN}'],
       ['empty', ''],
-      ['a field named __proto__', '{"playerId":"ada","score":1,"__proto__":{"admin":true}}'],
-      ['an escaped __proto__', '{"playerId":"ada","score":1,"metadata":{"\\u005f_proto__":1}}'],
     ])('are refused as malformed: %s', async (_name, body) => {
       expectProblem(await admin.send('POST', SCORES, body, JSON_TYPE), 'MALFORMED_JSON');
+    });
+
+    it.each<[method: string, path: string, body: string, pointer: string]>([
+      ['POST', SCORES, '{"playerId":"ada","score":1,"__proto__":{"admin":true}}', '/__proto__'],
+      [
+        'POST',
+        SCORES,
+        '{"playerId":"ada","score":1,"metadata":{"a":[{"\\u005f_proto__":1}]}}',
+        '/metadata/a/0/__proto__',
+      ],
+      [
+        'POST',
+        SCORES,
+        '{"playerId":"ada","score":1,"metadata":{"constructor":{"prototype":1}}}',
+        '/metadata/constructor',
+      ],
+      ['PUT', '/v1/players/ada', '{"attributes":{"__proto__":"1"}}', '/attributes/__proto__'],
+      ['PUT', '/v1/players/ada', '{"attributes":{"constructor":{"prototype":{}}}}', '/attributes/constructor'],
+      ['PUT', '/v1/boards/proto', '{"order":"asc","operator":"best","limits":{"__proto__":{}}}', '/limits/__proto__'],
+      ['POST', '/v1/admin/api-keys', '{"name":"x","scopes":["read"],"__proto__":1}', '/__proto__'],
+    ])('are refused by the name that is not taken: %s %s %s', async (method, path, body, pointer) => {
+      const { errors } = expectProblem(await admin.send(method, path, body, JSON_TYPE), 'VALIDATION_FAILED');
+      expect(errors!.map((fault) => fault.pointer)).toEqual([pointer]);
+      expect(errors![0]!.message).toMatch(/name|field/);
+    });
+
+    it('are refused for such a name by item in a batch, and the others count', async () => {
+      await admin.makeBoard('batched');
+      const bad = '{"board":"batched","playerId":"eve","score":1,"metadata":{"__proto__":1}}';
+      const body = `{"submissions":[${bad},${JSON.stringify({ ...RUN, board: 'batched' })}]}`;
+      const response = await admin.send('POST', '/v1/scores', body, JSON_TYPE);
+      expect(response.status, response.text).toBe(200);
+      const { results } = response.body as { results: { problem?: Problem; outcome?: string }[] };
+      expect(results[0]!.problem).toMatchObject({
+        code: 'VALIDATION_FAILED',
+        errors: [{ pointer: '/metadata/__proto__' }],
+      });
+      expect(results[1]).not.toHaveProperty('problem');
     });
 
     it.each<[string, unknown, string]>([

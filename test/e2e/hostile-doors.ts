@@ -14,7 +14,6 @@ type Code = string | null;
 export interface Door {
   name: string;
   board: string;
-  isLog: boolean;
   /** What became of each run, in their order. */
   submit(runs: readonly HostileRun[]): Promise<Code[]>;
 }
@@ -29,7 +28,7 @@ export function singleDoor(client: () => RestClient): Door {
     }
     return codes;
   };
-  return { name: 'a request each', board, isLog: false, submit };
+  return { name: 'a request each', board, submit };
 }
 
 /** One run in each batch, between two good ones that count whatever becomes of it, unless the whole is not JSON. */
@@ -51,7 +50,7 @@ export function batchDoor(client: () => RestClient): Door {
     }
     return codes;
   };
-  return { name: 'batches', board, isLog: false, submit };
+  return { name: 'batches', board, submit };
 }
 
 /** All runs as messages of one partition; what counted stands in the ledger, what did not in the dead letters. */
@@ -87,7 +86,7 @@ export function logDoor(prefix: string, database: () => PostgresDatabase): Door 
       .toBe(runs.length);
     return runs.map((_run, i) => outcomes.get(idOf(i))!);
   };
-  return { name: 'Kafka', board, isLog: true, submit };
+  return { name: 'Kafka', board, submit };
 }
 
 export const kafkaBrokers = optionalService('TEST_KAFKA_BROKERS');

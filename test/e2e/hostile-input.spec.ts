@@ -40,21 +40,17 @@ afterAll(async () => {
 });
 
 describe.each(doors)('hostile runs by $name', (door) => {
-  const outcomeOf = ({ outcome, outcomeByLog }: HostileRun): number | string =>
-    door.isLog ? (outcomeByLog ?? outcome) : outcome;
-
   it('count as they are, or are refused with their own code, and the board is right', async () => {
     await admin.makeBoard(door.board);
     const codes = await door.submit(HOSTILE_RUNS);
-    const expected = HOSTILE_RUNS.map((run) => [run.name, outcomeOf(run)]);
-    expect(HOSTILE_RUNS.map((run, i) => [run.name, codes[i] ?? outcomeOf(run)])).toEqual(expected);
+    const expected = HOSTILE_RUNS.map(({ name, outcome }) => [name, outcome]);
+    expect(HOSTILE_RUNS.map(({ name, outcome }, i) => [name, codes[i] ?? outcome])).toEqual(expected);
     // Those that should have been refused, and counted, have a code of null.
     expect(codes.map((code) => code === null)).toEqual(expected.map(([, outcome]) => typeof outcome === 'number'));
 
     const standing = new Map<string, number>(door.name === 'batches' ? [['beside', -7]] : []);
     for (const run of HOSTILE_RUNS) {
-      const outcome = outcomeOf(run);
-      if (typeof outcome === 'number') standing.set(playerOf(run), outcome);
+      if (typeof run.outcome === 'number') standing.set(playerOf(run), run.outcome);
     }
     const best = [...standing].sort(([, a], [, b]) => b - a).map(([, score]) => score);
     const read = async (): Promise<[string, number][]> => {

@@ -134,6 +134,76 @@ describe('addresses', () => {
   });
 });
 
+describe('bytes that are not UTF-8', () => {
+  const put = (method: string, path: string, body: Buffer): Promise<{ status: number; body: string }> => {
+    const head = [`${method} ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${service.adminKey}`];
+    head.push(
+      'Connection: close',
+      'Prefer: wait=10',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      '',
+    );
+    return exchange(Buffer.concat([Buffer.from(head.join('\r\n')), body]));
+  };
+  const problemOf = ({ status, body }: { status: number; body: string }): object => ({
+    status,
+    ...(JSON.parse(body) as object),
+  });
+
+  it.each([
+    ['POST', '/v1/boards/board/scores', '{"playerId":"<>","score":7}'],
+    ['POST', '/v1/scores', '{"submissions":[{"board":"board","playerId":"<>","score":7}]}'],
+    ['PUT', '/v1/boards/bytes', '{"order":"desc","operator":"best","title":"<>"}'],
+    ['PUT', '/v1/players/eve', '{"displayName":"<>"}'],
+    ['POST', '/v1/boards/board/lookups', '{"playerIds":["<>"]}'],
+  ])('are refused in bodies, and no two players become one: %s %s', async (method, path, json) => {
+    const [before, after] = json.split('<>').map((text) => Buffer.from(text));
+    for (const bytes of [[0xff], [0xfe], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
+      const answer = await put(method, path, Buffer.concat([before!, Buffer.from(bytes), after!]));
+      expect(problemOf(answer)).toMatchObject({
+        status: 400,
+        code: 'MALFORMED_JSON',
+        detail: expect.stringMatching(/UTF-8/) as string,
+      });
+    }
+    expect((await put(method, path, Buffer.from(json.replace('<>', 'é😀')))).status).toBeLessThan(300);
+    if (path.endsWith('bytes')) expect((await admin.delete(path)).status).toBe(204);
+    if (!path.endsWith('scores')) return;
+    expect((await admin.delete('/v1/boards/board/players/é😀')).status).toBe(200);
+    const total = async (): Promise<number> =>
+      ((await admin.get('/v1/boards/board/entries')).body as { total: number }).total;
+    await expect.poll(total, { timeout: 10_000 }).toBe(1);
+  });
+
+  it.each([
+    '/v1/boards/board/players/%ff',
+    '/v1/boards/board/entries?aroundPlayer=%ff',
+    '/v1/boards/board/entries?aroundPlayer=%c3',
+    '/v1/boards/board/entries?aroundPlayer=%',
+    '/v1/boards/board/entries?scope=region:%fe',
+    '/v1/boards/board/entries?%ff=1',
+  ])('are refused in addresses, and not taken for their own percent signs: %s', async (path) => {
+    expect(problemOf(await get(path))).toMatchObject({
+      status: 400,
+      code: 'VALIDATION_FAILED',
+      detail: expect.stringMatching(/UTF-8/) as string,
+    });
+  });
+
+  it('are refused in addresses without percent signs, too', async () => {
+    for (const bytes of [[0xff], [0xc3, 0xa9]]) {
+      for (const path of ['/v1/boards/board/players/', '/v1/boards/board/entries?scope=region:']) {
+        const head = [Buffer.from(`GET ${path}`), Buffer.from(bytes), Buffer.from(' HTTP/1.1\r\nHost: x\r\n\r\n')];
+        const answer = await exchange(Buffer.concat(head));
+        expect(problemOf(answer)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+      }
+    }
+    expect((await get('/v1/boards/board/entries?scope=region:%C3%A9+%25ff')).status).toBe(200);
+  });
+});
+
 describe('bodies', () => {
   const BOMBS: [string, string][] = [
     ['nested arrays', nested('[', ']', 900_000)],

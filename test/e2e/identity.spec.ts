@@ -152,6 +152,20 @@ describe('who may do what', () => {
       expect((await ada.get('/v1/boards')).status).toBe(200);
     });
 
+    it('is the only one that is me: a key is told to name a player, and nobody to say who it is', async () => {
+      for (const path of [
+        '/v1/boards/players/players/me',
+        '/v1/boards/players/entries?aroundPlayer=me',
+        '/v1/boards/players/friends/me',
+        '/v1/players/me',
+        '/v1/players/me/standings',
+      ]) {
+        expect(expectProblem(await admin.get(path), 'NOT_A_PLAYER').detail, path).toMatch(/by its id/);
+        expectProblem(await anonymous.get(path), 'UNAUTHENTICATED');
+      }
+      expectProblem(await writer.put('/v1/players/me', {}), 'NOT_A_PLAYER');
+    });
+
     it('names its own time only where the board lets it', async () => {
       const run = { ...RUN, achievedAt: new Date(Date.now() - 5000).toISOString() };
       expectProblem(await ada.post('/v1/boards/players/scores', run), 'ACHIEVED_AT_REFUSED');

@@ -258,6 +258,11 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes what is well formed and not allowed', async () => {
+    for (const { operationId, path } of served.operations.filter((one) => one.path.includes('{player}'))) {
+      const good = GOOD[operationId]!;
+      const answer = await exercise(operationId, { ...good, params: { ...good.params, player: 'me' } });
+      expect(answer.body, path).toMatchObject({ status: 422, code: 'NOT_A_PLAYER' });
+    }
     await fillCircles(service.databaseUrl);
     await pruneWindow(service.databaseUrl);
     const cases: [string, Call, number][] = [

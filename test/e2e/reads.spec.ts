@@ -67,6 +67,33 @@ describe('reads', () => {
     expect(new Set(all.map(({ playerId }) => playerId)).size).toBe(PLAYERS);
   });
 
+  it.each([
+    [3, 5],
+    [5, 5],
+    [7, 3],
+    [118, 50],
+    [119, 1],
+    [500, 7],
+  ])('links pages both ways from offset %i by %i, and shows no row twice and all of them', async (offset, limit) => {
+    const page = async (path: string): Promise<{ ranks: number[]; next: string | null; prev: string | null }> => {
+      const { body } = await supertest(app.url).get(path).expect(200);
+      return { ...body, ranks: (body.entries as { rank: number }[]).map(({ rank }) => rank) };
+    };
+    const here = await page(`/v1/boards/reads/entries?limit=${limit}&offset=${offset}`);
+    let ranks = here.ranks;
+    for (let path = here.prev; path !== null;) {
+      const before = await page(path);
+      ranks = [...before.ranks, ...ranks];
+      path = before.prev;
+    }
+    for (let path = here.next; path !== null;) {
+      const after = await page(path);
+      ranks = [...ranks, ...after.ranks];
+      path = after.next;
+    }
+    expect(ranks).toEqual(Array.from({ length: PLAYERS }, (_, i) => i + 1));
+  });
+
   it('ranks by competition where it is asked for: equal scores share the best rank', async () => {
     const { body } = await get('/entries?limit=25&rankStyle=competition').expect(200);
     expect((body.entries as { rank: number }[]).map(({ rank }) => rank)).toEqual(

@@ -144,6 +144,7 @@ describe.skipIf(!isPossible)('submissions that another system writes to Kafka', 
     const refused: [code: string, payload: string | Buffer][] = [
       ['MALFORMED_JSON', '{"board":"mixed",'],
       ['MALFORMED_JSON', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22])],
+      ['MALFORMED_JSON', Buffer.from(with_({ playerId: 'ÿ' }), 'latin1')],
       ['MALFORMED_JSON', Buffer.from('{"board":\0"mixed"}')],
       ['VALIDATION_FAILED', with_({ playerId: 'nul\0' })],
       ['VALIDATION_FAILED', with_({ playerId: 'x'.repeat(OPAQUE_ID_BYTES_MAX + 1) })],
@@ -188,7 +189,7 @@ describe.skipIf(!isPossible)('submissions that another system writes to Kafka', 
     const outcomes = refused.map(([code]) => (code === 'BOARD_NOT_FOUND' ? 'replayed' : code));
     for (let n = 0; n < 2; n += 1) expect(await replays()).toEqual(outcomes);
     await expect.poll(() => scoresOf('not-yet'), SETTLED).toEqual({ good: 1 });
-    expect((JSON.parse(letters[8]!.cause) as Problem).errors).toMatchObject([{ pointer: '/submissionId' }]);
+    expect((JSON.parse(letters[9]!.cause) as Problem).errors).toMatchObject([{ pointer: '/submissionId' }]);
     // Said, but not once for each.
     expect(app.output().match(/parked in dead_letters/g)?.length).toBe(1);
   }, 60_000);

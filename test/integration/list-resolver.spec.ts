@@ -208,7 +208,16 @@ describe('a list is found', () => {
     expect(await resolver.usedScopes(['country:US', 'region:EU'])).toEqual(['region:EU']);
     await node.scopes.ensure(['country:US']);
     expect((await resolve(board, { scope: 'country:US' })).list.scope).toBeGreaterThan(1);
-    for (const scope of ['guild:red', 'region:', ':EU', 'EU', 'region:\0', `region:${'x'.repeat(200)}`]) {
+    for (const scope of [
+      'global:x',
+      'global:',
+      'guild:red',
+      'region:',
+      ':EU',
+      'EU',
+      'region:\0',
+      `region:${'x'.repeat(200)}`,
+    ]) {
       await expect(resolve(board, { scope })).rejects.toMatchObject({ code: 'SCOPE_NOT_FOUND' });
     }
     await expect(resolve(board, { ofGuilds: true })).rejects.toMatchObject({ code: 'SCOPE_NOT_FOUND' });

@@ -1,11 +1,17 @@
 // Real: HTTP server, WebSocket clients, gateway, publisher. In memory: ranks and snapshots.
 import { describe, expect, it } from 'vitest';
 import { LadderError } from '@laddercast/domain';
+import { buildAsyncApi } from '@laddercast/realtime';
 import { eventually } from '../../libs/realtime/test/boards.js';
 import { playerToken, READ_KEY, revokedKeys } from '../../libs/realtime/test/live-app.js';
 import { MemoryLive, topRequest as top } from '../../libs/realtime/test/memory-live.js';
 
 const live = new MemoryLive();
+
+interface MessageSchema {
+  oneOf?: MessageSchema[];
+  properties?: Record<string, object>;
+}
 
 describe('an identity', () => {
   const club = { type: 'subscribe', id: '1', board: 'club', channel: 'top' };
@@ -125,6 +131,56 @@ describe('what a client gets wrong is answered', () => {
     expect(problem).toMatchObject({ code, type: `urn:laddercast:problem:${code}`, detail: expect.any(String) });
     // The socket lives on.
     expect(await client.ask(top('after'))).toMatchObject({ type: 'snapshot' });
+  });
+
+  it('null is refused by its field, in every field of every message', async () => {
+    const head = { id: '1', board: 'blitz', window: 'alltime', scope: 'global', rankStyle: 'ordinal' };
+    const channels = [
+      { ...head, channel: 'top', limit: 10 },
+      { ...head, channel: 'player', playerId: 'ada', around: 1 },
+      { ...head, channel: 'range', offset: 0, limit: 10 },
+      { ...head, channel: 'friends', playerId: 'ada' },
+      { ...head, channel: 'guilds', limit: 10 },
+    ];
+    const messages: Record<string, Record<string, unknown>[]> = {
+      subscribe: channels,
+      resume: channels.map((channel) => ({ ...channel, seq: 1 })),
+      unsubscribe: [{ id: '1' }],
+      authenticate: [{ token: 'x' }],
+    };
+    const { components } = buildAsyncApi('0') as { components: { schemas: Record<string, MessageSchema> } };
+    const client = await live.connect((await live.gateway({ messagesBurst: 200 })).url);
+    for (const [type, complete] of Object.entries(messages)) {
+      const documented = (components.schemas[type]!.oneOf ?? [components.schemas[type]!]).map(({ properties }) =>
+        Object.keys(properties!).sort(),
+      );
+      expect(complete.map((fields) => ['type', ...Object.keys(fields)].sort())).toEqual(documented);
+      for (const fields of complete) {
+        for (const name of ['type', ...Object.keys(fields)]) {
+          const from = client.frames.length;
+          client.send({ type, ...fields, [name]: null });
+          const { code, errors } = await client.problem(from);
+          expect({ type, name, code }).toEqual({ type, name, code: 'VALIDATION_FAILED' });
+          expect(errors!.map(({ pointer }) => pointer)).toContain(`/${name}`);
+        }
+      }
+    }
+    expect(client.closed).toBeNull();
+    expect(await client.ask(top('after'))).toMatchObject({ type: 'snapshot' });
+  });
+
+  it('bytes that are not UTF-8 are refused in a binary frame too, and do not become another player', async () => {
+    const client = await live.connect((await live.gateway()).url);
+    const message = JSON.stringify({ ...top('1'), channel: 'player', playerId: '<>' });
+    const [before, after] = message.split('<>').map((text) => Buffer.from(text));
+    for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80]]) {
+      const from = client.frames.length;
+      client.socket.send(Buffer.concat([before!, Buffer.from(bytes), after!]));
+      expect(await client.problem(from)).toMatchObject({
+        code: 'MALFORMED_JSON',
+        detail: expect.stringContaining('UTF-8'),
+      });
+    }
   });
 
   it('names the field and what to do', async () => {

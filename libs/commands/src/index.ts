@@ -27,4 +27,5 @@ export * from './submission-body.js';
 export * from './submission-ranks.js';
 export * from './submit-score.handler.js';
 export * from './submit-scores.handler.js';
+export * from './unsafe-names.js';
 export { noteRankAnswer } from './rank-answers.js';

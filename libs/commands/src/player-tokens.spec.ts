@@ -1,5 +1,5 @@
 // Real: keys, signatures, and an HTTP server with a key set.
-import { createSign, KeyObject } from 'node:crypto';
+import { createHmac, createSign, KeyObject } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KeySetServer, newKey, sign, type IssuerKey } from '../test/key-set-server.js';
@@ -101,6 +101,19 @@ describe('a token', () => {
       await expect(tokensWith().verify(token), JSON.stringify(claims)).rejects.toMatchObject({
         code: 'UNAUTHENTICATED',
         fault,
+      });
+    }
+  });
+
+  it('is refused when its sub is not UTF-8: two players would become one', async () => {
+    const head = base64({ alg: 'HS256' });
+    for (const byte of [0xff, 0xfe]) {
+      const claims = [Buffer.from('{"sub":"'), Buffer.from([byte]), Buffer.from(`","exp":${nowSeconds() + 60}}`)];
+      const signed = `${head}.${Buffer.concat(claims).toString('base64url')}`;
+      const token = `${signed}.${createHmac('sha256', SECRET).update(signed).digest('base64url')}`;
+      await expect(tokensWith({ issuer: undefined, audience: undefined }).verify(token)).rejects.toMatchObject({
+        code: 'UNAUTHENTICATED',
+        fault: 'malformed',
       });
     }
   });

@@ -9,6 +9,7 @@ import {
 } from '@laddercast/domain';
 import { Ajv, type ErrorObject } from 'ajv';
 import { unknownFields } from './board-definition.js';
+import { faultOfUnsafeName, isUnsafeName } from './unsafe-names.js';
 
 /** A submission as the client sent it; well formed, not yet checked against its board. */
 export interface SubmissionBody {
@@ -126,12 +127,8 @@ export function parseBatch(body: unknown): unknown[] {
 
 function withCleanMetadata<Body extends SubmissionBody>(body: Body): Body {
   if (body.metadata !== undefined && !isClean(body.metadata)) {
-    throw validationFailed([
-      {
-        pointer: '/metadata',
-        message: `must not hold NUL, control characters or lone surrogates, nor be nested deeper than ${METADATA_DEPTH_MAX}`,
-      },
-    ]);
+    const message = `must not hold NUL, control characters or lone surrogates, nor be nested deeper than ${METADATA_DEPTH_MAX}`;
+    throw validationFailed([faultOfUnsafeName(body.metadata, '/metadata') ?? { pointer: '/metadata', message }]);
   }
   return body;
 }
@@ -145,7 +142,9 @@ function isClean(value: unknown, depth = 0): boolean {
   if (Array.isArray(value)) return value.every((item) => isClean(item, depth + 1));
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([name, field]) => isClean(name) && isClean(field, depth + 1));
+  return Object.entries(value).every(
+    ([name, field]) => isClean(name) && !isUnsafeName(name, field) && isClean(field, depth + 1),
+  );
 }
 
 function faultsOfAjv(errors: ErrorObject[], body: unknown): Fault[] {

@@ -1,4 +1,4 @@
-import { isCleanText } from './ids.js';
+import { faultOfOpaqueId, isCleanText } from './ids.js';
 
 /** A way in which a board splits its players into lists of their own. */
 export type ScopeSpec = 'global' | 'region' | 'guild' | { attribute: string };
@@ -37,6 +37,17 @@ export function faultOfScopeValue(value: string): string | null {
   if (Buffer.byteLength(value) > SCOPE_VALUE_BYTES_MAX)
     return `must be at most ${SCOPE_VALUE_BYTES_MAX} bytes of UTF-8`;
   return null;
+}
+
+/** What is wrong with the text of a scope such as `region:EU`, or null when it is well formed. */
+export function faultOfScope(scope: string): string | null {
+  if (scope === 'global') return null;
+  const separator = scope.indexOf(':');
+  if (separator < 1 || scope.startsWith('global:')) {
+    return 'must be global, region:…, guild:… or an attribute such as country:US';
+  }
+  const value = scope.slice(separator + 1);
+  return scope.startsWith('guild:') ? faultOfOpaqueId(value) : faultOfScopeValue(value);
 }
 
 /** The scopes of a player on a board beside `global`: `region:EU`, `guild:red`, `country:US`. */

@@ -1,9 +1,9 @@
 import { rankAmongThemselves } from '@laddercast/domain';
-import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { CircleMembers, type CircleName } from './circle-members.js';
 import { ListReader } from './list-reader.js';
-import { GetCircleQuery, type CirclePage, type ListEnvelope, type ListSelection } from './queries.js';
+import { linksBeside } from './offset-links.js';
+import { GetCircleQuery, type CirclePage } from './queries.js';
 
 /** Boards of friends, follows and named circles: merged when they are read, by looking up each member's entry. */
 @QueryHandler(GetCircleQuery)
@@ -29,30 +29,10 @@ export class GetCircleHandler implements IQueryHandler<GetCircleQuery> {
       ...envelope,
       members: members.length,
       entries: rows.map((row) => ({ ...row, globalRank: globalRanks.get(row.playerId)! })),
-      ...links(selection, envelope, circle, offset, limit),
+      ...linksBeside(selection, envelope, routeOf(circle), { offset, limit }),
     };
   }
 }
 
-function links(
-  selection: ListSelection,
-  { board, window, total }: ListEnvelope,
-  circle: CircleName,
-  offset: number,
-  limit: number,
-): { next: string | null; prev: string | null } {
-  const path = (at: number): string => {
-    const query = new URLSearchParams({ window: window.id, limit: String(limit), offset: String(at) });
-    if (selection.scope) query.set('scope', selection.scope);
-    if (selection.rankStyle) query.set('rankStyle', selection.rankStyle);
-    if (selection.asOfMs !== undefined) query.set('asOf', toTimestamp(selection.asOfMs));
-    return `/v1/boards/${board}/${pathOf(circle)}?${query.toString()}`;
-  };
-  return {
-    next: offset + limit < total ? path(offset + limit) : null,
-    prev: offset > 0 ? path(Math.max(0, offset - limit)) : null,
-  };
-}
-
-const pathOf = (circle: CircleName): string =>
+const routeOf = (circle: CircleName): string =>
   circle.kind === 'circle' ? `circles/${circle.circleId}` : `${circle.kind}/${encodeURIComponent(circle.playerId)}`;

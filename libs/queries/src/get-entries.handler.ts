@@ -1,9 +1,10 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import { metrics, monotonicMs, toTimestamp } from '@laddercast/platform';
+import { metrics, monotonicMs } from '@laddercast/platform';
 import type { RankSnapshot } from '@laddercast/projections';
 import { ListReader, rowsOfSnapshot } from './list-reader.js';
 import type { ResolvedList } from './list-resolver.js';
+import { linksBeside } from './offset-links.js';
 import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from './queries.js';
 
 const PAGES_OF_SNAPSHOT_MAX = 200;
@@ -84,17 +85,6 @@ export function pageAtOffset(
   envelope: ListEnvelope,
   entries: RankedEntry[],
 ): EntriesPage {
-  const path = (at: number): string => {
-    const query = new URLSearchParams({ window: envelope.window.id, limit: String(limit), offset: String(at) });
-    if (selection.scope) query.set('scope', selection.scope);
-    if (selection.rankStyle) query.set('rankStyle', selection.rankStyle);
-    if (selection.asOfMs !== undefined) query.set('asOf', toTimestamp(selection.asOfMs));
-    return `/v1/boards/${envelope.board}/${selection.ofGuilds ? 'guilds' : 'entries'}?${query.toString()}`;
-  };
-  return {
-    ...envelope,
-    entries,
-    next: offset + limit < envelope.total ? path(offset + limit) : null,
-    prev: offset > 0 ? path(Math.max(0, offset - limit)) : null,
-  };
+  const route = selection.ofGuilds ? 'guilds' : 'entries';
+  return { ...envelope, entries, ...linksBeside(selection, envelope, route, { offset, limit }) };
 }

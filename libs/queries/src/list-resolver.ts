@@ -1,7 +1,6 @@
 import {
   GLOBAL_SCOPE,
-  faultOfOpaqueId,
-  faultOfScopeValue,
+  faultOfScope,
   GUILDS_SCOPE,
   isCleanText,
   LadderError,
@@ -274,13 +273,8 @@ export class ListResolver {
 
 const scopeName = ({ scope, ofGuilds }: ListNames): string => (ofGuilds ? 'guilds' : (scope ?? 'global'));
 
-function isScopeOf(kinds: readonly string[], scope: string): boolean {
-  const separator = scope.indexOf(':');
-  return separator > 0 && kinds.includes(scope.slice(0, separator)) && isScopeValue(scope.slice(separator + 1));
-}
-
-/** Regions and attributes, or the id of a guild. */
-const isScopeValue = (value: string): boolean => faultOfScopeValue(value) === null || faultOfOpaqueId(value) === null;
+const isScopeOf = (kinds: readonly string[], scope: string): boolean =>
+  faultOfScope(scope) === null && kinds.includes(scope.slice(0, scope.indexOf(':')));
 
 function notWrittenYet(window: StoredWindow, what: string): never {
   throw new LadderError('PROJECTION_BEHIND', `The ${what} standings of "${window.id}" are being written.`, {

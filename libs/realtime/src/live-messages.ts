@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { SUBSCRIPTION_ID_LENGTH_MAX } from './live-requests.js';
 
@@ -21,6 +22,10 @@ export function parseFrame(frame: Buffer | ArrayBuffer | Buffer[] | string, byte
     Buffer.isBuffer(frame) || typeof frame === 'string' ? frame : Buffer.concat([frame].flat().map(toBuffer));
   if (Buffer.byteLength(text) > bytesMax) {
     return refused(undefined, new LadderError('PAYLOAD_TOO_LARGE', `A message may have at most ${bytesMax} bytes.`));
+  }
+  // Text frames come as strings, and were looked at; bytes are those of binary frames.
+  if (typeof text !== 'string' && !isUtf8(text)) {
+    return refused(undefined, new LadderError('MALFORMED_JSON', 'The message is not UTF-8; send it in a text frame.'));
   }
   let message: unknown;
   try {

@@ -3,7 +3,6 @@ import { plainToInstance } from 'class-transformer';
 import {
   IsIn,
   IsInt,
-  IsOptional,
   IsString,
   Matches,
   Max,
@@ -11,6 +10,7 @@ import {
   Min,
   MinLength,
   ValidateBy,
+  ValidateIf,
   validateSync,
   type ValidationError,
 } from 'class-validator';
@@ -18,7 +18,7 @@ import { faultsUnseen } from '@laddercast/commands';
 import {
   escapePointer,
   faultOfOpaqueId,
-  faultOfScopeValue,
+  faultOfScope,
   NAMED_ID_PATTERN,
   PUSH_TOP_MAX,
   RANK_STYLES,
@@ -55,15 +55,6 @@ export type SubscribeRequest = {
   rankStyle: RankStyle | undefined;
 } & ChannelRequest;
 
-/** What is wrong with the text of a scope such as `region:EU`, or null when it is well formed. */
-export function faultOfScope(scope: string): string | null {
-  if (scope === 'global') return null;
-  const separator = scope.indexOf(':');
-  if (separator < 1) return 'must be global, region:…, guild:… or an attribute such as country:US';
-  const value = scope.slice(separator + 1);
-  return scope.startsWith('guild:') ? faultOfOpaqueId(value) : faultOfScopeValue(value);
-}
-
 function Passes(name: string, faultOf: (text: string) => string | null): PropertyDecorator {
   return ValidateBy({
     name,
@@ -74,6 +65,9 @@ function Passes(name: string, faultOf: (text: string) => string | null): Propert
     },
   });
 }
+
+/** null is a value like others, and of the wrong type. */
+const MayBeAbsent = (): PropertyDecorator => ValidateIf((_message, value) => value !== undefined);
 
 class IdentifiedMessage {
   @IsString()
@@ -89,16 +83,16 @@ abstract class ChannelMessage extends IdentifiedMessage {
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'board must be the id of a board' })
   board!: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @IsString()
   @MaxLength(64)
   window?: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @Passes('isScope', faultOfScope)
   scope?: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @IsIn(RANK_STYLES)
   rankStyle?: RankStyle;
 
@@ -110,7 +104,7 @@ abstract class ChannelMessage extends IdentifiedMessage {
 }
 
 class TopMessage extends ChannelMessage {
-  @IsOptional()
+  @MayBeAbsent()
   @IsInt()
   @Min(1)
   @Max(PUSH_TOP_MAX)
@@ -122,7 +116,7 @@ class TopMessage extends ChannelMessage {
 }
 
 class GuildsMessage extends TopMessage {
-  @IsOptional()
+  @MayBeAbsent()
   @IsIn(['global'], { message: 'scope must be global: guilds are ranked over all players' })
   override scope?: string;
 
@@ -135,7 +129,7 @@ class PlayerMessage extends ChannelMessage {
   @Passes('isOpaqueId', faultOfOpaqueId)
   playerId!: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @IsInt()
   @Min(0)
   @Max(AROUND_MAX)
@@ -161,7 +155,7 @@ class RangeMessage extends ChannelMessage {
   @Max(OFFSET_MAX)
   offset!: number;
 
-  @IsOptional()
+  @MayBeAbsent()
   @IsInt()
   @Min(1)
   @Max(RANGE_MAX)

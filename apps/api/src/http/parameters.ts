@@ -365,6 +365,9 @@ export class BoardIdPipe implements PipeTransform<string, string> {
 export function playerOf(pathPlayer: string, identity: Identity, pointer = '{player}'): string {
   if (pathPlayer === 'me') {
     if (identity.kind === 'player') return identity.playerId;
+    if (identity.kind === 'key') {
+      throw new LadderError('NOT_A_PLAYER', 'An API key is no player: name one by its id in place of "me".');
+    }
     throw new LadderError('UNAUTHENTICATED', '"me" needs a player token.');
   }
   const fault = faultOfOpaqueId(pathPlayer);

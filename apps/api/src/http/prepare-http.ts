@@ -1,4 +1,6 @@
-import { validationFailed } from '@laddercast/domain';
+import { isUtf8 } from 'node:buffer';
+import { faultOfUnsafeName } from '@laddercast/commands';
+import { LadderError, validationFailed } from '@laddercast/domain';
 import { noteControllers, takesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
@@ -15,6 +17,8 @@ import { RouteTable } from './route-table.js';
 import { securityHeadersOf } from './security-headers.js';
 
 const BATCH_ROUTE = '/v1/scores';
+/** Their own parser looks at the names of fields, so that a submission of a batch is refused alone. */
+const SUBMISSION_ROUTES = [BATCH_ROUTE, '/v1/boards/:board/scores'];
 
 /** What the API adds to the HTTP server before its routes are made. */
 export function prepareHttp(app: NestFastifyApplication): void {
@@ -55,13 +59,29 @@ function takeJsonOnly(app: NestFastifyApplication): void {
   const server = adapter.getInstance();
   server.removeContentTypeParser(['text/plain', 'application/x-www-form-urlencoded', 'application/json']);
   const parseJson = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
+  server.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    // Read all the same, every wrong byte would become U+FFFD, and two players one.
+    if (!isUtf8(bytes)) return done(new LadderError('MALFORMED_JSON', 'The body is not UTF-8; send it as UTF-8.'));
+    const text = bytes.toString();
     if (text === '' && takesNothing(request)) return done(null, undefined);
-    const fault = faultOfShape(
-      text,
-      request.routeOptions.url === BATCH_ROUTE ? BATCH_JSON_VALUES_MAX : JSON_VALUES_MAX,
-    );
+    const { url } = request.routeOptions;
+    const fault = faultOfShape(text, url === BATCH_ROUTE ? BATCH_JSON_VALUES_MAX : JSON_VALUES_MAX);
     if (fault) return done(validationFailed([fault]));
-    void parseJson(request, text, done);
+    void parseJson(request, text, (error, body) => {
+      const value = error === null ? undefined : jsonOf(text);
+      if (value === undefined) return done(error, body);
+      // It is JSON: what the parser does not take are names of fields.
+      const unsafe = SUBMISSION_ROUTES.includes(url!) ? null : faultOfUnsafeName(value);
+      done(unsafe && validationFailed([unsafe]), value);
+    });
   });
+}
+
+/** undefined for a text that is not JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -5,6 +5,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FailureLog } from './failure-log.js';
 import { HttpProblem } from './http-problem.js';
+import { notUtf8 } from './request-limits.js';
 import { RouteTable } from './route-table.js';
 
 /** What Fastify and Nest throw before a controller is reached. */
@@ -80,7 +81,7 @@ export function errorOfHttpFailure(failure: HttpFailure): LadderError | null {
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new LadderError('MALFORMED_JSON', 'The body is empty; send a JSON object.');
     case 'FST_ERR_BAD_URL':
-      return validationFailed([{ pointer: '', message: 'the address is not percent-encoded UTF-8' }]);
+      return notUtf8();
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return validationFailed([{ pointer: '', message: 'a part of the address is longer than any id can be' }]);
     default:

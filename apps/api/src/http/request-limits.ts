@@ -18,9 +18,25 @@ export function refusalOfRequest({ raw, headers }: FastifyRequest): LadderError 
     return new LadderError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as it is, without a Content-Encoding.');
   }
   const queryAt = url.indexOf('?');
+  // The router looks at the path; what reads the query would take wrong percent-encoding as it stands.
+  if (queryAt >= 0 && !isDecodable(url.slice(queryAt))) return notUtf8();
   return queryAt >= 0 && hasMore(url, '&', queryAt, QUERY_PARAMETERS_MAX - 1)
     ? validationFailed([{ pointer: '', message: `a query may have at most ${QUERY_PARAMETERS_MAX} parameters` }])
     : null;
+}
+
+/** An address that is not percent-encoded UTF-8. */
+export const notUtf8 = (): LadderError =>
+  validationFailed([{ pointer: '', message: 'the address is not percent-encoded UTF-8' }]);
+
+function isDecodable(text: string): boolean {
+  if (!text.includes('%')) return true;
+  try {
+    // Looked at, or the bundler takes it for a call without effect, and leaves it out.
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
 }
 
 function hasMore(text: string, what: string, from: number, most: number): boolean {

@@ -149,6 +149,7 @@ export function describeOperation(operationId: string, path: string, about: Oper
     ...(about.callers === 'anyone' ? [] : COMMON_ERRORS),
     ...LIMIT_ERRORS,
     ...(about.body ? BODY_ERRORS : []),
+    ...(namesPlayer(path, about) ? (['NOT_A_PLAYER'] as const) : []),
     ...about.errors,
   ];
   return {
@@ -165,6 +166,13 @@ export function describeOperation(operationId: string, path: string, about: Oper
     },
   };
 }
+
+/** Where `me` may stand for a player. */
+const namesPlayer = (path: string, { query }: OperationDescription): boolean =>
+  path.includes('{player}') || (query !== undefined && 'aroundPlayer' in propertiesOf(query));
+
+const propertiesOf = (query: new () => object): Record<string, JsonSchema> =>
+  schemaOfClass(query, { optionalMayBeNull: false })['properties'] as Record<string, JsonSchema>;
 
 function securityOf(callers: OperationDescription['callers']): Part {
   const bearer = { bearer: [] };

@@ -245,6 +245,27 @@ describe('a board whose own style is dense', () => {
     expect(exported.map((line) => line.split(',')[0])).toEqual(['1', '1', '2', '2', '3']);
   });
 
+  it('has the percentile of the competition rank: who shares a rank shares it, and the best have 100', async () => {
+    const percentiles: unknown[] = [];
+    for (const player of ['ada', 'bob', 'cy', 'dee', 'eve']) {
+      const { entry } = (await admin.get(`/v1/boards/shared/players/${player}`)).body as {
+        entry: Row & { percentile: number };
+      };
+      percentiles.push([entry.rank, entry.percentile]);
+      const { standings } = (await admin.get(`/v1/players/${player}/standings`)).body as {
+        standings: { board: string; percentile: number }[];
+      };
+      expect(standings.find(({ board }) => board === 'shared')!.percentile).toBe(entry.percentile);
+    }
+    expect(percentiles).toEqual([
+      [1, 100],
+      [1, 100],
+      [2, 50],
+      [2, 50],
+      [3, 0],
+    ]);
+  });
+
   it('keeps the ranks of a window that ended', async () => {
     const close = '/v1/admin/boards/shared/close-window';
     const dry = (await admin.post(`${close}?dryRun`, { window: 'season:s1' })).body as { scopes: unknown[] };
@@ -273,6 +294,69 @@ describe('dense ranks that are not kept', () => {
     for (const answer of answers)
       expect(expectProblem(answer, 'RANK_STYLE_NOT_KEPT').detail).toContain('"dense": true');
   });
+
+  it('go on through the pages of a cursor that was opened while they were kept', async () => {
+    await admin.makeBoard('walked', { dense: true });
+    const runs = Array.from({ length: 30 }, (_, at) => ({
+      playerId: `p${String(at).padStart(2, '0')}`,
+      score: -Math.floor(at / 4),
+      columns: {},
+      atMs: Date.now() - 10_000 + at,
+    }));
+    await submit('walked', runs);
+    type Page = { entries: Row[]; next: string | null; prev: string | null; rankStyle: string };
+    const read = async (path: string): Promise<Page> => {
+      const { status, text, body } = await admin.get(path);
+      expect(status, text).toBe(200);
+      return body as Page;
+    };
+    const pages = [await read('/v1/boards/walked/entries?cursor=start&rankStyle=dense&limit=7')];
+    expect((await admin.put('/v1/boards/walked', { order: 'desc', operator: 'best', dense: false })).status).toBe(200);
+    const live = async (): Promise<number> => (await admin.get('/v1/boards/walked/entries?rankStyle=dense')).status;
+    await expect.poll(live, { timeout: 30_000 }).toBe(422);
+    while (pages.at(-1)!.next !== null) pages.push(await read(pages.at(-1)!.next!));
+    const ranks = runs.map(({ playerId }, at) => [Math.floor(at / 4) + 1, playerId]);
+    expect(pages.flatMap(({ entries }) => entries.map(({ rank, playerId }) => [rank, playerId]))).toEqual(ranks);
+    const back = await read(pages.at(-1)!.prev!);
+    expect(back).toMatchObject({ rankStyle: 'dense', entries: pages.at(-2)!.entries });
+  }, 60_000);
+
+  it('are those of the standings where a window is over, from their writing on', async () => {
+    const windows = ['alltime', { season: 'over', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' }];
+    await admin.makeBoard('settled', { windows, graceSeconds: 0, keepEndedSeconds: 3600 });
+    const scores = { ada: 9, bob: 9, cy: 7, dee: 5 };
+    const atMs = Date.now() - 10_000;
+    await submit(
+      'settled',
+      Object.entries(scores).map(([playerId, score], at) => ({ playerId, score, columns: {}, atMs: atMs + at })),
+    );
+    const list = '/v1/boards/settled/entries?window=season:over';
+    expectProblem(await admin.get(`${list}&rankStyle=dense`), 'RANK_STYLE_NOT_KEPT');
+    expect((await admin.post('/v1/admin/boards/settled/close-window', { window: 'season:over' })).status).toBe(200);
+    await expect.poll(async () => (await admin.get(`${list}&rankStyle=dense`)).status, { timeout: 10_000 }).toBe(200);
+    const dense = (await admin.get(`${list}&rankStyle=dense`)).body as { entries: Row[]; boardVersion: number };
+    expect(dense.entries.map(({ rank, playerId }) => [rank, playerId])).toEqual([
+      [1, 'ada'],
+      [1, 'bob'],
+      [2, 'cy'],
+      [3, 'dee'],
+    ]);
+    // Two styles of one list: who has seen the one is not behind for the other.
+    const ordinal = (await admin.get(`${list}&minVersion=${dense.boardVersion}`)).body as { boardVersion: number };
+    expect(dense.boardVersion).toBe(ordinal.boardVersion);
+    expect((await admin.get(`${list}&rankStyle=dense&minVersion=${ordinal.boardVersion}`)).status).toBe(200);
+    const season = 'window=season:over&rankStyle=dense';
+    const player = (await admin.get(`/v1/boards/settled/players/cy?${season}`)).body as object;
+    expect(player).toMatchObject({ rankStyle: 'dense', entry: { rank: 2, percentile: 100 / 3 } });
+    expect((await admin.get(`/v1/boards/settled/rank?score=6&${season}`)).body).toMatchObject({ rank: 3 });
+    const lookup = await admin.post(`/v1/boards/settled/lookups?${season}`, { playerIds: ['dee'] });
+    expect(lookup.body).toMatchObject({ entries: [{ rank: 3 }] });
+    const first = (await admin.get(`/v1/boards/settled/entries?${season}&cursor=start&limit=3`)).body as {
+      next: string;
+    };
+    expect((await admin.get(first.next)).body).toMatchObject({ entries: [{ rank: 3, playerId: 'dee' }], next: null });
+    expectProblem(await admin.get('/v1/boards/settled/entries?rankStyle=dense'), 'RANK_STYLE_NOT_KEPT');
+  }, 30_000);
 
   it('cannot be asked of a board over several hash shards', async () => {
     const sharded = { order: 'desc', operator: 'best', sharding: { by: 'hash', count: 2 } };

@@ -9,16 +9,18 @@ import type { ResolvedList } from './list-resolver.js';
  * - running: the projection's own version.
  * - frozen: beyond all that was answered before the freeze.
  * - ended and still in the projection: the projection's, which was hidden during the freeze, on top of the frozen one.
+ * - final, in a style that the projection does not keep, while it is in there: as the other styles say.
  * - final: beyond all that the projection can have answered until it forgot the window.
  *
  * What was kept of a moment is apart from that: its version is the ledger's, below every version of the window, so that
  * who looked back is not told that the present is behind.
  */
 export function boardVersionOf(
-  { board, window, list, edition }: ResolvedList,
+  { board, window, list, edition, boardVersion }: ResolvedList,
   listVersion: number,
   atMs: number,
 ): number {
+  if (boardVersion !== undefined) return boardVersion;
   const { freezeAtMs, endsAtMs } = window;
   if (edition?.kind === 'kept') return edition.version;
   if (edition?.kind === 'frozen' || endsAtMs === null || atMs < endsAtMs) return listVersion;

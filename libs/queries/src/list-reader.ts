@@ -14,7 +14,7 @@ import { EntryDetails } from './entry-details.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 import type { ListEnvelope, ListSelection } from './queries.js';
 import { accuracyOf } from './rank-estimates.js';
-import { styleToRead } from './rank-style.js';
+import { faultOfStyle, styleToRead } from './rank-style.js';
 import { SnapshotCache } from './snapshot-cache.js';
 
 /** How long a read waits for the projection to reach `minVersion`. */
@@ -32,12 +32,17 @@ export class ListReader {
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
   async open(selection: ListSelection): Promise<{ resolved: ResolvedList; style: RankStyle }> {
-    const found = await this.resolver.resolve(selection);
+    const found = await this.find(selection);
     const style = styleToRead(found, selection.rankStyle);
     // As it stood is as it stood: no version of now can be waited for.
     const waits = selection.minVersion !== undefined && found.edition?.kind !== 'kept';
     const resolved = waits ? await this.atVersion(found, selection, selection.minVersion!) : found;
     return { resolved, style };
+  }
+
+  /** The list of somebody who reads on in it, in whatever style: nothing is asked of the style. @throws as {@link open} */
+  reopen(selection: ListSelection): Promise<ResolvedList> {
+    return this.resolver.resolve(selection);
   }
 
   /**
@@ -97,10 +102,23 @@ export class ListReader {
     this.resolver.assertShown(resolved);
   }
 
+  /**
+   * The list, where it can be read in the style that is asked for: of a window that is over its final standings, which are
+   * in every style, when the projection does not keep that one.
+   */
+  private async find(selection: ListSelection): Promise<ResolvedList> {
+    const found = await this.resolver.resolve(selection);
+    if (faultOfStyle(found, selection.rankStyle ?? found.board.definition.rankStyle) === null) return found;
+    const settled = await this.resolver.resolve(selection, { prefersStandings: true });
+    if (settled.edition === null) return found;
+    const { listVersion } = await found.ranks.total(found.list);
+    return { ...settled, boardVersion: boardVersionOf(found, listVersion, found.atMs) };
+  }
+
   /** The list once it has reached the version; looked for anew each time, since another generation may serve meanwhile. */
   private async atVersion(found: ResolvedList, selection: ListSelection, minVersion: number): Promise<ResolvedList> {
     const untilMs = monotonicMs() + MIN_VERSION_WAIT_MS;
-    for (let resolved = found; ; resolved = await this.resolver.resolve(selection)) {
+    for (let resolved = found; ; resolved = await this.find(selection)) {
       const { list, ranks, edition } = resolved;
       if (boardVersionOf(resolved, (await ranks.total(list)).listVersion, resolved.atMs) >= minVersion) return resolved;
       // Standings do not change: there is nothing to wait for.

@@ -53,6 +53,8 @@ export interface ResolvedList {
   isWithheld?: boolean;
   /** The ledger's time when it was asked for, Unix ms. */
   atMs: number;
+  /** What its other styles say, where they are still read from the projection; undefined: what is read says it. */
+  boardVersion?: number;
 }
 
 /** How a list is looked for. */

@@ -2,7 +2,8 @@ import { percentileOf, type RankStyle } from '@laddercast/domain';
 import type { ResolvedList } from './list-resolver.js';
 
 /**
- * The percentile of a player with that rank in a style. Dense ranks are fewer than entries: there it is that of the place.
+ * The percentile of a player with that rank in a style. Dense ranks are fewer than entries: there it is that of the
+ * competition rank, so that players who share a rank share the percentile, and the best have 100.
  * @throws PROJECTION_UNAVAILABLE
  */
 export async function percentileIn(
@@ -12,6 +13,6 @@ export async function percentileIn(
   total: number,
 ): Promise<number> {
   if (style !== 'dense') return percentileOf(rank, total);
-  const { entries, total: entriesNow } = await ranks.lookup(list, [playerId], 'ordinal');
+  const { entries, total: entriesNow } = await ranks.lookup(list, [playerId], 'competition');
   return percentileOf(entries[0]?.rank ?? entriesNow, entriesNow);
 }

@@ -38,18 +38,18 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
 
   /** The list as who reads may see it now: a cursor gives no right. */
   private async resolve({ boardId, isAdmin, ofGuilds }: ListSelection, cursor: EntriesCursor): Promise<ResolvedList> {
-    const { window, scope, style, place } = cursor;
+    const { window, scope, place } = cursor;
     const selection: ListSelection = {
       boardId,
       isAdmin,
       ofGuilds,
       window,
       scope: ofGuilds ? undefined : scope,
-      rankStyle: style,
       asOfMs: 'edition' in place ? (place.asOfMs ?? undefined) : undefined,
     };
     try {
-      return (await this.reader.open(selection)).resolved;
+      // What a page counts its dense ranks from is in the cursor, also when the board keeps none any more.
+      return await this.reader.reopen(selection);
     } catch (error) {
       if (error instanceof LadderError && error.code === 'SNAPSHOT_GONE') throw cursorExpired();
       throw error;

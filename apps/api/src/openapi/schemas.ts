@@ -140,6 +140,13 @@ const submissionResult = object({
   rank: { anyOf: [ref('RankMovement'), { type: 'null' }], description: 'null when nothing can be said now.' },
 });
 
+const percentile: JsonSchema = {
+  type: 'number',
+  minimum: 0,
+  maximum: 100,
+  description: '100 × (total − rank) / max(1, total − 1); in dense with the competition rank, which ties share too.',
+};
+
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
   Problem: withRequestId(problem),
@@ -237,13 +244,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     {
       ...envelope,
       entry: {
-        anyOf: [
-          object({ ...ranked, percentile: { type: 'number', minimum: 0, maximum: 100 }, ...accuracy }, [
-            'change',
-            'errorBound',
-          ]),
-          { type: 'null' },
-        ],
+        anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound']), { type: 'null' }],
       },
       neighbours: list(ref('RankedEntry')),
     },
@@ -327,7 +328,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         window: envelope.window,
         rank: count('1-based.', 1),
         total: envelope.total,
-        percentile: { type: 'number', minimum: 0, maximum: 100 },
+        percentile,
         score,
         columns: numbersByName,
         achievedAt: entry.achievedAt,

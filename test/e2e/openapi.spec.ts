@@ -133,6 +133,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('says how short a life entries may have, in requests and answers', () => {
+    for (const name of ['BoardDefinition', 'Board']) {
+      const { properties } = served.document.components.schemas[name] as { properties: { limits: object } };
+      expect(properties.limits, name).toMatchObject({ properties: { entryLifetimeSeconds: { minimum: 60 } } });
+    }
+  });
+
   it('knows a good request for each operation', () => {
     expect(Object.keys(GOOD).sort()).toEqual([...seen.keys()].sort());
   });

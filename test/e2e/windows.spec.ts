@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PostgresDatabase } from '@laddercast/ledger';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { ExportReader, submitAll } from './exports.js';
 import { expectProblem, RestClient } from './rest-client.js';
 
@@ -242,4 +243,86 @@ describe('a season of seconds', () => {
     await expect.poll(() => stateOf('frozen', 'season:cold'), { timeout: 15_000 }).toBe('settled');
     expect(await scores()).toEqual(['bob 9', 'ada 5']);
   }, 60_000);
+});
+
+describe('a season that was over before anybody used it', () => {
+  const season = { season: 'quiet', startsAt: '2020-01-01T00:00:00Z', endsAt: '2020-02-01T00:00:00Z' };
+  const read = async (path: string): Promise<Record<string, unknown>> => {
+    const { status, text, body } = await anyone.get(`/v1/boards/quiet/${path}`);
+    expect(status, text).toBe(200);
+    return body as Record<string, unknown>;
+  };
+
+  it('answers every read as an ended window that is empty, and is listed', async () => {
+    const later = { season: 'quieter', startsAt: '2020-01-01T00:00:00Z', endsAt: '2020-03-01T00:00:00Z' };
+    const again = { ...later, season: 'quietest' };
+    await admin.makeBoard('quiet', {
+      windows: ['alltime', season, later, again],
+      scopes: ['global', 'guild'],
+      history: {},
+    });
+    const window = { id: 'season:quiet', startsAt: '2020-01-01T00:00:00.000Z', endsAt: '2020-02-01T00:00:00.000Z' };
+    const empty = { window: { ...window, resetsAt: null }, total: 0, entries: [], next: null, prev: null };
+    for (const style of ['ordinal', 'competition', 'dense']) {
+      expect(await read(`entries?window=season:quiet&rankStyle=${style}`)).toMatchObject({
+        ...empty,
+        rankStyle: style,
+      });
+    }
+    expect(await read('entries?window=season:quiet&cursor=start')).toMatchObject(empty);
+    expect(await read('entries?window=season:quiet&scope=guild:red')).toMatchObject({ ...empty, scope: 'guild:red' });
+    expect(await read('guilds?window=season:quiet')).toMatchObject(empty);
+    expect(await read('rank?score=1&window=season:quiet')).toMatchObject({ rank: 1, total: 0 });
+    expect(await read('players/ada/history?window=season:quiet')).toMatchObject({ points: [] });
+    expect((await exports.text('quiet', '?window=season:quiet')).text.split('\r\n')).toHaveLength(2);
+    const nobody = await anyone.get('/v1/boards/quiet/players/ada?window=season:quiet');
+    expect(expectProblem(nobody, 'ENTRY_NOT_FOUND')).toMatchObject({ total: 0 });
+    expectProblem(
+      await admin.post('/v1/boards/quiet/scores', { playerId: 'ada', score: 1, window: 'season:quiet' }),
+      'WINDOW_CLOSED',
+    );
+    const settled = { state: 'settled', entries: 0, version: null };
+    const ids = ['season:quieter', 'season:quietest', 'season:quiet'];
+    expect(
+      (await windowsOf('quiet', '?state=settled')).map(({ id, state, entries, version }) => ({
+        id,
+        state,
+        entries,
+        version,
+      })),
+    ).toEqual(ids.map((id) => ({ id, ...settled })));
+    const paged: string[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const body = await read(`windows?limit=1${next === '' ? '' : `&cursor=${encodeURIComponent(next)}`}`);
+      paged.push(...(body['windows'] as Listed[]).map(({ id }) => id));
+      next = body['next'] as string | null;
+    }
+    expect(paged).toEqual(['alltime', ...ids]);
+  });
+
+  it('is followed live as an empty list', async () => {
+    const client = await LiveClient.connect(`${app.url.replace('http', 'ws')}/v1/live`);
+    const asked = { type: 'subscribe', id: '1', board: 'quiet', channel: 'top', window: 'season:quiet' };
+    expect(await client.ask(asked)).toMatchObject({ type: 'snapshot', total: 0, entries: [] });
+    await client.close();
+  });
+});
+
+describe('a run that names a window that is over', () => {
+  it('says when it was played, or is refused with what to do, also while late runs may enter', async () => {
+    await admin.makeBoard('late', {
+      windows: ['alltime', { season: 's', startsAt: inMs(-HOUR_MS), endsAt: inMs(-1000) }],
+      graceSeconds: 3600,
+    });
+    const run = { playerId: 'ada', score: 1, window: 'season:s' };
+    const without = expectProblem(await admin.post('/v1/boards/late/scores', run), 'WINDOW_MISMATCH');
+    expect(without.detail).toMatch(/without achievedAt; send when it was played/);
+    const wrong = { ...run, achievedAt: inMs(-2 * HOUR_MS) };
+    expect(expectProblem(await admin.post('/v1/boards/late/scores', wrong), 'WINDOW_MISMATCH').detail).toMatch(
+      /achievedAt/,
+    );
+    const answer = await admin.post('/v1/boards/late/scores', { ...run, achievedAt: inMs(-HOUR_MS / 2) });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.body).toMatchObject({ windows: ['season:s', 'alltime'] });
+  });
 });

@@ -200,6 +200,28 @@ describe('a list is found', () => {
     expect((await resolve(board, { asOfMs: now - 2 * MINUTE_MS - 1 })).edition!.uid).toBe(kept);
   });
 
+  it('empty for a season that was over before anybody used it, in every scope and style', async () => {
+    const season = { season: 's', startsAt: '2020-01-01T00:00:00Z', endsAt: '2020-02-01T00:00:00Z' };
+    const definition = withBoardDefaults({ order: 'desc', operator: 'best', windows: ['alltime', season] });
+    const { board } = await node.registry.put('unused', { ...definition, scopes: ['global', 'region', 'guild'] });
+    await node.boards.refresh();
+    const over = {
+      window: { id: 'season:s', state: 'settled', startsAtMs: Date.parse(season.startsAt) },
+      edition: null,
+      list: { scope: -1, dense: true },
+    };
+    for (const names of [{}, { scope: 'region:EU' }, { ofGuilds: true }, { asOfMs: Date.parse(season.endsAt) }]) {
+      const found = await resolve(board, names);
+      expect(found).toMatchObject(over);
+      expect(found.ranks).toBe(projection);
+    }
+    const names = { boardId: board.id, window: 'season:s' };
+    expect(await resolver.resolve(names, { prefersStandings: true })).toMatchObject(over);
+    await expect(resolve(board, { scope: 'country:US' })).rejects.toMatchObject({ code: 'SCOPE_NOT_FOUND' });
+    await expect(resolve(board, { window: 'daily:2020-01-01' })).rejects.toMatchObject({ code: 'WINDOW_NOT_FOUND' });
+    expect(await node.database.query('SELECT FROM windows WHERE board_uid = $1', [board.uid])).toEqual([]);
+  });
+
   it('for scopes that the board has, empty ones too', async () => {
     const board = await makeBoard(around(Date.now()), { scopes: ['global', 'region', { attribute: 'country' }] });
     const [region] = await node.scopes.ensure(['region:EU']);

@@ -45,7 +45,9 @@ const properties = {
     type: 'string',
     maxLength: 64,
     pattern: CLEAN_TEXT_PATTERN,
-    description: 'The full id of the window it was played in.',
+    description:
+      'The full id of the window it was played in; with the achievedAt of the run where that window is over: without, it is ' +
+      'a run of now, and 422 WINDOW_MISMATCH.',
   },
   metadata: { type: 'object', description: 'At most 1,024 bytes of JSON.' },
   sourceId: { type: 'string', format: 'opaque-id', maxLength: 128 },

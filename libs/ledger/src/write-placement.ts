@@ -8,7 +8,7 @@ import {
   type StoredWindow,
 } from '@laddercast/domain';
 import type { WindowCatalog } from './window-catalog.js';
-import type { LedgerWrite } from './writes.js';
+import type { LedgerWrite, SubmitWrite } from './writes.js';
 
 /** A run may lie this far ahead of the database's clock; it then becomes now. */
 const FUTURE_TOLERANCE_MS = 60_000;
@@ -71,17 +71,19 @@ const reaches = (window: StoredWindow, atMs: number, nowMs: number): boolean =>
 
 async function refusalOfNamed(
   windowId: string,
-  { board }: LedgerWrite,
+  { board, achievedAtMs }: SubmitWrite,
   { atMs, nowMs, catalog }: { atMs: number; nowMs: number; catalog: WindowCatalog },
 ): Promise<LadderError> {
   const { windows, timeZone, graceSeconds } = board.definition;
   const calculated = windowOfId(windows, timeZone, windowId);
   const asked = (await catalog.ofId(board, windowId)) ?? (calculated && { ...calculated, state: 'open' as const });
   if (asked && !isWindowOpen(asked, graceSeconds, nowMs)) return windowClosed([windowId]);
-  return new LadderError(
-    'WINDOW_MISMATCH',
-    `The window "${windowId}" does not hold ${new Date(atMs).toISOString()}; send the achievedAt of the run.`,
-  );
+  const time = new Date(atMs).toISOString();
+  const detail =
+    achievedAtMs !== null
+      ? `does not hold ${time}; send the achievedAt of a run that was played in it, or another window.`
+      : `does not hold now, ${time}, which is the time of a run without achievedAt; send when it was played.`;
+  return new LadderError('WINDOW_MISMATCH', `The window "${windowId}" ${detail}`);
 }
 
 function windowClosed(ids: string[]): LadderError {

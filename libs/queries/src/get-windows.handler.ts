@@ -45,7 +45,7 @@ const GROUPS: readonly Group[] = ['running', 'upcoming', 'ended'];
 /** After every end there can be: 9999-12-31, microseconds. */
 const LATEST_US = 253_402_300_799_999_000;
 const UID_MAX = 2_147_483_647;
-const CURSOR = /^(running|upcoming|ended):(-?\d{1,18})\.(\d{1,10})$/;
+const CURSOR = /^(running|upcoming|ended):(-?\d{1,18})\.(-?\d{1,10})$/;
 
 type PlacedWindow = Place & { window: ListedWindow };
 
@@ -68,7 +68,11 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
     if (wants('upcoming')) found.push(...(await this.upcoming(board, now)));
     const placed = found.filter((one) => after === null || comparePlaces(one, after) > 0).sort(comparePlaces);
     if ((wants('ended') || wants('settled')) && placed.length <= limit) {
-      placed.push(...(await this.ended(board, now, limit + 1 - placed.length, state, after)));
+      // First those that nobody used: to look for one makes it where its grace is not over yet.
+      const unused = state === 'ended' ? [] : await this.unused(board, now);
+      const ended = await this.ended(board, now, limit + 1 - placed.length, state, after);
+      const behind = unused.filter((one) => after === null || comparePlaces(one, after) > 0);
+      placed.push(...[...behind, ...ended].sort(comparePlaces));
     }
     const page = placed.slice(0, limit);
     return {
@@ -102,6 +106,20 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
       if (!known || known.startsAtMs === null || known.startsAtMs <= now) continue;
       const window = listed({ uid: 0, state: 'open', ...known }, 'upcoming', this.resolver.clock);
       found.push({ group: 'upcoming', first: known.startsAtMs, second, window });
+    }
+    return found;
+  }
+
+  /** Seasons that were over before anybody used them. */
+  private async unused(board: Board, now: number): Promise<PlacedWindow[]> {
+    const found: PlacedWindow[] = [];
+    for (const [at, spec] of board.definition.windows.entries()) {
+      if (typeof spec === 'string' || !('season' in spec) || Date.parse(spec.endsAt) > now) continue;
+      const window = await this.windows.ofSpec(board, spec, Date.parse(spec.startsAt), now);
+      if (window?.uid !== 0) continue;
+      const shown = listed(window, 'settled', this.resolver.clock, { version: null, entries: 0 });
+      // Stored windows have numbers from 1 on.
+      found.push({ group: 'ended', first: window.endsAtMs! * 1000, second: -at, window: shown });
     }
     return found;
   }
@@ -159,7 +177,7 @@ const cursorOf = ({ group, first, second }: Place): string => `${group}:${first}
 function placeOf(cursor: string): Place {
   const [, group, first, second] = CURSOR.exec(cursor) ?? [];
   const place = { group: group as Group, first: Number(first), second: Number(second) };
-  if (group === undefined || Math.abs(place.first) > LATEST_US || place.second > UID_MAX) {
+  if (group === undefined || Math.abs(place.first) > LATEST_US || Math.abs(place.second) > UID_MAX) {
     throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
   }
   return place;

@@ -126,6 +126,7 @@ export class ListResolver {
     const board = this.board(names.boardId);
     const window = await this.window(board, names.window);
     const scopeUid = await this.scopeUid(board, names);
+    if (isUnused(window)) return this.neverUsed(board, window, scopeName(names), atMs);
     const edition = await this.edition(board, window, names, options);
     const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, edition, atMs);
     const isWithheld = edition === null && this.clock.isFrozen(window);
@@ -176,9 +177,12 @@ export class ListResolver {
     if (known) return known;
     const calculated = windowOfId(specs, timeZone, asked);
     if (!calculated || !spec) throw windowNotFound(board, asked, now);
-    const runs = (calculated.startsAtMs ?? 0) <= now && now < (calculated.endsAtMs ?? Infinity);
-    const made = runs ? await windows.ofSpec(board, spec, now, now) : null;
-    if (made?.id !== asked) throw windowNotFound(board, asked, now, calculated.startsAtMs);
+    const { kind, startsAtMs, endsAtMs } = calculated;
+    const runs = (startsAtMs ?? 0) <= now && now < (endsAtMs ?? Infinity);
+    // A season that is over was there, whoever used it.
+    const isOver = kind === 'season' && endsAtMs! <= now;
+    const made = runs || isOver ? await windows.ofSpec(board, spec, isOver ? startsAtMs! : now, now) : null;
+    if (made?.id !== asked) throw windowNotFound(board, asked, now, startsAtMs);
     return made;
   }
 
@@ -258,6 +262,12 @@ export class ListResolver {
     return final && (standingsDays === null || final.asOfMs >= now - standingsDays * DAY_MS) ? final : undefined;
   }
 
+  /** An empty list, which is the same in every style. */
+  private neverUsed(board: Board, window: StoredWindow, scope: string, atMs: number): ResolvedList {
+    const found = this.resolved(board, window, { uid: NEVER_USED_SCOPE, name: scope }, null, atMs);
+    return { ...found, list: { ...found.list, dense: true } };
+  }
+
   private resolved(
     board: Board,
     window: StoredWindow,
@@ -272,6 +282,9 @@ export class ListResolver {
     return { ...found, list: { ...list, edition: edition.uid }, ranks: standings };
   }
 }
+
+/** Whether a window was over before anybody used it: it was never made. */
+const isUnused = ({ uid }: StoredWindow): boolean => uid === 0;
 
 const scopeName = ({ scope, ofGuilds }: ListNames): string => (ofGuilds ? 'guilds' : (scope ?? 'global'));
 

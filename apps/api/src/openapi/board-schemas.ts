@@ -74,7 +74,9 @@ export const BOARD_SCHEMA = object({
       count('How many entries a running window keeps: the best; up to 5 % more between two trims.', 1),
     ),
     attemptsMax: orNull(count('How many runs of a player count in each window.', 1)),
-    entryLifetimeSeconds: orNull(count('An entry goes from the running windows when no run renews it for so long.', 1)),
+    entryLifetimeSeconds: orNull(
+      count('An entry goes from the running windows when no run renews it for so long; at least 60.', 60),
+    ),
   }),
   graceSeconds: count('How late a submission may still enter an ended window.'),
   keepEndedSeconds: count('How long an ended window stays in Redis; its standings stay in PostgreSQL.'),

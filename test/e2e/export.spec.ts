@@ -107,6 +107,22 @@ describe('an export', () => {
     }
   });
 
+  it('guards spreadsheets in CSV where that is asked for: text alone, and nothing else differs', async () => {
+    const [plain, guarded] = [
+      parseCsv((await exports.text('exported', '')).text),
+      parseCsv((await exports.text('exported', '?guard=formulas')).text),
+    ];
+    const expected = plain.map((record) => record.map((field) => (field === '=1+1' ? "'=1+1" : field)));
+    expect(guarded).toEqual(expected);
+    expect(expected).not.toEqual(plain);
+    const refused = expectProblem(
+      await anyone.get('/v1/boards/exported/export?guard=formulas&format=ndjson'),
+      'VALIDATION_FAILED',
+    );
+    expect(refused.errors![0]!.pointer).toBe('?guard');
+    expectProblem(await anyone.get('/v1/boards/exported/export?guard=all'), 'VALIDATION_FAILED');
+  });
+
   it('leaves out who is not listed, but for admins; the ranks stay', async () => {
     const all = await exports.rows('exported', '?', app.adminKey);
     expect(all).toHaveLength(PLAYERS);

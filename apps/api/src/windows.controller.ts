@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { assertMayRead, type Identity } from '@laddercast/commands';
+import { validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import { ExportWindowQuery, GetWindowsQuery, ListResolver, type WindowsPage } from '@laddercast/queries';
 import { Controller, Get, Param, Query, Req, Res, StreamableFile } from '@nestjs/common';
@@ -38,13 +39,17 @@ export class WindowsController {
   @Public()
   async export(
     @Param('board', BoardIdPipe) boardId: string,
-    @Query(QueryPipe) { format = 'csv', ...parameters }: ExportParameters,
+    @Query(QueryPipe) { format = 'csv', guard, ...parameters }: ExportParameters,
     @CurrentIdentity() identity: Identity,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StreamableFile> {
     const selection = selectionOf(this.resolver.board(boardId), parameters, identity);
-    const file = await this.queries.execute(new ExportWindowQuery(selection, format, identity.kind === 'anonymous'));
+    if (guard !== undefined && format !== 'csv') {
+      throw validationFailed([{ pointer: '?guard', message: 'is for format=csv: no spreadsheet reads the other' }]);
+    }
+    const isAnonymous = identity.kind === 'anonymous';
+    const file = await this.queries.execute(new ExportWindowQuery(selection, format, isAnonymous, guard));
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
     // HEAD is told what GET would be, and no row is read for it.

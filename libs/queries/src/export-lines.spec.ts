@@ -43,6 +43,31 @@ describe('lines of an export', () => {
     expect(csv.line({ ...ROW, playerId: text })).toMatch(new RegExp(`^2,3,${field.replace(/[+]/g, '\\+')},`));
   });
 
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', `"'\r=1"`],
+    ['=1,"2"', `"'=1,""2"""`],
+    ["'=1", "'=1"],
+    ['a=1', 'a=1'],
+    [' =1', '" =1"'],
+  ])('have with the guard a quote before text that a spreadsheet takes for a formula: %j', (text, field) => {
+    const { line } = lineFormatOf('csv', COLUMNS, 'formulas');
+    expect(line({ ...ROW, playerId: text, displayName: text })).toBe(
+      csv.line(ROW).replace('2,3,ada,,', () => `2,3,${field},${field},`),
+    );
+  });
+
+  it('have with the guard every number as it is', () => {
+    const guarded = lineFormatOf('csv', COLUMNS, 'formulas');
+    const row = { ...ROW, score: -5e-324, columns: [-1, -1e300] };
+    expect(guarded.line(row)).toBe(csv.line(row));
+    expect(guarded.head).toBe(csv.head);
+  });
+
   it('are in NDJSON one object each, with the columns by name', () => {
     const { head, line } = lineFormatOf('ndjson', COLUMNS);
     expect(head).toBe('');

@@ -1,5 +1,5 @@
 import type { SortColumn } from '@laddercast/domain';
-import type { ExportFormat } from './queries.js';
+import type { ExportFormat, ExportGuard } from './queries.js';
 
 /** A row of an exported list. */
 export interface ExportedRow {
@@ -29,16 +29,16 @@ export interface LineFormat {
 }
 
 /** The format for boards with these columns. */
-export function lineFormatOf(format: ExportFormat, columns: readonly SortColumn[]): LineFormat {
-  return format === 'csv' ? csv(columns) : ndjson(columns);
+export function lineFormatOf(format: ExportFormat, columns: readonly SortColumn[], guard?: ExportGuard): LineFormat {
+  return format === 'csv' ? csv(columns, guard === 'formulas' ? guarded : asItIs) : ndjson(columns);
 }
 
 /**
  * RFC 4180, with a header. Numbers are the shortest text that reads back as the same double; a board's columns are named
- * `columns.moves`; scopes are a JSON array, metadata are JSON; what is null is empty. Nothing is added to guard
- * spreadsheets against text that looks like a formula: what was submitted is what is written.
+ * `columns.moves`; scopes are a JSON array, metadata are JSON; what is null is empty.
+ * @param text how text is written; numbers and times are none
  */
-function csv(columns: readonly SortColumn[]): LineFormat {
+function csv(columns: readonly SortColumn[], text: (value: string) => string): LineFormat {
   const named = columns.map(({ name }) => `columns.${name}`);
   const header = ['rank', 'ordinal', 'playerId', 'displayName', 'score', ...named, 'achievedAt', 'scopes', 'metadata'];
   return {
@@ -48,16 +48,22 @@ function csv(columns: readonly SortColumn[]): LineFormat {
       csvLine([
         String(row.rank),
         String(row.ordinal),
-        row.playerId,
-        row.displayName ?? '',
+        text(row.playerId),
+        text(row.displayName ?? ''),
         String(row.score),
         ...row.columns.map(String),
         row.achievedAt,
-        JSON.stringify(row.scopes),
-        row.metadata ?? '',
+        text(JSON.stringify(row.scopes)),
+        text(row.metadata ?? ''),
       ]),
   };
 }
+
+/** What was submitted is what is written: only so is an import the inverse of an export. */
+const asItIs = (text: string): string => text;
+
+/** Text that a spreadsheet would take for a formula, with a `'` before it, which makes it text there. */
+const guarded = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 /** One JSON object a line. */
 function ndjson(columns: readonly SortColumn[]): LineFormat {

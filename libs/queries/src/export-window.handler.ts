@@ -34,10 +34,10 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
     private readonly rows: ExportRows,
   ) {}
 
-  async execute({ selection, format, isAnonymous }: ExportWindowQuery): Promise<WindowExport> {
+  async execute({ selection, format, isAnonymous, guard }: ExportWindowQuery): Promise<WindowExport> {
     const resolved = await this.resolver.resolve(selection, { prefersStandings: true });
     const { board, list } = resolved;
-    const lines = lineFormatOf(format, list.ordering.columns);
+    const lines = lineFormatOf(format, list.ordering.columns, guard);
     const style: RankStyle = selection.rankStyle ?? board.definition.rankStyle;
     const options = { style, showsUnlisted: selection.isAdmin ?? false, timeoutMs: SORTED_WITHIN_MS };
     return {

@@ -337,6 +337,10 @@ export class GetWindowsQuery extends Query<WindowsPage> {
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** What guards those who open a file: `formulas`, text that a spreadsheet would take for one. */
+export const EXPORT_GUARDS = ['formulas'] as const;
+export type ExportGuard = (typeof EXPORT_GUARDS)[number];
+
 /** A whole list as a file. */
 export interface WindowExport {
   fileName: string;
@@ -356,6 +360,8 @@ export class ExportWindowQuery extends Query<WindowExport> {
     readonly format: ExportFormat,
     /** Those without identity are written to one at a time. */
     readonly isAnonymous = false,
+    /** Of CSV. */
+    readonly guard?: ExportGuard,
   ) {
     super();
   }

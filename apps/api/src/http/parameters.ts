@@ -15,8 +15,10 @@ import {
 import {
   CURSOR_LENGTH_MAX,
   EXPORT_FORMATS,
+  EXPORT_GUARDS,
   LISTED_WINDOW_STATES,
   type ExportFormat,
+  type ExportGuard,
   type ListedWindowState,
 } from '@laddercast/queries';
 import { applyDecorators, type PipeTransform } from '@nestjs/common';
@@ -262,6 +264,11 @@ export class ExportParameters {
   @IsOptional()
   @IsIn(EXPORT_FORMATS)
   format?: ExportFormat;
+
+  /** Of CSV. */
+  @IsOptional()
+  @IsIn(EXPORT_GUARDS)
+  guard?: ExportGuard;
 }
 
 /** The longest page of a list without ranks, and the most players of a look-up. */

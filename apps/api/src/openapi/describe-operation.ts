@@ -126,6 +126,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   at: 'Percentiles, separated by commas: `50,90,99`.',
   state: 'Only windows in this state.',
   format: 'Default csv.',
+  guard: '`formulas`, of CSV: text that a spreadsheet would take for a formula gets a single quote before it.',
   group: 'Only those of this consumer group.',
   from: 'RFC 3339: nothing before it.',
   to: 'RFC 3339: nothing from it on.',

@@ -93,7 +93,7 @@ describe('friends', () => {
       expectProblem(await writer.get(`/v1/players/bob/${path}`), 'FORBIDDEN');
       expectProblem(await admin.as(undefined).get(`/v1/players/bob/${path}`), 'UNAUTHENTICATED');
       expectProblem(await admin.as(undefined).put(`/v1/players/bob/${path}/ada`), 'UNAUTHENTICATED');
-      expectProblem(await admin.get(`/v1/players/me/${path}`), 'UNAUTHENTICATED');
+      expectProblem(await admin.get(`/v1/players/me/${path}`), 'NOT_A_PLAYER');
       expectProblem(await ada.get(`/v1/boards/one/${path}/bob`), 'FORBIDDEN');
       expectProblem(await writer.get(`/v1/boards/one/${path}/bob`), 'FORBIDDEN');
       expectProblem(await admin.as(undefined).get(`/v1/boards/one/${path}/bob`), 'UNAUTHENTICATED');

@@ -133,7 +133,7 @@ function metricsPage({ metrics }) {
   });
   return page(
     'Metrics',
-    'libs/platform/src/metrics.ts',
+    'libs/platform/src/telemetry/metrics.ts',
     'Every process answers `GET /metrics` on `METRICS_PORT` in the format of Prometheus (with `API_PROCESSES` above 1, api\n' +
       'process n, from 0, on `METRICS_PORT` + n): these, and those of Node (`process_*`, `nodejs_*`). A histogram has `_bucket`,\n' +
       '`_sum` and `_count`. *keeper*: the one process, api or projector, that says what is about the whole installation; so sums over all processes are right. Gauges that are computed are read when Prometheus\n' +
@@ -157,7 +157,7 @@ async function builtCode(root) {
   const built = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
   const [platform, metrics, domain, topics, validator] = await Promise.all([
     built('libs/platform/src/environment.js'),
-    built('libs/platform/src/metrics.js'),
+    built('libs/platform/src/telemetry/metrics.js'),
     built('libs/domain/src/errors.js'),
     built('libs/event-log/src/topics.js'),
     import('class-validator'),

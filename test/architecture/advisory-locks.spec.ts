@@ -29,7 +29,9 @@ describe('advisory locks', () => {
   });
 
   it('are seen where they are taken', () => {
-    expect(others.filter(({ text }) => takesLock(text)).map(({ path }) => path)).toContain('libs/ledger/src/lanes.ts');
+    expect(others.filter(({ text }) => takesLock(text)).map(({ path }) => path)).toContain(
+      'libs/ledger/src/lanes/lanes.ts',
+    );
     for (const text of ['SELECT pg_try_advisory_lock(1, 2)', 'const LOCK = 7_162;', 'const LOCK = 7164;']) {
       expect(faultOf({ path: 'a.ts', text })).not.toBeNull();
     }

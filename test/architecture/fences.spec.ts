@@ -33,11 +33,11 @@ describe('client libraries of other products', () => {
   });
 
   it.each([
-    ['libs/event-log/src/outbox-relay.ts', `import { Kafka } from 'kafkajs';`, 'kafka-* files'],
-    ['libs/event-log/src/outbox-relay.ts', `import type { Kafka } from 'kafkajs';`, 'kafka-* files'],
+    ['libs/event-log/src/kafka/outbox-relay.ts', `import { Kafka } from 'kafkajs';`, 'kafka-* files'],
+    ['libs/event-log/src/kafka/outbox-relay.ts', `import type { Kafka } from 'kafkajs';`, 'kafka-* files'],
     ['libs/queries/src/a.ts', `import { Redis } from 'ioredis';`, 'redis-* files'],
     ['libs/queries/src/a.ts', `const { default: Redis } = await import('ioredis/built/Redis.js');`, 'redis-* files'],
-    ['libs/ledger/src/lanes.ts', `import pg from 'pg';`, 'postgres-* files'],
+    ['libs/ledger/src/lanes/lanes.ts', `import pg from 'pg';`, 'postgres-* files'],
     ['libs/ledger/src/lanes-postgres.ts', `import pg from 'pg';`, 'postgres-* files'],
     ['test/e2e/submit.spec.ts', `import pg from 'pg';`, 'postgres-* files'],
     ['libs/commands/src/postgres-commands.ts', `import { DataSource } from 'typeorm';`, 'libs/ledger'],
@@ -49,9 +49,9 @@ describe('client libraries of other products', () => {
   });
 
   it.each([
-    ['libs/event-log/src/kafka-event-log.ts', `import { Kafka } from 'kafkajs';`],
-    ['test/integration/event-log-kafka.spec.ts', `import { Kafka } from 'kafkajs';`],
-    ['test/integration/redis-process.ts', `import { Redis } from 'ioredis';`],
+    ['libs/event-log/src/kafka/kafka-event-log.ts', `import { Kafka } from 'kafkajs';`],
+    ['test/integration/event-log/event-log-kafka.spec.ts', `import { Kafka } from 'kafkajs';`],
+    ['test/integration/nodes/redis-process.ts', `import { Redis } from 'ioredis';`],
     ['libs/ledger/src/entities/board.entity.ts', `import { Entity } from 'typeorm';`],
     ['libs/queries/src/a.ts', `import { Logger } from 'pino';`],
   ])('are allowed in %s: %s', (path, text) => {

@@ -8,6 +8,7 @@ export const LIBS = [
   'extension',
   'platform',
   'ledger',
+  'identity',
   'event-log',
   'projections',
   'commands',

@@ -11,7 +11,7 @@ import {
   type TestDatabase,
 } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Redis } from '../integration/redis-client.js';
+import { Redis } from '../integration/nodes/redis-client.js';
 import { RestClient } from './rest-client.js';
 
 const LANES = 2;

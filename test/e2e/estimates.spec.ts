@@ -3,7 +3,7 @@ import { percentileOf } from '@laddercast/domain';
 import { createTestDatabase, newInstallation, startApp, type RunningApp, type TestDatabase } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 import { expectProblem, RestClient } from './rest-client.js';
 
 const PLAYERS = 5000;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { exportSPKI, importJWK, SignJWT, type CryptoKey } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { KeySetServer, newKey, sign, type IssuerKey } from '../../libs/commands/test/key-set-server.js';
+import { KeySetServer, newKey, sign, type IssuerKey } from '../../libs/identity/test/key-set-server.js';
 import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 

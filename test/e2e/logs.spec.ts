@@ -9,7 +9,7 @@ import {
 } from '@laddercast/testing';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 import { playerToken, RestClient } from './rest-client.js';
 
 const REDIS_PASSWORD = 'a-redis-password-nobody-sees';

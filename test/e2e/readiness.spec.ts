@@ -10,7 +10,7 @@ import {
   type TestDatabase,
 } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 import { RestClient } from './rest-client.js';
 
 interface Component {

@@ -4,7 +4,7 @@ import { PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, newInstallation, startApp, type RunningApp, type TestDatabase } from '@laddercast/testing';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 import { RestClient } from './rest-client.js';
 
 const BOARDS = ['one', 'two', 'three'];

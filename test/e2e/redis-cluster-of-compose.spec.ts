@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createTestDatabase, newInstallation, startApp, type RunningApp, type TestDatabase } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 import { RestClient } from './rest-client.js';
 
 const SLOTS = 16_384;

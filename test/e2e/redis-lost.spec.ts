@@ -4,8 +4,8 @@ import { createTestDatabase, newInstallation, startApp, type RunningApp, type Te
 import supertest from 'supertest';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Redis } from '../integration/redis-client.js';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { Redis } from '../integration/nodes/redis-client.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 
 const PLAYERS = 400;
 

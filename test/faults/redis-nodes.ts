@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { RedisProcess } from '../integration/redis-process.js';
+import type { RedisProcess } from '../integration/nodes/redis-process.js';
 
 const SLOTS = 16_384;
 const FORMED_WITHIN_MS = 30_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openTcpProxy, type TcpProxy } from '@laddercast/testing';
 import { Redis } from 'ioredis';
-import { startRedis, type RedisProcess } from '../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 
 const IN_SYNC_WITHIN_MS = 10_000;
 

@@ -11,7 +11,7 @@ import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercas
 import type { CommandBus } from '@nestjs/cqrs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LedgerNode } from '../integration/ledger-node.js';
+import { LedgerNode } from '../integration/nodes/ledger-node.js';
 
 const RUNS = 60;
 const MINUTE_MS = 60_000;

@@ -3,7 +3,7 @@
 import { withBoardDefaults, type Board, type BoardLimits, type WindowSpec } from '@laddercast/domain';
 import { Dice, seedOfRun, createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LimitNode } from '../integration/limit-node.js';
+import { LimitNode } from '../integration/nodes/limit-node.js';
 import { LimitHistory, type LimitRules, type Standing } from './limit-history.js';
 
 const PLAYERS = ['ada', 'Bob', 'cy', 'dé', 'é', 'eve/1', 'z', '😀', '\u{fffd}'];

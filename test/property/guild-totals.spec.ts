@@ -11,8 +11,8 @@ import {
   type TestDatabase,
 } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { submissionOf } from '../integration/ledger-node.js';
-import { PeopleNode } from '../integration/people-node.js';
+import { submissionOf } from '../integration/nodes/ledger-node.js';
+import { PeopleNode } from '../integration/nodes/people-node.js';
 
 const ROUNDS = 12;
 const AT_ONCE = 80;

@@ -24,7 +24,7 @@ import {
 } from '@laddercast/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LedgerNode } from '../integration/ledger-node.js';
+import { LedgerNode } from '../integration/nodes/ledger-node.js';
 
 describe('standings', () => {
   let testDatabase: TestDatabase;

@@ -17,7 +17,7 @@ export class PostgresFloor {
   /** @param template an event as it stands in the outbox, and the answer of a submission, both as text */
   static async open({ root, databaseUrl, board, players, template }) {
     const floor = new PostgresFloor();
-    floor.#statement = (await built(root, 'ledger', 'lane-sql')).WRITE_LANE_BATCH;
+    floor.#statement = (await built(root, 'ledger', 'entries/lane-sql')).WRITE_LANE_BATCH;
     floor.#client = new pg.Client({ connectionString: databaseUrl });
     floor.#client.on('error', () => {});
     await floor.#client.connect();

@@ -52,8 +52,16 @@ describe('phases of a start', () => {
     const nodes = [
       { id: 1, callFrame: frame('(root)', ''), children: [2, 3, 6] },
       { id: 2, callFrame: frame('load', 'node:internal/modules/esm/loader') },
-      { id: 3, callFrame: frame('startApp', 'file:///x/dist/libs/leaderboard/src/start-app.js'), children: [4] },
-      { id: 4, callFrame: frame('createApp', 'file:///x/dist/libs/leaderboard/src/start-app.js'), children: [5] },
+      {
+        id: 3,
+        callFrame: frame('startApp', 'file:///x/dist/libs/leaderboard/src/process/start-app.js'),
+        children: [4],
+      },
+      {
+        id: 4,
+        callFrame: frame('createApp', 'file:///x/dist/libs/leaderboard/src/process/start-app.js'),
+        children: [5],
+      },
       { id: 5, callFrame: frame('scan', 'file:///x/node_modules/@nestjs/core/scanner.js') },
       { id: 6, callFrame: frame('(idle)', '') },
     ];

@@ -5,7 +5,7 @@ const frame = (functionName, url = '', lineNumber = 0) => ({ functionName, url, 
 const profile = {
   nodes: [
     { id: 1, callFrame: frame('(root)') },
-    { id: 2, callFrame: frame('submit', 'file:///app/dist/libs/ledger/src/ledger.js', 9) },
+    { id: 2, callFrame: frame('submit', 'file:///app/dist/libs/ledger/src/submissions/ledger.js', 9) },
     { id: 3, callFrame: frame('(idle)') },
     { id: 4, callFrame: frame('', 'file:///app/node_modules/@nestjs/core/router.js', 4) },
   ],
@@ -18,7 +18,7 @@ describe('self time of a profile', () => {
     const { busyMs, idleMs, rows } = selfTimes(profile, functionOf('/app'));
     expect([busyMs, idleMs]).toEqual([6, 5]);
     expect(rows).toEqual([
-      { name: 'submit dist/libs/ledger/src/ledger.js:10', ms: 4, part: 4 / 6 },
+      { name: 'submit dist/libs/ledger/src/submissions/ledger.js:10', ms: 4, part: 4 / 6 },
       { name: '(anonymous) node_modules/@nestjs/core/router.js:5', ms: 2, part: 2 / 6 },
     ]);
   });

@@ -1,4 +1,4 @@
-/** Functions of libs/leaderboard/src/start-app.ts and of Nest; each begins the phase that is named beside. */
+/** Functions of libs/leaderboard/src/process/start-app.ts and of Nest; each begins the phase that is named beside. */
 const beginnings = [
   ['startApp', 'settings and tracing'],
   ['createApp', 'modules and providers'],

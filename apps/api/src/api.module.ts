@@ -1,26 +1,26 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
-import { AdminController } from './admin.controller.js';
-import { AuditController } from './audit.controller.js';
-import { BoardsController } from './boards.controller.js';
-import { CircleBoardsController } from './circle-boards.controller.js';
-import { CirclesController } from './circles.controller.js';
-import { GuildBoardsController } from './guild-boards.controller.js';
-import { GuildsController } from './guilds.controller.js';
-import { HistoryController } from './history.controller.js';
+import { AdminController } from './controllers/admin.controller.js';
+import { AuditController } from './controllers/audit.controller.js';
+import { BoardsController } from './controllers/boards.controller.js';
+import { CircleBoardsController } from './controllers/circle-boards.controller.js';
+import { CirclesController } from './controllers/circles.controller.js';
+import { GuildBoardsController } from './controllers/guild-boards.controller.js';
+import { GuildsController } from './controllers/guilds.controller.js';
+import { HistoryController } from './controllers/history.controller.js';
 import { FailureLog } from './http/failure-log.js';
 import { Callers, CostGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RequestMeter } from './http/request-meter.js';
 import { RouteTable } from './http/route-table.js';
-import { LayoutsController } from './layouts.controller.js';
-import { PlayersController } from './players.controller.js';
-import { RanksController } from './ranks.controller.js';
-import { RecoveryController } from './recovery.controller.js';
-import { ScoresController } from './scores.controller.js';
-import { SettlementsController } from './settlements.controller.js';
-import { StandingsController } from './standings.controller.js';
-import { WindowsController } from './windows.controller.js';
+import { LayoutsController } from './controllers/layouts.controller.js';
+import { PlayersController } from './controllers/players.controller.js';
+import { RanksController } from './controllers/ranks.controller.js';
+import { RecoveryController } from './controllers/recovery.controller.js';
+import { ScoresController } from './controllers/scores.controller.js';
+import { SettlementsController } from './controllers/settlements.controller.js';
+import { StandingsController } from './controllers/standings.controller.js';
+import { WindowsController } from './controllers/windows.controller.js';
 
 /** REST: needs a LeaderboardModule with the role `api` beside it. */
 @Module({

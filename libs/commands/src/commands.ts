@@ -10,8 +10,8 @@ import type {
 } from '@laddercast/ledger';
 import type { StandingsPreview } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
-import type { Identity } from './identity.js';
-import type { SubmissionBody } from './submission-body.js';
+import type { Identity } from '@laddercast/identity';
+import type { SubmissionBody } from './bodies/submission-body.js';
 
 /** The answer to one submission (API.md, Scores). */
 export interface SubmissionResult {

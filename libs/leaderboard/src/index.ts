@@ -1,4 +1,4 @@
-export type { Identity } from '@laddercast/commands';
+export type { Identity } from '@laddercast/identity';
 export {
   LadderError,
   validationFailed,
@@ -16,11 +16,11 @@ export * from '@laddercast/extension';
 export { ConsumesLog, SagaFailureFilter } from '@laddercast/sagas';
 export * from './define-board.js';
 export * from './leaderboard.module.js';
-export type { Role } from './leaderboard.lifecycle.js';
-export { namesOf, type RequestNames } from './request-scope.js';
+export type { Role } from './process/leaderboard.lifecycle.js';
+export { namesOf, type RequestNames } from './process/request-scope.js';
 export { CurrentIdentity, identityOf, Public, RequiresScope, type IdentifiedRequest } from './http/access.js';
 export { BodyPipe, QueryPipe } from './http/query-pipe.js';
 export { identifiesCallers, noteControllers } from './http/route-rules.js';
 export { TakesNothing, takesNothing } from './http/takes-nothing.js';
-export { ProcessMetrics } from './process-metrics.js';
-export * from './start-app.js';
+export { ProcessMetrics } from './metrics/process-metrics.js';
+export * from './process/start-app.js';

@@ -3,17 +3,17 @@ import { describeError, Environment, redactorOf } from '@laddercast/platform';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
-import { apiProviders } from './api.providers.js';
-import { coreProviders } from './core.providers.js';
+import { apiProviders } from './providers/api.providers.js';
+import { coreProviders } from './providers/core.providers.js';
 import type { DefinedBoard } from './define-board.js';
 import { ExtensionRegistry } from './extension-registry.js';
 import { LoggerModule } from 'nestjs-pino';
-import { gatewayProviders } from './gateway.providers.js';
+import { gatewayProviders } from './providers/gateway.providers.js';
 import { RouteGuard } from './http/route.guard.js';
-import { HealthController } from './health.controller.js';
-import { LeaderboardLifecycle, ROLES, type Role } from './leaderboard.lifecycle.js';
-import { rateLimitProviders } from './rate-limit.providers.js';
-import { projectorControllers, projectorProviders } from './projector.providers.js';
+import { HealthController } from './health/health.controller.js';
+import { LeaderboardLifecycle, ROLES, type Role } from './process/leaderboard.lifecycle.js';
+import { rateLimitProviders } from './providers/rate-limit.providers.js';
+import { projectorControllers, projectorProviders } from './providers/projector.providers.js';
 
 export interface LeaderboardOptions {
   environment: Environment;

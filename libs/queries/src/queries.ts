@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import type { RankAccuracy, RankedEntry, RankStyle, WindowKind } from '@laddercast/domain';
 import type { FriendLists, Guild, StoredPlayer } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
-import type { CircleName } from './circle-members.js';
-import type { CompleteOptions } from './entry-details.js';
-import type { ListNames } from './list-resolver.js';
-import type { Accuracy } from './rank-estimates.js';
+import type { CircleName } from './circles/circle-members.js';
+import type { CompleteOptions } from './rows/entry-details.js';
+import type { ListNames } from './lists/list-resolver.js';
+import type { Accuracy } from './lists/rank-estimates.js';
 
 /** What every list and rank answer carries. */
 export interface ListEnvelope {

@@ -16,7 +16,7 @@ import {
   type RankSnapshot,
   type Reading,
 } from '@laddercast/projections';
-import type { ResolvedList } from '../src/list-resolver.js';
+import type { ResolvedList } from '../src/lists/list-resolver.js';
 
 const definition = withBoardDefaults({ order: 'desc', operator: 'best', push: { intervalMs: 1000, top: 100 } });
 

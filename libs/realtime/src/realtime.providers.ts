@@ -1,22 +1,22 @@
-import { Authenticator, RateLimits } from '@laddercast/commands';
+import { Authenticator, RateLimits } from '@laddercast/identity';
 import { LedgerClock, WindowCatalog } from '@laddercast/ledger';
 import { ClientAddresses } from '@laddercast/platform';
 import { Announcements, SketchBuilder, SketchStore, SnapshotStore, TraceNotes } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
-import { LiveDoor } from './live-door.js';
-import { LiveFeeds } from './live-feeds.js';
-import { LiveNews } from './live-news.js';
+import { LiveDoor } from './connection/admission.js';
+import { LiveFeeds } from './feeds/live-feeds.js';
+import { LiveNews } from './feeds/gateway-announcements.js';
 import { LiveOptions } from './live-options.js';
-import { LiveOrigins } from './live-origins.js';
+import { LiveOrigins } from './connection/live-origins.js';
 import { LiveStats } from './live-stats.js';
-import { LiveSubscriptions } from './live-subscriptions.js';
-import { RankDeltaPublisher } from './rank-delta.publisher.js';
-import { RankGateway } from './rank.gateway.js';
-import { SketchPublisher } from './sketch.publisher.js';
-import { SnapshotTick } from './snapshot-tick.js';
-import { TickSlots } from './tick-slots.js';
-import { WatchBudget } from './watch-budget.js';
+import { LiveSubscriptions } from './gateway/live-subscriptions.js';
+import { RankDeltaPublisher } from './publishing/rank-delta.publisher.js';
+import { RankGateway } from './gateway/rank.gateway.js';
+import { SketchPublisher } from './publishing/sketch.publisher.js';
+import { SnapshotTick } from './publishing/snapshot-tick.js';
+import { TickSlots } from './publishing/tick-slots.js';
+import { WatchBudget } from './channels/watch-budget.js';
 
 const snapshotTick: Provider = {
   provide: SnapshotTick,

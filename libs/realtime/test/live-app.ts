@@ -1,6 +1,6 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
-import { Authenticator, PlayerTokens, RateLimits, type RateLimitRates, type SigningKeys } from '@laddercast/commands';
+import { Authenticator, PlayerTokens, RateLimits, type RateLimitRates, type SigningKeys } from '@laddercast/identity';
 import { BoardCatalog, LedgerClock, WindowCatalog, type KeyLook } from '@laddercast/ledger';
 import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openTcpProxy, requiredService, type LogUnderTest, type TcpProxy } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startRedis, type RedisProcess } from '../../integration/redis-process.js';
+import { startRedis, type RedisProcess } from '../../integration/nodes/redis-process.js';
 import { ALL_BOARDS } from '../boards.js';
 import { call } from '../call.js';
 import { longOr } from '../chance.js';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startRedis } from '../../integration/redis-process.js';
+import { startRedis } from '../../integration/nodes/redis-process.js';
 import { ALL_BOARDS } from '../boards.js';
 import type { FaultInstallation } from '../installation.js';
 import { call } from '../call.js';

@@ -1,4 +1,4 @@
-import type { Identity } from '@laddercast/commands';
+import type { Identity } from '@laddercast/identity';
 import { validationFailed, type Fault } from '@laddercast/domain';
 import {
   GetEntriesAroundQuery,

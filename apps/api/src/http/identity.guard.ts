@@ -1,4 +1,4 @@
-import { Authenticator, malformedCredentials } from '@laddercast/commands';
+import { Authenticator, malformedCredentials } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import { identityOf, type IdentifiedRequest } from '@laddercast/leaderboard';
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';

@@ -1,4 +1,5 @@
-import { assertMayRead, holdsScope, parseTimestamp, type Identity } from '@laddercast/commands';
+import { parseTimestamp } from '@laddercast/commands';
+import { assertMayRead, holdsScope, type Identity } from '@laddercast/identity';
 import { validationFailed, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ListSelection, UnlistedShown } from '@laddercast/queries';

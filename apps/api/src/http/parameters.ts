@@ -1,4 +1,4 @@
-import type { Identity } from '@laddercast/commands';
+import type { Identity } from '@laddercast/identity';
 import {
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,

@@ -1,4 +1,4 @@
-import { rateLimited, RateLimits, type Identity } from '@laddercast/commands';
+import { rateLimited, RateLimits, type Identity } from '@laddercast/identity';
 import { identifiesCallers } from '@laddercast/leaderboard';
 import { ClientAddresses, type Account } from '@laddercast/platform';
 import { Injectable, Logger } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { ANONYMOUS, type Identity } from '@laddercast/commands';
+import { ANONYMOUS, type Identity } from '@laddercast/identity';
 import type { KeyScope } from '@laddercast/ledger';
 import { createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';

@@ -1,4 +1,4 @@
-import { GuildsParameters } from '../../guild-boards.controller.js';
+import { GuildsParameters } from '../../controllers/guild-boards.controller.js';
 import { PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 import { CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS } from './ranks.js';

@@ -1,0 +1,172 @@
+import {
+  CloseWindowCommand,
+  PutBoardCommand,
+  ResetBoardCommand,
+  unknownFields,
+  type ClosedWindow,
+} from '@laddercast/commands';
+import { actorOf, assertAdmin, type Identity } from '@laddercast/identity';
+import { isCleanText, LadderError, SHARDS_MAX, validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
+import {
+  ApiKeyStore,
+  BoardCatalog,
+  entityTagOf,
+  type CreatedApiKey,
+  type ListedApiKey,
+  type RotatedApiKey,
+} from '@laddercast/ledger';
+import { ProposeBoundariesQuery, type BoundariesProposal } from '@laddercast/queries';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { BoardBody } from './boards.controller.js';
+import { parseKey, parseRotation } from '../http/api-key-bodies.js';
+import { BoardIdPipe, BoundariesParameters, CloseWindowParameters, PageParameters } from '../http/parameters.js';
+
+const KEYS_PAGE_DEFAULT = 50;
+/** What key ids are made of; other text may not even be storable. */
+const KEY_ID = /^[\w-]{1,64}$/;
+
+@Controller('v1/admin')
+export class AdminController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+    private readonly boards: BoardCatalog,
+    private readonly keys: ApiKeyStore,
+  ) {}
+
+  @Post('boards/:board/reset')
+  @ApiOperation({ operationId: 'resetBoard' })
+  @TakesNothing()
+  @HttpCode(200)
+  async reset(
+    @Param('board', BoardIdPipe) boardId: string,
+    @CurrentIdentity() identity: Identity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<BoardBody> {
+    const board = await this.commands.execute(new ResetBoardCommand(identity, boardId));
+    void reply.header('ETag', entityTagOf(board));
+    return { id: board.id, ...board.definition };
+  }
+
+  @Post('boards/:board/close-window')
+  @ApiOperation({ operationId: 'closeWindow' })
+  @HttpCode(200)
+  closeWindow(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) { dryRun }: CloseWindowParameters,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<ClosedWindow> {
+    assertAdmin(identity);
+    const isDryRun = dryRun !== undefined && dryRun !== 'false';
+    return this.commands.execute(new CloseWindowCommand(identity, boardId, parseWindowName(body), isDryRun));
+  }
+
+  @Post('boards/:board/boundaries')
+  @ApiOperation({ operationId: 'proposeBoundaries' })
+  @HttpCode(200)
+  async proposeBoundaries(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) { dryRun }: BoundariesParameters,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<BoundariesProposal & { dryRun: boolean }> {
+    assertAdmin(identity);
+    const { window, shards } = parseShards(body);
+    const board = this.boards.byId(boardId);
+    const isDryRun = dryRun !== undefined && dryRun !== 'false';
+    const proposal = await this.queries.execute(new ProposeBoundariesQuery(boardId, window, shards));
+    if (!isDryRun && board) {
+      const definition = { ...board.definition, sharding: proposal.sharding };
+      await this.commands.execute(
+        new PutBoardCommand(identity, boardId, definition, ifMatch ?? entityTagOf(board), false),
+      );
+    }
+    return { ...proposal, dryRun: isDryRun };
+  }
+
+  @Post('api-keys')
+  @ApiOperation({ operationId: 'createApiKey' })
+  async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<CreatedApiKey> {
+    assertAdmin(identity);
+    return this.keys.create(parseKey(body), actorOf(identity));
+  }
+
+  @Post('api-keys/:key/rotate')
+  @ApiOperation({ operationId: 'rotateApiKey' })
+  @HttpCode(200)
+  async rotateKey(
+    @Param('key') keyId: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<RotatedApiKey> {
+    assertAdmin(identity);
+    const rotation = parseRotation(body);
+    return this.keys.rotate(keyOf(keyId), rotation, actorOf(identity));
+  }
+
+  @Get('api-keys')
+  @ApiOperation({ operationId: 'listApiKeys' })
+  async listKeys(
+    @Query(QueryPipe) { limit = KEYS_PAGE_DEFAULT, cursor }: PageParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ keys: ListedApiKey[]; next: string | null }> {
+    assertAdmin(identity);
+    if (cursor !== undefined && !KEY_ID.test(cursor)) {
+      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    }
+    const keys = await this.keys.list(limit + 1, cursor ?? '');
+    const page = keys.slice(0, limit);
+    return { keys: page, next: keys.length > limit ? page.at(-1)!.keyId : null };
+  }
+
+  @Delete('api-keys/:key')
+  @ApiOperation({ operationId: 'revokeApiKey' })
+  @TakesNothing()
+  @HttpCode(204)
+  async revokeKey(@Param('key') keyId: string, @CurrentIdentity() identity: Identity): Promise<void> {
+    assertAdmin(identity);
+    await this.keys.revoke(keyOf(keyId), actorOf(identity));
+  }
+}
+
+/** The `{key}` of a path. */
+function keyOf(keyId: string): string {
+  if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
+  return keyId;
+}
+
+const WINDOW_NAME_LENGTH_MAX = 80;
+const isWindowName = (text: string): boolean =>
+  text !== '' && [...text].length <= WINDOW_NAME_LENGTH_MAX && isCleanText(text);
+
+function parseWindowName(body: unknown): string {
+  const { window, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const faults = unknownFields(unknown);
+  if (typeof window !== 'string' || !isWindowName(window)) {
+    faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return window as string;
+}
+
+function parseShards(body: unknown): { window: string | undefined; shards: number } {
+  const { window, shards, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >;
+  const faults = unknownFields(unknown);
+  if (!Number.isInteger(shards) || (shards as number) < 2 || (shards as number) > SHARDS_MAX) {
+    faults.push({ pointer: '/shards', message: `must be 2-${SHARDS_MAX}` });
+  }
+  if (window !== undefined && (typeof window !== 'string' || !isWindowName(window))) {
+    faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return { window: window as string | undefined, shards: shards as number };
+}

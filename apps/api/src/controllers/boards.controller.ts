@@ -1,0 +1,153 @@
+import {
+  DeleteBoardCommand,
+  OverrideEntryCommand,
+  parseBoardDefinition,
+  PutBoardCommand,
+  unknownFields,
+} from '@laddercast/commands';
+import { assertAdmin, assertMayListBoards, assertMayRead, type Identity } from '@laddercast/identity';
+import { faultOfNamedId, isCleanText, validationFailed, type Board, type BoardDefinition } from '@laddercast/domain';
+import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
+import { BoardCatalog, entityTagOf } from '@laddercast/ledger';
+import { ListResolver } from '@laddercast/queries';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { matchesTag } from '../http/conditional-get.js';
+import { BoardIdPipe, PageParameters, playerOf } from '../http/parameters.js';
+
+const BOARDS_PAGE_DEFAULT = 50;
+
+export type BoardBody = { id: string } & BoardDefinition;
+
+const bodyOf = (board: Board): BoardBody => ({ id: board.id, ...board.definition });
+
+@Controller('v1/boards')
+export class BoardsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly boards: BoardCatalog,
+    private readonly resolver: ListResolver,
+  ) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'listBoards' })
+  list(
+    @Query(QueryPipe) { limit, cursor }: PageParameters,
+    @CurrentIdentity() identity: Identity,
+  ): { boards: BoardBody[]; next: string | null } {
+    assertMayListBoards(identity);
+    if (cursor !== undefined && faultOfNamedId(cursor))
+      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    const size = limit ?? BOARDS_PAGE_DEFAULT;
+    const after = this.boards.all().filter((board) => board.id > (cursor ?? ''));
+    const page = after.slice(0, size);
+    return { boards: page.map(bodyOf), next: after.length > size ? page.at(-1)!.id : null };
+  }
+
+  @Get(':board')
+  @ApiOperation({ operationId: 'getBoard' })
+  @Public()
+  read(
+    @Param('board', BoardIdPipe) boardId: string,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): BoardBody | undefined {
+    const board = this.resolver.board(boardId);
+    assertMayRead(identity, board);
+    void reply.header('ETag', entityTagOf(board)).header('Cache-Control', 'no-cache');
+    if (matchesTag(ifNoneMatch, entityTagOf(board))) {
+      void reply.status(304);
+      return undefined;
+    }
+    return bodyOf(board);
+  }
+
+  @Put(':board')
+  @ApiOperation({ operationId: 'putBoard' })
+  async put(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<BoardBody> {
+    assertAdmin(identity);
+    const definition = parseBoardDefinition(body, boardId);
+    const { board, created } = await this.commands.execute(
+      new PutBoardCommand(identity, boardId, definition, ifMatch ?? null, mustBeNew(ifNoneMatch)),
+    );
+    void reply.status(created ? 201 : 200).header('ETag', entityTagOf(board));
+    return bodyOf(board);
+  }
+
+  @Delete(':board')
+  @ApiOperation({ operationId: 'deleteBoard' })
+  @TakesNothing()
+  @HttpCode(204)
+  async delete(
+    @Param('board', BoardIdPipe) boardId: string,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<void> {
+    await this.commands.execute(new DeleteBoardCommand(identity, boardId, ifMatch ?? null));
+  }
+
+  @Put(':board/players/:player')
+  @ApiOperation({ operationId: 'setEntry' })
+  setEntry(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Param('player') player: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
+    assertAdmin(identity);
+    const { score, columns, reason } = parseEntry(body);
+    return this.commands.execute(
+      new OverrideEntryCommand(identity, boardId, playerOf(player, identity), { score, columns }, reason),
+    );
+  }
+
+  @Delete(':board/players/:player')
+  @ApiOperation({ operationId: 'removeEntry' })
+  @TakesNothing()
+  removeEntry(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Param('player') player: string,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
+    return this.commands.execute(new OverrideEntryCommand(identity, boardId, playerOf(player, identity), null, null));
+  }
+}
+
+/** Whether the board of a PUT must not be there yet (RFC 9110, section 13.1.2). */
+function mustBeNew(ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  throw validationFailed([{ pointer: '', message: 'the If-None-Match header of a PUT can only be *' }]);
+}
+
+const REASON_LENGTH_MAX = 500;
+
+function parseEntry(body: unknown): { score: number; columns: Record<string, number>; reason: string } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
+  const { score, columns = {}, reason, ...unknown } = body as Record<string, unknown>;
+  const faults = unknownFields(unknown);
+  if (typeof score !== 'number' || !Number.isFinite(score))
+    faults.push({ pointer: '/score', message: 'must be a finite number' });
+  const numbers =
+    typeof columns === 'object' &&
+    columns !== null &&
+    !Array.isArray(columns) &&
+    Object.values(columns).every((value) => typeof value === 'number' && Number.isFinite(value));
+  if (!numbers) faults.push({ pointer: '/columns', message: 'must be an object of finite numbers' });
+  if (typeof reason !== 'string' || reason === '' || [...reason].length > REASON_LENGTH_MAX || !isCleanText(reason)) {
+    faults.push({ pointer: '/reason', message: `must say why, in 1-${REASON_LENGTH_MAX} characters` });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return { score: score as number, columns: columns as Record<string, number>, reason: reason as string };
+}

@@ -1,0 +1,160 @@
+import { unknownFields } from '@laddercast/commands';
+import { type Identity } from '@laddercast/identity';
+import { faultOfOpaqueId, validationFailed, type RankAccuracy } from '@laddercast/domain';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
+import {
+  GetPercentilesQuery,
+  GetPlayerQuery,
+  GetRankOfScoreQuery,
+  ListResolver,
+  LookupPlayersQuery,
+  type EntriesPage,
+  type ListSelection,
+  type Percentiles,
+  type PlayerRank,
+  type PlayersLookup,
+  type RankOfScore,
+} from '@laddercast/queries';
+import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { ConditionalGet } from '../http/conditional-get.js';
+import { entriesQueryOf } from '../http/entries-query.js';
+import { selectionOf, unlistedShownTo } from '../http/list-selection.js';
+import {
+  BoardIdPipe,
+  EntriesParameters,
+  ListParameters,
+  PercentilesParameters,
+  PlayerParameters,
+  playerOf,
+  LOOKUPS_MAX,
+  ScoreParameters,
+} from '../http/parameters.js';
+import { ScoreQueryPipe } from '../http/score-query-pipe.js';
+
+const AROUND_DEFAULT = 5;
+
+@Controller('v1/boards/:board')
+@ConditionalGet()
+export class RanksController {
+  constructor(
+    private readonly queries: QueryBus,
+    private readonly resolver: ListResolver,
+  ) {}
+
+  @Get('entries')
+  @ApiOperation({ operationId: 'getEntries' })
+  @Public()
+  entries(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) parameters: EntriesParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<EntriesPage> {
+    const selection = this.select(boardId, parameters, identity);
+    return this.queries.execute(entriesQueryOf(selection, parameters, identity));
+  }
+
+  @Get('players/:player')
+  @ApiOperation({ operationId: 'getPlayer' })
+  @Public()
+  player(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Param('player') player: string,
+    @Query(QueryPipe) parameters: PlayerParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<PlayerRank> {
+    const selection = this.select(boardId, parameters, identity);
+    const { accuracy = 'exact', fallback } = parameters;
+    if (accuracy === 'estimated') refuseNeighbours(parameters);
+    const { around = accuracy === 'exact' ? AROUND_DEFAULT : 0, above = around, below = around } = parameters;
+    return this.queries.execute(
+      new GetPlayerQuery(
+        selection,
+        playerOf(player, identity),
+        above,
+        below,
+        fallback === 'last',
+        unlistedShownTo(identity),
+        accuracy,
+      ),
+    );
+  }
+
+  @Get('rank')
+  @ApiOperation({ operationId: 'getRankOfScore' })
+  @Public()
+  rank(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(ScoreQueryPipe) parameters: ScoreParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<RankOfScore> {
+    const { score, columns = {}, accuracy } = parameters;
+    const selection = this.select(boardId, parameters, identity);
+    return this.queries.execute(new GetRankOfScoreQuery(selection, score, columns, accuracy));
+  }
+
+  @Get('percentiles')
+  @ApiOperation({ operationId: 'getPercentiles' })
+  @Public()
+  percentiles(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) parameters: PercentilesParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<Percentiles> {
+    const { at, accuracy = 'estimated' } = parameters;
+    return this.queries.execute(new GetPercentilesQuery(this.select(boardId, parameters, identity), at, accuracy));
+  }
+
+  @Post('lookups')
+  @ApiOperation({ operationId: 'lookupPlayers' })
+  @Public()
+  @HttpCode(200)
+  lookups(
+    @Param('board', BoardIdPipe) boardId: string,
+    @Query(QueryPipe) parameters: ListParameters,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<PlayersLookup> {
+    const selection = this.select(boardId, parameters, identity);
+    const { playerIds, ranked, accuracy } = parseLookup(body);
+    const unlistedShown = unlistedShownTo(identity);
+    return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShown, accuracy));
+  }
+
+  private select(boardId: string, parameters: Partial<ListParameters>, identity: Identity): ListSelection {
+    return selectionOf(this.resolver.board(boardId), parameters, identity);
+  }
+}
+
+/** An estimate is one look-up: there is nothing beside the player. @throws VALIDATION_FAILED */
+function refuseNeighbours({ around, above, below }: PlayerParameters): void {
+  const asked = Object.entries({ around, above, below }).filter(([, places]) => places !== undefined && places > 0);
+  if (asked.length === 0) return;
+  const message = 'must be 0 with accuracy=estimated: neighbours are for exact ranks';
+  throw validationFailed(asked.map(([name]) => ({ pointer: `?${name}`, message })));
+}
+
+function parseLookup(body: unknown): { playerIds: string[]; ranked: boolean; accuracy: RankAccuracy } {
+  const {
+    playerIds,
+    ranked = false,
+    accuracy = 'exact',
+    ...unknown
+  } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
+  const faults = unknownFields(unknown);
+  if (!Array.isArray(playerIds) || playerIds.length < 1 || playerIds.length > LOOKUPS_MAX) {
+    faults.push({ pointer: '/playerIds', message: `must be an array of 1-${LOOKUPS_MAX} player ids` });
+  } else {
+    for (const [index, playerId] of playerIds.entries()) {
+      const fault = typeof playerId === 'string' ? faultOfOpaqueId(playerId) : 'must be a string';
+      if (fault) faults.push({ pointer: `/playerIds/${index}`, message: fault });
+    }
+  }
+  if (typeof ranked !== 'boolean') faults.push({ pointer: '/ranked', message: 'must be true or false' });
+  if (accuracy !== 'exact' && accuracy !== 'estimated') {
+    faults.push({ pointer: '/accuracy', message: 'must be exact or estimated' });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return { playerIds: playerIds as string[], ranked: ranked as boolean, accuracy: accuracy as RankAccuracy };
+}

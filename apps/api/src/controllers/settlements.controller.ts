@@ -1,0 +1,53 @@
+import { assertAdmin, type Identity } from '@laddercast/identity';
+import { validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
+import { SettlementFailures, type SettlementFailure } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
+import { Controller, Get, Query } from '@nestjs/common';
+import { ApiOperation } from '@nestjs/swagger';
+import { PageParameters } from '../http/parameters.js';
+
+const PAGE_DEFAULT = 50;
+const CURSOR = /^[1-9]\d{0,14}$/;
+
+interface SettlementFailureBody {
+  board: string;
+  window: string;
+  closedAt: string;
+  failures: number;
+  error: string;
+  failedAt: string;
+  retryAt: string;
+}
+
+/** Closed windows whose final standings could not be written. */
+@Controller('v1/admin/settlement-failures')
+export class SettlementsController {
+  constructor(private readonly failures: SettlementFailures) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'listSettlementFailures' })
+  async list(
+    @Query(QueryPipe) { limit = PAGE_DEFAULT, cursor }: PageParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ settlementFailures: SettlementFailureBody[]; next: string | null }> {
+    assertAdmin(identity);
+    if (cursor !== undefined && !CURSOR.test(cursor)) {
+      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    }
+    const failures = await this.failures.list(limit + 1, Number(cursor ?? 0));
+    const page = failures.slice(0, limit);
+    const next = failures.length > limit ? String(page.at(-1)!.windowUid) : null;
+    return { settlementFailures: page.map(bodyOf), next };
+  }
+}
+
+const bodyOf = (failure: SettlementFailure): SettlementFailureBody => ({
+  board: failure.boardId,
+  window: failure.windowId,
+  closedAt: toTimestamp(failure.closedAtMs),
+  failures: failure.failures,
+  error: failure.error,
+  failedAt: toTimestamp(failure.failedAtMs),
+  retryAt: toTimestamp(failure.retryAtMs),
+});

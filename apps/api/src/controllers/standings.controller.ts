@@ -1,0 +1,28 @@
+import { mayReadPrivateBoards, type Identity } from '@laddercast/identity';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
+import { GetStandingsQuery, type StandingsPage } from '@laddercast/queries';
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { ConditionalGet } from '../http/conditional-get.js';
+import { unlistedShownTo } from '../http/list-selection.js';
+import { BOARDS_DEFAULT, playerOf, StandingsParameters } from '../http/parameters.js';
+
+/** A player over all boards. */
+@Controller('v1/players/:player/standings')
+@ConditionalGet()
+export class StandingsController {
+  constructor(private readonly queries: QueryBus) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'getStandings' })
+  @Public()
+  read(
+    @Param('player') player: string,
+    @Query(QueryPipe) { window, limit = BOARDS_DEFAULT, cursor }: StandingsParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<StandingsPage> {
+    const reader = { seesPrivateBoards: mayReadPrivateBoards(identity), unlistedShown: unlistedShownTo(identity) };
+    return this.queries.execute(new GetStandingsQuery(playerOf(player, identity), window, limit, cursor, reader));
+  }
+}

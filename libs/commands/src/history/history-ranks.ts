@@ -1,0 +1,114 @@
+import { GLOBAL_SCOPE } from '@laddercast/domain';
+import type { RecordedRank } from '@laddercast/ledger';
+import { monotonicMs, sleep } from '@laddercast/platform';
+import { LOOKUP_PLAYERS_MAX, rankListOf, type RankList, type RankProjection } from '@laddercast/projections';
+import type { StateToRecord } from '../commands.js';
+
+/** How many ranks the group looks up a second, over all lanes; what is more is recorded without one. */
+export const HISTORY_RANKS_PER_SECOND = 2000;
+/** The ranks follow the same log: a state that they have not reached yet is looked for again after these times. */
+const LOOK_AGAIN_AFTER_MS = [30, 120];
+/** How long nothing is looked up after the projection could not answer. */
+const PAUSE_MS = 5000;
+
+type FoundRank = Omit<RecordedRank, 'rankedAtMs'>;
+
+/** So many ranks a second, saved up for one second at most. */
+class RankBudget {
+  private left: number;
+  private atMs = monotonicMs();
+
+  constructor(private readonly perSecond: number) {
+    this.left = perSecond;
+  }
+
+  /** @returns how many of those wanted may be looked up now */
+  take(wanted: number): number {
+    const now = monotonicMs();
+    this.left = Math.min(this.perSecond, this.left + ((now - this.atMs) / 1000) * this.perSecond);
+    this.atMs = now;
+    const taken = Math.min(wanted, Math.floor(this.left));
+    this.left -= taken;
+    return taken;
+  }
+}
+
+/**
+ * Looks up where states stand that are to be recorded, at a bounded rate and without holding anything up: of those that
+ * are beyond the rate, or that the projection does not answer for, nothing is found.
+ */
+export class HistoryRanks {
+  private readonly budgets = new Map<number, RankBudget>();
+  private pausedUntilMs = -Infinity;
+
+  /** @param lanes over which the group's rate is shared: each is served by one process at a time */
+  constructor(
+    private readonly projection: RankProjection,
+    private readonly lanes: number,
+  ) {}
+
+  /** The rank of each state that has one: exact where it is of that very state, else of the one that the list shows. */
+  async of(lane: number, states: readonly StateToRecord[]): Promise<Map<StateToRecord, FoundRank>> {
+    const found = new Map<StateToRecord, FoundRank>();
+    let behind = states;
+    for (const waitMs of [0, ...LOOK_AGAIN_AFTER_MS]) {
+      if (behind.length === 0) break;
+      await sleep(waitMs);
+      const looked = behind.slice(0, this.budgetOf(lane).take(behind.length));
+      if (looked.length === 0) break;
+      behind = await this.look(looked, found);
+    }
+    return found;
+  }
+
+  /** @returns the states that the projection has not reached */
+  private async look(states: readonly StateToRecord[], found: Map<StateToRecord, FoundRank>): Promise<StateToRecord[]> {
+    if (monotonicMs() < this.pausedUntilMs) return [];
+    try {
+      const behind = await Promise.all(partsOf(states).map((part) => this.lookAt(part, found)));
+      return behind.flat();
+    } catch {
+      // What was recorded is right without a rank; the lane must not wait for one.
+      this.pausedUntilMs = monotonicMs() + PAUSE_MS;
+      return [];
+    }
+  }
+
+  private async lookAt(
+    { list, states }: { list: RankList; states: StateToRecord[] },
+    found: Map<StateToRecord, FoundRank>,
+  ): Promise<StateToRecord[]> {
+    const ids = states.map(({ playerId }) => playerId);
+    const { total, states: projected, accuracy } = await this.projection.lookupStates(list, ids);
+    return states.filter((state, at) => {
+      const { rank, version } = projected[at] ?? { rank: null, version: -1 };
+      if (rank !== null)
+        found.set(state, { rank, total, isExact: version === state.version && accuracy === undefined });
+      return version < state.version;
+    });
+  }
+
+  private budgetOf(lane: number): RankBudget {
+    const known = this.budgets.get(lane) ?? new RankBudget(Math.ceil(HISTORY_RANKS_PER_SECOND / this.lanes));
+    this.budgets.set(lane, known);
+    return known;
+  }
+}
+
+/** The states by their lists, so many at a time as one look-up takes. */
+function partsOf(states: readonly StateToRecord[]): { list: RankList; states: StateToRecord[] }[] {
+  const windows = new Map<number, StateToRecord[]>();
+  for (const state of states) {
+    const known = windows.get(state.windowUid);
+    if (known) known.push(state);
+    else windows.set(state.windowUid, [state]);
+  }
+  return [...windows.values()].flatMap((ofWindow) => {
+    const list = rankListOf(ofWindow[0]!.board, ofWindow[0]!.windowUid, GLOBAL_SCOPE);
+    const parts: { list: RankList; states: StateToRecord[] }[] = [];
+    for (let from = 0; from < ofWindow.length; from += LOOKUP_PLAYERS_MAX) {
+      parts.push({ list, states: ofWindow.slice(from, from + LOOKUP_PLAYERS_MAX) });
+    }
+    return parts;
+  });
+}

@@ -1,0 +1,42 @@
+import { EntryHistory, Lanes, type HistoryPoint } from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
+import { RankProjection } from '@laddercast/projections';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { RecordHistoryCommand, type StateToRecord } from '../commands.js';
+import { HistoryRanks } from './history-ranks.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+@CommandHandler(RecordHistoryCommand)
+export class RecordHistoryHandler implements ICommandHandler<RecordHistoryCommand> {
+  private readonly ranks: HistoryRanks;
+
+  constructor(
+    private readonly history: EntryHistory,
+    projection: RankProjection,
+    lanes: Lanes,
+  ) {
+    this.ranks = new HistoryRanks(projection, lanes.count);
+  }
+
+  async execute({ lane, states }: RecordHistoryCommand): Promise<void> {
+    const nowMs = await this.history.nowMs();
+    const readAtMs = monotonicMs();
+    const kept = states.filter(({ board, atMs }) => atMs >= nowMs - board.definition.history!.keepDays * DAY_MS);
+    const asked = kept.filter((state) => isRankable(state, nowMs));
+    const ranked = await this.ranks.of(lane, asked);
+    const rankedAtMs = Math.floor(nowMs + monotonicMs() - readAtMs);
+    await this.history.record(
+      kept.map((state): HistoryPoint => {
+        const { board: _board, ...recorded } = state;
+        const found = ranked.get(state);
+        return { ...recorded, ranked: found ? { ...found, rankedAtMs } : null };
+      }),
+    );
+  }
+}
+
+/** Of a removal there is no rank, and of what happened a stretch ago none of that time can be read any more. */
+const isRankable = ({ score, atMs, board }: StateToRecord, nowMs: number): boolean =>
+  score !== null && nowMs - atMs <= board.definition.history!.everyMinutes * MINUTE_MS;

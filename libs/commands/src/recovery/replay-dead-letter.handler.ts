@@ -1,0 +1,99 @@
+import {
+  LadderError,
+  type BoardChanged,
+  type EntryChanged,
+  type PlayerChanged,
+  type WindowClosed,
+} from '@laddercast/domain';
+import { DeadLetterStore, type StoredDeadLetter } from '@laddercast/event-log';
+import { PresentState, type EntriesWanted } from '@laddercast/ledger';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { ReplayDeadLetterCommand, type ReplayedLetter } from '../commands.js';
+import { actorOf, assertAdmin } from '@laddercast/identity';
+import { IntakeReplay } from '../scores/intake-replay.js';
+
+/**
+ * A letter holds what was, and something newer may be committed by now: so not the letter is sent again, but what is.
+ * Hence replaying twice, or late, changes nothing.
+ */
+@CommandHandler(ReplayDeadLetterCommand)
+export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetterCommand> {
+  constructor(
+    private readonly letters: DeadLetterStore,
+    private readonly present: PresentState,
+    private readonly intake: IntakeReplay,
+  ) {}
+
+  async execute({ identity, letterId }: ReplayDeadLetterCommand): Promise<ReplayedLetter> {
+    assertAdmin(identity);
+    const letter = await this.letters.find(letterId);
+    if (!letter) throw new LadderError('DEAD_LETTER_NOT_FOUND', `There is no dead letter "${letterId}".`);
+    const { outcome, problem } = await this.replay(letter);
+    const details = { outcome, ...(problem && { code: problem.code }) };
+    await this.letters.noteReplay(letter, { actor: actorOf(identity), isSettled: outcome !== 'refused', details });
+    return { id: String(letterId), outcome, ...(problem && { problem: problem.toProblem() }) };
+  }
+
+  private async replay(
+    letter: StoredDeadLetter,
+  ): Promise<{ outcome: ReplayedLetter['outcome']; problem?: LadderError }> {
+    if (letter.topic === 'in.scores') {
+      // It counts already; its id may be forgotten sooner than the letter, so it is not submitted again.
+      if (letter.replayedAtMs !== null) return { outcome: 'replayed' };
+      const problem = await this.intake.submit(letter);
+      return problem ? { outcome: 'refused', problem } : { outcome: 'replayed' };
+    }
+    return { outcome: (await this.emit(letter)) ? 'replayed' : 'obsolete' };
+  }
+
+  /** Whether there is anything left to be said. */
+  private async emit({ topic, key, lane, payload }: StoredDeadLetter): Promise<boolean> {
+    const event = eventIn(payload);
+    switch (topic) {
+      case 'entry-changed': {
+        const { isGuild, filledGeneration } = event as Partial<EntryChanged>;
+        // A barrier: it is looked at by its position alone, and that has passed.
+        if (key === '' || filledGeneration !== undefined) return false;
+        const wanted = wantedOf(event);
+        return (await (isGuild ? this.present.emitGuild(key, wanted) : this.present.emitPlayer(key, wanted))) > 0;
+      }
+      case 'player-changed':
+        await this.present.emitName(key, (event as Partial<PlayerChanged>).isGuild === true);
+        return true;
+      case 'board-changed': {
+        const boardUid = numberIn((event as Partial<BoardChanged>).boardUid) ?? numberIn(Number(key));
+        return boardUid !== null && this.present.emitBoard(boardUid, lane);
+      }
+      case 'window-closed': {
+        const windowUid = numberIn((event as Partial<WindowClosed>).windowUid);
+        return windowUid !== null && this.present.emitWindow(windowUid, lane);
+      }
+      default:
+        return false;
+    }
+  }
+}
+
+/** What is left of an event that may be anything: fields are looked at one by one. */
+function eventIn(payload: string): object {
+  try {
+    const event: unknown = JSON.parse(payload);
+    return typeof event === 'object' && event !== null ? event : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Where the event does not say it, every entry of the player is meant. */
+function wantedOf(event: Partial<EntryChanged>): EntriesWanted {
+  const changes: unknown = event.changes;
+  const windowUids = Array.isArray(changes)
+    ? changes.map((change: { windowUid?: unknown } | null) => numberIn(change?.windowUid))
+    : [];
+  const areKnown = windowUids.length > 0 && windowUids.every((uid) => uid !== null);
+  return { boardUid: numberIn(event.boardUid), windowUids: areKnown ? (windowUids as number[]) : null };
+}
+
+/** Numbers of boards and windows. */
+const numberIn = (value: unknown): number | null =>
+  Number.isInteger(value) && Math.abs(value as number) < 2 ** 31 ? (value as number) : null;

@@ -1,0 +1,15 @@
+import { LadderError } from '@laddercast/domain';
+import type { Authenticator } from '@laddercast/identity';
+import type { Identity } from '@laddercast/identity';
+
+/**
+ * The identity whose rights submissions have that come without a request: that of an API key.
+ * @throws UNAUTHENTICATED, FORBIDDEN when the key may not submit scores, LEDGER_UNAVAILABLE
+ */
+export async function identityOfIntake(authenticator: Authenticator, key: string): Promise<Identity> {
+  const identity = await authenticator.authenticate(key);
+  if (identity.kind !== 'key' || !identity.scopes.some((scope) => scope === 'scores:write' || scope === 'admin')) {
+    throw new LadderError('FORBIDDEN', 'This needs an API key with the scope scores:write.');
+  }
+  return identity;
+}

@@ -1,0 +1,219 @@
+import { ERRORS, LadderError, validationFailed } from '@laddercast/domain';
+import {
+  reasonOf,
+  type DeadLetter,
+  type IntakeMessage,
+  type IntakeTopic,
+  type LogLine,
+  type ParkAll,
+} from '@laddercast/event-log';
+import { backoffMs, monotonicMs, retryWhile, sleep, type Backoff } from '@laddercast/platform';
+import type { CommandBus } from '@nestjs/cqrs';
+import { SubmitScoresCommand, type BoardSubmission } from '../commands.js';
+import type { Identity } from '@laddercast/identity';
+import { parseBatchedSubmission } from '../bodies/submission-body.js';
+
+const TOPIC: IntakeTopic = 'in.scores';
+/** The largest message that is looked into, in bytes; a submission within all limits is far smaller. */
+export const INTAKE_MESSAGE_BYTES_MAX = 64 * 1024;
+/** The most of a refused message, and of its key, that is kept, in bytes. */
+const PARKED_BYTES_MAX = 1024 * 1024;
+const PARKED_KEY_BYTES_MAX = 1024;
+/** A message that fails on our side so often, while others may count, is parked: the partition must not stand for ever. */
+export const INTERNAL_TRIES_MAX = 30;
+const BACKOFF: Backoff = { firstMs: 100, maxMs: 5000 };
+const LINE_EVERY_MS = 10_000;
+
+export interface ScoreIntakeParts {
+  commands: Pick<CommandBus, 'execute'>;
+  park: ParkAll;
+  log: LogLine;
+  /** How long to wait between tries; 100 ms growing to 5 s when not given. */
+  backoff?: Backoff;
+}
+
+interface Submitted {
+  message: IntakeMessage;
+  submission: BoardSubmission;
+}
+interface Refused {
+  message: IntakeMessage;
+  problem: LadderError;
+}
+
+/**
+ * Counts submissions that other systems write as messages, one JSON object each, as items of `POST /v1/scores` look.
+ * Every message ends durable in the ledger, or parked with its problem; what can succeed later is tried again for ever.
+ */
+export class ScoreIntake {
+  private parkedUnsaid = 0;
+  private readonly saidAtMs = { parked: -Infinity, waits: -Infinity };
+
+  constructor(private readonly parts: ScoreIntakeParts) {}
+
+  /**
+   * Resolves when every message is durable or parked. They are submitted in their order; those that have to be tried
+   * again may count after the others.
+   * @throws when the signal aborts before
+   */
+  async settle(identity: Identity, messages: readonly IntakeMessage[], signal: AbortSignal): Promise<void> {
+    const { backoff = BACKOFF } = this.parts;
+    const refused: Refused[] = [];
+    let waiting: Submitted[] = [];
+    for (const message of messages) {
+      const submission = intakeSubmissionOf(message.value);
+      if (submission instanceof LadderError) refused.push({ message, problem: submission });
+      else waiting.push({ message, submission });
+    }
+    await this.parkAll(refused, signal);
+    for (let tries = 1; waiting.length > 0; tries += 1) {
+      signal.throwIfAborted();
+      const failed = await this.submit(identity, waiting);
+      await this.parkAll(
+        failed.filter(({ problem }) => isOfTheMessage(problem, tries)),
+        signal,
+      );
+      const again = failed.filter(({ problem }) => !isOfTheMessage(problem, tries));
+      waiting = again.map(({ message, submission }) => ({ message, submission }));
+      if (waiting.length === 0) return;
+      this.sayWaiting(again);
+      await sleep(backoffMs(tries - 1, backoff.firstMs, backoff.maxMs), signal);
+    }
+  }
+
+  /** @returns those that do not count, in their order */
+  private async submit(identity: Identity, batch: readonly Submitted[]): Promise<(Submitted & Refused)[]> {
+    const submissions = batch.map(({ submission }) => submission);
+    const results = await this.parts.commands
+      .execute(new SubmitScoresCommand(identity, submissions, null))
+      .catch((error: unknown) => {
+        const problem = new LadderError('LEDGER_UNAVAILABLE', 'The batch was not taken.', {}, { cause: error });
+        return batch.map(() => problem);
+      });
+    return batch.flatMap((one, index) => {
+      const result = results[index];
+      return result instanceof LadderError ? [{ ...one, problem: result }] : [];
+    });
+  }
+
+  /** The partition waits for the parking: nothing is passed over without a trace. */
+  private async parkAll(refused: readonly Refused[], signal: AbortSignal): Promise<void> {
+    if (refused.length === 0) return;
+    const { park, log, backoff = BACKOFF } = this.parts;
+    const letters = refused.map(toDeadLetter);
+    await retryWhile(
+      () => park(letters),
+      () => true,
+      {
+        backoff,
+        signal,
+        onFailure: (error) => log('warn', `Refused messages cannot be parked yet: ${reasonOf(error)}`),
+      },
+    );
+    this.sayParked(refused);
+  }
+
+  private sayParked(refused: readonly Refused[]): void {
+    this.parkedUnsaid += refused.length;
+    if (!this.isDue('parked')) return;
+    const { message, problem } = refused.at(-1)!;
+    this.parts.log('warn', `Messages were refused and are parked in dead_letters; the last: ${reasonOf(problem)}`, {
+      messages: this.parkedUnsaid,
+      ...placeOf(message),
+      ...(problem.cause === undefined ? {} : { cause: reasonOf(problem.cause) }),
+    });
+    this.parkedUnsaid = 0;
+  }
+
+  private sayWaiting(again: readonly Refused[]): void {
+    if (!this.isDue('waits')) return;
+    const { message, problem } = again[0]!;
+    this.parts.log('warn', `Messages wait to be counted: ${reasonOf(problem)}`, {
+      messages: again.length,
+      ...placeOf(message),
+      ...(problem.cause === undefined ? {} : { cause: reasonOf(problem.cause) }),
+    });
+  }
+
+  /** Lines that could come with every batch are written at most once in ten seconds. */
+  private isDue(line: keyof typeof this.saidAtMs): boolean {
+    const now = monotonicMs();
+    if (now - this.saidAtMs[line] < LINE_EVERY_MS) return false;
+    this.saidAtMs[line] = now;
+    return true;
+  }
+}
+
+const placeOf = ({ partition, offset }: IntakeMessage): object => ({ partition, offset });
+
+/** Whether the same message would fail for ever. The key's rights are no fault of it: without them nothing is read. */
+function isOfTheMessage({ code }: LadderError, tries: number): boolean {
+  if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN') return false;
+  if (code === 'INTERNAL') return tries >= INTERNAL_TRIES_MAX;
+  return !ERRORS[code].retriable;
+}
+
+/** The submission in a message, or what it is refused for. */
+export function intakeSubmissionOf(value: Buffer | null): BoardSubmission | LadderError {
+  try {
+    const { board, ...body } = parseBatchedSubmission(parseJson(value));
+    if (body.submissionId === undefined) {
+      throw validationFailed([
+        { pointer: '/submissionId', message: 'is required: a message may arrive more than once' },
+      ]);
+    }
+    return { boardId: board, body };
+  } catch (error) {
+    if (error instanceof LadderError) return error;
+    throw error;
+  }
+}
+
+/** @throws MALFORMED_JSON, PAYLOAD_TOO_LARGE */
+function parseJson(value: Buffer | null): unknown {
+  if (value === null) throw new LadderError('MALFORMED_JSON', 'The message has no value.');
+  if (value.length > INTAKE_MESSAGE_BYTES_MAX) {
+    const limit = `at most ${INTAKE_MESSAGE_BYTES_MAX} are taken`;
+    throw new LadderError('PAYLOAD_TOO_LARGE', `The message has ${value.length} bytes; ${limit}.`);
+  }
+  const text = textOf(value);
+  if (text === null) throw new LadderError('MALFORMED_JSON', 'The message is not UTF-8.');
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+  } catch (error) {
+    throw new LadderError('MALFORMED_JSON', `The message is not JSON: ${reasonOf(error)}`);
+  }
+}
+
+/** null when the bytes are not UTF-8. */
+function textOf(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The message as it came: as text, or in base64, which the problem then says, where PostgreSQL's text cannot hold it. */
+function toDeadLetter({ message, problem }: Refused): DeadLetter {
+  const { partition, offset, key } = message;
+  const value = message.value ?? Buffer.alloc(0);
+  const kept = value.subarray(0, PARKED_BYTES_MAX);
+  const text = textOf(kept);
+  const isText = text !== null && !text.includes('\0');
+  const cause = {
+    ...problem.toProblem(),
+    ...(isText ? {} : { payloadEncoding: 'base64' }),
+    ...(kept.length < value.length ? { payloadBytes: value.length, payloadBytesKept: kept.length } : {}),
+  };
+  return {
+    record: {
+      lane: partition,
+      position: offset,
+      topic: TOPIC,
+      key: (key ?? Buffer.alloc(0)).subarray(0, PARKED_KEY_BYTES_MAX).toString(),
+      payload: isText ? text : kept.toString('base64'),
+    },
+    cause: JSON.stringify(cause),
+  };
+}

@@ -1,0 +1,160 @@
+import { hash, randomUUID } from 'node:crypto';
+import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
+import type { CheckedSubmission, SubmissionCheck } from '@laddercast/extension';
+import { type BoardCatalog, type Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
+import { metrics } from '@laddercast/platform';
+import type { BoardSubmission } from '../commands.js';
+import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
+import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
+import { parseTimestamp, type SubmissionBody } from '../bodies/submission-body.js';
+
+export const METADATA_BYTES_MAX = 1024;
+/** A submission that passed what is looked at before the ledger. */
+export interface PreparedSubmission {
+  write: SubmitWrite;
+  /** Prepares it anew, for the board as it is now. */
+  again: () => Promise<SubmitWrite>;
+}
+
+/** A submission that counted, with the board it counted on. */
+export interface AcceptedSubmission {
+  board: Board;
+  write: SubmitWrite;
+  receipt: SubmitReceipt;
+}
+
+/** From a submission as it was sent to one that is durable. */
+export class ScoreSubmitter {
+  constructor(
+    private readonly boards: BoardCatalog,
+    private readonly ledger: Ledger,
+    private readonly checks: () => readonly SubmissionCheck[],
+  ) {}
+
+  /**
+   * Everything that is looked at before the ledger: rights, the board's rules, the teams' checks.
+   * @throws LadderError with what is wrong
+   */
+  async prepare(identity: Identity, submission: BoardSubmission): Promise<PreparedSubmission> {
+    const again = (): Promise<SubmitWrite> => this.toWrite(identity, submission);
+    try {
+      assertIdentified(identity);
+      return { write: await again(), again };
+    } catch (error) {
+      metrics.submissionsRefused.inc({ code: error instanceof LadderError ? error.code : 'INTERNAL' });
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves when the run is durable. Writes of one player are counted in the order of these calls.
+   * @throws LadderError with what is wrong
+   */
+  commit({ write, again }: PreparedSubmission): Promise<AcceptedSubmission> {
+    return whileBoardChanges(this.boards, async (tries) => {
+      const current = tries === 0 ? write : { ...(await again()), submissionId: write.submissionId };
+      return { board: current.board, write: current, receipt: await this.ledger.write(current) };
+    });
+  }
+
+  private async toWrite(identity: Identity, { boardId, body }: BoardSubmission): Promise<SubmitWrite> {
+    const board = await boardNow(this.boards, boardId);
+    assertMaySubmit(identity, board, body.playerId);
+    const write = toWrite(board, body);
+    try {
+      assertRules(write, body, identity);
+      await this.ask(board, write, body);
+      return write;
+    } catch (error) {
+      // A retry gets its first answer whatever has changed since: only the ledger knows whether this is one.
+      if (error instanceof LadderError && !error.retriable && write.idFromClient) return { ...write, refusal: error };
+      throw error;
+    }
+  }
+
+  private async ask(board: Board, write: SubmitWrite, body: SubmissionBody): Promise<void> {
+    const asked = this.checks().filter((check) => check.boards === null || check.boards.includes(board.id));
+    if (asked.length === 0) return;
+    const submission: CheckedSubmission = {
+      submissionId: write.submissionId,
+      playerId: write.playerId,
+      score: write.score,
+      columns: body.columns ?? {},
+      achievedAt: body.achievedAt ?? null,
+      metadata: body.metadata ?? null,
+      sourceId: body.sourceId ?? null,
+    };
+    for (const check of asked) {
+      const answer = await check.check(board, submission).catch((error: unknown) => {
+        throw new LadderError(
+          'OVERLOADED',
+          `The check ${check.constructor.name} could not decide; nothing was stored.`,
+          { retryAfterSeconds: 2 },
+          { cause: error },
+        );
+      });
+      if (answer.verdict === 'reject') {
+        throw new LadderError('SUBMISSION_REJECTED', answer.reason, { check: check.constructor.name });
+      }
+    }
+  }
+}
+
+/** The board's own rules, apart from those of its windows, which are the ledger's. */
+function assertRules({ board, score, metadata }: SubmitWrite, body: SubmissionBody, identity: Identity): void {
+  const { definition } = board;
+  if (identity.kind === 'player' && body.achievedAt !== undefined && !definition.clientTime) {
+    throw new LadderError(
+      'ACHIEVED_AT_REFUSED',
+      `Board "${board.id}" takes the time from the server; leave achievedAt out.`,
+    );
+  }
+  assertScoreInBounds(definition, score, 'The score');
+  const metadataBytes = metadata === null ? 0 : Buffer.byteLength(metadata);
+  if (metadataBytes > METADATA_BYTES_MAX) {
+    throw new LadderError(
+      'METADATA_TOO_LARGE',
+      `metadata has ${metadataBytes} bytes of JSON; at most ${METADATA_BYTES_MAX} are kept.`,
+    );
+  }
+}
+
+function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
+  const metadata = body.metadata === undefined ? null : JSON.stringify(body.metadata);
+  return {
+    kind: 'submit',
+    board,
+    playerId: body.playerId,
+    submissionId: body.submissionId ?? randomUUID(),
+    idFromClient: body.submissionId !== undefined,
+    score: body.score,
+    columns: columnValues(board, body.columns ?? {}),
+    achievedAtMs: body.achievedAt === undefined ? null : parseTimestamp(body.achievedAt),
+    windowId: body.window ?? null,
+    metadata,
+    bodySha256: hash('sha256', canonical(body), 'buffer'),
+    refusal: null,
+  };
+}
+
+/** The columns in the board's order; each has to be there, and no other. */
+export function columnValues(board: Board, given: Record<string, number>): number[] {
+  const { columns } = board.definition;
+  const names = columns.map(({ name }) => name);
+  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  const missing = names.filter((name) => !Object.hasOwn(given, name));
+  if (unknown.length > 0 || missing.length > 0) {
+    const wanted = names.length === 0 ? 'takes no columns' : `wants exactly these columns: ${names.join(', ')}`;
+    throw new LadderError('COLUMNS_MISMATCH', `Board "${board.id}" ${wanted}.`, { missing, unknown });
+  }
+  return names.map((name) => given[name]!);
+}
+
+/** The same text for the same content, in whatever order the fields came. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, field: unknown) =>
+    typeof field === 'object' && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}

@@ -1,0 +1,67 @@
+import { LadderError } from '@laddercast/domain';
+import { isDatabaseUnavailable } from '@laddercast/ledger';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { SubmitScoresCommand, type SubmissionResult } from '../commands.js';
+import type { Identity } from '@laddercast/identity';
+import { ScoreSubmitter, type AcceptedSubmission } from './score-submitter.js';
+import { SubmissionRanks, waitUntilMs } from './submission-ranks.js';
+import { resultOf } from './submit-score.handler.js';
+
+const RANKS_AT_ONCE = 64;
+
+@CommandHandler(SubmitScoresCommand)
+export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand> {
+  constructor(
+    private readonly submitter: ScoreSubmitter,
+    private readonly ranks: SubmissionRanks,
+  ) {}
+
+  async execute({
+    identity,
+    submissions,
+    waitSeconds,
+  }: SubmitScoresCommand): Promise<(SubmissionResult | LadderError)[]> {
+    // Checks may take their time in any order; what they let through enters the ledger in the order of the array.
+    const prepared = await Promise.all(
+      submissions.map((one) =>
+        one instanceof LadderError ? one : this.submitter.prepare(identity, one).catch(asProblem),
+      ),
+    );
+    const accepted = await Promise.all(
+      prepared.map((one) => (one instanceof LadderError ? one : this.submitter.commit(one).catch(asProblem))),
+    );
+    if (waitSeconds === null) {
+      return accepted.map((one) => (one instanceof LadderError ? one : resultOf(one, null)));
+    }
+    return this.withRanks(accepted, waitUntilMs(waitSeconds), identity);
+  }
+
+  /** A few at a time, within one wait: a large batch must not crowd out the reads. */
+  private async withRanks(
+    accepted: (AcceptedSubmission | LadderError)[],
+    untilMs: number | null,
+    identity: Identity,
+  ): Promise<(SubmissionResult | LadderError)[]> {
+    const results: (SubmissionResult | LadderError)[] = [];
+    for (let from = 0; from < accepted.length; from += RANKS_AT_ONCE) {
+      const some = accepted.slice(from, from + RANKS_AT_ONCE);
+      results.push(
+        ...(await Promise.all(
+          some.map(async (one) =>
+            one instanceof LadderError ? one : resultOf(one, await this.ranks.movementOf(one, untilMs, identity)),
+          ),
+        )),
+      );
+    }
+    return results;
+  }
+}
+
+/** One bad item never fails its batch. */
+function asProblem(error: unknown): LadderError {
+  if (error instanceof LadderError) return error;
+  const again = 'send it again, with the same submissionId.';
+  return isDatabaseUnavailable(error)
+    ? new LadderError('LEDGER_UNAVAILABLE', `The database cannot be reached; ${again}`, {}, { cause: error })
+    : new LadderError('INTERNAL', `This submission failed on our side; ${again}`, {}, { cause: error });
+}

@@ -1,0 +1,150 @@
+import type { Layouts, Sharding } from './layout.js';
+import type { ScopeSpec } from './scope.js';
+import type { WindowSpec } from '../time/window.js';
+
+export type SortOrder = 'asc' | 'desc';
+export type Operator = 'best' | 'latest' | 'sum';
+export type Tiebreak = 'earliest' | 'latest' | 'none';
+/** ordinal: 1234; competition: 1224; dense: 1223. The latter two count score and columns, not the tie-break. */
+export const RANK_STYLES = ['ordinal', 'competition', 'dense'] as const;
+export type RankStyle = (typeof RANK_STYLES)[number];
+
+export interface SortColumn {
+  name: string;
+  order: SortOrder;
+}
+
+/** What a guild's entry is made of: its members' scores. */
+export interface GuildAggregate {
+  /** `top`: the sum of the `k` best. */
+  kind: 'sum' | 'average' | 'top';
+  /** Only with `top`. */
+  k: number | null;
+  /** What becomes of a leaver's part in the running windows. */
+  onLeave: 'keep' | 'takeAway';
+}
+
+/** What decides the order of a board's entries; it never changes for one `boardUid`. */
+export interface BoardOrdering {
+  order: SortOrder;
+  operator: Operator;
+  tiebreak: Tiebreak;
+  columns: SortColumn[];
+}
+
+/** A board as its operator defined it, with every default filled in. Times are in the unit of their names. */
+export interface BoardDefinition extends BoardOrdering {
+  title: string | null;
+  rankStyle: RankStyle;
+  windows: WindowSpec[];
+  /** IANA name of the zone whose days, weeks and months the windows follow. */
+  timeZone: string;
+  /** `global` is always among them. */
+  scopes: ScopeSpec[];
+  sharding: Sharding;
+  /** Whether dense ranks can be read; a `rankStyle` of dense asks for it too. */
+  dense: boolean;
+  limits: BoardLimits;
+  graceSeconds: number;
+  keepEndedSeconds: number;
+  /** Tops that are kept as they stood, every so many minutes; null: none. */
+  snapshot: { top: number; keepEveryMinutes: number | null; keepDays: number };
+  /** How long final standings are kept after their window closed; null: for ever. */
+  retention: { standingsDays: number | null };
+  push: { intervalMs: number; top: number };
+  /** What is recorded of players over time; null: nothing. */
+  history: BoardHistory | null;
+  /** Whether rows say how many places a player moved since yesterday. */
+  change: boolean;
+  format: { kind: 'number' | 'time' | 'currency'; decimals: number; unit: string | null };
+  guildAggregate: GuildAggregate;
+  submitters: 'servers' | 'players';
+  clientTime: boolean;
+  visibility: 'public' | 'private';
+}
+
+/**
+ * A board that exists: `uid` is drawn anew at each creation and reset, `revision` grows with every change of the
+ * definition and of the windows, `definitionRevision` is the one at which the definition was put last.
+ */
+export interface Board {
+  uid: number;
+  id: string;
+  revision: number;
+  definitionRevision: number;
+  definition: BoardDefinition;
+  /**
+   * When windows of a spec that was added later begin, by {@link nameOfSpec}: the first is the one that starts then or
+   * after, Unix ms.
+   */
+  windowsSinceMs: Record<string, number>;
+  layouts: Layouts;
+}
+
+/** How often a player's score and rank are recorded, and for how long. */
+export interface BoardHistory {
+  /** One point for each stretch of so many minutes, all of which count from 1970. */
+  everyMinutes: number;
+  keepDays: number;
+}
+
+/** What a board takes; null: no limit. */
+export interface BoardLimits {
+  scoreMin: number | null;
+  scoreMax: number | null;
+  /** How many entries a window keeps: the best. */
+  entriesMax: number | null;
+  /** How many runs of a player count in a window. */
+  attemptsMax: number | null;
+  /** How long an entry stays that no run renews. */
+  entryLifetimeSeconds: number | null;
+}
+
+export const COLUMNS_MAX = 4;
+export const SHARDS_MAX = 64;
+/** The most rows that a board's live snapshot holds, and the longest top channel. */
+export const PUSH_TOP_MAX = 100;
+
+/** A definition with all defaults; `order` and `operator` are the only fields without one. */
+export function withBoardDefaults(
+  given: Pick<BoardDefinition, 'order' | 'operator'> & {
+    [Field in Exclude<keyof BoardDefinition, 'sharding'>]?: BoardDefinition[Field] extends
+      unknown[] | string | number | boolean | null
+      ? BoardDefinition[Field]
+      : Partial<BoardDefinition[Field]>;
+  } & { sharding?: Sharding | { by?: 'hash'; count: number } },
+): BoardDefinition {
+  return {
+    title: given.title ?? null,
+    order: given.order,
+    operator: given.operator,
+    tiebreak: given.tiebreak ?? 'earliest',
+    columns: given.columns ?? [],
+    rankStyle: given.rankStyle ?? 'ordinal',
+    windows: given.windows ?? ['alltime'],
+    timeZone: given.timeZone ?? 'UTC',
+    scopes: given.scopes ?? ['global'],
+    sharding: given.sharding?.by === 'range' ? given.sharding : { by: 'hash', count: 1, ...given.sharding },
+    dense: given.dense ?? false,
+    limits: {
+      scoreMin: null,
+      scoreMax: null,
+      entriesMax: null,
+      attemptsMax: null,
+      entryLifetimeSeconds: null,
+      ...given.limits,
+    },
+    graceSeconds: given.graceSeconds ?? 300,
+    keepEndedSeconds: given.keepEndedSeconds ?? 90_000,
+    snapshot: { top: 1000, keepEveryMinutes: null, keepDays: 30, ...given.snapshot },
+    retention: { standingsDays: null, ...given.retention },
+    push: { intervalMs: 1000, top: 100, ...given.push },
+    history: given.history ? { everyMinutes: 60, keepDays: 90, ...given.history } : null,
+    change: given.change ?? false,
+    format: { kind: 'number', decimals: 0, unit: null, ...given.format },
+    guildAggregate: { kind: 'sum', k: null, onLeave: 'takeAway', ...given.guildAggregate },
+    submitters: given.submitters ?? 'servers',
+    clientTime: given.clientTime ?? false,
+    visibility: given.visibility ?? 'public',
+  };
+}

@@ -1,0 +1,78 @@
+import { faultOfOpaqueId, isCleanText } from '../ids.js';
+
+/** A way in which a board splits its players into lists of their own. */
+export type ScopeSpec = 'global' | 'region' | 'guild' | { attribute: string };
+
+/** What decides the scopes of a player's entries. */
+export interface ScopeValues {
+  region: string | null;
+  guildId: string | null;
+  attributes: Record<string, string>;
+}
+
+/** The number of the list of everybody, in keys, events and tables. Other scopes get theirs from the ledger. */
+export const GLOBAL_SCOPE = 0;
+/** The number of the list whose entries are guilds. */
+export const GUILDS_SCOPE = 1;
+
+export const NOBODY_IN_PARTICULAR: ScopeValues = { region: null, guildId: null, attributes: {} };
+
+export const ATTRIBUTE_NAME_PATTERN = '^[a-z][a-z0-9_-]{0,31}$';
+const ATTRIBUTE_NAME = new RegExp(ATTRIBUTE_NAME_PATTERN);
+/** Names that the contract gives another meaning in `scope=`. */
+const RESERVED_ATTRIBUTES = ['global', 'region', 'guild', 'guilds', 'patch'];
+/** The longest region or attribute value, in bytes of UTF-8. */
+export const SCOPE_VALUE_BYTES_MAX = 64;
+
+/** What is wrong with the name of an attribute, or null when it is fine. */
+export function faultOfAttributeName(name: string): string | null {
+  if (!ATTRIBUTE_NAME.test(name)) return 'must be 1-32 of a-z, 0-9, "_", "-", and begin with a letter';
+  return RESERVED_ATTRIBUTES.includes(name) ? `must not be "${name}"` : null;
+}
+
+/** What is wrong with a region or the value of an attribute, or null when it is fine. */
+export function faultOfScopeValue(value: string): string | null {
+  if (value === '') return 'must not be empty';
+  if (!isCleanText(value)) return 'must not hold control characters or lone surrogates';
+  if (Buffer.byteLength(value) > SCOPE_VALUE_BYTES_MAX)
+    return `must be at most ${SCOPE_VALUE_BYTES_MAX} bytes of UTF-8`;
+  return null;
+}
+
+/** What is wrong with the text of a scope such as `region:EU`, or null when it is well formed. */
+export function faultOfScope(scope: string): string | null {
+  if (scope === 'global') return null;
+  const separator = scope.indexOf(':');
+  if (separator < 1 || scope.startsWith('global:')) {
+    return 'must be global, region:…, guild:… or an attribute such as country:US';
+  }
+  const value = scope.slice(separator + 1);
+  return scope.startsWith('guild:') ? faultOfOpaqueId(value) : faultOfScopeValue(value);
+}
+
+/** The scopes of a player on a board beside `global`: `region:EU`, `guild:red`, `country:US`. */
+export function scopeNamesOf(scopes: readonly ScopeSpec[], values: ScopeValues): string[] {
+  return scopes.flatMap((scope) => {
+    if (scope === 'global') return [];
+    const kind = typeof scope === 'object' ? scope.attribute : scope;
+    const value = valueOf(scope, values);
+    return value === null ? [] : [`${kind}:${value}`];
+  });
+}
+
+function valueOf(scope: Exclude<ScopeSpec, 'global'>, { region, guildId, attributes }: ScopeValues): string | null {
+  if (scope === 'region') return region;
+  if (scope === 'guild') return guildId;
+  // Attributes may be called as what every object has.
+  return Object.hasOwn(attributes, scope.attribute) ? attributes[scope.attribute]! : null;
+}
+
+/** The kinds that a board's `scope=` takes: `region`, `guild`, `country`. */
+export const scopeKindsOf = (scopes: readonly ScopeSpec[]): string[] =>
+  scopes.map((scope) => (typeof scope === 'object' ? scope.attribute : scope));
+
+/** Whether the board ranks anything but everybody together. */
+export const hasCircles = (scopes: readonly ScopeSpec[]): boolean => scopes.some((scope) => scope !== 'global');
+
+/** `guild:red` → `red`; null for other scopes. */
+export const guildOfScope = (name: string): string | null => (name.startsWith('guild:') ? name.slice(6) : null);

@@ -1,0 +1,47 @@
+import type { BoardOrdering, RankStyle } from '../boards/board.js';
+import { ranksFromTop } from './ranking.js';
+import { compareSortKeys, encodeSortKey, type SortKey } from '../boards/sort-key.js';
+
+/** The most friends of one player. */
+export const FRIENDS_MAX = 500;
+/** The most players that one player follows; followers are not counted. */
+export const FOLLOWED_MAX = 500;
+/** The most players in one stored circle. */
+export const CIRCLE_MEMBERS_MAX = 500;
+/** The most requests for friendship that one player has sent and nobody has answered. */
+export const ASKED_MAX = 500;
+/** The most unanswered requests for friendship that wait for one player. */
+export const ASKED_BY_MAX = 1000;
+/** The most entries of a circle's board: a player's friends, and the player. */
+export const CIRCLE_ENTRIES_MAX = 501;
+
+/** What decides the place of an entry among others. */
+export interface CircleEntry {
+  /** 1-based, in the list that the circle was found in. */
+  rank: number;
+  playerId: string;
+  score: number;
+  columns: number[];
+  /** null where the board's tie-break keeps no time. */
+  achievedAtMs: number | null;
+}
+
+/**
+ * Entries of one list, the best first, with the 1-based rank among themselves as `rank` and the rank in the list as
+ * `globalRank`. They are ordered as the board orders them, not by the ranks they come with: these can be of moments a
+ * little apart, and equal for tied entries.
+ */
+export function rankAmongThemselves<Entry extends CircleEntry>(
+  ordering: BoardOrdering,
+  entries: readonly Entry[],
+  style: RankStyle,
+): (Entry & { globalRank: number })[] {
+  const keyed = entries.map((entry) => ({ entry, key: sortKeyOf(ordering, entry) }));
+  keyed.sort((a, b) => compareSortKeys(a.key, b.key));
+  const ordered = keyed.map(({ entry }) => entry);
+  const ranks = ranksFromTop(ordered, style);
+  return ordered.map((entry, index) => ({ ...entry, rank: ranks[index]!, globalRank: entry.rank }));
+}
+
+const sortKeyOf = (ordering: BoardOrdering, { achievedAtMs, ...entry }: CircleEntry): SortKey =>
+  encodeSortKey(ordering, { ...entry, achievedAtMs: achievedAtMs ?? 0 }, entry.playerId);

@@ -1,0 +1,98 @@
+import type { BoardDefinition } from '../boards/board.js';
+import { LadderError } from '../errors.js';
+import { compareSortKeys, encodeSortKey, withoutNegativeZero } from '../boards/sort-key.js';
+
+/** One run as it was submitted, with its time settled. `metadata` is JSON text. */
+export interface Run {
+  submissionId: string;
+  playerId: string;
+  score: number;
+  columns: number[];
+  achievedAtMs: number;
+  metadata: string | null;
+}
+
+/** What an entry shows: score, columns, metadata and time of one run (`best`, `latest`), or the running total (`sum`). */
+export interface EntryState {
+  score: number;
+  columns: number[];
+  achievedAtMs: number;
+  metadata: string | null;
+  /** The log position of the event that last changed the entry; it never restarts, removals included. */
+  version: number;
+}
+
+export type EntryOutcome = 'created' | 'improved' | 'changed' | 'unchanged';
+
+/**
+ * What a run does to a player's entry in one window. Pure: the same run on the same entry always gives the same.
+ * @param current the entry before, null when there is none (or it was removed)
+ * @param version the log position that a change would carry
+ * @throws SCORE_OUT_OF_BOUNDS when a `sum` leaves the board's limits or the finite doubles
+ */
+export function applyRun(
+  definition: BoardDefinition,
+  current: EntryState | null,
+  run: Run,
+  version: number,
+): { outcome: EntryOutcome; entry: EntryState } {
+  const entryOfRun: EntryState = {
+    score: withoutNegativeZero(run.score),
+    columns: run.columns.map(withoutNegativeZero),
+    achievedAtMs: run.achievedAtMs,
+    metadata: run.metadata,
+    version,
+  };
+  if (definition.operator === 'sum') return addRun(definition, current, entryOfRun);
+  if (current === null) return { outcome: 'created', entry: entryOfRun };
+  if (definition.operator === 'latest') {
+    return run.achievedAtMs >= current.achievedAtMs
+      ? { outcome: 'changed', entry: entryOfRun }
+      : { outcome: 'unchanged', entry: current };
+  }
+  // Equal in everything the order looks at: the first to arrive stays.
+  return standsBefore(definition, entryOfRun, current)
+    ? { outcome: 'improved', entry: entryOfRun }
+    : { outcome: 'unchanged', entry: current };
+}
+
+function standsBefore(definition: BoardDefinition, a: EntryState, b: EntryState): boolean {
+  return compareSortKeys(encodeSortKey(definition, a, ''), encodeSortKey(definition, b, '')) < 0;
+}
+
+function addRun(
+  definition: BoardDefinition,
+  current: EntryState | null,
+  increment: EntryState,
+): { outcome: EntryOutcome; entry: EntryState } {
+  if (current !== null && increment.score === 0) return { outcome: 'unchanged', entry: current };
+  const total = withoutNegativeZero((current?.score ?? 0) + increment.score);
+  assertScoreInBounds(definition, total, 'the total');
+  if (current === null) return { outcome: 'created', entry: { ...increment, score: total } };
+  return {
+    outcome: 'changed',
+    entry: {
+      ...increment,
+      score: total,
+      achievedAtMs: Math.max(current.achievedAtMs, increment.achievedAtMs),
+      metadata: increment.metadata ?? current.metadata,
+    },
+  };
+}
+
+/**
+ * @throws SCORE_OUT_OF_BOUNDS when a score (or a `sum` board's total) is outside the board's limits or not finite
+ */
+export function assertScoreInBounds(definition: BoardDefinition, score: number, what: string): void {
+  const { scoreMin, scoreMax } = definition.limits;
+  if (!Number.isFinite(score)) {
+    throw new LadderError('SCORE_OUT_OF_BOUNDS', `With this increment ${what} would leave the finite doubles.`);
+  }
+  if ((scoreMin !== null && score < scoreMin) || (scoreMax !== null && score > scoreMax)) {
+    const range = `${scoreMin ?? 'any'} … ${scoreMax ?? 'any'}`;
+    throw new LadderError('SCORE_OUT_OF_BOUNDS', `${what} ${score} is outside this board's limits (${range}).`, {
+      scoreMin,
+      scoreMax,
+    });
+  }
+}

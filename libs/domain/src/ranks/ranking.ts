@@ -1,0 +1,62 @@
+import type { RankStyle } from '../boards/board.js';
+
+/** A row of a list or channel, as clients see it. `rank` is 1-based. */
+export interface RankedEntry {
+  rank: number;
+  playerId: string;
+  displayName: string | null;
+  score: number;
+  columns: Record<string, number>;
+  /** RFC 3339 UTC with milliseconds; null only while the database, which alone keeps it for tiebreak `none`, is away. */
+  achievedAt: string | null;
+  metadata: unknown;
+  /**
+   * How many places the player has moved up since the day began (negative: down), on boards that ask for it; null where
+   * nobody can say. Rows of live channels do not carry it.
+   */
+  change?: number | null;
+}
+
+/** What the competition and dense styles look at. */
+export interface RankedValues {
+  score: number;
+  columns: readonly number[];
+}
+
+/** Whether two entries share a rank in the competition and dense styles. */
+export const sharesRank = (a: RankedValues, b: RankedValues): boolean =>
+  a.score === b.score && a.columns.every((column, index) => column === b.columns[index]);
+
+/** The 1-based ranks of the first entries of a list, from its very first on and in its order. */
+export function ranksFromTop(entries: readonly RankedValues[], style: RankStyle): number[] {
+  let rank = 0;
+  return entries.map((entry, index) => {
+    const above = entries[index - 1];
+    const isTied = style !== 'ordinal' && above !== undefined && sharesRank(above, entry);
+    if (!isTied) rank = style === 'dense' ? rank + 1 : index + 1;
+    return rank;
+  });
+}
+
+/** 100 × (total − rank) / max(1, total − 1): 100 for the first, 0 for the last of several. */
+export function percentileOf(rank: number, total: number): number {
+  return (100 * (total - rank)) / Math.max(1, total - 1);
+}
+
+/** The 1-based rank whose percentile is nearest; of two that are equally near the better. 1 where there are no entries. */
+export function rankAtPercentile(percentile: number, total: number): number {
+  return Math.max(1, total - Math.round((percentile / 100) * (total - 1)));
+}
+
+export type RankAccuracy = 'exact' | 'estimated';
+
+/** What a submission's answer says of its rank. `delta` = before − after: positive when the player moved up. */
+export interface RankMovement {
+  before: number | null;
+  after: number;
+  delta: number | null;
+  accuracy: RankAccuracy;
+  errorBound: number;
+  total: number;
+  asOf: string;
+}

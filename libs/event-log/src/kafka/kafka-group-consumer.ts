@@ -1,0 +1,99 @@
+import type { Kafka } from 'kafkajs';
+import { backoffMs, monotonicMs, sleep } from '@laddercast/platform';
+import { KAFKA_RETRY } from './kafka-connection.js';
+import { HEARTBEAT_EVERY_MS, KafkaSession, type KafkaSessionOptions } from './kafka-session.js';
+import { reasonOf } from '../delivery/log-line.js';
+
+export interface KafkaGroupOptions extends KafkaSessionOptions {
+  groupId: string;
+  /** Topics by their names in Kafka. */
+  topics: readonly string[];
+  /** How many partitions are handled side by side. */
+  concurrency: number;
+  /** Awaited each time before the group is joined. */
+  beforeJoining?: (groupId: string, topics: readonly string[]) => Promise<void>;
+}
+
+/** How long a lane stands still when its consumer's process is killed: the least that brokers allow by default. */
+const SESSION_TIMEOUT_MS = 6000;
+/** How long an empty fetch waits at the broker; a stop waits for it too. */
+const FETCH_WAIT_MS = 500;
+const LEAVE_TIMEOUT_MS = 5000;
+const RESTART = { firstMs: 200, maxMs: 10_000 };
+const SETTLED_AFTER_MS = 60_000;
+
+/** One consumer of a group. When it crashes, whatever for, it is made anew with backoff. */
+export class KafkaGroupConsumer {
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | null = null;
+
+  constructor(
+    private readonly kafka: Kafka,
+    private readonly options: KafkaGroupOptions,
+  ) {}
+
+  start(): void {
+    this.running ??= this.keepRunning();
+  }
+
+  /** Finishes the batches in hand, commits them, and leaves the group. */
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+  }
+
+  private async keepRunning(): Promise<void> {
+    let failures = 0;
+    while (!this.stopped.signal.aborted) {
+      const startedAtMs = monotonicMs();
+      try {
+        await this.runOnce();
+      } catch (error) {
+        if (monotonicMs() - startedAtMs > SETTLED_AFTER_MS) failures = 0;
+        const waitMs = backoffMs(failures, RESTART.firstMs, RESTART.maxMs);
+        this.options.log('warn', `The consumer of ${this.options.groupId} is made anew: ${reasonOf(error)}`, {
+          waitMs: Math.round(waitMs),
+        });
+        await sleep(waitMs, this.stopped.signal);
+        failures += 1;
+      }
+    }
+  }
+
+  /** Consumes until stopped. @throws when the consumer crashed */
+  private async runOnce(): Promise<void> {
+    const { groupId, topics, concurrency, beforeJoining } = this.options;
+    const consumer = this.kafka.consumer({
+      groupId,
+      sessionTimeout: SESSION_TIMEOUT_MS,
+      heartbeatInterval: HEARTBEAT_EVERY_MS,
+      maxWaitTimeInMs: FETCH_WAIT_MS,
+      // All restarts are made here, in one way.
+      retry: { ...KAFKA_RETRY, restartOnFailure: () => Promise.resolve(false) },
+    });
+    const session = new KafkaSession(consumer, this.options);
+    const ended = new Promise<Error | null>((resolve) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error));
+      this.stopped.signal.addEventListener('abort', () => resolve(null), { once: true });
+      if (this.stopped.signal.aborted) resolve(null);
+    });
+    try {
+      consumer.on(consumer.events.GROUP_JOIN, () => session.joined());
+      await beforeJoining?.(groupId, topics);
+      await consumer.connect();
+      await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: concurrency,
+        eachBatch: (payload) => session.accept(payload),
+      });
+      const crash = await ended;
+      if (crash) throw crash;
+    } finally {
+      await session.end();
+      // A broker that does not answer must not hold up the end: the group notices by itself that a member is gone.
+      await Promise.race([consumer.disconnect().catch(() => undefined), sleep(LEAVE_TIMEOUT_MS)]);
+    }
+  }
+}

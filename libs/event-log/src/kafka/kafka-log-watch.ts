@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { HeldLease, type LeaseTerm, type PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
+import { KafkaTopicError } from './kafka-topics.js';
+import { bringBackLost } from './log-change.js';
+import { reasonOf, type LogLine } from '../delivery/log-line.js';
+
+export interface KafkaLogWatchOptions {
+  log: LogLine;
+  /** Brings back from the ledger what the log brings about; tried again when it fails. */
+  bringBack: () => Promise<void>;
+  /** How often it is looked, ms; 5 s when not given. */
+  everyMs?: number;
+}
+
+/** What is watched; see KafkaEventLog. */
+export interface WatchedLog {
+  losses(): Promise<LogLosses>;
+  declareLost(incarnation: number, reason: string): Promise<void>;
+}
+
+/** What the log of an incarnation lacks, in words; nothing when it holds all that it should. */
+export interface LogLosses {
+  incarnation: number;
+  found: readonly string[];
+}
+
+const LOOK_EVERY_MS = 5000;
+const LEASE_TTL_MS = 6000;
+const ASK_EVERY_MS = 2000;
+
+/**
+ * Notices, in one process at a time, that the log has lost what it had acknowledged, and has it brought back from the
+ * ledger, whoever noticed it. What is missing must be so in two looks: a broker that comes back says for a moment what
+ * it knew before.
+ */
+export class KafkaLogWatch {
+  private readonly lease: HeldLease;
+  private before: LogLosses | null = null;
+
+  constructor(
+    private readonly watched: WatchedLog,
+    private readonly database: PostgresDatabase,
+    private readonly options: KafkaLogWatchOptions,
+  ) {
+    this.lease = new HeldLease(new PostgresLeases(database), {
+      name: 'log:watch',
+      holder: randomUUID(),
+      ttlMs: LEASE_TTL_MS,
+      askEveryMs: ASK_EVERY_MS,
+    });
+  }
+
+  start(): void {
+    this.lease.start((term) => this.watch(term));
+  }
+
+  stop(): Promise<void> {
+    return this.lease.stop();
+  }
+
+  private async watch(term: LeaseTerm): Promise<void> {
+    this.before = null;
+    while (!term.ending.aborted) {
+      await this.look().catch((error: unknown) => {
+        const level = error instanceof KafkaTopicError ? 'warn' : 'debug';
+        this.options.log(level, `It cannot be seen now whether the log is whole: ${reasonOf(error)}`);
+      });
+      await this.makeGood();
+      await sleep(this.options.everyMs ?? LOOK_EVERY_MS, term.ending);
+    }
+  }
+
+  private async look(): Promise<void> {
+    const { before } = this;
+    const now = await this.watched.losses();
+    this.before = now;
+    if (before?.incarnation !== now.incarnation) return;
+    const stillMissing = now.found.filter((loss) => before.found.includes(loss));
+    if (stillMissing.length > 0) await this.watched.declareLost(now.incarnation, stillMissing.join('; '));
+  }
+
+  private async makeGood(): Promise<void> {
+    try {
+      const lost = await bringBackLost(this.database, this.options.bringBack);
+      if (lost === null) return;
+      this.before = null;
+      this.options.log('warn', `The log has lost events: what they bring about comes from PostgreSQL. ${lost}`);
+    } catch (error) {
+      this.options.log('warn', `What the log has lost cannot be brought back yet: ${reasonOf(error)}`);
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import { HeldLease, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
+import { monotonicMs, sleep } from '@laddercast/platform';
+import type { DeliveryOptions } from '../delivery/delivery.js';
+import { deliver } from '../delivery/delivery.js';
+import { reasonOf, type LogLine } from '../delivery/log-line.js';
+import {
+  laneLeaseName,
+  SPAN_FIRST,
+  type OutboxReading,
+  type OutboxRecord,
+  type PostgresOutbox,
+} from './postgres-outbox.js';
+import type { PostgresOutboxListener } from './postgres-outbox-listener.js';
+import type { HeardReading, PostgresSharedReadings } from './postgres-shared-readings.js';
+
+/** What all consumers of a process share. */
+export interface ConsumerSurroundings {
+  outbox: PostgresOutbox;
+  readings: PostgresSharedReadings;
+  leases: PostgresLeases;
+  listener: PostgresOutboxListener;
+  log: LogLine;
+  lanes: number;
+  /** This process; unique over all processes. */
+  holder: string;
+  /** How long a lane stands still when its consumer's process is killed. */
+  leaseTtlMs: number;
+}
+
+export interface GroupOptions {
+  group: string;
+  topics: readonly string[];
+  handler: (records: readonly OutboxRecord[]) => Promise<void>;
+  park: DeliveryOptions['park'];
+}
+
+const POLL_EVERY_MS = 250;
+/** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
+const FOREIGN_ROWS_PAUSE_MS = 50;
+/** The offset is written this often; after a pause at once. */
+const COMMIT_EVERY_MS = 100;
+/** An offset that moved over other topics' rows only is written this seldom. */
+const IDLE_COMMIT_EVERY_MS = 1000;
+const ASK_EVERY_MS = 300;
+const SHARE_EVERY_MS = 1000;
+/** Long enough for the one that asked to take the lane. */
+const STAY_AWAY_MS = 3000;
+
+/** One group in one process: serves each lane whose lease it holds, and leaves its fair share to other processes. */
+export class PostgresGroupConsumer {
+  private readonly stopped = new AbortController();
+  private readonly laneLeases: HeldLease[];
+  private sharing: Promise<void> | null = null;
+
+  constructor(
+    private readonly shared: ConsumerSurroundings,
+    private readonly options: GroupOptions,
+    /** Distinguishes two consumers of one group in one process. */
+    private readonly holder: string,
+  ) {
+    this.laneLeases = Array.from(
+      { length: shared.lanes },
+      (_, lane) =>
+        new HeldLease(shared.leases, {
+          name: laneLeaseName(options.group, lane),
+          holder,
+          ttlMs: shared.leaseTtlMs,
+          askEveryMs: ASK_EVERY_MS,
+          onFailure: (error) =>
+            shared.log('warn', `Lane ${lane} of group ${options.group} stands still: ${reasonOf(error)}`),
+        }),
+    );
+  }
+
+  start(): void {
+    this.laneLeases.forEach((lease, lane) => lease.start((term) => this.serveLane(lane, term)));
+    this.sharing ??= this.share();
+  }
+
+  /** Finishes the batches in hand, commits them, and gives the lanes back. */
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await Promise.all([...this.laneLeases.map((lease) => lease.stop()), this.sharing]);
+  }
+
+  private async serveLane(lane: number, term: LeaseTerm): Promise<void> {
+    const { outbox, readings, listener } = this.shared;
+    const { group, topics } = this.options;
+    let position = await outbox.claim(group, lane, term.epoch);
+    readings.forget(lane);
+    let span = SPAN_FIRST;
+    let committed = { position, atMs: monotonicMs() };
+    let handled = position;
+    let ahead: Promise<HeardReading> | null = null;
+    const begin = (after: number, positions: number): Promise<HeardReading> => {
+      const reading = readings.read(lane, after, topics, positions, group);
+      // It may be awaited late, or never.
+      reading.catch(() => undefined);
+      return reading;
+    };
+    const commit = async (): Promise<boolean> => {
+      const done = await outbox.commit(group, lane, term.epoch, position);
+      if (done) committed = { position, atMs: monotonicMs() };
+      else this.shared.log('info', `Lane ${lane} of group ${group} went to another consumer.`);
+      return done;
+    };
+    const commitIsDueInMs = (): number => {
+      const everyMs = handled > committed.position ? COMMIT_EVERY_MS : IDLE_COMMIT_EVERY_MS;
+      return committed.atMs + everyMs - monotonicMs();
+    };
+    while (!term.ending.aborted) {
+      const reading: HeardReading = await (ahead ?? begin(position, span));
+      // What comes next is read while this is handled.
+      ahead = reading.more ? begin(reading.through, reading.nextSpan) : null;
+      if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
+      const moved = reading.through > position;
+      position = reading.through;
+      span = reading.nextSpan;
+      if (reading.records.length > 0) handled = position;
+      if (position > committed.position && commitIsDueInMs() <= 0 && !(await commit())) return;
+      if (reading.more) continue;
+      if (moved && reading.records.length === 0) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
+      const waitMs = position > committed.position ? Math.min(POLL_EVERY_MS, commitIsDueInMs()) : POLL_EVERY_MS;
+      if (waitMs > 0) await listener.wait(lane, reading.words, waitMs, term.ending);
+    }
+    if (position > committed.position && !term.lost.aborted) await commit();
+  }
+
+  /** Whether every record was settled; false when the term ended meanwhile, with records that come again. */
+  private async handle(reading: OutboxReading, term: LeaseTerm): Promise<boolean> {
+    const { handler, park } = this.options;
+    try {
+      await deliver(reading.records, (records) => handler(records as OutboxRecord[]), {
+        signal: term.ending,
+        park,
+        log: this.shared.log,
+      });
+      return true;
+    } catch (error) {
+      if (term.ending.aborted) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * Evens out who serves how many lanes. Whoever holds two fewer than another says so in the group's `wanted` lease,
+   * and the one with more gives one lane up and stays away from it for a moment.
+   */
+  private async share(): Promise<void> {
+    const { leases, lanes, log } = this.shared;
+    const names = Array.from({ length: lanes }, (_, lane) => laneLeaseName(this.options.group, lane));
+    const wanted = `log:${this.options.group}:wanted`;
+    while (lanes > 1 && !this.stopped.signal.aborted) {
+      await sleep(SHARE_EVERY_MS * (0.75 + Math.random() / 2), this.stopped.signal);
+      if (this.stopped.signal.aborted) return;
+      try {
+        const holders = await leases.holders([...names, wanted]);
+        const heldBy = (holder: string): number =>
+          holders.filter((row) => row.name !== wanted && row.holder === holder).length;
+        const mine = heldBy(this.holder);
+        const asking = holders.find((row) => row.name === wanted)?.holder;
+        const most = Math.max(...holders.map((row) => heldBy(row.holder)), 0);
+        if (asking !== undefined && asking !== this.holder && mine === most && mine >= heldBy(asking) + 2) {
+          this.laneLeases.findLast((lease) => lease.term !== null)?.giveUp(STAY_AWAY_MS);
+        } else if (most >= mine + 2) {
+          await leases.acquire(wanted, this.holder, 2 * SHARE_EVERY_MS);
+        }
+      } catch (error) {
+        log('debug', `The lanes of group ${this.options.group} cannot be shared out now: ${reasonOf(error)}`);
+      }
+    }
+  }
+}

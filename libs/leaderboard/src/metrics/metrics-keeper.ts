@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import {
+  INTAKE_TOPICS,
+  KafkaEventLog,
+  PostgresEventLog,
+  PostgresLogGroups,
+  RELAY_GROUP,
+  TOPICS,
+  type IntakeTopic,
+  type LaneLag,
+  type LogGroup,
+  type Topic,
+} from '@laddercast/event-log';
+import {
+  BoardCatalog,
+  HeldLease,
+  Lanes,
+  outboxBacklog,
+  PostgresDatabase,
+  PostgresLeases,
+  SettlementFailures,
+  WindowCatalog,
+} from '@laddercast/ledger';
+import { Environment, metrics } from '@laddercast/platform';
+import { RedisConnection, ShardCensus, WindowLists } from '@laddercast/projections';
+import { sourcesOf } from '@laddercast/sagas';
+import type { INestApplicationContext, Type } from '@nestjs/common';
+import { kafkaOptions, writeLogLine } from '../providers/event-log.providers.js';
+import type { MetricsSource } from './metrics-collection.js';
+import { projectorControllers } from '../providers/projector.providers.js';
+
+const [INTAKE] = INTAKE_TOPICS;
+const LEASE = { name: 'metrics', ttlMs: 6000, askEveryMs: 2000 };
+/** Kafka is asked over a connection that is made for it. */
+const KAFKA_EVERY_MS = 5000;
+const SHARDS_EVERY_MS = 10_000;
+/** The most shards that are shown: boards and windows are labels here, and here only. */
+const SHARDS_SHOWN_MAX = 20;
+const DEAD_LETTERS_COUNTED_MAX = 100_000;
+
+type MaybePromise<Value> = Value | Promise<Value>;
+type Clearable = { reset(): void; remove(...labels: string[]): void };
+
+/**
+ * What is about the whole installation: said by one process at a time, the one that holds a lease. So it is there for as
+ * long as one api or projector is, and a sum over all processes counts nothing twice.
+ */
+export class MetricsKeeper {
+  readonly sources: MetricsSource[];
+  private readonly lease: HeldLease;
+
+  constructor(app: INestApplicationContext) {
+    const part = <Part>(token: Type<Part>): Part => app.get(token, { strict: false });
+    const database = part(PostgresDatabase);
+    const environment = part(Environment);
+    this.lease = new HeldLease(new PostgresLeases(database), { ...LEASE, holder: randomUUID() });
+    const boards = part(BoardCatalog);
+    const census = new ShardCensus(boards, new WindowLists(database), part(RedisConnection));
+    this.sources = [
+      ...logSources(database, environment),
+      outboxSource(database, part(Lanes), environment),
+      deadLetterSource(database),
+      settlementSource(new SettlementFailures(database)),
+      nodeSource(part(RedisConnection)),
+      generationSource(boards),
+      shardSource(census, part(WindowCatalog)),
+    ].map((source) => ({ ...source, isOurs: () => this.lease.term !== null }));
+  }
+
+  start(): void {
+    this.lease.start();
+  }
+
+  /** Lets another process say it. */
+  stop(): Promise<void> {
+    return this.lease.stop();
+  }
+}
+
+/** How far each consumer group is behind; what needs Kafka apart from what does not. */
+function logSources(database: PostgresDatabase, environment: Environment): MetricsSource[] {
+  const { EVENT_LOG, KAFKA_IN_SCORES_KEY, LEDGER_LANES } = environment;
+  const outbox = new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine });
+  const registered = new PostgresLogGroups(database, writeLogLine);
+  const usesKafka = EVENT_LOG === 'kafka';
+  const kafka = usesKafka || KAFKA_IN_SCORES_KEY ? new KafkaEventLog(database, kafkaOptions(environment)) : null;
+  const sources = [
+    lagSource<Topic>('lag', usesKafka ? kafka! : outbox, () => groupsOf(registered)),
+    ...(usesKafka ? [lagSource<Topic>('relay', kafka!, () => [{ group: RELAY_GROUP, topics: TOPICS }])] : []),
+    ...(KAFKA_IN_SCORES_KEY
+      ? [lagSource<IntakeTopic>('intake', kafka!, () => [{ group: INTAKE, topics: [INTAKE] }])]
+      : []),
+  ];
+  const readsOutbox = sources[usesKafka ? 1 : 0]!;
+  const clearAge = clearOf(metrics.outboxAgeSeconds);
+  const age: MetricsSource = {
+    ...readsOutbox,
+    read: async () => metrics.outboxAgeSeconds.set(await readsOutbox.read()),
+    clear: () => {
+      readsOutbox.clear();
+      clearAge();
+    },
+  };
+  return sources.map((source) => (source === readsOutbox ? age : source));
+}
+
+/** The service's own sagas, which have to run somewhere, and what any process has registered beside them: teams' own. */
+async function groupsOf(registered: PostgresLogGroups): Promise<LogGroup[]> {
+  const groups = new Map<string, LogGroup>();
+  for (const one of [...(await registered.all()), ...sourcesOf(projectorControllers)]) groups.set(one.group, one);
+  return [...groups.values()];
+}
+
+interface LagSource {
+  name: string;
+  /** @returns the age of the oldest event that one of the groups has not handled, in seconds */
+  read(): Promise<number>;
+  clear(): void;
+  everyMs?: number;
+}
+
+function lagSource<Name extends Topic | IntakeTopic>(
+  name: string,
+  log: { lag(group: string, topics: readonly Name[]): Promise<LaneLag[]> },
+  groupsNow: () => MaybePromise<readonly { group: string; topics: readonly Name[] }[]>,
+): LagSource {
+  const shown = new Map<string, { group: string; lane: number }>();
+  const hide = (some: typeof shown): void => {
+    for (const [name, labels] of some) {
+      for (const one of [metrics.lagEvents, metrics.lagSeconds]) one.remove(labels);
+      shown.delete(name);
+    }
+  };
+  return {
+    name,
+    ...(log instanceof KafkaEventLog && { everyMs: KAFKA_EVERY_MS }),
+    read: async () => {
+      let oldest = 0;
+      const gone = new Map(shown);
+      for (const { group, topics } of await groupsNow()) {
+        for (const { lane, events, seconds } of await log.lag(group, topics)) {
+          shown.set(`${group} ${lane}`, { group, lane });
+          gone.delete(`${group} ${lane}`);
+          metrics.lagEvents.set({ group, lane }, events);
+          metrics.lagSeconds.set({ group, lane }, seconds);
+          oldest = Math.max(oldest, seconds);
+        }
+      }
+      hide(gone);
+      return oldest;
+    },
+    clear: () => hide(shown),
+  };
+}
+
+const outboxSource = (database: PostgresDatabase, lanes: Lanes, { OUTBOX_EVENTS_MAX }: Environment): MetricsSource => ({
+  name: 'outbox',
+  read: async () => {
+    metrics.outboxEvents.set(await outboxBacklog(database, lanes));
+    metrics.outboxEventsMax.set(OUTBOX_EVENTS_MAX);
+  },
+  clear: clearOf(metrics.outboxEvents, metrics.outboxEventsMax),
+});
+
+const deadLetterSource = (database: PostgresDatabase): MetricsSource => ({
+  name: 'dead letters',
+  read: async () => {
+    const rows = await database.query<{ group: string; letters: number }>(
+      `SELECT consumer_group AS "group", count(*)::int AS letters
+       FROM (SELECT consumer_group FROM dead_letters WHERE replayed_at IS NULL LIMIT $1) AS counted GROUP BY consumer_group`,
+      [DEAD_LETTERS_COUNTED_MAX],
+    );
+    metrics.deadLetters.reset();
+    for (const { group, letters } of rows) metrics.deadLetters.set({ group }, letters);
+  },
+  clear: () => metrics.deadLetters.reset(),
+});
+
+const settlementSource = (failures: SettlementFailures): MetricsSource => ({
+  name: 'settlements',
+  read: async () => metrics.settlementFailures.set(await failures.count()),
+  clear: clearOf(metrics.settlementFailures),
+});
+
+const nodeSource = (redis: RedisConnection): MetricsSource => ({
+  name: 'redis nodes',
+  read: async () => {
+    const states = await redis.nodeStates();
+    clearNodes();
+    for (const { node, memoryBytes, memoryMaxBytes, seconds } of states) {
+      metrics.redisMemoryBytes.set({ node }, memoryBytes);
+      metrics.redisMemoryMaxBytes.set({ node }, memoryMaxBytes);
+      metrics.redisNodeSeconds.set({ node }, seconds);
+    }
+  },
+  clear: () => clearNodes(),
+});
+
+const clearNodes = (): void => {
+  for (const one of [metrics.redisMemoryBytes, metrics.redisMemoryMaxBytes, metrics.redisNodeSeconds]) one.reset();
+};
+
+const generationSource = (boards: BoardCatalog): MetricsSource => ({
+  name: 'generations',
+  read: () => {
+    const layouts = boards.all().map((board) => board.layouts);
+    metrics.generations.set({ state: 'opening' }, layouts.filter(({ opening }) => opening !== null).length);
+    metrics.generations.set({ state: 'retiring' }, layouts.filter(({ retiring }) => retiring !== null).length);
+  },
+  clear: () => metrics.generations.reset(),
+});
+
+const shardSource = (census: ShardCensus, windows: WindowCatalog): MetricsSource => ({
+  name: 'shards',
+  everyMs: SHARDS_EVERY_MS,
+  read: async () => {
+    await census.turn();
+    const largest = await Promise.all(
+      census
+        .largest(SHARDS_SHOWN_MAX)
+        .map(async (count) => ({ ...count, window: await windows.byUid(count.windowUid) })),
+    );
+    metrics.shardEntries.reset();
+    for (const { boardId: board, window, shard, entries } of largest) {
+      if (window) metrics.shardEntries.set({ board, window: window.id, shard }, entries);
+    }
+  },
+  clear: () => metrics.shardEntries.reset(),
+});
+
+/** A gauge without labels is 0 from the start: this takes the value itself away. */
+const clearOf =
+  (...gauges: readonly Clearable[]): (() => void) =>
+  () =>
+    gauges.forEach((one) => one.remove());

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxWaker, PostgresDatabase } from '@laddercast/ledger';
+import { Environment } from '@laddercast/platform';
+import { ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
+import { AnnouncedNames, SnapshotCache } from '@laddercast/queries';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { ExtensionRegistry } from '../extension-registry.js';
+import { ProjectorLifecycle } from './projector.lifecycle.js';
+
+export type Role = 'api' | 'projector' | 'gateway';
+
+/** Injection token of the roles that this process has. */
+export const ROLES = Symbol('roles');
+
+/** Starts what runs by itself, and stops it in the order in which nothing is lost. */
+@Injectable()
+export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown {
+  private readonly log = new Logger('laddercast');
+
+  constructor(
+    private readonly parts: ModuleRef,
+    private readonly environment: Environment,
+    private readonly registry: ExtensionRegistry,
+    @Inject(ROLES) private readonly roles: readonly Role[],
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.part(BoardCatalog).start();
+    await this.part(ProjectionWatch).start((listener) => this.part(RedisConnection).onReady(listener));
+    this.part(AnnouncedNames).start();
+    if (this.roles.includes('api')) {
+      await this.makeBoards();
+      await this.makeFirstKey();
+      this.part(Ledger).start();
+      this.part(SnapshotCache).start();
+    }
+    if (this.estimates) this.part(SketchCache).start();
+    if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
+  }
+
+  /** Runs after the listeners are closed and their requests answered. */
+  async onApplicationShutdown(): Promise<void> {
+    if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).stop();
+    if (this.roles.includes('api')) {
+      await this.part(SnapshotCache).stop();
+      await this.part(Ledger).close();
+    }
+    if (this.estimates) await this.part(SketchCache).stop();
+    await this.part(OutboxWaker).settled();
+    await this.part(AnnouncedNames).stop();
+    this.part(BoardCatalog).stop();
+    this.part(ProjectionWatch).stop();
+    await this.part(RedisConnection).close();
+    await this.part(PostgresDatabase).close();
+  }
+
+  /** Whether the process says of ranks what they are about. */
+  private get estimates(): boolean {
+    return this.roles.includes('api') || this.roles.includes('gateway');
+  }
+
+  /** The boards that the teams' modules define exist before the first request. */
+  private async makeBoards(): Promise<void> {
+    const boards = this.part(BoardCatalog);
+    for (const { id, definition } of this.registry.boards) {
+      if (!isDeepStrictEqual(boards.byId(id)?.definition, definition)) {
+        await this.part(BoardRegistry).put(id, definition);
+      }
+    }
+    await boards.refresh();
+    this.registry.assertBoardsExist((id) => boards.byId(id) !== undefined);
+  }
+
+  private async makeFirstKey(): Promise<void> {
+    const keys = this.part(ApiKeyStore);
+    const given = this.environment.BOOTSTRAP_ADMIN_KEY;
+    if (given !== undefined) return keys.setBootstrapKey(given);
+    if (this.environment.NODE_ENV === 'production' || (await keys.hasAdminKey())) return;
+    const made = `lk_${randomBytes(24).toString('base64url')}`;
+    await keys.setBootstrapKey(made);
+    this.log.warn(`No BOOTSTRAP_ADMIN_KEY is set: the development admin key is ${made}`);
+  }
+
+  private part<Part>(token: Type<Part>): Part {
+    return this.parts.get(token, { strict: false });
+  }
+}

@@ -1,0 +1,117 @@
+import type { IncomingMessage } from 'node:http';
+import { BoardCatalog } from '@laddercast/ledger';
+import {
+  Environment,
+  EnvironmentError,
+  loadEnvironment,
+  redactSecrets,
+  requestIdOf,
+  startTracing,
+  stopTracing,
+  tellReady,
+} from '@laddercast/platform';
+import { createLiveAdapter } from '@laddercast/realtime';
+import type { Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { MicroserviceOptions } from '@nestjs/microservices';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+import { SagaServer } from '@laddercast/sagas';
+import { Logger } from 'nestjs-pino';
+import { CONNECTION_LIMITS } from '../http/connection-limits.js';
+import { end, GracefulStop } from './graceful-stop.js';
+import type { Role } from './leaderboard.lifecycle.js';
+import { measureRequests } from '../metrics/metrics-requests.js';
+import { ProcessMetrics } from '../metrics/process-metrics.js';
+import { watchRequests } from './request-scope.js';
+
+/** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
+const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
+const OTHER_HISTORY =
+  'PostgreSQL went back to an earlier state (a restored back-up, a stand-by without the last commits), and this process ' +
+  'knows what is not there any more. Start it again.';
+
+export interface AppDescription {
+  /** For the log: api, projector, gateway or standalone. */
+  name: string;
+  roles: readonly Role[];
+  /** The root module, made once the settings are known to be good. */
+  module(environment: Environment): Type<object>;
+  /** Answers requests that fail before they reach a route (a broken address); default: Fastify's own answer. */
+  frameworkErrors?(failure: FastifyError, request: FastifyRequest, reply: FastifyReply): void;
+  /** Called before the port opens; for what an app adds to its HTTP server. */
+  prepare?(app: NestFastifyApplication, environment: Environment): Promise<void> | void;
+}
+
+/** Runs one process of the service until a signal ends it; a failure to start ends it with a message, not a stack trace. */
+export async function startApp(description: AppDescription): Promise<void> {
+  try {
+    await start(description, loadEnvironment());
+  } catch (error) {
+    const reason =
+      error instanceof EnvironmentError ? error.message : `${description.name} cannot start: ${reasonOf(error)}`;
+    process.stderr.write(`${redactSecrets(reason)}\n`);
+    process.exit(1);
+  }
+}
+
+async function start(description: AppDescription, environment: Environment): Promise<void> {
+  await startTracing(environment, description.name);
+  const app = await createApp(description, environment);
+  const metrics = new ProcessMetrics(app, description.roles);
+  const stop = new GracefulStop(environment);
+  stop.attach(app);
+  stop.onSignal(async () => {
+    await metrics.stop();
+    await app.close();
+    await stopTracing();
+  });
+  // All that it remembers goes at once, and whoever starts it again has it read what is there.
+  app.get(BoardCatalog).onOtherHistory(() => end(`${description.name} ends: ${OTHER_HISTORY}`));
+  await app.init();
+  metrics.start();
+  await app.startAllMicroservices();
+  await app.listen(environment.PORT, environment.HOST);
+  await metrics.listen(environment.METRICS_PORT, environment.HOST);
+  app.get(Logger).log(`${description.name} listens on ${await app.getUrl()}`);
+  tellReady();
+}
+
+/** The application of one process, not started: for {@link startApp}, and for tests that run it beside themselves. */
+export async function createApp(
+  description: AppDescription,
+  environment: Environment,
+): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    ...CONNECTION_LIMITS,
+    bodyLimit: environment.BODY_BYTES_MAX,
+    requestIdHeader: false,
+    genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers),
+    ...(description.frameworkErrors ? { frameworkErrors: description.frameworkErrors } : {}),
+    routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
+    forceCloseConnections: 'idle',
+    // What arrives while the process stops is still answered; the listener closes, so nothing new comes.
+    return503OnClosing: false,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(description.module(environment), adapter, {
+    bufferLogs: true,
+    abortOnError: false,
+  });
+  app.useLogger(app.get(Logger));
+  watchRequests(app.getHttpAdapter().getInstance());
+  measureRequests(adapter.getInstance());
+  await description.prepare?.(app, environment);
+  if (description.roles.includes('gateway')) app.useWebSocketAdapter(createLiveAdapter(app));
+  if (description.roles.includes('projector')) {
+    app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer) });
+  }
+  return app;
+}
+
+/** The innermost message of an error: what went wrong, without the layers that reported it. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${reasonOf(error.cause)})` : error.message;
+}

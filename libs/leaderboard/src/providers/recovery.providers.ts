@@ -1,0 +1,246 @@
+import {
+  IntakeReplay,
+  RebuildBoardsHandler,
+  ReconcileBoardHandler,
+  ReplayDeadLetterHandler,
+} from '@laddercast/commands';
+import { Authenticator } from '@laddercast/identity';
+import { DeadLetterPruner, DeadLetterStore } from '@laddercast/event-log';
+import {
+  BoardCatalog,
+  BoardLayouts,
+  BoardRebuilds,
+  BoardRebuildSchedule,
+  GuildTotals,
+  Lanes,
+  LaneWork,
+  PostgresDatabase,
+  PostgresLeases,
+  PresentState,
+  Reconciliations,
+  ScopeCatalog,
+} from '@laddercast/ledger';
+import { Environment, metrics } from '@laddercast/platform';
+import {
+  BoardReconciler,
+  CommittedPositions,
+  EntryComparison,
+  LedgerStamp,
+  LeftoverSweeper,
+  ListInspection,
+  ProjectionStore,
+  RankInspection,
+  RankProjection,
+  ReconcileSchedule,
+  RedisConnection,
+  RedisLaneMarks,
+  RedisLostShards,
+  RedisProjectionStore,
+  RedisRankInspection,
+  RestoreSchedule,
+  SampledReconciliation,
+  ShardRestorer,
+  StoreSchedule,
+  WindowLists,
+} from '@laddercast/projections';
+import { Logger, type Provider } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
+
+/** Whether the ranks are those of this very ledger: in every process. */
+export const recoveryProviders: Provider[] = [
+  {
+    provide: ProjectionStore,
+    inject: [RedisConnection],
+    useFactory: (redis: RedisConnection) => new RedisProjectionStore(redis),
+  },
+  {
+    provide: LedgerStamp,
+    inject: [PostgresDatabase, ProjectionStore, RedisConnection, Lanes],
+    useFactory: (database: PostgresDatabase, store: ProjectionStore, redis: RedisConnection, lanes: Lanes) =>
+      new LedgerStamp({ database, store, marks: new RedisLaneMarks(redis), lanes: lanes.all }),
+  },
+  {
+    provide: DeadLetterStore,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new DeadLetterStore(database),
+  },
+  {
+    provide: BoardRebuilds,
+    inject: [PostgresDatabase, BoardLayouts],
+    useFactory: (database: PostgresDatabase, layouts: BoardLayouts) => new BoardRebuilds(database, layouts),
+  },
+  {
+    provide: Reconciliations,
+    inject: [PostgresDatabase],
+    useFactory: (database: PostgresDatabase) => new Reconciliations(database),
+  },
+];
+
+/** What operators ask for. */
+export const recoveryApiProviders: Provider[] = [
+  {
+    provide: PresentState,
+    inject: [Lanes, LaneWork, GuildTotals],
+    useFactory: (lanes: Lanes, work: LaneWork, totals: GuildTotals) => new PresentState(lanes, work, totals),
+  },
+  {
+    provide: IntakeReplay,
+    inject: [Authenticator, CommandBus, Environment],
+    useFactory: (authenticator: Authenticator, commands: CommandBus, { KAFKA_IN_SCORES_KEY }: Environment) =>
+      new IntakeReplay(authenticator, commands, KAFKA_IN_SCORES_KEY),
+  },
+  ReplayDeadLetterHandler,
+  RebuildBoardsHandler,
+  ReconcileBoardHandler,
+];
+
+/** Everything that a projector does for recovery by itself, beside that of lanes. */
+export class RecoverySchedules {
+  constructor(private readonly schedules: readonly { start(): void; stop(): Promise<void> }[]) {}
+
+  start(): void {
+    for (const schedule of this.schedules) schedule.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.schedules.map((schedule) => schedule.stop()));
+  }
+}
+
+/** @param holder names this process among the holders of leases */
+export const recoveryProjectorProviders = (holder: string): Provider[] => [
+  {
+    provide: RankInspection,
+    inject: [RedisConnection, RankProjection],
+    useFactory: (redis: RedisConnection, projection: RankProjection) => new RedisRankInspection(redis, projection),
+  },
+  {
+    provide: EntryComparison,
+    inject: [PostgresDatabase, RankProjection, RankInspection, CommittedPositions],
+    useFactory: (
+      database: PostgresDatabase,
+      projection: RankProjection,
+      inspection: RankInspection,
+      committed: CommittedPositions,
+    ) => new EntryComparison({ database, projection, inspection, committed }),
+  },
+  {
+    provide: ReconcileSchedule,
+    inject: [
+      PostgresDatabase,
+      BoardCatalog,
+      WindowLists,
+      ScopeCatalog,
+      EntryComparison,
+      RankInspection,
+      Reconciliations,
+      PostgresLeases,
+      Environment,
+    ],
+    useFactory: (
+      database: PostgresDatabase,
+      boards: BoardCatalog,
+      windowLists: WindowLists,
+      scopes: ScopeCatalog,
+      comparison: EntryComparison,
+      inspection: RankInspection,
+      jobs: Reconciliations,
+      leases: PostgresLeases,
+      { RECONCILE_EVERY_SECONDS }: Environment,
+    ) => {
+      const lists = new ListInspection(comparison, inspection);
+      const parts = { database, boards, windowLists, scopes, comparison, lists };
+      const log = new Logger('reconcile');
+      return new ReconcileSchedule(new BoardReconciler(parts, jobs), new SampledReconciliation(parts), jobs, leases, {
+        holder,
+        sampleEveryMs: 1000 * RECONCILE_EVERY_SECONDS,
+        onDrift: (report) => log.warn({ msg: 'The ranks differed from PostgreSQL, and were put right.', ...report }),
+        onFinished: (boardUid, report) =>
+          log.log({ msg: 'A board was compared with PostgreSQL.', boardUid, ...report }),
+        onFailure: (error) => log.warn(`The ranks cannot be compared now: ${(error as Error).message}`),
+      });
+    },
+  },
+  {
+    provide: RestoreSchedule,
+    inject: [PostgresDatabase, RankProjection, BoardCatalog, WindowLists, RedisConnection, PostgresLeases],
+    useFactory: (
+      database: PostgresDatabase,
+      projection: RankProjection,
+      boards: BoardCatalog,
+      windowLists: WindowLists,
+      redis: RedisConnection,
+      leases: PostgresLeases,
+    ) => {
+      const lost = new RedisLostShards(redis);
+      const log = new Logger('recovery');
+      return new RestoreSchedule(new ShardRestorer({ database, projection, boards, windowLists, lost }), leases, {
+        holder,
+        onRestored: (shard, entries, ms) => {
+          metrics.restoredShards.inc();
+          log.warn({ msg: 'A shard had lost a key; it was filled anew from PostgreSQL.', ...shard, entries, ms });
+        },
+        onFailure: (error) => log.warn(`A shard cannot be brought back now: ${(error as Error).message}`),
+      });
+    },
+  },
+  {
+    provide: StoreSchedule,
+    inject: [LedgerStamp, ProjectionStore, BoardCatalog, BoardLayouts, PostgresLeases, RedisConnection],
+    useFactory: (
+      stamp: LedgerStamp,
+      store: ProjectionStore,
+      boards: BoardCatalog,
+      layouts: BoardLayouts,
+      leases: PostgresLeases,
+      redis: RedisConnection,
+    ) => {
+      const log = new Logger('recovery');
+      return new StoreSchedule(stamp, new LeftoverSweeper({ boards, layouts, store }), leases, {
+        holder,
+        wake: (listener) => redis.onReady(listener),
+        onEmptied: (keys) =>
+          log.error({
+            msg: 'Redis was ahead of PostgreSQL, which was restored; it was emptied, and is filled anew.',
+            keys,
+          }),
+        onLeftovers: (keys) => log.warn({ msg: 'Redis held keys of lists that are gone; they were removed.', keys }),
+        onFailure: (error) => log.warn(`Redis cannot be looked after now: ${(error as Error).message}`),
+      });
+    },
+  },
+  {
+    provide: RecoverySchedules,
+    inject: [
+      StoreSchedule,
+      RestoreSchedule,
+      ReconcileSchedule,
+      BoardRebuilds,
+      DeadLetterStore,
+      PostgresLeases,
+      Environment,
+    ],
+    useFactory: (
+      store: StoreSchedule,
+      restore: RestoreSchedule,
+      reconcile: ReconcileSchedule,
+      rebuilds: BoardRebuilds,
+      letters: DeadLetterStore,
+      leases: PostgresLeases,
+      { DEAD_LETTER_DAYS }: Environment,
+    ) => {
+      const log = new Logger('recovery');
+      const failing = (what: string) => (error: unknown) => log.warn(`${what} now: ${(error as Error).message}`);
+      const rebuilding = new BoardRebuildSchedule(rebuilds, leases, {
+        holder,
+        onFailure: failing('Boards cannot be rebuilt'),
+      });
+      const pruner = new DeadLetterPruner(letters, leases, {
+        holder,
+        keptDays: DEAD_LETTER_DAYS,
+        onFailure: failing('Old dead letters are not removed'),
+      });
+      return new RecoverySchedules([store, restore, reconcile, rebuilding, pruner]);
+    },
+  },
+];

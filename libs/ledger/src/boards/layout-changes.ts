@@ -1,0 +1,62 @@
+import { indexBucketsOfShards, wantsDense, type BoardDefinition, type Layout, type Layouts } from '@laddercast/domain';
+import { fitsLayout } from './board-changes.js';
+import { ledgerNowMs } from '../database/ledger-clock.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+
+/** A board's row, as far as its layouts go. */
+export interface LayoutsRow {
+  board_uid: number;
+  layouts: Layouts;
+}
+
+/**
+ * The layouts of a board that is to be kept as the definition asks: with another generation opened beside the one that
+ * serves, where that is kept otherwise. One that was being filled and is not wanted any more is given up. To be called
+ * with all lanes held; the caller stores the result, with a new revision.
+ */
+export async function layoutsFor(
+  transaction: SqlRunner,
+  row: LayoutsRow,
+  definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>,
+): Promise<Layouts> {
+  const { serving, opening } = row.layouts;
+  if (fitsLayout(opening ?? serving, definition)) return row.layouts;
+  if (fitsLayout(serving, definition)) return withoutOpening(transaction, row);
+  const { sharding } = definition;
+  const indexBuckets = indexBucketsOfShards(serving, sharding);
+  return openLayout(transaction, row, { sharding, dense: wantsDense(definition), indexBuckets });
+}
+
+/** The layouts with one more generation, which is to be filled; as {@link layoutsFor}. */
+export async function openLayout(
+  transaction: SqlRunner,
+  row: LayoutsRow,
+  { sharding, dense, indexBuckets }: Pick<Layout, 'sharding' | 'dense' | 'indexBuckets'>,
+): Promise<Layouts> {
+  const [drawn] = await transaction.query<{ generation: number }>(
+    'UPDATE boards SET last_generation = last_generation + 1 WHERE board_uid = $1 RETURNING last_generation AS generation',
+    [row.board_uid],
+  );
+  const openedAtMs = await ledgerNowMs(transaction);
+  const { generation } = drawn!;
+  const opening = { generation, sharding, dense, indexBuckets, versions: { base: 0, floor: 0 }, openedAtMs };
+  return { ...(await withoutOpening(transaction, row)), opening };
+}
+
+async function withoutOpening(transaction: SqlRunner, { board_uid, layouts }: LayoutsRow): Promise<Layouts> {
+  if (layouts.opening) await removeLater(transaction, board_uid, layouts.opening, false);
+  return { ...layouts, opening: null };
+}
+
+/** Remembers that a generation's keys are to be removed from the projection, which may take a while. */
+export async function removeLater(
+  transaction: SqlRunner,
+  boardUid: number,
+  layout: Layout,
+  hasServed: boolean,
+): Promise<void> {
+  await transaction.query(
+    'INSERT INTO layout_removals (board_uid, generation, layout, has_served) VALUES ($1, $2, $3, $4)',
+    [boardUid, layout.generation, JSON.stringify(layout), hasServed],
+  );
+}

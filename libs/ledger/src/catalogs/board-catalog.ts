@@ -1,0 +1,157 @@
+import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
+import { monotonicMs, SharedQuestion, sleep } from '@laddercast/platform';
+import type { BoardEntity } from '../entities/board.entity.js';
+import { LedgerClock } from '../database/ledger-clock.js';
+import { HISTORY } from '../lanes/lanes.js';
+import type { PostgresDatabase } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+
+/** How often a process looks for changed boards: every process sees a change within a second. */
+const REFRESH_EVERY_MS = 250;
+
+/** One row where no board has changed, too: with the history alone. */
+const CHANGES_SQL = prepared(`
+  SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
+    definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts
+  FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
+      floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
+    LEFT JOIN boards ON revision > $1
+  ORDER BY revision`);
+
+/** What no way of restoring a database leaves as it was, nor a stand-by that takes over. */
+const SERVER_SQL = `
+  SELECT concat_ws('/', pg_postmaster_start_time(), 'boards'::regclass::oid, oid) AS server
+  FROM pg_database WHERE datname = current_database()`;
+
+type ChangedRow = { history: string | null; nowMs: number } & (BoardEntity | { boardUid: null });
+
+export type BoardListener = (board: Board, gone: boolean) => void;
+
+/**
+ * All live boards, in memory, kept up to date from PostgreSQL. While PostgreSQL is away it answers what it knew.
+ * Revisions are drawn under all lanes' locks, so they become visible in order and none is missed.
+ *
+ * A ledger that went back to an earlier state has boards and revisions that this memory would pass over, and so would others.
+ * Once that was noticed (LedgerStamp) another history has begun. In a process that was there before, each look fails from
+ * then on, so that nobody marks as done what was sorted by what is gone; and whoever listens ends the process.
+ */
+export class BoardCatalog {
+  /** Every look says the ledger's time, too. */
+  readonly clock = new LedgerClock();
+  private readonly boardsById = new Map<string, Board>();
+  private readonly boardsByUid = new Map<number, Board>();
+  private readonly listeners = new Set<BoardListener>();
+  private readonly historyListeners = new Set<() => void>();
+  private revisionSeen = 0;
+  /** As of the first look; a history is null where the ledger never went back. */
+  private known: { server: string; history: string | null } | null = null;
+  private readonly look = new SharedQuestion(() => this.readChanges());
+  private readonly stopped = new AbortController();
+
+  constructor(private readonly database: PostgresDatabase) {}
+
+  /** Loads every board and follows changes until {@link stop}. */
+  async start(): Promise<void> {
+    await this.refresh();
+    void this.follow();
+  }
+
+  stop(): void {
+    this.stopped.abort();
+  }
+
+  byId(id: string): Board | undefined {
+    return this.boardsById.get(id);
+  }
+
+  /** The live board with this uid; undefined also when it was deleted or reset. */
+  async byUid(uid: number): Promise<Board | undefined> {
+    // An event can be ahead of the catalogue, never a board ahead of its event's commit.
+    if (!this.boardsByUid.has(uid)) await this.refresh();
+    return this.boardsByUid.get(uid);
+  }
+
+  /** Boards ordered by id. */
+  all(): Board[] {
+    return [...this.boardsById.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Calls the listener for every board that appears, changes or goes; returns how to end that. */
+  onChange(listener: BoardListener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Calls the listener when the ledger is found to have gone back while this process ran. */
+  onOtherHistory(listener: () => void): void {
+    this.historyListeners.add(listener);
+  }
+
+  /**
+   * Reads what changed since the last look; calls made meanwhile wait for a look that began after them.
+   * @throws LEDGER_UNAVAILABLE for ever once the ledger has gone back, or a database error
+   */
+  refresh(): Promise<void> {
+    return this.look.ask();
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.stopped.signal.aborted) {
+      await sleep(REFRESH_EVERY_MS, this.stopped.signal);
+      // While the database is away the catalogue stays as it is; readiness reports the outage.
+      if (!this.stopped.signal.aborted) await this.refresh().catch(() => undefined);
+    }
+  }
+
+  private async readChanges(): Promise<void> {
+    const server = this.known?.server ?? (await this.server());
+    const askedAtMs = monotonicMs();
+    const rows = await this.database.query<ChangedRow>(CHANGES_SQL, [this.revisionSeen]);
+    const { history, nowMs } = rows[0]!;
+    this.clock.learn(nowMs, askedAtMs, monotonicMs());
+    if (this.known && history !== this.known.history) await this.assertBeganAfter(server);
+    this.known = { server, history };
+    for (const row of rows) {
+      if (row.boardUid === null) continue;
+      this.revisionSeen = row.revision;
+      this.accept(row);
+    }
+  }
+
+  /** Where the tables are still those of the first look, the ledger went back before that: what is known here holds. */
+  private async assertBeganAfter(server: string): Promise<void> {
+    if ((await this.server()) === server) return;
+    for (const listener of this.historyListeners) listener();
+    throw new LadderError(
+      'LEDGER_UNAVAILABLE',
+      'The ledger went back to an earlier state: this process knows another.',
+    );
+  }
+
+  private async server(): Promise<string> {
+    const [row] = await this.database.query<{ server: string }>(SERVER_SQL);
+    return row!.server;
+  }
+
+  private accept(row: BoardEntity): void {
+    const known = this.boardsByUid.get(row.boardUid);
+    if (row.boardId === null) {
+      if (!known) return;
+      this.boardsByUid.delete(row.boardUid);
+      if (this.boardsById.get(known.id) === known) this.boardsById.delete(known.id);
+      this.tell(known, true);
+      return;
+    }
+    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts } = row;
+    // What was stored by an earlier release lacks the options that came later.
+    const definition = withBoardDefaults(row.definition);
+    const board: Board = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
+    this.boardsByUid.set(board.uid, board);
+    this.boardsById.set(board.id, board);
+    this.tell(board, false);
+  }
+
+  private tell(board: Board, gone: boolean): void {
+    for (const listener of this.listeners) listener(board, gone);
+  }
+}

@@ -1,0 +1,40 @@
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import type { LedgerWrite } from '../entries/writes.js';
+
+/** The most boards that a process remembers; then it notes them again. */
+const KNOWN_MAX = 100_000;
+
+const NOTE = 'INSERT INTO metadata_boards (board_uid) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING';
+const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = ANY($1::int[])');
+
+/**
+ * The boards to which a run has brought metadata: for the rows of others nobody asks PostgreSQL for any. A board is noted
+ * before the log position of such a run is drawn, so whoever finds none after it has seen a row knows that the row has none.
+ */
+export class MetadataBoards {
+  private readonly known = new Set<number>();
+
+  constructor(private readonly database: SqlRunner) {}
+
+  /** To be called before the transaction that stores these writes. */
+  async note(writes: readonly LedgerWrite[]): Promise<void> {
+    const brought = writes.filter((write) => write.kind === 'submit' && write.metadata !== null);
+    const unknown = new Set(brought.map(({ board }) => board.uid).filter((uid) => !this.known.has(uid)));
+    if (unknown.size === 0) return;
+    await this.database.query(NOTE, [[...unknown].sort((a, b) => a - b)]);
+    if (this.known.size + unknown.size > KNOWN_MAX) this.known.clear();
+    for (const uid of unknown) this.known.add(uid);
+  }
+
+  /** Notes them again: a server that took over may not have what another was told. */
+  forget(): void {
+    this.known.clear();
+  }
+
+  /** Those of these boards that are noted now. */
+  async read(boardUids: readonly number[]): Promise<number[]> {
+    const rows = await this.database.query<{ board_uid: number }>(READ, [boardUids]);
+    return rows.map((row) => row.board_uid);
+  }
+}

@@ -1,0 +1,296 @@
+import {
+  isWindowOpen,
+  kindOf,
+  nameOfSpec,
+  windowAt,
+  type Board,
+  type StoredWindow,
+  type WindowBounds,
+  type WindowSpec,
+} from '@laddercast/domain';
+import { In, Not } from 'typeorm';
+import { WindowEntity } from '../entities/window.entity.js';
+import type { PostgresDatabase } from '../database/postgres-database.js';
+import { StaleBoardError } from '../entries/writes.js';
+
+/** The most boards whose windows a process remembers, and the most windows by their number. */
+const BOARDS_CACHED_MAX = 5000;
+const WINDOWS_CACHED_MAX = 20_000;
+
+export type WindowOfBoard = StoredWindow & { boardUid: number };
+
+/**
+ * Windows and their stored bounds: what is stored wins over what a calendar or a new definition would say.
+ * What a process remembers of a board's windows is right for the board's revision that it was read under: every change
+ * of a window's bounds or state gives the board a new one.
+ */
+export class WindowCatalog {
+  /** Of each board the windows that are not settled, and all seasons, as they were at a revision. */
+  private readonly unsettled = new Map<number, { revision: number; windows: WindowOfBoard[] }>();
+  private readonly byNumber = new Map<number, WindowOfBoard>();
+  /** Settled windows, which change no more, by board and id. */
+  private readonly settled = new Map<string, WindowOfBoard>();
+
+  /** Grows when something is forgotten: what was read before is not remembered after. */
+  private generation = 0;
+
+  constructor(private readonly database: PostgresDatabase) {}
+
+  /**
+   * The windows of a board that hold an instant, in the order of its definition, then those still running of an earlier
+   * definition. Windows are made as they are needed; those that have been closed for long, and were never made, are
+   * answered with the number 0. Rolling windows are always among them: how far back they reach depends on now.
+   * @throws StaleBoardError when one would have to be made for a definition that was replaced
+   */
+  async at(board: Board, atMs: number, nowMs: number): Promise<StoredWindow[]> {
+    const known = this.cachedAt(board, atMs);
+    if (known) return known;
+    const live = await this.unsettledOf(board);
+    const windows: StoredWindow[] = [];
+    for (const spec of board.definition.windows) {
+      const window = stored(live, spec, atMs) ?? (await this.make(board, spec, atMs, nowMs));
+      if (window && holds(window, atMs)) windows.push(window);
+    }
+    return [...windows, ...ofEarlierDefinition(live, board, windows, atMs)];
+  }
+
+  /** As {@link at}, from memory; undefined when that does not have them all. */
+  cachedAt(board: Board, atMs: number): StoredWindow[] | undefined {
+    const live = this.unsettled.get(board.uid);
+    if (live?.revision !== board.revision) return undefined;
+    const windows: StoredWindow[] = [];
+    for (const spec of board.definition.windows) {
+      const window = stored(live.windows, spec, atMs);
+      if (window) windows.push(window);
+      else if (this.calculated(board, spec, atMs) !== null && !isKnownElsewhere(live.windows, spec)) return undefined;
+    }
+    return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
+  }
+
+  /** Remembers, by one query, the windows of those boards of which this process does not have all that hold an instant. */
+  async prefetch(boards: readonly Board[], atMs: number): Promise<void> {
+    const unknown = boards.filter((board) => this.cachedAt(board, atMs) === undefined);
+    if (unknown.length > 0) await this.loadUnsettled(unknown);
+  }
+
+  /** The windows that hold an instant, as far as they were made; undefined where nothing is remembered of the board. */
+  madeAt(board: Board, atMs: number): StoredWindow[] | undefined {
+    const live = this.unsettled.get(board.uid);
+    if (live?.revision !== board.revision) return undefined;
+    const windows = board.definition.windows.flatMap((spec) => stored(live.windows, spec, atMs) ?? []);
+    return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
+  }
+
+  /** The window of a spec that holds an instant, made when it is not there yet; null when there is none. */
+  async ofSpec(board: Board, spec: WindowSpec, atMs: number, nowMs: number): Promise<StoredWindow | null> {
+    const window = stored(await this.unsettledOf(board), spec, atMs) ?? (await this.make(board, spec, atMs, nowMs));
+    return window && holds(window, atMs) ? window : null;
+  }
+
+  /** A stored window by its full id, as it is now. */
+  async find(boardUid: number, windowId: string): Promise<WindowOfBoard | undefined> {
+    const row = await this.repository().findOneBy({ boardUid, windowId });
+    return row ? this.remember(row) : undefined;
+  }
+
+  /** A stored window by its full id, from memory where the board's revision allows. */
+  async ofId(board: Board, windowId: string): Promise<WindowOfBoard | undefined> {
+    const live = await this.unsettledOf(board);
+    const known = live.find((window) => window.id === windowId) ?? this.settled.get(`${board.uid}/${windowId}`);
+    return known ?? this.find(board.uid, windowId);
+  }
+
+  async byUid(windowUid: number): Promise<WindowOfBoard | undefined> {
+    const known = this.byNumber.get(windowUid);
+    if (known) return known;
+    const { generation } = this;
+    const row = await this.repository().findOneBy({ windowUid });
+    return row ? this.remember(row, generation) : undefined;
+  }
+
+  /** Every stored window of a board. */
+  async ofBoard(boardUid: number): Promise<WindowOfBoard[]> {
+    const rows = await this.repository().find({ where: { boardUid }, order: { windowUid: 'ASC' } });
+    return rows.map((row) => this.remember(row));
+  }
+
+  /** Forgets what was remembered of a board's windows: it changed. */
+  forget(boardUid: number): void {
+    this.generation += 1;
+    this.unsettled.delete(boardUid);
+    for (const [uid, window] of this.byNumber) if (window.boardUid === boardUid) this.byNumber.delete(uid);
+  }
+
+  /** Looks again at windows that were not settled when they were read. */
+  async refresh(windowUids: readonly number[]): Promise<WindowOfBoard[]> {
+    if (windowUids.length === 0) return [];
+    const { generation } = this;
+    const rows = await this.repository().findBy({ windowUid: In([...windowUids]) });
+    return rows.map((row) => this.remember(row, generation));
+  }
+
+  private async unsettledOf(board: Board): Promise<WindowOfBoard[]> {
+    const known = this.unsettled.get(board.uid);
+    if (known?.revision === board.revision) return known.windows;
+    return (await this.loadUnsettled([board])).get(board.uid)!;
+  }
+
+  private async loadUnsettled(boards: readonly Board[]): Promise<Map<number, WindowOfBoard[]>> {
+    const boardUid = In(boards.map(({ uid }) => uid));
+    const rows = await this.repository().find({
+      // Settled seasons too: that one is over is looked up with every run until its stated end otherwise.
+      where: [
+        { boardUid, state: Not('settled') },
+        { boardUid, kind: 'season' },
+      ],
+      order: { windowUid: 'ASC' },
+    });
+    const byBoard = new Map<number, WindowOfBoard[]>(boards.map(({ uid }) => [uid, []]));
+    for (const row of rows) byBoard.get(row.boardUid)!.push(this.remember(row));
+    for (const { uid, revision } of boards) {
+      if (this.unsettled.size >= BOARDS_CACHED_MAX) this.unsettled.clear();
+      this.unsettled.set(uid, { revision, windows: byBoard.get(uid)! });
+    }
+    return byBoard;
+  }
+
+  /** What the spec alone says of the instant; null too before the first window of a spec that was added later. */
+  private calculated(board: Board, spec: WindowSpec, atMs: number): WindowBounds | null {
+    const bounds = windowAt(spec, board.definition.timeZone, atMs);
+    const since = board.windowsSinceMs[nameOfSpec(spec)];
+    return bounds && since !== undefined && bounds.startsAtMs !== null && bounds.startsAtMs < since ? null : bounds;
+  }
+
+  private async make(board: Board, spec: WindowSpec, atMs: number, nowMs: number): Promise<StoredWindow | null> {
+    const calculated = this.calculated(board, spec, atMs);
+    if (calculated === null) return null;
+    const overlapping = await this.overlapping(board.uid, calculated);
+    const holding = overlapping.find((window) => holds(window, atMs));
+    if (holding) return this.remembered(board, holding);
+    const bounds = besides(overlapping, calculated, atMs, (endsAtMs) => this.calculated(board, spec, endsAtMs));
+    if (bounds === null) return null;
+    const closed = { ...bounds, uid: 0, state: 'settled' as const };
+    if (!isWindowOpen({ ...bounds, state: 'open' }, board.definition.graceSeconds, nowMs)) return closed;
+    // Only by the definition that stands: what a process that is behind would make, would stay. The board's row is locked
+    // for the moment of this statement, which nobody who holds the lanes waits in front of.
+    await this.database.query(
+      `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, freeze_at)
+       SELECT $1, $2, $3, to_timestamp($4::float8 / 1000), to_timestamp($5::float8 / 1000),
+         to_timestamp($6::float8 / 1000)
+       FROM (SELECT FROM boards WHERE board_uid = $1 AND revision = $7 AND board_id IS NOT NULL FOR SHARE) AS b
+       ON CONFLICT (board_uid, window_id) DO NOTHING`,
+      [board.uid, bounds.id, bounds.kind, bounds.startsAtMs, bounds.endsAtMs, bounds.freezeAtMs, board.revision],
+    );
+    const made = await this.find(board.uid, bounds.id);
+    if (!made) throw new StaleBoardError(board.uid);
+    return this.remembered(board, made);
+  }
+
+  private remembered(board: Board, window: WindowOfBoard): WindowOfBoard {
+    const live = this.unsettled.get(board.uid);
+    if (window.state === 'settled' || live?.revision !== board.revision) return window;
+    if (!live.windows.some(({ uid }) => uid === window.uid)) live.windows.push(window);
+    return window;
+  }
+
+  /** Stored windows of the same kind that share time with these bounds, or have their id. */
+  private async overlapping(boardUid: number, bounds: WindowBounds): Promise<WindowOfBoard[]> {
+    const rows = await this.repository()
+      .createQueryBuilder('w')
+      .where('w.boardUid = :boardUid', { boardUid })
+      .andWhere(
+        `(w.windowId = :id OR (:recurs AND w.kind = :kind
+           AND w.startsAt < to_timestamp(:endsAtMs::float8 / 1000) AND w.endsAt > to_timestamp(:startsAtMs::float8 / 1000)))`,
+        { ...bounds, recurs: bounds.endsAtMs !== null && bounds.kind !== 'season' },
+      )
+      .getMany();
+    return rows.map((row) => this.remember(row));
+  }
+
+  private repository() {
+    return this.database.dataSource.getRepository(WindowEntity);
+  }
+
+  private remember(row: WindowEntity, generation = this.generation): WindowOfBoard {
+    if (this.byNumber.size >= WINDOWS_CACHED_MAX) {
+      this.byNumber.clear();
+      this.settled.clear();
+    }
+    const window: WindowOfBoard = {
+      uid: row.windowUid,
+      boardUid: row.boardUid,
+      id: row.windowId,
+      kind: row.kind,
+      startsAtMs: row.startsAt?.getTime() ?? null,
+      endsAtMs: row.endsAt?.getTime() ?? null,
+      freezeAtMs: row.freezeAt?.getTime() ?? null,
+      state: row.state,
+    };
+    if (generation === this.generation) this.byNumber.set(window.uid, window);
+    if (window.state === 'settled') this.settled.set(`${window.boardUid}/${window.id}`, window);
+    return window;
+  }
+}
+
+const holds = (window: WindowBounds, atMs: number): boolean =>
+  (window.startsAtMs ?? -Infinity) <= atMs && atMs < (window.endsAtMs ?? Infinity);
+
+/** Whether a stored window is one of the spec's. Kinds that recur follow the kind, whatever zone they were made in. */
+const isOf = (window: WindowBounds, spec: WindowSpec): boolean =>
+  window.kind === kindOf(spec) &&
+  (window.kind === 'season' || window.kind === 'rolling' ? window.id === nameOfSpec(spec) : true);
+
+const stored = (live: readonly WindowOfBoard[], spec: WindowSpec, atMs: number): WindowOfBoard | undefined =>
+  live.find((window) => isOf(window, spec) && holds(window, atMs));
+
+/** A season has one window: where that does not hold the instant, there is nothing to be made. */
+const isKnownElsewhere = (live: readonly WindowOfBoard[], spec: WindowSpec): boolean =>
+  kindOf(spec) === 'season' && live.some((window) => isOf(window, spec));
+
+const ofEarlierDefinition = (
+  live: readonly WindowOfBoard[],
+  board: Board,
+  found: readonly StoredWindow[],
+  atMs: number,
+): WindowOfBoard[] =>
+  live.filter(
+    (window) =>
+      window.endsAtMs !== null &&
+      holds(window, atMs) &&
+      !found.some(({ uid }) => uid === window.uid) &&
+      !board.definition.windows.some((spec) => isOf(window, spec)),
+  );
+
+/** An operator can close a window, and the one that follows it, again and again: so often within one period. */
+const CLOSED_IN_A_PERIOD_MAX = 366;
+
+/**
+ * Bounds that leave stored windows as they are: cut off where one of them begins or ends. Where the id is taken by a
+ * window that has ended already (the zone changed, or it was closed early), what is left of its time belongs to the next.
+ */
+function besides(
+  stored: readonly WindowOfBoard[],
+  calculated: WindowBounds,
+  atMs: number,
+  next: (endsAtMs: number) => WindowBounds | null,
+): WindowBounds | null {
+  const isTaken = ({ id }: WindowBounds): boolean => stored.some((window) => window.id === id);
+  if (calculated.kind === 'season') return stored.find(({ id }) => id === calculated.id) ?? calculated;
+  let bounds: WindowBounds | null = calculated;
+  for (let tries = 0; bounds !== null && isTaken(bounds); tries += 1) {
+    if (bounds.endsAtMs === null || tries === CLOSED_IN_A_PERIOD_MAX) return null;
+    bounds = next(bounds.endsAtMs);
+  }
+  if (bounds === null) return null;
+  const ended = stored.flatMap(({ endsAtMs }) => (endsAtMs !== null && endsAtMs <= atMs ? [endsAtMs] : []));
+  const later = stored.flatMap(({ startsAtMs }) => (startsAtMs !== null && startsAtMs > atMs ? [startsAtMs] : []));
+  // A window that takes the rest of another's time begins where that ended, before its own.
+  const isNext = bounds !== calculated && ended.length > 0;
+  const startsAtMs = isNext ? Math.max(...ended) : Math.max(bounds.startsAtMs ?? -Infinity, ...ended);
+  const endsAtMs = Math.min(bounds.endsAtMs ?? Infinity, ...later);
+  return {
+    ...bounds,
+    startsAtMs: Number.isFinite(startsAtMs) ? startsAtMs : null,
+    endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : null,
+  };
+}

@@ -1,0 +1,41 @@
+import type { EntryChanged } from '@laddercast/domain';
+import { arrayLiteral, type EntryRow } from './entry-rows.js';
+import { boolArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
+
+/** `$13` to `$27` of WRITE_LANE_BATCH: entries and the events that say what became of them. */
+export const entryParameters = (entries: readonly EntryRow[], events: readonly EntryChanged[]): unknown[] => [
+  int4Array(entries.map((row) => row.windowUid)),
+  textArray(entries.map((row) => row.playerId)),
+  int4Array(entries.map((row) => row.boardUid)),
+  int8Array(entries.map((row) => row.state.version)),
+  boolArray(entries.map((row) => row.removed)),
+  float8Array(entries.map((row) => row.state.score)),
+  textArray(entries.map((row) => arrayLiteral(row.state.columns))),
+  int8Array(entries.map((row) => row.state.achievedAtMs)),
+  textArray(entries.map((row) => row.state.metadata)),
+  textArray(entries.map((row) => arrayLiteral(row.scopes))),
+  textArray(entries.map((row) => arrayLiteral(row.leftScopes))),
+  int8Array(events.map((event) => event.version)),
+  textArray(events.map((event) => event.type)),
+  textArray(events.map((event) => event.playerId)),
+  textArray(events.map((event) => JSON.stringify(event))),
+];
+
+/** An entry at its window's freeze; null: there was none. */
+export interface FrozenEntry {
+  windowUid: number;
+  playerId: string;
+  row: EntryRow | null;
+}
+
+/** Those of SAVE_FROZEN_ENTRIES. */
+export const frozenParameters = (frozen: readonly FrozenEntry[]): unknown[] => [
+  frozen.map(({ windowUid }) => windowUid),
+  frozen.map(({ playerId }) => playerId),
+  frozen.map(({ row }) => row !== null && !row.removed),
+  frozen.map(({ row }) => row?.state.score ?? 0),
+  frozen.map(({ row }) => arrayLiteral(row?.state.columns ?? [])),
+  frozen.map(({ row }) => row?.state.achievedAtMs ?? 0),
+  frozen.map(({ row }) => row?.state.metadata ?? null),
+  frozen.map(({ row }) => arrayLiteral(row?.scopes ?? [])),
+];

@@ -1,0 +1,126 @@
+import { NEW_POSITIONS } from '../lanes/lanes.js';
+import { prepared } from '../database/postgres-statements.js';
+
+const CLOCK_AND_POSITIONS = `
+  SELECT 'lane' AS what, 0 AS n, (extract(epoch FROM ladder_now()) * 1000)::bigint AS version, NULL::boolean AS gone,
+    NULL::float8 AS score, ${NEW_POSITIONS} AS columns,
+    NULL::bigint AS achieved_at_ms, NULL::text AS text, NULL::bytea AS body_sha256, NULL::int[] AS scopes,
+    NULL::int[] AS left_scopes, NULL::jsonb AS values`;
+
+const ENTRIES = `
+  SELECT 'entry', k.n::int, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL, e.scopes,
+    e.left_scopes, NULL
+  FROM unnest($2::int[], $3::text[]) WITH ORDINALITY AS k (window_uid, player_id, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e`;
+
+const SUBMISSIONS = `
+  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, NULL, s.answer, s.body_sha256, NULL, NULL, NULL
+  FROM unnest($4::int[], $5::text[], $6::text[]) WITH ORDINALITY AS k (board_uid, owner, submission_id, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM submissions
+    WHERE board_uid = k.board_uid AND owner = k.owner AND submission_id = k.submission_id LIMIT 1) AS s`;
+
+const BOARDS = `
+  SELECT 'board', b.board_uid, b.revision, b.board_id IS NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM unnest($7::int[]) AS k (board_uid)
+  CROSS JOIN LATERAL (SELECT * FROM boards WHERE board_uid = k.board_uid LIMIT 1) AS b`;
+
+const PLAYERS = `
+  SELECT 'player', k.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id)
+  FROM unnest($8::text[]) WITH ORDINALITY AS k (player_id, n)
+  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = k.player_id LIMIT 1) AS p ON true
+  LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = k.player_id LIMIT 1) AS g ON true`;
+
+const HOURS = `
+  SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL
+  FROM unnest($9::int[], $10::text[], $11::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
+  CROSS JOIN LATERAL (
+    SELECT * FROM rolling_hours
+    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour = k.hour LIMIT 1) AS h`;
+
+const allOf = (...parts: string[]): string => prepared(parts.join('\n  UNION ALL'));
+
+/**
+ * What a batch touches, in one round trip: the ledger's time and `$1` new log positions (as `version` and `columns`), to be
+ * read while the lane is held; entries by key, submissions by id, boards by uid.
+ * LATERAL with LIMIT 1 keeps every look-up an index probe: joined plainly, the planner, which cannot know that the
+ * arrays are short, scans whole tables.
+ */
+export const READ_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS);
+
+/** The same with players whose scopes matter, and the hours of rolling windows: to begin a plan takes for each part of it. */
+export const READ_WIDE_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS, PLAYERS, HOURS);
+
+/** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */
+export const WRITE_LANE_BATCH = prepared(`
+  WITH accepted AS (
+    INSERT INTO submissions (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms,
+      metadata, answer, accepted_at)
+    SELECT s.board_uid, s.owner, s.submission_id, s.player_id, s.body_sha256, s.score, s.columns::float8[],
+      s.achieved_at_ms, s.metadata, s.answer, to_timestamp($2::float8 / 1000)
+    FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::float8[], $9::text[], $10::bigint[],
+      $11::text[], $12::text[])
+      AS s (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms, metadata, answer)
+  ), changed AS (
+    INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms,
+      metadata, scopes, left_scopes)
+    SELECT e.window_uid, e.player_id, e.board_uid, $1::smallint, e.version, e.removed, e.score, e.columns::float8[],
+      e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[]
+    FROM unnest($13::int[], $14::text[], $15::int[], $16::bigint[], $17::boolean[], $18::float8[], $19::text[],
+      $20::bigint[], $21::text[], $22::text[], $23::text[])
+      AS e (window_uid, player_id, board_uid, version, removed, score, columns, achieved_at_ms, metadata, scopes,
+        left_scopes)
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
+      score = excluded.score, columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms,
+      metadata = excluded.metadata, scopes = excluded.scopes, left_scopes = excluded.left_scopes
+  )
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT $1::smallint, o.position, o.topic, o.key, o.payload
+  FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (position, topic, key, payload)`);
+
+/**
+ * Entries `$2`, `$3` were renewed at `$1`: only for those whose board has a limit that removes entries, so that others pay
+ * nothing for it.
+ */
+export const RENEW_ENTRIES = `
+  UPDATE entries SET renewed_at_ms = greatest(renewed_at_ms, $1::bigint) WHERE ctid = ANY (ARRAY(
+    SELECT e.ctid FROM unnest($2::int[], $3::text[]) AS k (window_uid, player_id)
+    CROSS JOIN LATERAL (
+      SELECT ctid FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id OFFSET 0) AS e))`;
+
+/** The runs of players `$2` that count in windows `$1`, from the hours `$3` on. */
+export const READ_ATTEMPTS = `
+  SELECT k.window_uid, k.player_id, a.hour, a.runs
+  FROM unnest($1::int[], $2::text[], $3::int[]) AS k (window_uid, player_id, first_hour)
+  CROSS JOIN LATERAL (
+    SELECT hour, runs FROM attempts
+    WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour >= k.first_hour OFFSET 0) AS a`;
+
+export const WRITE_ATTEMPTS = `
+  INSERT INTO attempts (window_uid, player_id, hour, runs)
+  SELECT * FROM unnest($1::int[], $2::text[], $3::int[], $4::int[])
+  ON CONFLICT (window_uid, player_id, hour) DO UPDATE SET runs = excluded.runs`;
+
+/** What the hours of rolling windows hold after a batch. */
+export const CLEAR_ROLLING_HOURS = `
+  DELETE FROM rolling_hours AS h USING unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
+  WHERE h.window_uid = k.window_uid AND h.player_id = k.player_id`;
+
+export const WRITE_ROLLING_HOURS = `
+  INSERT INTO rolling_hours (window_uid, player_id, hour, lane, score, columns, achieved_at_ms, metadata)
+  SELECT h.window_uid, h.player_id, h.hour, $1::smallint, h.score, h.columns::float8[], h.achieved_at_ms, h.metadata
+  FROM unnest($2::int[], $3::text[], $4::int[], $5::float8[], $6::text[], $7::bigint[], $8::text[])
+    AS h (window_uid, player_id, hour, score, columns, achieved_at_ms, metadata)
+  ON CONFLICT (window_uid, player_id, hour) DO UPDATE SET score = excluded.score, columns = excluded.columns,
+    achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata`;
+
+/** Entries as they stood at their window's freeze; what an earlier change has saved stays. */
+export const SAVE_FROZEN_ENTRIES = `
+  INSERT INTO frozen_entries (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes)
+  SELECT f.window_uid, f.player_id, f.present, f.score, f.columns::float8[], f.achieved_at_ms, f.metadata,
+    f.scopes::int[]
+  FROM unnest($1::int[], $2::text[], $3::boolean[], $4::float8[], $5::text[], $6::bigint[], $7::text[], $8::text[])
+    AS f (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes)
+  ON CONFLICT (window_uid, player_id) DO NOTHING`;

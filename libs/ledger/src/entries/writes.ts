@@ -1,0 +1,80 @@
+import type { AuditRecord } from '../operators/audit-log.js';
+import type { Board, EntryOutcome, EntryState, LadderError } from '@laddercast/domain';
+
+/** A run to be counted. The board is the one the caller saw; it is checked again under the lane's lock. */
+export interface SubmitWrite {
+  kind: 'submit';
+  board: Board;
+  playerId: string;
+  submissionId: string;
+  /** Whether the client chose the id: only then can it come again. */
+  idFromClient: boolean;
+  score: number;
+  columns: number[];
+  /** Unix ms; null: now, by the database's clock. */
+  achievedAtMs: number | null;
+  /** The full id of the window the client named, or null. */
+  windowId: string | null;
+  /** JSON text. */
+  metadata: string | null;
+  /** SHA-256 of everything the client sent: tells a retry from another body under the same id. */
+  bodySha256: Buffer;
+  /** What speaks against the run: it is refused with this, unless its id was counted before. */
+  refusal: LadderError | null;
+  /** W3C trace context that its event carries; absent: it is not traced. */
+  traceparent?: string;
+}
+
+/** An operator's hand: removes a player's entry from the running windows, or sets it whatever the operator. */
+export interface OverrideWrite {
+  kind: 'override';
+  board: Board;
+  playerId: string;
+  /** null removes the entry. */
+  entry: { score: number; columns: number[] } | null;
+  audit: AuditRecord;
+  /** As of a {@link SubmitWrite}. */
+  traceparent?: string;
+}
+
+export type LedgerWrite = SubmitWrite | OverrideWrite;
+
+/** What a submission did, as it is answered now and to every retry. */
+export interface SubmissionAnswer {
+  outcome: EntryOutcome;
+  score: number;
+  previousScore: number | null;
+  version: number;
+  windows: string[];
+}
+
+export interface SubmitReceipt {
+  kind: 'submit';
+  replayed: boolean;
+  answer: SubmissionAnswer;
+  /** The window that the answer's scores are of. */
+  windowUid: number;
+  /** The entry after and before this write; null for a replay, which changed nothing. */
+  movement: { after: EntryState; before: EntryState | null } | null;
+}
+
+export interface OverrideReceipt {
+  kind: 'override';
+  /** The windows in which something changed. */
+  windows: string[];
+  version: number;
+  /** Whether an earlier try of this very write, whose commit went unanswered, may have done it already. */
+  settledBefore: boolean;
+}
+
+export type LedgerReceipt = SubmitReceipt | OverrideReceipt;
+
+/** What became of one write of a batch. */
+export type WriteResult = { receipt: LedgerReceipt } | { error: LadderError | StaleBoardError };
+
+/** Thrown when the board a write was made for is gone or was redefined meanwhile: look it up again and retry. */
+export class StaleBoardError extends Error {
+  constructor(readonly boardUid: number) {
+    super(`Board ${boardUid} changed while the write was under way.`);
+  }
+}

@@ -1,0 +1,27 @@
+import { takeAllLanes, type Lanes } from './lanes.js';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+
+/** Changes that concern whole boards: while one runs, no entry is written anywhere. */
+export class AllLanes {
+  private lastChange: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+  ) {}
+
+  /**
+   * Runs a transaction that holds every lane. Be quick: everybody waits.
+   * One at a time in this process: a connection that waits for the lanes is one that their writers cannot have.
+   */
+  change<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
+    const change = this.lastChange.then(() =>
+      this.database.transaction(async (transaction) => {
+        await takeAllLanes(transaction, this.lanes);
+        return work(transaction);
+      }),
+    );
+    this.lastChange = change.catch(() => undefined);
+    return change;
+  }
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { laneOf, type LadderEvent } from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+
+/** The lanes of this installation; their number never changes. */
+export class Lanes {
+  readonly all: readonly number[];
+
+  constructor(readonly count: number) {
+    this.all = Array.from({ length: count }, (_, lane) => lane);
+  }
+
+  of(playerId: string): number {
+    return laneOf(playerId, this.count);
+  }
+}
+
+/**
+ * Begins a transaction and takes the lane's lock, in one round trip. The lock is held to the commit, so that positions
+ * become visible in order. What a batch reads is found by keys whatever it asks for, which PostgreSQL does not know: it
+ * would plan for each batch, and take as long as the batch itself.
+ */
+export const openLaneSql = (lane: number): string =>
+  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`;
+
+/** `$1` log positions, to be drawn while the lane is held. */
+export const NEW_POSITIONS = `ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[]`;
+export const DRAW_POSITIONS = prepared(`SELECT ${NEW_POSITIONS} AS positions`);
+
+/** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
+export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {
+  for (const lane of lanes.all)
+    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
+}
+
+export async function takeLane(transaction: SqlRunner, lane: number): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
+}
+
+/** Draws the next log position; only right while the lanes it is written to are held. */
+export async function nextPosition(transaction: SqlRunner): Promise<number> {
+  const [row] = await transaction.query<{ position: number }>(`SELECT nextval('ladder_position') AS position`);
+  return row!.position;
+}
+
+/** Writes one event into the outbox of a lane that this transaction holds. */
+export async function appendEvent(
+  transaction: SqlRunner,
+  lane: number,
+  position: number,
+  key: string,
+  event: LadderEvent,
+): Promise<void> {
+  await transaction.query('INSERT INTO outbox (lane, position, topic, key, payload) VALUES ($1, $2, $3, $4, $5)', [
+    lane,
+    position,
+    event.type,
+    key,
+    JSON.stringify(event),
+  ]);
+}
+
+/**
+ * Writes into every lane, all of which this transaction holds, that a board changed.
+ * @param boardId null: the uid is gone for ever
+ * @returns the board's new revision
+ */
+export async function announceBoard(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  boardUid: number,
+  boardId: string | null,
+): Promise<number> {
+  const revision = await nextPosition(transaction);
+  for (const lane of lanes.all) {
+    const position = await nextPosition(transaction);
+    const event = { type: 'board-changed', boardUid, boardId, revision } as const;
+    await appendEvent(transaction, lane, position, String(boardUid), event);
+  }
+  return revision;
+}
+
+/** The last position that was drawn, as `position`; 0 when none was. */
+export const DRAWN_SQL = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position';
+
+/**
+ * Under this name `installation` has what the ledger's history is called since it went back to an earlier state; no row: it
+ * never did. What a process remembers of another history holds no more.
+ */
+export const HISTORY = 'history';
+
+/** The random name of this installation, drawn at its first start: what lies outside PostgreSQL is kept under it. */
+export async function installationId(database: SqlRunner): Promise<string> {
+  await database.query(`INSERT INTO installation (name, value) VALUES ('id', $1) ON CONFLICT (name) DO NOTHING`, [
+    randomBytes(6).toString('hex'),
+  ]);
+  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'id'`);
+  return row!.value;
+}
+
+/**
+ * Fixes the number of lanes at the first start.
+ * @throws when the installation was made with another number
+ */
+export async function fixLanes(database: SqlRunner, lanes: number): Promise<void> {
+  await database.query(`INSERT INTO installation (name, value) VALUES ('lanes', $1) ON CONFLICT (name) DO NOTHING`, [
+    String(lanes),
+  ]);
+  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'lanes'`);
+  if (row?.value !== String(lanes)) {
+    throw new Error(
+      `This installation was made with LEDGER_LANES=${row?.value}; set it back, it cannot be changed to ${lanes}.`,
+    );
+  }
+}

@@ -1,0 +1,141 @@
+import { withBoardDefaults, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
+import { ENTRIES_AS_SEEN, WINDOW_OF_LIMITS } from './entry-limits-sql.js';
+import { storeEntries } from '../reemission/entry-reemission.js';
+import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
+import { frozenParameters } from '../entries/lane-parameters.js';
+import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES } from '../entries/lane-sql.js';
+import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
+import type { OutboxWaker } from '../lanes/outbox-notifier.js';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+
+/** The most entries of one transaction: so long, some milliseconds, a lane's runs wait for it. */
+const ENTRIES_AT_ONCE = 250;
+
+/** A window as a limit was looked at in it. */
+export interface LimitedWindow {
+  windowUid: number;
+  /** The board's, by which it was decided what goes. */
+  definitionRevision: number;
+}
+
+/** An entry that is to go if it still is as it was seen: under that version, or renewed last at that time. */
+export interface SeenEntry {
+  playerId: string;
+  version: number | null;
+  renewedAtMs: number | null;
+}
+
+interface WindowRow {
+  board_uid: number;
+  definition: BoardDefinition;
+  is_rolling: boolean;
+  is_frozen: boolean;
+  ends_at_ms: number | null;
+}
+
+interface StandingRow {
+  player_id: string;
+  version: number;
+  score: number;
+  columns: number[];
+  achieved_at_ms: number;
+  metadata: string | null;
+  scopes: number[];
+  left_scopes: number[];
+}
+
+/**
+ * Takes entries out of a running window, as committed facts: a tombstone with its event for each, under its lane. What a
+ * player had in a rolling window is gone with it. Killed at any point, what was committed is removed and nothing else.
+ */
+export class EntryRemoval {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+    private readonly waker: OutboxWaker,
+  ) {}
+
+  /** Removes those that are as they were seen, a bounded part at a time; returns how many went. */
+  async remove(window: LimitedWindow, seen: readonly SeenEntry[], signal: AbortSignal): Promise<number> {
+    let removed = 0;
+    const ofLanes = this.lanes.all.map((lane) => seen.filter(({ playerId }) => this.lanes.of(playerId) === lane));
+    const most = Math.max(...ofLanes.map((ofLane) => ofLane.length));
+    // In turns: no lane is taken again and again while the others rest.
+    for (let from = 0; from < most; from += ENTRIES_AT_ONCE) {
+      for (const lane of this.lanes.all) {
+        const chunk = ofLanes[lane]!.slice(from, from + ENTRIES_AT_ONCE);
+        if (chunk.length === 0) continue;
+        if (signal.aborted) return removed;
+        const gone = await this.removeChunk(lane, window, chunk);
+        // Decided by what does not hold any more: the next look decides anew.
+        if (gone === null) return removed;
+        removed += gone;
+      }
+    }
+    return removed;
+  }
+
+  /** @returns null when the window has ended, or its board is defined otherwise */
+  private async removeChunk(lane: number, window: LimitedWindow, seen: readonly SeenEntry[]): Promise<number | null> {
+    const { windowUid, definitionRevision } = window;
+    const removed = await this.database.transaction(async (transaction) => {
+      await takeLane(transaction, lane);
+      const [row] = await transaction.query<WindowRow>(WINDOW_OF_LIMITS, [windowUid, definitionRevision]);
+      if (row === undefined) return null;
+      const entries = await transaction.query<StandingRow>(ENTRIES_AS_SEEN, [
+        windowUid,
+        seen.map(({ playerId }) => playerId),
+        seen.map(({ version }) => version),
+        seen.map(({ renewedAtMs }) => renewedAtMs),
+      ]);
+      const standing = entries.map((entry) => rowOf(row.board_uid, windowUid, entry));
+      if (standing.length > 0) await writeTombstones(transaction, lane, row, standing);
+      return standing.length;
+    });
+    if (removed !== null && removed > 0) this.waker.wake(lane);
+    return removed;
+  }
+}
+
+async function writeTombstones(
+  transaction: SqlRunner,
+  lane: number,
+  { definition, is_rolling, is_frozen, ends_at_ms }: WindowRow,
+  standing: readonly EntryRow[],
+): Promise<void> {
+  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [standing.length]);
+  const keepUntilMs = ends_at_ms === null ? null : ends_at_ms + keptAfterEndMs(withBoardDefaults(definition));
+  const rows: EntryRow[] = [];
+  const events: EntryChanged[] = [];
+  for (const [index, entry] of standing.entries()) {
+    const version = drawn!.positions[index]!;
+    const { boardUid, windowUid, playerId, scopes } = entry;
+    rows.push({ ...entry, removed: true, state: { ...entry.state, version } });
+    const change = { windowUid, keepUntilMs, entry: null, ...(scopes.length > 0 && { scopes }) };
+    events.push({ type: 'entry-changed', boardUid, playerId, version, changes: [change] });
+  }
+  const keys = [rows.map(({ windowUid }) => windowUid), rows.map(({ playerId }) => playerId)];
+  if (is_frozen) {
+    const saved = standing.map((row) => ({ windowUid: row.windowUid, playerId: row.playerId, row }));
+    await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
+  }
+  // Or the next hour that leaves would bring the entry back.
+  if (is_rolling) await transaction.query(CLEAR_ROLLING_HOURS, keys);
+  await storeEntries(transaction, lane, rows, events);
+}
+
+const rowOf = (boardUid: number, windowUid: number, entry: StandingRow): EntryRow => ({
+  boardUid,
+  windowUid,
+  playerId: entry.player_id,
+  state: {
+    score: entry.score,
+    columns: entry.columns,
+    achievedAtMs: entry.achieved_at_ms,
+    metadata: entry.metadata,
+    version: entry.version,
+  },
+  removed: false,
+  scopes: entry.scopes,
+  leftScopes: entry.left_scopes,
+});

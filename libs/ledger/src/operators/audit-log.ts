@@ -1,0 +1,54 @@
+import type { SqlRunner } from '../database/postgres-database.js';
+
+/** One act of an operator. */
+export interface AuditRecord {
+  /** The id of the key that acted. */
+  actor: string;
+  /** `board.reset`, `entry.remove`, … */
+  action: string;
+  /** What it was done to. */
+  subject: string;
+  details: object;
+}
+
+/** An act as it is read: `at` in RFC 3339, ids grow. */
+export interface ListedAuditRecord extends AuditRecord {
+  auditId: number;
+  at: string;
+}
+
+/** Which acts; all of those given must hold, each as a whole. */
+export type AuditFilter = Partial<Pick<AuditRecord, 'actor' | 'action' | 'subject'>>;
+
+/** Writes what was done in the transaction that does it: neither is there without the other. */
+export async function recordAudit(
+  transaction: SqlRunner,
+  { actor, action, subject, details }: AuditRecord,
+): Promise<void> {
+  await transaction.query('INSERT INTO audit_log (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
+    actor,
+    action,
+    subject,
+    JSON.stringify(details),
+  ]);
+}
+
+/** What operators did. Rows are only ever added. */
+export class AuditLog {
+  constructor(private readonly database: SqlRunner) {}
+
+  /** The newest acts, at most `limit` with ids below `beforeId` (null: from the newest on). */
+  async list(filter: AuditFilter, limit: number, beforeId: number | null): Promise<ListedAuditRecord[]> {
+    const parameters: unknown[] = [limit];
+    const conditions = Object.entries({ actor: filter.actor, action: filter.action, subject: filter.subject })
+      .filter(([, value]) => value !== undefined)
+      .map(([column, value]) => `${column} = $${parameters.push(value)}`);
+    if (beforeId !== null) conditions.push(`audit_id < $${parameters.push(beforeId)}`);
+    const rows = await this.database.query<ListedAuditRecord & { at: Date }>(
+      `SELECT audit_id AS "auditId", at, actor, action, subject, details FROM audit_log
+       ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''} ORDER BY audit_id DESC LIMIT $1`,
+      parameters,
+    );
+    return rows.map((row) => ({ ...row, at: row.at.toISOString() }));
+  }
+}

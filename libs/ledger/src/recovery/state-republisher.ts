@@ -1,0 +1,131 @@
+import { withBoardDefaults, type BoardDefinition, type EntryChange, type EntryChanged } from '@laddercast/domain';
+import { keptAfterEndMs } from '../entries/entry-rows.js';
+import type { GuildTotals } from '../people/guild-totals.js';
+import type { LaneWork } from '../lanes/lane-queue.js';
+import { appendEvent, nextPosition, takeLane, type Lanes } from '../lanes/lanes.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { ENTRIES_OF_PLAYER, RENUMBER_ENTRIES, RENUMBER_TOTALS, TOTALS_OF_GUILD } from './state-republisher-sql.js';
+
+/** Which of a player's or guild's entries; null: all of living boards. */
+export interface EntriesWanted {
+  boardUid: number | null;
+  windowUids: readonly number[] | null;
+}
+
+interface PresentRow {
+  boardUid: number;
+  definition: BoardDefinition;
+  windowUid: number;
+  endsAtMs: number | null;
+  removed: boolean;
+  score: number;
+  columns: number[];
+  achievedAtMs: number;
+  scopes: number[];
+  leftScopes: number[];
+}
+
+/**
+ * Says once more in the log what is, for those whose event did not arrive: under a new version, so that it counts
+ * wherever the old one does, and is brought back with whatever Redis loses after it. Doing it twice changes nothing.
+ */
+export class PresentState {
+  constructor(
+    private readonly lanes: Lanes,
+    private readonly work: LaneWork,
+    private readonly totals: GuildTotals,
+  ) {}
+
+  /** @returns how many events were written: one for each board on which the player has, or had, an entry */
+  async emitPlayer(playerId: string, wanted: EntriesWanted): Promise<number> {
+    const lane = this.lanes.of(playerId);
+    return this.work.holding(lane, (transaction) => emitEntries(transaction, lane, playerId, wanted, false));
+  }
+
+  /** As {@link emitPlayer}, after the guild's totals were brought up to its members' entries. */
+  async emitGuild(guildId: string, wanted: EntriesWanted): Promise<number> {
+    const lane = this.lanes.of(guildId);
+    if (wanted.windowUids !== null) {
+      await this.totals.recompute(wanted.windowUids.map((windowUid) => ({ windowUid, guildId })));
+    }
+    return this.work.inTurn(lane, async (transaction) => {
+      await this.totals.takeTurn(transaction, lane);
+      await takeLane(transaction, lane);
+      return emitEntries(transaction, lane, guildId, wanted, true);
+    });
+  }
+
+  /** Has everybody look at the name of a player, or guild, anew. */
+  async emitName(playerId: string, isGuild: boolean): Promise<void> {
+    const lane = this.lanes.of(playerId);
+    await this.work.holding(lane, async (transaction) => {
+      const position = await nextPosition(transaction);
+      const event = { type: 'player-changed' as const, playerId, ...(isGuild && { isGuild }) };
+      await appendEvent(transaction, lane, position, playerId, event);
+    });
+  }
+
+  /** @returns false when there never was such a board */
+  async emitBoard(boardUid: number, lane: number): Promise<boolean> {
+    return this.work.holding(lane, async (transaction) => {
+      const [board] = await transaction.query<{ boardId: string | null; revision: number }>(
+        'SELECT board_id AS "boardId", revision FROM boards WHERE board_uid = $1',
+        [boardUid],
+      );
+      if (!board) return false;
+      const position = await nextPosition(transaction);
+      await appendEvent(transaction, lane, position, String(boardUid), { type: 'board-changed', boardUid, ...board });
+      return true;
+    });
+  }
+
+  /** @returns false when the window is not closed, or its board is gone */
+  async emitWindow(windowUid: number, lane: number): Promise<boolean> {
+    return this.work.holding(lane, async (transaction) => {
+      const [window] = await transaction.query<{ boardUid: number; windowId: string; version: number }>(
+        `SELECT w.board_uid AS "boardUid", w.window_id AS "windowId", e.version
+         FROM windows w JOIN boards b USING (board_uid) JOIN editions e USING (window_uid)
+         WHERE w.window_uid = $1 AND w.state = 'settled' AND e.kind = 'final' AND b.board_id IS NOT NULL`,
+        [windowUid],
+      );
+      if (!window) return false;
+      const event = { type: 'window-closed' as const, windowUid, ...window };
+      await appendEvent(transaction, lane, await nextPosition(transaction), String(window.boardUid), event);
+      return true;
+    });
+  }
+}
+
+async function emitEntries(
+  transaction: SqlRunner,
+  lane: number,
+  playerId: string,
+  { boardUid, windowUids }: EntriesWanted,
+  isGuild: boolean,
+): Promise<number> {
+  const sql = isGuild ? TOTALS_OF_GUILD : ENTRIES_OF_PLAYER;
+  const rows = await transaction.query<PresentRow>(sql, [playerId, boardUid, windowUids]);
+  const byBoard = new Map<number, PresentRow[]>();
+  for (const row of rows) byBoard.set(row.boardUid, [...(byBoard.get(row.boardUid) ?? []), row]);
+  for (const [uid, ofBoard] of byBoard) {
+    const version = await nextPosition(transaction);
+    const changed = ofBoard.map((row) => row.windowUid);
+    await transaction.query(isGuild ? RENUMBER_TOTALS : RENUMBER_ENTRIES, [changed, playerId, version]);
+    const changes = ofBoard.map(changeOf);
+    const event: EntryChanged = { type: 'entry-changed', boardUid: uid, playerId, version, changes };
+    await appendEvent(transaction, lane, version, playerId, isGuild ? { ...event, isGuild } : event);
+  }
+  return byBoard.size;
+}
+
+/** Every scope that it ever left is named: it is not known which of them the lost event took it out of. */
+function changeOf(row: PresentRow): EntryChange {
+  const { windowUid, endsAtMs, definition, removed, score, columns, achievedAtMs, scopes, leftScopes } = row;
+  return {
+    windowUid,
+    keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(withBoardDefaults(definition)),
+    entry: removed ? null : { score, columns, achievedAtMs },
+    ...(scopes.length > 0 && { scopes }),
+    ...(leftScopes.length > 0 && { leftScopes }),
+  };
+}

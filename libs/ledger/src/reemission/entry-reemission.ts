@@ -1,0 +1,171 @@
+import {
+  scopeNamesOf,
+  withBoardDefaults,
+  type BoardDefinition,
+  type EntryChange,
+  type EntryChanged,
+  type ScopeValues,
+} from '@laddercast/domain';
+import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-reemission-sql.js';
+import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
+import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
+import { DRAW_POSITIONS } from '../lanes/lanes.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
+
+/** An entry of a window that has not ended, with what decides its scopes as it is now. */
+export interface RunningEntry {
+  row: EntryRow;
+  definition: BoardDefinition;
+  values: ScopeValues;
+  isRolling: boolean;
+  isFrozen: boolean;
+  endsAtMs: number | null;
+}
+
+interface RunningEntryRow {
+  board_uid: number;
+  definition: BoardDefinition;
+  window_uid: number;
+  is_rolling: boolean;
+  is_frozen: boolean;
+  ends_at_ms: number | null;
+  player_id: string;
+  removed: boolean;
+  score: number;
+  columns: number[];
+  achieved_at_ms: number;
+  metadata: string | null;
+  version: number;
+  scopes: number[];
+  left_scopes: number[];
+  values: ScopeValues;
+}
+
+/** Writes entries anew whose player, or board, now has other scopes: the same entry, in other lists. */
+export class EntryReemission {
+  constructor(private readonly scopes: ScopeCatalog) {}
+
+  /**
+   * The player's entries in the windows, of every live board with circles, that have not ended; removed ones too.
+   * To be read under the player's lane, after what decides the scopes was written.
+   */
+  async runningOfPlayer(transaction: SqlRunner, playerId: string, nowMs: number): Promise<RunningEntry[]> {
+    return (await transaction.query<RunningEntryRow>(RUNNING_ENTRIES_OF_PLAYER, [nowMs, playerId])).map(runningEntry);
+  }
+
+  /** The entries of these players in one window; none when it has ended. */
+  async runningOfWindow(
+    sql: SqlRunner,
+    windowUid: number,
+    playerIds: readonly string[],
+    nowMs: number,
+  ): Promise<RunningEntry[]> {
+    return (await sql.query<RunningEntryRow>(RUNNING_ENTRIES_OF_WINDOW, [nowMs, windowUid, playerIds])).map(
+      runningEntry,
+    );
+  }
+
+  /** Those that are not ranked in the scopes that they should be; where the entry was removed, its scopes do not matter. */
+  async differing(entries: readonly RunningEntry[]): Promise<RunningEntry[]> {
+    const scopesOf = await this.scopesOf(entries);
+    return entries.filter((entry) => !entry.row.removed && !isSame(entry.row.scopes, scopesOf(entry)));
+  }
+
+  /**
+   * Gives the entries their scopes under a new version, with one event for each board and player, in a lane that the
+   * transaction holds. What a frozen window shows is saved before.
+   */
+  async write(transaction: SqlRunner, lane: number, entries: readonly RunningEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const scopesOf = await this.scopesOf(entries);
+    const groups = new Map<string, RunningEntry[]>();
+    for (const entry of entries) {
+      const key = `${entry.row.boardUid}/${entry.row.playerId}`;
+      groups.set(key, [...(groups.get(key) ?? []), entry]);
+    }
+    const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [groups.size]);
+    const rows: EntryRow[] = [];
+    const events: EntryChanged[] = [];
+    for (const [index, group] of [...groups.values()].entries()) {
+      const version = drawn!.positions[index]!;
+      const { boardUid, playerId } = group[0]!.row;
+      const changes = group.map((entry) => {
+        const scopes = scopesOf(entry);
+        const { left, everLeft } = leftScopesOf(entry.row, scopes);
+        rows.push({ ...entry.row, state: { ...entry.row.state, version }, scopes, leftScopes: everLeft });
+        return changeOf(entry, scopes, left);
+      });
+      events.push({ type: 'entry-changed', boardUid, playerId, version, changes });
+    }
+    await saveFrozen(transaction, entries);
+    await storeEntries(transaction, lane, rows, events);
+  }
+
+  private async scopesOf(entries: readonly RunningEntry[]): Promise<(entry: RunningEntry) => number[]> {
+    const namesOf = ({ definition, values }: RunningEntry): string[] => scopeNamesOf(definition.scopes, values);
+    const names = [...new Set(entries.flatMap(namesOf))];
+    const uids = await this.scopes.ensure(names);
+    const uidOf = new Map(names.map((name, index) => [name, uids[index]!]));
+    return (entry) => namesOf(entry).map((name) => uidOf.get(name)!);
+  }
+}
+
+function changeOf({ row, definition, endsAtMs }: RunningEntry, scopes: number[], left: number[]): EntryChange {
+  const { score, columns, achievedAtMs } = row.state;
+  return {
+    windowUid: row.windowUid,
+    keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(definition),
+    entry: row.removed ? null : { score, columns, achievedAtMs },
+    ...(scopes.length > 0 && { scopes }),
+    ...(left.length > 0 && { leftScopes: left }),
+  };
+}
+
+const isSame = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((scope) => b.includes(scope));
+
+function runningEntry(row: RunningEntryRow): RunningEntry {
+  const state = {
+    score: row.score,
+    columns: row.columns,
+    achievedAtMs: row.achieved_at_ms,
+    metadata: row.metadata,
+    version: row.version,
+  };
+  return {
+    row: {
+      boardUid: row.board_uid,
+      windowUid: row.window_uid,
+      playerId: row.player_id,
+      state,
+      removed: row.removed,
+      scopes: row.scopes,
+      leftScopes: row.left_scopes,
+    },
+    definition: withBoardDefaults(row.definition),
+    values: row.values,
+    isRolling: row.is_rolling,
+    isFrozen: row.is_frozen,
+    endsAtMs: row.ends_at_ms,
+  };
+}
+
+async function saveFrozen(transaction: SqlRunner, entries: readonly RunningEntry[]): Promise<void> {
+  const frozen = entries.filter(({ isFrozen }) => isFrozen).map(({ row }) => row);
+  if (frozen.length === 0) return;
+  const saved = frozen.map((row) => ({ windowUid: row.windowUid, playerId: row.playerId, row }));
+  await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
+}
+
+/** Stores entries and their events as a batch of runs does, without runs. */
+export async function storeEntries(
+  transaction: SqlRunner,
+  lane: number,
+  entries: readonly EntryRow[],
+  events: readonly EntryChanged[],
+): Promise<void> {
+  const noSubmissions = Array.from({ length: 10 }, () => []);
+  await transaction.query(WRITE_LANE_BATCH, [lane, 0, ...noSubmissions, ...entryParameters(entries, events)]);
+}

@@ -1,0 +1,151 @@
+import { withBoardDefaults, type BoardDefinition, type RankStyle } from '@laddercast/domain';
+import type { EditionKind } from '../catalogs/edition-catalog.js';
+import { nextPosition, takeLane, type Lanes } from '../lanes/lanes.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { PREVIEW_SCOPES_MAX, previewStandingsSql, READ_EDITION_START, writeStandingsSql } from './standings-sql.js';
+
+/** The longest that one statement which writes an edition may take: some ten million rows. */
+export const EDITION_TIMEOUT_MS = 600_000;
+/** How long a written edition waits for its lane; the work of minutes is worth more than that of a moment. */
+const SEAL_LOCK_TIMEOUT_MS = 30_000;
+
+/** A window with its board, as closing and keeping look at them. */
+export interface WindowOfDefinition {
+  windowUid: number;
+  windowId: string;
+  boardUid: number;
+  boardId: string;
+  definition: BoardDefinition;
+}
+
+export interface WindowRow {
+  window_uid: number;
+  window_id: string;
+  board_uid: number;
+  board_id: string;
+  definition: BoardDefinition;
+}
+
+/** What {@link windowOfRow} reads of `windows w JOIN boards b`. */
+export const WINDOW_COLUMNS = 'w.window_uid, w.window_id, b.board_uid, b.board_id, b.definition';
+
+export const windowOfRow = (row: WindowRow): WindowOfDefinition => ({
+  windowUid: row.window_uid,
+  windowId: row.window_id,
+  boardUid: row.board_uid,
+  boardId: row.board_id,
+  definition: withBoardDefaults(row.definition),
+});
+
+/** What an edition was written of is not as it was: the board is gone, or the window moved. It is rolled back. */
+export class EditionOvertakenError extends Error {
+  constructor(windowUid: number) {
+    super(`Window ${windowUid} changed while its standings were written.`);
+    this.name = 'EditionOvertakenError';
+  }
+}
+
+/**
+ * Writes a window's standings as they are in the transaction, which ends with {@link sealEdition}.
+ * @param moment `asOf`: the moment, as PostgreSQL writes it; `top`: how many rows of each list, null for all
+ * @returns the edition's number, null when there is one of that kind and moment already
+ */
+export async function writeEdition(
+  transaction: SqlRunner,
+  { windowUid, definition }: WindowOfDefinition,
+  kind: EditionKind,
+  { asOf, top }: { asOf: string; top: number | null },
+): Promise<number | null> {
+  const [edition] = await transaction.query<{ edition_uid: number }>(
+    `INSERT INTO editions (window_uid, kind, as_of, version) VALUES ($1, $2, $3, 0)
+     ON CONFLICT (window_uid, kind, as_of) DO NOTHING RETURNING edition_uid`,
+    [windowUid, kind, asOf],
+  );
+  if (edition === undefined) return null;
+  await transaction.query(writeStandingsSql(definition, kind), [windowUid, asOf, edition.edition_uid, top]);
+  return edition.edition_uid;
+}
+
+/** When an edition of each kind is still one of its window as it is. */
+const STILL_HOLDS: Record<EditionKind, string> = {
+  final: `w.state = 'closed'`,
+  frozen: `w.state = 'open' AND w.freeze_at = e.as_of`,
+  kept: 'true',
+  day: 'true',
+};
+
+/**
+ * Gives a written edition its version. The lane of the board's events is held from here to the commit: whatever changes
+ * a board or a window holds all lanes, so what is looked at now stays.
+ * @returns the version, a log position of that lane
+ * @throws EditionOvertakenError
+ */
+export async function sealEdition(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  { windowUid, boardUid }: WindowOfDefinition,
+  edition: { uid: number; kind: EditionKind },
+): Promise<number> {
+  await transaction.query(`SET LOCAL lock_timeout = ${SEAL_LOCK_TIMEOUT_MS}`);
+  await takeLane(transaction, laneOfBoard(lanes, boardUid));
+  const version = await nextPosition(transaction);
+  const sealed = await transaction.query(
+    `UPDATE editions e SET version = $2 FROM windows w JOIN boards b USING (board_uid)
+     WHERE e.edition_uid = $1 AND w.window_uid = e.window_uid AND b.board_id IS NOT NULL AND ${STILL_HOLDS[edition.kind]}
+     RETURNING 1`,
+    [edition.uid, version],
+  );
+  if (sealed.length === 0) throw new EditionOvertakenError(windowUid);
+  return version;
+}
+
+/** The lane in which a board's own events travel. */
+export const laneOfBoard = (lanes: Lanes, boardUid: number): number => lanes.of(String(boardUid));
+
+/** The beginning of one list of an edition. */
+export interface StandingsPreview {
+  /** `global`, `guilds`, `region:EU`. */
+  scope: string;
+  total: number;
+  /** The first ten, with their ranks in the board's style. */
+  top: { rank: number; playerId: string; score: number }[];
+}
+
+interface PreviewRow {
+  scope: string;
+  total: number;
+  rank: number | null;
+  player_id: string;
+  score: number;
+}
+
+/**
+ * What the final standings of a window would be now: each list with its first ten rows, of many lists those of
+ * everybody, of guilds, and the longest.
+ */
+export async function previewStandings(
+  transaction: SqlRunner,
+  { windowUid, definition }: WindowOfDefinition,
+): Promise<StandingsPreview[]> {
+  return listsOf(await transaction.query<PreviewRow>(previewStandingsSql(definition), [windowUid, 'now']));
+}
+
+/** The same of standings that are written. */
+export async function startOfEdition(
+  sql: SqlRunner,
+  editionUid: number,
+  rankStyle: RankStyle,
+): Promise<StandingsPreview[]> {
+  return listsOf(await sql.query<PreviewRow>(READ_EDITION_START, [editionUid, rankStyle, PREVIEW_SCOPES_MAX]));
+}
+
+function listsOf(rows: readonly PreviewRow[]): StandingsPreview[] {
+  const lists = new Map<string, StandingsPreview>();
+  for (const { scope, total, rank, player_id, score } of rows) {
+    const list = lists.get(scope) ?? { scope, total, top: [] };
+    if (rank !== null) list.top.push({ rank, playerId: player_id, score });
+    lists.set(scope, list);
+  }
+  // Nobody played: that too is an answer.
+  return lists.size > 0 ? [...lists.values()] : [{ scope: 'global', total: 0, top: [] }];
+}

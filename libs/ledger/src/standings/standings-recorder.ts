@@ -1,0 +1,125 @@
+import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
+import type { EditionKind } from '../catalogs/edition-catalog.js';
+import {
+  EDITION_TIMEOUT_MS,
+  EditionOvertakenError,
+  sealEdition,
+  WINDOW_COLUMNS,
+  windowOfRow,
+  writeEdition,
+  type WindowOfDefinition,
+  type WindowRow,
+} from './edition-writer.js';
+import { takeLane, type Lanes } from '../lanes/lanes.js';
+import { ledgerNowMs } from '../database/ledger-clock.js';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { tryEach } from '../database/settle-each.js';
+
+const MINUTE_MS = 60_000;
+/** The most windows that one look finds; the next look finds the others. */
+const WINDOWS_AT_ONCE = 1000;
+
+/** The clock as a value: a volatile function in a condition would be asked for each row, and no index would be used. */
+const NOW = '(SELECT ladder_now())';
+
+/** Frozen windows of which the standings are not written. */
+const FROZEN_WINDOWS = `
+  SELECT ${WINDOW_COLUMNS}, w.freeze_at::text AS as_of FROM windows w JOIN boards b USING (board_uid)
+  WHERE w.state = 'open' AND w.ends_at > ${NOW} AND w.freeze_at <= ${NOW} AND b.board_id IS NOT NULL
+    AND NOT EXISTS (
+      SELECT FROM editions e WHERE e.window_uid = w.window_uid AND e.kind = 'frozen' AND e.as_of = w.freeze_at)
+  ORDER BY w.freeze_at, w.window_uid LIMIT ${WINDOWS_AT_ONCE}`;
+
+/** The beginning of the present stretch of `keepEveryMinutes`, all of which count from 1970. */
+const STRETCH = `to_timestamp(floor(extract(epoch FROM ${NOW}) / stretch.seconds) * stretch.seconds)`;
+
+/** Running windows of boards that keep how they stood, of which the present stretch has no standings yet. */
+const WINDOWS_TO_KEEP = `
+  SELECT ${WINDOW_COLUMNS}, date_trunc('milliseconds', ${NOW})::text AS as_of
+  FROM boards b JOIN windows w USING (board_uid)
+  CROSS JOIN LATERAL (
+    SELECT 60 * (b.definition->'snapshot'->>'keepEveryMinutes')::float8 AS seconds) AS stretch
+  WHERE w.state = 'open' AND b.board_id IS NOT NULL AND stretch.seconds IS NOT NULL
+    AND (w.starts_at IS NULL OR w.starts_at <= ${NOW}) AND (w.ends_at IS NULL OR w.ends_at > ${NOW})
+    AND (w.freeze_at IS NULL OR w.freeze_at > ${NOW})
+    AND NOT EXISTS (
+      SELECT FROM editions e WHERE e.window_uid = w.window_uid AND e.kind = 'kept' AND e.as_of >= ${STRETCH})`;
+
+type DatedRow = WindowRow & { as_of: string };
+
+/** Writes the standings of windows that froze, and of boards that keep how they stood. */
+export class StandingsKeeper {
+  /** The minute, by the database's clock, of which everything is kept that is to be kept. */
+  private keptMinute: number | null = null;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+  ) {}
+
+  /**
+   * Writes the frozen standings that are missing, as of their freeze however late it is.
+   * @throws AggregateError of what failed; it holds up no other window
+   */
+  async keepFrozen(signal: AbortSignal): Promise<void> {
+    const frozen = await this.database.query<DatedRow>(FROZEN_WINDOWS);
+    if (frozen.length === 0) return;
+    await this.passLanes();
+    await tryEach(frozen, signal, (row) =>
+      this.write(signal, async (transaction) => {
+        const window = windowOfRow(row);
+        await this.writeSealed(transaction, window, 'frozen', { asOf: row.as_of, top: null });
+      }),
+    );
+  }
+
+  /**
+   * Writes what is to be kept of the present stretch of time; what was missed is missing.
+   * @throws AggregateError of what failed; it holds up no other window
+   */
+  async keepSnapshots(signal: AbortSignal): Promise<void> {
+    const minute = Math.floor((await ledgerNowMs(this.database)) / MINUTE_MS);
+    // Stretches are whole minutes: within one nothing new can be due.
+    if (minute === this.keptMinute) return;
+    const due = await this.database.query<DatedRow>(
+      `${WINDOWS_TO_KEEP} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
+    );
+    await tryEach(due, signal, ({ window_uid }) =>
+      this.write(signal, async (transaction) => {
+        // Looked at again behind the lock: another process may be keeping it, or have kept it.
+        const [lock] = await transaction.query<{ taken: boolean }>(
+          'SELECT pg_try_advisory_xact_lock($1, $2) AS taken',
+          [ADVISORY_LOCKS.keptStandings, window_uid],
+        );
+        if (!lock!.taken) return;
+        const [row] = await transaction.query<DatedRow>(`${WINDOWS_TO_KEEP} AND w.window_uid = $1`, [window_uid]);
+        if (row === undefined) return;
+        const window = windowOfRow(row);
+        await this.writeSealed(transaction, window, 'kept', { asOf: row.as_of, top: window.definition.snapshot.top });
+      }),
+    );
+    if (due.length < WINDOWS_AT_ONCE && !signal.aborted) this.keptMinute = minute;
+  }
+
+  /** A run that took its time before a freeze, and its lane with it, is committed once this resolves. */
+  private async passLanes(): Promise<void> {
+    for (const lane of this.lanes.all) await this.database.transaction((transaction) => takeLane(transaction, lane));
+  }
+
+  private async write(signal: AbortSignal, work: (transaction: SqlRunner) => Promise<void>): Promise<void> {
+    await this.database.longTransaction(EDITION_TIMEOUT_MS, work, signal).catch((error: unknown) => {
+      // The window is looked at anew if it is still due.
+      if (!(error instanceof EditionOvertakenError)) throw error;
+    });
+  }
+
+  private async writeSealed(
+    transaction: SqlRunner,
+    window: WindowOfDefinition,
+    kind: EditionKind,
+    options: { asOf: string; top: number | null },
+  ): Promise<void> {
+    const uid = await writeEdition(transaction, window, kind, options);
+    if (uid !== null) await sealEdition(transaction, this.lanes, window, { uid, kind });
+  }
+}

@@ -1,0 +1,111 @@
+import { GLOBAL_SCOPE, GUILDS_SCOPE, type BoardDefinition } from '@laddercast/domain';
+import type { EditionKind } from '../catalogs/edition-catalog.js';
+import { entryOrderSql, valueOrderSql } from '../entries/entry-order-sql.js';
+import { guildScoreSql } from '../entries/guild-aggregate.js';
+
+/** The most lists that a preview shows. */
+export const PREVIEW_SCOPES_MAX = 100;
+const PREVIEW_ROWS = 10;
+
+/** The entries of window `$1` as they are. */
+const ENTRIES_NOW = `
+  SELECT player_id, score, columns, achieved_at_ms, metadata, scopes FROM entries WHERE window_uid = $1 AND NOT removed`;
+
+/** The entries of window `$1` at its freeze: what a change after it saved stands in for the entry. */
+const ENTRIES_FROZEN = `
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes
+  FROM entries e LEFT JOIN frozen_entries f USING (window_uid, player_id)
+  WHERE e.window_uid = $1 AND NOT e.removed AND f.player_id IS NULL
+  UNION ALL
+  SELECT player_id, score, columns, achieved_at_ms, metadata, scopes
+  FROM frozen_entries WHERE window_uid = $1 AND present`;
+
+/** The entries of window `$1` as they are, without what only the lists of an archive show. */
+const PLACES_NOW = `
+  SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes
+  FROM entries WHERE window_uid = $1 AND NOT removed`;
+
+/** What each edition is written of. One of a day has no scopes, and so the list of everybody alone. */
+const COUNTED: Record<EditionKind, string> = {
+  final: ENTRIES_NOW,
+  frozen: ENTRIES_FROZEN,
+  kept: ENTRIES_NOW,
+  day: PLACES_NOW,
+};
+
+/**
+ * The guilds of window `$1`: members by the scopes of their entries, and what leavers left; at the freeze `$2`, what had
+ * been left until then.
+ */
+const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
+  UNION ALL
+  SELECT ${GUILDS_SCOPE}, substr(name, 7), ${guildScoreSql(definition)}, '{}'::float8[], max(achieved_at_ms),
+    NULL, '{}'::int[], count(*)::int
+  FROM (
+    SELECT s.name, c.player_id, c.score, c.achieved_at_ms
+    FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
+    JOIN scopes s ON s.scope_uid = u.scope_uid AND s.name LIKE 'guild:%'
+    UNION ALL
+    SELECT 'guild:' || guild_id, player_id, score, achieved_at_ms
+    FROM guild_kept WHERE window_uid = $1 ${kind === 'frozen' ? 'AND left_at < $2' : ''}) AS part
+  GROUP BY name`;
+
+/**
+ * Every row of a window's lists with its ranks:
+ * `$1` the window, `$2` the moment.
+ */
+function rankedSql(definition: BoardDefinition, kind: EditionKind): string {
+  return `
+    WITH counted AS (${COUNTED[kind]}),
+    listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, members) AS (
+      SELECT ${GLOBAL_SCOPE}, c.*, NULL::int FROM counted c
+      UNION ALL
+      SELECT u.scope_uid, c.*, NULL FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
+      ${definition.scopes.includes('guild') && kind !== 'day' ? guildRows(definition, kind) : ''}),
+    ranked AS (
+      SELECT *, count(*) OVER (PARTITION BY scope_uid) AS total,
+        rank() OVER by_value AS competition, dense_rank() OVER by_value AS dense,
+        row_number() OVER (PARTITION BY scope_uid ORDER BY ${entryOrderSql(definition)}) AS ordinal
+      FROM listed
+      -- Where nothing is frozen this alone says what type the moment has.
+      WHERE $2::timestamptz IS NOT NULL
+      WINDOW by_value AS (PARTITION BY scope_uid ORDER BY ${valueOrderSql(definition)}))`;
+}
+
+/** Writes the rows and totals of edition `$3`, of each list the first `$4` (null: all). */
+export const writeStandingsSql = (definition: BoardDefinition, kind: EditionKind): string => `
+  ${rankedSql(definition, kind)},
+  totals AS (
+    INSERT INTO edition_scopes (edition_uid, scope_uid, total)
+    SELECT $3::int, scope_uid, max(total) FROM ranked GROUP BY scope_uid)
+  INSERT INTO standings (edition_uid, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms,
+    metadata, scopes, members)
+  SELECT $3::int, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms, metadata, scopes,
+    members
+  FROM ranked WHERE $4::int IS NULL OR ordinal <= $4`;
+
+/** The lists of a preview in their order: everybody, guilds, then the longest first. */
+const PLACE = `row_number() OVER (ORDER BY scope_uid > ${GUILDS_SCOPE}, CASE WHEN scope_uid > ${GUILDS_SCOPE} THEN -total END,
+  scope_uid) AS place`;
+
+const NAME = `coalesce(s.name, CASE scope_uid WHEN ${GLOBAL_SCOPE} THEN 'global' ELSE 'guilds' END) AS scope`;
+
+/** The first rows and the total of each list, by the name of its scope. */
+export const previewStandingsSql = (definition: BoardDefinition): string => `
+  ${rankedSql(definition, 'final')},
+  lists AS (SELECT scope_uid, ${PLACE} FROM ranked WHERE ordinal = 1)
+  SELECT ${NAME}, total::int, ${definition.rankStyle}::int AS rank, player_id, score
+  FROM ranked JOIN lists USING (scope_uid) LEFT JOIN scopes s USING (scope_uid)
+  WHERE ordinal <= ${PREVIEW_ROWS} AND place <= ${PREVIEW_SCOPES_MAX}
+  ORDER BY place, ordinal`;
+
+/** The same of the written edition `$1`, its ranks in the style `$2`, of at most `$3` lists. */
+export const READ_EDITION_START = `
+  SELECT ${NAME}, total, t.rank, t.player_id, t.score
+  FROM (
+    SELECT scope_uid, total, ${PLACE} FROM edition_scopes WHERE edition_uid = $1 ORDER BY place LIMIT $3) AS lists
+  LEFT JOIN scopes s USING (scope_uid)
+  LEFT JOIN LATERAL (
+    SELECT ordinal, CASE $2::text WHEN 'ordinal' THEN ordinal WHEN 'dense' THEN dense ELSE competition END AS rank, player_id, score
+    FROM standings WHERE edition_uid = $1 AND scope_uid = lists.scope_uid AND ordinal <= ${PREVIEW_ROWS}) AS t ON true
+  ORDER BY place, t.ordinal`;

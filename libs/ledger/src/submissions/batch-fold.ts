@@ -1,0 +1,253 @@
+import {
+  applyRun,
+  assertScoreInBounds,
+  HOUR_MS,
+  LadderError,
+  withoutNegativeZero,
+  type EntryChange,
+  type EntryChanged,
+  type EntryState,
+  type StoredWindow,
+} from '@laddercast/domain';
+import type { AttemptCounts } from './attempt-counts.js';
+import type { AuditRecord } from '../operators/audit-log.js';
+import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import type { FrozenEntry } from '../entries/lane-parameters.js';
+import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
+import type { PlacedWrite } from './window-placement.js';
+import type { LedgerWrite, OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from '../entries/writes.js';
+
+/** A remembered submission. */
+export interface RememberedSubmission {
+  bodySha256: Buffer;
+  answer: SubmissionAnswer & { windowUid: number };
+}
+
+export interface SubmissionRow {
+  write: SubmitWrite;
+  achievedAtMs: number;
+  answer: SubmissionAnswer & { windowUid: number };
+}
+
+export const entryKeyOf = (windowUid: number, playerId: string): string => `${windowUid}/${playerId}`;
+
+/** Submission ids are per board; where players submit for themselves, per player too. */
+export const ownerOf = (write: SubmitWrite): string =>
+  write.board.definition.submitters === 'players' ? write.playerId : '';
+
+export const submissionKeyOf = (write: SubmitWrite): string =>
+  `${write.board.uid}/${ownerOf(write).length}/${ownerOf(write)}/${write.submissionId}`;
+
+/** What is stored of everything that a batch touches. */
+export interface StoredBatch {
+  /** By {@link entryKeyOf}; null: there is none. */
+  entries: ReadonlyMap<string, EntryRow | null>;
+  /** By {@link submissionKeyOf}. */
+  remembered: Map<string, RememberedSubmission>;
+  /** By {@link hourKeyOf}; null: nothing counts there yet. */
+  hours: ReadonlyMap<string, RollingHourRow | null>;
+  /** The numbers of the scopes that rank a player on a board, by {@link scopesKeyOf}; absent: that of everybody alone. */
+  scopes: Map<string, number[]>;
+  /** Of boards that limit them. */
+  attempts: AttemptCounts;
+}
+
+export const scopesKeyOf = (boardUid: number, playerId: string): string => `${boardUid}/${playerId}`;
+
+/**
+ * A batch of one lane, folded in the order of arrival: pure, so that the same writes on the same entries always give
+ * the same rows. What it holds at the end is what one transaction stores.
+ */
+export class BatchFold {
+  readonly changedEntries = new Map<string, EntryRow>();
+  readonly newSubmissions: SubmissionRow[] = [];
+  readonly events: EntryChanged[] = [];
+  readonly audits: AuditRecord[] = [];
+  readonly changedHours = new Map<string, RollingHourRow>();
+  /** Players whose hours in a rolling window an operator overrode: what is stored of them goes first. */
+  readonly clearedHours = new Map<string, { windowUid: number; playerId: string }>();
+  /** Entries that were renewed, of boards with a limit that removes entries. */
+  readonly renewedEntries = new Map<string, { windowUid: number; playerId: string }>();
+  /** Entries as they stood when their window froze, before this batch. */
+  readonly frozenEntries = new Map<string, FrozenEntry>();
+
+  constructor(private readonly stored: StoredBatch) {}
+
+  /** Counts one write under the log position that its event would carry. */
+  apply(placed: PlacedWrite, position: number): WriteResult {
+    try {
+      return placed.write.kind === 'submit'
+        ? this.submit(placed as PlacedWrite<SubmitWrite>, position)
+        : this.override(placed as PlacedWrite<OverrideWrite>, position);
+    } catch (error) {
+      if (error instanceof LadderError) return { error };
+      throw error;
+    }
+  }
+
+  /** The answer to an id that was seen before; null when it is new. */
+  replay(write: SubmitWrite): WriteResult | null {
+    const seen = this.stored.remembered.get(submissionKeyOf(write));
+    if (!seen) return null;
+    if (!seen.bodySha256.equals(write.bodySha256)) {
+      return {
+        error: new LadderError(
+          'SUBMISSION_ID_REUSED',
+          `"${write.submissionId}" was used on this board for another body; a new run needs a new id.`,
+        ),
+      };
+    }
+    const { windowUid, ...answer } = seen.answer;
+    return { receipt: { kind: 'submit', replayed: true, answer, windowUid, movement: null } };
+  }
+
+  private submit(placed: PlacedWrite<SubmitWrite>, position: number): WriteResult {
+    const { write, atMs } = placed;
+    const windows = this.stored.attempts.windowsLeft(placed);
+    const run = { ...write, achievedAtMs: atMs };
+    const applied = windows.map((window) => {
+      const before = this.current(window, write.playerId);
+      return { window, before, ...applyRun(write.board.definition, before, run, position) };
+    });
+    const hours = windows
+      .filter((window) => window.kind === 'rolling')
+      .map((window) => this.hourWith(placed, window, run, position));
+    // Only now is it certain that no window refuses the run: it counts in all of them or in none.
+    this.store(
+      placed,
+      applied.filter(({ outcome }) => outcome !== 'unchanged').map((one) => ({ after: one.entry, ...one })),
+      position,
+    );
+    for (const hour of hours) this.changedHours.set(hourKeyOf(hour), hour);
+    for (const { window, before } of applied) this.renew(write, window, before);
+    this.stored.attempts.count(placed, windows);
+    const first = applied[0]!;
+    const answer: SubmissionAnswer = {
+      outcome: first.outcome,
+      score: first.entry.score,
+      previousScore: first.before?.score ?? null,
+      version: first.entry.version,
+      windows: windows.map((window) => window.id),
+    };
+    const remembered = { windowUid: first.window.uid, ...answer };
+    this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
+    if (write.idFromClient) {
+      this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
+    }
+    const movement = { after: first.entry, before: first.before };
+    return { receipt: { kind: 'submit', replayed: false, answer, windowUid: first.window.uid, movement } };
+  }
+
+  private override(placed: PlacedWrite<OverrideWrite>, position: number): WriteResult {
+    const { write, atMs, windows } = placed;
+    if (write.entry) assertScoreInBounds(write.board.definition, write.entry.score, 'the score');
+    const changed = windows
+      .map((window) => ({ window, before: this.current(window, write.playerId) }))
+      .filter(({ before }) => write.entry !== null || before !== null)
+      .map((one) => ({ ...one, after: write.entry && this.overridden(write.entry, atMs, position) }));
+    this.store(placed, changed, position);
+    for (const { window, after } of changed) if (window.kind === 'rolling') this.overrideHours(placed, window, after);
+    for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
+    if (changed.length > 0) this.audits.push(write.audit);
+    const windowIds = changed.map(({ window }) => window.id);
+    return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
+  }
+
+  private overridden(entry: { score: number; columns: number[] }, atMs: number, position: number): EntryState {
+    return {
+      score: withoutNegativeZero(entry.score),
+      columns: entry.columns.map(withoutNegativeZero),
+      achievedAtMs: atMs,
+      metadata: null,
+      version: position,
+    };
+  }
+
+  private current(window: StoredWindow, playerId: string): EntryState | null {
+    const row = this.row(window, playerId);
+    return row && !row.removed ? row.state : null;
+  }
+
+  private row(window: StoredWindow, playerId: string): EntryRow | null {
+    const key = entryKeyOf(window.uid, playerId);
+    return this.changedEntries.get(key) ?? this.stored.entries.get(key) ?? null;
+  }
+
+  private store(
+    { write, nowMs }: PlacedWrite,
+    changed: { window: StoredWindow; before: EntryState | null; after: EntryState | null }[],
+    position: number,
+  ): void {
+    if (changed.length === 0) return;
+    const { board, playerId } = write;
+    const changes = changed.map(({ window, before, after }): EntryChange => {
+      this.saveFrozen(window, playerId, nowMs);
+      const known = this.row(window, playerId);
+      const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
+      // An ended window keeps the scopes that its entries had; a tombstone goes to where the entry was.
+      const keepsScopes = known !== null && (after === null || (hasEnded && !known.removed));
+      const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
+      const { left, everLeft } = leftScopesOf(known, scopes);
+      const state = after ?? { ...before!, version: position };
+      const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null };
+      this.changedEntries.set(entryKeyOf(window.uid, playerId), { scopes, leftScopes: everLeft, ...row });
+      const keepUntilMs = window.endsAtMs === null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
+      const entry = after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs };
+      return {
+        windowUid: window.uid,
+        keepUntilMs,
+        entry,
+        ...(scopes.length > 0 && { scopes }),
+        ...(left.length > 0 && { leftScopes: left }),
+      };
+    });
+    const event: EntryChanged = { type: 'entry-changed', boardUid: board.uid, playerId, version: position, changes };
+    if (write.traceparent !== undefined) event.traceparent = write.traceparent;
+    this.events.push(event);
+  }
+
+  /** Where entries have no lifetime it is enough that one is marked when it begins. */
+  private renew({ board, playerId }: LedgerWrite, window: StoredWindow, before: EntryState | null): void {
+    const { entriesMax, entryLifetimeSeconds } = board.definition.limits;
+    if (entryLifetimeSeconds === null && (entriesMax === null || before !== null)) return;
+    this.renewedEntries.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
+  }
+
+  /** From its freeze to its end a window shows what it held then: the first change after saves that. */
+  private saveFrozen(window: StoredWindow, playerId: string, nowMs: number): void {
+    const { freezeAtMs, endsAtMs } = window;
+    if (freezeAtMs === null || nowMs < freezeAtMs || nowMs >= endsAtMs!) return;
+    const key = entryKeyOf(window.uid, playerId);
+    if (this.frozenEntries.has(key)) return;
+    this.frozenEntries.set(key, { windowUid: window.uid, playerId, row: this.stored.entries.get(key) ?? null });
+  }
+
+  private hourWith(
+    { write, atMs }: PlacedWrite<SubmitWrite>,
+    window: StoredWindow,
+    run: Parameters<typeof applyRun>[2],
+    position: number,
+  ): RollingHourRow {
+    const place = { windowUid: window.uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
+    const key = hourKeyOf(place);
+    const isCleared = this.clearedHours.has(entryKeyOf(window.uid, write.playerId));
+    const before = this.changedHours.get(key) ?? (isCleared ? null : this.stored.hours.get(key));
+    return { ...place, state: addToHour(write.board.definition, before?.state ?? null, run, position) };
+  }
+
+  /** What an operator sets counts from the present hour on; what was there before is gone. */
+  private overrideHours(
+    { write, nowMs }: PlacedWrite<OverrideWrite>,
+    window: StoredWindow,
+    after: EntryState | null,
+  ): void {
+    const { playerId } = write;
+    this.clearedHours.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
+    for (const [key, row] of this.changedHours) {
+      if (row.windowUid === window.uid && row.playerId === playerId) this.changedHours.delete(key);
+    }
+    if (after === null) return;
+    const place = { windowUid: window.uid, playerId, hour: Math.floor(nowMs / HOUR_MS) };
+    this.changedHours.set(hourKeyOf(place), { ...place, state: after });
+  }
+}

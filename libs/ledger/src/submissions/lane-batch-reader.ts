@@ -1,0 +1,224 @@
+import { hasCircles, HOUR_MS, scopeNamesOf, type EntryState, type ScopeValues } from '@laddercast/domain';
+import {
+  entryKeyOf,
+  ownerOf,
+  scopesKeyOf,
+  submissionKeyOf,
+  type RememberedSubmission,
+  type StoredBatch,
+} from './batch-fold.js';
+import type { EntryRow } from '../entries/entry-rows.js';
+import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
+import { READ_ATTEMPTS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from '../entries/lane-sql.js';
+import type { PendingWrite } from './lane-writer.js';
+import { int4Array, textArray } from '../database/postgres-arrays.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { hourKeyOf, type RollingHourKey, type RollingHourRow } from '../entries/rolling-hours.js';
+import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import type { ExpectedPlace, PlacedWrite } from './window-placement.js';
+import type { SubmitWrite } from '../entries/writes.js';
+
+interface EntryKey {
+  boardUid: number;
+  windowUid: number;
+  playerId: string;
+}
+
+interface ReadRow {
+  what: 'lane' | 'entry' | 'submission' | 'board' | 'player' | 'hour';
+  n: number;
+  version: number | null;
+  gone: boolean | null;
+  score: number | null;
+  columns: number[] | null;
+  achieved_at_ms: number | null;
+  text: string | null;
+  body_sha256: Buffer | null;
+  scopes: number[] | null;
+  left_scopes: number[] | null;
+  values: ScopeValues | null;
+}
+
+/**
+ * What is stored of everything that a batch touches, read under its lane's lock: {@link begin} reads by where the writes are
+ * expected to go, before the ledger's time is known, and {@link complete} what they need beyond that.
+ */
+export class LaneReading {
+  /** The ledger's time, Unix ms, and a new log position for each write. */
+  nowMs = 0;
+  positions: number[] = [];
+  /** By uid, of the boards that there are. */
+  readonly revisions = new Map<number, number>();
+  private readonly entries = new Map<string, EntryRow | null>();
+  private readonly hours = new Map<string, RollingHourRow | null>();
+  private readonly remembered = new Map<string, RememberedSubmission>();
+  private readonly values = new Map<string, ScopeValues>();
+
+  constructor(
+    private readonly transaction: SqlRunner,
+    private readonly batch: readonly PendingWrite[],
+  ) {}
+
+  async begin(expected: readonly ExpectedPlace[]): Promise<void> {
+    const ofCircles = this.batch.filter(({ write }) => hasCircles(write.board.definition.scopes));
+    await this.read({
+      count: this.batch.length,
+      places: expected,
+      submits: submitsToRemember(this.batch),
+      boards: [...new Set(this.batch.map(({ write }) => write.board.uid))],
+      players: [...new Set(ofCircles.map(({ write }) => write.playerId))],
+    });
+  }
+
+  /** @param placed where the writes go by the ledger's time */
+  async complete(placed: readonly PlacedWrite[], scopeCatalog: ScopeCatalog): Promise<StoredBatch> {
+    if (this.entryKeysOf(placed).length > 0 || this.hourKeysOf(placed).length > 0) {
+      await this.read({ count: 0, places: placed, submits: [], boards: [], players: [] });
+    }
+    const withScopes = placed.filter(({ write }) => hasCircles(write.board.definition.scopes));
+    return {
+      entries: this.entries,
+      hours: this.hours,
+      remembered: this.remembered,
+      scopes: await scopesOf(withScopes, this.values, scopeCatalog),
+      attempts: await readAttempts(this.transaction, placed),
+    };
+  }
+
+  private async read(asked: {
+    count: number;
+    places: readonly ExpectedPlace[];
+    submits: readonly SubmitWrite[];
+    boards: readonly number[];
+    players: readonly string[];
+  }): Promise<void> {
+    const { count, places, submits, boards, players } = asked;
+    const entryKeys = this.entryKeysOf(places);
+    const hourKeys = this.hourKeysOf(places);
+    const parameters = [
+      count,
+      int4Array(entryKeys.map((key) => key.windowUid)),
+      textArray(entryKeys.map((key) => key.playerId)),
+      int4Array(submits.map((write) => write.board.uid)),
+      textArray(submits.map(ownerOf)),
+      textArray(submits.map((write) => write.submissionId)),
+      int4Array(boards),
+    ];
+    const rows =
+      players.length === 0 && hourKeys.length === 0
+        ? await this.transaction.query<ReadRow>(READ_LANE_BATCH, parameters)
+        : await this.transaction.query<ReadRow>(READ_WIDE_LANE_BATCH, [
+            ...parameters,
+            players,
+            hourKeys.map((key) => key.windowUid),
+            hourKeys.map((key) => key.playerId),
+            hourKeys.map((key) => key.hour),
+          ]);
+    for (const key of entryKeys) this.entries.set(entryKeyOf(key.windowUid, key.playerId), null);
+    for (const key of hourKeys) this.hours.set(hourKeyOf(key), null);
+    for (const row of rows) {
+      if (row.what === 'entry') this.addEntry(entryKeys[row.n - 1]!, row);
+      else if (row.what === 'submission') {
+        const answer = JSON.parse(row.text!) as RememberedSubmission['answer'];
+        this.remembered.set(submissionKeyOf(submits[row.n - 1]!), { bodySha256: row.body_sha256!, answer });
+      } else if (row.what === 'board') {
+        if (!row.gone) this.revisions.set(row.n, row.version!);
+      } else if (row.what === 'player') this.values.set(players[row.n - 1]!, row.values!);
+      else if (row.what === 'hour') {
+        const key = hourKeys[row.n - 1]!;
+        this.hours.set(hourKeyOf(key), { ...key, state: { ...stateOf(row), version: 0 } });
+      } else if (count > 0) {
+        this.nowMs = row.version!;
+        this.positions = row.columns!;
+      }
+    }
+  }
+
+  private addEntry(key: EntryKey, row: ReadRow): void {
+    this.entries.set(entryKeyOf(key.windowUid, key.playerId), {
+      state: stateOf(row),
+      removed: row.gone!,
+      scopes: row.scopes!,
+      leftScopes: row.left_scopes!,
+      ...key,
+    });
+  }
+
+  /** Those that were not read yet. */
+  private entryKeysOf(places: readonly ExpectedPlace[]): EntryKey[] {
+    const keys = new Map<string, EntryKey>();
+    for (const { write, windows } of places) {
+      const { board, playerId } = write;
+      for (const { uid } of windows) {
+        const key = entryKeyOf(uid, playerId);
+        if (!this.entries.has(key)) keys.set(key, { boardUid: board.uid, windowUid: uid, playerId });
+      }
+    }
+    return [...keys.values()];
+  }
+
+  /** Those that were not read yet. */
+  private hourKeysOf(places: readonly ExpectedPlace[]): RollingHourKey[] {
+    const keys = new Map<string, RollingHourKey>();
+    for (const { write, windows, atMs } of places) {
+      for (const { uid, kind } of windows) {
+        if (kind !== 'rolling') continue;
+        const place = { windowUid: uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
+        const key = hourKeyOf(place);
+        if (!this.hours.has(key)) keys.set(key, place);
+      }
+    }
+    return [...keys.values()];
+  }
+}
+/** Asked for only where a board limits them. */
+async function readAttempts(transaction: SqlRunner, placed: readonly PlacedWrite[]): Promise<AttemptCounts> {
+  const keys = attemptKeysOf(placed);
+  if (keys.length === 0) return new AttemptCounts([]);
+  const rows = await transaction.query<{ window_uid: number; player_id: string; hour: number; runs: number }>(
+    READ_ATTEMPTS,
+    [
+      keys.map(({ windowUid }) => windowUid),
+      keys.map(({ playerId }) => playerId),
+      keys.map(({ firstHour }) => firstHour),
+    ],
+  );
+  return new AttemptCounts(
+    rows.map(({ window_uid, player_id, hour, runs }) => ({ windowUid: window_uid, playerId: player_id, hour, runs })),
+  );
+}
+
+/** Only an id that a client chose, or whose commit went unanswered, can have been seen before. */
+function submitsToRemember(batch: readonly PendingWrite[]): SubmitWrite[] {
+  const ids = new Map<string, SubmitWrite>();
+  for (const { write, unsettled } of batch) {
+    if (write.kind === 'submit' && (write.idFromClient || unsettled)) ids.set(submissionKeyOf(write), write);
+  }
+  return [...ids.values()];
+}
+
+async function scopesOf(
+  placed: readonly PlacedWrite[],
+  values: ReadonlyMap<string, ScopeValues>,
+  catalog: ScopeCatalog,
+): Promise<Map<string, number[]>> {
+  const names = new Map<string, string[]>();
+  for (const { write } of placed) {
+    const { board, playerId } = write;
+    names.set(scopesKeyOf(board.uid, playerId), scopeNamesOf(board.definition.scopes, values.get(playerId)!));
+  }
+  const all = [...new Set([...names.values()].flat())];
+  const uids = catalog.cached(all) ?? (await catalog.ensure(all));
+  const uidOf = new Map(all.map((name, index) => [name, uids[index]!]));
+  return new Map([...names].map(([key, ofPlayer]) => [key, ofPlayer.map((name) => uidOf.get(name)!)]));
+}
+
+function stateOf(row: ReadRow): EntryState {
+  return {
+    score: row.score!,
+    columns: row.columns!,
+    achievedAtMs: row.achieved_at_ms!,
+    metadata: row.text,
+    version: row.version!,
+  };
+}

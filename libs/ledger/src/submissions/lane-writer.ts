@@ -1,0 +1,177 @@
+import { LadderError } from '@laddercast/domain';
+import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
+import type { QueryRunner } from 'typeorm';
+import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
+import { pipelineOf, rollBack, type PostgresDatabase } from '../database/postgres-database.js';
+import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
+import { noteFailure, noteReceipt } from './submission-outcomes.js';
+import type { LedgerReceipt, LedgerWrite, WriteResult } from '../entries/writes.js';
+
+/** The most writes in one transaction. */
+export const LANE_BATCH_MAX = 512;
+/** How long a write may wait for PostgreSQL before it is answered 503. */
+const WRITE_DEADLINE_MS = 5000;
+const RECONNECT_EVERY_MS = 100;
+/** An id that two lanes carry at once is settled by the second look; more would be a fault of ours. */
+const COLLISION_RETRIES_MAX = 5;
+
+/** A write on its way. `unsettled` says that a commit of it was sent whose outcome is not known. */
+export interface PendingWrite {
+  write: LedgerWrite;
+  expiresAtMs: number;
+  /** A transaction that counts it may have been committed. */
+  unsettled: boolean;
+  /** From here to the commit; null: not traced. */
+  span: OpenSpan | null;
+  resolve(receipt: LedgerReceipt): void;
+  reject(error: unknown): void;
+}
+
+export interface LaneWriterOptions {
+  lane: number;
+  queueMax: number;
+  /** Called after each commit that put events into the outbox. */
+  onCommitted: (lane: number) => void;
+}
+
+/**
+ * One lane's writes: whatever waits when the connection is free is committed together (group commit, no timer).
+ */
+export class LaneWriter {
+  private readonly queue: PendingWrite[] = [];
+  private connection: QueryRunner | null = null;
+  private running: Promise<void> | null = null;
+  /** What the ledger's clock was ahead of this process's at the last batch, ms; null: not known yet. */
+  private clockAheadMs: number | null = null;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly catalogs: LaneCatalogs,
+    private readonly options: LaneWriterOptions,
+  ) {}
+
+  /**
+   * Resolves once the write is durable.
+   * @throws OVERLOADED, LEDGER_UNAVAILABLE, StaleBoardError, and what the write itself is refused for
+   */
+  write(write: LedgerWrite): Promise<LedgerReceipt> {
+    if (this.queue.length >= this.options.queueMax) {
+      const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
+      const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
+      if (write.kind === 'submit') noteFailure(error, 0);
+      throw error;
+    }
+    const span = startSpan('ledger commit');
+    const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
+    return new Promise((resolve, reject) => {
+      const expiresAtMs = monotonicMs() + WRITE_DEADLINE_MS;
+      this.queue.push({ write: traced, expiresAtMs, unsettled: false, span, resolve, reject });
+      this.running ??= this.drain();
+    });
+  }
+
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  /** Commits what waits, then lets the connection go. */
+  async close(): Promise<void> {
+    await this.running;
+    const { connection } = this;
+    this.connection = null;
+    if (connection && !connection.isReleased) await connection.release();
+  }
+
+  private async drain(): Promise<void> {
+    // Everything that arrives in this turn of the event loop goes along.
+    await Promise.resolve();
+    while (this.queue.length > 0) await this.commit(this.queue.splice(0, LANE_BATCH_MAX));
+    // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
+    this.running = null;
+  }
+
+  /** Settles every write of the batch, whatever happens. */
+  private async commit(batch: PendingWrite[], collisions = 0): Promise<void> {
+    const transaction = new LaneTransaction(this.options.lane, this.catalogs, batch);
+    try {
+      // A connection that broke, or was discarded, is replaced.
+      if (this.connection?.isReleased) this.connection = null;
+      this.connection ??= await this.connect();
+      await this.catalogs.metadata.note(batch.map(({ write }) => write));
+      const beganAtMs = monotonicMs();
+      const expectedNowMs = this.clockAheadMs === null ? null : beganAtMs + this.clockAheadMs;
+      const results = await transaction.run(await pipelineOf(this.connection), expectedNowMs);
+      const now = monotonicMs();
+      this.database.reach.seen();
+      this.clockAheadMs = transaction.nowMs - beganAtMs;
+      metrics.commitSeconds.observe((now - beganAtMs) / 1000);
+      metrics.groupCommitSubmissions.observe(batch.length);
+      if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);
+      for (const { span } of batch) {
+        span?.set({ 'laddercast.lane': this.options.lane, 'laddercast.commit.submissions': batch.length });
+      }
+      batch.forEach((pending, index) => settle(pending, results[index]!, now));
+    } catch (error) {
+      if (this.connection) await rollBack(this.connection, error);
+      if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, error);
+      if (sqlStateOf(error) === UNIQUE_VIOLATION && collisions < COLLISION_RETRIES_MAX) {
+        return this.commit(batch, collisions + 1);
+      }
+      return this.bisect(batch, error);
+    }
+  }
+
+  private async connect(): Promise<QueryRunner> {
+    const connection = await this.database.dedicatedConnection();
+    this.catalogs.metadata.forget();
+    return connection;
+  }
+
+  private async retryUntilDeadline(batch: PendingWrite[], cause: unknown): Promise<void> {
+    const now = monotonicMs();
+    const isAlive = (pending: PendingWrite): boolean => {
+      if (pending.expiresAtMs > now) return true;
+      refuse(pending, unavailable(pending, cause), now);
+      return false;
+    };
+    const alive = batch.filter(isAlive);
+    // What waits behind the batch has waited for the same server.
+    this.queue.splice(0, this.queue.length, ...this.queue.filter(isAlive));
+    if (alive.length === 0) return;
+    await sleep(RECONNECT_EVERY_MS);
+    await this.commit(alive);
+  }
+
+  /** One bad row never fails its batch: halves are tried until it stands alone. */
+  private async bisect(batch: PendingWrite[], error: unknown): Promise<void> {
+    if (batch.length === 1) {
+      refuse(batch[0]!, error, monotonicMs());
+      return;
+    }
+    const middle = batch.length >> 1;
+    await this.commit(batch.slice(0, middle));
+    await this.commit(batch.slice(middle));
+  }
+}
+
+function settle(pending: PendingWrite, result: WriteResult, now: number): void {
+  if ('error' in result) return refuse(pending, result.error, now);
+  noteReceipt(result.receipt, waitedMs(pending, now));
+  pending.span?.end();
+  pending.resolve(result.receipt);
+}
+
+function refuse(pending: PendingWrite, error: unknown, now: number): void {
+  if (pending.write.kind === 'submit') noteFailure(error, waitedMs(pending, now));
+  pending.span?.end(error);
+  pending.reject(error);
+}
+
+const waitedMs = ({ expiresAtMs }: PendingWrite, now: number): number => now - (expiresAtMs - WRITE_DEADLINE_MS);
+
+function unavailable(pending: PendingWrite, cause: unknown): LadderError {
+  const detail = pending.unsettled
+    ? 'The database went away during the commit: it is not known whether this counted. Send it again with the same submissionId.'
+    : 'The database cannot be reached; nothing was stored. Send it again with the same submissionId.';
+  return new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause });
+}

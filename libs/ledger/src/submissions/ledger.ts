@@ -1,0 +1,96 @@
+import { LadderError } from '@laddercast/domain';
+import { sleep } from '@laddercast/platform';
+import type { LaneCatalogs } from './lane-transaction.js';
+import { LaneWriter } from './lane-writer.js';
+import type { Lanes } from '../lanes/lanes.js';
+import { outboxBacklog } from '../lanes/outbox-backlog.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import type { PostgresDatabase } from '../database/postgres-database.js';
+import { noteFailure } from './submission-outcomes.js';
+import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from '../entries/writes.js';
+
+const OUTBOX_LOOK_EVERY_MS = 1000;
+
+export interface LedgerOptions {
+  /** The most writes that wait in one lane. */
+  laneQueueMax: number;
+  /** The most events that wait in the outbox. */
+  outboxEventsMax: number;
+}
+
+/** The truth: every write is durable, with its events, before it is answered. */
+export class Ledger {
+  private readonly writers: LaneWriter[];
+  private readonly waker: OutboxWaker;
+  private readonly stopped = new AbortController();
+  private outboxFull = false;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    catalogs: LaneCatalogs,
+    private readonly lanes: Lanes,
+    private readonly options: LedgerOptions,
+  ) {
+    this.waker = new OutboxWaker(database);
+    this.writers = lanes.all.map(
+      (lane) =>
+        new LaneWriter(database, catalogs, {
+          lane,
+          queueMax: options.laneQueueMax,
+          onCommitted: (committed) => this.waker.wake(committed),
+        }),
+    );
+  }
+
+  start(): void {
+    void this.watchOutbox();
+  }
+
+  /**
+   * Resolves once the write is committed with its events.
+   * @throws OVERLOADED, OUTBOX_FULL, LEDGER_UNAVAILABLE, StaleBoardError, and what the write itself is refused for
+   */
+  write(write: SubmitWrite): Promise<SubmitReceipt>;
+  write(write: OverrideWrite): Promise<OverrideReceipt>;
+  write(write: LedgerWrite): Promise<SubmitReceipt | OverrideReceipt> {
+    try {
+      this.assertTakes();
+    } catch (error) {
+      if (write.kind === 'submit') noteFailure(error, 0);
+      throw error;
+    }
+    return this.writers[this.lanes.of(write.playerId)]!.write(write);
+  }
+
+  /** @throws LEDGER_UNAVAILABLE, OUTBOX_FULL where a write would wait in vain */
+  private assertTakes(): void {
+    this.database.reach.assertThere();
+    if (!this.outboxFull) return;
+    const detail = 'The log is far behind; send it again later, with the same submissionId.';
+    throw new LadderError('OUTBOX_FULL', detail, { retryAfterSeconds: 10 });
+  }
+
+  /** Writes that wait for a commit, over all lanes of this process. */
+  get waiting(): number {
+    return this.writers.reduce((sum, writer) => sum + writer.waiting, 0);
+  }
+
+  /** The same by lane. */
+  waitingByLane(): { lane: number; waiting: number }[] {
+    return this.lanes.all.map((lane) => ({ lane, waiting: this.writers[lane]!.waiting }));
+  }
+
+  async close(): Promise<void> {
+    this.stopped.abort();
+    await Promise.all(this.writers.map((writer) => writer.close()));
+    await this.waker.settled();
+  }
+
+  private async watchOutbox(): Promise<void> {
+    while (!this.stopped.signal.aborted) {
+      const waiting = await outboxBacklog(this.database, this.lanes).catch(() => null);
+      if (waiting !== null) this.outboxFull = waiting > this.options.outboxEventsMax;
+      await sleep(OUTBOX_LOOK_EVERY_MS, this.stopped.signal);
+    }
+  }
+}

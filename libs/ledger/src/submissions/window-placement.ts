@@ -1,0 +1,95 @@
+import {
+  firstRollingHour,
+  HOUR_MS,
+  isWindowOpen,
+  LadderError,
+  rollingHours,
+  windowOfId,
+  type StoredWindow,
+} from '@laddercast/domain';
+import type { WindowCatalog } from '../catalogs/window-catalog.js';
+import type { LedgerWrite, SubmitWrite } from '../entries/writes.js';
+
+/** A run may lie this far ahead of the database's clock; it then becomes now. */
+const FUTURE_TOLERANCE_MS = 60_000;
+
+/** A write with its time settled and the windows it goes to; the first of them is the one that is answered. */
+export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
+  write: Write;
+  /** When it happened, and when it is counted: Unix ms by the database's clock. */
+  atMs: number;
+  nowMs: number;
+  windows: StoredWindow[];
+}
+
+/** Where a write goes as far as reading is concerned. */
+export type ExpectedPlace = Pick<PlacedWrite, 'write' | 'atMs' | 'windows'>;
+
+/** Where a write will probably go: by what this process remembers, and the time as it expects it. */
+export function expectedPlace(write: LedgerWrite, nowMs: number, catalog: WindowCatalog): ExpectedPlace {
+  const atMs = write.kind === 'override' ? nowMs : Math.min(write.achievedAtMs ?? nowMs, nowMs);
+  return { write, atMs, windows: catalog.madeAt(write.board, atMs) ?? [] };
+}
+
+/**
+ * Finds the windows that a write goes to, by its time and their stored bounds.
+ * @throws the write's own refusal, ACHIEVED_AT_IN_FUTURE, WINDOW_CLOSED, WINDOW_MISMATCH
+ */
+export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: WindowCatalog): Promise<PlacedWrite> {
+  const { board } = write;
+  const atMs = write.kind === 'override' ? nowMs : timeOfRun(write, nowMs);
+  const holding = (catalog.cachedAt(board, atMs) ?? (await catalog.at(board, atMs, nowMs))).filter((window) =>
+    reaches(window, atMs, nowMs),
+  );
+  const open = holding.filter((window) => isWindowOpen(window, board.definition.graceSeconds, nowMs));
+  if (write.kind === 'override') return { write, atMs, nowMs, windows: open };
+  if (write.windowId === null) {
+    if (open.length === 0) throw windowClosed(holding.map((window) => window.id));
+    return { write, atMs, nowMs, windows: open };
+  }
+  const named = open.find((window) => window.id === write.windowId);
+  if (!named) throw await refusalOfNamed(write.windowId, write, { atMs, nowMs, catalog });
+  return { write, atMs, nowMs, windows: [named, ...open.filter((window) => window !== named)] };
+}
+
+function timeOfRun(
+  { refusal, achievedAtMs }: { refusal: LadderError | null; achievedAtMs: number | null },
+  nowMs: number,
+): number {
+  if (refusal) throw refusal;
+  const given = achievedAtMs ?? nowMs;
+  if (given <= nowMs + FUTURE_TOLERANCE_MS) return Math.min(given, nowMs);
+  throw new LadderError(
+    'ACHIEVED_AT_IN_FUTURE',
+    `achievedAt lies ${Math.ceil((given - nowMs) / 1000)} s ahead of the server; at most ${FUTURE_TOLERANCE_MS / 1000} s are tolerated.`,
+  );
+}
+
+/** Rolling windows hold the hours that have not left them. */
+const reaches = (window: StoredWindow, atMs: number, nowMs: number): boolean =>
+  window.kind !== 'rolling' || Math.floor(atMs / HOUR_MS) >= firstRollingHour(rollingHours(window.id), nowMs);
+
+async function refusalOfNamed(
+  windowId: string,
+  { board, achievedAtMs }: SubmitWrite,
+  { atMs, nowMs, catalog }: { atMs: number; nowMs: number; catalog: WindowCatalog },
+): Promise<LadderError> {
+  const { windows, timeZone, graceSeconds } = board.definition;
+  const calculated = windowOfId(windows, timeZone, windowId);
+  const asked = (await catalog.ofId(board, windowId)) ?? (calculated && { ...calculated, state: 'open' as const });
+  if (asked && !isWindowOpen(asked, graceSeconds, nowMs)) return windowClosed([windowId]);
+  const time = new Date(atMs).toISOString();
+  const detail =
+    achievedAtMs !== null
+      ? `does not hold ${time}; send the achievedAt of a run that was played in it, or another window.`
+      : `does not hold now, ${time}, which is the time of a run without achievedAt; send when it was played.`;
+  return new LadderError('WINDOW_MISMATCH', `The window "${windowId}" ${detail}`);
+}
+
+function windowClosed(ids: string[]): LadderError {
+  const detail =
+    ids.length === 0
+      ? 'No window of the board holds that time.'
+      : `${ids.join(', ')} no longer takes runs: the grace after the end is over, or it was closed.`;
+  return new LadderError('WINDOW_CLOSED', detail);
+}

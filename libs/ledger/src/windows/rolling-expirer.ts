@@ -1,0 +1,183 @@
+import {
+  firstRollingHour,
+  rollingHours,
+  withBoardDefaults,
+  type BoardDefinition,
+  type EntryChanged,
+  type EntryState,
+} from '@laddercast/domain';
+import { arrayLiteral } from '../entries/entry-rows.js';
+import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
+import { ledgerNowMs } from '../database/ledger-clock.js';
+import type { OutboxWaker } from '../lanes/outbox-notifier.js';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { entryOfHours } from '../entries/rolling-hours.js';
+import {
+  DELETE_LEFT_ATTEMPTS,
+  DELETE_LEFT_HOURS,
+  PLAYERS_WITH_LEFT_HOURS,
+  READ_ROLLING_PLAYERS,
+  WINDOWS_WITH_LEFT_HOURS,
+  WRITE_ROLLING_ENTRIES,
+} from '../entries/rolling-sql.js';
+import { tryEach } from '../database/settle-each.js';
+
+/** The most players of one transaction, and about the most hours that it reads of them. */
+const PLAYERS_AT_ONCE = 500;
+const HOURS_AT_ONCE = 20_000;
+/** How many rows of counted runs one statement deletes. */
+const ATTEMPTS_AT_ONCE = 5000;
+
+interface RollingWindow {
+  window_uid: number;
+  window_id: string;
+  board_uid: number;
+  definition: BoardDefinition;
+}
+
+interface PlayerRow {
+  player_id: string;
+  version: number;
+  score: number;
+  columns: number[];
+  achieved_at_ms: number;
+  metadata: string | null;
+  scopes: number[];
+  hours: { score: number; columns: number[]; achievedAtMs: number; metadata: string | null }[] | null;
+}
+
+/** An entry with what its remaining hours make of it; null: nothing remains. */
+interface RecomputedEntry {
+  row: PlayerRow;
+  state: EntryState | null;
+}
+
+/**
+ * Takes the hours that have left rolling windows out of their entries: recomputed from the hours that remain, and
+ * committed as ordinary events, under the lanes that runs are counted in.
+ */
+export class RollingExpirer {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+    private readonly waker: OutboxWaker,
+  ) {}
+
+  /**
+   * Brings every rolling window up to the present hour; returns how many entries changed. A run that was placed before an
+   * hour left, and is committed after this looked, is found by the next look.
+   * @throws AggregateError of what failed; it holds up no other window
+   */
+  async run(signal: AbortSignal): Promise<number> {
+    let changed = 0;
+    const windows = await this.database.query<RollingWindow>(WINDOWS_WITH_LEFT_HOURS);
+    await tryEach(windows, signal, async (window) => {
+      const hours = rollingHours(window.window_id);
+      const firstHour = firstRollingHour(hours, await ledgerNowMs(this.database));
+      const atOnce = Math.min(PLAYERS_AT_ONCE, Math.ceil(HOURS_AT_ONCE / hours));
+      let lanes = [...this.lanes.all];
+      // The lanes in turn: an index scan that begins with the oldest hour then has nothing to pass over.
+      while (lanes.length > 0 && !signal.aborted) {
+        const unfinished: number[] = [];
+        for (const lane of lanes) {
+          const done = await this.bringUpChunk(window, { lane, firstHour, atOnce });
+          if (done === null) continue;
+          changed += done;
+          unfinished.push(lane);
+        }
+        lanes = unfinished;
+      }
+      await this.deleteLeftAttempts(window.window_uid, firstHour, signal);
+    });
+    return changed;
+  }
+
+  private async deleteLeftAttempts(windowUid: number, firstHour: number, signal: AbortSignal): Promise<void> {
+    let deleted = ATTEMPTS_AT_ONCE;
+    while (deleted === ATTEMPTS_AT_ONCE && !signal.aborted) {
+      const rows = await this.database.query(DELETE_LEFT_ATTEMPTS, [windowUid, firstHour, ATTEMPTS_AT_ONCE]);
+      deleted = rows.length;
+    }
+  }
+
+  /** @returns how many entries changed; null when the lane has nothing left to do */
+  private async bringUpChunk(
+    window: RollingWindow,
+    { lane, firstHour, atOnce }: { lane: number; firstHour: number; atOnce: number },
+  ): Promise<number | null> {
+    const left = await this.database.query<{ player_id: string }>(PLAYERS_WITH_LEFT_HOURS, [
+      window.window_uid,
+      firstHour,
+      lane,
+      atOnce,
+    ]);
+    const playerIds = [...new Set(left.map(({ player_id }) => player_id))];
+    if (playerIds.length === 0) return null;
+    const changed = await this.database.transaction(async (transaction) => {
+      await takeLane(transaction, lane);
+      return recompute(transaction, window, { lane, firstHour, playerIds });
+    });
+    if (changed > 0) this.waker.wake(lane);
+    return changed;
+  }
+}
+
+async function recompute(
+  transaction: SqlRunner,
+  window: RollingWindow,
+  { lane, firstHour, playerIds }: { lane: number; firstHour: number; playerIds: string[] },
+): Promise<number> {
+  const uid = window.window_uid;
+  const definition = withBoardDefaults(window.definition);
+  const rows = await transaction.query<PlayerRow>(READ_ROLLING_PLAYERS, [uid, playerIds, firstHour]);
+  await transaction.query(DELETE_LEFT_HOURS, [uid, playerIds, firstHour]);
+  const changed = rows.map((row) => recomputed(definition, row)).filter(({ row, state }) => differs(row, state));
+  if (changed.length === 0) return 0;
+  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [changed.length]);
+  const { positions } = drawn!;
+  const stateOf = ({ row, state }: RecomputedEntry): Omit<EntryState, 'version'> =>
+    state ?? { score: row.score, columns: row.columns, achievedAtMs: row.achieved_at_ms, metadata: row.metadata };
+  const states = changed.map(stateOf);
+  await transaction.query(WRITE_ROLLING_ENTRIES, [
+    uid,
+    lane,
+    changed.map(({ row }) => row.player_id),
+    positions,
+    changed.map(({ state }) => state === null),
+    states.map((state) => state.score),
+    states.map((state) => arrayLiteral(state.columns)),
+    states.map((state) => state.achievedAtMs),
+    states.map((state) => state.metadata),
+    changed.map((entry, index) => JSON.stringify(eventOf(window, entry, positions[index]!))),
+    window.board_uid,
+  ]);
+  return changed.length;
+}
+
+function recomputed(definition: BoardDefinition, row: PlayerRow): RecomputedEntry {
+  const hours = (row.hours ?? []).map((hour) => ({ ...hour, version: 0 }));
+  if (hours.length === 0) return { row, state: null };
+  const state = entryOfHours(definition, hours, 0);
+  // Without the negative hour that left, a sum of huge ones may leave the doubles; an entry has to have a score.
+  const score = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, state.score));
+  return { row, state: { ...state, score } };
+}
+
+const differs = (row: PlayerRow, state: EntryState | null): boolean =>
+  state === null ||
+  state.score !== row.score ||
+  state.achievedAtMs !== row.achieved_at_ms ||
+  state.metadata !== row.metadata ||
+  state.columns.some((value, index) => value !== row.columns[index]);
+
+function eventOf(window: RollingWindow, { row, state }: RecomputedEntry, version: number): EntryChanged {
+  const entry = state && { score: state.score, columns: state.columns, achievedAtMs: state.achievedAtMs };
+  const scopes = row.scopes.length > 0 ? { scopes: row.scopes } : {};
+  return {
+    type: 'entry-changed',
+    boardUid: window.board_uid,
+    playerId: row.player_id,
+    version,
+    changes: [{ windowUid: window.window_uid, keepUntilMs: null, entry, ...scopes }],
+  };
+}

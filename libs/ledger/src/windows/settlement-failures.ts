@@ -1,0 +1,75 @@
+import { LadderError } from '@laddercast/domain';
+import type { SqlRunner } from '../database/postgres-database.js';
+
+/** How long the next try waits: so long after the first failure, twice as long after each, and at most so long. */
+const RETRY_FIRST_MS = 1000;
+const RETRY_MAX_MS = 600_000;
+const ERROR_LENGTH_MAX = 1000;
+
+const RECORD = `
+  INSERT INTO settlement_failures AS f (window_uid, failures, error, failed_at, retry_at)
+  SELECT window_uid, 1, $2, clock.now, clock.now + ${RETRY_FIRST_MS} * interval '1 millisecond'
+  FROM windows, (SELECT ladder_now() AS now) AS clock WHERE window_uid = $1 AND state = 'closed'
+  ON CONFLICT (window_uid) DO UPDATE SET failures = f.failures + 1, error = excluded.error, failed_at = excluded.failed_at,
+    retry_at = excluded.failed_at
+      + least(${RETRY_MAX_MS}, ${RETRY_FIRST_MS} * 2 ^ least(f.failures, 20)) * interval '1 millisecond'`;
+
+/** Those of boards that are gone wait for nothing. */
+const FAILURES = `
+  FROM settlement_failures f JOIN windows w USING (window_uid) JOIN boards b USING (board_uid)
+  WHERE b.board_id IS NOT NULL`;
+
+const LIST = `
+  SELECT f.window_uid AS "windowUid", b.board_id AS "boardId", w.window_id AS "windowId", f.failures, f.error,
+    (extract(epoch FROM w.closed_at) * 1000)::float8 AS "closedAtMs",
+    (extract(epoch FROM f.failed_at) * 1000)::float8 AS "failedAtMs",
+    (extract(epoch FROM f.retry_at) * 1000)::float8 AS "retryAtMs"
+  ${FAILURES} AND f.window_uid > $1::bigint ORDER BY f.window_uid LIMIT $2`;
+
+/** A closed window whose final standings could not be written at the last try. */
+export interface SettlementFailure {
+  windowUid: number;
+  boardId: string;
+  windowId: string;
+  closedAtMs: number;
+  /** How many tries have failed in a row. */
+  failures: number;
+  /** Why the last one did. */
+  error: string;
+  failedAtMs: number;
+  /** When the next one is due. */
+  retryAtMs: number;
+}
+
+/** Settlements that failed: kept in PostgreSQL, so that every process waits for them alike, and operators see them. */
+export class SettlementFailures {
+  constructor(private readonly database: SqlRunner) {}
+
+  /** Puts off the next try of a window that is closed still. */
+  async record(windowUid: number, error: unknown): Promise<void> {
+    await this.database.query(RECORD, [windowUid, messageOf(error)]);
+  }
+
+  /** At most `limit` of the windows after `afterUid`, in the order of their numbers. */
+  list(limit: number, afterUid = 0): Promise<SettlementFailure[]> {
+    return this.database.query<SettlementFailure>(LIST, [afterUid, limit]);
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.database.query<{ count: number }>(`SELECT count(*)::int AS count ${FAILURES}`);
+    return row!.count;
+  }
+}
+
+/** What an operator is told whose call could not have the standings of a window written. */
+export const settlementFailed = (windowId: string, error: unknown): LadderError =>
+  new LadderError(
+    'SETTLEMENT_FAILED',
+    `The final standings of "${windowId}" cannot be written: ${messageOf(error)}. Where the window is closed, it is tried ` +
+      'again by itself, and by this call; GET /v1/admin/settlement-failures tells how it stands.',
+    { retryAfterSeconds: 5 },
+    { cause: error },
+  );
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, ERROR_LENGTH_MAX);

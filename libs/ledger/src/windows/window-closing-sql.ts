@@ -1,0 +1,38 @@
+import { WINDOW_COLUMNS } from '../standings/edition-writer.js';
+
+/** The most windows that are closed under one hold of all lanes. */
+export const CLOSED_AT_ONCE = 100;
+
+/** The clock as a value: a volatile function in a condition would be asked for each row, and no index would be used. */
+const NOW = '(SELECT ladder_now())';
+
+/** Windows whose end and grace are over, the first to end first. */
+export const DUE_WINDOWS = `
+  SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
+  WHERE w.state = 'open' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL
+    AND w.ends_at + (b.definition->>'graceSeconds')::float8 * interval '1 second' <= ${NOW}
+  ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
+
+const unsettledWindows = (condition: string): string => `
+  SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid) LEFT JOIN settlement_failures f USING (window_uid)
+  WHERE w.state = 'closed' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND w.window_uid <> ALL ($1::int[])
+    AND ${condition}
+  ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
+
+/** Closed windows whose standings are not written, the first to end first; those of `$1` were tried. */
+export const UNSETTLED_WINDOWS = unsettledWindows('f.window_uid IS NULL');
+/** Those that failed, and of which the next try is due. */
+export const FAILED_WINDOWS = unsettledWindows(`f.retry_at <= ${NOW}`);
+
+export const CLOSE_WINDOWS = `
+  UPDATE windows SET state = 'closed', closed_at = date_trunc('milliseconds', ladder_now())
+  WHERE window_uid = ANY($1::int[])`;
+
+/** Gives boards `$1` their revisions `$2`, and writes the events that say so into the lanes. */
+export const ANNOUNCE_BOARDS = `
+  WITH revised AS (
+    UPDATE boards b SET revision = k.revision FROM unnest($1::int[], $2::bigint[]) AS k (board_uid, revision)
+    WHERE b.board_uid = k.board_uid)
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT o.lane, o.position, 'board-changed', o.key, o.payload
+  FROM unnest($3::smallint[], $4::bigint[], $5::text[], $6::text[]) AS o (lane, position, key, payload)`;

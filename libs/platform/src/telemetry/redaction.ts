@@ -1,0 +1,51 @@
+import type { Environment } from '../environment.js';
+
+type Rule = [pattern: RegExp, replacement: string];
+
+/** Secrets by their form, wherever they stand in a line. In JSON a quote within a text has a backslash before it. */
+const RULES: readonly Rule[] = [
+  // Passwords in addresses: postgres://, redis://, http://.
+  [/\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'\\]*):[^\s@"'\\]+@/gi, '$1:***@'],
+  [/\b(bearer)(\s+|\.)[\w~+/=.-]+/gi, '$1$2***'],
+  // Query strings: they may carry tokens, and say whom somebody looks at.
+  [/(\/[\w%.~:@!$&'()*+,;=/-]*)\?[\w%.~:@!$&'()*+,;=/?-]+/g, '$1?***'],
+  // Players' tokens: a JSON object in base64url begins with eyJ.
+  [/\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g, '***'],
+  // Keys that the service made; the one that a development start-up makes up is there to be read.
+  [/(?<!the development admin key is )\blk_[\w-]{20,}/g, 'lk_***'],
+  [
+    /(\b(?:password|passwd|secret|token|authorization|apikey|api_key)\\?["']?\s*[=:]\s*\\?["']?)(?!\*\*\*)[^\s"'\\,;}&]+/gi,
+    '$1***',
+  ],
+];
+
+/** A shorter secret could be a word that every other line has. */
+const SECRET_LENGTH_MIN = 8;
+
+/** Takes secrets out of a text: tokens, keys, passwords of addresses, query strings. */
+export const redactSecrets = (text: string): string =>
+  RULES.reduce((left, [pattern, replacement]) => left.replace(pattern, replacement), text);
+
+/** As {@link redactSecrets}, and the secrets of these settings in whatever form they stand. */
+export function redactorOf(environment: Environment): (text: string) => string {
+  const secrets = secretsOf(environment);
+  return (text) => redactSecrets(secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text));
+}
+
+function secretsOf({ BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, ...addresses }: Environment): string[] {
+  const passwords = [addresses.DATABASE_URL, ...addresses.REDIS_URL.split(',')].flatMap(passwordsOf);
+  return [BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, ...passwords]
+    .filter((secret): secret is string => secret !== undefined && secret.length >= SECRET_LENGTH_MIN)
+    .flatMap((secret) => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])])
+    .sort((a, b) => b.length - a.length);
+}
+
+/** The password of an address as it stands there, and as the server is sent it. */
+function passwordsOf(address: string): string[] {
+  const password = URL.canParse(address) ? new URL(address).password : '';
+  try {
+    return password === '' ? [] : [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}

@@ -1,0 +1,146 @@
+import { compareSortKeys, versionOfCounters, type SortKey } from '@laddercast/domain';
+import type { RankList, Reading } from '../ranks/rank-projection.js';
+import { allShards } from '../redis/redis-keys.js';
+import { countBetter, readRows, type ShardCall, type ShardReading } from './redis-shard-calls.js';
+
+/** Runs calls of several shards together. */
+export type RunShards = <Answer>(calls: readonly ShardCall<Answer>[]) => Promise<Answer[]>;
+
+/** A run of rows over all shards, in order, from the 0-based index `offset` of the whole list. */
+export interface RowsReading extends Reading {
+  rows: SortKey[];
+}
+
+/** When a page is read how; the defaults suit any list, tests use smaller ones. */
+export interface PageLimits {
+  /** Up to here the first rows of every shard are simply read and merged. */
+  mergedRowsMax: number;
+  /** Once a cut is this close to the offset, the rows between them are read and skipped. */
+  skippedRowsMax: number;
+}
+
+export const PAGE_LIMITS: PageLimits = { mergedRowsMax: 256, skippedRowsMax: 64 };
+/** Halving a range of 10^15 entries to three quarters takes 120 rounds; a list that is not being written takes two or three. */
+const ROUNDS_MAX = 128;
+
+/** A cut through all shards: where it runs in each (0-based), and how many entries stand before it in all. */
+interface Cut {
+  indexes: number[];
+  before: number;
+}
+
+/** Adds up what the shards say of themselves. */
+export function sumReadings(list: RankList, readings: readonly ShardReading[]): Reading {
+  return {
+    total: readings.reduce((sum, { total }) => sum + total, 0),
+    listVersion: versionOfCounters(
+      list,
+      readings.map(({ counter }) => counter),
+    ),
+  };
+}
+
+/**
+ * Reads `limit` rows from `offset` of a list with several shards: near the top by merging their first rows, deeper by
+ * finding where each shard crosses the offset.
+ */
+export async function readMergedRows(
+  run: RunShards,
+  list: RankList,
+  offset: number,
+  limit: number,
+  limits: PageLimits,
+): Promise<RowsReading> {
+  const shards = allShards(list);
+  const top = shards.map(() => 0);
+  if (offset + limit <= Math.max(limit, limits.mergedRowsMax)) {
+    return readFromCut(run, list, { indexes: top, before: 0 }, offset, limit);
+  }
+  const totals = (await run(shards.map((shard) => countBetter(list, shard, [])))).map(({ total }) => total);
+  const cut = await findCut(run, list, totals, offset, limits.skippedRowsMax);
+  return readFromCut(run, list, cut, offset, limit);
+}
+
+async function readFromCut(
+  run: RunShards,
+  list: RankList,
+  cut: Cut,
+  offset: number,
+  limit: number,
+): Promise<RowsReading> {
+  const skipped = offset - cut.before;
+  const answers = await run(cut.indexes.map((index, shard) => readRows(list, shard, index, skipped + limit)));
+  const rows = answers.flatMap((answer) => answer.rows).sort(compareSortKeys);
+  return { ...sumReadings(list, answers), rows: rows.slice(skipped, skipped + limit) };
+}
+
+/**
+ * Finds a cut at most `skippedRowsMax` before `offset`. Each round takes a sort key from the entries between
+ * the nearest cuts on both sides, and counts in every shard what is better: one of the two moves to it.
+ * Entries that change between the rounds can only make the cut a little wrong; the rows are then still read once per
+ * shard, so that no player is listed twice.
+ */
+async function findCut(
+  run: RunShards,
+  list: RankList,
+  totals: readonly number[],
+  offset: number,
+  skippedRowsMax: number,
+): Promise<Cut> {
+  let low: Cut = { indexes: totals.map(() => 0), before: 0 };
+  let high: Cut = { indexes: [...totals], before: sum(totals) };
+  if (high.before <= offset) return { indexes: high.indexes, before: offset };
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if (offset - low.before <= skippedRowsMax) return low;
+    const wanted = offset - skippedRowsMax / 2 - low.before;
+    // By turns where the offset would lie in evenly filled shards, and the middle, which halves whatever they hold.
+    const fraction = round % 2 === 0 ? wanted / (high.before - low.before) : 0.5;
+    const pivot = await readPivot(run, list, low, high, fraction);
+    if (pivot === null) break;
+    const counted = await run(totals.map((_, shard) => countBetter(list, shard, [pivot.key])));
+    const indexes = counted.map(({ better }) => better[0]!);
+    const before = sum(indexes);
+    if (before > offset) {
+      high = { indexes: indexes.map((index, shard) => Math.max(index, low.indexes[shard]!)), before };
+    } else {
+      // The pivot itself stands before the offset too, unless it is the very entry there.
+      if (before < offset) indexes[pivot.shard]! += 1;
+      low = { indexes, before: sum(indexes) };
+    }
+  }
+  return spread(low, high, offset);
+}
+
+/** A key that has at least a quarter of the entries between the cuts on each side (for a fraction of one half). */
+async function readPivot(
+  run: RunShards,
+  list: RankList,
+  low: Cut,
+  high: Cut,
+  fraction: number,
+): Promise<{ key: SortKey; shard: number } | null> {
+  const ranges = low.indexes.map((from, shard) => ({ shard, from, weight: high.indexes[shard]! - from }));
+  const filled = ranges.filter(({ weight }) => weight > 0);
+  const found = await run(
+    filled.map(({ shard, from, weight }) =>
+      readRows(list, shard, from + Math.min(weight - 1, Math.floor(fraction * weight)), 1),
+    ),
+  );
+  const candidates = found
+    .map(({ rows }, at) => ({ key: rows[0], shard: filled[at]!.shard, weight: filled[at]!.weight }))
+    .filter((candidate): candidate is { key: SortKey; shard: number; weight: number } => candidate.key !== undefined)
+    .sort((a, b) => compareSortKeys(a.key, b.key));
+  let half = sum(candidates.map(({ weight }) => weight)) / 2;
+  return candidates.find(({ weight }) => (half -= weight) <= 0) ?? null;
+}
+
+/** The best that can be said when the list changes faster than it is read: the offset shared out between the cuts. */
+function spread(low: Cut, high: Cut, offset: number): Cut {
+  const fraction = (offset - low.before) / Math.max(1, high.before - low.before);
+  const indexes = low.indexes.map((from, shard) =>
+    Math.max(0, Math.floor(from + fraction * (high.indexes[shard]! - from))),
+  );
+  return { indexes, before: offset };
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -1,0 +1,308 @@
+import { randomUUID } from 'node:crypto';
+import { shardCountOf, versionsAfter, type Board, type Layout } from '@laddercast/domain';
+import { isRetriable } from '@laddercast/event-log';
+import type { BoardCatalog, BoardLayouts, SqlRunner } from '@laddercast/ledger';
+import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
+import { ChangesByShard } from '../ranks/changes-by-shard.js';
+import type { CommittedPositions } from '../recovery/committed-positions.js';
+import { entryOfRow, EntryScan, workOnPages, type ScannedPage } from '../recovery/ledger-scan.js';
+import type { RankProjection } from '../ranks/rank-projection.js';
+import { ScanReach } from '../recovery/scan-progress.js';
+import { WindowLists } from '../ranks/window-lists.js';
+
+export interface LayoutBuilderParts {
+  database: SqlRunner;
+  boards: BoardCatalog;
+  layouts: BoardLayouts;
+  projection: RankProjection;
+  committed: CommittedPositions;
+}
+
+/** What is told of a generation, a step at a time. */
+export interface LayoutNews {
+  board: string;
+  generation: number;
+  step: 'filling' | 'proving' | 'serving' | 'again' | 'given up';
+  rowsScanned: number;
+}
+
+export interface LayoutBuilderOptions {
+  onNews?: (news: LayoutNews) => void;
+  /** Told of failures; the board is looked at again. */
+  onFailure: (error: unknown) => void;
+  /** How often it is noted how far a generation is, ms. */
+  noteEveryMs?: number;
+  /** How often it is looked whether the log's consumers have passed a barrier, ms. */
+  lookEveryMs?: number;
+}
+
+/** Generations that are filled side by side. */
+const BOARDS_AT_ONCE = 2;
+const LOOK_EVERY_MS = 100;
+const NOTE_EVERY_MS = 1000;
+const AFTER_FAILURE_MS = 1000;
+const RETRY = { firstMs: 100, maxMs: 5000 };
+/** Processes that stopped hearing of boards read the generation before for no longer than this, by clocks so far apart. */
+const READ_LATER_MS = 600_000;
+
+/**
+ * Brings generations that were opened to where they serve: fills each with the entries of the ledger, proves that it
+ * holds what the one that serves does, and has it served. Any process may begin anew where another ended.
+ *
+ * Why what serves then is whole: since the opening every entry that changes is written to it as well (ScoreSaga). What
+ * was there before is in the ledger's tables, and the scan begins after the opening was committed. By the barrier that
+ * follows the scan no list holds anything from beyond what the log's consumers have passed, so that no state is shown that
+ * the board never had. That all of it reached the store is proven as for a lane: the mark of the barrier came through the
+ * connection of the scan, after it, or through another to the same server. So a store that has the mark has the scan.
+ */
+export class LayoutBuilder {
+  private readonly building = new Map<number, Promise<void>>();
+  private readonly windowLists: WindowLists;
+
+  constructor(
+    private readonly parts: LayoutBuilderParts,
+    private readonly options: LayoutBuilderOptions,
+  ) {
+    this.windowLists = new WindowLists(parts.database);
+  }
+
+  /** Begins with generations that nobody works on here, as many as there is room for. It does not wait for them. */
+  look(signal: AbortSignal): void {
+    for (const { uid, layouts } of this.parts.boards.all()) {
+      if (this.building.size >= BOARDS_AT_ONCE) return;
+      if (layouts.opening === null || this.building.has(uid)) continue;
+      const work = this.build(uid, signal)
+        .catch(async (error: unknown) => {
+          if (!signal.aborted) this.options.onFailure(error);
+          await sleep(AFTER_FAILURE_MS, signal);
+        })
+        .finally(() => this.building.delete(uid));
+      this.building.set(uid, work);
+    }
+  }
+
+  /** Resolves once nothing is under way; to be called after the signal of the looks aborted. */
+  async settled(): Promise<void> {
+    await Promise.all(this.building.values());
+  }
+
+  /**
+   * Fills, proves and serves what is opened of a board, or leaves it where it was given up meanwhile.
+   * @throws what cannot be tried again, or the signal's reason
+   */
+  async build(boardUid: number, signal: AbortSignal): Promise<void> {
+    const { boards, projection } = this.parts;
+    await boards.refresh();
+    const board = await boards.byUid(boardUid);
+    if (!board?.layouts.opening) return;
+    const filling = new Filling(board, board.layouts.opening, this.options);
+    for (let isServing = false; !isServing;) {
+      signal.throwIfAborted();
+      const session = projection.session();
+      if (!(await this.fill(filling, session, signal))) return filling.tell('given up');
+      isServing = await this.prove(filling, session, signal);
+      if (isServing) break;
+      filling.tell('again');
+      await sleep(AFTER_FAILURE_MS, signal);
+    }
+    filling.tell('serving');
+  }
+
+  /** Writes what the ledger holds into the generation; false when it was given up. */
+  private async fill(filling: Filling, session: number, signal: AbortSignal): Promise<boolean> {
+    const { database, projection } = this.parts;
+    const again = <T>(work: () => Promise<T>): Promise<T> => retryWhile(work, isRetriable, { backoff: RETRY, signal });
+    const scan = new EntryScan({ query: (sql, parameters) => again(() => database.query(sql, parameters)) });
+    const windows = new PresentWindows(this.windowLists);
+    let board: Board | null = filling.board;
+    // Also where there is no window, and so no page that would ask.
+    if ((await again(() => this.wantedBoard(filling))) === null) return false;
+    await again(() => this.begin(filling));
+    await again(() => this.note(filling, 'filling', session));
+    for (const windowUid of await again(() => windows.uidsOf(filling.board))) {
+      const after = filling.reach.after(windowUid);
+      if (after === 'done') continue;
+      const pages = whilst(() => board !== null && projection.session() === session, scan.ofWindow(windowUid, after));
+      await workOnPages(pages, async (page) => {
+        signal.throwIfAborted();
+        const turn = filling.reach.begin();
+        await again(async () => {
+          board = await this.wantedBoard(filling);
+          if (board !== null) await this.applyPage(filling, page, await windows.keepUntilMs(board, windowUid));
+        });
+        if (board === null) return;
+        filling.rowsScanned += page.rows.length;
+        filling.reach.end(turn, windowUid, page);
+        const isDue = monotonicMs() - filling.notedAtMs >= (this.options.noteEveryMs ?? NOTE_EVERY_MS);
+        if (isDue) await again(() => this.note(filling, 'filling', session));
+      });
+      if (board === null) return false;
+    }
+    if (projection.session() === session) {
+      filling.reach.finish();
+      await again(() => this.note(filling, 'proving', session));
+    }
+    return true;
+  }
+
+  /** Goes on where an earlier scan is proven to have been, here or in a process that ended; else at the start. */
+  private async begin(filling: Filling): Promise<void> {
+    const { layouts, projection } = this.parts;
+    const known = await layouts.progressOf(filling.board.uid);
+    const reached = known?.generation === filling.layout.generation ? known.reached : null;
+    const isThere = reached !== null && (await projection.findProof(filling.name)) === reached.proof;
+    filling.reach = new ScanReach(isThere ? reached : null);
+    filling.rowsScanned = isThere ? known!.rowsScanned : 0;
+    filling.scans = isThere ? known!.scans : filling.scans + 1;
+  }
+
+  /** The board as it is now; null when the generation is not wanted any more. */
+  private async wantedBoard({ board: { uid }, layout }: Filling): Promise<Board | null> {
+    await this.parts.boards.refresh();
+    const board = await this.parts.boards.byUid(uid);
+    return board?.layouts.opening?.generation === layout.generation ? board : null;
+  }
+
+  private async note(filling: Filling, step: 'filling' | 'proving', session: number): Promise<void> {
+    filling.notedAtMs = monotonicMs();
+    filling.tell(step);
+    const { layouts, projection } = this.parts;
+    // What is noted is reached before the proof is left, or the proof would stand for what comes after it.
+    const { place } = filling.reach;
+    const proof = randomUUID();
+    const isProven = place !== null && (await projection.leaveProof(filling.name, proof, session));
+    const reached = isProven ? { ...place, proof } : null;
+    await layouts.noteProgress(filling.board.uid, { ...filling.progress(), step, reached });
+  }
+
+  private async applyPage(
+    { board, layout }: Filling,
+    { isGuild, rows }: ScannedPage,
+    keepUntilMs: number | null,
+  ): Promise<void> {
+    if (keepUntilMs !== null && keepUntilMs <= this.parts.boards.clock.earliestMs()) return;
+    const changes = new ChangesByShard();
+    const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
+    for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, keepUntilMs));
+    const { projection } = this.parts;
+    await changes.apply(({ list, shard, changes }) => projection.apply(list, shard, changes, keepUntilMs));
+  }
+
+  /** Waits until every lane has passed the end of the scan, and has the generation served; false: it is filled again. */
+  private async prove(filling: Filling, session: number, signal: AbortSignal): Promise<boolean> {
+    const { boards, layouts, projection } = this.parts;
+    const { uid } = filling.board;
+    const isSameStore = (): boolean => projection.session() === session;
+    if (!isSameStore()) return false;
+    const proven = await retryWhile(() => layouts.filled(uid, filling.layout.generation), isRetriable, {
+      backoff: RETRY,
+      signal,
+    });
+    // Given up: the next turn finds it so.
+    if (proven === null) return false;
+    while (isSameStore()) {
+      signal.throwIfAborted();
+      const board = await boards.byUid(uid);
+      if (board?.layouts.opening?.generation !== proven.generation) return false;
+      // Looked at in this order: when all marks are there, the connection that they were read by must still be that of
+      // the scan.
+      const isDone = board.layouts.retiring === null && (await this.haveAllPassed(proven).catch(notYet));
+      if (isDone && isSameStore()) {
+        const serving = layouts.serve(uid, proven, (before) => versionsOf(before, proven));
+        const isServed = await serving.catch((error: unknown) => notYet(error) || null);
+        if (isServed !== null) return isServed;
+      }
+      await sleep(this.options.lookEveryMs ?? LOOK_EVERY_MS, signal);
+    }
+    return false;
+  }
+
+  /**
+   * Whether every lane was marked at the barrier or beyond, and is recorded to be: so that a store which later lacks the
+   * mark, and what was filled before it, is seen to.
+   */
+  private async haveAllPassed({ filledAt = [] }: Layout): Promise<boolean> {
+    const { committed, projection } = this.parts;
+    for (const [lane, position] of filledAt.entries()) {
+      if ((await committed.of(lane)) < position) return false;
+      if (((await projection.readMark(lane)) ?? -1) < position) return false;
+    }
+    return true;
+  }
+}
+
+/** One generation that is being filled. */
+class Filling {
+  scans = 0;
+  rowsScanned = 0;
+  notedAtMs = 0;
+  reach = new ScanReach(null);
+
+  constructor(
+    readonly board: Board,
+    readonly layout: Layout,
+    private readonly options: LayoutBuilderOptions,
+  ) {}
+
+  /** What its proofs are called. */
+  get name(): string {
+    return `${this.board.uid}.${this.layout.generation}`;
+  }
+
+  tell(step: LayoutNews['step']): void {
+    const { board, layout, rowsScanned } = this;
+    this.options.onNews?.({ board: board.id, generation: layout.generation, step, rowsScanned });
+  }
+
+  progress(): { generation: number; rowsScanned: number; scans: number } {
+    return { generation: this.layout.generation, rowsScanned: this.rowsScanned, scans: this.scans };
+  }
+}
+
+/** The windows of a board that are kept; read anew when they may have changed, so that no list goes before those that serve. */
+class PresentWindows {
+  private revision = 0;
+  private windows = new Map<number, number | null>();
+
+  constructor(private readonly windowLists: WindowLists) {}
+
+  async uidsOf(board: Board): Promise<number[]> {
+    await this.bringUpTo(board);
+    return [...this.windows.keys()];
+  }
+
+  /** Until when the window's keys are kept, Unix ms: null for ever, in the past when they are not. */
+  async keepUntilMs(board: Board, windowUid: number): Promise<number | null> {
+    await this.bringUpTo(board);
+    const keepUntilMs = this.windows.get(windowUid);
+    return keepUntilMs === undefined ? 0 : keepUntilMs;
+  }
+
+  private async bringUpTo(board: Board): Promise<void> {
+    if (this.revision === board.revision) return;
+    const windows = await this.windowLists.windowsOf(board);
+    this.windows = new Map(windows.map(({ uid, keepUntilMs }) => [uid, keepUntilMs]));
+    this.revision = board.revision;
+  }
+}
+
+async function* whilst<Item>(holds: () => boolean, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  for await (const item of items) {
+    if (!holds()) return;
+    yield item;
+  }
+}
+
+const versionsOf = (serving: Layout, { openedAtMs = 0 }: Layout) =>
+  versionsAfter(
+    { shards: shardCountOf(serving.sharding), versions: serving.versions },
+    // Counters begin by the clocks of processes; the ledger's may be ahead of them.
+    Math.min(openedAtMs, nowMs()) - READ_LATER_MS,
+    nowMs() + READ_LATER_MS,
+  );
+
+/** The store or the database is away: it is asked again. */
+const notYet = (error: unknown): false => {
+  if (!isRetriable(error)) throw error;
+  return false;
+};

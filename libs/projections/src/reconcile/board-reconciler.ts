@@ -1,0 +1,198 @@
+import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import {
+  keptAfterEndMs,
+  type Reconciliation,
+  type ReconciliationReached,
+  type ReconciliationReport,
+  type Reconciliations,
+  type ScopeCatalog,
+  type SqlRunner,
+} from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
+import { COMPARED_AT_ONCE, comparedPage } from './compared-rows.js';
+import type { ComparedWindow, Drift, EntryComparison } from './entry-comparison.js';
+import { madeAtMsOf, type InspectionNews, type ListInspection } from './list-inspection.js';
+import { rankListOf } from '../ranks/rank-projection.js';
+import type { WindowLists } from '../ranks/window-lists.js';
+
+/** The boards as a comparison looks for them; see BoardCatalog. */
+export interface ReconciledBoards {
+  refresh(): Promise<void>;
+  byUid(boardUid: number): Promise<Board | undefined>;
+  all(): Board[];
+}
+
+export interface ReconcilerParts {
+  database: SqlRunner;
+  boards: ReconciledBoards;
+  windowLists: Pick<WindowLists, 'listsOf'>;
+  scopes: Pick<ScopeCatalog, 'namesOf'>;
+  comparison: EntryComparison;
+  lists: ListInspection;
+}
+
+/** A window that is compared, with what is told of it. */
+export interface NamedWindow {
+  uid: number;
+  name: string;
+  keepUntilMs: number | null;
+  /** When its board was made, Unix ms. */
+  boardMadeAtMs: number;
+}
+
+const NOTE_EVERY_MS = 1000;
+const EXAMPLES_MAX = 20;
+const WINDOWS_MAX = 5000;
+/** The keys of a window may expire by Redis' clock, a little before or after they should by ours. */
+const EXPIRES_SOON_MS = 120_000;
+
+/** Compares one board with its lists, window by window, while it is read and written. */
+export class BoardReconciler {
+  constructor(
+    private readonly parts: ReconcilerParts,
+    private readonly jobs: Reconciliations,
+  ) {}
+
+  /**
+   * Brings a comparison to its end from where it was left.
+   * @throws PROJECTION_UNAVAILABLE, a database error, or the signal's reason; what was noted until then stays
+   */
+  async run(job: Reconciliation, signal: AbortSignal): Promise<ReconciliationReport> {
+    const report: ReconciliationReport = { ...job.report, examples: [...job.report.examples] };
+    const board = await this.boardNow(job.boardUid);
+    const windows = board ? await comparedWindowsOf(this.parts.database, board) : [];
+    const note = this.noting(job.boardUid, report);
+    for (const window of windows) {
+      const reached = job.reached;
+      if (reached && window.uid < reached.windowUid) continue;
+      const from: ReconciliationReached =
+        reached?.windowUid === window.uid ? reached : { windowUid: window.uid, step: 'entries', id: '', scope: 0 };
+      await this.rows(window, job.boardUid, from, report, signal, note);
+      await this.looked(window, job.boardUid, from.step === 'lists' ? from.scope : 0, report, signal, note);
+      report.windows += 1;
+    }
+    await this.jobs.finish(job.boardUid, report);
+    return report;
+  }
+
+  private async rows(
+    window: NamedWindow,
+    boardUid: number,
+    from: ReconciliationReached,
+    report: ReconciliationReport,
+    signal: AbortSignal,
+    note: Note,
+  ): Promise<void> {
+    for (const step of ['entries', 'guilds'] as const) {
+      if (from.step === 'lists' || (from.step === 'guilds' && step === 'entries')) continue;
+      for (let id = from.step === step ? from.id : ''; ;) {
+        signal.throwIfAborted();
+        const board = await this.boardNow(boardUid);
+        if (!board) return;
+        const page = await comparedPage(this.parts.database, window.uid, step === 'guilds', id);
+        if (page.length === 0) break;
+        await this.add(report, window, {
+          compared: await this.parts.comparison.compareRows(asOf(board, window), page),
+        });
+        if (page.length < COMPARED_AT_ONCE) break;
+        id = page.at(-1)!.playerId;
+        await note({ windowUid: window.uid, step, id, scope: 0 });
+      }
+    }
+  }
+
+  private async looked(
+    window: NamedWindow,
+    boardUid: number,
+    fromScope: number,
+    report: ReconciliationReport,
+    signal: AbortSignal,
+    note: Note,
+  ): Promise<void> {
+    for (const scope of await this.scopesOf(boardUid, window)) {
+      if (scope < fromScope) continue;
+      signal.throwIfAborted();
+      const board = await this.boardNow(boardUid);
+      if (!board) return;
+      await note({ windowUid: window.uid, step: 'lists', id: '', scope });
+      const { serving } = board.layouts;
+      const list = rankListOf(board, window.uid, scope, serving);
+      const madeAtMs = madeAtMsOf(serving, window.boardMadeAtMs);
+      for await (const news of this.parts.lists.whole(asOf(board, window), list, madeAtMs)) {
+        signal.throwIfAborted();
+        await this.add(report, window, news);
+      }
+      report.lists += 1;
+    }
+  }
+
+  private async scopesOf(boardUid: number, window: NamedWindow): Promise<number[]> {
+    const board = await this.boardNow(boardUid);
+    const lists = board ? await this.parts.windowLists.listsOf(board, window.uid, [board.layouts.serving]) : [];
+    return lists.map(({ scope }) => scope).sort((a, b) => a - b);
+  }
+
+  /** Anew for each part: another generation may serve by now. */
+  private async boardNow(boardUid: number): Promise<Board | undefined> {
+    await this.parts.boards.refresh();
+    return this.parts.boards.byUid(boardUid);
+  }
+
+  private noting(boardUid: number, report: ReconciliationReport): Note {
+    let notedAtMs = -Infinity;
+    return async (reached) => {
+      if (monotonicMs() - notedAtMs < NOTE_EVERY_MS) return;
+      notedAtMs = monotonicMs();
+      await this.jobs.note(boardUid, reached, report);
+    };
+  }
+
+  private async add(report: ReconciliationReport, window: NamedWindow, news: InspectionNews): Promise<void> {
+    report.stray += news.strays ?? 0;
+    report.values += news.values ?? 0;
+    report.counters += news.counters ?? 0;
+    const { compared } = news;
+    if (!compared) return;
+    report.compared += compared.entries;
+    report.unsettled += compared.unsettled;
+    for (const { kind } of compared.drift) report[kind] += 1;
+    const shown = compared.drift.slice(0, EXAMPLES_MAX - report.examples.length);
+    report.examples.push(...(await this.examplesOf(window, shown)));
+  }
+
+  private async examplesOf(window: NamedWindow, drift: readonly Drift[]): Promise<ReconciliationReport['examples']> {
+    if (drift.length === 0) return [];
+    const names = await this.parts.scopes.namesOf([...new Set(drift.map(({ list }) => list.scope))]);
+    return drift.map(({ list: { scope }, playerId, kind }) => ({
+      window: window.name,
+      scope:
+        scope === GLOBAL_SCOPE ? 'global' : scope === GUILDS_SCOPE ? 'guilds' : (names.get(scope) ?? String(scope)),
+      playerId,
+      kind,
+    }));
+  }
+}
+
+type Note = (reached: ReconciliationReached) => Promise<void>;
+
+/** The windows of a board whose keys the projection keeps for some time yet. */
+export async function comparedWindowsOf(database: SqlRunner, board: Board): Promise<NamedWindow[]> {
+  const rows = await database.query<{ uid: number; name: string; endsAtMs: number | null; boardMadeAtMs: number }>(
+    `SELECT window_uid AS uid, window_id AS name, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
+       (extract(epoch FROM created_at) * 1000)::float8 AS "boardMadeAtMs"
+     FROM windows JOIN boards USING (board_uid)
+     WHERE board_uid = $1 AND (ends_at IS NULL OR ends_at > ladder_now() - $2::float8 * interval '1 millisecond')
+     ORDER BY window_uid LIMIT ${WINDOWS_MAX}`,
+    [board.uid, keptAfterEndMs(board.definition) - EXPIRES_SOON_MS],
+  );
+  return rows.map(({ uid, name, endsAtMs, boardMadeAtMs }) => {
+    const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
+    return { uid, name, keepUntilMs, boardMadeAtMs };
+  });
+}
+
+export const asOf = (board: Board, { uid, keepUntilMs }: NamedWindow): ComparedWindow => ({
+  board,
+  windowUid: uid,
+  keepUntilMs,
+});

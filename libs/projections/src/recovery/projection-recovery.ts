@@ -1,0 +1,178 @@
+import { everyLayout, type Board } from '@laddercast/domain';
+import { isRetriable } from '@laddercast/event-log';
+import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
+import { retryWhile, sleep } from '@laddercast/platform';
+import { ChangesByShard } from '../ranks/changes-by-shard.js';
+import { CommittedPositions } from './committed-positions.js';
+import { entryOfRow, EntryScan, workOnPages, type ScannedPage, type WindowsKept } from './ledger-scan.js';
+import { RankProjection, RecoveryRun } from '../ranks/rank-projection.js';
+
+export interface ProjectionRecoveryOptions {
+  database: SqlRunner;
+  projection: RankProjection;
+  committed: CommittedPositions;
+  boards: RecoveredBoards;
+  /** Told what is being done, a step at a time. */
+  onProgress: (progress: RecoveryProgress) => void;
+  /** Called when all entries are there again, before the lane is said to be whole. */
+  afterwards?: (signal: AbortSignal) => Promise<void>;
+  /** Whether the projection has what the ledger has not: then it is emptied first, and nothing is brought back meanwhile. */
+  isAhead?: () => Promise<boolean>;
+  /** Told of failures; the next look tries again. */
+  onError: (lane: number, error: unknown) => void;
+  /** How often marks are looked at, ms. */
+  intervalMs?: number;
+}
+
+/** The boards as recovery looks for them; see BoardCatalog. */
+export interface RecoveredBoards {
+  /** Has all that was committed before the call known when it resolves. */
+  refresh(): Promise<void>;
+  /** The board of a uid, undefined when it is gone. */
+  byUid(boardUid: number): Promise<Board | undefined>;
+  all(): Board[];
+}
+
+/** What recovery does to a lane: `lost` when it begins, `scanning` a page at a time, `recovered` at the end. */
+export interface RecoveryProgress {
+  lane: number;
+  step: 'lost' | 'scanning' | 'recovered';
+  /** The lane's mark before, null when there was none. */
+  mark: number | null;
+  committed: number;
+  /** Entries sent to the ranks so far, and how many changes of a list were newer than what was there. */
+  sent: number;
+  newer: number;
+}
+
+/** How many windows one query reads. */
+const PAGE_ROWS = 5000;
+const INTERVAL_MS = 5000;
+const RETRY = { firstMs: 100, maxMs: 5000 };
+
+/** A page of the windows of boards that live. */
+const WINDOWS_SQL = `
+  SELECT window_uid AS "windowUid", board_uid AS "boardUid", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
+    (extract(epoch FROM ladder_now()) * 1000)::float8 AS "nowMs"
+  FROM windows JOIN boards USING (board_uid)
+  WHERE board_id IS NOT NULL AND window_uid > $1 ORDER BY window_uid LIMIT ${PAGE_ROWS}`;
+
+/**
+ * Notices that the projection has lost changes, and brings them back from PostgreSQL: for each lane it compares the
+ * projection's mark with what the log's group has committed. Doing it twice, or beside the group, changes nothing.
+ */
+export class ProjectionRecovery {
+  constructor(private readonly options: ProjectionRecoveryOptions) {}
+
+  /**
+   * Looks at the lane now, then every five seconds and whenever `wake` calls its listener (on each reconnection), until
+   * the signal aborts. It never rejects.
+   */
+  async watch(lane: number, signal: AbortSignal, wake: (listener: () => void) => () => void): Promise<void> {
+    while (!signal.aborted) {
+      const woken = new AbortController();
+      const stopListening = wake(() => woken.abort());
+      await this.check(lane, signal).catch((error: unknown) => this.options.onError(lane, error));
+      await sleep(this.options.intervalMs ?? INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
+      stopListening();
+    }
+  }
+
+  /**
+   * Looks at a lane once.
+   * @returns whether something was lost, and is there again
+   * @throws PROJECTION_UNAVAILABLE, or a database error; what was applied until then stays
+   */
+  async check(lane: number, signal: AbortSignal): Promise<boolean> {
+    const { projection } = this.options;
+    const session = projection.session();
+    // In this order: a group that is at work commits after it marks, so that a mark read later is never behind.
+    const committed = await this.options.committed.of(lane);
+    const mark = await projection.readMark(lane);
+    if (mark !== null && mark >= committed) return false;
+    if (await this.options.isAhead?.()) return false;
+    const progress: RecoveryProgress = { lane, step: 'lost', mark, committed, sent: 0, newer: 0 };
+    this.options.onProgress({ ...progress });
+    // A generation that was opened before the loss, and that this process has not heard of, lost as much as the others;
+    // one that is opened from here on is filled after it.
+    await this.options.boards.refresh();
+    if (mark === null) await projection.openMark(lane);
+    await this.reapply(lane, mark ?? 0, progress, { session, signal });
+    await this.options.afterwards?.(signal);
+    // The mark was there at the start and must be there now: else Redis was emptied again while the scan ran.
+    await projection.advanceMark(lane, mark ?? 0, committed, session);
+    this.options.onProgress({ ...progress, step: 'recovered' });
+    return true;
+  }
+
+  private async reapply(
+    lane: number,
+    mark: number,
+    progress: RecoveryProgress,
+    { session, signal }: { session: number; signal: AbortSignal },
+  ): Promise<void> {
+    // A store that is slow for a moment costs a page, and not the whole scan; one that was replaced wants another scan.
+    const isPassing = (error: unknown): boolean => isRetriable(error) && this.options.projection.session() === session;
+    const windows = await this.windowsKept(signal);
+    const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
+    const run = new RecoveryRun();
+    await workOnPages(new EntryScan(this.options.database).ofLane(windows, condition), async (page) => {
+      signal.throwIfAborted();
+      const work = (): Promise<number> => this.applyPage(page, windows, run);
+      progress.newer += await retryWhile(work, isPassing, { backoff: RETRY, signal });
+      progress.sent += page.rows.length;
+      this.options.onProgress({ ...progress, step: 'scanning' });
+    });
+  }
+
+  /**
+   * Boards of which more may be missing than what the log brought since the mark: a generation was filled with entries
+   * of any age, and that is proven only by a mark from beyond its barrier.
+   */
+  private boardsFilledAfter(lane: number, mark: number): number[] {
+    const isFilledAfter = (board: Board): boolean =>
+      everyLayout(board.layouts).some(({ filledAt }) => (filledAt?.[lane] ?? 0) > mark);
+    return this.options.boards
+      .all()
+      .filter(isFilledAfter)
+      .map(({ uid }) => uid);
+  }
+
+  /** The windows that the projection still keeps, in the order of their numbers, each with the time until which it does. */
+  private async windowsKept(signal: AbortSignal): Promise<WindowsKept> {
+    const kept = new Map<number, number | null>();
+    for (let from = 0; ;) {
+      signal.throwIfAborted();
+      const rows = await this.options.database.query<{
+        windowUid: number;
+        boardUid: number;
+        endsAtMs: number | null;
+        nowMs: number;
+      }>(WINDOWS_SQL, [from]);
+      for (const { windowUid, boardUid, endsAtMs, nowMs } of rows) {
+        const board = await this.options.boards.byUid(boardUid);
+        if (board === undefined) continue;
+        const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
+        if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, keepUntilMs);
+      }
+      if (rows.length < PAGE_ROWS) return kept;
+      from = rows.at(-1)!.windowUid;
+    }
+  }
+
+  private async applyPage({ isGuild, rows }: ScannedPage, windows: WindowsKept, run: RecoveryRun): Promise<number> {
+    const changes = new ChangesByShard();
+    const boards = new Map<number, Board | undefined>();
+    for (const row of rows) {
+      const { boardUid } = row;
+      // Asked anew for each page: a board that is deleted meanwhile must not come back.
+      if (!boards.has(boardUid)) boards.set(boardUid, await this.options.boards.byUid(boardUid));
+      const board = boards.get(boardUid);
+      if (board) changes.add(board, entryOfRow(row, isGuild, windows.get(row.windowUid) ?? null));
+    }
+    const { projection } = this.options;
+    return changes.apply(({ list, shard, changes, keepUntilMs }) =>
+      projection.apply(list, shard, changes, keepUntilMs, run),
+    );
+  }
+}

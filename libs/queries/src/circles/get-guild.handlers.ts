@@ -1,0 +1,32 @@
+import { GuildRegistry, type Guild } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { GetGuildMembersQuery, GetGuildQuery, type GuildMembersPage } from '../queries.js';
+
+@QueryHandler(GetGuildQuery)
+export class GetGuildHandler implements IQueryHandler<GetGuildQuery> {
+  constructor(private readonly guilds: GuildRegistry) {}
+
+  execute({ guildId }: GetGuildQuery): Promise<Guild> {
+    return this.guilds.find(guildId);
+  }
+}
+
+@QueryHandler(GetGuildMembersQuery)
+export class GetGuildMembersHandler implements IQueryHandler<GetGuildMembersQuery> {
+  constructor(private readonly guilds: GuildRegistry) {}
+
+  async execute({ guildId, limit, after, reader }: GetGuildMembersQuery): Promise<GuildMembersPage> {
+    const found = await this.guilds.members(guildId, { limit: limit + 1, after, reader });
+    const page = found.slice(0, limit);
+    return {
+      guildId,
+      members: page.map(({ playerId, displayName, joinedAtMs }) => ({
+        playerId,
+        displayName,
+        joinedAt: toTimestamp(joinedAtMs),
+      })),
+      next: found.length > limit ? page.at(-1)!.playerId : null,
+    };
+  }
+}

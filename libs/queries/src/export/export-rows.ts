@@ -1,0 +1,138 @@
+import { GLOBAL_SCOPE, LadderError, sharesRank, type BoardOrdering, type RankStyle } from '@laddercast/domain';
+import type { EntryEnricher } from '@laddercast/extension';
+import { entryOrderSql, type PostgresDatabase, type ScopeCatalog } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
+import type { ExportedRow } from './export-lines.js';
+import { inTime } from '../shared/time-out.js';
+import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
+
+/** How many rows are in memory at a time, and how many ids an enricher is asked for at once. */
+const ROWS_AT_ONCE = 500;
+
+/** A row as PostgreSQL holds it; who has no profile is listed. */
+interface StoredRow {
+  ordinal: number;
+  competition: number;
+  dense: number;
+  player_id: string;
+  score: number;
+  columns: number[];
+  achieved_at_ms: number;
+  metadata: string | null;
+  scopes: number[];
+  display_name: string | null;
+  listed: boolean | null;
+}
+
+const SHOWN = 'p.display_name, p.listed';
+
+/** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
+const STANDINGS_SQL = `
+  SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
+  FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
+  WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
+  ORDER BY s.ordinal`;
+
+/** How many rows edition `$1` has in scope `$2`; no row when the edition is gone. */
+const LAST_SQL = `
+  SELECT coalesce((SELECT max(ordinal) FROM standings WHERE edition_uid = $1 AND scope_uid = $2), 0) AS last
+  FROM editions WHERE edition_uid = $1`;
+
+/** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
+const entriesSql = (ordering: BoardOrdering): string => `
+  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
+  FROM entries e LEFT JOIN players p USING (player_id)
+  WHERE e.window_uid = $1 AND NOT e.removed AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
+  ORDER BY ${entryOrderSql(ordering)}`;
+
+export interface ExportRowsOptions {
+  style: RankStyle;
+  showsUnlisted: boolean;
+  /** How long PostgreSQL may take to sort a list, and the reader for some rows. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * All rows of a list, some at a time, as they were at one moment: from the standings where there are some, else from the
+ * ledger's entries by a cursor. Not from the projection: its pages change while they are read, and a player who moves
+ * would be on two of them, or on none.
+ */
+export class ExportRows {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly scopes: ScopeCatalog,
+    private readonly enricher: () => EntryEnricher | null,
+  ) {}
+
+  /**
+   * Rows keep their ranks, also where players who are not listed are left out.
+   * @throws SNAPSHOT_GONE when the standings were removed meanwhile
+   */
+  async *of(resolved: ResolvedList, options: ExportRowsOptions): AsyncGenerator<ExportedRow[], void> {
+    const { style, showsUnlisted } = options;
+    const chunks = resolved.edition ? this.standings(resolved) : this.entries(resolved, options);
+    for await (const rows of chunks) {
+      const shown = rows.filter(({ listed }) => showsUnlisted || listed !== false);
+      yield await this.complete(resolved, style, shown);
+    }
+  }
+
+  /** By their ordinals, which are dense: nothing is held open between two pages, and a gap is a page that was removed. */
+  private async *standings({ list, edition }: ResolvedList): AsyncGenerator<StoredRow[]> {
+    const { uid } = edition!;
+    const [head] = await this.database.query<{ last: number }>(LAST_SQL, [uid, list.scope]);
+    if (!head) throw gone();
+    for (let after = 0; after < head.last; after += ROWS_AT_ONCE) {
+      const to = Math.min(after + ROWS_AT_ONCE, head.last);
+      const rows = await this.database.query<StoredRow>(STANDINGS_SQL, [uid, list.scope, after, to]);
+      if (rows.length !== to - after) throw gone();
+      yield rows;
+    }
+  }
+
+  private async *entries(
+    { list, window }: ResolvedList,
+    { timeoutMs, signal }: ExportRowsOptions,
+  ): AsyncGenerator<StoredRow[]> {
+    if (list.scope === NEVER_USED_SCOPE) return;
+    let last: StoredRow | undefined;
+    const chunks = this.database.chunks<Omit<StoredRow, RankStyle>>(
+      entriesSql(list.ordering),
+      [window.uid, list.scope === GLOBAL_SCOPE ? null : list.scope],
+      { rows: ROWS_AT_ONCE, timeoutMs, signal },
+    );
+    for await (const chunk of chunks) {
+      yield chunk.map((row) => {
+        const ordinal = (last?.ordinal ?? 0) + 1;
+        const tiedWith = last && sharesRank(last, row) ? last : null;
+        const competition = tiedWith?.competition ?? ordinal;
+        const dense = tiedWith?.dense ?? (last?.dense ?? 0) + 1;
+        last = { ...row, ordinal, competition, dense };
+        return last;
+      });
+    }
+  }
+
+  private async complete({ list }: ResolvedList, style: RankStyle, rows: readonly StoredRow[]): Promise<ExportedRow[]> {
+    const enricher = this.enricher();
+    const [scopes, decorations] = await Promise.all([
+      this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes))]),
+      enricher && rows.length > 0 ? inTime(enricher.decorate(rows.map(({ player_id }) => player_id))) : null,
+    ]);
+    return rows.map((row) => ({
+      rank: row[style],
+      ordinal: row.ordinal,
+      playerId: row.player_id,
+      displayName: decorations?.get(row.player_id)?.displayName ?? row.display_name,
+      score: row.score,
+      columns: list.ordering.columns.map((_, index) => row.columns[index]!),
+      achievedAt: toTimestamp(row.achieved_at_ms),
+      scopes: row.scopes.map((uid) => scopes.get(uid)!).sort(),
+      metadata: row.metadata,
+    }));
+  }
+}
+
+const gone = (): LadderError =>
+  new LadderError('SNAPSHOT_GONE', 'The standings that were asked for are not kept any more.');

@@ -1,0 +1,149 @@
+import { faultOfNamedId, LadderError, validationFailed, type Board, type StoredWindow } from '@laddercast/domain';
+import { BoardCatalog, isDatabaseUnavailable, WindowCatalog } from '@laddercast/ledger';
+import { nowMs, toTimestamp } from '@laddercast/platform';
+import type { ProjectedEntry } from '@laddercast/projections';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { columnsByName } from '../rows/entry-details.js';
+import { percentileIn } from '../lists/percentile.js';
+import { styleToRead } from '../lists/rank-style.js';
+import { ListReader } from '../rows/list-reader.js';
+import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
+import { GetStandingsQuery, type PlayerStanding, type StandingsPage } from './standings-query.js';
+
+/** Lists that are read side by side. Those of one moment travel to Redis together. */
+const LISTS_AT_ONCE = 64;
+
+interface WindowOfPage {
+  board: Board;
+  window: StoredWindow;
+}
+
+/**
+ * Looks a player up in the lists of many boards. The ranks come from the projection, and PostgreSQL is asked for what
+ * it alone has: windows that are not remembered, frozen standings, times of boards whose tie-break keeps none.
+ */
+@QueryHandler(GetStandingsQuery)
+export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
+  constructor(
+    private readonly boards: BoardCatalog,
+    private readonly windows: WindowCatalog,
+    private readonly resolver: ListResolver,
+    private readonly reader: ListReader,
+  ) {}
+
+  async execute(query: GetStandingsQuery): Promise<StandingsPage> {
+    const { playerId, reader } = query;
+    const { boards, next } = this.boardsOfPage(query);
+    const unread = new Map<string, unknown>();
+    const windows = await this.windowsOf(boards, query, unread);
+    // Who is not listed is looked up all the same: the answer must not differ from that of who has no entries.
+    const [found, isShown] = await Promise.all([
+      this.read(windows, playerId, unread),
+      this.reader.details.shows(playerId, reader.unlistedShown),
+    ]);
+    if (unread.size > 0 && unread.size === boards.length) throw nothingCanBeRead([...unread.values()][0]);
+    return {
+      playerId,
+      asOf: toTimestamp(nowMs()),
+      standings: isShown ? found.filter(({ board }) => !unread.has(board)) : [],
+      unavailable: [...unread.keys()].sort(),
+      next,
+    };
+  }
+
+  private boardsOfPage({ limit, cursor, reader }: GetStandingsQuery): { boards: Board[]; next: string | null } {
+    if (cursor !== undefined && faultOfNamedId(cursor) !== null) {
+      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    }
+    const after = this.boards.all().filter(({ id, definition }) => {
+      const isReadable = reader.seesPrivateBoards || definition.visibility === 'public';
+      return isReadable && (cursor === undefined || id > cursor);
+    });
+    const boards = after.slice(0, limit);
+    return { boards, next: after.length > limit ? boards.at(-1)!.id : null };
+  }
+
+  /** The running windows that were made: in one that nobody needed yet there are no entries. */
+  private async windowsOf(
+    boards: readonly Board[],
+    { windowKind }: GetStandingsQuery,
+    unread: Map<string, unknown>,
+  ): Promise<WindowOfPage[]> {
+    const now = this.resolver.clock.nowMs();
+    const outage: unknown = await this.windows.prefetch(boards, now).catch(unlessBroken);
+    return boards.flatMap((board) => {
+      const windows = this.windows.madeAt(board, now);
+      if (windows === undefined) unread.set(board.id, outage);
+      return (windows ?? [])
+        .filter(({ state, kind }) => state === 'open' && (windowKind === undefined || kind === windowKind))
+        .map((window) => ({ board, window }));
+    });
+  }
+
+  private async read(
+    windows: readonly WindowOfPage[],
+    playerId: string,
+    unread: Map<string, unknown>,
+  ): Promise<PlayerStanding[]> {
+    const found: PlayerStanding[] = [];
+    for (let at = 0; at < windows.length; at += LISTS_AT_ONCE) {
+      const part = windows.slice(at, at + LISTS_AT_ONCE);
+      const answers = await Promise.all(
+        part.map(({ board, window }) =>
+          this.standing(board, window, playerId).catch((error: unknown) => {
+            unread.set(board.id, unlessBroken(error));
+            return null;
+          }),
+        ),
+      );
+      found.push(...answers.filter((answer) => answer !== null));
+    }
+    return found;
+  }
+
+  /** null where the player has no entry. */
+  private async standing(board: Board, window: StoredWindow, playerId: string): Promise<PlayerStanding | null> {
+    const resolved = await this.resolver.ofWindow(board, window);
+    const { title } = board.definition;
+    const rankStyle = styleToRead(resolved, undefined);
+    const reading = await resolved.ranks.lookup(resolved.list, [playerId], rankStyle);
+    const entry = reading.entries[0];
+    if (!entry) return null;
+    const { total, boardVersion, window: times } = this.reader.envelope(resolved, rankStyle, reading);
+    return {
+      board: board.id,
+      title,
+      window: times,
+      rank: entry.rank,
+      total,
+      percentile: await percentileIn(resolved, rankStyle, entry, total),
+      score: entry.score,
+      columns: columnsByName(resolved.list.ordering, entry.columns),
+      achievedAt: await this.achievedAt(resolved, entry),
+      rankStyle,
+      accuracy: reading.accuracy ?? 'exact',
+      boardVersion,
+      frozenAt: resolved.edition && toTimestamp(resolved.edition.asOfMs),
+    };
+  }
+
+  private async achievedAt(resolved: ResolvedList, entry: ProjectedEntry): Promise<string | null> {
+    if (entry.achievedAtMs !== null) return toTimestamp(entry.achievedAtMs);
+    const [row] = await this.reader.details.complete(resolved, [entry], { including: 'all' });
+    return row?.achievedAt ?? null;
+  }
+}
+
+/** What may be over in a moment is one board's; anything else is thrown on. */
+function unlessBroken(error: unknown): unknown {
+  if (error instanceof LadderError || isDatabaseUnavailable(error)) return error;
+  throw error;
+}
+
+const nothingCanBeRead = (cause: unknown): LadderError =>
+  new LadderError(
+    'PROJECTION_UNAVAILABLE',
+    'None of the boards can be read now; try again shortly.',
+    { retryAfterSeconds: 1 },
+    { cause },
+  );

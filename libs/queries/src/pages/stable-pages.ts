@@ -1,0 +1,101 @@
+import type { RankStyle } from '@laddercast/domain';
+import { toTimestamp } from '@laddercast/platform';
+import type { CheckpointPage, PageReading } from '@laddercast/projections';
+import { boardVersionOf } from '../lists/board-version.js';
+import { encodeCursor, type EntriesCursor } from './entries-cursor.js';
+import { ordinalsFrom } from './get-entries.handler.js';
+import { ListReader } from '../rows/list-reader.js';
+import type { ResolvedList } from '../lists/list-resolver.js';
+import type { EntriesPage } from '../queries.js';
+
+/** How a page that holds still was asked for. */
+export interface StableRequest {
+  style: RankStyle;
+  limit: number;
+  /** Players who are shown although they are not listed. */
+  including: string[];
+}
+
+/** Makes answers of pages that hold still, with the cursors of those beside them. */
+export class StablePages {
+  constructor(private readonly reader: ListReader) {}
+
+  /** @param resolved whose list is of the checkpoint's generation */
+  async ofCheckpoint(
+    resolved: ResolvedList,
+    { style, limit, including }: StableRequest,
+    { checkpoint, index, entries, keys }: CheckpointPage,
+  ): Promise<EntriesPage> {
+    const { openedAtMs, closesAtMs, total, listVersion } = checkpoint;
+    const rows = await this.reader.details.complete(resolved, entries, { including, arePast: true });
+    // Whoever is shown to some only is not named in a cursor.
+    const listed = including.length === 0 ? rows : await this.reader.details.complete(resolved, entries);
+    const shown = new Set(listed.map(({ playerId }) => playerId));
+    const cursorBeside = (at: number, direction: EntriesCursor['direction']): string => {
+      const { playerId, rank } = entries[at]!;
+      const { generation, shards, versions } = resolved.list;
+      const { id, slot } = checkpoint;
+      const place = {
+        generation,
+        shards,
+        versions,
+        checkpoint: { id, slot, listVersion },
+        beside: shown.has(playerId) ? keys[at]! : index + at,
+        denseRank: style === 'dense' ? rank : null,
+      };
+      return pathOf(resolved, limit, { ...namesOf(resolved, style), direction, place });
+    };
+    return {
+      ...this.reader.envelope(resolved, style, checkpoint, openedAtMs),
+      boardVersion: boardVersionOf(resolved, listVersion, openedAtMs),
+      entries: await this.reader.details.withChange(resolved, style, rows, ordinalsFrom(index, entries)),
+      next: entries.length > 0 && index + entries.length < total ? cursorBeside(entries.length - 1, 'after') : null,
+      prev: entries.length > 0 && index > 0 ? cursorBeside(0, 'before') : null,
+      cursorExpiresAt: toTimestamp(closesAtMs),
+    };
+  }
+
+  /** Of standings, and of a list that nothing can be in: they hold still by themselves. */
+  async ofEdition(
+    resolved: ResolvedList,
+    { style, limit, including }: StableRequest,
+    offset: number,
+    reading: PageReading,
+  ): Promise<EntriesPage> {
+    const { edition } = resolved;
+    const path = (direction: EntriesCursor['direction'], at: number): string => {
+      const asOfMs = edition!.kind === 'frozen' ? null : edition!.asOfMs;
+      const place = { edition: edition!.uid, asOfMs, offset: at };
+      return pathOf(resolved, limit, { ...namesOf(resolved, style), direction, place });
+    };
+    const end = offset + reading.entries.length;
+    const rows = await this.reader.details.complete(resolved, reading.entries, { including });
+    return {
+      ...this.reader.envelope(resolved, style, reading),
+      entries: await this.reader.details.withChange(resolved, style, rows, ordinalsFrom(offset, reading.entries)),
+      next: reading.entries.length > 0 && end < reading.total ? path('after', end) : null,
+      prev: offset > 0 ? path('before', offset) : null,
+      cursorExpiresAt: null,
+    };
+  }
+}
+
+const namesOf = (
+  { board, window, scope }: ResolvedList,
+  style: RankStyle,
+): Omit<EntriesCursor, 'direction' | 'place'> => ({
+  boardId: board.id,
+  boardUid: board.uid,
+  window: window.id,
+  windowUid: window.uid,
+  scope,
+  style,
+});
+
+function pathOf({ board, scope }: ResolvedList, limit: number, cursor: EntriesCursor): string {
+  const query = new URLSearchParams({ limit: String(limit), cursor: encodeCursor(cursor) });
+  return `/v1/boards/${board.id}/${scope === GUILDS ? 'guilds' : 'entries'}?${query.toString()}`;
+}
+
+/** The scope of the list whose entries are guilds. */
+export const GUILDS = 'guilds';

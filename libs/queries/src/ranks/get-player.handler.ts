@@ -1,0 +1,99 @@
+import { decodeSortKey, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
+import { extended, monotonicMs } from '@laddercast/platform';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { ListReader } from '../rows/list-reader.js';
+import type { ResolvedList } from '../lists/list-resolver.js';
+import { percentileIn } from '../lists/percentile.js';
+import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from '../queries.js';
+import { accuracyOf, RankEstimates } from '../lists/rank-estimates.js';
+import { scoreToBeat } from './score-to-beat.js';
+
+@QueryHandler(GetPlayerQuery)
+export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
+  constructor(
+    private readonly reader: ListReader,
+    private readonly estimates: RankEstimates,
+  ) {}
+
+  async execute(query: GetPlayerQuery): Promise<PlayerRank> {
+    const { selection, playerId, above, below, unlistedShown } = query;
+    const { resolved, style } = await this.reader.open(selection);
+    const profiles = this.reader.details.ahead(resolved);
+    const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style, profiles) : null;
+    if (estimated) return estimated;
+    const beganAtMs = monotonicMs();
+    const reading = await resolved.ranks.player(resolved.list, playerId, above, below, style);
+    const envelope = this.reader.envelope(resolved, style, reading);
+    // Who may see everybody asked for one: of the others beside it, the listed are shown.
+    const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
+    const read = { listVersion: reading.listVersion, beganAtMs };
+    const rows = await this.reader.details.complete(resolved, reading.neighbours, { including, read, profiles });
+    const neighbours = await this.reader.details.withChange(resolved, style, rows);
+    const own = neighbours.find((row) => row.playerId === playerId);
+    if (!own) return this.withoutEntry(query, resolved, envelope);
+    const percentile = await percentileIn(resolved, style, own, reading.total);
+    const entry = extended(own, { percentile, ...accuracyOf(reading) });
+    return extended(envelope, { entry, neighbours });
+  }
+
+  /** The entry alone, with its rank out of the sketch; null where that is not possible. */
+  private async estimated(
+    query: GetPlayerQuery,
+    resolved: ResolvedList,
+    style: RankStyle,
+    profiles: Promise<boolean | null> | undefined,
+  ): Promise<PlayerRank | null> {
+    const { selection, playerId, unlistedShown } = query;
+    const beganAtMs = monotonicMs();
+    const reading = await this.estimates.ofPlayers(resolved, [playerId], { style, minVersion: selection.minVersion });
+    if (reading === null) return null;
+    const { total, sketched, players } = reading;
+    const { listVersion, asOfMs } = sketched;
+    const [found] = players;
+    const { errorBound = 0 } = found ?? {};
+    const estimate = { total, listVersion, accuracy: 'estimated', errorBound } as const;
+    const envelope = this.reader.envelope(resolved, style, estimate, asOfMs);
+    if (!found) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
+    const { rank, key } = found;
+    const rows = [{ rank, ...decodeSortKey(resolved.list.ordering, key) }];
+    const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
+    // The entry may be newer than the sketch.
+    const read = { listVersion: reading.readVersion, beganAtMs };
+    const [own] = await this.reader.details.complete(resolved, rows, { including, read, profiles });
+    if (!own) return this.withoutEntry(query, resolved, await this.counted(resolved, envelope));
+    const percentile = percentileOf(rank, total);
+    const entry = extended(own, { percentile, accuracy: 'estimated', errorBound } as const);
+    return extended(envelope, { entry, neighbours: [own] });
+  }
+
+  /** A sketch is of a moment ago: the list may have no place any more that it had then. */
+  private async counted(resolved: ResolvedList, envelope: ListEnvelope): Promise<ListEnvelope> {
+    return this.reader.envelope(resolved, envelope.rankStyle, await resolved.ranks.total(resolved.list));
+  }
+
+  /** The end of the list, where it is asked for. */
+  private async withoutEntry(
+    { playerId, above, below, fallbackToLast, unlistedShown }: GetPlayerQuery,
+    resolved: ResolvedList,
+    envelope: ListEnvelope,
+  ): Promise<PlayerRank> {
+    const { total } = envelope;
+    if (!fallbackToLast) {
+      const kept = resolved.edition?.kind === 'kept' ? `, or was not among those kept as of ${envelope.asOf}` : '';
+      const detail = `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}${kept}.`;
+      const toBeat = await scoreToBeat(resolved, envelope);
+      this.reader.assertShown(resolved);
+      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: toBeat });
+    }
+    const shown = above + below + 1;
+    const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);
+    this.reader.assertShown(resolved);
+    const including = unlistedShown === 'all' ? [] : unlistedShown;
+    const rows = await this.reader.details.complete(resolved, end.entries, { including });
+    return {
+      ...envelope,
+      entry: null,
+      neighbours: await this.reader.details.withChange(resolved, envelope.rankStyle, rows),
+    };
+  }
+}

@@ -1,0 +1,100 @@
+import { GLOBAL_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { dayStartOf, type SqlRunner } from '@laddercast/ledger';
+import { inTime } from '../shared/time-out.js';
+import type { ResolvedList } from '../lists/list-resolver.js';
+import { ShortMemory } from '../shared/short-memory.js';
+
+/** The most players whose place of the day is remembered; who was asked for first goes first. */
+const PLACES_MAX = 100_000;
+
+/** The places that players had when a day began: a row for each of them while its edition is there, else none. */
+const PLACES_SQL = `
+  SELECT k.player_id, s.ordinal
+  FROM editions AS e
+  CROSS JOIN unnest($3::text[]) AS k (player_id)
+  LEFT JOIN LATERAL (
+    SELECT ordinal FROM standings
+    WHERE edition_uid = e.edition_uid AND scope_uid = ${GLOBAL_SCOPE} AND player_id = k.player_id LIMIT 1) AS s ON true
+  WHERE e.window_uid = $1 AND e.kind = 'day' AND e.as_of = to_timestamp($2::float8 / 1000)`;
+
+/**
+ * Says how far players have moved since the day of their board began. What a day began with does not change: it is read
+ * once for each player shown, and remembered. Where it is not known (the day's start was missed, PostgreSQL is away),
+ * nothing is said.
+ */
+export class DayChanges {
+  /** By window, start of the day and player; null: the player was not there. */
+  private readonly places = new Map<string, number | null>();
+  /** Windows of which no day was kept a moment ago. */
+  private readonly missing = new ShortMemory<true>();
+
+  constructor(private readonly database: SqlRunner) {}
+
+  /**
+   * The rows with their `change`, on boards that ask for it.
+   * @param ordinals the present places of the rows' players, where they are known
+   */
+  async added(
+    resolved: ResolvedList,
+    style: RankStyle,
+    rows: RankedEntry[],
+    ordinals?: ReadonlyMap<string, number>,
+  ): Promise<RankedEntry[]> {
+    if (!resolved.board.definition.change) return rows;
+    const ids = rows.map(({ playerId }) => playerId);
+    const before = await this.placesOf(resolved, ids);
+    if (before === null) return rows.map((row) => ({ ...row, change: null }));
+    const now = ordinals ?? (await ordinalsOf(resolved, style, rows));
+    return rows.map((row) => {
+      const [from, to] = [before.get(row.playerId) ?? null, now.get(row.playerId) ?? null];
+      return { ...row, change: from === null || to === null ? null : from - to };
+    });
+  }
+
+  /** Where the players stood when the day began; null where nothing of the kind is kept, or can be read now. */
+  private async placesOf(resolved: ResolvedList, ids: readonly string[]): Promise<Map<string, number | null> | null> {
+    const startMs = dayOf(resolved);
+    if (startMs === null || ids.length === 0) return null;
+    const day = `${resolved.window.uid}/${startMs}`;
+    const unknown = ids.filter((id) => !this.places.has(`${day}/${id}`));
+    if (unknown.length > 0 && !(await this.load(day, [resolved.window.uid, startMs, unknown]))) return null;
+    return new Map(ids.map((id) => [id, this.places.get(`${day}/${id}`) ?? null]));
+  }
+
+  private async load(day: string, parameters: [number, number, string[]]): Promise<boolean> {
+    if (this.missing.get(day) !== undefined) return false;
+    const remember = this.missing.asking();
+    const rows = await inTime(
+      this.database.query<{ player_id: string; ordinal: number | null }>(PLACES_SQL, parameters),
+    );
+    if (rows?.length === 0) remember(day, true);
+    if (rows === null || rows.length === 0) return false;
+    for (const { player_id, ordinal } of rows) {
+      if (this.places.size >= PLACES_MAX) this.places.delete(this.places.keys().next().value!);
+      this.places.set(`${day}/${player_id}`, ordinal);
+    }
+    return true;
+  }
+}
+
+/** When the day began that a list's changes are counted from, Unix ms; null for lists that have none. */
+function dayOf({ board, window, list, edition, atMs: now }: ResolvedList): number | null {
+  const isOver = window.endsAtMs !== null && now >= window.endsAtMs;
+  const isOfNow = edition === null || edition.kind === 'frozen';
+  if (list.scope !== GLOBAL_SCOPE || isOver || !isOfNow) return null;
+  const startMs = dayStartOf(board.definition.timeZone, now);
+  // A window that began with the day, or in it, was not there before.
+  return startMs === null || (window.startsAtMs !== null && window.startsAtMs >= startMs) ? null : startMs;
+}
+
+/** The ordinal ranks of the rows' players; those of other styles share theirs. */
+async function ordinalsOf(
+  { ranks, list }: ResolvedList,
+  style: RankStyle,
+  rows: readonly RankedEntry[],
+): Promise<Map<string, number>> {
+  if (style === 'ordinal') return new Map(rows.map(({ playerId, rank }) => [playerId, rank]));
+  const ids = rows.map(({ playerId }) => playerId);
+  const { entries } = await ranks.lookup(list, ids, 'ordinal');
+  return new Map(entries.flatMap((entry) => (entry ? [[entry.playerId, entry.rank] as const] : [])));
+}

@@ -1,0 +1,118 @@
+import { GUILDS_SCOPE, type BoardOrdering, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import type { EntryEnricher } from '@laddercast/extension';
+import type { SqlRunner } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
+import type { ProjectedEntry } from '@laddercast/projections';
+import type { WhenRead } from './lists-without-metadata.js';
+import { DayChanges } from './day-changes.js';
+import type { ResolvedList } from '../lists/list-resolver.js';
+import { isOf, RunDetailsOfLists } from './run-metadata.js';
+import { ShownNames } from './player-names.js';
+
+export interface CompleteOptions {
+  /** Players who are shown although they are not listed; `all`: everyone is. Default: none. */
+  including?: readonly string[] | 'all';
+  /** Whether the entries are as they were: what is known of a later run only is null then. Default: false. */
+  arePast?: boolean;
+  /** When the entries were read: it spares look-ups on boards without metadata. */
+  read?: WhenRead;
+  /** What {@link EntryDetails.ahead} gave when the request came: it spares the time to ask. */
+  profiles?: Promise<boolean | null> | undefined;
+}
+
+/**
+ * Makes what clients see of ranked entries: names, metadata and (where the tie-break keeps no time) achievedAt, by
+ * keyed queries of PostgreSQL, and names of the {@link EntryEnricher}. What was looked up is remembered for a second.
+ * While PostgreSQL is away rows come with what was known.
+ *
+ * Players who are not listed are left out: rows keep their ranks, and show a gap.
+ */
+export class EntryDetails {
+  private readonly runs: RunDetailsOfLists;
+  private readonly names: ShownNames;
+  private readonly days: DayChanges;
+
+  constructor(database: SqlRunner, enricher: () => EntryEnricher | null) {
+    this.runs = new RunDetailsOfLists(database);
+    this.names = new ShownNames(database, enricher);
+    this.days = new DayChanges(database);
+  }
+
+  /** Asks for what the list's rows will need, while they are read; undefined: nothing. */
+  ahead({ list }: ResolvedList): Promise<boolean | null> | undefined {
+    return list.scope === GUILDS_SCOPE ? undefined : this.names.haveProfiles();
+  }
+
+  async complete(
+    resolved: ResolvedList,
+    entries: readonly ProjectedEntry[],
+    options: CompleteOptions = {},
+  ): Promise<RankedEntry[]> {
+    return (await this.completeOrPartial(resolved, entries, options)).entries;
+  }
+
+  /** As {@link complete}; `partial` says that something could not be looked up in time. */
+  async completeOrPartial(
+    resolved: ResolvedList,
+    entries: readonly ProjectedEntry[],
+    { including = [], arePast = false, read, profiles }: CompleteOptions = {},
+  ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
+    const isGuild = resolved.list.scope === GUILDS_SCOPE;
+    const ids = entries.map(({ playerId }) => playerId);
+    const loaded = await Promise.all([
+      this.runs.load(resolved, entries, read),
+      this.names.load(ids, isGuild, profiles),
+    ]);
+    const isShown = (playerId: string): boolean =>
+      including === 'all' || this.names.of(playerId, isGuild).listed || including.includes(playerId);
+    const rows = entries
+      .filter(({ playerId }) => isShown(playerId))
+      .map((entry) => this.row(resolved, entry, isGuild, arePast));
+    return { entries: rows, partial: loaded.includes(false) };
+  }
+
+  /**
+   * The rows with their `change`, on boards that ask for it; the others' as they are.
+   * @param ordinals the places of the rows' players where they are known; else the ranks are looked up where the style
+   * is another
+   */
+  withChange(
+    resolved: ResolvedList,
+    style: RankStyle,
+    rows: RankedEntry[],
+    ordinals?: ReadonlyMap<string, number>,
+  ): Promise<RankedEntry[]> {
+    return this.days.added(resolved, style, rows, ordinals);
+  }
+
+  /** Whether a player is shown: it is listed, or one of those who are included. */
+  async shows(playerId: string, including: NonNullable<CompleteOptions['including']>): Promise<boolean> {
+    if (including === 'all' || including.includes(playerId)) return true;
+    await this.names.load([playerId], false);
+    return this.names.of(playerId, false).listed;
+  }
+
+  /** Looks names and listings up again at the next reading: of these players (or guilds), or of all where null. */
+  forget(ids: readonly string[] | null, isGuild: boolean): void {
+    this.names.forget(ids, isGuild);
+  }
+
+  private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {
+    const run = this.runs.of(resolved, entry.playerId);
+    const ofRun = isPast && !isOf(entry, run) ? null : run;
+    const achievedAtMs = entry.achievedAtMs ?? ofRun?.achievedAtMs ?? null;
+    return {
+      rank: entry.rank,
+      playerId: entry.playerId,
+      displayName: this.names.of(entry.playerId, isGuild).displayName,
+      score: entry.score,
+      columns: columnsByName(resolved.list.ordering, entry.columns),
+      achievedAt: achievedAtMs === null ? null : toTimestamp(achievedAtMs),
+      metadata: run !== null && (isGuild || isOf(entry, run)) ? run.metadata : null,
+    };
+  }
+}
+
+/** An entry's extra columns as clients see them. */
+export const columnsByName = ({ columns }: BoardOrdering, values: readonly number[]): Record<string, number> =>
+  Object.fromEntries(columns.map(({ name }, index) => [name, values[index]!]));

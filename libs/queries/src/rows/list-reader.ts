@@ -1,0 +1,177 @@
+import {
+  firstRollingHour,
+  HOUR_MS,
+  LadderError,
+  rollingHours,
+  type RankedEntry,
+  type RankStyle,
+  type StoredWindow,
+} from '@laddercast/domain';
+import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
+import { AnsweredVersions, entriesInStyle, type RankSnapshot, type Reading } from '@laddercast/projections';
+import { boardVersionOf } from '../lists/board-version.js';
+import { EntryDetails } from './entry-details.js';
+import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
+import type { ListEnvelope, ListSelection } from '../queries.js';
+import { accuracyOf } from '../lists/rank-estimates.js';
+import { faultOfStyle, styleToRead } from '../lists/rank-style.js';
+import { SnapshotCache } from '../snapshots/snapshot-cache.js';
+
+/** How long a read waits for the projection to reach `minVersion`. */
+const MIN_VERSION_WAIT_MS = 1000;
+const MIN_VERSION_POLL_MS = 20;
+
+/** What the query handlers share: finding the list, its version, and the envelope of an answer. */
+export class ListReader {
+  constructor(
+    private readonly resolver: ListResolver,
+    readonly details: EntryDetails,
+    private readonly snapshots: SnapshotCache,
+    private readonly answered: AnsweredVersions,
+  ) {}
+
+  /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
+  async open(selection: ListSelection): Promise<{ resolved: ResolvedList; style: RankStyle }> {
+    const found = await this.find(selection);
+    const style = styleToRead(found, selection.rankStyle);
+    // As it stood is as it stood: no version of now can be waited for.
+    const waits = selection.minVersion !== undefined && found.edition?.kind !== 'kept';
+    const resolved = waits ? await this.atVersion(found, selection, selection.minVersion!) : found;
+    return { resolved, style };
+  }
+
+  /** The list of somebody who reads on in it, in whatever style: nothing is asked of the style. @throws as {@link open} */
+  reopen(selection: ListSelection): Promise<ResolvedList> {
+    return this.resolver.resolve(selection);
+  }
+
+  /**
+   * The top in memory, where it is not older than `minVersion`, nor than what this process answered of the list; asking
+   * keeps the list in use.
+   */
+  snapshot(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
+    if (!isFollowed(resolved)) return undefined;
+    const snapshot = asRead(resolved, this.snapshots.latest(resolved), minVersion);
+    return snapshot && this.isLatest(resolved, snapshot) ? snapshot : undefined;
+  }
+
+  /**
+   * The last top that this process saw, however old: what is left to show while the shards cannot be asked. It calls
+   * itself estimated where something newer was answered already: exact answers never go back.
+   */
+  lastKnown(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
+    if (!isFollowed(resolved)) return undefined;
+    const last = asRead(resolved, this.snapshots.lastKnown(resolved), minVersion);
+    if (!last || this.isLatest(resolved, last)) return last;
+    // As of its `asOf` it is off by nothing.
+    return { ...last, accuracy: 'estimated', errorBound: last.errorBound ?? 0 };
+  }
+
+  /** Whether nothing newer than a snapshot was answered; standings do not change. */
+  private isLatest({ list, edition }: ResolvedList, snapshot: RankSnapshot): boolean {
+    if (edition !== null) return true;
+    // Of another generation it is right as it is, but its version is of other numbers.
+    if ((snapshot.generation ?? 1) !== list.generation) return false;
+    return snapshot.accuracy === 'estimated' || this.answered.admits(list, snapshot.listVersion);
+  }
+
+  /**
+   * What an answer says of a list that was read.
+   * @param asOfMs of an answer as of a moment before; without it, nothing older is answered as exact from here on
+   * @throws PROJECTION_BEHIND when the list froze while it was read
+   */
+  envelope(resolved: ResolvedList, style: RankStyle, reading: Reading, asOfMs?: number): ListEnvelope {
+    this.assertShown(resolved);
+    const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
+    if (isExactNow) this.answered.note(resolved.list, reading.listVersion);
+    const { board, window, scope, edition, atMs } = resolved;
+    return {
+      board: board.id,
+      window: describeWindow(window, atMs),
+      scope,
+      total: reading.total,
+      boardVersion: boardVersionOf(resolved, reading.listVersion, atMs),
+      asOf: toTimestamp(edition?.asOfMs ?? asOfMs ?? nowMs()),
+      rankStyle: style,
+      ...accuracyOf(reading),
+    };
+  }
+
+  /** After each reading of a list: @throws PROJECTION_BEHIND when it froze meanwhile */
+  assertShown(resolved: ResolvedList): void {
+    this.resolver.assertShown(resolved);
+  }
+
+  /**
+   * The list, where it can be read in the style that is asked for: of a window that is over its final standings, which are
+   * in every style, when the projection does not keep that one.
+   */
+  private async find(selection: ListSelection): Promise<ResolvedList> {
+    const found = await this.resolver.resolve(selection);
+    if (faultOfStyle(found, selection.rankStyle ?? found.board.definition.rankStyle) === null) return found;
+    const settled = await this.resolver.resolve(selection, { prefersStandings: true });
+    if (settled.edition === null) return found;
+    const { listVersion } = await found.ranks.total(found.list);
+    return { ...settled, boardVersion: boardVersionOf(found, listVersion, found.atMs) };
+  }
+
+  /** The list once it has reached the version; looked for anew each time, since another generation may serve meanwhile. */
+  private async atVersion(found: ResolvedList, selection: ListSelection, minVersion: number): Promise<ResolvedList> {
+    const untilMs = monotonicMs() + MIN_VERSION_WAIT_MS;
+    for (let resolved = found; ; resolved = await this.find(selection)) {
+      const { list, ranks, edition } = resolved;
+      if (boardVersionOf(resolved, (await ranks.total(list)).listVersion, resolved.atMs) >= minVersion) return resolved;
+      // Standings do not change: there is nothing to wait for.
+      if (edition !== null || monotonicMs() > untilMs) {
+        throw new LadderError('PROJECTION_BEHIND', `The board has not reached version ${minVersion} yet.`, {
+          retryAfterSeconds: 1,
+        });
+      }
+      await sleep(MIN_VERSION_POLL_MS);
+    }
+  }
+}
+
+/** Whether the list is one that snapshots are made of: those show what everyone sees now. */
+const isFollowed = ({ list, edition, isWithheld = false }: ResolvedList): boolean =>
+  list.scope !== NEVER_USED_SCOPE && !isWithheld && edition?.kind !== 'kept';
+
+/** The snapshot, when it is of where the list is read now, and new enough. */
+function asRead(resolved: ResolvedList, snapshot: RankSnapshot | undefined, minVersion = 0): RankSnapshot | undefined {
+  if (!snapshot || snapshot.edition !== resolved.edition?.uid) return undefined;
+  return boardVersionOf(resolved, snapshot.listVersion, resolved.atMs) >= minVersion ? snapshot : undefined;
+}
+
+/** A window's times as answers carry them: a rolling one reaches back from the present hour, and loses one when that ends. */
+export function describeWindow(window: StoredWindow, atMs: number): ListEnvelope['window'] {
+  const time = (ms: number | null): string | null => (ms === null ? null : toTimestamp(ms));
+  if (window.kind === 'rolling') {
+    const first = firstRollingHour(rollingHours(window.id), atMs);
+    const nextHour = Math.floor(atMs / HOUR_MS) + 1;
+    return { id: window.id, startsAt: time(first * HOUR_MS), endsAt: null, resetsAt: time(nextHour * HOUR_MS) };
+  }
+  const runs = window.endsAtMs !== null && atMs < window.endsAtMs;
+  return {
+    id: window.id,
+    startsAt: time(window.startsAtMs),
+    endsAt: time(window.endsAtMs),
+    resetsAt: runs ? time(window.endsAtMs) : null,
+  };
+}
+
+/**
+ * The rows of a snapshot whose places are after the 0-based `offset`, at most `limit` places, with ranks in the style;
+ * null when the snapshot does not show them all. Players who are not listed leave gaps, and no place moves up.
+ */
+export function rowsOfSnapshot(
+  snapshot: RankSnapshot,
+  offset: number,
+  limit: number,
+  style: RankStyle,
+): RankedEntry[] | null {
+  const end = offset + limit;
+  if (snapshot.depth < Math.min(end, snapshot.total)) return null;
+  const isOnPage = ({ rank }: RankedEntry): boolean => rank > offset && rank <= end;
+  const styled = entriesInStyle(snapshot, style);
+  return styled && styled.filter((_, index) => isOnPage(snapshot.entries[index]!));
+}

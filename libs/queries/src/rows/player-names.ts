@@ -1,0 +1,122 @@
+import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
+import { prepared, type SqlRunner } from '@laddercast/ledger';
+import { SharedQuestion } from '@laddercast/platform';
+import { GATHERED, inTime } from '../shared/time-out.js';
+import { MergedLookups } from '../shared/merged-lookups.js';
+import { ShortMemory } from '../shared/short-memory.js';
+
+interface ShownProfile {
+  displayName: string | null;
+  listed: boolean;
+}
+
+interface ProfileRow extends ShownProfile {
+  id: string;
+}
+
+const PROFILES_SQL = prepared(`
+  SELECT k.id, p.display_name AS "displayName", p.listed
+  FROM unnest($1::text[]) AS k (id)
+  CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`);
+
+const HAS_PROFILES_SQL = prepared('SELECT EXISTS (SELECT 1 FROM players) AS "hasProfiles"');
+
+const GUILDS_SQL = prepared(`
+  SELECT k.id, g.display_name AS "displayName", true AS listed
+  FROM unnest($1::text[]) AS k (id)
+  CROSS JOIN LATERAL (SELECT * FROM guilds WHERE guild_id = k.id LIMIT 1) AS g`);
+
+/** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and whether they are listed. */
+export class ShownNames {
+  private readonly players = new ShortMemory<ShownProfile>();
+  private readonly guilds = new ShortMemory<ShownProfile>();
+  private readonly decorations = new ShortMemory<PlayerDecoration>();
+  private readonly lookups: MergedLookups<string, ProfileRow>;
+  private readonly presence = new SharedQuestion(() => this.lookForProfiles(), GATHERED);
+  /** Whether there was one: then each is looked up. */
+  private hasProfiles = false;
+
+  constructor(
+    private readonly database: SqlRunner,
+    private readonly enricher: () => EntryEnricher | null,
+  ) {
+    this.lookups = new MergedLookups(
+      (sql, ids) => this.database.query<ProfileRow>(sql, [ids]),
+      ({ id }) => id,
+    );
+  }
+
+  /** Asks whether there are profiles at all, beside what takes time anyway; null: not in time. For {@link load}. */
+  async haveProfiles(): Promise<boolean | null> {
+    return this.hasProfiles || inTime(this.presence.ask());
+  }
+
+  /**
+   * @param profiles whether there are any, as it was asked by who needs these names and not before that
+   * @returns false when something did not answer in time
+   */
+  async load(ids: readonly string[], isGuild: boolean, profiles?: Promise<boolean | null>): Promise<boolean> {
+    if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, missingIn(this.guilds, ids));
+    const loaded = await Promise.all([this.loadPlayers(ids, profiles), this.decorate(ids)]);
+    return !loaded.includes(false);
+  }
+
+  /** As it was last known; nothing known is a listed player without a name. */
+  of(id: string, isGuild: boolean): ShownProfile {
+    const profile = (isGuild ? this.guilds : this.players).stale(id);
+    const decoration = isGuild ? null : this.decorations.stale(id);
+    return {
+      displayName: decoration?.displayName ?? profile?.displayName ?? null,
+      listed: profile?.listed ?? true,
+    };
+  }
+
+  /** The ids' names changed; null: any may have. */
+  forget(ids: readonly string[] | null, isGuild: boolean): void {
+    (isGuild ? this.guilds : this.players).forget(ids);
+    if (!isGuild) this.decorations.forget(ids);
+  }
+
+  /** Where games keep names elsewhere there are no profiles: one look says it for all. */
+  private async loadPlayers(ids: readonly string[], profiles?: Promise<boolean | null>): Promise<boolean> {
+    const missing = missingIn(this.players, ids);
+    if (missing.length === 0) return true;
+    const hasProfiles = await (profiles ?? this.haveProfiles());
+    if (hasProfiles === null) return false;
+    return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, missing) : true;
+  }
+
+  private async lookForProfiles(): Promise<boolean> {
+    const [row] = await this.database.query<{ hasProfiles: boolean }>(HAS_PROFILES_SQL);
+    this.hasProfiles = row?.hasProfiles ?? true;
+    return this.hasProfiles;
+  }
+
+  private async loadProfiles(
+    memory: ShortMemory<ShownProfile>,
+    sql: string,
+    missing: readonly string[],
+  ): Promise<boolean> {
+    if (missing.length === 0) return true;
+    const remember = memory.asking();
+    const rows = await this.lookups.ask(sql, sql, missing);
+    if (rows === null) return false;
+    for (const id of missing) remember(id, rows.get(id) ?? null);
+    return true;
+  }
+
+  private async decorate(ids: readonly string[]): Promise<boolean> {
+    const enricher = this.enricher();
+    if (!enricher) return true;
+    const missing = missingIn(this.decorations, ids);
+    if (missing.length === 0) return true;
+    const remember = this.decorations.asking();
+    const decorations = await inTime(enricher.decorate(missing));
+    if (decorations === null) return false;
+    for (const id of missing) remember(id, decorations.get(id) ?? null);
+    return true;
+  }
+}
+
+const missingIn = (memory: Pick<ShortMemory<unknown>, 'get'>, ids: readonly string[]): string[] =>
+  ids.filter((id) => memory.get(id) === undefined);

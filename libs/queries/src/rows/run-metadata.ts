@@ -1,0 +1,121 @@
+import { prepared, type SqlRunner } from '@laddercast/ledger';
+import { GUILDS_SCOPE } from '@laddercast/domain';
+import type { ProjectedEntry } from '@laddercast/projections';
+import type { ResolvedList } from '../lists/list-resolver.js';
+import { MergedLookups } from '../shared/merged-lookups.js';
+import { BareLists, type WhenRead } from './lists-without-metadata.js';
+import { ShortMemory } from '../shared/short-memory.js';
+
+/** What PostgreSQL knows of a row beside its rank. */
+export interface RunDetails {
+  score: number;
+  /** null: guilds have none. */
+  columns: number[] | null;
+  achievedAtMs: number;
+  metadata: unknown;
+}
+
+const RUNS_SQL = prepared(`
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
+
+const TOTALS_SQL = prepared(`
+  SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
+  FROM unnest($2::text[]) AS k (guild_id)
+  CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`);
+
+const STANDINGS_SQL = prepared(`
+  SELECT s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.members
+  FROM unnest($3::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`);
+
+interface DetailRow {
+  player_id: string;
+  score: number;
+  columns: number[] | null;
+  achieved_at_ms: number;
+  metadata: string | null;
+  members: number | null;
+}
+
+/** The runs behind rows, guilds' totals, or what the standings kept of them. */
+export class RunDetailsOfLists {
+  private readonly memory = new ShortMemory<RunDetails>();
+  private readonly lookups: MergedLookups<ResolvedList, DetailRow>;
+  private readonly bare: BareLists;
+
+  constructor(private readonly database: SqlRunner) {
+    this.bare = new BareLists(database);
+    this.lookups = new MergedLookups(
+      (resolved, playerIds) => this.read(resolved, playerIds),
+      (row) => row.player_id,
+    );
+  }
+
+  /**
+   * @param read when the entries were, where that is known
+   * @returns false when the database did not answer in time
+   */
+  async load(resolved: ResolvedList, entries: readonly ProjectedEntry[], read?: WhenRead): Promise<boolean> {
+    const areWhole = await this.areWhole(resolved, entries, read);
+    if (areWhole) return true;
+    const isGuilds = resolved.list.scope === GUILDS_SCOPE;
+    const missing = entries.filter((entry) => {
+      const run = this.memory.get(keyOf(resolved, entry.playerId));
+      // How many members a guild has changes without its score, and the lists of guilds are short.
+      return run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run);
+    });
+    if (missing.length === 0) return true;
+    if (areWhole === null) return false;
+    const remember = this.memory.asking();
+    const playerIds = missing.map(({ playerId }) => playerId);
+    const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
+    if (rows === null) return false;
+    for (const playerId of playerIds) {
+      const row = rows.get(playerId);
+      remember(keyOf(resolved, playerId), row ? detailsOf(row) : null);
+    }
+    return true;
+  }
+
+  /** As it was last known. */
+  of(resolved: ResolvedList, playerId: string): RunDetails | null {
+    return this.memory.isEmpty ? null : this.memory.stale(keyOf(resolved, playerId));
+  }
+
+  /** Whether the projection knows all that there is of these entries; null when that is not said in time. */
+  private async areWhole(
+    { list, edition }: ResolvedList,
+    entries: readonly ProjectedEntry[],
+    read: WhenRead | undefined,
+  ): Promise<boolean | null> {
+    if (!read || edition || list.scope === GUILDS_SCOPE) return false;
+    return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
+  }
+
+  private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<DetailRow[]> {
+    if (edition) return this.database.query(STANDINGS_SQL, [edition.uid, list.scope, playerIds]);
+    return this.database.query(list.scope === GUILDS_SCOPE ? TOTALS_SQL : RUNS_SQL, [window.uid, playerIds]);
+  }
+}
+
+/** Whether the details are of the very run that is ranked: the database may hold a newer one than the projection. */
+export const isOf = (entry: ProjectedEntry, run: RunDetails | null): run is RunDetails =>
+  run !== null &&
+  run.score === entry.score &&
+  (run.columns === null || entry.columns.every((column, at) => column === run.columns![at])) &&
+  (entry.achievedAtMs ?? run.achievedAtMs) === run.achievedAtMs;
+
+function keyOf({ window, list, edition }: ResolvedList, playerId: string): string {
+  if (edition) return `edition/${edition.uid}/${list.scope}/${playerId}`;
+  return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${playerId}` : `run/${window.uid}/${playerId}`;
+}
+
+const detailsOf = ({ score, columns, achieved_at_ms, metadata, members }: DetailRow): RunDetails => ({
+  score,
+  columns,
+  achievedAtMs: achieved_at_ms,
+  metadata: members === null ? (metadata === null ? null : (JSON.parse(metadata) as unknown)) : { members },
+});

@@ -1,0 +1,128 @@
+import { diffRows, firstPlaces, LadderError, mergeChanges, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { toTimestamp } from '@laddercast/platform';
+import { entriesInStyle, type RankDelta, type RankSnapshot } from '@laddercast/projections';
+import { isSameWorth, worthOf, type FrameWorth } from '../protocol/frame-worth.js';
+import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
+import { SharedFrame } from '../protocol/shared-frame.js';
+
+/** The lengths of a top channel; a `limit` is rounded up to one of them. */
+export const TOP_LIMITS = [10, 25, 50, 100] as const;
+
+/** Clients choose where they resume: what is kept for that stays within some megabytes. */
+const RESUMED_KEPT_MAX = 32;
+
+/** The first places of one list, at one limit, in one style of ranks: everything it sends is made once, however many subscribe. */
+export class TopChannel implements LiveChannel {
+  readonly subscribers = new Set<LiveSubscription>();
+  private state: RankSnapshot;
+  private rows: RankedEntry[];
+  /** The `seq`, the total and what they are worth, as every subscriber has heard. */
+  private told: FrameHead;
+  private frame: SharedFrame | null = null;
+  private readonly resumed = new Map<number, SharedFrame>();
+
+  /** @throws PROJECTION_BEHIND while the snapshot does not say the ranks of the style */
+  constructor(
+    private readonly limit: number,
+    private readonly style: RankStyle,
+    snapshot: RankSnapshot,
+  ) {
+    const rows = firstRows(snapshot, limit, style);
+    if (rows === null) {
+      const detail = 'The ranks of this list are read anew; try again shortly.';
+      throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
+    }
+    this.state = snapshot;
+    this.rows = rows;
+    this.told = snapshot;
+  }
+
+  snapshot(): SharedFrame {
+    this.frame ??= snapshotFrame(this.state, this.style, this.rows);
+    return this.frame;
+  }
+
+  /** What a reader of ordinal ranks that stands at `seq` must hear; the history leads from there to now. */
+  deltaSince(seq: number, history: readonly RankDelta[]): SharedFrame {
+    const known = this.resumed.get(seq);
+    if (known) return known;
+    const frame = deltaFrame(this.state, seq, changesOf(history, this.state, this.limit), 0);
+    if (this.resumed.size < RESUMED_KEPT_MAX) this.resumed.set(seq, frame);
+    return frame;
+  }
+
+  /**
+   * Takes the list's new state.
+   * @param deltas what led to it; null when the connection to the old one is lost
+   * @returns what the subscribers must be sent, null when the first rows, the total and what they are worth are as they were
+   */
+  advance(snapshot: RankSnapshot, deltas: readonly RankDelta[] | null): SharedFrame | null {
+    const rows = firstRows(snapshot, this.limit, this.style);
+    // The next state is told with what this one changed.
+    if (rows === null) return null;
+    const before = this.rows;
+    this.state = snapshot;
+    this.rows = rows;
+    this.frame = null;
+    this.resumed.clear();
+    const previous = this.told;
+    if (deltas === null) {
+      this.told = snapshot;
+      return this.snapshot();
+    }
+    const changes = this.style === 'ordinal' ? changesOf(deltas, snapshot, this.limit) : diffRows(before, rows);
+    if (changes.length === 0 && snapshot.total === previous.total && isSameWorth(snapshot, previous)) return null;
+    this.told = snapshot;
+    return deltaFrame(snapshot, previous.seq, changes);
+  }
+
+  leave(subscription: LiveSubscription): void {
+    this.subscribers.delete(subscription);
+  }
+}
+
+const changesOf = (deltas: readonly RankDelta[], { entries }: RankSnapshot, limit: number) =>
+  mergeChanges(
+    deltas.map((delta) => delta.changes),
+    entries,
+    limit,
+  );
+
+/** The rows of the first places, with ranks in a style; null where the snapshot does not know those. */
+function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): RankedEntry[] | null {
+  const shown = firstPlaces(snapshot.entries, limit).length;
+  return entriesInStyle(snapshot, style)?.slice(0, shown) ?? null;
+}
+
+/** Where a channel stands, as every frame says. */
+interface FrameHead extends FrameWorth {
+  seq: number;
+  asOfMs: number;
+  total: number;
+}
+
+/** A whole channel, as every channel sends it. */
+export function snapshotFrame(now: FrameHead, rankStyle: RankStyle, entries: readonly RankedEntry[]): SharedFrame {
+  const { seq, asOfMs, total } = now;
+  return new SharedFrame('snapshot', { seq, asOf: toTimestamp(asOfMs), total, ...worthOf(now), rankStyle, entries });
+}
+
+/** A numbered difference, as every channel sends it; see {@link SharedFrame} for `copiesMax`. */
+export function deltaFrame(
+  now: FrameHead,
+  previousSeq: number,
+  changes: readonly object[],
+  copiesMax?: number,
+): SharedFrame {
+  const { seq, asOfMs, total } = now;
+  const body = { seq, previousSeq, asOf: toTimestamp(asOfMs), total, ...worthOf(now), changes };
+  return new SharedFrame('delta', body, copiesMax);
+}
+
+/** Sends a channel's frame to each of its subscribers. */
+export function sendToAll(subscribers: Iterable<LiveSubscription>, frame: SharedFrame): void {
+  for (const subscription of subscribers) {
+    if (frame.type === 'delta') subscription.sendDelta(frame);
+    else subscription.sendSnapshot(frame);
+  }
+}

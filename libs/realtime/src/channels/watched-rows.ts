@@ -1,0 +1,262 @@
+import { diffRows, LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { nowMs } from '@laddercast/platform';
+import type { ResolvedList } from '@laddercast/queries';
+import { isSameWorth, type FrameWorth } from '../protocol/frame-worth.js';
+import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
+import { RateLimitedLog } from '../rate-limited-log.js';
+import type { SharedFrame } from '../protocol/shared-frame.js';
+import { deltaFrame, sendToAll, snapshotFrame } from './top-channel.js';
+import type { WatchBudget } from './watch-budget.js';
+
+/** The rows of one channel, as read. */
+export interface RowsReading extends FrameWorth {
+  total: number;
+  /** Best first. */
+  entries: RankedEntry[];
+  /** Players who stand among them without a row: they are not listed. */
+  hidden: ReadonlySet<string>;
+  /** Where the rows are not of the moment that they were read at: the one that they are of, Unix ms. */
+  asOfMs?: number;
+}
+
+/** What a channel shows, in which style of ranks. */
+export interface StyledWatch {
+  style: RankStyle;
+}
+
+/** How the rows of one kind of channel are read. */
+export interface RowsReader<Watch> {
+  /** How many channels are read at once. */
+  readonly atOnce: number;
+
+  /** Who asks for the same is served by the same channel. */
+  keyOf(watch: Watch): string;
+
+  /** The rows of each, or why nobody may see them (any more). */
+  read(resolved: ResolvedList, watches: readonly Watch[]): Promise<(RowsReading | LadderError)[]>;
+
+  /** Called before a channel is read for the first time, in the name of a party. @throws SUBSCRIPTION_LIMIT */
+  open?(watch: Watch, party: string | null): Promise<void>;
+
+  /** Called when a channel ends, whether it was opened or not. */
+  close?(watch: Watch): void;
+}
+
+/** The list whose rows are watched, as its feed knows it. */
+export interface WatchedList {
+  readonly resolved: ResolvedList;
+  /** The newest tick. */
+  readonly seq: number;
+  /** Whether it must be found anew before it is read. */
+  readonly isHeld: boolean;
+}
+
+class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
+  readonly subscribers = new Set<LiveSubscription>();
+  /** Joins that wait for the first reading. */
+  joining = 0;
+  opened: Promise<void> | null = null;
+  private toldSeq = 0;
+  private frame: SharedFrame | null = null;
+  private rows: (RowsReading & { seq: number; asOfMs: number }) | null = null;
+
+  constructor(
+    readonly key: string,
+    readonly watch: Watch,
+    /** In whose name it is watched: who asked first. */
+    readonly party: string | null,
+    private readonly onLeave: (channel: WatchedChannel<Watch>) => void,
+  ) {}
+
+  /** The tick that the rows belong to; null before the first reading. */
+  get seq(): number | null {
+    return this.rows?.seq ?? null;
+  }
+
+  get isEstimated(): boolean {
+    return this.rows?.accuracy === 'estimated';
+  }
+
+  snapshot(): SharedFrame {
+    this.frame ??= snapshotFrame(this.rows!, this.watch.style, this.rows!.entries);
+    return this.frame;
+  }
+
+  /** Takes a new reading, and sends what is different. */
+  advance(rows: RowsReading, seq: number, asOfMs: number): void {
+    const before = this.rows;
+    this.rows = { asOfMs, ...rows, seq };
+    this.frame = null;
+    if (before === null) {
+      this.toldSeq = seq;
+      return;
+    }
+    const changes = diffRows(before.entries, rows.entries);
+    if (changes.length === 0 && rows.total === before.total && isSameWorth(rows, before)) return;
+    const frame = deltaFrame(this.rows, this.toldSeq, changes);
+    this.toldSeq = seq;
+    sendToAll(this.subscribers, frame);
+  }
+
+  /** Whether a change of one of these players can show. */
+  mayShow(playerIds: ReadonlySet<string>): boolean {
+    return (
+      this.rows !== null &&
+      ([...this.rows.hidden].some((playerId) => playerIds.has(playerId)) ||
+        this.rows.entries.some(({ playerId }) => playerIds.has(playerId)))
+    );
+  }
+
+  leave(subscription: LiveSubscription): void {
+    this.subscribers.delete(subscription);
+    this.onLeave(this);
+  }
+}
+
+/** The watched channels of one kind of one list: read anew on every tick, each once, however many subscribe. */
+export class WatchedRows<Watch extends StyledWatch> {
+  private readonly channels = new Map<string, WatchedChannel<Watch>>();
+  private readonly failures = new RateLimitedLog(WatchedRows.name);
+  private refreshing: Promise<void> | null = null;
+  private refreshAgain = false;
+
+  constructor(
+    private readonly list: WatchedList,
+    private readonly reader: RowsReader<Watch>,
+    private readonly budget: WatchBudget,
+  ) {}
+
+  /**
+   * Serves a subscription: its snapshot first, then what changes.
+   * @param isWanted whether the subscriber is still there once the first reading is done
+   * @throws SUBSCRIPTION_LIMIT, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND, and why the rows may not be seen
+   */
+  async join(subscription: LiveSubscription, watch: Watch, isWanted: () => boolean): Promise<void> {
+    const channel = this.channelOf(watch, subscription.socket.party);
+    channel.joining += 1;
+    try {
+      channel.opened ??= this.open(channel);
+      await channel.opened;
+      if (!isWanted()) return;
+      channel.subscribers.add(subscription);
+      subscription.channel = channel;
+      subscription.sendSnapshot(channel.snapshot());
+    } finally {
+      channel.joining -= 1;
+      if (channel.seq === null) channel.opened = null;
+      this.dropUnused(channel);
+    }
+    // A tick that came during the first reading passed this channel by.
+    if (channel.seq !== this.list.seq) void this.refresh();
+  }
+
+  *subscribers(): Iterable<LiveSubscription> {
+    for (const channel of this.channels.values()) yield* channel.subscribers;
+  }
+
+  /** Whether the watch is served already, or one more can be for that party. */
+  hasRoomFor(watch: Watch, party: string | null): boolean {
+    return this.channels.has(this.reader.keyOf(watch)) || this.budget.has(party);
+  }
+
+  get isEmpty(): boolean {
+    return this.channels.size === 0;
+  }
+
+  /** Whether what any channel shows since that tick, or a later one, is estimated. */
+  isEstimatedSince(seq: number): boolean {
+    return [...this.channels.values()].some((channel) => channel.isEstimated && channel.seq! >= seq);
+  }
+
+  /** Whether a change of one of these players can show somewhere. */
+  mayShow(playerIds: ReadonlySet<string>): boolean {
+    return [...this.channels.values()].some((channel) => channel.mayShow(playerIds));
+  }
+
+  /** Reads every channel whose rows are older than the newest tick; a call during a reading makes one more. */
+  refresh(): Promise<void> {
+    this.refreshAgain = true;
+    this.refreshing ??= this.refreshUntilQuiet().finally(() => (this.refreshing = null));
+    return this.refreshing;
+  }
+
+  private async open(channel: WatchedChannel<Watch>): Promise<void> {
+    await this.reader.open?.(channel.watch, channel.party);
+    const [fault] = await this.read([channel]);
+    if (fault) throw fault.error;
+  }
+
+  private channelOf(watch: Watch, party: string | null): WatchedChannel<Watch> {
+    const key = this.reader.keyOf(watch);
+    const known = this.channels.get(key);
+    if (known) return known;
+    this.budget.take(party);
+    const channel = new WatchedChannel(key, watch, party, (left) => this.dropUnused(left));
+    this.channels.set(key, channel);
+    return channel;
+  }
+
+  private dropUnused(channel: WatchedChannel<Watch>): void {
+    if (channel.subscribers.size > 0 || channel.joining > 0) return;
+    if (this.channels.get(channel.key) !== channel) return;
+    this.channels.delete(channel.key);
+    this.budget.give(channel.party);
+    this.reader.close?.(channel.watch);
+  }
+
+  private async refreshUntilQuiet(): Promise<void> {
+    while (this.refreshAgain) {
+      this.refreshAgain = false;
+      const { seq, isHeld } = this.list;
+      const behind = [...this.channels.values()].filter((channel) => channel.seq !== null && channel.seq < seq);
+      if (isHeld || behind.length === 0) continue;
+      try {
+        for (const { channel, error } of await this.read(behind)) {
+          for (const subscription of [...channel.subscribers]) subscription.refuse(error);
+        }
+      } catch (error) {
+        // Those that were not read stay behind, and the next tick or poll reads them.
+        if (!this.list.isHeld) this.failures.warn('Watched rows cannot be read', error);
+      }
+    }
+  }
+
+  /** @returns the channels that nobody may see */
+  private async read(channels: readonly WatchedChannel<Watch>[]) {
+    const faults: { channel: WatchedChannel<Watch>; error: LadderError }[] = [];
+    for (let start = 0; start < channels.length; start += this.reader.atOnce) {
+      faults.push(...(await this.readSome(channels.slice(start, start + this.reader.atOnce))));
+    }
+    return faults;
+  }
+
+  private async readSome(channels: readonly WatchedChannel<Watch>[]) {
+    // Asked before the reading: what comes later than this tick belongs to the next.
+    const { resolved, seq } = this.list;
+    const asOfMs = nowMs();
+    const readings = await this.reader.read(
+      resolved,
+      channels.map(({ watch }) => watch),
+    );
+    if (this.list.isHeld || this.list.resolved.edition?.uid !== resolved.edition?.uid) {
+      // What was read may be what nobody is to see: the window was frozen, or ended, in the meantime.
+      throw new LadderError('PROJECTION_BEHIND', 'The standings change over; try again shortly.', {
+        retryAfterSeconds: 1,
+      });
+    }
+    const faults: { channel: WatchedChannel<Watch>; error: LadderError }[] = [];
+    for (const [index, channel] of channels.entries()) {
+      const reading = readings[index]!;
+      if (reading instanceof LadderError) faults.push({ channel, error: reading });
+      // Two states under one number could not be told apart.
+      else if (channel.seq === null || channel.seq < seq) channel.advance(reading, seq, asOfMs);
+    }
+    return faults;
+  }
+}
+
+/** Watched rows of whatever kind. */
+export type AnyWatchedRows = Pick<
+  WatchedRows<StyledWatch>,
+  'subscribers' | 'isEmpty' | 'isEstimatedSince' | 'mayShow' | 'refresh'
+>;

@@ -1,0 +1,92 @@
+import { LadderError, type RankStyle } from '@laddercast/domain';
+import type { LiveSocket } from './live-socket.js';
+import type { LiveStats } from '../live-stats.js';
+import type { SubscribeRequest } from '../protocol/client-messages.js';
+import type { SharedFrame } from '../protocol/shared-frame.js';
+
+/** What a subscription hangs on: the top of a list at one limit, or watched rows of it. */
+export interface LiveChannel {
+  /** The channel as it is now. */
+  snapshot(): SharedFrame;
+  leave(subscription: LiveSubscription): void;
+}
+
+/** One subscription of one socket: it decides between a delta, nothing, and a fresh snapshot. */
+export class LiveSubscription {
+  /** Set once the subscription is served; none before, and after its end. */
+  channel: LiveChannel | null = null;
+  /** The style that its ranks are served in. */
+  style: RankStyle = 'ordinal';
+  private needsSnapshot = false;
+  private isClosedTold = false;
+
+  constructor(
+    readonly id: string,
+    readonly request: SubscribeRequest,
+    readonly socket: LiveSocket,
+    private readonly stats: LiveStats,
+    private readonly onRefused: (subscription: LiveSubscription, error: LadderError) => void,
+  ) {}
+
+  /** Sends the channel whole; a reader that is behind gets it when it has drained. */
+  sendSnapshot(frame: SharedFrame): void {
+    if (this.socket.isBehind()) {
+      this.needsSnapshot = true;
+      return;
+    }
+    this.needsSnapshot = false;
+    this.socket.writeWire(frame.forId(this.id));
+  }
+
+  /** Sends what changed; a reader that is behind is sent nothing, and a fresh snapshot later. */
+  sendDelta(frame: SharedFrame): void {
+    const missedOne = this.needsSnapshot;
+    if (this.socket.isBehind()) {
+      this.needsSnapshot = true;
+      this.stats.dropped += 1;
+    } else if (!missedOne) {
+      // One that had missed something was just given a snapshot, which holds this delta already.
+      this.socket.writeWire(frame.forId(this.id));
+    }
+  }
+
+  /** The reader has drained: gives it the present state, if it missed anything. */
+  catchUp(): void {
+    if (!this.needsSnapshot || !this.channel) return;
+    this.needsSnapshot = false;
+    this.stats.resynchronised += 1;
+    this.socket.writeWire(this.channel.snapshot().forId(this.id));
+  }
+
+  error(error: LadderError): void {
+    this.socket.error(error, this.id);
+  }
+
+  /** What it shows may not be seen any more: it ends, and the reader is told why. */
+  refuse(error: LadderError): void {
+    this.onRefused(this, error);
+  }
+
+  /** Tells, once, that the window takes no more runs. */
+  windowClosed(windowId: string): void {
+    if (this.isClosedTold) return;
+    this.isClosedTold = true;
+    this.socket.write(JSON.stringify({ type: 'window-closed', id: this.id, window: windowId }));
+  }
+
+  /** Leaves its channel; it may be served by another. */
+  detach(): void {
+    this.channel?.leave(this);
+    this.channel = null;
+    this.needsSnapshot = false;
+    this.isClosedTold = false;
+  }
+
+  /** Ends it: its id is free. */
+  end(): void {
+    this.detach();
+    if (this.socket.subscriptions.get(this.id) !== this) return;
+    this.socket.subscriptions.delete(this.id);
+    this.stats.subscriptions -= 1;
+  }
+}

@@ -1,0 +1,338 @@
+import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
+import type { LedgerClock } from '@laddercast/ledger';
+import { isTracing, startSpan } from '@laddercast/platform';
+import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
+import {
+  advanceSnapshot,
+  type CircleMembers,
+  type EntryDetails,
+  type RankEstimates,
+  type ResolvedList,
+} from '@laddercast/queries';
+import { EstimatedPlayerRows } from '../channels/estimated-player-rows.js';
+import { FriendsRows, type FriendsWatch } from '../channels/friends-rows.js';
+import { readableUntilMs } from '../publishing/readable-until.js';
+import type { LiveSubscription } from '../connection/live-subscription.js';
+import { PlayerRows, type PlayerWatch } from '../channels/player-rows.js';
+import { RangeRows, type RangeWatch } from '../channels/range-rows.js';
+import { RateLimitedLog } from '../rate-limited-log.js';
+import type { SharedFrame } from '../protocol/shared-frame.js';
+import { refOf, type SnapshotTick } from '../publishing/snapshot-tick.js';
+import { sendToAll, TopChannel } from '../channels/top-channel.js';
+import type { WatchBudget } from '../channels/watch-budget.js';
+import { WatchedRows, type AnyWatchedRows, type StyledWatch, type WatchedList } from '../channels/watched-rows.js';
+
+/** What feeds read from. */
+export interface FeedSources {
+  clock: LedgerClock;
+  store: SnapshotStore;
+  details: EntryDetails;
+  tick: SnapshotTick;
+  /** Who is in a circle. */
+  members: CircleMembers;
+  /** Of watched channels, whatever they show. */
+  channels: WatchBudget;
+  /** Of members of watched circles. */
+  circleMembers: WatchBudget;
+  estimates: RankEstimates;
+  /** Of players whose ranks are estimated, because no more can be kept exact. */
+  estimatedPlayers: WatchBudget;
+}
+
+/**
+ * One list as this process follows it for all its subscribers: it holds the present rows, takes each tick once,
+ * and hands every channel its frame.
+ */
+export class ListFeed implements WatchedList {
+  /** Subscriptions that hold the feed; it ends with the last one. */
+  holders = 0;
+  private state: RankSnapshot | null = null;
+  private hintedSeq = 0;
+  /** Where the list stood when estimated ranks were looked at last. */
+  private seqOfLastLook = 0;
+  private readonly tops = new Map<string, TopChannel>();
+  private readonly players: WatchedRows<PlayerWatch>;
+  private readonly estimatedPlayers: WatchedRows<PlayerWatch>;
+  private readonly estimatedRows: EstimatedPlayerRows;
+  private readonly ranges: WatchedRows<RangeWatch>;
+  private readonly friends: WatchedRows<FriendsWatch>;
+  private readonly friendsRows: FriendsRows;
+  private readonly failures = new RateLimitedLog(ListFeed.name);
+  /** What changes the state runs one after another. */
+  private turn: Promise<void> = Promise.resolve();
+  private advanceWaits = false;
+  private opening: Promise<void> | null = null;
+  private isWindowClosed: boolean;
+  private readableUntilMs: number;
+  private isRenumberingWanted = false;
+
+  /** @param askedAtMs when the list was asked for, by the monotonic clock */
+  constructor(
+    public resolved: ResolvedList,
+    private readonly sources: FeedSources,
+    private askedAtMs: number,
+  ) {
+    const { details, members, channels, circleMembers, estimates } = sources;
+    this.readableUntilMs = readableUntilMs(resolved);
+    this.isWindowClosed = resolved.window.state === 'settled';
+    this.friendsRows = new FriendsRows(members, details, circleMembers);
+    this.players = new WatchedRows(this, new PlayerRows(details), channels);
+    this.estimatedRows = new EstimatedPlayerRows(estimates, details);
+    this.estimatedPlayers = new WatchedRows(this, this.estimatedRows, sources.estimatedPlayers);
+    this.ranges = new WatchedRows(this, new RangeRows(details), channels);
+    this.friends = new WatchedRows(this, this.friendsRows, channels);
+  }
+
+  /** Whether the list must be resolved anew before it is read: its board changed, or its window froze or ended. */
+  get isHeld(): boolean {
+    return this.isHeldWithin(0);
+  }
+
+  /** Whether it will have to be in so many milliseconds. */
+  isHeldWithin(ms: number): boolean {
+    return this.sources.clock.latestMs() + ms >= this.readableUntilMs;
+  }
+
+  /** Its board or its windows changed: nothing more is read until the list is resolved anew. */
+  boardChanged(board: Board): void {
+    this.resolved = { ...this.resolved, board };
+    this.readableUntilMs = -Infinity;
+  }
+
+  /** Takes the list as it was asked for anew, at `askedAtMs`; what is older than what is known changes nothing. */
+  follow(resolved: ResolvedList, askedAtMs: number): void {
+    if (resolved.board.revision < this.resolved.board.revision || askedAtMs < this.askedAtMs) return;
+    this.resolved = resolved;
+    this.askedAtMs = askedAtMs;
+    this.readableUntilMs = readableUntilMs(resolved);
+    this.refreshWatched();
+  }
+
+  /**
+   * Has the present snapshot when it resolves. A list that was not in use until now has an old one, or none:
+   * then this process makes its first tick, and waits for no publisher.
+   * @param seqFloor a number that the first snapshot should exceed
+   * @throws PROJECTION_UNAVAILABLE
+   */
+  open(seqFloor: number): Promise<void> {
+    this.opening ??= this.tick(seqFloor).then(
+      (snapshot) => {
+        this.state = snapshot;
+        this.hint(this.hintedSeq);
+      },
+      (error: unknown) => {
+        this.opening = null;
+        throw error;
+      },
+    );
+    return this.opening;
+  }
+
+  get seq(): number {
+    return this.state?.seq ?? 0;
+  }
+
+  *subscribers(): Iterable<LiveSubscription> {
+    for (const channel of this.tops.values()) yield* channel.subscribers;
+    for (const watched of this.watched) yield* watched.subscribers();
+  }
+
+  /** A snapshot was published: takes it, unless it is known already. */
+  hint(seq: number): void {
+    this.hintedSeq = Math.max(this.hintedSeq, seq);
+    if (seq > this.seq) this.advance();
+  }
+
+  /** Looks whether anything was published; a look that is still to come is enough for several calls. */
+  advance(): void {
+    if (this.state === null || this.advanceWaits) return;
+    this.advanceWaits = true;
+    void this.inTurn(async () => {
+      this.advanceWaits = false;
+      await this.takePublished();
+    }).catch((error: unknown) => this.failures.warn('A list cannot be followed', error));
+  }
+
+  /** Serves the first rows, beginning with the snapshot. */
+  joinTop(subscription: LiveSubscription, limit: number): void {
+    const channel = this.topChannel(limit, subscription.style);
+    channel.subscribers.add(subscription);
+    subscription.channel = channel;
+    subscription.sendSnapshot(channel.snapshot());
+    this.tellIfClosed(subscription);
+  }
+
+  /**
+   * Serves the first rows to a reader that stands at `seq`: with what changed since when that is still known, and known
+   * in its style, else beginning with the snapshot.
+   */
+  async resumeTop(subscription: LiveSubscription, limit: number, seq: number, isWanted: () => boolean): Promise<void> {
+    await this.inTurn(async () => {
+      if (seq !== this.seq) await this.takePublished();
+      const deltas = seq < this.seq ? await this.sources.store.deltasSince(refOf(this.resolved), seq) : null;
+      const history = deltas?.filter((delta) => delta.seq <= this.seq) ?? [];
+      if (!isWanted()) return;
+      // Only a history that ends where this feed stands leads the reader here.
+      const isKnown = subscription.style === 'ordinal' && history.at(-1)?.seq === this.seq;
+      if (!isKnown) return this.joinTop(subscription, limit);
+      const channel = this.topChannel(limit, subscription.style);
+      channel.subscribers.add(subscription);
+      subscription.channel = channel;
+      subscription.sendDelta(channel.deltaSince(seq, history));
+      this.tellIfClosed(subscription);
+    });
+  }
+
+  /** Serves a player and the rows around; the player alone, estimated, where no more can be exact. @throws as {@link WatchedRows.join} */
+  joinPlayer(subscription: LiveSubscription, watch: PlayerWatch, isWanted: () => boolean): Promise<void> {
+    const rows = this.players.hasRoomFor(watch, subscription.socket.party) ? this.players : this.estimatedPlayers;
+    return this.joinWatched(rows, subscription, watch, isWanted);
+  }
+
+  /** Serves some places of the list. @throws as {@link WatchedRows.join} */
+  joinRange(subscription: LiveSubscription, watch: RangeWatch, isWanted: () => boolean): Promise<void> {
+    return this.joinWatched(this.ranges, subscription, watch, isWanted);
+  }
+
+  /** Serves a player and its friends, ranked among themselves. @throws as {@link WatchedRows.join} */
+  joinFriends(subscription: LiveSubscription, watch: FriendsWatch, isWanted: () => boolean): Promise<void> {
+    return this.joinWatched(this.friends, subscription, watch, isWanted);
+  }
+
+  /** Looks who is in the watched circles now. */
+  async lookAtCircles(): Promise<void> {
+    if (!this.friends.isEmpty && (await this.friendsRows.lookAgain())) await this.renumber();
+  }
+
+  /** Looks whether estimated ranks are to be read once more although the list became quiet. */
+  async lookAtEstimates(): Promise<void> {
+    if (this.state === null || this.isHeld) return;
+    const seqBefore = this.seqOfLastLook;
+    this.seqOfLastLook = this.seq;
+    // Whatever was doubted while entries crossed between shards: where ticks go on, they read it again.
+    const isDoubted = this.seq === seqBefore && this.counted.some((rows) => rows.isEstimatedSince(this.seq));
+    if (isDoubted || (await this.areSketchesNewer(this.state.listVersion))) await this.renumber();
+  }
+
+  /** Names or listings changed: watched rows that may show one of them are read anew; null: it is not known whose. */
+  async playersChanged(playerIds: ReadonlySet<string> | null): Promise<void> {
+    const mayShow = this.watched.some((rows) => (playerIds === null ? !rows.isEmpty : rows.mayShow(playerIds)));
+    if (mayShow) await this.renumber();
+  }
+
+  /** Whether the rows are guilds. */
+  get isOfGuilds(): boolean {
+    return this.resolved.list.scope === GUILDS_SCOPE;
+  }
+
+  /** Whether the window may have closed without this process having heard. */
+  mayHaveClosed(atMs: number): boolean {
+    const { window, board } = this.resolved;
+    if (this.isWindowClosed || window.endsAtMs === null) return false;
+    return atMs >= window.endsAtMs + board.definition.graceSeconds * 1000;
+  }
+
+  /** Tells the subscribers, once, that the window takes no more runs; those who come later hear it as they come. */
+  windowClosed(): void {
+    if (this.isWindowClosed) return;
+    this.isWindowClosed = true;
+    for (const subscription of this.subscribers()) this.tellIfClosed(subscription);
+  }
+
+  private get watched(): readonly AnyWatchedRows[] {
+    return [...this.counted, this.estimatedPlayers];
+  }
+
+  /** Those whose ranks are counted in the list itself, and not read from its sketch. */
+  private get counted(): readonly AnyWatchedRows[] {
+    return [this.players, this.ranges, this.friends];
+  }
+
+  private async joinWatched<Watch extends StyledWatch>(
+    rows: WatchedRows<Watch>,
+    subscription: LiveSubscription,
+    watch: Watch,
+    isWanted: () => boolean,
+  ): Promise<void> {
+    await rows.join(subscription, watch, isWanted);
+    if (isWanted()) this.tellIfClosed(subscription);
+  }
+
+  private async areSketchesNewer(listVersion: number): Promise<boolean> {
+    return !this.estimatedPlayers.isEmpty && this.estimatedRows.isBehind(this.resolved, listVersion);
+  }
+
+  private refreshWatched(): void {
+    for (const rows of this.watched) void rows.refresh();
+  }
+
+  /**
+   * Has watched rows read anew although the list did not change. What they show then needs a number of its own, so the
+   * list is published once more: numbers come from its one history alone.
+   */
+  private async renumber(): Promise<void> {
+    if (this.isRenumberingWanted || this.state === null) return;
+    this.isRenumberingWanted = true;
+    await this.inTurn(async () => {
+      this.isRenumberingWanted = false;
+      await this.tick(this.seq, true);
+      await this.takePublished();
+    }).catch((error: unknown) => this.failures.warn('Watched rows cannot be read anew', error));
+  }
+
+  private tellIfClosed(subscription: LiveSubscription): void {
+    if (this.isWindowClosed) subscription.windowClosed(this.resolved.window.id);
+  }
+
+  private get snapshot(): RankSnapshot {
+    if (this.state === null) throw new Error('The feed was not opened.');
+    return this.state;
+  }
+
+  private topChannel(limit: number, style: RankStyle): TopChannel {
+    const key = `${style}:${limit}`;
+    const known = this.tops.get(key);
+    if (known) return known;
+    const channel = new TopChannel(limit, style, this.snapshot);
+    this.tops.set(key, channel);
+    return channel;
+  }
+
+  private async takePublished(): Promise<void> {
+    const advance = await advanceSnapshot(this.sources.store, refOf(this.resolved), this.snapshot);
+    if (advance !== null && advance.snapshot.seq > this.seq) {
+      this.state = advance.snapshot;
+      // First every channel, then the sending: a reader that catches up in between is given one state of all.
+      const frames = [...this.tops.values()].map((channel) => channel.advance(advance.snapshot, advance.deltas));
+      const traces = isTracing() ? (advance.deltas ?? []).flatMap((delta) => delta.traces ?? []) : [];
+      for (const [index, channel] of [...this.tops.values()].entries()) {
+        const frame = frames[index];
+        if (frame) sendTraced(channel, frame, traces);
+      }
+    }
+    // Also without news: those whose last reading failed are still behind.
+    this.refreshWatched();
+  }
+
+  private tick(seqFloor: number, force = false): Promise<RankSnapshot> {
+    const isHeld = (): boolean => this.isHeld;
+    return this.sources.tick.run(this.resolved, { last: undefined, seqFloor }, { readAnew: true, force, isHeld });
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.turn.then(work);
+    this.turn = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    return result;
+  }
+}
+
+/** Sends a channel's frame to its subscribers, inside the traces of the changes that it shows. */
+function sendTraced({ subscribers }: TopChannel, frame: SharedFrame, parents: readonly string[]): void {
+  const span = parents.length === 0 || subscribers.size === 0 ? null : startSpan('socket frame', { parents });
+  sendToAll(subscribers, frame);
+  span?.set({ 'laddercast.subscribers': subscribers.size, 'laddercast.frame': frame.type });
+  span?.end();
+}

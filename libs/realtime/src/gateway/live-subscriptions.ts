@@ -1,0 +1,302 @@
+import {
+  assertMayRead,
+  assertMayReadFriends,
+  holdsScope,
+  type Authenticator,
+  type Identity,
+} from '@laddercast/identity';
+import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
+import { monotonicMs } from '@laddercast/platform';
+import {
+  faultOfStyle,
+  NEVER_USED_SCOPE,
+  styleToRead,
+  type ListNames,
+  type ListResolver,
+  type ResolvedList,
+} from '@laddercast/queries';
+import type { ListFeed } from '../feeds/list-feed.js';
+import type { LiveFeeds } from '../feeds/live-feeds.js';
+import type { LiveOptions } from '../live-options.js';
+import { topLimitOf, type SubscribeRequest } from '../protocol/client-messages.js';
+import type { LiveSocket } from '../connection/live-socket.js';
+import type { LiveStats } from '../live-stats.js';
+import { LiveSubscription } from '../connection/live-subscription.js';
+import { asLadderError } from '../protocol/problems.js';
+import { RateLimitedLog } from '../rate-limited-log.js';
+import { TOP_LIMITS } from '../channels/top-channel.js';
+import { UnusedScopes } from './scopes-awaiting-scores.js';
+
+/** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
+export class LiveSubscriptions {
+  private readonly feedOf = new Map<LiveSubscription, ListFeed>();
+  private readonly unusedScopes: UnusedScopes;
+  private readonly failures = new RateLimitedLog(LiveSubscriptions.name);
+  private isLookingForUsed = false;
+
+  constructor(
+    private readonly feeds: LiveFeeds,
+    private readonly resolver: ListResolver,
+    readonly authenticator: Authenticator,
+    readonly options: LiveOptions,
+    readonly stats: LiveStats,
+  ) {
+    this.unusedScopes = new UnusedScopes(options.unusedScopesMax);
+  }
+
+  /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */
+  async authenticate(socket: LiveSocket, token: string): Promise<void> {
+    const before = socket.identity;
+    socket.identify(await this.authenticator.authenticate(token), token);
+    for (const subscription of [...socket.subscriptions.values()]) {
+      this.endIfForbidden(subscription);
+      const { request } = subscription;
+      if (seesUnlisted(before, request) && !seesUnlisted(socket.identity, request)) await this.serveAgain(subscription);
+    }
+  }
+
+  /**
+   * Serves a new subscription, its snapshot first; with `seq` that of a resume, which replaces a live one of this id.
+   * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, ENTRY_NOT_FOUND,
+   * UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED, RANK_STYLE_NOT_KEPT, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
+   */
+  async subscribe(socket: LiveSocket, id: string, request: SubscribeRequest, seq?: number): Promise<void> {
+    const known = socket.subscriptions.get(id);
+    if (known && seq === undefined) {
+      throw new LadderError(
+        'SUBSCRIPTION_EXISTS',
+        `This socket has a subscription "${id}"; unsubscribe it, or choose another id.`,
+      );
+    }
+    if (known) this.end(known);
+    const { subscriptionsMax } = this.options;
+    if (socket.subscriptions.size >= subscriptionsMax) {
+      throw new LadderError('SUBSCRIPTION_LIMIT', `A socket may have at most ${subscriptionsMax} subscriptions.`);
+    }
+    const subscription = new LiveSubscription(id, request, socket, this.stats, (refused, error) =>
+      this.refuse(refused, error),
+    );
+    socket.subscriptions.set(id, subscription);
+    this.stats.subscriptions += 1;
+    try {
+      await this.serve(subscription, seq);
+    } catch (error) {
+      this.end(subscription);
+      throw error;
+    }
+  }
+
+  /** Ends a subscription; an id that is not there is no error, it may have ended by itself just now. */
+  unsubscribe(socket: LiveSocket, id: string): void {
+    const subscription = socket.subscriptions.get(id);
+    if (subscription) this.end(subscription);
+  }
+
+  endAll(socket: LiveSocket): void {
+    for (const subscription of [...socket.subscriptions.values()]) this.end(subscription);
+  }
+
+  /**
+   * Follows a change of a board or its windows: subscribers without the right to read it any more are told so, and end.
+   * What hangs on watched rows waits until each list is found anew.
+   */
+  boardChanged(board: Board): void {
+    for (const feed of this.feeds.ofBoard(board.uid)) {
+      feed.boardChanged(board);
+      void this.renew(feed);
+    }
+    for (const [subscription, feed] of [...this.feedOf]) {
+      if (feed.resolved.board.uid === board.uid) this.endIfForbidden(subscription);
+    }
+  }
+
+  /** The board was deleted or reset: subscribers move to the board that has its id now, or are told that there is none. */
+  async boardGone(board: Board): Promise<void> {
+    for (const [subscription, feed] of [...this.feedOf]) {
+      // Ended or moved while others were served.
+      if (feed.resolved.board.uid !== board.uid || this.feedOf.get(subscription) !== feed) continue;
+      await this.serveAgain(subscription);
+    }
+  }
+
+  /** Finds lists anew whose windows froze or ended, or will before the next sweep, or that somebody scored in first. */
+  sweep(): void {
+    for (const feed of this.feeds.all()) if (feed.isHeldWithin(this.options.sweepEveryMs)) void this.renew(feed);
+    void this.lookForUsed();
+  }
+
+  /** Moves those who wait for the first score of a scope to its list. */
+  private async lookForUsed(): Promise<void> {
+    const { names } = this.unusedScopes;
+    if (this.isLookingForUsed || names.length === 0) return;
+    this.isLookingForUsed = true;
+    try {
+      const used = await this.resolver.usedScopes(names);
+      for (const subscription of used.flatMap((name) => this.unusedScopes.of(name)))
+        await this.serveAgain(subscription);
+    } catch (error) {
+      this.failures.warn('Scopes that are new cannot be looked up', error);
+    } finally {
+      this.isLookingForUsed = false;
+    }
+  }
+
+  private async renew(feed: ListFeed): Promise<void> {
+    const askedAtMs = monotonicMs();
+    try {
+      // One list stands for all scopes without a score: each subscriber finds its own.
+      if (feed.resolved.list.scope === NEVER_USED_SCOPE) return await this.serveAllAgain(feed);
+      const resolved = await this.resolver.resolve(namesOf(feed.resolved));
+      // A board that was reset has other lists: its subscribers move by themselves.
+      if (resolved.board.uid !== feed.resolved.board.uid) return;
+      feed.follow(resolved, askedAtMs);
+      await this.restyle(feed);
+    } catch (error) {
+      // Standings that are being written, a database that is away: nothing is read until the next sweep finds the list.
+      const isGone = error instanceof LadderError && GONE.includes(error.code);
+      if (isGone) for (const subscription of [...feed.subscribers()]) this.refuse(subscription, error);
+    }
+  }
+
+  /** Serves those anew whose style is another by now: that of the board, or one that is not kept any more. */
+  private async restyle(feed: ListFeed): Promise<void> {
+    for (const subscription of [...feed.subscribers()]) {
+      const { request, style } = subscription;
+      const own = styleToRead(feed.resolved, undefined);
+      const isAsServed = faultOfStyle(feed.resolved, style) === null && (request.rankStyle ?? own) === style;
+      if (!isAsServed) await this.serveAgain(subscription);
+    }
+  }
+
+  private async serveAllAgain(feed: ListFeed): Promise<void> {
+    for (const [subscription, itsFeed] of [...this.feedOf]) if (itsFeed === feed) await this.serveAgain(subscription);
+  }
+
+  /** Serves a subscription from the beginning: by another list, or another channel of it. */
+  private async serveAgain(subscription: LiveSubscription): Promise<void> {
+    const feed = this.feedOf.get(subscription);
+    if (!feed) return;
+    this.detach(subscription);
+    await this.serve(subscription, undefined, feed.seq).catch((error: unknown) => this.refuse(subscription, error));
+  }
+
+  private async serve(subscription: LiveSubscription, seq?: number, seqFloor?: number): Promise<void> {
+    const { socket, request } = subscription;
+    this.readableBoard(subscription);
+    const askedAtMs = monotonicMs();
+    const { board: boardId, window, scope, channel } = request;
+    const resolved = await this.resolver.resolve({ boardId, window, scope, ofGuilds: channel === 'guilds' });
+    if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);
+    subscription.style = styleToRead(resolved, request.rankStyle);
+    const { style } = subscription;
+    const limit = 'limit' in request && request.channel !== 'range' ? channelLimit(request.limit, resolved) : 0;
+    const feed = await this.feeds.acquire(resolved, askedAtMs, seqFloor);
+    if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
+      this.feeds.release(feed);
+      return this.end(subscription);
+    }
+    if (this.releaseIfReplaced(subscription, feed)) return this.serve(subscription, undefined, feed.seq);
+    this.feedOf.set(subscription, feed);
+    // From here on whoever ends or moves the subscription takes the feed away from it.
+    const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
+    switch (request.channel) {
+      case 'player':
+        return feed.joinPlayer(
+          subscription,
+          { ...request, style, isOwn: seesUnlisted(socket.identity, request) },
+          isWanted,
+        );
+      case 'range':
+        return feed.joinRange(subscription, { ...request, style }, isWanted);
+      case 'friends':
+        return feed.joinFriends(subscription, { ...request, style }, isWanted);
+      case 'top':
+      case 'guilds':
+        if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, limit);
+        return feed.resumeTop(subscription, limit, seq, isWanted);
+    }
+  }
+
+  /**
+   * Gives the feed back when the board was reset, deleted or made private while it opened.
+   * @returns whether there is another board under the id now
+   * @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN
+   */
+  private releaseIfReplaced(subscription: LiveSubscription, feed: ListFeed): boolean {
+    let isReplaced = true;
+    try {
+      isReplaced = this.readableBoard(subscription).uid !== feed.resolved.board.uid;
+      return isReplaced;
+    } finally {
+      if (isReplaced) this.feeds.release(feed);
+    }
+  }
+
+  /** @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN */
+  private readableBoard({ socket, request }: LiveSubscription): Board {
+    const board = this.resolver.board(request.board);
+    assertMayWatch(socket.identity, board, request);
+    return board;
+  }
+
+  private endIfForbidden(subscription: LiveSubscription): void {
+    const feed = this.feedOf.get(subscription);
+    if (!feed) return;
+    try {
+      assertMayWatch(subscription.socket.identity, feed.resolved.board, subscription.request);
+    } catch (error) {
+      this.refuse(subscription, error);
+    }
+  }
+
+  private refuse(subscription: LiveSubscription, error: unknown): void {
+    this.end(subscription);
+    subscription.error(asLadderError(error));
+  }
+
+  private end(subscription: LiveSubscription): void {
+    this.detach(subscription);
+    subscription.end();
+  }
+
+  private detach(subscription: LiveSubscription): void {
+    subscription.detach();
+    this.unusedScopes.delete(subscription);
+    const feed = this.feedOf.get(subscription);
+    if (!feed) return;
+    this.feedOf.delete(subscription);
+    this.feeds.release(feed);
+  }
+}
+
+/** What a list cannot be followed after. */
+const GONE: readonly string[] = ['SCOPE_NOT_FOUND', 'WINDOW_NOT_FOUND', 'SNAPSHOT_GONE'];
+
+/** @throws UNAUTHENTICATED, FORBIDDEN */
+function assertMayWatch(identity: Identity, board: Board, request: SubscribeRequest): void {
+  assertMayRead(identity, board);
+  if (request.channel === 'friends') assertMayReadFriends(identity, request.playerId);
+}
+
+/** Whether the reader sees the watched player also when it is not listed: it is the player itself, or a key that reads. */
+const seesUnlisted = (identity: Identity, request: SubscribeRequest): boolean =>
+  request.channel === 'player' &&
+  (holdsScope(identity, 'read') || (identity.kind === 'player' && identity.playerId === request.playerId));
+
+/** The very same list, whatever runs by now. */
+const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>
+  list.scope === GUILDS_SCOPE
+    ? { boardId: board.id, window: window.id, ofGuilds: true }
+    : { boardId: board.id, window: window.id, scope };
+
+/**
+ * Whether the request means the same list whenever it is made. `daily` does not: a client that resumes it may hold rows
+ * of the day before, and cannot say so.
+ */
+const isSameForEver = ({ window: name }: SubscribeRequest, { window }: ResolvedList): boolean =>
+  window.endsAtMs === null || window.id === name;
+
+function channelLimit(limit: number | null, { board }: ResolvedList): number {
+  const asked = topLimitOf(limit, board.definition.push.top);
+  return TOP_LIMITS.find((rounded) => rounded >= asked) ?? asked;
+}

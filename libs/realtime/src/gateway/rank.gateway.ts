@@ -1,0 +1,243 @@
+import type { IncomingMessage } from 'node:http';
+import {
+  ConnectedSocket,
+  MessageBody,
+  SubscribeMessage,
+  WebSocketGateway,
+  type OnGatewayConnection,
+  type OnGatewayDisconnect,
+} from '@nestjs/websockets';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import { malformedCredentials } from '@laddercast/identity';
+import { LadderError } from '@laddercast/domain';
+import { BoardCatalog } from '@laddercast/ledger';
+import { requestIdOf, sleep } from '@laddercast/platform';
+import type { WebSocket } from 'ws';
+import { LiveDoor } from '../connection/admission.js';
+import { LiveFeeds } from '../feeds/live-feeds.js';
+import { idOf, type RefusedMessage } from '../protocol/ws-frames.js';
+import { LiveNews } from '../feeds/gateway-announcements.js';
+import { readAuthenticate, readResume, readSubscribe, readUnsubscribe } from '../protocol/client-messages.js';
+import { CLOSE, LiveSocket } from '../connection/live-socket.js';
+import type { LiveStats } from '../live-stats.js';
+import { LiveSubscriptions } from './live-subscriptions.js';
+import { asLadderError } from '../protocol/problems.js';
+import { SocketIdentities, turnAway } from '../connection/socket-identities.js';
+
+export const LIVE_PATH = '/v1/live';
+export const LIVE_SUBPROTOCOL = 'ladder.v1';
+const TOKEN_SUBPROTOCOL = 'bearer.';
+
+/**
+ * Messages above `messageBytesMax` are answered with an error frame; ws itself can only close (1009), so it does that
+ * for what nobody sends by mistake.
+ */
+const FRAME_BYTES_MAX = 64 * 1024;
+const CLOSE_TIMEOUT_MS = 5000;
+const SHUTDOWN_WAIT_MS = 1000;
+const RESTARTING = 'this gateway is restarting';
+
+const SERVER_OPTIONS = {
+  path: LIVE_PATH,
+  maxPayload: FRAME_BYTES_MAX,
+  perMessageDeflate: false,
+  closeTimeout: CLOSE_TIMEOUT_MS,
+  handleProtocols: (offered: Set<string>): string | false => offered.has(LIVE_SUBPROTOCOL) && LIVE_SUBPROTOCOL,
+};
+
+/**
+ * `GET /v1/live`: the WebSocket side of the public contract, on the port of the HTTP server.
+ * Every message of a client is answered: with frames, or with an error frame that carries the problem.
+ */
+@WebSocketGateway(SERVER_OPTIONS)
+export class RankGateway
+  implements OnGatewayConnection, OnGatewayDisconnect, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly sockets = new Map<WebSocket, LiveSocket>();
+  private readonly identities: SocketIdentities;
+  private sweepTimer: NodeJS.Timeout | null = null;
+  private stopListening: (() => void) | null = null;
+  private isStopping = false;
+
+  constructor(
+    private readonly subscriptions: LiveSubscriptions,
+    private readonly feeds: LiveFeeds,
+    private readonly boards: BoardCatalog,
+    private readonly news: LiveNews,
+    private readonly door: LiveDoor,
+  ) {
+    const { authenticator, options } = subscriptions;
+    this.identities = new SocketIdentities(authenticator, options.keyCheckEveryMs);
+  }
+
+  onApplicationBootstrap(): void {
+    this.feeds.start();
+    this.news.start();
+    this.stopListening = this.boards.onChange((board, gone) => {
+      // A reset is told as two changes, and only after both does the id lead to the new board.
+      if (gone) setImmediate(() => void this.subscriptions.boardGone(board));
+      else this.subscriptions.boardChanged(board);
+    });
+    this.sweepTimer = setInterval(() => this.sweep(), this.subscriptions.options.sweepEveryMs);
+  }
+
+  /** Tells every client to connect elsewhere (1012), and gives them a second to hear it. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    if (this.sweepTimer) clearInterval(this.sweepTimer);
+    this.stopListening?.();
+    for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, RESTARTING);
+    for (let waited = 0; this.sockets.size > 0 && waited < SHUTDOWN_WAIT_MS; waited += 20) await sleep(20);
+    await Promise.all([this.feeds.stop(), this.news.stop()]);
+  }
+
+  /** For metrics. */
+  stats(): LiveStats {
+    return { ...this.subscriptions.stats };
+  }
+
+  handleConnection(client: WebSocket, request: IncomingMessage): void {
+    const { options, stats } = this.subscriptions;
+    const socket = new LiveSocket(client, request.socket, this.door.addressOf(request), options, stats);
+    socket.requestId = requestIdOf(request.headers);
+    if (this.isStopping) return socket.close(CLOSE.RESTART, RESTARTING);
+    if (this.sockets.size >= options.socketsMax) {
+      socket.error(new LadderError('OVERLOADED', 'This gateway has as many connections as it takes; try another.'));
+      return socket.close(CLOSE.TRY_LATER, 'too many connections');
+    }
+    if (!this.admit(socket)) return;
+    this.sockets.set(client, socket);
+    stats.sockets += 1;
+    socket.first(() => this.identify(socket, request));
+  }
+
+  handleDisconnect(client: WebSocket): void {
+    const socket = this.sockets.get(client);
+    if (!socket) return;
+    this.sockets.delete(client);
+    this.door.leave(socket);
+    this.subscriptions.stats.sockets -= 1;
+    this.subscriptions.endAll(socket);
+  }
+
+  @SubscribeMessage('subscribe')
+  subscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, idOf(data), async (socket) => {
+      const { id, request } = readSubscribe(data);
+      await this.door.subscribes(socket, id);
+      await this.subscriptions.subscribe(socket, id, request);
+    });
+  }
+
+  @SubscribeMessage('resume')
+  resume(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, idOf(data), async (socket) => {
+      const { id, request, seq } = readResume(data);
+      await this.door.subscribes(socket, id);
+      await this.subscriptions.subscribe(socket, id, request, seq);
+    });
+  }
+
+  @SubscribeMessage('unsubscribe')
+  unsubscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, idOf(data), async (socket) => this.subscriptions.unsubscribe(socket, readUnsubscribe(data)));
+  }
+
+  @SubscribeMessage('authenticate')
+  authenticate(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
+    this.answer(client, undefined, (socket) => this.authenticateAs(socket, readAuthenticate(data)));
+  }
+
+  /** What the adapter could not read as a message. */
+  @SubscribeMessage('refused')
+  refused(@ConnectedSocket() client: WebSocket, @MessageBody() { id, error }: RefusedMessage): void {
+    this.answer(client, id, () => Promise.reject(error));
+  }
+
+  private answer(client: WebSocket, id: string | undefined, work: (socket: LiveSocket) => Promise<void>): void {
+    const socket = this.sockets.get(client);
+    if (!socket) return;
+    const tell = (error: unknown): void => socket.error(asLadderError(error, socket.requestId), id);
+    try {
+      socket.enqueue(async () => {
+        try {
+          if (socket.isOpen) await work(socket);
+        } catch (error) {
+          // Also what is thrown before the first step of the work: nothing may leave this promise rejected.
+          tell(error);
+        }
+      });
+    } catch (error) {
+      tell(error);
+    }
+  }
+
+  private async identify(socket: LiveSocket, request: IncomingMessage): Promise<void> {
+    try {
+      const token = tokenOf(request);
+      if (token !== null) await this.authenticateAs(socket, token);
+    } catch (error) {
+      const problem = asLadderError(error, socket.requestId);
+      if (problem.code === 'UNAUTHENTICATED') return turnAway(socket, problem);
+      socket.error(problem);
+      socket.close(CLOSE.TRY_LATER, 'the identity cannot be checked now');
+    }
+  }
+
+  /** @throws UNAUTHENTICATED, RATE_LIMITED */
+  private async authenticateAs(socket: LiveSocket, token: string): Promise<void> {
+    if (!this.subscriptions.authenticator.isNoGuess(token)) this.door.assertMayAuthenticate(socket);
+    try {
+      await this.subscriptions.authenticate(socket, token);
+    } catch (error) {
+      if (asLadderError(error).code === 'UNAUTHENTICATED') await this.door.failed(socket);
+      else this.door.doubted(socket);
+      throw error;
+    }
+    this.admit(socket);
+  }
+
+  /** Counts the socket with whom it belongs to; closes it when that one has too many. */
+  private admit(socket: LiveSocket): boolean {
+    try {
+      if (socket.isOpen) this.door.enter(socket);
+      return true;
+    } catch (error) {
+      socket.error(asLadderError(error));
+      socket.close(CLOSE.TRY_LATER, 'too many connections');
+      return false;
+    }
+  }
+
+  private sweep(): void {
+    this.identities.sweep(this.sockets.values());
+    for (const socket of this.sockets.values()) socket.sweep();
+    this.endWorstReaders();
+    this.subscriptions.sweep();
+  }
+
+  /** Ends those with the most unsent bytes, until all together have no more than the process can hold. */
+  private endWorstReaders(): void {
+    const readers = [...this.sockets.values()].map((socket) => ({ socket, bytes: socket.bufferedBytes }));
+    let unsent = readers.reduce((sum, { bytes }) => sum + bytes, 0);
+    const { unsentBytesMax } = this.subscriptions.options;
+    if (unsent <= unsentBytesMax) return;
+    for (const { socket, bytes } of readers.sort((a, b) => b.bytes - a.bytes)) {
+      socket.terminate();
+      unsent -= bytes;
+      if (unsent <= unsentBytesMax) return;
+    }
+  }
+}
+
+/** The token a client connects with: the header, the subprotocol, or the query; null for nobody in particular. */
+function tokenOf({ headers, url }: IncomingMessage): string | null {
+  if (headers.authorization !== undefined) {
+    const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization) ?? [];
+    if (!token) throw malformedCredentials('The Authorization header must be "Bearer <token>".');
+    return token;
+  }
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());
+  const pair = offered.find((protocol) => protocol.startsWith(TOKEN_SUBPROTOCOL));
+  return pair?.slice(TOKEN_SUBPROTOCOL.length) ?? new URL(url ?? '', 'ws://live').searchParams.get('token');
+}

@@ -1,0 +1,19 @@
+import { LadderError } from '@laddercast/domain';
+import { isDatabaseUnavailable } from '@laddercast/ledger';
+import { RateLimitedLog } from '../rate-limited-log.js';
+
+const log = new RateLimitedLog('Live');
+
+/**
+ * The error that a client is told; what is not meant for clients is logged and told as INTERNAL.
+ * @param requestId names the socket's request in the log
+ */
+export function asLadderError(error: unknown, requestId?: string): LadderError {
+  if (error instanceof LadderError) return error;
+  if (isDatabaseUnavailable(error)) {
+    const detail = 'The database cannot be reached; try again shortly.';
+    return new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
+  }
+  log.warn('A message could not be answered', error, requestId === undefined ? {} : { requestId });
+  return new LadderError('INTERNAL', 'The message could not be answered.', {}, { cause: error });
+}

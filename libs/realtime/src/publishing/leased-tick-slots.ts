@@ -1,0 +1,79 @@
+import type { Lease, PostgresLeases } from '@laddercast/ledger';
+import { monotonicMs, sleep } from '@laddercast/platform';
+import { RateLimitedLog } from '../rate-limited-log.js';
+import { TICK_SLOTS, TickSlots } from './tick-slots.js';
+
+const TTL_MS = 5000;
+const ASK_EVERY_MS = 1000;
+
+const SLOTS = Array.from({ length: TICK_SLOTS }, (_, slot) => slot);
+const nameOf = (slot: number): string => `rank-ticks:${slot}`;
+const NAMES = SLOTS.map(nameOf);
+
+/**
+ * Slots shared out by leases in PostgreSQL: a process ticks every list but those that another is known to tick.
+ * So nothing waits for a lease, a slot without holder is ticked by all, and while PostgreSQL is away each goes on with
+ * its own and, once the others' leases would have lapsed, with all. A free slot is taken one a second, so that processes that start together
+ * share them; one that holds them all keeps them until it ends.
+ */
+export class LeasedTickSlots extends TickSlots {
+  private readonly held = new Map<number, Lease>();
+  private ofOthers: ReadonlySet<number> = new Set();
+  private knownUntilMs = -Infinity;
+  private readonly failures = new RateLimitedLog(LeasedTickSlots.name);
+  private readonly stopped = new AbortController();
+  private running: Promise<void> | null = null;
+
+  /** @param holder names this process; unique over all processes */
+  constructor(
+    private readonly leases: PostgresLeases,
+    private readonly holder: string,
+  ) {
+    super();
+  }
+
+  override holds(slot: number): boolean {
+    return !this.ofOthers.has(slot) || monotonicMs() > this.knownUntilMs;
+  }
+
+  /** For metrics: how many leases this process holds. */
+  heldCount(): number {
+    return this.held.size;
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Gives the slots back, so that others need not wait for them. */
+  async stop(): Promise<void> {
+    this.stopped.abort();
+    await this.running;
+    await Promise.allSettled([...this.held.values()].map((lease) => this.leases.release(lease)));
+    this.held.clear();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopped.signal.aborted) {
+      await this.ask().catch((error: unknown) => this.failures.warn('Tick slots cannot be shared out', error));
+      await sleep(ASK_EVERY_MS * (1 + Math.random() / 4), this.stopped.signal);
+    }
+  }
+
+  private async ask(): Promise<void> {
+    const askedAtMs = monotonicMs();
+    for (const slot of this.held.keys()) await this.acquire(slot);
+    const holders = await this.leases.holders(NAMES);
+    const holderOf = new Map(holders.map(({ name, holder }) => [name, holder]));
+    const free = SLOTS.filter((slot) => !holderOf.has(nameOf(slot)));
+    if (free.length > 0) await this.acquire(free[Math.floor(Math.random() * free.length)]!);
+    this.ofOthers = new Set(SLOTS.filter((slot) => (holderOf.get(nameOf(slot)) ?? this.holder) !== this.holder));
+    this.knownUntilMs = askedAtMs + TTL_MS;
+  }
+
+  private async acquire(slot: number): Promise<void> {
+    const lease = await this.leases.acquire(nameOf(slot), this.holder, TTL_MS);
+    if (lease) this.held.set(slot, lease);
+    else this.held.delete(slot);
+  }
+}

@@ -1,0 +1,182 @@
+// Real: servers of the test's own that are stopped, started again and halted.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BoardOrdering } from '@laddercast/domain';
+import {
+  RedisConnection,
+  RedisRankProjection,
+  RedisSnapshotStore,
+  type RankList,
+  FIRST_GENERATION,
+} from '@laddercast/projections';
+import { freePort, openTcpProxy } from '@laddercast/testing';
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startRedis, type RedisProcess } from '../nodes/redis-process.js';
+
+const ordering: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] };
+const list: RankList = { boardUid: 1, windowUid: 1, scope: 0, ordering, shards: 2, ...FIRST_GENERATION };
+const undo: (() => Promise<unknown> | void)[] = [];
+
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+});
+
+async function start(options: Parameters<typeof startRedis>[0] = {}): Promise<RedisProcess> {
+  const server = await startRedis(options);
+  undo.push(() => server.stop());
+  return server;
+}
+
+function connectionTo(url: string): RedisConnection {
+  const redis = new RedisConnection({ url, connectTimeoutMs: 1000 });
+  undo.push(() => redis.close());
+  return redis;
+}
+
+const unavailable = { code: 'PROJECTION_UNAVAILABLE', status: 503 };
+
+async function eventually(check: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (tries === 100) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+describe('the connection to Redis', () => {
+  it('says that the ranks are unavailable while no server is there, and finds one that comes later', async () => {
+    const port = await freePort();
+    const redis = connectionTo(`redis://127.0.0.1:${port}`);
+    const projection = new RedisRankProjection(redis);
+    await expect(redis.connect()).rejects.toMatchObject(unavailable);
+    await expect(projection.total(list)).rejects.toMatchObject(unavailable);
+    await start({ port });
+    await eventually(() => projection.total(list));
+  });
+
+  it('numbers sessions: a server that was replaced is another one', async () => {
+    const server = await start();
+    const redis = connectionTo(server.url);
+    await redis.connect();
+    const projection = new RedisRankProjection(redis);
+    const session = projection.session();
+    await projection.openMark(0);
+    await projection.advanceMark(0, 0, 5, session);
+    await server.stop();
+    await eventually(() => expect(projection.total(list)).rejects.toMatchObject(unavailable));
+    await start({ port: server.port });
+    await eventually(() => projection.total(list));
+    expect(projection.session()).not.toBe(session);
+    await projection.openMark(0);
+    await expect(projection.advanceMark(0, 0, 9, session)).rejects.toMatchObject(unavailable);
+    await expect(projection.advanceMark(0, 5, 9, projection.session())).rejects.toMatchObject(unavailable);
+    expect(await projection.readMark(0)).toBe(0);
+  });
+
+  it('does not wait for ever for a server that hangs', async () => {
+    const server = await start();
+    const redis = connectionTo(server.url);
+    await redis.connect();
+    const projection = new RedisRankProjection(redis);
+    process.kill(server.pid, 'SIGSTOP');
+    undo.push(() => void process.kill(server.pid, 'SIGCONT'));
+    const began = performance.now();
+    await expect(projection.total(list)).rejects.toMatchObject(unavailable);
+    expect(performance.now() - began).toBeLessThan(3000);
+    process.kill(server.pid, 'SIGCONT');
+    await eventually(() => projection.total(list));
+  });
+
+  it('loads its scripts again when the server has forgotten them', async () => {
+    const server = await start();
+    const redis = connectionTo(server.url);
+    await redis.connect();
+    const projection = new RedisRankProjection(redis);
+    await projection.total(list);
+    const other = new Redis(server.url);
+    await other.script('FLUSH');
+    other.disconnect();
+    expect(await projection.total(list)).toEqual({ total: 0, listVersion: 0 });
+  });
+
+  it('tells a refused command from a server that is away', async () => {
+    const server = await start();
+    const redis = connectionTo(server.url);
+    await redis.connect();
+    await redis.command('SET', 'text', 'value');
+    await expect(redis.command('ZCARD', 'text')).rejects.toThrow('Redis refused a command: WRONGTYPE');
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction');
+    const change = { playerId: 'ada', version: 1, key: { score: 1, member: Buffer.from('ada') } };
+    await expect(new RedisRankProjection(redis).apply(list, 0, [change], null)).rejects.toMatchObject(unavailable);
+  });
+
+  it('hears hints again after the server came back', async () => {
+    const server = await start();
+    const redis = connectionTo(server.url);
+    await redis.connect();
+    const store = new RedisSnapshotStore(redis);
+    const heard: number[] = [];
+    undo.push(await store.onPublished((_list, seq) => heard.push(seq)));
+    await server.stop();
+    await start({ port: server.port });
+    let seq = 0;
+    const hears = async (): Promise<void> => {
+      seq += 1;
+      const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
+      await store.publish({ boardUid: 1, windowUid: seq, scope: 0 }, null, snapshot, null);
+      expect(heard.length).toBeGreaterThan(0);
+    };
+    await eventually(hears);
+  });
+
+  it('leaves a connection that died without a word, for commands and for hints', async () => {
+    const server = await start();
+    const proxy = await openTcpProxy('127.0.0.1', server.port);
+    undo.push(() => proxy.close());
+    const redis = connectionTo(`redis://127.0.0.1:${proxy.port}`);
+    await redis.connect();
+    const follower = new RedisSnapshotStore(redis);
+    const heard: number[] = [];
+    undo.push(await follower.onPublished((_list, seq) => heard.push(seq)));
+    const publisher = connectionTo(server.url);
+    await publisher.connect();
+    let seq = 0;
+    const hears = async (): Promise<void> => {
+      seq += 1;
+      const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
+      await new RedisSnapshotStore(publisher).publish({ boardUid: 1, windowUid: seq, scope: 0 }, null, snapshot, null);
+      await sleep(50);
+      expect(heard.at(-1) ?? 0).toBeGreaterThanOrEqual(seq - 1);
+      expect(heard.length).toBeGreaterThan(0);
+    };
+    await eventually(hears);
+    proxy.forsakeOpen();
+    heard.length = 0;
+    const startedAt = performance.now();
+    for (;;) {
+      if (
+        await redis.command('PING').then(
+          () => true,
+          () => false,
+        )
+      )
+        break;
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
+      await sleep(50);
+    }
+    await expect
+      .poll(
+        async () =>
+          hears().then(
+            () => true,
+            () => false,
+          ),
+        { timeout: 10_000, interval: 100 },
+      )
+      .toBe(true);
+  }, 30_000);
+});

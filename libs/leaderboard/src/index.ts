@@ -16,7 +16,7 @@ export * from '@laddercast/extension';
 export { ConsumesLog, SagaFailureFilter } from '@laddercast/sagas';
 export * from './define-board.js';
 export * from './leaderboard.module.js';
-export type { Role } from './process/leaderboard.lifecycle.js';
+export type { Role } from './roles.js';
 export { namesOf, type RequestNames } from './process/request-scope.js';
 export { CurrentIdentity, identityOf, Public, RequiresScope, type IdentifiedRequest } from './http/access.js';
 export { BodyPipe, QueryPipe } from './http/query-pipe.js';

@@ -1,5 +1,6 @@
 import { RankGateway } from '@laddercast/realtime';
 import { describeError, Environment, redactorOf } from '@laddercast/platform';
+import { sagas } from '@laddercast/sagas';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
@@ -11,9 +12,10 @@ import { LoggerModule } from 'nestjs-pino';
 import { gatewayProviders } from './providers/gateway.providers.js';
 import { RouteGuard } from './http/route.guard.js';
 import { HealthController } from './health/health.controller.js';
-import { LeaderboardLifecycle, ROLES, type Role } from './process/leaderboard.lifecycle.js';
+import { LeaderboardLifecycle } from './process/leaderboard.lifecycle.js';
+import { ROLES, type Role } from './roles.js';
 import { rateLimitProviders } from './providers/rate-limit.providers.js';
-import { projectorControllers, projectorProviders } from './providers/projector.providers.js';
+import { projectorProviders } from './providers/projector.providers.js';
 
 export interface LeaderboardOptions {
   environment: Environment;
@@ -48,7 +50,7 @@ export class LeaderboardModule {
       module: LeaderboardModule,
       global: true,
       imports: [CqrsModule.forRoot(), loggerModule(environment)],
-      controllers: [HealthController, ...(roles.includes('projector') ? projectorControllers : [])],
+      controllers: [HealthController, ...(roles.includes('projector') ? sagas : [])],
       providers: [...providers, { provide: APP_GUARD, useClass: RouteGuard }],
       exports: [...providers.filter((provider) => provider !== RankGateway), CqrsModule],
     };

@@ -1,10 +1,13 @@
-export { CircleMembers, type CircleName } from './circles/circle-members.js';
+export { CircleMembers } from './circles/circle-members.js';
 export * from './rows/announced-names.js';
 export * from './rows/entry-details.js';
-export * from './circles/get-guild.handlers.js';
+export * from './circles/get-guild.handler.js';
+export * from './circles/get-guild-members.handler.js';
 export * from './history/get-history.handler.js';
 export * from './circles/get-player-profile.handler.js';
-export * from './circles/circles.handlers.js';
+export * from './circles/get-friends.handler.js';
+export * from './circles/get-follows.handler.js';
+export * from './circles/get-circle-members.handler.js';
 export * from './export/export-rows.js';
 export * from './export/export-window.handler.js';
 export * from './circles/get-circle.handler.js';

@@ -2,10 +2,11 @@ import type { Readable } from 'node:stream';
 import type { RankAccuracy, RankedEntry, RankStyle, WindowKind } from '@laddercast/domain';
 import type { FriendLists, Guild, StoredPlayer } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
-import type { CircleName } from './circles/circle-members.js';
-import type { CompleteOptions } from './rows/entry-details.js';
 import type { ListNames } from './lists/list-resolver.js';
 import type { Accuracy } from './lists/rank-estimates.js';
+
+/** Some players who are ranked among themselves: a player with those it is friends with or follows, or a named circle. */
+export type CircleName = { kind: 'friends' | 'follows'; playerId: string } | { kind: 'circle'; circleId: string };
 
 /** What every list and rank answer carries. */
 export interface ListEnvelope {
@@ -31,7 +32,7 @@ export interface ListSelection extends ListNames {
 }
 
 /** Some players, or `all`. */
-export type UnlistedShown = NonNullable<CompleteOptions['including']>;
+export type UnlistedShown = readonly string[] | 'all';
 
 export interface EntriesPage extends ListEnvelope {
   entries: RankedEntry[];

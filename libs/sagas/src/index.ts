@@ -7,3 +7,4 @@ export * from './saga-pattern.js';
 export * from './saga-server.js';
 export * from './score.saga.js';
 export * from './window.saga.js';
+export * from './sagas.js';

@@ -7,7 +7,7 @@ import {
   type ExecutionContext,
   type Type,
 } from '@nestjs/common';
-import { ROLES, type Role } from '../process/leaderboard.lifecycle.js';
+import { ROLES, type Role } from '../roles.js';
 import { identityOf, type IdentifiedRequest } from './access.js';
 import { unknownParameters } from './query-pipe.js';
 import { rulesOf, type RouteRules } from './route-rules.js';

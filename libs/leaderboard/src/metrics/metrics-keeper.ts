@@ -23,11 +23,10 @@ import {
 } from '@laddercast/ledger';
 import { Environment, metrics } from '@laddercast/platform';
 import { RedisConnection, ShardCensus, WindowLists } from '@laddercast/projections';
-import { sourcesOf } from '@laddercast/sagas';
+import { sagas, sourcesOf } from '@laddercast/sagas';
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { kafkaOptions, writeLogLine } from '../providers/event-log.providers.js';
+import { kafkaOptions, writeLogLine } from '../log-options.js';
 import type { MetricsSource } from './metrics-collection.js';
-import { projectorControllers } from '../providers/projector.providers.js';
 
 const [INTAKE] = INTAKE_TOPICS;
 const LEASE = { name: 'metrics', ttlMs: 6000, askEveryMs: 2000 };
@@ -107,7 +106,7 @@ function logSources(database: PostgresDatabase, environment: Environment): Metri
 /** The service's own sagas, which have to run somewhere, and what any process has registered beside them: teams' own. */
 async function groupsOf(registered: PostgresLogGroups): Promise<LogGroup[]> {
   const groups = new Map<string, LogGroup>();
-  for (const one of [...(await registered.all()), ...sourcesOf(projectorControllers)]) groups.set(one.group, one);
+  for (const one of [...(await registered.all()), ...sourcesOf(sagas)]) groups.set(one.group, one);
   return [...groups.values()];
 }
 

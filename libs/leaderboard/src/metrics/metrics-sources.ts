@@ -3,7 +3,7 @@ import { metrics, sleep } from '@laddercast/platform';
 import { RedisConnection, SketchCache } from '@laddercast/projections';
 import { LeasedTickSlots, LiveStats, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import type { Role } from '../process/leaderboard.lifecycle.js';
+import type { Role } from '../roles.js';
 import type { MetricsSource } from './metrics-collection.js';
 
 const ANSWER_WITHIN_MS = 900;

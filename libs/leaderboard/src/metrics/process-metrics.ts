@@ -1,5 +1,5 @@
 import type { INestApplicationContext } from '@nestjs/common';
-import type { Role } from '../process/leaderboard.lifecycle.js';
+import type { Role } from '../roles.js';
 import { MetricsCollection } from './metrics-collection.js';
 import { MetricsKeeper } from './metrics-keeper.js';
 import { MetricsServer } from './metrics-server.js';

@@ -7,12 +7,8 @@ import { AnnouncedNames, SnapshotCache } from '@laddercast/queries';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ExtensionRegistry } from '../extension-registry.js';
+import { ROLES, type Role } from '../roles.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
-
-export type Role = 'api' | 'projector' | 'gateway';
-
-/** Injection token of the roles that this process has. */
-export const ROLES = Symbol('roles');
 
 /** Starts what runs by itself, and stops it in the order in which nothing is lost. */
 @Injectable()

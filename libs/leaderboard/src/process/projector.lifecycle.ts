@@ -12,7 +12,7 @@ import type { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import type { RankProjection } from '@laddercast/projections';
 import { Logger } from '@nestjs/common';
 import { retryWhile } from '@laddercast/platform';
-import { writeLogLine } from '../providers/event-log.providers.js';
+import { writeLogLine } from '../log-options.js';
 import type { LaneRecoveries } from './lane-recoveries.js';
 
 const ADOPTED_WITHIN_MS = 60_000;

@@ -21,7 +21,7 @@ import { SagaServer } from '@laddercast/sagas';
 import { Logger } from 'nestjs-pino';
 import { CONNECTION_LIMITS } from '../http/connection-limits.js';
 import { end, GracefulStop } from './graceful-stop.js';
-import type { Role } from './leaderboard.lifecycle.js';
+import type { Role } from '../roles.js';
 import { measureRequests } from '../metrics/metrics-requests.js';
 import { ProcessMetrics } from '../metrics/process-metrics.js';
 import { watchRequests } from './request-scope.js';

@@ -5,30 +5,11 @@ import {
   OutboxRelay,
   PostgresEventLog,
   PostgresLogEnds,
-  type KafkaOptions,
-  type LogLine,
 } from '@laddercast/event-log';
 import { PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { Logger, type Provider } from '@nestjs/common';
-
-/** Writes what the log has to say into that of the process. */
-export const writeLogLine: LogLine = (level, message, details) => {
-  const logger = new Logger('event-log');
-  const line = { msg: message, ...details };
-  if (level === 'error') logger.error(line);
-  else if (level === 'warn') logger.warn(line);
-  else if (level === 'info') logger.log(line);
-  else logger.debug(line);
-};
-
-/** How Kafka is reached; only where KAFKA_BROKERS is set. */
-export const kafkaOptions = (environment: Environment): KafkaOptions => ({
-  brokers: environment.KAFKA_BROKERS!.split(','),
-  prefix: environment.KAFKA_PREFIX,
-  lanes: environment.LEDGER_LANES,
-  log: writeLogLine,
-});
+import type { Provider } from '@nestjs/common';
+import { kafkaOptions, writeLogLine } from '../log-options.js';
 
 /** The log: the outbox itself, or Kafka with a relay that fills it. */
 export const eventLogProviders: Provider[] = [

@@ -36,10 +36,11 @@ import {
   SketchPublisher,
   TickSlots,
 } from '@laddercast/realtime';
-import { BoardSaga, GuildSaga, HistorySaga, PlayerSaga, SagaServer, ScoreSaga, WindowSaga } from '@laddercast/sagas';
+import { SagaServer } from '@laddercast/sagas';
 import { Environment } from '@laddercast/platform';
-import { Logger, type Provider, type Type } from '@nestjs/common';
-import { eventLogProviders, writeLogLine } from './event-log.providers.js';
+import { Logger, type Provider } from '@nestjs/common';
+import { eventLogProviders } from './event-log.providers.js';
+import { writeLogLine } from '../log-options.js';
 import { layoutProjectorProviders } from './layout.providers.js';
 import { LaneRecoveries, noteRecovery } from '../process/lane-recoveries.js';
 import { limitProjectorProviders } from './limit.providers.js';
@@ -47,15 +48,6 @@ import { peopleProjectorProviders } from './people.providers.js';
 import { recoveryProjectorProviders, RecoverySchedules } from './recovery.providers.js';
 import { windowProjectorProviders } from './window.providers.js';
 import { ProjectorLifecycle } from '../process/projector.lifecycle.js';
-
-export const projectorControllers: Type<object>[] = [
-  ScoreSaga,
-  BoardSaga,
-  PlayerSaga,
-  WindowSaga,
-  GuildSaga,
-  HistorySaga,
-];
 
 /** Names this process among the holders of leases. */
 const HOLDER = randomUUID();

@@ -5,7 +5,7 @@ import { PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import type { Provider } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { kafkaOptions, writeLogLine } from './event-log.providers.js';
+import { kafkaOptions, writeLogLine } from '../log-options.js';
 import { ScoreIntakeLifecycle } from '../process/score-intake.lifecycle.js';
 
 const TOPIC: IntakeTopic = 'in.scores';

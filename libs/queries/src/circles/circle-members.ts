@@ -3,9 +3,7 @@ import type { FriendGraph } from '@laddercast/extension';
 import type { Circles } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
-
-/** Some players who are ranked among themselves: a player with those it is friends with or follows, or a named circle. */
-export type CircleName = { kind: 'friends' | 'follows'; playerId: string } | { kind: 'circle'; circleId: string };
+import type { CircleName } from '../queries.js';
 
 /** A change of a circle shows within this time. */
 const REMEMBERED_MS = 1000;

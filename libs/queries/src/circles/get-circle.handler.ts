@@ -1,9 +1,9 @@
 import { rankAmongThemselves } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { CircleMembers, type CircleName } from './circle-members.js';
+import { CircleMembers } from './circle-members.js';
 import { ListReader } from '../rows/list-reader.js';
 import { linksBeside } from '../pages/offset-links.js';
-import { GetCircleQuery, type CirclePage } from '../queries.js';
+import { GetCircleQuery, type CirclePage, type CircleName } from '../queries.js';
 
 /** Boards of friends, follows and named circles: merged when they are read, by looking up each member's entry. */
 @QueryHandler(GetCircleQuery)

@@ -8,10 +8,11 @@ import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { isOf, RunDetailsOfLists } from './run-metadata.js';
 import { ShownNames } from './player-names.js';
+import type { UnlistedShown } from '../queries.js';
 
 export interface CompleteOptions {
   /** Players who are shown although they are not listed; `all`: everyone is. Default: none. */
-  including?: readonly string[] | 'all';
+  including?: UnlistedShown;
   /** Whether the entries are as they were: what is known of a later run only is null then. Default: false. */
   arePast?: boolean;
   /** When the entries were read: it spares look-ups on boards without metadata. */

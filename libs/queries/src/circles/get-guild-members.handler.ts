@@ -1,16 +1,7 @@
-import { GuildRegistry, type Guild } from '@laddercast/ledger';
+import { GuildRegistry } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { GetGuildMembersQuery, GetGuildQuery, type GuildMembersPage } from '../queries.js';
-
-@QueryHandler(GetGuildQuery)
-export class GetGuildHandler implements IQueryHandler<GetGuildQuery> {
-  constructor(private readonly guilds: GuildRegistry) {}
-
-  execute({ guildId }: GetGuildQuery): Promise<Guild> {
-    return this.guilds.find(guildId);
-  }
-}
+import { GetGuildMembersQuery, type GuildMembersPage } from '../queries.js';
 
 @QueryHandler(GetGuildMembersQuery)
 export class GetGuildMembersHandler implements IQueryHandler<GetGuildMembersQuery> {

@@ -1,0 +1,30 @@
+import { LadderError } from '@laddercast/domain';
+import { BoardCatalog, Ledger } from '@laddercast/ledger';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { OverrideEntryCommand, type OverrideResult } from '../commands.js';
+import { actorOf, assertAdmin } from '@laddercast/identity';
+import { columnValues } from './score-submitter.js';
+import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
+
+@CommandHandler(OverrideEntryCommand)
+export class OverrideEntryHandler implements ICommandHandler<OverrideEntryCommand> {
+  constructor(
+    private readonly boards: BoardCatalog,
+    private readonly ledger: Ledger,
+  ) {}
+
+  async execute({ identity, boardId, playerId, entry, reason }: OverrideEntryCommand): Promise<OverrideResult> {
+    assertAdmin(identity);
+    const action = entry ? 'entry.set' : 'entry.remove';
+    const audit = { actor: actorOf(identity), action, subject: `${boardId}/${playerId}`, details: { entry, reason } };
+    const receipt = await whileBoardChanges(this.boards, async () => {
+      const board = await boardNow(this.boards, boardId);
+      const state = entry && { score: entry.score, columns: columnValues(board, entry.columns) };
+      return this.ledger.write({ kind: 'override', board, playerId, entry: state, audit });
+    });
+    if (entry === null && receipt.windows.length === 0 && !receipt.settledBefore) {
+      throw new LadderError('ENTRY_NOT_FOUND', `"${playerId}" has no entry in a running window of board "${boardId}".`);
+    }
+    return { board: boardId, playerId, windows: receipt.windows, version: receipt.version };
+  }
+}

@@ -1,0 +1,55 @@
+// Real: every TypeScript file of the libs, read by TypeScript's own parser.
+import { describe, expect, it } from 'vitest';
+import { folderCircles } from './folders.js';
+import { isTypeScript, repositoryFiles } from './source-tree.js';
+
+const files = repositoryFiles().filter((file) => isTypeScript(file) && file.path.startsWith('libs/'));
+
+/** A folder that holds more is a corridor: its rooms were not made. */
+const FILES_OF_FOLDER_MAX = 20;
+
+describe('the folders of a lib', () => {
+  it('import each other without a circle', () => {
+    expect(folderCircles(files)).toEqual([]);
+  });
+
+  it(`hold at most ${FILES_OF_FOLDER_MAX} files each, specs apart`, () => {
+    const counts = new Map<string, number>();
+    for (const { path } of files) {
+      if (path.endsWith('.spec.ts')) continue;
+      const folder = path.slice(0, path.lastIndexOf('/'));
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > FILES_OF_FOLDER_MAX)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a circle of two',
+      {
+        'libs/x/src/a/one.ts': `import '../b/two.js';`,
+        'libs/x/src/b/two.ts': `import type { A } from '../a/one.js';`,
+      },
+    ],
+    [
+      'a circle of three, one step over a file beside the index',
+      {
+        'libs/x/src/a/one.ts': `import '../words.js';`,
+        'libs/x/src/words.ts': `export * from './b/two.js';`,
+        'libs/x/src/b/two.ts': `import '../a/three.js';`,
+      },
+    ],
+  ])('are refused: %s', (_what, tree) => {
+    const texts = Object.entries(tree).map(([path, text]) => ({ path, text }));
+    expect(folderCircles(texts).length).toBe(texts.length);
+  });
+
+  it('may all be imported by what composes the lib', () => {
+    const composed = [
+      { path: 'libs/x/src/x.module.ts', text: `import './a/one.js';` },
+      { path: 'libs/x/src/a/one.ts', text: `import '../b/two.js';` },
+      { path: 'libs/x/src/b/two.ts', text: '' },
+    ];
+    expect(folderCircles(composed)).toEqual([]);
+  });
+});

@@ -81,7 +81,7 @@ describe('players', () => {
     expectProblem(await anonymous.put('/v1/players/ada', {}), 'UNAUTHENTICATED');
     expectProblem(await reader.put('/v1/players/ada', {}), 'FORBIDDEN');
     expectProblem(await (await as('ada')).put('/v1/players/me', {}), 'FORBIDDEN');
-    expectProblem(await admin.get('/v1/players/me'), 'UNAUTHENTICATED');
+    expectProblem(await admin.get('/v1/players/me'), 'NOT_A_PLAYER');
     expect((await admin.put('/v1/players/ada', {})).status).toBe(200);
   });
 

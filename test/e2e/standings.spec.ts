@@ -163,7 +163,7 @@ describe("a player's standings", { timeout: 60_000 }, () => {
       expect(boardsOf(await page('p0', '', client))).toHaveLength(BOARDS);
     }
     expect((await page('me', '', await as('p0'))).standings).toEqual((await page('p0')).standings);
-    expectProblem(await reader.get('/v1/players/me/standings'), 'UNAUTHENTICATED');
+    expectProblem(await reader.get('/v1/players/me/standings'), 'NOT_A_PLAYER');
     expectProblem(await anyone.as('nonsense').get('/v1/players/p0/standings'), 'UNAUTHENTICATED');
     // A page of what a caller may read is as long as one of all.
     const page9 = await page('p0', '?limit=9', anyone);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { findOnPath, runStep } from './commands.mjs';
+import { answerHelp } from './help.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 
@@ -171,9 +172,10 @@ function program(name, env) {
 }
 
 async function main([what, file, ...rest]) {
-  if (process.argv.includes('--help') || file === undefined || rest.length > 0) {
+  answerHelp(usage);
+  if (file === undefined || rest.length > 0) {
     process.stdout.write(usage);
-    return process.argv.includes('--help') ? 0 : 1;
+    return 1;
   }
   const url = process.env.DATABASE_URL;
   if (!url) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');

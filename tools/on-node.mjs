@@ -9,6 +9,7 @@ import { projectRoot } from './build.mjs';
 import { findOnPath, outputOf, runStep } from './commands.mjs';
 import { dataDirectory } from './data-directory.mjs';
 import { describeFailure, Problem } from './problem.mjs';
+import { answerHelp } from './help.mjs';
 import { step } from './progress.mjs';
 
 /**
@@ -44,15 +45,21 @@ export async function nodeOf(
   return program;
 }
 
-async function main([release = '', script, ...args]) {
-  if (script === undefined || [release, script].includes('--help')) {
-    console.log('Usage: node tools/on-node.mjs RELEASE PROGRAM [ARGUMENTS], such as 24 tools/test.mjs libs');
-    return script === undefined ? 1 : 0;
-  }
+const usage = `Runs the tests on another release of Node, which comes from the npm registry.
+
+  npm run test:node -- 24 tools/test.mjs [FILES]   the tests, or some of them, on Node 24
+  npm run test:node -- --help                      this text`;
+
+/** @param args those behind the release: the program to run, and its own */
+async function main([release = '', ...args]) {
+  // What is run may have a help of its own.
+  answerHelp(usage, [release, ...args.slice(0, 2)]);
+  const [script, ...rest] = args;
+  if (script === undefined) throw new Problem(usage);
   const program = await nodeOf(release, { cacheDir: join(dataDirectory(projectRoot, process.env), 'cache') });
   step(`On Node ${outputOf(program, ['--version']).trim().slice(1)}`);
   const PATH = [dirname(program), process.env.PATH].join(delimiter);
-  const child = spawn(program, [script, ...args], {
+  const child = spawn(program, [script, ...rest], {
     cwd: projectRoot,
     env: { ...process.env, PATH },
     stdio: 'inherit',

@@ -76,9 +76,11 @@ describe('the audit of the fault tests', () => {
     const key = await firstShard();
     const [member, score] = (await redis.zrangeBuffer(key, 0, 0, 'WITHSCORES')) as [Buffer, Buffer];
     await redis.zrem(key, member);
-    expect((await look()).faults.join()).toMatch(/looked up: missing \[/);
+    // The index names an entry that is not there: who asks for it is refused, and the shard comes back by itself.
+    expect((await look()).faults.join()).toMatch(/lookups answered 503/);
+    expect((await look(20_000)).faults).toEqual([]);
     await redis.zadd(key, Number(score.toString()) + 1000, member);
-    expect((await look()).faults.join()).toMatch(/looked up: missing \[/);
+    expect((await look()).faults).not.toEqual([]);
     await redis.zadd(key, score, member);
     expect((await look(5000)).faults).toEqual([]);
   });

@@ -160,8 +160,8 @@ export class RankReads {
       };
       expect(total).toBe(rows.length);
       expect(this.read(board, entry), `${board.id} ${window} ${style} ${query}`).toEqual(this.rowOf(board, row, style));
-      // Dense ranks are fewer than entries: there it is that of the place.
-      const place = style === 'dense' ? row.ranks.ordinal : row.ranks[style];
+      // Dense ranks are fewer than entries: there it is that of the competition rank.
+      const place = style === 'dense' ? row.ranks.competition : row.ranks[style];
       expect(entry.percentile).toBe((100 * (total - place)) / Math.max(1, total - 1));
       expect(neighbours.map((one) => this.read(board, one))).toEqual(
         rows.slice(Math.max(0, index - above), index + below + 1).map((one) => this.rowOf(board, one, style)),

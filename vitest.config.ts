@@ -30,6 +30,7 @@ export default defineConfig({
       'apps/**/*.spec.{ts,mjs}',
       'examples/**/*.spec.ts',
       'tools/**/*.spec.mjs',
+      'bench/**/*.spec.mjs',
       'test/**/*.spec.ts',
     ],
     // Side by side as far as there is a Redis for each: test files empty theirs.

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { machineOf } from './bench/machine.mjs';
+import { machineOf } from './machine.mjs';
 import { projectRoot } from './build.mjs';
 import { parseRows, tableOf } from './faults/table.mjs';
 import { answerHelp } from './help.mjs';

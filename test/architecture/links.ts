@@ -15,7 +15,7 @@ export interface HeadingLink extends Reference {
   heading: string;
 }
 
-const FOLDERS = 'apps|libs|test|tools|docs|examples|docker|data';
+const FOLDERS = 'apps|libs|test|tools|bench|docs|examples|docker|data';
 
 /** What a Markdown page points to: relative links, and paths of files and folders in code. */
 export function referencesOf({ path, text }: TextFile): Reference[] {

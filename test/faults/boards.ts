@@ -16,13 +16,25 @@ export type FaultBoard = keyof typeof FAULT_BOARDS;
 
 export const ALL_BOARDS = Object.keys(FAULT_BOARDS) as FaultBoard[];
 
+/** A season that runs when the boards are made, and ends while they are written; later runs count elsewhere alone. */
+export const SEASON = { board: 'faults-best', id: 'season:early', runsMs: 6000 } as const;
+
 const KNOWN_WITHIN_MS = 10_000;
 
-/** Makes the boards, and waits until every api and gateway knows them. */
-export async function makeBoards(installation: FaultInstallation, boards: readonly FaultBoard[]): Promise<void> {
+/**
+ * Makes the boards, and waits until every api and gateway knows them.
+ * @returns when {@link SEASON} ends
+ */
+export async function makeBoards(installation: FaultInstallation, boards: readonly FaultBoard[]): Promise<number> {
   const key = installation.adminKey;
+  const seasonEndsAtMs = Date.now() + SEASON.runsMs;
+  const season = { season: 'early', startsAt: '2026-01-01T00:00:00Z', endsAt: new Date(seasonEndsAtMs).toISOString() };
   for (const board of boards) {
-    const body = { ...FAULT_BOARDS[board], push: { intervalMs: 100, top: 100 } };
+    const body = {
+      ...FAULT_BOARDS[board],
+      push: { intervalMs: 100, top: 100 },
+      ...(board === SEASON.board && { windows: [...FAULT_BOARDS[board].windows, season], graceSeconds: 0 }),
+    };
     const { status, body: answer } = await call(`${installation.apis[0]!.url}/v1/boards/${board}`, {
       method: 'PUT',
       key,
@@ -39,4 +51,5 @@ export async function makeBoards(installation: FaultInstallation, boards: readon
       }
     }
   }
+  return seasonEndsAtMs;
 }

@@ -3,6 +3,7 @@ import { FAULT_BOARDS, type FaultBoard } from './boards.js';
 import { call, type Answer } from './call.js';
 import { Chance } from './chance.js';
 import type { FaultInstallation } from './installation.js';
+import { SentRuns } from './sent-runs.js';
 
 /** A submission as it is sent, each time with the same id and body. */
 export interface Run {
@@ -32,6 +33,8 @@ export interface LoadOptions {
   perSecond?: number;
   /** Where requests go; default: every api process, the next one after a failure. */
   urls?: readonly string[];
+  /** Told of every run before it is sent. */
+  sent?: SentRuns;
 }
 
 const BATCH_MAX = 20;
@@ -57,6 +60,8 @@ export class Load {
   slowestMs = 0;
   /** Runs that were sent and never answered: they may have counted or not. */
   readonly open = new Map<string, Run>();
+  /** Everything that was ever sent; a scenario adds what it sends by itself to these boards. */
+  readonly sent: SentRuns;
   private readonly clients: Promise<void>[];
   private endsAtMs = Infinity;
   private isStopping = false;
@@ -66,6 +71,7 @@ export class Load {
     private readonly installation: FaultInstallation,
     private readonly options: LoadOptions,
   ) {
+    this.sent = options.sent ?? new SentRuns();
     const chance = new Chance(options.seed);
     this.clients = Array.from({ length: options.clients }, (_, client) => this.client(client, chance.fork(client)));
   }
@@ -121,8 +127,13 @@ export class Load {
 
   private times = 0;
 
-  private async sendOne(run: Run, chance: Chance): Promise<void> {
+  private begin(run: Run): void {
     this.open.set(idOf(run), run);
+    this.sent.add(run.board, run);
+  }
+
+  private async sendOne(run: Run, chance: Chance): Promise<void> {
+    this.begin(run);
     const { board, ...body } = run;
     const answer = await this.untilAnswered(`/v1/boards/${board}/scores`, body, chance);
     if (answer?.status === 200) this.keep(run, answer.body as AnswerBody);
@@ -132,7 +143,7 @@ export class Load {
     let left = Array.from({ length: chance.between(2, BATCH_MAX) }, (_, i) =>
       this.run(`${client}-${sent}-${i}`, chance),
     );
-    for (const run of left) this.open.set(idOf(run), run);
+    for (const run of left) this.begin(run);
     // What a partial success refused for now is sent again.
     while (left.length > 0) {
       const answer = await this.untilAnswered('/v1/scores', { submissions: left }, chance);

@@ -1,9 +1,13 @@
 import { expect } from 'vitest';
 import { audit, type AuditOptions, type AuditResult } from './audit.js';
-import { ALL_BOARDS, makeBoards, type FaultBoard } from './boards.js';
+import { ALL_BOARDS, makeBoards, SEASON, type FaultBoard } from './boards.js';
+import { call } from './call.js';
 import { Chance } from './chance.js';
 import { FaultInstallation, type InstallationOptions } from './installation.js';
+import { KnownRuns } from './known-runs.js';
 import { Load, type LoadOptions } from './load.js';
+import { Readers } from './readers.js';
+import { SentRuns } from './sent-runs.js';
 import { openSpectators, type Spectator } from './spectators.js';
 import { record } from './table.js';
 
@@ -15,9 +19,11 @@ export interface ScenarioOptions extends InstallationOptions {
 }
 
 const CLIENTS = 6;
-const PLAYERS = 60;
+const SETTLED_WITHIN_MS = 60_000;
+/** More than a snapshot holds, so that there are pages that only the shards have. */
+export const PLAYERS = 130;
 
-/** One fault under load: the service, its clients and its spectators, and the audit at the end. */
+/** One fault under load: the service, its clients, readers of every kind and spectators, and the audit at the end. */
 export class Scenario {
   private constructor(
     readonly fault: string,
@@ -26,27 +32,45 @@ export class Scenario {
     readonly boards: readonly FaultBoard[],
     readonly load: Load,
     readonly spectators: readonly Spectator[],
+    readonly readers: Readers,
   ) {}
 
-  /** Resolves once processes, boards, spectators and load are there. */
+  /** Resolves once processes, boards, spectators, readers and load are there. */
   static async start({ fault, boards = ALL_BOARDS, load = {}, ...options }: ScenarioOptions): Promise<Scenario> {
     const chance = Chance.of(`${fault}, log ${options.log}`);
     const installation = await FaultInstallation.start(options);
     try {
-      await makeBoards(installation, boards);
+      const sent = new SentRuns();
+      const known = new KnownRuns(sent);
+      sent.endsAtMs.set(SEASON.id, await makeBoards(installation, boards));
       const players = load.players ?? PLAYERS;
-      const spectators = openSpectators(installation, boards, players, chance.fork(1));
-      const running = Load.start(installation, { clients: CLIENTS, boards, players, seed: chance.seed, ...load });
-      return new Scenario(fault, chance, installation, boards, running, spectators);
+      const shown = { boards, players, known };
+      const spectators = openSpectators(installation, { ...shown, chance: chance.fork(1) });
+      const { seed } = chance;
+      const running = Load.start(installation, { clients: CLIENTS, boards, players, seed, sent, ...load });
+      const readers = Readers.start(installation, { ...shown, chance: chance.fork(2) });
+      return new Scenario(fault, chance, installation, boards, running, spectators, readers);
     } catch (error) {
       await installation.stop();
       throw error;
     }
   }
 
+  /** Resolves once the standings of the season that ends meanwhile are written. */
+  async untilSeasonIsSettled(): Promise<void> {
+    const { apis, adminKey } = this.installation;
+    const settled = `${apis[0]!.url}/v1/boards/${SEASON.board}/windows?state=settled`;
+    const count = async (): Promise<number> => {
+      const { body } = await call(settled, { key: adminKey });
+      return (body as { windows?: unknown[] } | null)?.windows?.length ?? 0;
+    };
+    await expect.poll(count, { timeout: SEASON.runsMs + SETTLED_WITHIN_MS, interval: 200 }).toBe(1);
+  }
+
   /** Ends the load, audits, records the row, and expects that nothing was lost, doubled or shown wrongly. */
   async prove(tried: string, options: AuditOptions = {}): Promise<AuditResult> {
     const answered = await this.load.stop();
+    await this.readers.stop();
     const result = await audit(this.installation, answered, this.spectators, options);
     const { lost, doubled, boards, spectators, wholeAfterSeconds } = result;
     record({
@@ -58,13 +82,17 @@ export class Scenario {
       doubled: doubled.length,
       boards,
       spectators,
+      ...this.readers.sum(),
       wholeAfterSeconds,
     });
-    expect({ lost, doubled, faults: result.faults, wrong: this.load.wrong }, this.outputs()).toEqual({
+    const { wrong } = this.load;
+    const readWrong = this.readers.wrong;
+    expect({ lost, doubled, faults: result.faults, wrong, readWrong }, this.outputs()).toEqual({
       lost: [],
       doubled: [],
       faults: [],
       wrong: [],
+      readWrong: [],
     });
     expect(answered.length).toBeGreaterThan(0);
     return result;
@@ -73,6 +101,7 @@ export class Scenario {
   async stop(): Promise<void> {
     for (const spectator of this.spectators) spectator.close();
     void this.load.stop();
+    void this.readers.stop();
     await this.installation.stop();
   }
 

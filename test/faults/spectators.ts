@@ -4,6 +4,7 @@ import { Followed, type ServerFrame } from '../../libs/realtime/test/follower.js
 import type { FaultBoard } from './boards.js';
 import type { Chance } from './chance.js';
 import type { FaultInstallation } from './installation.js';
+import type { KnownRuns, ShownRow } from './known-runs.js';
 
 /** What a spectator watches. */
 export type Watched =
@@ -39,6 +40,8 @@ export class Spectator {
     readonly watched: Watched,
     private at: number,
     private readonly token?: string,
+    /** Judges what it holds after every frame. */
+    private readonly known?: KnownRuns,
   ) {
     this.connect();
   }
@@ -112,17 +115,30 @@ export class Spectator {
       this.wrong.push(`${JSON.stringify(this.watched)}: the number ${frame.seq} came again with another list`);
     }
     if (this.held.gaps > gaps) this.ask();
+    else if (frame.seq === this.held.seq) this.judge(frame);
+  }
+
+  private judge({ asOf, errorBound = 0 }: ServerFrame): void {
+    const { rows, total } = this.held;
+    const sorted = ([...rows.values()] as unknown as ShownRow[]).sort((a, b) => a.rank - b.rank);
+    const list = { board: this.watched.board, windowId: 'alltime', total, rows: sorted, errorBound };
+    const wrong = this.known?.judge({ ...list, notBeforeMs: Date.parse(asOf!) }) ?? [];
+    this.wrong.push(...wrong.map((what) => `${JSON.stringify(this.watched)}: ${what}`));
   }
 }
 
+export interface SpectatorsOptions {
+  boards: readonly FaultBoard[];
+  players: number;
+  chance: Chance;
+  known?: KnownRuns;
+  /** Where they connect; default: every gateway. */
+  urls?: readonly string[];
+}
+
 /** Spectators of every channel on every board, spread over the gateways. */
-export function openSpectators(
-  installation: FaultInstallation,
-  boards: readonly FaultBoard[],
-  players: number,
-  chance: Chance,
-  urls: readonly string[] = installation.gateways.map(({ url }) => url),
-): Spectator[] {
+export function openSpectators(installation: FaultInstallation, options: SpectatorsOptions): Spectator[] {
+  const { boards, players, chance, known, urls = installation.gateways.map(({ url }) => url) } = options;
   return boards.flatMap((board, index) =>
     urls.flatMap((_, gateway) => {
       const watched: Watched[] = [
@@ -131,7 +147,7 @@ export function openSpectators(
         { channel: 'range', board, offset: 3, limit: 10 },
         { channel: 'player', board, playerId: `p${chance.below(players)}`, around: 3 },
       ];
-      return watched.map((one, place) => new Spectator(urls, one, gateway + index + place));
+      return watched.map((one, place) => new Spectator(urls, one, gateway + index + place, undefined, known));
     }),
   );
 }

@@ -10,6 +10,9 @@ export interface FaultRow {
   doubled: number;
   boards: number;
   spectators: number;
+  /** Reads that were answered, and that were refused with 503, of all kinds. */
+  reads?: number;
+  refused?: number;
   /** From the end of the load to every board and spectator being whole. */
   wholeAfterSeconds: number;
 }

@@ -7,6 +7,8 @@ const COLUMNS = [
   ['doubled', (row) => row.doubled],
   ['lists compared', (row) => row.boards],
   ['spectators', (row) => row.spectators],
+  ['reads answered', (row) => row.reads ?? ''],
+  ['reads refused', (row) => row.refused ?? ''],
   ['whole after (s)', (row) => row.wholeAfterSeconds.toFixed(1)],
 ];
 

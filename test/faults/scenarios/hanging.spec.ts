@@ -4,12 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openTcpProxy, requiredService, type LogUnderTest, type TcpProxy } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startRedis, type RedisProcess } from '../../integration/nodes/redis-process.js';
-import { ALL_BOARDS } from '../boards.js';
 import { call } from '../call.js';
 import { longOr } from '../chance.js';
 import { KafkaBrokers } from '../kafka-brokers.js';
 import { PostgresProcess } from '../postgres-process.js';
-import { Readers } from '../readers.js';
 import { formCluster } from '../redis-nodes.js';
 import { Scenario } from '../scenario.js';
 import { VitalSigns } from '../vital-signs.js';
@@ -59,24 +57,21 @@ interface Surroundings {
   settings?: Record<string, string>;
 }
 
-async function begin(surroundings: Surroundings): Promise<{ scenario: Scenario; readers: Readers; signs: VitalSigns }> {
+async function begin(surroundings: Surroundings): Promise<{ scenario: Scenario; signs: VitalSigns }> {
   const settings = { LANE_QUEUE_MAX: '512', ...surroundings.settings };
   const scenario = await Scenario.start({ log: 'postgres', apis: 2, ...surroundings, settings });
-  const readers = Readers.start(scenario.installation, ALL_BOARDS);
   const signs = VitalSigns.watch(scenario.installation);
-  opened.push({ close: () => scenario.stop() }, { close: () => readers.stop() }, { close: () => signs.stop() });
+  opened.push({ close: () => scenario.stop() }, { close: () => signs.stop() });
   await sleep(1500);
-  return { scenario, readers, signs };
+  return { scenario, signs };
 }
 
 /** Submissions go on, every answer comes in time, memory is bounded, and all is whole when it is over. */
-async function end({ scenario, readers, signs }: Awaited<ReturnType<typeof begin>>, tried: string): Promise<void> {
+async function end({ scenario, signs }: Awaited<ReturnType<typeof begin>>, tried: string): Promise<void> {
   const answered = scenario.load.answered.size;
   await expect.poll(() => scenario.load.answered.size, { timeout: BACK_WITHIN_MS }).toBeGreaterThan(answered);
-  await readers.stop();
   signs.stop();
   await scenario.prove(`${tried}; memory grew by ${signs.grownMegabytes.toFixed(0)} MB at most`);
-  expect(readers.wrong).toEqual([]);
   expect(scenario.load.slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
   expect(signs.grownMegabytes).toBeLessThan(GROWN_MEGABYTES_MAX);
 }
@@ -91,12 +86,12 @@ describe('a database that does not answer', () => {
       opened.push(proxy);
       const databaseUrl = postgres.url.replace(String(postgres.port), String(proxy.port));
       const running = await begin({ fault: '5 database hangs', databaseUrl, auditDatabaseUrl: postgres.url });
-      const { load, installation, chance } = running.scenario;
+      const { load } = running.scenario;
       for (const way of TRIED) {
         const trouble = WAYS[way]!(proxy);
         if (way === 'hangs') {
           await sleep(500);
-          const flood = await floodOf(installation.apis[0]!.url, installation.adminKey, chance.seed);
+          const flood = await floodOf(running.scenario);
           expect(flood.codes, 'more waited than LANE_QUEUE_MAX').toContain('OVERLOADED');
           expect(flood.withoutRetryAfter).toBe(0);
           expect(load.count(503)).toBeGreaterThan(0);
@@ -190,20 +185,22 @@ async function paused({ pid }: RedisProcess): Promise<void> {
 }
 
 /** More submissions at once than the lanes may hold, and the codes that were refused. */
-async function floodOf(
-  url: string,
-  key: string,
-  seed: number,
-): Promise<{ codes: string[]; withoutRetryAfter: number }> {
+async function floodOf({
+  installation,
+  load,
+  chance,
+}: Scenario): Promise<{ codes: string[]; withoutRetryAfter: number }> {
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, batch) => {
       const submissions = Array.from({ length: 500 }, (_, at) => ({
-        board: 'faults-sum',
-        submissionId: `flood-${seed}-${batch}-${at}`,
+        board: 'faults-sum' as const,
+        submissionId: `flood-${chance.seed}-${batch}-${at}`,
         playerId: `p${at % 60}`,
         score: 1,
       }));
-      return call(`${url}/v1/scores`, { method: 'POST', key, body: { submissions }, timeoutMs: 30_000 });
+      for (const run of submissions) load.sent.add(run.board, run);
+      const url = `${installation.apis[0]!.url}/v1/scores`;
+      return call(url, { method: 'POST', key: installation.adminKey, body: { submissions }, timeoutMs: 30_000 });
     }),
   );
   const problems = answers.flatMap(({ status, body }) =>

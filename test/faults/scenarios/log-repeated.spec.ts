@@ -7,7 +7,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { call } from '../call.js';
 import { longOr, type Chance } from '../chance.js';
 import { forgetGroups, untilRead, withKafkaAdmin } from '../kafka-admin.js';
-import type { FaultInstallation } from '../installation.js';
 import { openPostgres, type PostgresSession } from '../postgres-session.js';
 import { lastEvents, redeliver, untilHandled, type StoredEvent } from '../redelivery.js';
 import { openRedis } from '../redis-session.js';
@@ -71,7 +70,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a topic that is deleted und
     'is made anew, and what it held comes from PostgreSQL',
     async () => {
       await start('kafka', '6 a topic made anew');
-      const { chance, installation } = scenario!;
+      const { chance } = scenario!;
       const rounds = longOr(4, 1);
       redis = openRedis(requiredService('TEST_REDIS_URL'));
       for (let round = 0; round < rounds; round += 1) {
@@ -79,7 +78,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a topic that is deleted und
         // The sagas wait for Redis with what they have in hand, and the relay goes on: what it brings now is read by nobody.
         await redis.call('CLIENT', 'PAUSE', String(UNREAD_MS), 'ALL');
         await sleep(1000);
-        await submitOnce(installation, round);
+        await submitOnce(scenario!, round);
         await untilHandled(database!);
         const incarnation = await incarnationOf(database!);
         await withKafkaAdmin(brokers(), (admin) => admin.deleteTopics({ topics: [`${prefix}.entry-changed`] }));
@@ -106,11 +105,13 @@ async function isWholeAfter(database: PostgresSession, incarnation: number): Pro
 }
 
 /** Players who submit now and never again: no later event of theirs makes up for one that is lost. */
-async function submitOnce({ apis, adminKey }: FaultInstallation, round: number): Promise<void> {
+async function submitOnce({ installation, load }: Scenario, round: number): Promise<void> {
+  const { apis, adminKey } = installation;
   const submissions = Array.from({ length: ONCE }, (_, at) => {
     const playerId = `once-${round}-${at}`;
-    return { board: 'faults-best', submissionId: playerId, playerId, score: 1 + at };
+    return { board: 'faults-best' as const, submissionId: playerId, playerId, score: 1 + at };
   });
+  for (const run of submissions) load.sent.add(run.board, run);
   const { status } = await call(`${apis[0]!.url}/v1/scores`, { method: 'POST', key: adminKey, body: { submissions } });
   expect(status).toBe(200);
 }

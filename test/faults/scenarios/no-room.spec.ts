@@ -7,13 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startRedis } from '../../integration/nodes/redis-process.js';
-import { ALL_BOARDS } from '../boards.js';
 import type { FaultInstallation } from '../installation.js';
 import { call } from '../call.js';
 import { isLong, longOr } from '../chance.js';
 import { openPostgres } from '../postgres-session.js';
 import { PostgresProcess } from '../postgres-process.js';
-import { Readers } from '../readers.js';
 import { openRedis } from '../redis-session.js';
 import { Scenario } from '../scenario.js';
 
@@ -80,11 +78,9 @@ describe('no room for more', () => {
       opened.push({ close: () => server.stop() });
       const scenario = await Scenario.start({ fault: '8 Redis out of memory', log: 'postgres', redisUrl: server.url });
       opened.push({ close: () => scenario.stop() });
-      const readers = Readers.start(scenario.installation, ALL_BOARDS);
-      opened.push({ close: () => readers.stop() });
       const redis = openRedis(server.url);
       opened.push({ close: () => redis.disconnect() });
-      const { load, installation } = scenario;
+      const { load, installation, readers } = scenario;
       for (let round = 0; round < longOr(5, 1); round += 1) {
         await sleep(2000);
         await redis.config('SET', 'maxmemory', '1');
@@ -102,9 +98,7 @@ describe('no room for more', () => {
         expect(await versionOf(installation, 'entries?limit=10')).toBeLessThanOrEqual(version);
         await redis.config('SET', 'maxmemory', '0');
       }
-      await readers.stop();
       await scenario.prove('maxmemory reached');
-      expect(readers.wrong).toEqual([]);
       expect(load.count(503) + load.count(0), 'a submission was refused because of Redis').toBe(0);
     },
     longOr(300_000, 120_000),
@@ -124,12 +118,11 @@ describe('no room for more', () => {
       const { load, installation } = scenario;
       const projector = installation.projectors[0]!;
       const url = installation.apis[0]!.url;
-      const submit = () =>
-        call(`${url}/v1/boards/faults-best/scores`, {
-          method: 'POST',
-          key: installation.adminKey,
-          body: { submissionId: `full-${Date.now()}`, playerId: 'p1', score: 1 },
-        });
+      const submit = () => {
+        const body = { submissionId: `full-${Date.now()}`, playerId: 'p1', score: 1 };
+        load.sent.add('faults-best', body);
+        return call(`${url}/v1/boards/faults-best/scores`, { method: 'POST', key: installation.adminKey, body });
+      };
       await sleep(1000);
       for (let round = 0; round < longOr(4, 1); round += 1) {
         // In the short version its leases are given back, and the next one need not wait for their end.

@@ -4,11 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RedisConnection, RedisLaneMarks } from '@laddercast/projections';
 import { logsUnderTest, type LogUnderTest } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ALL_BOARDS } from '../boards.js';
 import { call } from '../call.js';
 import { longOr } from '../chance.js';
 import { openPostgres } from '../postgres-session.js';
-import { Readers } from '../readers.js';
 import { RedisServer } from '../redis-server.js';
 import { Scenario } from '../scenario.js';
 
@@ -23,9 +21,7 @@ const WHOLE_WITHIN_MS = 60_000;
 describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log) => {
   let scenario: Scenario | undefined;
   let redis: RedisServer | undefined;
-  let readers: Readers | undefined;
   afterEach(async () => {
-    await readers?.stop();
     await scenario?.stop();
     await redis?.stop();
   });
@@ -35,8 +31,7 @@ describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log
     async () => {
       redis = await RedisServer.start();
       scenario = await Scenario.start({ fault: '2 Redis lost', log, redisUrl: redis.url, apis: 2, gateways: 2 });
-      const { installation, chance, load, spectators } = scenario;
-      readers = Readers.start(installation, ALL_BOARDS);
+      const { installation, chance, load, spectators, readers } = scenario;
       const marks = await openMarks(installation.databaseUrl, redis.url);
       const tried: string[] = [];
       const first = longOr(0, log === 'kafka' ? chance.below(3) : 0);
@@ -52,7 +47,7 @@ describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log
           answering,
         );
         expect(load.count(503), `submissions were refused while Redis was away (${what})`).toBe(0);
-        expect(await rankOf(installation.apis[0]!.url, installation.adminKey, round), what).toMatchObject({
+        expect(await rankOf(scenario, round), what).toMatchObject({
           outcome: 'created',
           accuracy: expect.stringMatching(/^(none|estimated)$/),
         });
@@ -63,9 +58,7 @@ describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log
         await expect.poll(marks.behind, { timeout: WHOLE_WITHIN_MS, message: what }).toBe(0);
       }
       await marks.close();
-      await readers.stop();
       await scenario.prove(tried.join(', '), { withinMs: WHOLE_WITHIN_MS });
-      expect(readers.wrong).toEqual([]);
       expect(spectators.map(({ wentBack }) => wentBack).filter(Boolean), 'numbers fell').toEqual([]);
     },
     longOr(900_000, 150_000),
@@ -100,9 +93,11 @@ async function loss(
 }
 
 /** A submission of somebody new, and what it says of the rank. */
-async function rankOf(url: string, key: string, round: number): Promise<{ outcome: string; accuracy: string }> {
+async function rankOf({ installation, load }: Scenario, round: number): Promise<{ outcome: string; accuracy: string }> {
   const body = { submissionId: `away-${round}`, playerId: `away-${round}`, score: 7 };
-  const answer = await call(`${url}/v1/boards/faults-best/scores`, { method: 'POST', key, body });
+  load.sent.add('faults-best', body);
+  const url = `${installation.apis[0]!.url}/v1/boards/faults-best/scores`;
+  const answer = await call(url, { method: 'POST', key: installation.adminKey, body });
   const { outcome, rank } = answer.body as { outcome: string; rank: { accuracy: string } | null };
   return { outcome, accuracy: rank?.accuracy ?? 'none' };
 }

@@ -84,26 +84,38 @@ export class KnownRuns {
   }
 
   private misplaced(list: ShownList, rows: readonly (NaiveRun & { rank: number })[]): string[] {
+    const definition = boardOf(list.board);
+    const { ofPlayers, bests, worsts } = this.possible(list, definition);
+    const bound = list.errorBound ?? 0;
     return rows.flatMap((row) => {
-      const { least, most } = this.ranksOf(list, row);
-      const bound = list.errorBound ?? 0;
+      const own = ofPlayers.get(row.playerId);
+      const isNotWorse = (run: NaiveRun): boolean => compareValues(definition, run, row) <= 0;
+      const isBetter = (run: NaiveRun): boolean => compareValues(definition, run, row) < 0;
+      const most = countFirst(bests, isNotWorse) + (own && isNotWorse(own.best) ? 0 : 1);
+      const least = countFirst(worsts, isBetter) + (own?.worst && isBetter(own.worst) ? 0 : 1);
       if (row.rank >= least - bound && row.rank <= most + bound) return [];
       return [`rank ${row.rank} ± ${bound} of ${row.playerId}, which is ${least} to ${most}`];
     });
   }
 
-  /** The lowest and the highest rank that this entry can have had among the others. */
-  private ranksOf({ board, windowId, notBeforeMs }: ShownList, row: NaiveRun): { least: number; most: number } {
-    const definition = boardOf(board);
-    let [better, notWorse] = [0, 0];
+  /** The best that each player can have had on a list, and the worst of those who are known to be on it; the best first. */
+  private possible(
+    { board, windowId, notBeforeMs }: ShownList,
+    definition: NaiveBoard,
+  ): { ofPlayers: Map<string, { best: NaiveRun; worst: NaiveRun | null }>; bests: NaiveRun[]; worsts: NaiveRun[] } {
+    const ofPlayers = new Map<string, { best: NaiveRun; worst: NaiveRun | null }>();
+    const byValues = (one: NaiveRun, other: NaiveRun): number => compareValues(definition, one, other);
     for (const [playerId, sent] of this.sent.players(board)) {
-      if (playerId === row.playerId) continue;
       const known = this.known(board, windowId, playerId, notBeforeMs);
-      const possible = this.sent.statesSince(board, sent, known);
-      if (possible.some((state) => compareValues(definition, state, row) <= 0)) notWorse += 1;
-      if (known && possible.every((state) => compareValues(definition, state, row) < 0)) better += 1;
+      const states = this.sent.statesSince(board, sent, known);
+      const best = states.reduce((one, other) => (byValues(other, one) < 0 ? other : one), known ?? states[0]!);
+      const worst = known && states.reduce((one, other) => (byValues(other, one) > 0 ? other : one), known);
+      ofPlayers.set(playerId, { best, worst });
     }
-    return { least: 1 + better, most: 1 + notWorse };
+    const all = [...ofPlayers.values()];
+    const bests = all.map(({ best }) => best).sort(byValues);
+    const worsts = all.flatMap(({ worst }) => worst ?? []).sort(byValues);
+    return { ofPlayers, bests, worsts };
   }
 
   /** The last state of a player that was shown before an instant; null when there was none. */
@@ -141,4 +153,15 @@ const runOf = ({ playerId, score, columns = {}, achievedAt }: ShownRow): NaiveRu
 
 function lastBefore(states: readonly Seen[] | undefined, atMs: number): NaiveRun | null {
   return states?.findLast((state) => state.atMs < atMs)?.run ?? null;
+}
+
+/** How many there are before the first of which it is false; it is true of none behind that. */
+function countFirst<T>(sorted: readonly T[], isTrue: (one: T) => boolean): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isTrue(sorted[middle]!)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

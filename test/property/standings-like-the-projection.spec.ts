@@ -1,6 +1,6 @@
 // Real: PostgreSQL, what closes windows and writes their standings, Redis and its scripts. The same entries are in both.
 import { encodeSortKey, GLOBAL_SCOPE, withBoardDefaults, type SortKey } from '@laddercast/domain';
-import { EditionCatalog, OutboxWaker, WindowCloser } from '@laddercast/ledger';
+import { EditionCatalog, SettlementFailures, WindowCloser } from '@laddercast/ledger';
 import {
   RedisConnection,
   RedisRankProjection,
@@ -40,7 +40,7 @@ describe('standings', () => {
     node = new LedgerNode(testDatabase.url);
     await node.start();
     const { database, lanes, allLanes } = node;
-    closer = new WindowCloser({ database, lanes, allLanes, waker: new OutboxWaker(database) });
+    closer = new WindowCloser(database, lanes, allLanes, node.waker, new SettlementFailures(database));
     redis = new RedisConnection({ url: await emptyTestRedis(), commandTimeoutMs: 10_000 });
     await redis.connect();
     projection = new RedisRankProjection(redis);

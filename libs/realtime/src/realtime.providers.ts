@@ -1,14 +1,11 @@
-import { Authenticator, RateLimits } from '@laddercast/identity';
 import { LedgerClock, WindowCatalog } from '@laddercast/ledger';
-import { ClientAddresses } from '@laddercast/platform';
-import { Announcements, SketchBuilder, SketchStore, SnapshotStore, TraceNotes } from '@laddercast/projections';
+import { Announcements, SnapshotStore, TraceNotes } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
 import { LiveDoor } from './connection/admission.js';
 import { LiveFeeds } from './feeds/live-feeds.js';
 import { LiveNews } from './feeds/gateway-announcements.js';
 import { LiveOptions } from './live-options.js';
-import { LiveOrigins } from './connection/live-origins.js';
 import { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './gateway/live-subscriptions.js';
 import { RankDeltaPublisher } from './publishing/rank-delta.publisher.js';
@@ -39,12 +36,7 @@ export const publisherProviders: Provider[] = [
       announcements: Announcements,
     ) => new RankDeltaPublisher(store, resolver, tick, slots, announcements),
   },
-  {
-    provide: SketchPublisher,
-    inject: [SketchStore, SketchBuilder, ListResolver, TickSlots],
-    useFactory: (store: SketchStore, builder: SketchBuilder, resolver: ListResolver, slots: TickSlots) =>
-      new SketchPublisher(store, builder, resolver, slots),
-  },
+  SketchPublisher,
 ];
 
 /**
@@ -89,22 +81,7 @@ export const gatewayProviders: Provider[] = [
     useFactory: (announcements: Announcements, feeds: LiveFeeds, tick: SnapshotTick) =>
       new LiveNews(announcements, feeds, tick),
   },
-  {
-    provide: LiveSubscriptions,
-    inject: [LiveFeeds, ListResolver, Authenticator, LiveOptions, LiveStats],
-    useFactory: (
-      feeds: LiveFeeds,
-      resolver: ListResolver,
-      authenticator: Authenticator,
-      options: LiveOptions,
-      stats: LiveStats,
-    ) => new LiveSubscriptions(feeds, resolver, authenticator, options, stats),
-  },
-  {
-    provide: LiveDoor,
-    inject: [RateLimits, ClientAddresses, LiveOrigins, LiveOptions],
-    useFactory: (limits: RateLimits, addresses: ClientAddresses, origins: LiveOrigins, options: LiveOptions) =>
-      new LiveDoor(limits, addresses, origins, options),
-  },
+  LiveSubscriptions,
+  LiveDoor,
   RankGateway,
 ];

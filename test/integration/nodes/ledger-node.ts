@@ -26,19 +26,21 @@ export class LedgerNode {
   readonly allLanes: AllLanes;
   readonly registry: BoardRegistry;
   readonly layouts: BoardLayouts;
+  readonly waker: OutboxWaker;
   readonly ledger: Ledger;
 
   constructor(url: string) {
     this.database = new PostgresDatabase({ url });
-    this.windows = new WindowCatalog(this.database);
-    this.scopes = new ScopeCatalog(this.database);
     this.boards = new BoardCatalog(this.database);
+    this.windows = new WindowCatalog(this.database, this.boards);
+    this.scopes = new ScopeCatalog(this.database);
     this.allLanes = new AllLanes(this.database, this.lanes);
     this.registry = new BoardRegistry(this.database, this.lanes, this.allLanes);
-    this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, new OutboxWaker(this.database));
-    const limits = { laneQueueMax: 20_000, outboxEventsMax: 1_000_000 };
-    const catalogs = { windows: this.windows, scopes: this.scopes, metadata: new MetadataBoards(this.database) };
-    this.ledger = new Ledger(this.database, catalogs, this.lanes, limits);
+    this.waker = new OutboxWaker(this.database);
+    this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, this.waker);
+    const metadata = new MetadataBoards(this.database);
+    const limits = { LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 1_000_000 };
+    this.ledger = new Ledger(this.database, this.lanes, this.waker, this.windows, this.scopes, metadata, limits);
   }
 
   async start(): Promise<void> {

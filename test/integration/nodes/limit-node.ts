@@ -8,7 +8,7 @@ const running = new AbortController().signal;
 /** The ledger of one process with what limits of boards need done, by hand. */
 export class LimitNode extends TimeNode {
   readonly marker = new EntryMarker(this.database, this.lanes);
-  readonly trimmer = new EntryTrimmer(this.database, this.lanes, this.waker, { outboxEventsMax: 1_000_000 });
+  readonly trimmer = new EntryTrimmer(this.database, this.lanes, this.waker, { OUTBOX_EVENTS_MAX: 1_000_000 });
   readonly lifetimes = new EntryExpirer(this.database, this.lanes, this.waker);
 
   /** Does everything that is due, on every board; returns how many entries of this one were removed. */

@@ -6,7 +6,6 @@ import {
   GuildRegistry,
   GuildTotals,
   LaneWork,
-  OutboxWaker,
   PlayerRegistry,
   PostgresLeases,
   type SqlRunner,
@@ -18,19 +17,11 @@ import { LedgerNode } from './ledger-node.js';
 
 /** The ledger of one process with its players and guilds, by hand; the log is the outbox. */
 export class PeopleNode extends LedgerNode {
-  readonly waker = new OutboxWaker(this.database);
   readonly work = new LaneWork(this.database, this.waker);
   readonly reemission = new EntryReemission(this.scopes);
   readonly totals = new GuildTotals(this.database, this.lanes, this.scopes, this.waker);
   readonly players = new PlayerRegistry(this.database, this.lanes, this.work, this.reemission);
-  readonly guilds = new GuildRegistry({
-    database: this.database,
-    lanes: this.lanes,
-    work: this.work,
-    scopes: this.scopes,
-    reemission: this.reemission,
-    totals: this.totals,
-  });
+  readonly guilds = new GuildRegistry(this.database, this.lanes, this.work, this.scopes, this.reemission, this.totals);
   readonly rescoper = new BoardRescoper(
     {
       database: this.database,

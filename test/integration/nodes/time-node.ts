@@ -2,7 +2,6 @@ import { withBoardDefaults, type Board, type BoardDefinition, type LadderEvent }
 import {
   DayKeeper,
   HistoryPruner,
-  OutboxWaker,
   RollingExpirer,
   SettlementFailures,
   StandingsKeeper,
@@ -35,14 +34,8 @@ let boardsMade = 0;
 
 /** The ledger of one process with what time brings about, by hand. */
 export class TimeNode extends LedgerNode {
-  readonly waker = new OutboxWaker(this.database);
-  readonly closer = new WindowCloser({
-    database: this.database,
-    lanes: this.lanes,
-    allLanes: this.allLanes,
-    waker: this.waker,
-  });
   readonly failures = new SettlementFailures(this.database);
+  readonly closer = new WindowCloser(this.database, this.lanes, this.allLanes, this.waker, this.failures);
   readonly keeper = new StandingsKeeper(this.database, this.lanes);
   readonly days = new DayKeeper(this.database);
   readonly historyPruner = new HistoryPruner(this.database);

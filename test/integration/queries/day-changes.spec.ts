@@ -283,7 +283,7 @@ describe('how far players have moved since the day began', () => {
     const board = await node.put({ change: true });
     for (const [index, player] of ['ada', 'bob', 'cy'].entries()) await submit(board, player, 3 - index);
     await timeIs(MIDNIGHT_MS);
-    await new DayKeeper(node.database, 2).keepDays(running);
+    await new DayKeeper(node.database).keepDays(running, 2);
     expect(await changesOf(await resolvedList(board, 'alltime'))).toEqual({ ada: 0, bob: 0, cy: null });
   });
 

@@ -8,19 +8,20 @@ import {
   type SortKey,
   type StoredWindow,
 } from '@laddercast/domain';
-import type { LedgerClock, SubmitReceipt, WindowCatalog } from '@laddercast/ledger';
+import { LedgerClock, WindowCatalog, type SubmitReceipt } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import {
   AnsweredVersions,
   listOfWindow,
+  RankProjection,
   saysRanks,
+  SketchCache,
   type ListSketch,
   type RankList,
   type Reading,
-  type RankProjection,
-  type SketchCache,
 } from '@laddercast/projections';
 import { holdsScope, type Identity } from '@laddercast/identity';
+import { Injectable } from '@nestjs/common';
 import { noteRankAnswer } from './rank-answers.js';
 import type { AcceptedSubmission } from './score-submitter.js';
 
@@ -37,6 +38,7 @@ interface MovedKeys {
 }
 
 /** Says where a submission stands: estimated by the list's sketch in memory, or, after a wait, counted exactly. */
+@Injectable()
 export class SubmissionRanks {
   constructor(
     private readonly projection: RankProjection,

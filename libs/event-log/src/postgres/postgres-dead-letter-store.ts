@@ -1,4 +1,5 @@
-import { recordAudit, type PostgresDatabase } from '@laddercast/ledger';
+import { PostgresDatabase, recordAudit } from '@laddercast/ledger';
+import { Injectable } from '@nestjs/common';
 
 /** A record that is kept because it failed by itself. */
 export interface StoredDeadLetter {
@@ -27,6 +28,7 @@ const COLUMNS = `dead_letter_id AS id, consumer_group AS "group", topic, lane, p
   (extract(epoch FROM replayed_at) * 1000)::float8 AS "replayedAtMs"`;
 
 /** The dead letters, for those who look after them. */
+@Injectable()
 export class DeadLetterStore {
   constructor(private readonly database: PostgresDatabase) {}
 

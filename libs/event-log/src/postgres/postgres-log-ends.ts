@@ -1,5 +1,6 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** One partition of a log outside PostgreSQL. */
 export interface LogPartition {
@@ -30,10 +31,11 @@ const WRITE_EVERY_MS = 1000;
  *
  * Kept in PostgreSQL, shared by all processes.
  */
+@Injectable()
 export class PostgresLogEnds {
   private loaded: KnownEnds | null = null;
 
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The number of the present incarnation, 0 for the first. */
   async incarnation(): Promise<number> {

@@ -8,21 +8,10 @@ import {
   SubmitScoreHandler,
   SubmitScoresHandler,
 } from '@laddercast/commands';
-import {
-  BoardCatalog,
-  Lanes,
-  Ledger,
-  LedgerClock,
-  MetadataBoards,
-  PostgresDatabase,
-  ScopeCatalog,
-  WindowCatalog,
-} from '@laddercast/ledger';
-import { Environment } from '@laddercast/platform';
-import { AnsweredVersions, RankProjection, SketchCache, SnapshotStore } from '@laddercast/projections';
+import { BoardCatalog, Ledger, PostgresDatabase, ScopeCatalog } from '@laddercast/ledger';
+import { AnsweredVersions, SnapshotStore } from '@laddercast/projections';
 import {
   EntriesPlaces,
-  EntryDetails,
   ExportRows,
   ExportWindowHandler,
   GetEntriesAroundHandler,
@@ -35,7 +24,6 @@ import {
   GetStandingsHandler,
   GetWindowsHandler,
   ListReader,
-  ListResolver,
   LookupPlayersHandler,
   OpenEntriesHandler,
   ReadCursorHandler,
@@ -53,56 +41,23 @@ import { scoreIntakeProvider } from './score-intake.providers.js';
 
 /** What a process with the role `api` adds: the ledger's lanes, and the handlers of commands and queries. */
 export const apiProviders: Provider[] = [
-  {
-    provide: Ledger,
-    inject: [PostgresDatabase, WindowCatalog, ScopeCatalog, Lanes, Environment],
-    useFactory: (
-      database: PostgresDatabase,
-      windows: WindowCatalog,
-      scopes: ScopeCatalog,
-      lanes: Lanes,
-      environment: Environment,
-    ) =>
-      new Ledger(database, { windows, scopes, metadata: new MetadataBoards(database) }, lanes, {
-        laneQueueMax: environment.LANE_QUEUE_MAX,
-        outboxEventsMax: environment.OUTBOX_EVENTS_MAX,
-      }),
-  },
+  Ledger,
   {
     provide: ScoreSubmitter,
     inject: [BoardCatalog, Ledger, ExtensionRegistry],
     useFactory: (boards: BoardCatalog, ledger: Ledger, registry: ExtensionRegistry) =>
       new ScoreSubmitter(boards, ledger, () => registry.checks),
   },
-  {
-    provide: SubmissionRanks,
-    inject: [RankProjection, WindowCatalog, SketchCache, AnsweredVersions, LedgerClock],
-    useFactory: (
-      projection: RankProjection,
-      windows: WindowCatalog,
-      sketches: SketchCache,
-      answered: AnsweredVersions,
-      clock: LedgerClock,
-    ) => new SubmissionRanks(projection, windows, sketches, answered, clock),
-  },
+  SubmissionRanks,
   { provide: AnsweredVersions, useFactory: () => new AnsweredVersions() },
   {
     provide: SnapshotCache,
     inject: [SnapshotStore],
     useFactory: (store: SnapshotStore) => new SnapshotCache(store),
   },
-  {
-    provide: ListReader,
-    inject: [ListResolver, EntryDetails, SnapshotCache, AnsweredVersions],
-    useFactory: (resolver: ListResolver, details: EntryDetails, snapshots: SnapshotCache, answered: AnsweredVersions) =>
-      new ListReader(resolver, details, snapshots, answered),
-  },
-  {
-    provide: EntriesPlaces,
-    inject: [GetPlayerHandler],
-    useFactory: (players: GetPlayerHandler) => new EntriesPlaces(players),
-  },
-  { provide: StablePages, inject: [ListReader], useFactory: (reader: ListReader) => new StablePages(reader) },
+  ListReader,
+  EntriesPlaces,
+  StablePages,
   {
     provide: ExportRows,
     inject: [PostgresDatabase, ScopeCatalog, ExtensionRegistry],

@@ -25,11 +25,9 @@ export const circleReadingProviders: Provider[] = [
     useFactory: (database: PostgresDatabase, registry: ExtensionRegistry) =>
       new FriendGraphOwner(new PostgresFriendGraph(database), () => registry.friendGraph),
   },
-  ...[Circles, Friendships, Follows].map((Part) => ({
-    provide: Part,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new Part(database),
-  })),
+  Circles,
+  Friendships,
+  Follows,
   {
     provide: CircleMembers,
     inject: [FriendGraphOwner, Circles],

@@ -8,6 +8,7 @@ import {
   BoardRegistry,
   EditionCatalog,
   EntryHistory,
+  MetadataBoards,
   fixLanes,
   installationId,
   Lanes,
@@ -126,31 +127,18 @@ export const coreProviders: Provider[] = [
   ExtensionRegistry,
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
   { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
-  ...[BoardCatalog, ScopeCatalog, ApiKeyStore, AuditLog, EntryHistory].map((Part) => ({
-    provide: Part,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new Part(database),
-  })),
-  {
-    provide: BoardRegistry,
-    inject: [PostgresDatabase, Lanes, AllLanes],
-    useFactory: (database: PostgresDatabase, lanes: Lanes, allLanes: AllLanes) =>
-      new BoardRegistry(database, lanes, allLanes),
-  },
-  {
-    provide: WindowCatalog,
-    inject: [PostgresDatabase, BoardCatalog],
-    useFactory: (database: PostgresDatabase, boards: BoardCatalog) => {
-      const windows = new WindowCatalog(database);
-      boards.onChange((board) => windows.forget(board.uid));
-      return windows;
-    },
-  },
-  {
-    provide: AllLanes,
-    inject: [PostgresDatabase, Lanes],
-    useFactory: (database: PostgresDatabase, lanes: Lanes) => new AllLanes(database, lanes),
-  },
+  BoardCatalog,
+  ScopeCatalog,
+  EditionCatalog,
+  MetadataBoards,
+  ApiKeyStore,
+  AuditLog,
+  EntryHistory,
+  RedisLaneMarks,
+  StandingsRanks,
+  BoardRegistry,
+  WindowCatalog,
+  AllLanes,
   { provide: RedisConnection, inject: [Environment, PostgresDatabase], useFactory: connectRedis },
   {
     provide: Readiness,
@@ -192,16 +180,8 @@ export const coreProviders: Provider[] = [
       return new RedisSnapshotStore(redis, (error) => log.warn(`Snapshots: ${error.message}`));
     },
   },
-  {
-    provide: TraceNotes,
-    inject: [RedisConnection],
-    useFactory: (redis: RedisConnection) => new RedisTraceNotes(redis),
-  },
-  {
-    provide: SketchStore,
-    inject: [RedisConnection],
-    useFactory: (redis: RedisConnection) => new RedisSketchStore(redis),
-  },
+  { provide: TraceNotes, useClass: RedisTraceNotes },
+  { provide: SketchStore, useClass: RedisSketchStore },
   {
     provide: SketchBuilder,
     inject: [RankProjection, SketchStore],
@@ -212,11 +192,7 @@ export const coreProviders: Provider[] = [
     inject: [SketchStore, SketchBuilder],
     useFactory: (store: SketchStore, builder: SketchBuilder) => new SketchCache(store, builder),
   },
-  {
-    provide: RankEstimates,
-    inject: [RankProjection, SketchCache],
-    useFactory: (projection: RankProjection, sketches: SketchCache) => new RankEstimates(projection, sketches),
-  },
+  RankEstimates,
   {
     provide: Announcements,
     inject: [RedisConnection],

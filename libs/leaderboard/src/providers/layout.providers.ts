@@ -1,13 +1,5 @@
 import { RebuildBoardHandler } from '@laddercast/commands';
-import {
-  AllLanes,
-  BoardCatalog,
-  BoardLayouts,
-  Lanes,
-  OutboxWaker,
-  PostgresDatabase,
-  PostgresLeases,
-} from '@laddercast/ledger';
+import { BoardCatalog, BoardLayouts, PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
 import {
   CommittedPositions,
   LayoutBuilder,
@@ -21,14 +13,7 @@ import {
 import { Logger, type Provider } from '@nestjs/common';
 
 /** What becomes of generations of lists, in every process. */
-export const layoutProviders: Provider[] = [
-  {
-    provide: BoardLayouts,
-    inject: [PostgresDatabase, Lanes, AllLanes, OutboxWaker],
-    useFactory: (database: PostgresDatabase, lanes: Lanes, allLanes: AllLanes, waker: OutboxWaker) =>
-      new BoardLayouts(database, lanes, allLanes, waker),
-  },
-];
+export const layoutProviders: Provider[] = [BoardLayouts];
 
 export const layoutApiProviders: Provider[] = [RebuildBoardHandler];
 

@@ -31,7 +31,7 @@ export const limitProjectorProviders = (holder: string): Provider[] => [
         log.warn(`What limits remove stays for now: ${(error as Error).message}`);
       const work = {
         marker: new EntryMarker(database, lanes),
-        trimmer: new EntryTrimmer(database, lanes, waker, { outboxEventsMax: OUTBOX_EVENTS_MAX }),
+        trimmer: new EntryTrimmer(database, lanes, waker, { OUTBOX_EVENTS_MAX }),
         expirer: new EntryExpirer(database, lanes, waker),
       };
       return new LimitSchedule(work, leases, { holder, onFailure });

@@ -13,11 +13,9 @@ import {
   GuildTotals,
   Lanes,
   LaneWork,
-  OutboxWaker,
   PlayerRegistry,
   PostgresDatabase,
   PostgresLeases,
-  ScopeCatalog,
 } from '@laddercast/ledger';
 import { Announcements } from '@laddercast/projections';
 import {
@@ -31,22 +29,9 @@ import { Logger, type Provider } from '@nestjs/common';
 
 /** What becomes of entries whose players change, and who hears of new names: in every process. */
 export const peopleProviders: Provider[] = [
-  {
-    provide: LaneWork,
-    inject: [PostgresDatabase, OutboxWaker],
-    useFactory: (database: PostgresDatabase, waker: OutboxWaker) => new LaneWork(database, waker),
-  },
-  {
-    provide: EntryReemission,
-    inject: [ScopeCatalog],
-    useFactory: (scopes: ScopeCatalog) => new EntryReemission(scopes),
-  },
-  {
-    provide: GuildTotals,
-    inject: [PostgresDatabase, Lanes, ScopeCatalog, OutboxWaker],
-    useFactory: (database: PostgresDatabase, lanes: Lanes, scopes: ScopeCatalog, waker: OutboxWaker) =>
-      new GuildTotals(database, lanes, scopes, waker),
-  },
+  LaneWork,
+  EntryReemission,
+  GuildTotals,
   {
     provide: AnnouncedNames,
     inject: [Announcements, EntryDetails],
@@ -56,24 +41,8 @@ export const peopleProviders: Provider[] = [
 
 /** Profiles and guilds over REST. */
 export const peopleApiProviders: Provider[] = [
-  {
-    provide: PlayerRegistry,
-    inject: [PostgresDatabase, Lanes, LaneWork, EntryReemission],
-    useFactory: (database: PostgresDatabase, lanes: Lanes, work: LaneWork, reemission: EntryReemission) =>
-      new PlayerRegistry(database, lanes, work, reemission),
-  },
-  {
-    provide: GuildRegistry,
-    inject: [PostgresDatabase, Lanes, LaneWork, ScopeCatalog, EntryReemission, GuildTotals],
-    useFactory: (
-      database: PostgresDatabase,
-      lanes: Lanes,
-      work: LaneWork,
-      scopes: ScopeCatalog,
-      reemission: EntryReemission,
-      totals: GuildTotals,
-    ) => new GuildRegistry({ database, lanes, work, scopes, reemission, totals }),
-  },
+  PlayerRegistry,
+  GuildRegistry,
   PutPlayerHandler,
   PutGuildHandler,
   DeleteGuildHandler,

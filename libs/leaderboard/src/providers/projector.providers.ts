@@ -69,16 +69,8 @@ export const projectorProviders: Provider[] = [
   KeepWindowsHandler,
   AnnounceHandler,
   RecordHistoryHandler,
-  {
-    provide: WindowLists,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new WindowLists(database),
-  },
-  {
-    provide: PostgresLeases,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new PostgresLeases(database),
-  },
+  WindowLists,
+  PostgresLeases,
   {
     provide: ProjectionRecovery,
     inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog, RangeSweeper, LedgerStamp],

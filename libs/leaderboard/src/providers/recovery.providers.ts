@@ -11,9 +11,7 @@ import {
   BoardLayouts,
   BoardRebuilds,
   BoardRebuildSchedule,
-  GuildTotals,
   Lanes,
-  LaneWork,
   PostgresDatabase,
   PostgresLeases,
   PresentState,
@@ -48,41 +46,21 @@ import { CommandBus } from '@nestjs/cqrs';
 
 /** Whether the ranks are those of this very ledger: in every process. */
 export const recoveryProviders: Provider[] = [
-  {
-    provide: ProjectionStore,
-    inject: [RedisConnection],
-    useFactory: (redis: RedisConnection) => new RedisProjectionStore(redis),
-  },
+  { provide: ProjectionStore, useClass: RedisProjectionStore },
   {
     provide: LedgerStamp,
     inject: [PostgresDatabase, ProjectionStore, RedisConnection, Lanes],
     useFactory: (database: PostgresDatabase, store: ProjectionStore, redis: RedisConnection, lanes: Lanes) =>
       new LedgerStamp({ database, store, marks: new RedisLaneMarks(redis), lanes: lanes.all }),
   },
-  {
-    provide: DeadLetterStore,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new DeadLetterStore(database),
-  },
-  {
-    provide: BoardRebuilds,
-    inject: [PostgresDatabase, BoardLayouts],
-    useFactory: (database: PostgresDatabase, layouts: BoardLayouts) => new BoardRebuilds(database, layouts),
-  },
-  {
-    provide: Reconciliations,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new Reconciliations(database),
-  },
+  DeadLetterStore,
+  BoardRebuilds,
+  Reconciliations,
 ];
 
 /** What operators ask for. */
 export const recoveryApiProviders: Provider[] = [
-  {
-    provide: PresentState,
-    inject: [Lanes, LaneWork, GuildTotals],
-    useFactory: (lanes: Lanes, work: LaneWork, totals: GuildTotals) => new PresentState(lanes, work, totals),
-  },
+  PresentState,
   {
     provide: IntakeReplay,
     inject: [Authenticator, CommandBus, Environment],

@@ -1,6 +1,5 @@
 import { CloseWindowHandler } from '@laddercast/commands';
 import {
-  AllLanes,
   DayKeeper,
   HistoryPruner,
   Lanes,
@@ -17,28 +16,9 @@ import {
 import { Logger, type Provider } from '@nestjs/common';
 
 /** What ends windows: by hand in processes with the role `api`, by the clock in projectors. */
-export const windowProviders: Provider[] = [
-  {
-    provide: OutboxWaker,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new OutboxWaker(database),
-  },
-  {
-    provide: WindowCloser,
-    inject: [PostgresDatabase, Lanes, AllLanes, OutboxWaker],
-    useFactory: (database: PostgresDatabase, lanes: Lanes, allLanes: AllLanes, waker: OutboxWaker) =>
-      new WindowCloser({ database, lanes, allLanes, waker }),
-  },
-];
+export const windowProviders: Provider[] = [OutboxWaker, SettlementFailures, WindowCloser];
 
-export const windowApiProviders: Provider[] = [
-  CloseWindowHandler,
-  {
-    provide: SettlementFailures,
-    inject: [PostgresDatabase],
-    useFactory: (database: PostgresDatabase) => new SettlementFailures(database),
-  },
-];
+export const windowApiProviders: Provider[] = [CloseWindowHandler];
 
 /** @param holder names this process among the holders of leases */
 export const windowProjectorProviders = (holder: string): Provider[] => [

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LadderError, type EntryChanged, type Layout, type Layouts, type ListVersions } from '@laddercast/domain';
-import type { AllLanes } from '../lanes/all-lanes.js';
+import { Injectable } from '@nestjs/common';
+import { AllLanes } from '../lanes/all-lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { announceBoard, appendEvent, nextPosition, type Lanes } from '../lanes/lanes.js';
+import { announceBoard, appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { openLayout, removeLater } from './layout-changes.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** A generation whose keys are to be removed from the projection. */
 export interface LayoutRemoval {
@@ -49,6 +50,7 @@ interface LivingBoard {
  * What becomes of a generation of a board's lists, as facts of the ledger: opened, filled, served, given up. Each step is
  * taken under all lanes and announced, so that within a lane it has its place among the changes of entries.
  */
+@Injectable()
 export class BoardLayouts {
   constructor(
     private readonly database: PostgresDatabase,

@@ -11,14 +11,15 @@ import {
   type Layouts,
   type ListVersions,
 } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
 import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
-import type { AllLanes } from '../lanes/all-lanes.js';
-import { announceBoard, type Lanes } from '../lanes/lanes.js';
+import { AllLanes } from '../lanes/all-lanes.js';
+import { announceBoard, Lanes } from '../lanes/lanes.js';
 import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
@@ -48,6 +49,7 @@ export const entityTagOf = (board: Pick<Board, 'uid' | 'definitionRevision'>): s
   `"${board.uid}-${board.definitionRevision}"`;
 
 /** Creates, redefines, resets and deletes boards: each under all lanes, so that no write of an entry is under way. */
+@Injectable()
 export class BoardRegistry {
   constructor(
     private readonly database: PostgresDatabase,

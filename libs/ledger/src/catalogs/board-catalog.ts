@@ -1,9 +1,10 @@
 import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
 import { monotonicMs, SharedQuestion, sleep } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
 import type { BoardEntity } from '../entities/board.entity.js';
 import { LedgerClock } from '../database/ledger-clock.js';
 import { HISTORY } from '../lanes/lanes.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
@@ -35,6 +36,7 @@ export type BoardListener = (board: Board, gone: boolean) => void;
  * Once that was noticed (LedgerStamp) another history has begun. In a process that was there before, each look fails from
  * then on, so that nobody marks as done what was sorted by what is gone; and whoever listens ends the process.
  */
+@Injectable()
 export class BoardCatalog {
   /** Every look says the ledger's time, too. */
   readonly clock = new LedgerClock();

@@ -1,4 +1,5 @@
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { LedgerWrite } from '../entries/writes.js';
 
@@ -12,10 +13,11 @@ const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = A
  * The boards to which a run has brought metadata: for the rows of others nobody asks PostgreSQL for any. A board is noted
  * before the log position of such a run is drawn, so whoever finds none after it has seen a row knows that the row has none.
  */
+@Injectable()
 export class MetadataBoards {
   private readonly known = new Set<number>();
 
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** To be called before the transaction that stores these writes. */
   async note(writes: readonly LedgerWrite[]): Promise<void> {

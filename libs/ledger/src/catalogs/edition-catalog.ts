@@ -1,4 +1,5 @@
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /**
  * `final`: after the end; `frozen`: from the freeze to the end; `kept`: as the board stood at some moment; `day`: the
@@ -22,10 +23,11 @@ const COLUMNS = `edition_uid AS uid, window_uid AS "windowUid", kind, version,
   (extract(epoch FROM as_of) * 1000)::bigint AS "asOfMs"`;
 
 /** Finds the standings that were written of a window. */
+@Injectable()
 export class EditionCatalog {
   private readonly finals = new Map<number, Edition>();
 
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The standings after the end; undefined while they are not written. */
   async final(windowUid: number): Promise<Edition | undefined> {

@@ -1,14 +1,16 @@
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** The most scopes that a process remembers. */
 const SCOPES_CACHED_MAX = 100_000;
 
 /** The numbers of scopes such as `region:EU` and `guild:red`: one for each name, for ever, over all boards. */
+@Injectable()
 export class ScopeCatalog {
   private readonly uids = new Map<string, number>();
   private readonly names = new Map<number, string>();
 
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The numbers of names, from memory; undefined when one of them is not there. */
   cached(names: readonly string[]): number[] | undefined {

@@ -8,10 +8,12 @@ import {
   type WindowBounds,
   type WindowSpec,
 } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { In, Not } from 'typeorm';
 import { WindowEntity } from '../entities/window.entity.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError } from '../entries/writes.js';
+import { BoardCatalog } from './board-catalog.js';
 
 /** The most boards whose windows a process remembers, and the most windows by their number. */
 const BOARDS_CACHED_MAX = 5000;
@@ -24,6 +26,7 @@ export type WindowOfBoard = StoredWindow & { boardUid: number };
  * What a process remembers of a board's windows is right for the board's revision that it was read under: every change
  * of a window's bounds or state gives the board a new one.
  */
+@Injectable()
 export class WindowCatalog {
   /** Of each board the windows that are not settled, and all seasons, as they were at a revision. */
   private readonly unsettled = new Map<number, { revision: number; windows: WindowOfBoard[] }>();
@@ -34,7 +37,12 @@ export class WindowCatalog {
   /** Grows when something is forgotten: what was read before is not remembered after. */
   private generation = 0;
 
-  constructor(private readonly database: PostgresDatabase) {}
+  constructor(
+    private readonly database: PostgresDatabase,
+    boards: BoardCatalog,
+  ) {
+    boards.onChange((board) => this.forget(board.uid));
+  }
 
   /**
    * The windows of a board that hold an instant, in the order of its definition, then those still running of an earlier

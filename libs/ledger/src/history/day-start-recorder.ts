@@ -1,4 +1,5 @@
 import { windowAt } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import { deleteEdition } from '../standings/edition-removal.js';
 import {
@@ -9,7 +10,7 @@ import {
   type WindowRow,
 } from '../standings/edition-writer.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 const MINUTE_MS = 60_000;
 /** Places that were read later than so long after the start of a day are not those of its start. */
@@ -48,27 +49,25 @@ export function dayStartOf(timeZone: string, nowMs: number): number | null {
  * the kind `day`, dated to the start of the day in the board's zone. All that are due are read at one moment, a fraction
  * of a second after the start, however long it takes to write them. A day whose start was missed has none.
  */
+@Injectable()
 export class DayKeeper {
   /** The minute, by the database's clock, of which every day is kept that is to be kept. */
   private keptMinute: number | null = null;
 
-  /** @param placesMax the most places that a day keeps: the best */
-  constructor(
-    private readonly database: PostgresDatabase,
-    private readonly placesMax = PLACES_MAX,
-  ) {}
+  constructor(private readonly database: PostgresDatabase) {}
 
   /**
    * Writes the days that have just begun, and deletes those before.
+   * @param placesMax the most places that a day keeps: the best
    * @throws AggregateError of what failed; it holds up no other window
    */
-  async keepDays(signal: AbortSignal): Promise<void> {
+  async keepDays(signal: AbortSignal, placesMax = PLACES_MAX): Promise<void> {
     const nowMs = await ledgerNowMs(this.database);
     const minute = Math.floor(nowMs / MINUTE_MS);
     // Days begin with whole minutes: within one no other can have begun.
     if (minute === this.keptMinute) return;
     const begun = await this.begunAt(nowMs);
-    const isDone = begun.length === 0 || (await this.keep(begun, signal));
+    const isDone = begun.length === 0 || (await this.keep(begun, placesMax, signal));
     if (isDone && !signal.aborted) this.keptMinute = minute;
   }
 
@@ -81,7 +80,11 @@ export class DayKeeper {
   }
 
   /** @returns whether nothing is left to do */
-  private async keep(begun: readonly { boardUid: number; startMs: number }[], signal: AbortSignal): Promise<boolean> {
+  private async keep(
+    begun: readonly { boardUid: number; startMs: number }[],
+    placesMax: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const kept: DueRow[] = [];
     const failures: unknown[] = [];
     let isDone = false;
@@ -105,7 +108,7 @@ export class DayKeeper {
         ]);
         for (const row of due) {
           signal.throwIfAborted();
-          const failure = await writeDay(transaction, row, this.placesMax);
+          const failure = await writeDay(transaction, row, placesMax);
           if (failure === null) kept.push(row);
           else failures.push(failure.error);
         }

@@ -1,7 +1,8 @@
 import type { BoardHistory } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 
 const MINUTE_MS = 60_000;
 /** The longest stretch that a board may have. */
@@ -82,6 +83,7 @@ export interface HistorySpan {
 }
 
 /** Players' scores and ranks over time: one row for each player, window and stretch. */
+@Injectable()
 export class EntryHistory {
   constructor(private readonly database: PostgresDatabase) {}
 

@@ -1,4 +1,5 @@
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { Injectable } from '@nestjs/common';
+import { PostgresDatabase } from '../database/postgres-database.js';
 
 const CHUNK_ROWS = 5000;
 
@@ -27,6 +28,7 @@ const DELETE_CHUNK = `
     ORDER BY stretch_ms LIMIT ${CHUNK_ROWS}) RETURNING 1`;
 
 /** Deletes points of players' histories that are kept no longer, a chunk at a time. */
+@Injectable()
 export class HistoryPruner {
   constructor(private readonly database: PostgresDatabase) {}
 

@@ -1,7 +1,9 @@
-import { takeAllLanes, type Lanes } from './lanes.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { Injectable } from '@nestjs/common';
+import { Lanes, takeAllLanes } from './lanes.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** Changes that concern whole boards: while one runs, no entry is written anywhere. */
+@Injectable()
 export class AllLanes {
   private lastChange: Promise<unknown> = Promise.resolve();
 

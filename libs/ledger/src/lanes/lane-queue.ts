@@ -1,7 +1,8 @@
 import { LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { takeLane } from './lanes.js';
-import type { OutboxWaker } from './outbox-notifier.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { OutboxWaker } from './outbox-notifier.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** The most transactions of this process that wait for their turn in one lane. */
 const WAITING_MAX = 1000;
@@ -10,6 +11,7 @@ const WAITING_MAX = 1000;
  * What is written in a lane beside the runs: profiles, memberships. One transaction at a time for each lane of this
  * process: one that waits for a lane keeps a connection that the lane's holder may need.
  */
+@Injectable()
 export class LaneWork {
   private readonly last = new Map<number, Promise<unknown>>();
   private readonly waiting = new Map<number, number>();

@@ -1,5 +1,6 @@
 import { sleep } from '@laddercast/platform';
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** The channel on which consumers of the outbox are woken; the payload is the lane. */
 export const OUTBOX_CHANNEL = 'ladder_outbox';
@@ -7,11 +8,12 @@ export const OUTBOX_CHANNEL = 'ladder_outbox';
 const NOTIFY_EVERY_MS = 10;
 
 /** Tells the consumers of the outbox that a lane has news; what is not told is found by their next poll. */
+@Injectable()
 export class OutboxWaker {
   private readonly lanes = new Set<number>();
   private notifying: Promise<void> | null = null;
 
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** To be called after the commit. */
   wake(lane: number): void {

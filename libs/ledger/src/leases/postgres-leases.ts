@@ -1,4 +1,5 @@
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** A lease that was given: its epoch is higher than that of every holder before. */
 export interface Lease {
@@ -11,8 +12,9 @@ export interface Lease {
  * Leases as rows of PostgreSQL, on its clock: at most one holder of a name at a time, and every change of hands, or
  * lapse, has a higher epoch. What a holder writes elsewhere is fenced by that epoch.
  */
+@Injectable()
 export class PostgresLeases {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The lease, or null while another holds it. Asking again for what one holds prolongs it under the same epoch. */
   async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | null> {

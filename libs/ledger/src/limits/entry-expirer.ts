@@ -1,8 +1,9 @@
+import { Injectable } from '@nestjs/common';
 import { EXPIRED_ENTRIES, WINDOWS_WITH_EXPIRED } from './entry-limits-sql.js';
 import { EntryRemoval } from './entry-removal.js';
-import type { Lanes } from '../lanes/lanes.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { Lanes } from '../lanes/lanes.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 import { tryEach } from '../database/settle-each.js';
 
 /** The most entries that one look finds. */
@@ -15,6 +16,7 @@ interface ExpiredWindow {
 }
 
 /** Takes out of running windows what no run has renewed for `limits.entryLifetimeSeconds`. */
+@Injectable()
 export class EntryExpirer {
   private readonly removal: EntryRemoval;
 

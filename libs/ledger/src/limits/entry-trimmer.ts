@@ -1,12 +1,13 @@
 import { withBoardDefaults, type BoardDefinition } from '@laddercast/domain';
-import { monotonicMs } from '@laddercast/platform';
+import { Environment, monotonicMs } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
 import { COUNT_SINCE, entriesBehindSql, WINDOW_OF_LIMITS, WINDOWS_TO_TRIM } from './entry-limits-sql.js';
 import { EntryRemoval } from './entry-removal.js';
-import type { Lanes } from '../lanes/lanes.js';
+import { Lanes } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { outboxBacklog } from '../lanes/outbox-backlog.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 import { tryEach } from '../database/settle-each.js';
 
 /** A window is trimmed when so much more than its limit stands in it. */
@@ -43,16 +44,17 @@ interface CountedWindow {
  * estimated from what was counted last and what was begun since, which costs an index scan over the latter; what goes is
  * decided by one look at the whole order, and again for each entry under its lane.
  */
+@Injectable()
 export class EntryTrimmer {
   private readonly counted = new Map<number, CountedWindow>();
   private readonly removal: EntryRemoval;
 
-  /** @param options `outboxEventsMax`: nothing is trimmed while half as many events wait in the outbox */
+  /** @param limits nothing is trimmed while half of `OUTBOX_EVENTS_MAX` events wait in the outbox */
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     waker: OutboxWaker,
-    private readonly options: { outboxEventsMax: number },
+    @Inject(Environment) private readonly limits: Pick<Environment, 'OUTBOX_EVENTS_MAX'>,
   ) {
     this.removal = new EntryRemoval(database, lanes, waker);
   }
@@ -144,6 +146,6 @@ export class EntryTrimmer {
   }
 
   private async isLogBehind(): Promise<boolean> {
-    return (await outboxBacklog(this.database, this.lanes)) > this.options.outboxEventsMax / 2;
+    return (await outboxBacklog(this.database, this.lanes)) > this.limits.OUTBOX_EVENTS_MAX / 2;
   }
 }

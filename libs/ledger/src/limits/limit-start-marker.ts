@@ -1,8 +1,9 @@
 import type { BoardLimits } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { BEGIN_LIMITS, BOARDS_TO_MARK, MARK_ENTRIES, RUNNING_WINDOWS_OF_BOARD } from './entry-limits-sql.js';
 import { PLAYERS_OF_WINDOW } from '../reemission/entry-reemission-sql.js';
-import { takeLane, type Lanes } from '../lanes/lanes.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { Lanes, takeLane } from '../lanes/lanes.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/settle-each.js';
 
 const PLAYERS_AT_ONCE = 500;
@@ -35,6 +36,7 @@ export async function beginLimits(
  * ones are found by what trims and expires, which waits until all of a board are. Begun again after a failure, it passes
  * over what is done.
  */
+@Injectable()
 export class EntryMarker {
   constructor(
     private readonly database: PostgresDatabase,

@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
 import { recordAudit } from './audit-log.js';
 import { sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 export const KEY_SCOPES = ['scores:write', 'read', 'admin'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
@@ -100,6 +101,7 @@ type TimesOf<Listed> = {
 };
 
 /** API keys. Secrets are random and long, so one SHA-256 keeps them safe; they are shown once and never stored. */
+@Injectable()
 export class ApiKeyStore {
   constructor(private readonly database: PostgresDatabase) {}
 

@@ -1,4 +1,5 @@
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** One act of an operator. */
 export interface AuditRecord {
@@ -34,8 +35,9 @@ export async function recordAudit(
 }
 
 /** What operators did. Rows are only ever added. */
+@Injectable()
 export class AuditLog {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The newest acts, at most `limit` with ids below `beforeId` (null: from the newest on). */
   async list(filter: AuditFilter, limit: number, beforeId: number | null): Promise<ListedAuditRecord[]> {

@@ -1,6 +1,7 @@
 import { CIRCLE_MEMBERS_MAX, LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { lockCircles } from './circle-locks.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 
 const MEMBERS_SQL = `
   SELECT m.player_id AS id, coalesce(p.listed, true) AS listed
@@ -8,6 +9,7 @@ const MEMBERS_SQL = `
   WHERE m.circle_id = $1 ORDER BY 1`;
 
 /** Named circles of players. One is there as long as it has members. */
+@Injectable()
 export class Circles {
   constructor(private readonly database: PostgresDatabase) {}
 

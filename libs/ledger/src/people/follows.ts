@@ -1,8 +1,10 @@
 import { FOLLOWED_MAX, LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { lockCircles } from './circle-locks.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 
 /** Who follows whom: one way, and with any number of followers. */
+@Injectable()
 export class Follows {
   constructor(private readonly database: PostgresDatabase) {}
 

@@ -1,6 +1,7 @@
 import { ASKED_BY_MAX, ASKED_MAX, FRIENDS_MAX, LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { lockCircles } from './circle-locks.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** `asked`: it waits until the other player asks, too. */
 export type FriendshipState = 'friends' | 'asked';
@@ -27,6 +28,7 @@ const LISTS_SQL = `
   ORDER BY 1`;
 
 /** Symmetric friendships, and the requests that come before them. Every write holds the lists of both players. */
+@Injectable()
 export class Friendships {
   constructor(private readonly database: PostgresDatabase) {}
 

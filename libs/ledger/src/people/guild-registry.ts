@@ -1,12 +1,13 @@
 import { LadderError } from '@laddercast/domain';
-import type { EntryReemission, RunningEntry } from '../reemission/entry-reemission.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { EntryReemission, type RunningEntry } from '../reemission/entry-reemission.js';
 import { GUILD_OF_PLAYER, KEEP_PARTS, MEMBERS_OF_GUILD, RUNNING_KEPT_WINDOWS } from './guild-registry-sql.js';
-import type { GuildTotals } from './guild-totals.js';
-import type { LaneWork } from '../lanes/lane-queue.js';
-import { appendEvent, nextPosition, takeLane, type Lanes } from '../lanes/lanes.js';
+import { GuildTotals } from './guild-totals.js';
+import { LaneWork } from '../lanes/lane-queue.js';
+import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { SqlRunner } from '../database/postgres-database.js';
-import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 
 /** The most members of a guild: its total reads them all. */
 export const GUILD_MEMBERS_MAX = 10_000;
@@ -33,22 +34,21 @@ export interface GuildMember {
   joinedAtMs: number;
 }
 
-export interface GuildRegistryParts {
-  database: SqlRunner;
-  lanes: Lanes;
-  work: LaneWork;
-  scopes: ScopeCatalog;
-  reemission: EntryReemission;
-  totals: GuildTotals;
-}
-
 /** Guilds and who is in them: a player in one at most. */
+@Injectable()
 export class GuildRegistry {
-  constructor(private readonly parts: GuildRegistryParts) {}
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly lanes: Lanes,
+    private readonly work: LaneWork,
+    private readonly scopes: ScopeCatalog,
+    private readonly reemission: EntryReemission,
+    private readonly totals: GuildTotals,
+  ) {}
 
   /** Creates a guild, or gives it another name. */
   async put(guildId: string, displayName: string | null): Promise<{ guild: Guild; created: boolean }> {
-    const { lanes, work, database } = this.parts;
+    const { lanes, work, database } = this;
     const lane = lanes.of(guildId);
     const created = await work.holding(lane, async (transaction) => {
       const [before] = await transaction.query<{ display_name: string | null }>(
@@ -69,7 +69,7 @@ export class GuildRegistry {
 
   /** @throws GUILD_NOT_FOUND */
   find(guildId: string): Promise<Guild> {
-    return this.require(this.parts.database, guildId);
+    return this.require(this.database, guildId);
   }
 
   /**
@@ -77,9 +77,9 @@ export class GuildRegistry {
    * @throws GUILD_NOT_FOUND
    */
   async members(guildId: string, { limit, after, reader }: MembersPage): Promise<GuildMember[]> {
-    await this.require(this.parts.database, guildId);
+    await this.require(this.database, guildId);
     const isKey = reader === 'key';
-    return this.parts.database.query<GuildMember>(MEMBERS_OF_GUILD, [
+    return this.database.query<GuildMember>(MEMBERS_OF_GUILD, [
       guildId,
       after,
       limit,
@@ -93,7 +93,7 @@ export class GuildRegistry {
    * @throws GUILD_NOT_FOUND, GUILD_NOT_EMPTY
    */
   async delete(guildId: string): Promise<void> {
-    const { lanes, work, totals } = this.parts;
+    const { lanes, work, totals } = this;
     const lane = lanes.of(guildId);
     await work.inTurn(lane, async (transaction) => {
       await totals.takeTurn(transaction, lane);
@@ -166,7 +166,7 @@ export class GuildRegistry {
       nowMs: number,
     ) => Promise<{ to: string | null; result: T }>,
   ): Promise<T> {
-    const { lanes, work, reemission } = this.parts;
+    const { lanes, work, reemission } = this;
     const lane = lanes.of(playerId);
     return work.holding(lane, async (transaction) => {
       const nowMs = await ledgerNowMs(transaction);
@@ -202,7 +202,7 @@ export class GuildRegistry {
       `DELETE FROM guild_leavers WHERE guild_id = $1 AND left_at < to_timestamp($2::float8 / 1000) - $3 * interval '1 day'`,
       [guildId, nowMs, LEAVERS_DAYS],
     );
-    const [scope] = await this.parts.scopes.ensure([`guild:${guildId}`]);
+    const [scope] = await this.scopes.ensure([`guild:${guildId}`]);
     const kept = entries
       .filter(({ definition, isRolling }) => definition.guildAggregate.onLeave === 'keep' && !isRolling)
       .filter(({ row }) => !row.removed && row.scopes.includes(scope!));

@@ -6,6 +6,7 @@ import {
   type EntryChange,
   type EntryChanged,
 } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import { keptAfterEndMs } from '../entries/entry-rows.js';
 import {
@@ -15,10 +16,10 @@ import {
   readGuildTotals,
   WRITE_GUILD_TOTALS,
 } from './guild-totals-sql.js';
-import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
-import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import { StaleBoardError } from '../entries/writes.js';
 
 /** A guild's entry in a window. */
@@ -68,6 +69,7 @@ interface NewTotal extends GuildTarget {
  * lane itself is held only while they are written, not while the members are read. Whatever is committed after that
  * reading has an event of its own, which orders the next one.
  */
+@Injectable()
 export class GuildTotals {
   constructor(
     private readonly database: PostgresDatabase,

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EntryReemission } from '../reemission/entry-reemission.js';
-import type { LaneWork } from '../lanes/lane-queue.js';
-import { appendEvent, nextPosition, type Lanes } from '../lanes/lanes.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { EntryReemission } from '../reemission/entry-reemission.js';
+import { LaneWork } from '../lanes/lane-queue.js';
+import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** What is known of a player beside its scores. */
 export interface PlayerProfile {
@@ -45,9 +46,10 @@ const WRITE_PLAYER = `
     changed_at = excluded.changed_at`;
 
 /** Players' profiles. */
+@Injectable()
 export class PlayerRegistry {
   constructor(
-    private readonly database: SqlRunner,
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly lanes: Lanes,
     private readonly work: LaneWork,
     private readonly reemission: EntryReemission,

@@ -1,14 +1,16 @@
 import { FriendGraph } from '@laddercast/extension';
 import { FOLLOWED_MAX, FRIENDS_MAX } from '@laddercast/domain';
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 const FRIENDS_SQL = `SELECT friend_id AS id FROM friendships WHERE player_id = $1 AND state = 'friends'
   ORDER BY friend_id LIMIT ${FRIENDS_MAX}`;
 const FOLLOWED_SQL = `SELECT followed_id AS id FROM follows WHERE follower_id = $1 ORDER BY followed_id LIMIT ${FOLLOWED_MAX}`;
 
 /** The service's own friend graph: what {@link Friendships} and {@link Follows} have written. One keyed query a call. */
+@Injectable()
 export class PostgresFriendGraph extends FriendGraph {
-  constructor(private readonly database: SqlRunner) {
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {
     super();
   }
 

@@ -1,9 +1,10 @@
 import type { Layouts } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
-import type { BoardLayouts, LayoutProgress } from '../boards/board-layouts.js';
+import { BoardLayouts, type LayoutProgress } from '../boards/board-layouts.js';
 import { HeldLease } from '../leases/held-lease.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 import type { PostgresLeases } from '../leases/postgres-leases.js';
 
 /** Boards whose lists are made anew side by side: while one is, the projection holds it twice. */
@@ -35,6 +36,7 @@ interface QueuedBoard {
 }
 
 /** Makes the lists of all boards anew, a few boards at a time. What is still to be done stands in the ledger. */
+@Injectable()
 export class BoardRebuilds {
   constructor(
     private readonly database: PostgresDatabase,

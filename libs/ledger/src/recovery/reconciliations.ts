@@ -1,6 +1,7 @@
 import { LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 
 /** What a comparison of a board with its lists found, and put right. */
 export interface ReconciliationReport {
@@ -66,6 +67,7 @@ const COLUMNS = `r.board_uid AS "boardUid", ${ms('requested_at')} AS "requestedA
   ${ms('finished_at')} AS "finishedAtMs", reached, report`;
 
 /** Comparisons of whole boards that were asked for: of each board the last one. */
+@Injectable()
 export class Reconciliations {
   constructor(private readonly database: PostgresDatabase) {}
 

@@ -1,8 +1,9 @@
 import { withBoardDefaults, type BoardDefinition, type EntryChange, type EntryChanged } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs } from '../entries/entry-rows.js';
-import type { GuildTotals } from '../people/guild-totals.js';
-import type { LaneWork } from '../lanes/lane-queue.js';
-import { appendEvent, nextPosition, takeLane, type Lanes } from '../lanes/lanes.js';
+import { GuildTotals } from '../people/guild-totals.js';
+import { LaneWork } from '../lanes/lane-queue.js';
+import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { ENTRIES_OF_PLAYER, RENUMBER_ENTRIES, RENUMBER_TOTALS, TOTALS_OF_GUILD } from './state-republisher-sql.js';
 
@@ -29,6 +30,7 @@ interface PresentRow {
  * Says once more in the log what is, for those whose event did not arrive: under a new version, so that it counts
  * wherever the old one does, and is brought back with whatever Redis loses after it. Doing it twice changes nothing.
  */
+@Injectable()
 export class PresentState {
   constructor(
     private readonly lanes: Lanes,

@@ -6,13 +6,14 @@ import {
   type EntryChanged,
   type ScopeValues,
 } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-reemission-sql.js';
 import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
 import { DRAW_POSITIONS } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
-import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 
 /** An entry of a window that has not ended, with what decides its scopes as it is now. */
 export interface RunningEntry {
@@ -44,6 +45,7 @@ interface RunningEntryRow {
 }
 
 /** Writes entries anew whose player, or board, now has other scopes: the same entry, in other lists. */
+@Injectable()
 export class EntryReemission {
   constructor(private readonly scopes: ScopeCatalog) {}
 

@@ -1,5 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { deleteEdition } from './edition-removal.js';
-import type { SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 const EDITIONS_AT_ONCE = 100;
 /** No local day is longer, whatever the clocks of its zone do. */
@@ -21,8 +22,9 @@ const OUTLIVED_EDITIONS = `
   LIMIT ${EDITIONS_AT_ONCE}`;
 
 /** Deletes standings that are kept no longer, a chunk at a time. */
+@Injectable()
 export class StandingsPruner {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** @returns how many editions went */
   async prune(signal: AbortSignal): Promise<number> {

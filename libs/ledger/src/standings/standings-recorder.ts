@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import type { EditionKind } from '../catalogs/edition-catalog.js';
 import {
@@ -10,9 +11,9 @@ import {
   type WindowOfDefinition,
   type WindowRow,
 } from './edition-writer.js';
-import { takeLane, type Lanes } from '../lanes/lanes.js';
+import { Lanes, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/settle-each.js';
 
 const MINUTE_MS = 60_000;
@@ -48,6 +49,7 @@ const WINDOWS_TO_KEEP = `
 type DatedRow = WindowRow & { as_of: string };
 
 /** Writes the standings of windows that froze, and of boards that keep how they stood. */
+@Injectable()
 export class StandingsKeeper {
   /** The minute, by the database's clock, of which everything is kept that is to be kept. */
   private keptMinute: number | null = null;

@@ -1,42 +1,44 @@
 import { LadderError } from '@laddercast/domain';
-import { sleep } from '@laddercast/platform';
-import type { LaneCatalogs } from './lane-transaction.js';
+import { Environment, sleep } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { MetadataBoards } from '../catalogs/boards-with-metadata.js';
+import { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { LaneWriter } from './lane-writer.js';
-import type { Lanes } from '../lanes/lanes.js';
+import { Lanes } from '../lanes/lanes.js';
 import { outboxBacklog } from '../lanes/outbox-backlog.js';
 import { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
 import { noteFailure } from './submission-outcomes.js';
 import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from '../entries/writes.js';
 
 const OUTBOX_LOOK_EVERY_MS = 1000;
 
-export interface LedgerOptions {
-  /** The most writes that wait in one lane. */
-  laneQueueMax: number;
-  /** The most events that wait in the outbox. */
-  outboxEventsMax: number;
-}
+/** The most writes that wait in one lane, and the most events that wait in the outbox. */
+export type LedgerLimits = Pick<Environment, 'LANE_QUEUE_MAX' | 'OUTBOX_EVENTS_MAX'>;
 
 /** The truth: every write is durable, with its events, before it is answered. */
+@Injectable()
 export class Ledger {
   private readonly writers: LaneWriter[];
-  private readonly waker: OutboxWaker;
   private readonly stopped = new AbortController();
   private outboxFull = false;
 
   constructor(
     private readonly database: PostgresDatabase,
-    catalogs: LaneCatalogs,
     private readonly lanes: Lanes,
-    private readonly options: LedgerOptions,
+    private readonly waker: OutboxWaker,
+    windows: WindowCatalog,
+    scopes: ScopeCatalog,
+    metadata: MetadataBoards,
+    @Inject(Environment) private readonly limits: LedgerLimits,
   ) {
-    this.waker = new OutboxWaker(database);
+    const catalogs = { windows, scopes, metadata };
     this.writers = lanes.all.map(
       (lane) =>
         new LaneWriter(database, catalogs, {
           lane,
-          queueMax: options.laneQueueMax,
+          queueMax: limits.LANE_QUEUE_MAX,
           onCommitted: (committed) => this.waker.wake(committed),
         }),
     );
@@ -89,7 +91,7 @@ export class Ledger {
   private async watchOutbox(): Promise<void> {
     while (!this.stopped.signal.aborted) {
       const waiting = await outboxBacklog(this.database, this.lanes).catch(() => null);
-      if (waiting !== null) this.outboxFull = waiting > this.options.outboxEventsMax;
+      if (waiting !== null) this.outboxFull = waiting > this.limits.OUTBOX_EVENTS_MAX;
       await sleep(OUTBOX_LOOK_EVERY_MS, this.stopped.signal);
     }
   }

@@ -6,11 +6,12 @@ import {
   type EntryChanged,
   type EntryState,
 } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
-import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
+import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { entryOfHours } from '../entries/rolling-hours.js';
 import {
   DELETE_LEFT_ATTEMPTS,
@@ -56,6 +57,7 @@ interface RecomputedEntry {
  * Takes the hours that have left rolling windows out of their entries: recomputed from the hours that remain, and
  * committed as ordinary events, under the lanes that runs are counted in.
  */
+@Injectable()
 export class RollingExpirer {
   constructor(
     private readonly database: PostgresDatabase,

@@ -1,5 +1,6 @@
 import { LadderError } from '@laddercast/domain';
-import type { SqlRunner } from '../database/postgres-database.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** How long the next try waits: so long after the first failure, twice as long after each, and at most so long. */
 const RETRY_FIRST_MS = 1000;
@@ -42,8 +43,9 @@ export interface SettlementFailure {
 }
 
 /** Settlements that failed: kept in PostgreSQL, so that every process waits for them alike, and operators see them. */
+@Injectable()
 export class SettlementFailures {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** Puts off the next try of a window that is closed still. */
   async record(windowUid: number, error: unknown): Promise<void> {

@@ -1,6 +1,7 @@
 import { LadderError, type BoardChanged, type WindowClosed } from '@laddercast/domain';
 import { monotonicMs, sleep } from '@laddercast/platform';
-import type { AllLanes } from '../lanes/all-lanes.js';
+import { Injectable } from '@nestjs/common';
+import { AllLanes } from '../lanes/all-lanes.js';
 import { recordAudit, type AuditRecord } from '../operators/audit-log.js';
 import { deleteAttempts, deleteFrozenRows } from '../standings/edition-removal.js';
 import {
@@ -17,9 +18,9 @@ import {
   type WindowOfDefinition,
   type WindowRow,
 } from '../standings/edition-writer.js';
-import { appendEvent, DRAW_POSITIONS, type Lanes } from '../lanes/lanes.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { appendEvent, DRAW_POSITIONS, Lanes } from '../lanes/lanes.js';
+import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { settlementFailed, SettlementFailures } from './settlement-failures.js';
 import { tryEach } from '../database/settle-each.js';
@@ -43,24 +44,20 @@ export interface CloseRequest {
   audit: AuditRecord;
 }
 
-export interface CloserParts {
-  database: PostgresDatabase;
-  lanes: Lanes;
-  allLanes: AllLanes;
-  waker: OutboxWaker;
-}
-
 /**
  * Ends windows exactly once, in two steps that each say in the window's row what is done: under all lanes it is closed,
  * so that nothing enters any more; then, with nothing moving, its final standings are written with their event, and it is
  * settled. Any process may go on where another ended.
  */
+@Injectable()
 export class WindowCloser {
-  private readonly failures: SettlementFailures;
-
-  constructor(private readonly parts: CloserParts) {
-    this.failures = new SettlementFailures(parts.database);
-  }
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+    private readonly allLanes: AllLanes,
+    private readonly waker: OutboxWaker,
+    private readonly failures: SettlementFailures,
+  ) {}
 
   /** Closes and settles what is due, in the order of the ends; returns how many windows were settled. */
   async run(signal: AbortSignal): Promise<number> {
@@ -73,8 +70,8 @@ export class WindowCloser {
     let closed = 0;
     while (!signal.aborted) {
       // Looked at first without the locks: there is hardly ever one.
-      if ((await this.parts.database.query(DUE_WINDOWS)).length === 0) return closed;
-      const due = await this.parts.allLanes.change(async (transaction) => {
+      if ((await this.database.query(DUE_WINDOWS)).length === 0) return closed;
+      const due = await this.allLanes.change(async (transaction) => {
         const rows = await transaction.query<WindowRow>(DUE_WINDOWS);
         await this.close(transaction, rows.map(windowOfRow));
         return rows.length;
@@ -104,7 +101,7 @@ export class WindowCloser {
     const tried: number[] = [];
     let settled = 0;
     for (;;) {
-      const waiting = await this.parts.database.query<WindowRow>(sql, [tried]);
+      const waiting = await this.database.query<WindowRow>(sql, [tried]);
       await tryEach(waiting, signal, async (row) => {
         tried.push(row.window_uid);
         if ((await this.settleIfThere(windowOfRow(row), signal)) !== null) settled += 1;
@@ -119,7 +116,7 @@ export class WindowCloser {
    *   SETTLEMENT_FAILED when they cannot be written
    */
   async closeNow({ windowUid, dryRun, audit }: CloseRequest): Promise<StandingsPreview[]> {
-    const { database, allLanes } = this.parts;
+    const { database, allLanes } = this;
     if (dryRun) {
       const window = await unsettledWindow(database, windowUid);
       return database
@@ -148,7 +145,7 @@ export class WindowCloser {
     if (windows.length === 0) return;
     await transaction.query(CLOSE_WINDOWS, [windows.map(({ windowUid }) => windowUid)]);
     const boards = [...new Map(windows.map(({ boardUid, boardId }) => [boardUid, boardId]))];
-    const lanes = this.parts.lanes.all;
+    const lanes = this.lanes.all;
     const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [
       boards.length * (1 + lanes.length),
     ]);
@@ -183,7 +180,7 @@ export class WindowCloser {
         return null;
       });
       if (uid !== null) return uid;
-      const [edition] = await this.parts.database.query<{ edition_uid: number }>(
+      const [edition] = await this.database.query<{ edition_uid: number }>(
         `SELECT edition_uid FROM editions WHERE window_uid = $1 AND kind = 'final'`,
         [window.windowUid],
       );
@@ -218,7 +215,7 @@ export class WindowCloser {
   }
 
   private async writeStandings(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
-    const { database, lanes } = this.parts;
+    const { database, lanes } = this;
     const { windowUid, boardUid } = window;
     // Nobody reads them since the end. While the window is not settled, this is done again after a crash.
     await deleteFrozenRows(database, windowUid);
@@ -244,12 +241,12 @@ export class WindowCloser {
       },
       signal,
     );
-    if (edition !== null) this.parts.waker.wake(laneOfBoard(lanes, boardUid));
+    if (edition !== null) this.waker.wake(laneOfBoard(lanes, boardUid));
     return edition;
   }
 
   private wakeAll(): void {
-    for (const lane of this.parts.lanes.all) this.parts.waker.wake(lane);
+    for (const lane of this.lanes.all) this.waker.wake(lane);
   }
 }
 

@@ -1,10 +1,12 @@
 import { nowMs } from '@laddercast/platform';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { Injectable } from '@nestjs/common';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { tracesKey } from '../redis/redis-keys.js';
 import type { ListRef } from '../ranks/snapshot-store.js';
 import { TRACE_NOTE_MS, TRACE_NOTES_MAX, TraceNotes, type TraceNote } from './trace-notes.js';
 
 /** Notes of traces in Redis: a small sorted set for each list, by the time of the note, that goes by itself. */
+@Injectable()
 export class RedisTraceNotes extends TraceNotes {
   constructor(private readonly redis: RedisConnection) {
     super();

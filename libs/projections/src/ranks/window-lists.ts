@@ -1,5 +1,6 @@
 import { everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, type Board, type Layout } from '@laddercast/domain';
-import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
+import { keptAfterEndMs, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
 import { rankListOf, type BoardOfLists, type RankList } from './rank-projection.js';
 
 /** A window whose keys may still be in the projection. */
@@ -20,8 +21,9 @@ const SCOPES_SQL = `
   SELECT (SELECT max(player_id) FROM page) AS last, ARRAY(SELECT DISTINCT unnest(scopes) FROM page) AS scopes`;
 
 /** Knows which lists the windows of a board have in the projection. */
+@Injectable()
 export class WindowLists {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The windows of a board whose end, if they have one, does not lie back for longer than they are kept. */
   async windowsOf(board: Pick<Board, 'uid' | 'definition'>): Promise<KeptWindow[]> {

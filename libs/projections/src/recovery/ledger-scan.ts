@@ -1,4 +1,5 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
 import type { EntryInLists } from '../ranks/changes-by-shard.js';
 
 /** A row that the ranks come from. */
@@ -89,8 +90,9 @@ const LAST_WINDOW = 2 ** 31 - 1;
 type Key = [windowUid: number, id: string];
 
 /** Reads the rows that the ranks come from, a bounded page at a time; the next is read while one is worked on. */
+@Injectable()
 export class EntryScan {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The rows of all windows that the condition wants. */
   async *ofLane(windows: WindowsKept, { lane, version, boardUids }: ScanCondition): AsyncGenerator<ScannedPage> {

@@ -1,9 +1,11 @@
+import { Injectable } from '@nestjs/common';
 import { ProjectionStore, type ShardKey } from './projection-store.js';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { generationOfKey, isCounterKey, isOurKey, isStampKey, stampKey } from '../redis/redis-keys.js';
 import { callOf, redisScripts } from '../redis/redis-scripts.js';
 
 /** The keys of an installation in Redis. */
+@Injectable()
 export class RedisProjectionStore extends ProjectionStore {
   constructor(private readonly redis: RedisConnection) {
     super();

@@ -1,9 +1,11 @@
 import { LadderError } from '@laddercast/domain';
-import type { RedisConnection } from './redis-connection.js';
+import { Injectable } from '@nestjs/common';
+import { RedisConnection } from './redis-connection.js';
 import { markKey } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 
 /** The marks of the lanes, one on every master (RankProjection says what they mean). */
+@Injectable()
 export class RedisLaneMarks {
   constructor(private readonly redis: RedisConnection) {}
 

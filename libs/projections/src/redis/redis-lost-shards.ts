@@ -1,8 +1,9 @@
 import { counterStart } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
 import { chunksOf } from './chunks.js';
 import type { RankList } from '../ranks/rank-projection.js';
-import type { RedisConnection } from './redis-connection.js';
+import { RedisConnection } from './redis-connection.js';
 import { counterKey, droppedKeys, LOST_KEY, nameOfShard, shardOfCounter } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 
@@ -25,6 +26,7 @@ const KEYS_CHUNK = 256;
  * Shards that have lost a key: where that is noted, and the way back. A shard is `lost` (closed to readings and changes),
  * then emptied, then `filling` by somebody (open to changes alone), then counts again. Its counter says which.
  */
+@Injectable()
 export class RedisLostShards {
   constructor(private readonly redis: RedisConnection) {}
 

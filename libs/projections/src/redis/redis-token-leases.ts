@@ -1,9 +1,11 @@
 import { TokenLeases, type Lease } from '@laddercast/platform';
-import type { RedisConnection } from './redis-connection.js';
+import { Injectable } from '@nestjs/common';
+import { RedisConnection } from './redis-connection.js';
 import { tokensKey } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 
 /** The buckets of all processes: a key each, which expires when the bucket is full, by the clock of Redis. */
+@Injectable()
 export class RedisTokenLeases extends TokenLeases {
   constructor(private readonly redis: RedisConnection) {
     super();

@@ -1,5 +1,6 @@
 import { decodeMarks, encodeMarks, GLOBAL_SCOPE } from '@laddercast/domain';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { Injectable } from '@nestjs/common';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { ESTIMATED_KEY, sketchKey } from '../redis/redis-keys.js';
 import { callOf, redisScripts } from '../redis/redis-scripts.js';
 import { SketchStore, type SketchStamp, type StoredSketch } from './sketch-store.js';
@@ -9,6 +10,7 @@ import { nameOfRef, type ListRef } from '../ranks/snapshot-store.js';
 const KEPT_MS = 60_000;
 
 /** Sketches in Redis: a hash for each list. */
+@Injectable()
 export class RedisSketchStore extends SketchStore {
   constructor(private readonly redis: RedisConnection) {
     super();

@@ -7,7 +7,8 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
-import { isDatabaseUnavailable, type SqlRunner } from '@laddercast/ledger';
+import { isDatabaseUnavailable, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   RankReadings,
   type PageReading,
@@ -51,8 +52,9 @@ type FoundRow = StandingRow & { ordinal: number };
  * Methods throw SNAPSHOT_GONE when the edition is not there any more, and PROJECTION_UNAVAILABLE when PostgreSQL cannot
  * answer in time.
  */
+@Injectable()
 export class StandingsRanks extends RankReadings {
-  constructor(private readonly database: SqlRunner) {
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {
     super();
   }
 

@@ -6,13 +6,8 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
-import {
-  saysRanks,
-  type ListSketch,
-  type RankProjection,
-  type Reading,
-  type SketchCache,
-} from '@laddercast/projections';
+import { RankProjection, saysRanks, SketchCache, type ListSketch, type Reading } from '@laddercast/projections';
+import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from './board-version.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
 
@@ -46,6 +41,7 @@ export interface EstimateOptions {
 }
 
 /** Ranks out of the sketches in memory: of lists that are read from the projection, in the styles that a sketch knows. */
+@Injectable()
 export class RankEstimates {
   constructor(
     private readonly projection: RankProjection,

@@ -1,10 +1,12 @@
 import { encodeSortKey, toRankScore, type BoardOrdering, type SortKey } from '@laddercast/domain';
 import type { Checkpoints, CheckpointName } from '@laddercast/projections';
+import { Injectable } from '@nestjs/common';
 import { GetPlayerHandler } from '../ranks/get-player.handler.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { GetPlayerQuery, type EntriesAround, type ListSelection, type PlayerRank } from '../queries.js';
 
 /** Finds the place that is to stand in the middle of a page. */
+@Injectable()
 export class EntriesPlaces {
   constructor(private readonly players: GetPlayerHandler) {}
 

@@ -1,6 +1,7 @@
 import type { RankStyle } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import type { CheckpointPage, PageReading } from '@laddercast/projections';
+import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { encodeCursor, type EntriesCursor } from './entries-cursor.js';
 import { ordinalsFrom } from './get-entries.handler.js';
@@ -17,6 +18,7 @@ export interface StableRequest {
 }
 
 /** Makes answers of pages that hold still, with the cursors of those beside them. */
+@Injectable()
 export class StablePages {
   constructor(private readonly reader: ListReader) {}
 

@@ -9,6 +9,7 @@ import {
 } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import { AnsweredVersions, entriesInStyle, type RankSnapshot, type Reading } from '@laddercast/projections';
+import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { EntryDetails } from './entry-details.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
@@ -22,6 +23,7 @@ const MIN_VERSION_WAIT_MS = 1000;
 const MIN_VERSION_POLL_MS = 20;
 
 /** What the query handlers share: finding the list, its version, and the envelope of an answer. */
+@Injectable()
 export class ListReader {
   constructor(
     private readonly resolver: ListResolver,

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { assertWithinLimit, RateLimits, rateLimited, type Identity } from '@laddercast/identity';
+import { assertWithinLimit, rateLimited, RateLimits, type Identity } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import { ClientAddresses, metrics } from '@laddercast/platform';
-import type { LiveOptions } from '../live-options.js';
-import type { LiveOrigins } from './live-origins.js';
+import { Injectable } from '@nestjs/common';
+import { LiveOptions } from '../live-options.js';
+import { LiveOrigins } from './live-origins.js';
 import type { LiveSocket } from './live-socket.js';
 
 /** Who may open how many sockets, and subscribe how often: by identity, and without one by address. */
+@Injectable()
 export class LiveDoor {
   /** The sockets of each party, and the party of each socket. */
   private readonly socketsOf = new Map<string, Set<LiveSocket>>();

@@ -1,26 +1,21 @@
-import {
-  assertMayRead,
-  assertMayReadFriends,
-  holdsScope,
-  type Authenticator,
-  type Identity,
-} from '@laddercast/identity';
+import { assertMayRead, assertMayReadFriends, Authenticator, holdsScope, type Identity } from '@laddercast/identity';
 import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import {
   faultOfStyle,
+  ListResolver,
   NEVER_USED_SCOPE,
   styleToRead,
   type ListNames,
-  type ListResolver,
   type ResolvedList,
 } from '@laddercast/queries';
+import { Injectable } from '@nestjs/common';
 import type { ListFeed } from '../feeds/list-feed.js';
-import type { LiveFeeds } from '../feeds/live-feeds.js';
-import type { LiveOptions } from '../live-options.js';
+import { LiveFeeds } from '../feeds/live-feeds.js';
+import { LiveOptions } from '../live-options.js';
 import { topLimitOf, type SubscribeRequest } from '../protocol/client-messages.js';
 import type { LiveSocket } from '../connection/live-socket.js';
-import type { LiveStats } from '../live-stats.js';
+import { LiveStats } from '../live-stats.js';
 import { LiveSubscription } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
@@ -28,6 +23,7 @@ import { TOP_LIMITS } from '../channels/top-channel.js';
 import { UnusedScopes } from './scopes-awaiting-scores.js';
 
 /** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
+@Injectable()
 export class LiveSubscriptions {
   private readonly feedOf = new Map<LiveSubscription, ListFeed>();
   private readonly unusedScopes: UnusedScopes;

@@ -1,14 +1,9 @@
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
-import {
-  nameOfRef,
-  type ListRef,
-  type SketchBuilder,
-  type SketchStamp,
-  type SketchStore,
-} from '@laddercast/projections';
-import type { ListResolver } from '@laddercast/queries';
+import { nameOfRef, SketchBuilder, SketchStore, type ListRef, type SketchStamp } from '@laddercast/projections';
+import { ListResolver } from '@laddercast/queries';
+import { Injectable } from '@nestjs/common';
 import { RateLimitedLog } from '../rate-limited-log.js';
-import { slotOf, type TickSlots } from './tick-slots.js';
+import { slotOf, TickSlots } from './tick-slots.js';
 
 /** The most lists that are sketched; for more, whoever estimates makes its own every few seconds. */
 export const SKETCHED_LISTS_MAX = 2000;
@@ -20,6 +15,7 @@ const LISTS_AT_ONCE = 8;
  * Keeps the sketches of lists whose ranks are estimated up to date: once a second those that changed, by the process that
  * ticks the list. Where two do, the newer sketch stays. Standings need none: their ranks are written.
  */
+@Injectable()
 export class SketchPublisher {
   private readonly failures = new RateLimitedLog(SketchPublisher.name);
   private loop: { done: Promise<void>; stop: AbortController } | null = null;

@@ -13,7 +13,10 @@ export const GOOD: Record<string, Call> = {
   submitScore: { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 5 } },
   submitScores: {
     body: {
-      submissions: [{ board: 'open', playerId: 'bob', score: 3 }, { board: 'none', playerId: 'x', score: 1 }, 7],
+      submissions: [
+        { board: 'open', playerId: 'bob', score: 3 },
+        { board: 'none', playerId: 'x', score: 1 },
+      ],
     },
   },
   getEntries: {

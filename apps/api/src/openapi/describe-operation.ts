@@ -232,12 +232,6 @@ function success({ description, schema, text, headers = [], example }: AnswerDes
   return { description, ...headerRefs(headers), ...(schema ? { content } : {}) };
 }
 
-/** A request that is not well formed is told each fault. */
-const NAMES_FAULTS: JsonSchema = {
-  if: { type: 'object', properties: { code: { const: 'VALIDATION_FAILED' } } },
-  then: { type: 'object', required: ['errors'] },
-};
-
 const HEADERS_OF_PROBLEMS: Record<number, readonly (keyof typeof HEADERS)[]> = {
   401: ['WWW-Authenticate'],
   429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
@@ -255,7 +249,6 @@ function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
         ...ref('Problem'),
         type: 'object',
         properties: { status: { const: status }, code: { enum: those } },
-        ...(status === 400 ? NAMES_FAULTS : {}),
       };
       const headers = headerRefs(HEADERS_OF_PROBLEMS[status] ?? []);
       return [status, { description, ...headers, content: { 'application/problem+json': { schema } } }];

@@ -149,7 +149,12 @@ const percentile: JsonSchema = {
 
 /** `components.schemas`: the bodies of every request and answer. */
 export const SCHEMAS: Record<string, JsonSchema> = {
-  Problem: withRequestId(problem),
+  Problem: {
+    ...withRequestId(problem),
+    // A request that is not well formed is told each fault.
+    if: { type: 'object', properties: { code: { const: 'VALIDATION_FAILED' } } },
+    then: { type: 'object', properties: { errors: { type: 'array', minItems: 1 } }, required: ['errors'] },
+  },
   WindowToClose: object({
     window: { ...text(80), description: 'A full id such as `season:s1`, or the name of a running window: `daily`.' },
   }),
@@ -216,7 +221,8 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       type: 'array',
       minItems: 1,
       maxItems: BATCH_MAX,
-      description: 'Each a BatchedSubmission; one that is not well formed fails alone.',
+      items: ref('BatchedSubmission'),
+      description: 'One that is not well formed fails alone: its result is a problem.',
     },
   }),
   RankMovement: movement,

@@ -22,7 +22,7 @@ export function serveDocs(app: NestFastifyApplication): void {
     raw: ['json'],
     customSiteTitle: 'Laddercast API',
     // The badge of the default would send the address to a validator elsewhere.
-    swaggerOptions: { validatorUrl: null, displayRequestDuration: true },
+    swaggerOptions: { validatorUrl: null, displayRequestDuration: true, docExpansion: 'none' },
   });
   const asyncApi = JSON.stringify(buildAsyncApi(CONTRACT_VERSION));
   server.get('/asyncapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(asyncApi));

@@ -14,7 +14,7 @@ export const LAYOUTS = {
     answers: {
       202: { description: 'Begun.', schema: 'BoardRebuild', example: { board: 'blitz', generation: 3 } },
     },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'LEDGER_UNAVAILABLE'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND'],
   },
   getBoardLayout: {
     tag: 'Administration',
@@ -36,6 +36,6 @@ export const LAYOUTS = {
         },
       },
     },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'LEDGER_UNAVAILABLE'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND'],
   },
 } satisfies Record<string, OperationDescription>;

@@ -78,7 +78,7 @@ export const RECOVERY = {
         example: { id: '17', outcome: 'replayed' },
       },
     },
-    errors: ['FORBIDDEN', 'DEAD_LETTER_NOT_FOUND', 'LEDGER_UNAVAILABLE', 'OUTBOX_FULL', 'OVERLOADED'],
+    errors: ['FORBIDDEN', 'DEAD_LETTER_NOT_FOUND', 'OUTBOX_FULL', 'OVERLOADED'],
   },
   listSettlementFailures: {
     tag: 'Administration',
@@ -104,7 +104,7 @@ export const RECOVERY = {
       'Needs the scope admin. Two boards at a time, each as by a rebuild of that board; reads and submissions go on.',
     callers: 'identified',
     answers: { 202: { description: 'Begun.', schema: 'Rebuild', example: rebuild } },
-    errors: ['FORBIDDEN', 'LEDGER_UNAVAILABLE'],
+    errors: ['FORBIDDEN'],
   },
   getRebuild: {
     tag: 'Administration',
@@ -112,7 +112,7 @@ export const RECOVERY = {
     description: 'Needs the scope admin.',
     callers: 'identified',
     answers: { 200: { description: 'The last one.', schema: 'Rebuild', example: rebuild } },
-    errors: ['FORBIDDEN', 'LEDGER_UNAVAILABLE'],
+    errors: ['FORBIDDEN'],
   },
   reconcileBoard: {
     tag: 'Administration',
@@ -128,7 +128,7 @@ export const RECOVERY = {
         example: { ...reconciliation, state: 'waiting', startedAt: null, finishedAt: null },
       },
     },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'LEDGER_UNAVAILABLE'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND'],
   },
   getReconciliation: {
     tag: 'Administration',
@@ -136,6 +136,6 @@ export const RECOVERY = {
     description: 'Needs the scope admin. The last one that was asked for, with what it has found so far.',
     callers: 'identified',
     answers: { 200: { description: 'The last one.', schema: 'Reconciliation', example: reconciliation } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'LEDGER_UNAVAILABLE'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND'],
   },
 } satisfies Record<string, OperationDescription>;

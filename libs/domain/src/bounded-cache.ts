@@ -1,6 +1,11 @@
-/** Remembers what was made for at most `entriesMax` keys; when it is full, the one made first goes. */
+/**
+ * Remembers what was made for at most `entriesMax` keys; when it is full, the one made first goes. For this lib, which
+ * imports nothing; elsewhere `lru-cache` does it.
+ */
 export class BoundedCache<Key, Value> {
   private readonly made = new Map<Key, Value>();
+  /** Stays where it is: a new one would walk over all that went before, each time. */
+  private readonly oldest = this.made.keys();
 
   constructor(private readonly entriesMax: number) {}
 
@@ -13,7 +18,7 @@ export class BoundedCache<Key, Value> {
     const known = this.made.get(key);
     if (known !== undefined) return known;
     const value = make();
-    if (this.made.size >= this.entriesMax) this.made.delete(this.made.keys().next().value!);
+    if (this.made.size >= this.entriesMax) this.made.delete(this.oldest.next().value!);
     this.made.set(key, value);
     return value;
   }

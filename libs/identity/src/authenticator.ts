@@ -1,6 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import type { ApiKeyStore, KeyLook } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
+import { LRUCache } from 'lru-cache';
 import { AuthenticationFailure, countFailure } from './authentication-failure.js';
 import type { Identity } from './identity.js';
 import { KeyLookups } from './key-lookups.js';
@@ -24,7 +25,7 @@ interface Remembered {
 
 /** Tells who is behind a bearer token: an API key, or a player's JWT (`sub` is the player). */
 export class Authenticator {
-  private readonly remembered = new Map<string, Remembered>();
+  private readonly remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
   private readonly looking = new Map<string, Promise<Identity>>();
   /** What the database was asked and did not answer yet, by secret. */
   private readonly asked = new Map<string, Promise<Identity | LadderError>>();
@@ -143,8 +144,6 @@ export class Authenticator {
   }
 
   private remember(token: string, identity: Identity): void {
-    this.remembered.delete(token);
-    if (this.remembered.size >= REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
     const lifeMs = Math.min(REMEMBERED_MS, endOf(identity) - nowMs());
     const confirmedAtMs = monotonicMs();
     this.remembered.set(token, { identity, confirmedAtMs, untilMs: confirmedAtMs + lifeMs });

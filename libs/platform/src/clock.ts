@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** This process's clock, Unix ms. What a board shows never depends on it: the ledger asks PostgreSQL for the time. */
 export const nowMs = (): number => Date.now();
 
@@ -9,7 +11,7 @@ const DAY_MS = 86_400_000;
 const DAYS_MAX = 10_000;
 const YEAR_10000_MS = 253_402_300_800_000;
 
-const days = new Map<number, string>();
+const days = new LRUCache<number, string>({ max: DAYS_MAX });
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
 /** RFC 3339 UTC with milliseconds: as a Date writes it, which takes a microsecond for each, and a page has hundreds. */
@@ -24,9 +26,9 @@ export function toTimestamp(unixMs: number): string {
 
 /** Such as `2026-11-20T`. */
 function textOfDay(day: number): string {
-  let text = days.get(day);
+  // Not `get`: that would note the use as well, for each row of a page.
+  let text = days.peek(day);
   if (text === undefined) {
-    if (days.size >= DAYS_MAX) days.clear();
     text = new Date(day * DAY_MS).toISOString().slice(0, 11);
     days.set(day, text);
   }

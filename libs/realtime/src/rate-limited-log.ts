@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { monotonicMs } from '@laddercast/platform';
+import { LRUCache } from 'lru-cache';
 
 const EVERY_MS = 10_000;
 const KINDS_MAX = 100;
 
 /** A log for failures that come with every tick: each kind is written at most once in ten seconds, with how many there were. */
 export class RateLimitedLog {
-  private readonly kinds = new Map<string, { writtenAtMs: number; left: number }>();
+  private readonly kinds = new LRUCache<string, { writtenAtMs: number; left: number }>({ max: KINDS_MAX });
   private readonly log: Logger;
 
   constructor(context: string) {
@@ -21,7 +22,6 @@ export class RateLimitedLog {
       known.left += 1;
       return;
     }
-    if (this.kinds.size >= KINDS_MAX) this.kinds.clear();
     const more = known?.left ? ` (and ${known.left} more in between)` : '';
     this.kinds.set(kind, { writtenAtMs: now, left: 0 });
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,9 @@
 import { faultsOf, faultsUnseen } from '@laddercast/commands';
-import { BoundedCache, validationFailed, type Fault, type LadderError } from '@laddercast/domain';
+import { validationFailed, type Fault, type LadderError } from '@laddercast/domain';
 import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
+import { LRUCache } from 'lru-cache';
 
 type Parameters = new () => object;
 
@@ -22,13 +23,18 @@ const KNOWN_QUERY_LENGTH_MAX = 200;
  */
 @Injectable()
 export class QueryPipe implements PipeTransform {
-  private readonly known = new Map<Parameters, BoundedCache<string, object>>();
+  private readonly known = new Map<Parameters, LRUCache<string, object>>();
 
   transform(value: Record<string, unknown>, { metatype }: ArgumentMetadata): unknown {
     const parameters = metatype as Parameters;
     const query = JSON.stringify(value);
     if (query.length > KNOWN_QUERY_LENGTH_MAX) return this.parametersOf(parameters, value);
-    return this.cacheOf(parameters).get(query, () => Object.freeze(this.parametersOf(parameters, value)));
+    const cache = this.cacheOf(parameters);
+    const known = cache.get(query);
+    if (known !== undefined) return known;
+    const made = Object.freeze(this.parametersOf(parameters, value));
+    cache.set(query, made);
+    return made;
   }
 
   /** What the values of a query become before they are checked. */
@@ -48,8 +54,8 @@ export class QueryPipe implements PipeTransform {
     return instance;
   }
 
-  private cacheOf(parameters: Parameters): BoundedCache<string, object> {
-    const cache = this.known.get(parameters) ?? new BoundedCache<string, object>(QUERIES_KNOWN_MAX);
+  private cacheOf(parameters: Parameters): LRUCache<string, object> {
+    const cache = this.known.get(parameters) ?? new LRUCache<string, object>({ max: QUERIES_KNOWN_MAX });
     this.known.set(parameters, cache);
     return cache;
   }

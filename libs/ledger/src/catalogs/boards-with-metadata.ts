@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { LedgerWrite } from '../entries/writes.js';
 
-/** The most boards that a process remembers; then it notes them again. */
+/** The most boards that a process remembers; one that it forgot is noted again. */
 const KNOWN_MAX = 100_000;
 
 const NOTE = 'INSERT INTO metadata_boards (board_uid) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING';
@@ -15,18 +16,17 @@ const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = A
  */
 @Injectable()
 export class MetadataBoards {
-  private readonly known = new Set<number>();
+  private readonly known = new LRUCache<number, true>({ max: KNOWN_MAX });
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** To be called before the transaction that stores these writes. */
   async note(writes: readonly LedgerWrite[]): Promise<void> {
     const brought = writes.filter((write) => write.kind === 'submit' && write.metadata !== null);
-    const unknown = new Set(brought.map(({ board }) => board.uid).filter((uid) => !this.known.has(uid)));
+    const unknown = new Set(brought.map(({ board }) => board.uid).filter((uid) => !this.known.get(uid)));
     if (unknown.size === 0) return;
     await this.database.query(NOTE, [[...unknown].sort((a, b) => a - b)]);
-    if (this.known.size + unknown.size > KNOWN_MAX) this.known.clear();
-    for (const uid of unknown) this.known.add(uid);
+    for (const uid of unknown) this.known.set(uid, true);
   }
 
   /** Notes them again: a server that took over may not have what another was told. */

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /**
@@ -25,7 +26,7 @@ const COLUMNS = `edition_uid AS uid, window_uid AS "windowUid", kind, version,
 /** Finds the standings that were written of a window. */
 @Injectable()
 export class EditionCatalog {
-  private readonly finals = new Map<number, Edition>();
+  private readonly finals = new LRUCache<number, Edition>({ max: EDITIONS_CACHED_MAX });
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
@@ -34,7 +35,6 @@ export class EditionCatalog {
     const known = this.finals.get(windowUid);
     if (known) return known;
     const edition = await this.newest(windowUid, 'final', Infinity);
-    if (this.finals.size >= EDITIONS_CACHED_MAX) this.finals.clear();
     if (edition) this.finals.set(windowUid, edition);
     return edition;
   }

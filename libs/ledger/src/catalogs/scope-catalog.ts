@@ -1,14 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
-/** The most scopes that a process remembers. */
-const SCOPES_CACHED_MAX = 100_000;
+/** The most scopes that a process remembers; the one used longest ago makes room. */
+export const SCOPES_CACHED_MAX = 100_000;
 
 /** The numbers of scopes such as `region:EU` and `guild:red`: one for each name, for ever, over all boards. */
 @Injectable()
 export class ScopeCatalog {
-  private readonly uids = new Map<string, number>();
-  private readonly names = new Map<number, string>();
+  private readonly uids = new LRUCache<string, number>({ max: SCOPES_CACHED_MAX });
+  private readonly names = new LRUCache<number, string>({ max: SCOPES_CACHED_MAX });
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
@@ -25,15 +26,14 @@ export class ScopeCatalog {
 
   /** The numbers of names, each drawn at its first use. */
   async ensure(names: readonly string[]): Promise<number[]> {
-    const known = this.cached(names);
-    if (known) return known;
-    const missing = [...new Set(names)].filter((name) => !this.uids.has(name)).sort();
+    const { known, missing } = this.remembered(names);
+    if (missing.length === 0) return names.map((name) => known.get(name)!);
     // Sorted, and no other lock: lanes that meet here cannot deadlock.
     await this.database.query('INSERT INTO scopes (name) SELECT unnest($1::text[]) ON CONFLICT (name) DO NOTHING', [
-      missing,
+      missing.sort(),
     ]);
     const made = await this.read('name = ANY($1::text[])', missing);
-    return names.map((name) => this.uids.get(name) ?? made.get(name)!);
+    return names.map((name) => known.get(name) ?? made.get(name)!);
   }
 
   /** The number of a name, undefined while nothing was ever ranked in it. */
@@ -43,16 +43,35 @@ export class ScopeCatalog {
 
   /** Those of the names in which something was ranked. */
   async used(names: readonly string[]): Promise<string[]> {
-    const missing = names.filter((name) => !this.uids.has(name));
-    if (missing.length > 0) await this.read('name = ANY($1::text[])', missing);
-    return names.filter((name) => this.uids.has(name));
+    const { known, missing } = this.remembered(names);
+    const found = missing.length > 0 ? await this.read('name = ANY($1::text[])', missing) : known;
+    return names.filter((name) => known.has(name) || found.has(name));
   }
 
   /** The names of numbers; those of the built-in lists have none. */
   async namesOf(uids: readonly number[]): Promise<Map<number, string>> {
-    const missing = uids.filter((uid) => !this.names.has(uid));
-    if (missing.length > 0) await this.read('scope_uid = ANY($1::int[])', missing);
-    return new Map(uids.flatMap((uid) => (this.names.has(uid) ? [[uid, this.names.get(uid)!] as const] : [])));
+    const names = new Map<number, string>();
+    const missing: number[] = [];
+    for (const uid of uids) {
+      const name = this.names.get(uid);
+      if (name === undefined) missing.push(uid);
+      else names.set(uid, name);
+    }
+    if (missing.length === 0) return names;
+    for (const [name, uid] of await this.read('scope_uid = ANY($1::int[])', missing)) names.set(uid, name);
+    return names;
+  }
+
+  /** What is remembered of these names, and those of which nothing is, each once. */
+  private remembered(names: readonly string[]): { known: Map<string, number>; missing: string[] } {
+    const known = new Map<string, number>();
+    const missing = new Set<string>();
+    for (const name of names) {
+      const uid = this.uids.get(name);
+      if (uid === undefined) missing.add(name);
+      else known.set(name, uid);
+    }
+    return { known, missing: [...missing] };
   }
 
   private async read(condition: string, values: readonly unknown[]): Promise<Map<string, number>> {
@@ -60,10 +79,6 @@ export class ScopeCatalog {
       `SELECT scope_uid, name FROM scopes WHERE ${condition}`,
       [values],
     );
-    if (this.uids.size + rows.length > SCOPES_CACHED_MAX) {
-      this.uids.clear();
-      this.names.clear();
-    }
     for (const { scope_uid, name } of rows) {
       this.uids.set(name, scope_uid);
       this.names.set(scope_uid, name);

@@ -10,6 +10,7 @@ import {
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { In, Not } from 'typeorm';
+import { LRUCache } from 'lru-cache';
 import { WindowEntity } from '../entities/window.entity.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError } from '../entries/writes.js';
@@ -29,10 +30,12 @@ export type WindowOfBoard = StoredWindow & { boardUid: number };
 @Injectable()
 export class WindowCatalog {
   /** Of each board the windows that are not settled, and all seasons, as they were at a revision. */
-  private readonly unsettled = new Map<number, { revision: number; windows: WindowOfBoard[] }>();
-  private readonly byNumber = new Map<number, WindowOfBoard>();
+  private readonly unsettled = new LRUCache<number, { revision: number; windows: WindowOfBoard[] }>({
+    max: BOARDS_CACHED_MAX,
+  });
+  private readonly byNumber = new LRUCache<number, WindowOfBoard>({ max: WINDOWS_CACHED_MAX });
   /** Settled windows, which change no more, by board and id. */
-  private readonly settled = new Map<string, WindowOfBoard>();
+  private readonly settled = new LRUCache<string, WindowOfBoard>({ max: WINDOWS_CACHED_MAX });
 
   /** Grows when something is forgotten: what was read before is not remembered after. */
   private generation = 0;
@@ -126,7 +129,8 @@ export class WindowCatalog {
   forget(boardUid: number): void {
     this.generation += 1;
     this.unsettled.delete(boardUid);
-    for (const [uid, window] of this.byNumber) if (window.boardUid === boardUid) this.byNumber.delete(uid);
+    const ofBoard = [...this.byNumber.values()].filter((window) => window.boardUid === boardUid);
+    for (const { uid } of ofBoard) this.byNumber.delete(uid);
   }
 
   /** Looks again at windows that were not settled when they were read. */
@@ -156,7 +160,6 @@ export class WindowCatalog {
     const byBoard = new Map<number, WindowOfBoard[]>(boards.map(({ uid }) => [uid, []]));
     for (const row of rows) byBoard.get(row.boardUid)!.push(this.remember(row));
     for (const { uid, revision } of boards) {
-      if (this.unsettled.size >= BOARDS_CACHED_MAX) this.unsettled.clear();
       this.unsettled.set(uid, { revision, windows: byBoard.get(uid)! });
     }
     return byBoard;
@@ -220,10 +223,6 @@ export class WindowCatalog {
   }
 
   private remember(row: WindowEntity, generation = this.generation): WindowOfBoard {
-    if (this.byNumber.size >= WINDOWS_CACHED_MAX) {
-      this.byNumber.clear();
-      this.settled.clear();
-    }
     const window: WindowOfBoard = {
       uid: row.windowUid,
       boardUid: row.boardUid,

@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  BoundedCache,
-  LadderError,
-  memberPrefixBytes,
-  shardOf,
-  valueKeyOf,
-  type RankStyle,
-  type SortKey,
-} from '@laddercast/domain';
+import { LadderError, memberPrefixBytes, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import { monotonicMs, nowMs } from '@laddercast/platform';
+import { LRUCache } from 'lru-cache';
 import {
   Checkpoints,
   type Checkpoint,
@@ -64,7 +57,7 @@ const NOTED_MAX = 10_000;
 export class RedisCheckpoints extends Checkpoints {
   private readonly ranges: RangeCheckpoints;
   private readonly reads: ShardReads;
-  private readonly noted = new BoundedCache<string, { atMs: number }>(NOTED_MAX);
+  private readonly notedAtMs = new LRUCache<string, number>({ max: NOTED_MAX });
 
   constructor(
     private readonly redis: RedisConnection,
@@ -182,12 +175,11 @@ export class RedisCheckpoints extends Checkpoints {
   /** Keeps a checkpoint that was read from being replaced for a while: what a cursor says alone proves nothing. */
   private noteReader(list: RankList, { id, slot }: CheckpointName): void {
     const { keptUnreadMs } = this.limits;
-    const noted = this.noted.get(id, () => ({ atMs: -Infinity }));
-    if (monotonicMs() - noted.atMs < keptUnreadMs / NOTED_TIMES) return;
-    noted.atMs = monotonicMs();
+    if (monotonicMs() - (this.notedAtMs.get(id) ?? -Infinity) < keptUnreadMs / NOTED_TIMES) return;
+    this.notedAtMs.set(id, monotonicMs());
     const key = checkpointReadKey(list, 0, slot);
     // Where it fails, the next page notes the reader.
-    this.redis.command('SET', key, id, 'PX', keptUnreadMs).catch(() => (noted.atMs = -Infinity));
+    this.redis.command('SET', key, id, 'PX', keptUnreadMs).catch(() => this.notedAtMs.delete(id));
   }
 
   /** The player's key of then, where the entry has not changed since. */

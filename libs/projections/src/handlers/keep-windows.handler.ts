@@ -1,6 +1,7 @@
 import type { Board } from '@laddercast/domain';
 import { BoardCatalog, keptAfterEndMs } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { LRUCache } from 'lru-cache';
 import { KeepWindowsCommand } from './commands.js';
 import { lastWritersOf } from '../recovery/drain-writers.js';
 import { RankProjection } from '../ranks/rank-projection.js';
@@ -24,7 +25,7 @@ const BOARDS_KNOWN_MAX = 5000;
  */
 @CommandHandler(KeepWindowsCommand)
 export class KeepWindowsHandler implements ICommandHandler<KeepWindowsCommand> {
-  private readonly known = new Map<number, KnownBoard>();
+  private readonly known = new LRUCache<number, KnownBoard>({ max: BOARDS_KNOWN_MAX });
   private last: Promise<void> = Promise.resolve();
 
   constructor(
@@ -89,7 +90,6 @@ export class KeepWindowsHandler implements ICommandHandler<KeepWindowsCommand> {
   private knownOf({ uid }: Board): KnownBoard {
     const known = this.known.get(uid);
     if (known !== undefined) return known;
-    if (this.known.size >= BOARDS_KNOWN_MAX) this.known.clear();
     const unknown = { revision: 0, keptAfterEndMs: NaN, keptUntilMs: new Map<number, number>() };
     this.known.set(uid, unknown);
     return unknown;

@@ -7,6 +7,7 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
+import { LRUCache } from 'lru-cache';
 import type { ProjectedEntry, RankList, Reading } from '../ranks/rank-projection.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
 import { nameOf } from './redis-rank-rows.js';
@@ -139,7 +140,7 @@ class CountsOfShards {
 
 /** The sort keys that players had when they were looked up last. Who was looked up longest ago goes first. */
 class RememberedKeys {
-  private readonly keys = new Map<string, { score: number; member: string }>();
+  private readonly keys = new LRUCache<string, { score: number; member: string }>({ max: REMEMBERED_KEYS_MAX });
 
   get(list: RankList, playerId: string): SortKey | undefined {
     const key = this.keys.get(nameOfPlayer(list, playerId));
@@ -148,11 +149,9 @@ class RememberedKeys {
 
   set(list: RankList, playerId: string, key: SortKey | undefined): void {
     const name = nameOfPlayer(list, playerId);
-    this.keys.delete(name);
-    if (key === undefined) return;
     // A string of its own: a Buffer would keep the whole slab that it was cut from.
-    this.keys.set(name, { score: key.score, member: key.member.toString('latin1') });
-    if (this.keys.size > REMEMBERED_KEYS_MAX) this.keys.delete(this.keys.keys().next().value!);
+    if (key) this.keys.set(name, { score: key.score, member: key.member.toString('latin1') });
+    else this.keys.delete(name);
   }
 }
 

@@ -1,5 +1,6 @@
 import { LadderError } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
+import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisLostShards } from '../redis/redis-lost-shards.js';
 import type { ShardCall } from './redis-shard-calls.js';
@@ -15,7 +16,7 @@ export interface ReadGuard {
 /** A guard for those who know that nothing is lost. */
 export const UNGUARDED: ReadGuard = { assertWhole: () => undefined, prove: async () => undefined };
 
-/** Shards whose counter is remembered; the one that was read first of all makes room. */
+/** Shards whose counter is remembered; the one read longest ago makes room. */
 const COUNTERS_MAX = 100_000;
 /** A loss is reported once in this time by a process. */
 const REPORT_EVERY_MS = 500;
@@ -29,8 +30,8 @@ const LOST = /^LOST (\S+) (\S*)/;
  * had seen before it asked. Else the reading is refused, and the shard is reported, to be brought back.
  */
 export class ShardReads {
-  private readonly counters = new Map<string, number>();
-  private readonly reportedAtMs = new Map<string, number>();
+  private readonly counters = new LRUCache<string, number>({ max: COUNTERS_MAX });
+  private readonly reportedAtMs = new LRUCache<string, number>({ max: REPORTS_MAX });
   private readonly lost: RedisLostShards;
 
   constructor(
@@ -66,7 +67,6 @@ export class ShardReads {
     }
     if (counter === known || counter < (this.counters.get(key) ?? 0)) return;
     this.counters.set(key, counter);
-    if (this.counters.size > COUNTERS_MAX) this.counters.delete(this.counters.keys().next().value!);
   }
 
   private async failureOf(error: unknown): Promise<unknown> {
@@ -81,7 +81,6 @@ export class ShardReads {
     const loss = `${counter} ${state}`;
     const now = monotonicMs();
     if (now - (this.reportedAtMs.get(loss) ?? -Infinity) < REPORT_EVERY_MS) return;
-    if (this.reportedAtMs.size >= REPORTS_MAX) this.reportedAtMs.clear();
     this.reportedAtMs.set(loss, now);
     await this.lost.report(counter, state).catch(() => this.reportedAtMs.delete(loss));
   }

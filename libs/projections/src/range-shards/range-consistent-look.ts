@@ -7,6 +7,7 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
+import { LRUCache } from 'lru-cache';
 import { chunksOf, groupBy } from '../redis/chunks.js';
 import type { ProjectedEntry, RankList, Reading } from '../ranks/rank-projection.js';
 import { countIn, type CountedKey, type ShardLook } from './range-read-calls.js';
@@ -37,7 +38,7 @@ const COUNT_CHUNK = 100;
 const EXACT_TRIES = 3;
 /** Tries until there is an answer at all. */
 const TRIES_MAX = 8;
-/** Lists whose last look is remembered. */
+/** Lists whose last look is remembered; the one read longest ago makes room. */
 const LISTS_MAX = 1000;
 
 /**
@@ -46,7 +47,7 @@ const LISTS_MAX = 1000;
  * because the last look of this process is remembered.
  */
 export class RangeLooks {
-  private readonly remembered = new Map<string, ListLook>();
+  private readonly remembered = new LRUCache<string, ListLook>({ max: LISTS_MAX });
 
   constructor(
     private readonly run: RunShards,
@@ -70,7 +71,7 @@ export class RangeLooks {
       const now: ListLook = { session: this.session(), shards };
       const isOneSession = now.session === before.session;
       const bound = doubt + doubtBetween(before.shards, shards);
-      this.remember(name, now);
+      this.remembered.set(name, now);
       before = now;
       if (answer === null || !isOneSession) continue;
       if (bound === 0) return { answer, reading: readingOf(list, shards) };
@@ -85,12 +86,6 @@ export class RangeLooks {
   private async look(list: RankList): Promise<ListLook> {
     const session = this.session();
     return { session, shards: await lookAtAll(this.run, list) };
-  }
-
-  private remember(name: string, look: ListLook): void {
-    this.remembered.delete(name);
-    this.remembered.set(name, look);
-    if (this.remembered.size > LISTS_MAX) this.remembered.delete(this.remembered.keys().next().value!);
   }
 }
 

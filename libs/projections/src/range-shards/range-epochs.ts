@@ -1,14 +1,15 @@
+import { LRUCache } from 'lru-cache';
 import type { RankList, RecoveryRun } from '../ranks/rank-projection.js';
 import { allShards, nameOfList } from '../redis/redis-keys.js';
 import { beginRecovery, newEpoch, readEpoch } from './range-writer.js';
 import type { RunShards } from '../hash-shards/redis-rank-pages.js';
 
-/** Lists whose epochs are remembered. */
+/** Lists whose epochs are remembered; the one used longest ago makes room. */
 const LISTS_MAX = 1000;
 
 /** The epochs of the shards of lists by ranges, as far as this process knows them. */
 export class RangeEpochs {
-  private readonly known = new Map<string, string[]>();
+  private readonly known = new LRUCache<string, string[]>({ max: LISTS_MAX });
 
   /** @param extendExpiry gives all keys of a shard a later expiry */
   constructor(
@@ -22,7 +23,7 @@ export class RangeEpochs {
     let epochs = this.known.get(name);
     if (epochs === undefined) {
       epochs = await this.run(allShards(list).map((shard) => readEpoch(list, shard)));
-      this.remember(name, epochs);
+      this.known.set(name, epochs);
     }
     return [...epochs];
   }
@@ -48,14 +49,9 @@ export class RangeEpochs {
     const wantLaterExpiry = await this.run(
       epochs.map((epoch, shard) => beginRecovery(list, shard, epoch, keepUntilMs)),
     );
-    this.remember(nameOfList(list), epochs);
+    this.known.set(nameOfList(list), epochs);
     for (const shard of allShards(list).filter((each) => wantLaterExpiry[each])) {
       await this.extendExpiry(list, shard, keepUntilMs!);
     }
-  }
-
-  private remember(name: string, epochs: string[]): void {
-    if (this.known.size >= LISTS_MAX) this.known.clear();
-    this.known.set(name, epochs);
   }
 }

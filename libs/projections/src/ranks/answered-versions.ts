@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { nameOfRef, type ListRef } from './snapshot-store.js';
 
-/** The most lists that are remembered; at the limit the half of them that was used longest ago is forgotten at once. */
+/** The most lists that are remembered; the one used longest ago makes room. */
 const LISTS_MAX = 20_000;
 
 /**
@@ -9,38 +10,21 @@ const LISTS_MAX = 20_000;
  * from memory until it was read again.
  */
 export class AnsweredVersions {
-  private newer = new Map<string, { version: number }>();
-  private older = new Map<string, { version: number }>();
+  private readonly versions: LRUCache<string, number>;
 
-  constructor(private readonly listsMax = LISTS_MAX) {}
+  constructor(listsMax = LISTS_MAX) {
+    this.versions = new LRUCache({ max: listsMax });
+  }
 
   /** A version that was read from the shards; one that is older than what is known changes nothing. */
   note(list: ListRef, version: number): void {
     const name = nameOfRef(list);
-    const known = this.known(name);
-    if (known === undefined) this.remember(name, { version });
-    else if (known.version < version) known.version = version;
+    if (version > (this.versions.get(name) ?? -Infinity)) this.versions.set(name, version);
   }
 
   /** Whether what is in memory of a list, of this version, may be answered as exact. */
   admits(list: ListRef, version: number): boolean {
-    const known = this.known(nameOfRef(list));
-    return known !== undefined && known.version <= version;
-  }
-
-  private known(name: string): { version: number } | undefined {
-    const known = this.newer.get(name);
-    if (known !== undefined) return known;
-    const used = this.older.get(name);
-    if (used !== undefined) this.remember(name, used);
-    return used;
-  }
-
-  private remember(name: string, known: { version: number }): void {
-    if (this.newer.size >= this.listsMax / 2) {
-      this.older = this.newer;
-      this.newer = new Map();
-    }
-    this.newer.set(name, known);
+    const known = this.versions.get(nameOfRef(list));
+    return known !== undefined && known <= version;
   }
 }

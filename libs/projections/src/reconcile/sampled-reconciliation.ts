@@ -1,4 +1,5 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { LRUCache } from 'lru-cache';
 import { asOf, comparedWindowsOf, type NamedWindow, type ReconcilerParts } from './board-reconciler.js';
 import { comparedPage } from './compared-rows.js';
 import { madeAtMsOf, type InspectionNews } from './list-inspection.js';
@@ -20,7 +21,7 @@ const WINDOWS_KNOWN_MAX = 10_000;
 /** Compares some entries of some windows, both ways: round after round it comes by all of them. */
 export class SampledReconciliation {
   /** By window and table: the last id that was compared. */
-  private readonly reached = new Map<string, string>();
+  private readonly reached = new LRUCache<string, string>({ max: WINDOWS_KNOWN_MAX });
 
   constructor(private readonly parts: ReconcilerParts) {}
 
@@ -49,7 +50,6 @@ export class SampledReconciliation {
     for (const isGuild of [false, true]) {
       const name = `${window.uid}/${isGuild}`;
       const rows = await comparedPage(database, window.uid, isGuild, this.reached.get(name) ?? '', ROWS_OF_A_WINDOW);
-      if (this.reached.size >= WINDOWS_KNOWN_MAX) this.reached.clear();
       this.reached.set(name, rows.length < ROWS_OF_A_WINDOW ? '' : rows.at(-1)!.playerId);
       for (const row of rows) for (const scope of [...row.scopes, ...row.leftScopes]) scopes.add(scope);
       if (rows.length > 0) add(report, { compared: await comparison.compareRows(asOf(board, window), rows) });

@@ -1,5 +1,6 @@
 import { RankSketch } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
+import { LRUCache } from 'lru-cache';
 import type { RankList } from '../ranks/rank-projection.js';
 import type { SketchBuilder } from './sketch-builder.js';
 import { isSameVersion, type SketchStamp, type SketchStore, type StoredSketch } from './sketch-store.js';
@@ -50,7 +51,7 @@ interface CachedList {
  * seconds, with its `asOfMs`.
  */
 export class SketchCache {
-  private readonly lists = new Map<string, CachedList>();
+  private readonly lists = new LRUCache<string, CachedList>({ max: LISTS_MAX });
   private timer: NodeJS.Timeout | null = null;
   private looking: Promise<void> | null = null;
 
@@ -103,10 +104,7 @@ export class SketchCache {
     const name = nameOfRef(list);
     const known = this.lists.get(name);
     const cached = known ?? newList(list);
-    // The last in the map was used last.
-    if (known) this.lists.delete(name);
-    this.lists.set(name, cached);
-    if (this.lists.size > LISTS_MAX) this.lists.delete(this.lists.keys().next().value!);
+    if (!known) this.lists.set(name, cached);
     const wasFollowed = now - cached.usedAtMs <= FOLLOWED_FOR_MS;
     cached.list = list;
     cached.usedAtMs = now;

@@ -3,6 +3,7 @@ import type { FriendGraph } from '@laddercast/extension';
 import type { Circles } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { CircleName } from '../queries.js';
 
 /** A change of a circle shows within this time. */
@@ -24,11 +25,13 @@ interface Remembered {
  * however old.
  */
 export class CircleMembers {
-  private readonly remembered = new Map<string, Remembered>();
+  private readonly remembered = new LRUCache<string, Remembered>({
+    maxSize: REMEMBERED_IDS_MAX,
+    sizeCalculation: ({ ids }) => ids.length + 1,
+  });
   private readonly looking = new Map<string, Promise<readonly string[]>>();
   private readonly log = new Logger(CircleMembers.name);
   private said = '';
-  private idCount = 0;
 
   constructor(
     private readonly graph: () => FriendGraph,
@@ -60,7 +63,7 @@ export class CircleMembers {
   private async look(circle: CircleName, key: string): Promise<readonly string[]> {
     try {
       const found = await answerInTime(this.ask(circle));
-      this.remember(key, found);
+      this.remembered.set(key, { ids: found, untilMs: monotonicMs() + REMEMBERED_MS });
       this.said = '';
       return found;
     } catch (error) {
@@ -81,20 +84,6 @@ export class CircleMembers {
     const { kind, playerId } = circle;
     const others = await (kind === 'friends' ? this.graph().friendsOf(playerId) : this.graph().followedBy(playerId));
     return [...new Set([playerId, ...others])].slice(0, CIRCLE_ENTRIES_MAX);
-  }
-
-  private remember(key: string, ids: readonly string[]): void {
-    this.forget(key);
-    this.remembered.set(key, { ids, untilMs: monotonicMs() + REMEMBERED_MS });
-    this.idCount += ids.length + 1;
-    while (this.idCount > REMEMBERED_IDS_MAX) this.forget(this.remembered.keys().next().value!);
-  }
-
-  private forget(key: string): void {
-    const known = this.remembered.get(key);
-    if (!known) return;
-    this.remembered.delete(key);
-    this.idCount -= known.ids.length + 1;
   }
 }
 

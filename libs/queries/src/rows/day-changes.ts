@@ -1,11 +1,17 @@
 import { GLOBAL_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { dayStartOf, type SqlRunner } from '@laddercast/ledger';
+import { LRUCache } from 'lru-cache';
 import { inTime } from '../shared/time-out.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { ShortMemory } from '../shared/short-memory.js';
 
-/** The most players whose place of the day is remembered; who was asked for first goes first. */
+/** The most players whose place of the day is remembered; who was asked for longest ago goes first. */
 const PLACES_MAX = 100_000;
+
+/** Where a player stood; null: it was not there. */
+interface Place {
+  ordinal: number | null;
+}
 
 /** The places that players had when a day began: a row for each of them while its edition is there, else none. */
 const PLACES_SQL = `
@@ -23,8 +29,8 @@ const PLACES_SQL = `
  * nothing is said.
  */
 export class DayChanges {
-  /** By window, start of the day and player; null: the player was not there. */
-  private readonly places = new Map<string, number | null>();
+  /** By window, start of the day and player. */
+  private readonly places = new LRUCache<string, Place>({ max: PLACES_MAX });
   /** Windows of which no day was kept a moment ago. */
   private readonly missing = new ShortMemory<true>();
 
@@ -56,9 +62,9 @@ export class DayChanges {
     const startMs = dayOf(resolved);
     if (startMs === null || ids.length === 0) return null;
     const day = `${resolved.window.uid}/${startMs}`;
-    const unknown = ids.filter((id) => !this.places.has(`${day}/${id}`));
+    const unknown = ids.filter((id) => this.places.get(`${day}/${id}`) === undefined);
     if (unknown.length > 0 && !(await this.load(day, [resolved.window.uid, startMs, unknown]))) return null;
-    return new Map(ids.map((id) => [id, this.places.get(`${day}/${id}`) ?? null]));
+    return new Map(ids.map((id) => [id, this.places.get(`${day}/${id}`)?.ordinal ?? null]));
   }
 
   private async load(day: string, parameters: [number, number, string[]]): Promise<boolean> {
@@ -70,8 +76,7 @@ export class DayChanges {
     if (rows?.length === 0) remember(day, true);
     if (rows === null || rows.length === 0) return false;
     for (const { player_id, ordinal } of rows) {
-      if (this.places.size >= PLACES_MAX) this.places.delete(this.places.keys().next().value!);
-      this.places.set(`${day}/${player_id}`, ordinal);
+      this.places.set(`${day}/${player_id}`, { ordinal });
     }
     return true;
   }

@@ -1,6 +1,7 @@
 import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, SharedQuestion } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
+import { LRUCache } from 'lru-cache';
 import { GATHERED, inTime } from '../shared/time-out.js';
 
 /** The most lists of which a process remembers that they were bare. */
@@ -26,10 +27,10 @@ interface Found {
  */
 export class BareLists {
   private readonly boards: MetadataBoards;
-  private readonly decorated = new Set<number>();
+  private readonly decorated = new LRUCache<number, true>({ max: BOARDS_MAX });
   /** Boards that the next look asks for. */
   private wanted = new Set<number>();
-  private readonly bare = new Map<string, Found>();
+  private readonly bare = new LRUCache<string, Found>({ max: LISTS_MAX });
   private readonly look = new SharedQuestion(() => this.read(), GATHERED);
 
   constructor(database: SqlRunner) {
@@ -42,7 +43,7 @@ export class BareLists {
    */
   async isBare(list: RankList, { listVersion, beganAtMs }: WhenRead): Promise<boolean | null> {
     const { boardUid, windowUid, scope, generation } = list;
-    if (this.decorated.has(boardUid)) return false;
+    if (this.decorated.get(boardUid)) return false;
     const key = `${boardUid}/${windowUid}/${scope}/${generation}`;
     const known = listVersion === null ? undefined : this.bare.get(key);
     if (known && listVersion! <= known.listVersion && beganAtMs >= known.atMs) return true;
@@ -51,7 +52,6 @@ export class BareLists {
     if ((await inTime(this.look.ask())) === null) return null;
     if (this.decorated.has(boardUid)) return false;
     if (listVersion === null) return true;
-    if (this.bare.size >= LISTS_MAX) this.bare.clear();
     this.bare.set(key, { listVersion, atMs });
     return true;
   }
@@ -60,8 +60,7 @@ export class BareLists {
     const asked = [...this.wanted];
     this.wanted = new Set();
     const found = await this.boards.read(asked);
-    if (this.decorated.size + found.length > BOARDS_MAX) this.decorated.clear();
-    for (const uid of found) this.decorated.add(uid);
+    for (const uid of found) this.decorated.set(uid, true);
     return true;
   }
 }

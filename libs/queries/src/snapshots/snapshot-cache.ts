@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { monotonicMs, nowMs } from '@laddercast/platform';
 import { nameOfRef, type ListRef, type RankSnapshot, type SnapshotStore } from '@laddercast/projections';
+import { LRUCache } from 'lru-cache';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { advanceSnapshot } from './snapshot-follower.js';
 
@@ -48,7 +49,7 @@ interface CachedList {
  * starts the fetch.
  */
 export class SnapshotCache {
-  private readonly lists = new Map<string, CachedList>();
+  private readonly lists = new LRUCache<string, CachedList>({ max: LISTS_MAX });
   private readonly log = new Logger(SnapshotCache.name);
   private readonly toMark = new Set<CachedList>();
   private markTimer: NodeJS.Timeout | null = null;
@@ -91,7 +92,7 @@ export class SnapshotCache {
    * Undefined when this process never saw one, or forgot it for lists read later.
    */
   lastKnown(resolved: ResolvedList): RankSnapshot | undefined {
-    return this.lists.get(nameOfRef(refOf(resolved)))?.snapshot ?? undefined;
+    return this.lists.peek(nameOfRef(refOf(resolved)))?.snapshot ?? undefined;
   }
 
   private touch(resolved: ResolvedList, now: number): CachedList {
@@ -99,9 +100,7 @@ export class SnapshotCache {
     const key = nameOfRef(ref);
     const known = this.lists.get(key);
     const list = known ?? newList(ref, resolved);
-    if (known) this.lists.delete(key);
-    this.lists.set(key, list);
-    if (this.lists.size > LISTS_MAX) this.lists.delete(this.lists.keys().next().value!);
+    if (!known) this.lists.set(key, list);
     if (now - list.readAtMs > FOLLOWED_AFTER_READ_MS) {
       list.currentAtMs = -Infinity;
       list.hint = null;

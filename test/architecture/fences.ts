@@ -14,6 +14,11 @@ const VENDOR_FENCES: { packages: string[]; rule: string; allows(path: string): b
     rule: 'tracing* files',
     allows: (path) => posix.basename(path).startsWith('tracing'),
   },
+  {
+    packages: ['@fastify/proxy-addr'],
+    rule: 'client-address.ts',
+    allows: (path) => posix.basename(path) === 'client-address.ts',
+  },
   { packages: ['typeorm', '@nestjs/typeorm'], rule: 'libs/ledger', allows: (path) => path.startsWith('libs/ledger/') },
 ];
 

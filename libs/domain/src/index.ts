@@ -1,5 +1,4 @@
 export * from './boards/board.js';
-export { BoundedCache } from './bounded-cache.js';
 export * from './ranks/circle.js';
 export { faultOfCron } from './time/cron.js';
 export * from './ranks/entry.js';

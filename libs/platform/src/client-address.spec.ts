@@ -42,11 +42,27 @@ describe('the address of a client', () => {
   });
 
   it.each([
+    ['10.0.0.1', '198.51.100.1, , 10.2.2.2', '10.2.2.2'],
+    ['10.0.0.1', ' , 198.51.100.1', '198.51.100.1'],
+    ['10.0.0.1', '198.51.100.1,nonsense,10.2.2.2', '10.2.2.2'],
+    ['10.0.0.1', '', '10.0.0.1'],
+  ])('behind a proxy: from %s for "%s" is %s', (socket, forwarded, client) => {
+    expect(new ClientAddresses('10.0.0.0/8').of(from(socket, forwarded))).toBe(client);
+  });
+
+  it('behind proxies that may have any address is the first of all', () => {
+    expect(new ClientAddresses('0.0.0.0/0').of(from('203.0.113.7', '198.51.100.1, 10.2.2.2'))).toBe('198.51.100.1');
+  });
+
+  it.each([
     ['', null],
     ['10.0.0.1', null],
     ['10.0.0.0/8, ::1,fd00::/8', null],
     ['10.0.0.0/33', '"10.0.0.0/33" is no address and no network such as 10.0.0.0/8'],
     ['proxy', '"proxy" is no address and no network such as 10.0.0.0/8'],
+    ['0.0.0.0/0, ::/0', null],
+    ['10.0.0.0/255.0.0.0', '"10.0.0.0/255.0.0.0" is no address and no network such as 10.0.0.0/8'],
+    ['loopback', '"loopback" is no address and no network such as 10.0.0.0/8'],
     ['10.0.0.0/', '"10.0.0.0/" is no address and no network such as 10.0.0.0/8'],
   ])('the proxies "%s" are checked', (text, fault) => expect(faultOfProxies(text)).toBe(fault));
 });

@@ -1,14 +1,18 @@
-import { BlockList, isIP, isIPv4 } from 'node:net';
-import { BoundedCache } from '@laddercast/domain';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import proxyAddr from '@fastify/proxy-addr';
+import { LRUCache } from 'lru-cache';
 
 const IPV6_BITS_COUNTED = 64;
 const GROUP_BITS = 16;
 const NETWORKS_CACHED_MAX = 10_000;
 const NOBODY = 'unknown';
+/** For an empty part of the header, which proxy-addr would pass over. */
+const UNREADABLE = '-';
 
 /** What is wrong with a list of trusted proxies, or null. */
 export function faultOfProxies(text: string): string | null {
-  const wrong = listOf(text).find((one) => parseSubnet(one) === null);
+  const wrong = listOf(text).find((one) => !isSubnet(one));
   return wrong === undefined ? null : `"${wrong}" is no address and no network such as 10.0.0.0/8`;
 }
 
@@ -17,15 +21,16 @@ export function faultOfProxies(text: string): string | null {
  * `X-Forwarded-For` that is none of them. What else stands in that header is the client's to invent.
  */
 export class ClientAddresses {
-  private readonly trusted = new BlockList();
   readonly trustsAnybody: boolean;
-  private readonly networks = new BoundedCache<string, string>(NETWORKS_CACHED_MAX);
+  private readonly isTrusted: (address: string, hop: number) => boolean;
+  private readonly networks = new LRUCache<string, string>({ max: NETWORKS_CACHED_MAX });
 
   /** @param proxies addresses and networks, separated by commas */
   constructor(proxies = '') {
-    const subnets = listOf(proxies).flatMap((one) => parseSubnet(one) ?? []);
-    for (const { address, bits, family } of subnets) this.trusted.addSubnet(address, bits, family);
+    const subnets = listOf(proxies).filter(isSubnet).flatMap(halvesOf);
+    const isProxy = proxyAddr.compile(subnets);
     this.trustsAnybody = subnets.length > 0;
+    this.isTrusted = (address, hop) => isProxy(plain(address), hop);
   }
 
   /** An IPv4 address, or the /64 of an IPv6 address: a household has that many of them. */
@@ -42,23 +47,20 @@ export class ClientAddresses {
     return this.counted(typeof forwarded === 'string' ? this.behindProxies(address, forwarded) : address);
   }
 
-  private behindProxies(nearest: string, forwarded: string): string {
-    let client = nearest;
-    for (const text of forwarded.split(',').reverse()) {
-      if (!this.isTrusted(client)) return client;
-      const next = withoutPort(text.trim());
-      if (isIP(next) === 0) return client;
-      client = next;
-    }
-    return client;
-  }
-
-  private isTrusted(address: string): boolean {
-    return isIP(address) !== 0 && this.trusted.check(plain(address), isIPv4(plain(address)) ? 'ipv4' : 'ipv6');
+  private behindProxies(remoteAddress: string, forwarded: string): string {
+    const parts = forwarded.split(',').map((part) => withoutPort(part.trim()) || UNREADABLE);
+    const request = { headers: { 'x-forwarded-for': parts.join(',') }, socket: { remoteAddress } };
+    const addresses = proxyAddr.all(request as unknown as IncomingMessage, this.isTrusted);
+    return addresses.findLast((address) => isIP(address) !== 0) ?? remoteAddress;
   }
 
   private counted(address: string): string {
-    return address.includes(':') ? this.networks.get(address, () => networkOf(plain(address))) : address;
+    if (!address.includes(':')) return address;
+    const known = this.networks.get(address);
+    if (known !== undefined) return known;
+    const network = networkOf(plain(address));
+    this.networks.set(address, network);
+    return network;
   }
 }
 
@@ -68,13 +70,21 @@ const listOf = (text: string): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '');
 
-function parseSubnet(text: string): { address: string; bits: number; family: 'ipv4' | 'ipv6' } | null {
-  const [address = '', bits, ...rest] = text.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return null;
-  const most = version === 4 ? 32 : 128;
-  const asked = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN;
-  return asked >= 0 && asked <= most ? { address, bits: asked, family: version === 4 ? 'ipv4' : 'ipv6' } : null;
+function isSubnet(text: string): boolean {
+  // proxy-addr knows names such as `loopback` as well, and netmasks.
+  if (!/^[^/]+(\/\d{1,3})?$/.test(text) || isIP(text.split('/')[0]!) === 0) return false;
+  try {
+    proxyAddr.compile(halvesOf(text));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The network of all addresses as two, because proxy-addr takes no `/0`. */
+function halvesOf(subnet: string): string[] {
+  if (!/\/0+$/.test(subnet)) return [subnet];
+  return subnet.includes(':') ? ['::/1', '8000::/1'] : ['0.0.0.0/1', '128.0.0.0/1'];
 }
 
 /** `10.0.0.1:4711` and `[::1]:4711`, as some proxies write them. */

@@ -35,15 +35,13 @@ export function lastLines(path, count = 15, fromByte = 0) {
     .slice(-count);
 }
 
-const levels = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
-
 /** A line of pino's JSON as `level message: cause`; any other line as it is. */
 export function readable(line) {
   if (!line.startsWith('{')) return line;
   try {
     const { level, msg, context, err } = JSON.parse(line);
     const cause = err?.message !== undefined && err.message !== msg ? `: ${err.message}` : '';
-    return `${levels[level] ?? 'log'} ${context ? `[${context}] ` : ''}${msg ?? ''}${cause}`;
+    return `${level ?? 'log'} ${context ? `[${context}] ` : ''}${msg ?? ''}${cause}`;
   } catch {
     return line;
   }

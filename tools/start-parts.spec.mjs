@@ -35,7 +35,12 @@ describe('what npm start is made of', () => {
   });
 
   it('shows lines of the service as text, and other lines as they are', () => {
-    const line = JSON.stringify({ level: 50, context: 'Ledger', msg: 'cannot write', err: { message: 'disk full' } });
+    const line = JSON.stringify({
+      level: 'error',
+      context: 'Ledger',
+      msg: 'cannot write',
+      err: { message: 'disk full' },
+    });
     expect(readable(line)).toBe('error [Ledger] cannot write: disk full');
     expect(readable('{ not json')).toBe('{ not json');
     expect(readable('plain')).toBe('plain');

@@ -7,6 +7,7 @@ import {
   type RunningApp,
   type TestDatabase,
 } from '@laddercast/testing';
+import { VERSION } from '@laddercast/platform';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
@@ -60,13 +61,21 @@ describe('what the service writes while everything is tried, and fails', () => {
     );
     adminKey = installation.adminKey;
     secrets.push(adminKey, installation.jwtSecret, REDIS_PASSWORD, new URL(databaseUrl).password, OPAQUE);
-    app = await startApp('standalone', { ...installation, settings: { LOG_LEVEL: 'trace' } });
+    const ports = { port: await freePort(), metricsPort: 0 };
+    app = await startApp('standalone', { ...installation, settings: { LOG_LEVEL: 'trace' } }, ports);
     admin = new RestClient(app.url, adminKey);
   }, 60_000);
   afterAll(async () => {
     await app?.stop();
     await redis?.stop();
     await database?.drop();
+  });
+
+  it('names the port that was chosen for the metrics', async () => {
+    const chosen = /listens on .*, with its metrics on port (\d+)"/;
+    await expect.poll(() => app.output(), { timeout: 10_000 }).toMatch(chosen);
+    const [, port] = chosen.exec(app.output())!;
+    expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_user_seconds_total');
   });
 
   it('is one JSON object a line, and nothing of a request that went well', async () => {
@@ -79,6 +88,14 @@ describe('what the service writes while everything is tried, and fails', () => {
     }
     expect(app.output().slice(before)).toBe('');
     for (const line of app.output().trim().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
+    for (const line of lines()) {
+      expect(line).toMatchObject({
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+        level: expect.stringMatching(/^(trace|debug|info|warn|error|fatal)$/) as string,
+        app: 'standalone',
+        version: VERSION,
+      });
+    }
   });
 
   it('echoes a request id that is safe, and makes one where it is not', async () => {

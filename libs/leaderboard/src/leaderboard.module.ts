@@ -1,5 +1,5 @@
 import { RankGateway } from '@laddercast/realtime';
-import { describeError, Environment, redactorOf } from '@laddercast/platform';
+import { Environment } from '@laddercast/platform';
 import { sagas } from '@laddercast/sagas';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
@@ -8,7 +8,6 @@ import { apiProviders } from './providers/api.providers.js';
 import { coreProviders } from './providers/core.providers.js';
 import type { DefinedBoard } from './define-board.js';
 import { ExtensionRegistry } from './extension-registry.js';
-import { LoggerModule } from 'nestjs-pino';
 import { gatewayProviders } from './providers/gateway.providers.js';
 import { RouteGuard } from './http/route.guard.js';
 import { HealthController } from './health/health.controller.js';
@@ -49,7 +48,7 @@ export class LeaderboardModule {
     return {
       module: LeaderboardModule,
       global: true,
-      imports: [CqrsModule.forRoot(), loggerModule(environment)],
+      imports: [CqrsModule.forRoot()],
       controllers: [HealthController, ...(roles.includes('projector') ? sagas : [])],
       providers: [...providers, { provide: APP_GUARD, useClass: RouteGuard }],
       exports: [...providers.filter((provider) => provider !== RankGateway), CqrsModule],
@@ -72,22 +71,4 @@ export class LeaderboardModule {
       ],
     };
   }
-}
-
-/**
- * Logs as JSON lines; nothing is logged for a request that went well. Whatever a line says, secrets are taken out of it
- * on its way out: no call has to think of that.
- */
-function loggerModule(environment: Environment): DynamicModule {
-  return LoggerModule.forRoot({
-    pinoHttp: {
-      level: environment.LOG_LEVEL,
-      autoLogging: false,
-      quietReqLogger: true,
-      serializers: { err: (error: unknown) => describeError(error) },
-      wrapSerializers: false,
-      hooks: { streamWrite: redactorOf(environment) },
-    },
-    forRoutes: [],
-  });
 }

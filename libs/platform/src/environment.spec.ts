@@ -39,6 +39,34 @@ describe('KAFKA_IN_SCORES_KEY', () => {
   });
 });
 
+describe('DATABASE_URL and REDIS_URL', () => {
+  it.each([
+    'postgres://user:p%23ss@127.0.0.1:5432/ladder',
+    'postgresql:///ladder?host=/var/run/postgresql',
+    'postgres://user:with,comma@[::1]/ladder',
+  ])('DATABASE_URL may be %s', (DATABASE_URL) => {
+    expect(loadEnvironment({ ...LEAST, DATABASE_URL }).DATABASE_URL).toBe(DATABASE_URL);
+  });
+
+  it.each([
+    { DATABASE_URL: 'postgres://user:p#ss-word@127.0.0.1/ladder' },
+    { DATABASE_URL: 'postgres://user:ss-word%zz@127.0.0.1/ladder' },
+    { DATABASE_URL: 'postgres://127.0.0.1:99999/ladder' },
+    { REDIS_URL: 'redis://:p/ss-word@127.0.0.1' },
+    { REDIS_URL: 'redis://127.0.0.1:6379,redis://[bad' },
+  ])('may not be %j, which cannot be read, and is not repeated', (given) => {
+    const load = () => loadEnvironment({ ...LEAST, ...given });
+    expect(load).toThrow(/wrong: (DATABASE|REDIS)_URL: this is no address .*write # .* as %23[^;]*$/);
+    expect(load).not.toThrow(/ss-word|bad/);
+  });
+
+  it('are told once when they are missing', () => {
+    expect(() => loadEnvironment({})).toThrow(
+      /wrong: DATABASE_URL must begin with postgres:\/\/; REDIS_URL must begin with [^;]*$/,
+    );
+  });
+});
+
 describe('JWT_JWKS_URL', () => {
   it.each([
     'https://id.example.com/.well-known/jwks.json',

@@ -14,6 +14,7 @@ import {
   ValidateIf,
   validateSync,
 } from 'class-validator';
+import { faultOfAddresses } from './address-faults.js';
 import { faultOfProxies } from './client-address.js';
 
 interface SettingDoc {
@@ -45,13 +46,13 @@ const asNumber = (text: unknown): unknown =>
 
 /** All settings of a process. They are read once, validated together, and never change while it runs. */
 export class Environment {
-  @Setting('Port of REST, WebSocket and the live page.')
+  @Setting('Port of REST, WebSocket and the live page. 0: any free port.')
   @IsInt()
   @Min(0)
   @Max(65_535)
   PORT = 3000;
 
-  @Setting('Port of GET /metrics (Prometheus). 0: any free port.')
+  @Setting('Port of GET /metrics (Prometheus). 0: any free port, which the log names.')
   @IsInt()
   @Min(0)
   @Max(65_535)
@@ -71,6 +72,7 @@ export class Environment {
 
   @Setting('PostgreSQL 15 or newer, the truth.', 'postgres://ladder:secret@127.0.0.1:5432/ladder')
   @Matches(/^postgres(ql)?:\/\//, { message: 'DATABASE_URL must begin with postgres://' })
+  @Passes(faultOfAddresses)
   DATABASE_URL!: string;
 
   @Setting(
@@ -80,6 +82,7 @@ export class Environment {
   @Matches(/^rediss?:\/\/[^,]+(,rediss?:\/\/[^,]+)*$/, {
     message: 'REDIS_URL must begin with redis:// or rediss:// (cluster nodes: several, separated by commas)',
   })
+  @Passes(faultOfAddresses)
   REDIS_URL!: string;
 
   @Setting('The log between the ledger and the projections: the outbox itself (postgres) or Kafka.')
@@ -332,7 +335,7 @@ export class Environment {
   OTEL_TRACES_SAMPLER_ARG = 0.01;
 }
 
-/** Thrown when settings are wrong; its message lists every fault, one a line. */
+/** Thrown when settings are wrong; its message lists every fault. */
 export class EnvironmentError extends Error {}
 
 /**
@@ -350,7 +353,9 @@ export function loadEnvironment(source: Record<string, string | undefined> = pro
   const settings = plainToInstance(Environment, given);
   const faults = validateSync(settings).flatMap((fault) => Object.values(fault.constraints ?? {}));
   if (faults.length > 0)
-    throw new EnvironmentError(`These settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    throw new EnvironmentError(
+      `These settings are wrong: ${faults.join('; ')}. docs/reference/settings.md has them all.`,
+    );
   return settings;
 }
 

@@ -5,7 +5,6 @@ import { loadEnvironment } from '@laddercast/platform';
 import { freePort } from '@laddercast/testing';
 import { Controller, Module, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { LoggerModule } from 'nestjs-pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetricsServer } from '../metrics/metrics-server.js';
 import { createApp } from '../process/start-app.js';
@@ -18,7 +17,7 @@ class Taker {
   }
 }
 
-@Module({ imports: [LoggerModule.forRoot({ pinoHttp: { level: 'silent' } })], controllers: [Taker] })
+@Module({ controllers: [Taker] })
 class OneRoute {}
 
 const LIMIT_MS = 30_000;
@@ -30,7 +29,11 @@ describe('the time to send a request', () => {
   let servers: Record<string, Server>;
 
   beforeAll(async () => {
-    const environment = loadEnvironment({ DATABASE_URL: 'postgres://unused', REDIS_URL: 'redis://unused' });
+    const environment = loadEnvironment({
+      DATABASE_URL: 'postgres://unused',
+      REDIS_URL: 'redis://unused',
+      LOG_LEVEL: 'silent',
+    });
     app = await createApp({ name: 'one route', roles: [], module: () => OneRoute }, environment);
     await app.listen(0, '127.0.0.1');
     metrics = new MetricsServer();

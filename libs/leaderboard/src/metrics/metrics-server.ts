@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
 import { collectDefaultMetrics, register } from 'prom-client';
 import { SERVER_LIMITS } from '../http/connection-limits.js';
@@ -21,11 +22,12 @@ export class MetricsServer {
     });
   }
 
-  listen(port: number, host: string): Promise<void> {
+  /** @returns the port that it listens on, which is chosen where 0 was asked for */
+  listen(port: number, host: string): Promise<number> {
     return new Promise((resolve, reject) => {
       this.server.once('error', reject);
       // Not shared with the processes beside it: each answers for itself.
-      this.server.listen({ port, host, exclusive: true }, resolve);
+      this.server.listen({ port, host, exclusive: true }, () => resolve((this.server.address() as AddressInfo).port));
     });
   }
 

@@ -23,7 +23,8 @@ export class ProcessMetrics {
     this.keeper?.start();
   }
 
-  listen(port: number, host: string): Promise<void> {
+  /** @returns the port that it listens on, which is chosen where 0 was asked for */
+  listen(port: number, host: string): Promise<number> {
     return this.server.listen(port, host);
   }
 

@@ -1,12 +1,15 @@
-import { drainMsOf, onWatcherGone, redactSecrets, sleep, STOP_SIGNALS, STOP_WITHIN_MS } from '@laddercast/platform';
+import {
+  drainMsOf,
+  endProcess,
+  onWatcherGone,
+  sleep,
+  STOP_SIGNALS,
+  STOP_WITHIN_MS,
+  type Environment,
+} from '@laddercast/platform';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 const READY_PATH = '/health/ready';
-
-interface Settings {
-  STOP_DRAIN_MS?: number | undefined;
-  NODE_ENV: string;
-}
 
 /**
  * Ends a process so that no request is lost: from the signal on it says that it is not ready, and asks its clients to
@@ -17,8 +20,8 @@ export class GracefulStop {
   private readonly drainMs: number;
   private isStopping = false;
 
-  constructor(settings: Settings) {
-    this.drainMs = drainMsOf(settings);
+  constructor(private readonly environment: Environment) {
+    this.drainMs = drainMsOf(environment);
   }
 
   /** Makes the server say so once the stop has begun; before it listens. */
@@ -50,18 +53,13 @@ export class GracefulStop {
     if (this.isStopping) return;
     this.isStopping = true;
     await sleep(drainMs);
-    setTimeout(() => end(`The stop takes longer than ${STOP_WITHIN_MS / 1000} s: ended.`), STOP_WITHIN_MS).unref();
+    const tooLong = `The stop takes longer than ${STOP_WITHIN_MS / 1000} s: ended.`;
+    setTimeout(() => endProcess(tooLong, this.environment), STOP_WITHIN_MS).unref();
     try {
       await stop();
     } catch (error) {
-      return end(`The stop failed: ${error instanceof Error ? error.message : String(error)}`);
+      endProcess(`The stop failed: ${error instanceof Error ? error.message : String(error)}`, this.environment);
     }
     process.exit(0);
   }
-}
-
-/** Ends the process with 1 and a line that says why; what is in hand is not finished. */
-export function end(reason: string): void {
-  process.stderr.write(`${redactSecrets(reason)}\n`);
-  process.exit(1);
 }

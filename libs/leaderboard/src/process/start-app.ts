@@ -1,30 +1,31 @@
 import type { IncomingMessage } from 'node:http';
 import { BoardCatalog } from '@laddercast/ledger';
 import {
+  endProcess,
   Environment,
-  EnvironmentError,
   loadEnvironment,
-  redactSecrets,
+  nameProgram,
   requestIdOf,
   startTracing,
   stopTracing,
   tellReady,
 } from '@laddercast/platform';
 import { createLiveAdapter } from '@laddercast/realtime';
-import type { Type } from '@nestjs/common';
+import { Logger, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 import { SagaServer } from '@laddercast/sagas';
-import { Logger } from 'nestjs-pino';
 import { CONNECTION_LIMITS } from '../http/connection-limits.js';
-import { end, GracefulStop } from './graceful-stop.js';
+import { GracefulStop } from './graceful-stop.js';
 import type { Role } from '../roles.js';
 import { measureRequests } from '../metrics/metrics-requests.js';
 import { ProcessMetrics } from '../metrics/process-metrics.js';
 import { watchRequests } from './request-scope.js';
+import { ServiceLog } from './service-log.js';
+import { startFailure } from './start-failure.js';
 
 /** The longest path parameter: 128 bytes of UTF-8, percent-encoded. */
 const PATH_PARAMETER_LENGTH_MAX = 3 * 128;
@@ -44,15 +45,15 @@ export interface AppDescription {
   prepare?(app: NestFastifyApplication, environment: Environment): Promise<void> | void;
 }
 
-/** Runs one process of the service until a signal ends it; a failure to start ends it with a message, not a stack trace. */
+/** Runs one process of the service until a signal ends it; a failure to start ends it with a log line that says why. */
 export async function startApp(description: AppDescription): Promise<void> {
+  nameProgram(description.name);
+  let environment: Environment | null = null;
   try {
-    await start(description, loadEnvironment());
+    environment = loadEnvironment();
+    await start(description, environment);
   } catch (error) {
-    const reason =
-      error instanceof EnvironmentError ? error.message : `${description.name} cannot start: ${reasonOf(error)}`;
-    process.stderr.write(`${redactSecrets(reason)}\n`);
-    process.exit(1);
+    endProcess(startFailure(description.name, error, environment), environment);
   }
 }
 
@@ -68,13 +69,13 @@ async function start(description: AppDescription, environment: Environment): Pro
     await stopTracing();
   });
   // All that it remembers goes at once, and whoever starts it again has it read what is there.
-  app.get(BoardCatalog).onOtherHistory(() => end(`${description.name} ends: ${OTHER_HISTORY}`));
+  app.get(BoardCatalog).onOtherHistory(() => endProcess(`${description.name} ends: ${OTHER_HISTORY}`, environment));
   await app.init();
   metrics.start();
   await app.startAllMicroservices();
   await app.listen(environment.PORT, environment.HOST);
-  await metrics.listen(environment.METRICS_PORT, environment.HOST);
-  app.get(Logger).log(`${description.name} listens on ${await app.getUrl()}`);
+  const metricsPort = await metrics.listen(environment.METRICS_PORT, environment.HOST);
+  Logger.log(`${description.name} listens on ${await app.getUrl()}, with its metrics on port ${metricsPort}`);
   tellReady();
 }
 
@@ -95,10 +96,9 @@ export async function createApp(
     return503OnClosing: false,
   });
   const app = await NestFactory.create<NestFastifyApplication>(description.module(environment), adapter, {
-    bufferLogs: true,
+    logger: new ServiceLog(environment),
     abortOnError: false,
   });
-  app.useLogger(app.get(Logger));
   watchRequests(app.getHttpAdapter().getInstance());
   measureRequests(adapter.getInstance());
   await description.prepare?.(app, environment);
@@ -107,11 +107,4 @@ export async function createApp(
     app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer) });
   }
   return app;
-}
-
-/** The innermost message of an error: what went wrong, without the layers that reported it. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message} (${reasonOf(error.cause)})` : error.message;
 }

@@ -11,6 +11,8 @@ import {
   MetadataBoards,
   fixLanes,
   installationId,
+  isDatabaseUnavailable,
+  isServersAnswer,
   Lanes,
   LedgerClock,
   PostgresDatabase,
@@ -63,7 +65,10 @@ async function openDatabase(environment: Environment): Promise<PostgresDatabase>
     url: DATABASE_URL,
     poolMax: CONNECTIONS_PER_LANE * LEDGER_LANES + POOL_SPARE,
   });
-  await database.open({ migrate: true });
+  await database.open({ migrate: true }).catch((cause: unknown) => {
+    if (isServersAnswer(cause) || !isDatabaseUnavailable(cause)) throw cause;
+    throw new Error('PostgreSQL cannot be reached: start it, or correct DATABASE_URL', { cause });
+  });
   await fixLanes(database, LEDGER_LANES);
   await assertKeepsCommits(database, environment);
   const log = new Logger('postgres');

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 import { backoffMs, monotonicMs, sleep } from '../clock.js';
 import { Environment, EnvironmentError, loadEnvironment } from '../environment.js';
-import { redactorOf, redactSecrets } from '../telemetry/redaction.js';
+import { endProcess, nameProgram, processLog } from '../telemetry/process-log.js';
 import { drainMsOf, STOP_SIGNALS, STOP_WITHIN_MS } from './shutdown-times.js';
 
 /** Wait between an end and the next start: half of this at least, so 100 ms to 5 s. */
@@ -137,16 +137,19 @@ export class ProcessGroup {
  */
 export async function servesItself(name: string): Promise<boolean> {
   if (cluster.isWorker) return true;
+  nameProgram(name);
   try {
     const environment = loadEnvironment();
     if (environment.API_PROCESSES === 1) return true;
-    const group = new ProcessGroup(groupOptionsOf(name, environment), loggerOf(environment));
+    const group = new ProcessGroup(
+      groupOptionsOf(name, environment),
+      processLog(environment).child({ context: 'processes' }),
+    );
     for (const signal of STOP_SIGNALS) process.on(signal, () => group.stop());
     process.exit(await group.run());
   } catch (error) {
     if (!(error instanceof EnvironmentError)) throw error;
-    process.stderr.write(`${redactSecrets(error.message)}\n`);
-    process.exit(1);
+    endProcess(error.message, null);
   }
 }
 
@@ -167,12 +170,6 @@ export function groupOptionsOf(name: string, environment: Environment): ProcessG
     stopWithinMs: drainMsOf(environment) + STOP_WITHIN_MS + STOP_SPARE_MS,
   };
 }
-
-/** As the processes themselves log. */
-const loggerOf = (environment: Environment): Logger =>
-  pino({ level: environment.LOG_LEVEL, hooks: { streamWrite: redactorOf(environment) } }).child({
-    context: 'processes',
-  });
 
 /** Tells the process that watches over this one, where there is one, that this one serves. */
 export function tellReady(): void {

@@ -1,0 +1,18 @@
+/** What is wrong with the addresses of a server (several: separated by commas), null when nothing is; it repeats none of them. */
+export function faultOfAddresses(text: string): string | null {
+  // What has no scheme is told by the rule for that.
+  const addresses = text.split(/,(?=rediss?:)/).filter((address) => address.includes('://'));
+  return addresses.every(isReadable)
+    ? null
+    : 'this is no address (user:password@host:port); in user and password, write # / ? @ : and % as %23 %2F %3F %40 %3A %25';
+}
+
+function isReadable(address: string): boolean {
+  try {
+    const { username, password, pathname } = new URL(address);
+    decodeURIComponent(username + password + pathname);
+    return true;
+  } catch {
+    return false;
+  }
+}

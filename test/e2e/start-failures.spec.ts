@@ -1,0 +1,142 @@
+// Real: the built programs, each started by itself with something that is wrong; PostgreSQL, Redis.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { VERSION } from '@laddercast/platform';
+import { createTestDatabase, freePort, startApp, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
+
+const ENDS_WITHIN_MS = 60_000;
+
+type Settings = Record<string, string>;
+
+let database: TestDatabase;
+let redis: RedisProcess;
+let taken: Server;
+let takenPort: number;
+let good: Settings;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  redis = await startRedis();
+  takenPort = await freePort();
+  taken = createServer().listen(takenPort, '127.0.0.1');
+  await once(taken, 'listening');
+  good = {
+    PORT: String(await freePort()),
+    METRICS_PORT: '0',
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    BOOTSTRAP_ADMIN_KEY: 'a-key-of-these-tests',
+    DATABASE_MAY_FORGET: 'true',
+  };
+  // Whoever is first fixes the lanes.
+  await (
+    await startApp('api', {
+      databaseUrl: database.url,
+      redisUrl: redis.url,
+      adminKey: 'a-key-of-these-tests',
+      jwtSecret: 's'.repeat(32),
+    })
+  ).stop();
+}, 120_000);
+afterAll(async () => {
+  taken?.close();
+  await redis?.stop();
+  await database?.drop();
+});
+
+async function run(app: string, settings: Settings): Promise<{ code: number | null; lines: string[] }> {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(process.cwd(), `dist/bundle/${app}.js`)], {
+    env: { PATH: process.env.PATH, ...good, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const killer = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(killer);
+  return { code, lines: output.trim().split('\n') };
+}
+
+/** Whatever is logged by default, one line is all that it writes. */
+async function expectFailure(app: string, settings: Settings, sentence: RegExp): Promise<void> {
+  const { code, lines } = await run(app, settings);
+  expect(lines).toHaveLength(1);
+  const line = JSON.parse(lines[0]!) as Record<string, unknown>;
+  expect(line).toMatchObject({
+    level: 'fatal',
+    app,
+    version: VERSION,
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    msg: expect.stringMatching(sentence) as string,
+  });
+  expect(line['msg']).not.toContain('\n');
+  expect(code).toBe(1);
+}
+
+const withDatabase = (change: (url: URL) => void): Settings => {
+  const url = new URL(database.url);
+  change(url);
+  return { DATABASE_URL: url.href };
+};
+
+describe('a program started by itself', () => {
+  const failures: [string, () => Settings, RegExp][] = [
+    [
+      'unreadable settings',
+      () => ({ PORT: 'http', LEDGER_LANES: '0' }),
+      /settings are wrong: .*PORT.*; .*LEDGER_LANES/,
+    ],
+    [
+      'a user or password that PostgreSQL refuses',
+      () => withDatabase((url) => Object.assign(url, { username: 'nobody_of_that_name', password: 'wrong' })),
+      /PostgreSQL refuses the user or the password of DATABASE_URL/,
+    ],
+    [
+      'a database that is missing',
+      () => withDatabase((url) => (url.pathname = '/no_such_database')),
+      /PostgreSQL has no such database: create it, or correct DATABASE_URL \(.*no_such_database/,
+    ],
+    [
+      'a PostgreSQL that is away',
+      () => ({ DATABASE_URL: 'postgres://127.0.0.1:1/x' }),
+      /PostgreSQL cannot be reached: start it, or correct DATABASE_URL \(.*ECONNREFUSED/,
+    ],
+    ['other lanes', () => ({ LEDGER_LANES: '3' }), /made with LEDGER_LANES=2; set it back/],
+    ['a port in use', () => ({ PORT: String(takenPort) }), /port \d+ of PORT is in use by another program: .*set PORT/],
+    [
+      'one port for both',
+      () => ({ METRICS_PORT: good['PORT']! }),
+      /PORT and METRICS_PORT are both \d+: set one of them/,
+    ],
+    [
+      'a port for metrics in use',
+      () => ({ METRICS_PORT: String(takenPort) }),
+      /port \d+ of METRICS_PORT is in use by another program: .*set METRICS_PORT/,
+    ],
+    [
+      'an address that cannot be read',
+      () => ({ REDIS_URL: 'redis://:pass#word@127.0.0.1:6379' }),
+      /settings are wrong: REDIS_URL: this is no address \(user:password@host:port\); .* write # /,
+    ],
+    ['an address that nobody knows', () => ({ HOST: 'no..where' }), /no address no\.\.where: set HOST .*ENOTFOUND/],
+    ['an address that is not its own', () => ({ HOST: '192.0.2.1' }), /no address 192\.0\.2\.1: set HOST/],
+  ];
+
+  it.each(failures)(
+    'says %s in one JSON line with the way out, and ends with 1',
+    (_what, settings, sentence) => expectFailure('standalone', settings(), sentence),
+    90_000,
+  );
+
+  const eachHas = ['unreadable settings', 'a user or password that PostgreSQL refuses', 'a port in use'];
+  const ofEach = failures.filter(([what]) => eachHas.includes(what));
+  it.each(['api', 'projector', 'gateway'].flatMap((app) => ofEach.map((failure) => [app, ...failure] as const)))(
+    'says so whichever it is: %s, %s',
+    (app, _what, settings, sentence) => expectFailure(app, settings(), sentence),
+    90_000,
+  );
+});

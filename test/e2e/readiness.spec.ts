@@ -81,6 +81,22 @@ describe.each(logsUnderTest())('GET /health/ready, over %s', (log) => {
     expect((await look()).components['redis']!.since > gone.components['redis']!.since).toBe(true);
   }, 60_000);
 
+  it('says that Redis refuses it, and what to do, where its password is another one now', async () => {
+    await redis.stop();
+    redis = await startRedis({ port: redis.port, password: 'changed-meanwhile' });
+    const state = async () => (await look()).components['redis'];
+    await expect.poll(state, { timeout: 15_000 }).toMatchObject({
+      state: 'refused',
+      reason: expect.stringMatching(/correct the user and the password of REDIS_URL.*NOAUTH/) as string,
+    });
+    expect(await look()).toMatchObject({ status: 503, missing: ['redis'] });
+    await redis.stop();
+    await expect.poll(async () => (await state())!.state, { timeout: 15_000 }).toBe('missing');
+    redis = await startRedis({ port: redis.port });
+    await expect.poll(async () => (await look()).status, { timeout: 15_000 }).toBe(200);
+    expect(await state()).not.toHaveProperty('reason');
+  }, 90_000);
+
   it('stays ready on a schema of a later release, and says so', async () => {
     await database.query(
       `INSERT INTO ladder_migrations ("timestamp", name) VALUES (9999999999999, 'Later9999999999999')`,

@@ -14,6 +14,7 @@ type Settings = Record<string, string>;
 
 let database: TestDatabase;
 let redis: RedisProcess;
+let locked: RedisProcess;
 let taken: Server;
 let takenPort: number;
 let good: Settings;
@@ -21,6 +22,7 @@ let good: Settings;
 beforeAll(async () => {
   database = await createTestDatabase();
   redis = await startRedis();
+  locked = await startRedis({ password: 'the-right-password' });
   takenPort = await freePort();
   taken = createServer().listen(takenPort, '127.0.0.1');
   await once(taken, 'listening');
@@ -44,6 +46,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   taken?.close();
+  await locked?.stop();
   await redis?.stop();
   await database?.drop();
 });
@@ -124,6 +127,16 @@ describe('a program started by itself', () => {
     ],
     ['an address that nobody knows', () => ({ HOST: 'no..where' }), /no address no\.\.where: set HOST .*ENOTFOUND/],
     ['an address that is not its own', () => ({ HOST: '192.0.2.1' }), /no address 192\.0\.2\.1: set HOST/],
+    [
+      'a Redis that wants a password',
+      () => ({ REDIS_URL: locked.url.replace(/\/\/.*@/, '//') }),
+      /Redis refuses this process: correct the user and the password of REDIS_URL.*NOAUTH/,
+    ],
+    [
+      'a Redis that wants another password',
+      () => ({ REDIS_URL: locked.url.replace(/\/\/(.*@)?/, '//:another-password@') }),
+      /Redis refuses this process: correct the user and the password of REDIS_URL.*WRONGPASS/,
+    ],
   ];
 
   it.each(failures)(

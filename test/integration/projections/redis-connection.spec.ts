@@ -47,6 +47,43 @@ async function eventually(check: () => Promise<unknown>): Promise<void> {
   }
 }
 
+describe('a Redis that refuses', () => {
+  const states = (redis: RedisConnection) => redis.masterStates(2000);
+
+  it('a password is told from one that is away, and forgotten when it lets in', async () => {
+    const server = await start({ password: 'the-right-one' });
+    const redis = connectionTo(`redis://:another@127.0.0.1:${server.port}`);
+    const projection = new RedisRankProjection(redis);
+    await expect(redis.connect()).rejects.toMatchObject(unavailable);
+    expect(redis.refusal).toMatch(/REDIS_URL.*WRONGPASS/);
+    expect(await states(redis)).toMatchObject([{ answers: false }]);
+    await expect(projection.total(list)).rejects.toMatchObject({
+      message: expect.stringContaining('Redis refuses') as string,
+    });
+    await server.stop();
+    await eventually(async () => expect(redis.refusal).toBeNull());
+    await start({ port: server.port, password: 'another' });
+    await eventually(() => projection.total(list));
+    expect(redis.refusal).toBeNull();
+  });
+
+  it('a user what it does there is told from one that is away', async () => {
+    const args = ['--user', 'limited', 'on', '>right', '~*', '+ping', '+info', '+client', '+hello', '+select', '+auth'];
+    const server = await start({ args });
+    const redis = connectionTo(`redis://limited:right@127.0.0.1:${server.port}`);
+    await redis.connect();
+    expect(await states(redis)).toMatchObject([{ answers: false }]);
+    expect(redis.refusal).toMatch(/what Redis lets that user do \(NOPERM/);
+    const refused = { ...unavailable, message: expect.stringMatching(/Redis refuses.*\/health\/ready\.$/) as string };
+    await expect(new RedisRankProjection(redis).total(list)).rejects.toMatchObject(refused);
+    const operator = new Redis(server.port, '127.0.0.1');
+    undo.push(() => operator.disconnect());
+    await operator.call('ACL', 'SETUSER', 'limited', '+@all');
+    expect(await states(redis)).toMatchObject([{ answers: true }]);
+    expect(redis.refusal).toBeNull();
+  });
+});
+
 describe('the connection to Redis', () => {
   it('says that the ranks are unavailable while no server is there, and finds one that comes later', async () => {
     const port = await freePort();

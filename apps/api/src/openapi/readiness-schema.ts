@@ -18,9 +18,16 @@ export const READINESS_SCHEMA = object(
           { awaySince: time('Since when it has not answered at all: writes are refused at once.') },
           ['awaySince'],
         ),
-        redis: answering({
-          shards: list(answering({ slots: string('The slots of the cluster that it serves; `all` for one server.') })),
-        }),
+        redis: stateOf(
+          ['ok', 'missing', 'refused'],
+          {
+            shards: list(
+              answering({ slots: string('The slots of the cluster that it serves; `all` for one server.') }),
+            ),
+            reason: string('Why it is refused, and what to do.'),
+          },
+          ['reason'],
+        ),
         ranks: stateOf(
           ['ok', 'recovering'],
           { lanes: list({ type: 'integer', description: 'Lanes whose entries are being brought back.' }) },

@@ -6,8 +6,11 @@ import type { ProjectionWatch, RedisConnection } from '@laddercast/projections';
 
 /** How one thing that the process works with stands. */
 export interface ComponentState {
-  /** recovering: entries are being brought back from PostgreSQL; older, newer: the schema is not this release's. */
-  state: 'ok' | 'missing' | 'recovering' | 'older' | 'newer';
+  /**
+   * refused: it is there, and does nothing for us; recovering: entries are being brought back from PostgreSQL; older, newer:
+   * the schema is not this release's.
+   */
+  state: 'ok' | 'missing' | 'refused' | 'recovering' | 'older' | 'newer';
   /** When this process first saw it so. */
   since: string;
   [detail: string]: unknown;
@@ -58,7 +61,8 @@ export class Readiness {
     const isRedisThere = masters.length > 0 && masters.every(({ answers }) => answers);
     const components: Record<string, ComponentState> = {
       postgresql: this.component('postgresql', schema ? 'ok' : 'missing', awaySince === null ? {} : { awaySince }),
-      redis: this.component('redis', isRedisThere ? 'ok' : 'missing', {
+      redis: this.component('redis', isRedisThere ? 'ok' : redis.refusal === null ? 'missing' : 'refused', {
+        ...(!isRedisThere && redis.refusal !== null && { reason: redis.refusal }),
         shards: masters.map(({ slots, answers }) =>
           this.component(`redis ${slots}`, answers ? 'ok' : 'missing', { slots }),
         ),
@@ -68,7 +72,7 @@ export class Readiness {
       ...(kafka !== null && { kafka: this.component('kafka', kafka ? 'ok' : 'missing') }),
     };
     // Without Kafka requests are answered all the same.
-    const missing = ['postgresql', 'redis'].filter((name) => components[name]!.state === 'missing');
+    const missing = ['postgresql', 'redis'].filter((name) => components[name]!.state !== 'ok');
     return { status: missing.length > 0 ? 'missing' : 'ok', missing, components };
   }
 

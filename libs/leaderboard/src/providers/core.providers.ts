@@ -20,7 +20,7 @@ import {
   unsafeDatabaseSettings,
   WindowCatalog,
 } from '@laddercast/ledger';
-import { Environment } from '@laddercast/platform';
+import { Environment, sleep } from '@laddercast/platform';
 import {
   Announcements,
   Checkpoints,
@@ -56,6 +56,8 @@ import { windowProviders } from './window.providers.js';
 
 /** One that the lane's writer keeps, and one for what is written in the lane beside runs. */
 const CONNECTIONS_PER_LANE = 2;
+/** How long a start waits for what Redis says, twice. */
+const REDIS_WORD_WITHIN_MS = 2000;
 /** Connections beside those of the lanes. */
 const POOL_SPARE = 10;
 
@@ -91,21 +93,30 @@ async function assertKeepsCommits(database: PostgresDatabase, environment: Envir
 async function connectRedis({ REDIS_URL }: Environment, database: PostgresDatabase): Promise<RedisConnection> {
   const log = new Logger('redis');
   let said = '';
+  let isStarting = true;
   const redis = new RedisConnection({
     url: REDIS_URL,
     namespace: `${await installationId(database)}:`,
     onError: (error) => {
-      // The connection tries again for ever: each new kind of failure is said once.
-      if (error.message !== said) log.warn(`Redis: ${error.message}`);
+      // The connection tries again for ever: each new kind of failure is said once, when it is known whether we start.
+      if (isStarting || error.message === said) return;
+      log.warn(`Redis: ${error.message}`);
       said = error.message;
     },
   });
-  // A Redis that is away holds nobody up: submissions go on, and it is tried again.
-  void redis.connect().then(
+  const connecting = redis.connect().then(
     () => (said = ''),
     () => undefined,
   );
-  return redis;
+  // A Redis that is away holds nobody up: submissions go on, and it is tried again. One that refuses us never will be there.
+  await Promise.race([connecting, sleep(REDIS_WORD_WITHIN_MS)]);
+  await redis.masterStates(REDIS_WORD_WITHIN_MS);
+  isStarting = false;
+  const { refusal } = redis;
+  if (refusal === null) return redis;
+  await redis.close();
+  await database.close();
+  throw new Error(refusal);
 }
 
 function playerTokens(environment: Environment): PlayerTokens {

@@ -2,6 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { backoffMs, metrics, monotonicMs, sleep } from '@laddercast/platform';
 import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
 import { slotOf } from './redis-keys.js';
+import { RedisRefusal } from './redis-refusal.js';
 import { noteCall, readNodeStates, type RedisNodeState } from './redis-nodes.js';
 import type { ScriptCall } from './redis-scripts.js';
 import { slotsByOwner } from './redis-slots.js';
@@ -45,6 +46,7 @@ export class RedisConnection {
   private readonly readyListeners = new Set<() => void>();
   private sessionNumber = 0;
   private masterSignature = '';
+  private readonly refused = new RedisRefusal();
 
   readonly namespace: string;
 
@@ -52,6 +54,10 @@ export class RedisConnection {
     this.namespace = options.namespace ?? '';
     this.client = this.createClient();
     this.client.on('ready', () => this.ready());
+    this.client.on('error', (error: Error) => {
+      this.refused.forget();
+      this.refused.note(error);
+    });
     if (this.client instanceof Cluster) {
       this.client.on('+node', (node: Redis) => node.on('ready', () => this.ready()));
     }
@@ -80,6 +86,11 @@ export class RedisConnection {
     return this.client instanceof Cluster;
   }
 
+  /** Why Redis, which is there, does nothing for us, as a sentence; null where it does, or says nothing. */
+  get refusal(): string | null {
+    return this.refused.sentence;
+  }
+
   /** Whether every master answers now. */
   async answers(): Promise<boolean> {
     const pongs = await Promise.allSettled(this.masterClients().map((node) => node.ping()));
@@ -96,10 +107,20 @@ export class RedisConnection {
    * cluster's slots are not known.
    */
   async masterStates(ms: number): Promise<{ slots: string; answers: boolean }[]> {
+    const states = await this.askMasters(ms);
+    if (states.length > 0 && states.every(({ answers }) => answers)) this.refused.forget();
+    return states;
+  }
+
+  private async askMasters(ms: number): Promise<{ slots: string; answers: boolean }[]> {
     const ask = async (node: Redis): Promise<boolean> => {
-      const answered = node.ping().then(
+      // A script, as all that we do there: who may not run one gets no further than a ping.
+      const answered = node.eval('return 1', 0).then(
         () => this.isReady,
-        () => false,
+        (error: unknown) => {
+          this.refused.note(error);
+          return false;
+        },
       );
       return Promise.race([answered, sleep(ms).then(() => false)]);
     };
@@ -252,6 +273,7 @@ export class RedisConnection {
   }
 
   private ready(): void {
+    this.refused.forget();
     this.sessionNumber += 1;
     for (const listener of this.readyListeners) listener();
   }
@@ -286,9 +308,12 @@ export class RedisConnection {
       return new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 1 }, { cause: error });
     }
     metrics.redisFailures.inc();
+    this.refused.note(error);
     const refusedForGood = error instanceof Error && error.name === 'ReplyError' && !NOT_NOW.test(message);
     if (refusedForGood) return new Error(`Redis refused a command: ${message}`, { cause: error });
-    return new LadderError('PROJECTION_UNAVAILABLE', `Redis does not answer (${message}).`, {}, { cause: error });
+    const isRefused = this.refusal !== null;
+    const detail = isRefused ? 'Redis refuses the service: see /health/ready.' : `Redis does not answer (${message}).`;
+    return new LadderError('PROJECTION_UNAVAILABLE', detail, {}, { cause: error });
   }
 
   private someNode(addresses: readonly string[]): { host: string; port: number } {

@@ -1,5 +1,4 @@
 export { CircleMembers } from './circles/circle-members.js';
-export * from './rows/announced-names.js';
 export * from './rows/entry-details.js';
 export * from './circles/get-guild.handler.js';
 export * from './circles/get-guild-members.handler.js';

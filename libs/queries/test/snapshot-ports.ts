@@ -158,9 +158,9 @@ export class MemoryStore extends SnapshotStore {
     return follows ? deltas : null;
   }
 
-  override async onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>> {
+  override onPublished(listener: (list: ListRef, seq: number) => void): () => void {
     this.listeners.add(listener);
-    return async () => void this.listeners.delete(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   override listsInUse = unused;

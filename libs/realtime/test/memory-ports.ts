@@ -218,9 +218,9 @@ export class MemorySnapshotStore extends SnapshotStore {
     return first < 0 ? null : structuredClone(stored.deltas.slice(first));
   }
 
-  override async onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>> {
+  override onPublished(listener: (list: ListRef, seq: number) => void): () => void {
     this.listeners.add(listener);
-    return async () => void this.listeners.delete(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   /** Forgets everything, as an emptied Redis does. */
@@ -253,8 +253,9 @@ export class MemoryAnnouncements extends Announcements {
     for (const listener of this.listeners) setImmediate(() => listener(announcement));
   }
 
-  override async onAnnounced(listener: (announcement: Announcement | null) => void): Promise<() => Promise<void>> {
+  override onAnnounced(listener: (announcement: Announcement | null) => void): () => void {
     this.listeners.add(listener);
-    return async () => void this.listeners.delete(listener);
+    setImmediate(() => this.listeners.has(listener) && listener(null));
+    return () => void this.listeners.delete(listener);
   }
 }

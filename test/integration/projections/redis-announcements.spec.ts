@@ -32,7 +32,7 @@ afterEach(async () => {
 
 async function hearing(announcements: RedisAnnouncements): Promise<(Announcement | null)[]> {
   const heard: (Announcement | null)[] = [];
-  undo.push(await announcements.onAnnounced((announcement) => heard.push(announcement)));
+  undo.push(announcements.onAnnounced((announcement) => heard.push(announcement)));
   await expect.poll(() => heard).toEqual([null]);
   return heard;
 }
@@ -88,6 +88,30 @@ describe('announcements in Redis', () => {
     await expect.poll(() => heard).toEqual([null, null, closed]);
   });
 
+  it('are followed at once while Redis is away, and heard as soon as it is there', async () => {
+    const { port } = server;
+    await server.stop();
+    const heard: (Announcement | null)[] = [];
+    const stop = there.onAnnounced((announcement) => heard.push(announcement));
+    const forgone = there.onAnnounced(() => heard.push(null));
+    forgone();
+    await expect.poll(() => errors.length, { timeout: 10_000 }).toBeGreaterThan(2);
+    expect(heard).toEqual([]);
+    server = await startRedis({ port });
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([null]);
+    stop();
+  });
+
+  it('may have been missed by a listener that comes when others hear already', async () => {
+    const heard = await hearing(there);
+    const late = await hearing(there);
+    const never: unknown[] = [];
+    there.onAnnounced((announcement) => never.push(announcement))();
+    await here.announce(closed);
+    await expect.poll(() => late).toEqual([null, closed]);
+    expect([heard, never]).toEqual([[null, closed], []]);
+  });
+
   it('say that something may be missed when a connection died without a word', async () => {
     const proxy = await openTcpProxy('127.0.0.1', server.port);
     undo.push(() => proxy.close());
@@ -110,11 +134,11 @@ describe('announcements in Redis', () => {
   });
 
   it('reach nobody who stopped listening, and the others whatever one of them does', async () => {
-    const stop = await there.onAnnounced(() => {
+    const stop = there.onAnnounced(() => {
       throw new Error('a listener failed');
     });
     const heard = await hearing(there);
-    await stop();
+    stop();
     await here.announce(closed);
     await expect.poll(() => heard).toEqual([null, closed]);
     expect(errors.map(({ message }) => message)).toEqual(['a listener failed']);

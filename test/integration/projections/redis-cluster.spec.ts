@@ -173,20 +173,20 @@ describe('a Redis cluster', () => {
   it('carries hints from any master to every listener', async () => {
     const store = new RedisSnapshotStore(redis);
     const heard: number[] = [];
-    const stop = await store.onPublished((_list, seq) => heard.push(seq));
+    const stop = store.onPublished((_list, seq) => heard.push(seq));
     for (let seq = 1; heard.length === 0 && seq < 60; seq += 1) {
       const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
       expect(await store.publish({ boardUid: seq, windowUid: 1, scope: 0 }, null, snapshot, null)).toBe(true);
       await sleep(50);
     }
     expect(heard.length).toBeGreaterThan(0);
-    await stop();
+    stop();
   });
 
   it('carries announcements, and says when some may be missed because a connection was replaced', async () => {
     const announcements = new RedisAnnouncements(redis);
     const heard: (Announcement | null)[] = [];
-    const stop = await announcements.onAnnounced((announcement) => heard.push(announcement));
+    const stop = announcements.onAnnounced((announcement) => heard.push(announcement));
     await expect.poll(() => heard).toEqual([null]);
     const closed: Announcement = { kind: 'window-closed', boardUid: 1, windowUid: 2 };
     await announcements.announce(closed);
@@ -195,7 +195,7 @@ describe('a Redis cluster', () => {
     await expect.poll(() => heard, { timeout: 5000 }).toEqual([null, closed, null]);
     await announcements.announce(closed);
     await expect.poll(() => heard).toEqual([null, closed, null, closed]);
-    await stop();
+    stop();
   });
 
   it('says within seconds that the ranks are unavailable when a master is gone', async () => {

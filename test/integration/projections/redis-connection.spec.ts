@@ -157,7 +157,7 @@ describe('the connection to Redis', () => {
     await redis.connect();
     const store = new RedisSnapshotStore(redis);
     const heard: number[] = [];
-    undo.push(await store.onPublished((_list, seq) => heard.push(seq)));
+    undo.push(store.onPublished((_list, seq) => heard.push(seq)));
     await server.stop();
     await start({ port: server.port });
     let seq = 0;
@@ -178,7 +178,7 @@ describe('the connection to Redis', () => {
     await redis.connect();
     const follower = new RedisSnapshotStore(redis);
     const heard: number[] = [];
-    undo.push(await follower.onPublished((_list, seq) => heard.push(seq)));
+    undo.push(follower.onPublished((_list, seq) => heard.push(seq)));
     const publisher = connectionTo(server.url);
     await publisher.connect();
     let seq = 0;

@@ -133,14 +133,14 @@ describe('deltas in Redis', () => {
 describe('hints', () => {
   it('reach every listener once per publication, until it stops', async () => {
     const heard: [ListRef, number][] = [];
-    const stop = await other.onPublished((...hint) => heard.push(hint));
+    const stop = other.onPublished((...hint) => heard.push(hint));
     let seq = 0;
     await vi.waitFor(async () => {
       await publishAll((seq += 1));
       expect(heard.length).toBeGreaterThan(0);
     });
     expect(heard.at(-1)![0]).toEqual(list);
-    await stop();
+    stop();
     const count = heard.length;
     await owner.publish(list, seq, snapshotAt(seq + 1), deltaTo(seq + 1, seq));
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -2,9 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxWaker, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
-import { AnnouncedNames, SnapshotCache } from '@laddercast/queries';
-import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit, type Type } from '@nestjs/common';
+import { Announcements, ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
+import { EntryDetails, SnapshotCache } from '@laddercast/queries';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+  type Abstract,
+  type Type,
+} from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ExtensionRegistry } from '../extension-registry.js';
 import { ROLES, type Role } from '../roles.js';
@@ -14,6 +22,7 @@ import { ProjectorLifecycle } from './projector.lifecycle.js';
 @Injectable()
 export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown {
   private readonly log = new Logger('laddercast');
+  private unfollowNames = (): void => undefined;
 
   constructor(
     private readonly parts: ModuleRef,
@@ -25,7 +34,8 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
   async onModuleInit(): Promise<void> {
     await this.part(BoardCatalog).start();
     await this.part(ProjectionWatch).start((listener) => this.part(RedisConnection).onReady(listener));
-    this.part(AnnouncedNames).start();
+    const details = this.part(EntryDetails);
+    this.unfollowNames = this.part(Announcements).onAnnounced((announcement) => details.hear(announcement));
     if (this.roles.includes('api')) {
       await this.makeBoards();
       await this.makeFirstKey();
@@ -45,7 +55,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     }
     if (this.estimates) await this.part(SketchCache).stop();
     await this.part(OutboxWaker).settled();
-    await this.part(AnnouncedNames).stop();
+    this.unfollowNames();
     this.part(BoardCatalog).stop();
     this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();
@@ -79,7 +89,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     this.log.warn(`No BOOTSTRAP_ADMIN_KEY is set: the development admin key is ${made}`);
   }
 
-  private part<Part>(token: Type<Part>): Part {
+  private part<Part>(token: Abstract<Part> | Type<Part>): Part {
     return this.parts.get(token, { strict: false });
   }
 }

@@ -17,27 +17,11 @@ import {
   PostgresDatabase,
   PostgresLeases,
 } from '@laddercast/ledger';
-import { Announcements } from '@laddercast/projections';
-import {
-  AnnouncedNames,
-  EntryDetails,
-  GetGuildHandler,
-  GetGuildMembersHandler,
-  GetPlayerProfileHandler,
-} from '@laddercast/queries';
+import { GetGuildHandler, GetGuildMembersHandler, GetPlayerProfileHandler } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
 
-/** What becomes of entries whose players change, and who hears of new names: in every process. */
-export const peopleProviders: Provider[] = [
-  LaneWork,
-  EntryReemission,
-  GuildTotals,
-  {
-    provide: AnnouncedNames,
-    inject: [Announcements, EntryDetails],
-    useFactory: (announcements: Announcements, details: EntryDetails) => new AnnouncedNames(announcements, details),
-  },
-];
+/** What becomes of entries whose players change; in every process. */
+export const peopleProviders: Provider[] = [LaneWork, EntryReemission, GuildTotals];
 
 /** Profiles and guilds over REST. */
 export const peopleApiProviders: Provider[] = [

@@ -86,7 +86,7 @@ export class RedisSnapshotStore extends SnapshotStore {
     return isUnbroken(deltas, seq, Number(String(storedSeq))) ? deltas : null;
   }
 
-  async onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>> {
+  onPublished(listener: (list: ListRef, seq: number) => void): () => void {
     return this.hints.add(({ list, seq }) => listener(list, seq));
   }
 }

@@ -123,6 +123,10 @@ export abstract class SnapshotStore {
    * not one of this history. */
   abstract deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null>;
 
-  /** Calls the listener once for each hint; hints can be lost (a reconnect), so a listener also looks by itself now and then. */
-  abstract onPublished(listener: (list: ListRef, seq: number) => void): Promise<() => Promise<void>>;
+  /**
+   * Calls the listener once for each hint until that is ended. Hints can be lost (a reconnect), so a listener also looks
+   * by itself now and then. It never fails: a store that is away is tried again for ever.
+   * @returns how to end it
+   */
+  abstract onPublished(listener: (list: ListRef, seq: number) => void): () => void;
 }

@@ -16,6 +16,10 @@ export type Announcement =
 export abstract class Announcements {
   abstract announce(announcement: Announcement): Promise<void>;
 
-  /** Calls the listener for each announcement, and with null when some may have been missed; returns how to end that. */
-  abstract onAnnounced(listener: (announcement: Announcement | null) => void): Promise<() => Promise<void>>;
+  /**
+   * Calls the listener for each announcement until that is ended, and with null when some may have been missed: as soon
+   * as it hears any, and again after each interruption. It never fails: who is away is tried again for ever.
+   * @returns how to end it; from then on the listener is called no more
+   */
+  abstract onAnnounced(listener: (announcement: Announcement | null) => void): () => void;
 }

@@ -26,7 +26,7 @@ export class RedisAnnouncements extends Announcements {
     }
   }
 
-  async onAnnounced(listener: (announcement: Announcement | null) => void): Promise<() => Promise<void>> {
+  onAnnounced(listener: (announcement: Announcement | null) => void): () => void {
     return this.subscription.add(listener);
   }
 }

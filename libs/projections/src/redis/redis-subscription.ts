@@ -6,7 +6,7 @@ export interface RedisSubscriptionOptions<Message> {
   channel: string;
   /** What a text says; undefined for one that is to be passed over. */
   read: (text: string) => Message | undefined;
-  /** Told to the listeners whenever the channel is heard (again): what was said before is missed. */
+  /** Told to a listener as soon as it hears the channel, and whenever it does again: what was said before is missed. */
   whenMissed?: Message;
   /** Told of failures of the subscription's connection, which is made anew, and of those of listeners. */
   onError: (error: Error) => void;
@@ -16,12 +16,12 @@ const RECONNECT_FIRST_MS = 50;
 const RECONNECT_MAX_MS = 2000;
 
 /**
- * Follows one channel for as long as anybody listens. In a cluster any node hears what any node is told; another one is
- * asked when it ends.
+ * Follows one channel for as long as anybody listens, over a connection of its own that is made anew for ever. In a
+ * cluster any node hears what any node is told; another one is asked when it ends.
  */
 export class RedisSubscription<Message> {
   private readonly listeners = new Set<(message: Message) => void>();
-  private following: AbortController | null = null;
+  private following: { stop: AbortController; isHeard: boolean } | null = null;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -33,30 +33,37 @@ export class RedisSubscription<Message> {
     return this.redis.namespace + this.options.channel;
   }
 
-  /** Calls the listener for each message; returns how to end that. */
-  add(listener: (message: Message) => void): () => Promise<void> {
+  /** Calls the listener for each message, also where Redis is away now; returns how to end that. */
+  add(listener: (message: Message) => void): () => void {
     this.listeners.add(listener);
-    if (this.following === null) {
-      this.following = new AbortController();
-      void this.follow(this.following.signal);
-    }
-    return async () => {
+    if (this.following === null) void this.follow();
+    else if (this.following.isHeard) queueMicrotask(() => this.listeners.has(listener) && this.tellMissed([listener]));
+    return () => {
       this.listeners.delete(listener);
       if (this.listeners.size > 0) return;
-      this.following?.abort();
+      this.following?.stop.abort();
       this.following = null;
     };
   }
 
-  private async follow(signal: AbortSignal): Promise<void> {
+  private async follow(): Promise<void> {
+    const following = { stop: new AbortController(), isHeard: false };
+    const { signal } = following.stop;
+    this.following = following;
     for (let failures = 0; !signal.aborted; failures += 1) {
-      if (await this.followOnce(signal)) failures = 0;
+      const onHeard = (): void => {
+        failures = 0;
+        following.isHeard = true;
+        this.tellMissed(this.listeners);
+      };
+      await this.followOnce(signal, onHeard);
+      following.isHeard = false;
       await sleep(backoffMs(failures, RECONNECT_FIRST_MS, RECONNECT_MAX_MS), signal);
     }
   }
 
-  /** Resolves when the connection has ended, to whether the channel was heard. */
-  private async followOnce(signal: AbortSignal): Promise<boolean> {
+  /** Resolves when the connection has ended. */
+  private async followOnce(signal: AbortSignal, onHeard: () => void): Promise<void> {
     const client = this.redis.subscriber();
     const ended = new Promise<void>((resolve) => client.once('end', resolve));
     const disconnect = (): void => client.disconnect();
@@ -65,13 +72,11 @@ export class RedisSubscription<Message> {
     try {
       await client.connect();
       await client.subscribe(this.channel);
-      if (this.options.whenMissed !== undefined) this.tell(this.options.whenMissed);
+      if (!signal.aborted) onHeard();
       await ended;
-      return true;
     } catch (error) {
       disconnect();
       if (!signal.aborted) this.options.onError(error as Error);
-      return false;
     } finally {
       signal.removeEventListener('abort', disconnect);
     }
@@ -84,11 +89,15 @@ export class RedisSubscription<Message> {
     } catch (error) {
       return this.options.onError(error as Error);
     }
-    if (message !== undefined) this.tell(message);
+    if (message !== undefined) this.tell(this.listeners, message);
   }
 
-  private tell(message: Message): void {
-    for (const listener of this.listeners) {
+  private tellMissed(listeners: Iterable<(message: Message) => void>): void {
+    if (this.options.whenMissed !== undefined) this.tell(listeners, this.options.whenMissed);
+  }
+
+  private tell(listeners: Iterable<(message: Message) => void>, message: Message): void {
+    for (const listener of listeners) {
       try {
         listener(message);
       } catch (error) {

@@ -2,7 +2,7 @@ import { GUILDS_SCOPE, type BoardOrdering, type RankedEntry, type RankStyle } fr
 import type { EntryEnricher } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
-import type { ProjectedEntry } from '@laddercast/projections';
+import type { Announcement, ProjectedEntry } from '@laddercast/projections';
 import type { WhenRead } from './lists-without-metadata.js';
 import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -96,6 +96,12 @@ export class EntryDetails {
   /** Looks names and listings up again at the next reading: of these players (or guilds), or of all where null. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     this.names.forget(ids, isGuild);
+  }
+
+  /** Forgets the names and listings that are announced to have changed; null: any may have. */
+  hear(announcement: Announcement | null): void {
+    if (announcement === null) for (const isGuild of [false, true]) this.forget(null, isGuild);
+    else if (announcement.kind === 'players') this.forget(announcement.ids, announcement.isGuild);
   }
 
   private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {

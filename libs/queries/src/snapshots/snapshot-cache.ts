@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { monotonicMs, nowMs } from '@laddercast/platform';
 import { nameOfRef, type ListRef, type RankSnapshot, type SnapshotStore } from '@laddercast/projections';
 import { LRUCache } from 'lru-cache';
@@ -21,7 +20,6 @@ const SWEEP_EVERY_MS = 1000;
 const CURRENT_FOR_MS = 2 * CHECK_EVERY_MS;
 /** How much later than its tick a snapshot may come before it counts as behind. */
 const DELIVERY_ALLOWANCE_MS = 1000;
-const SUBSCRIBE_AGAIN_MS = 1000;
 
 interface CachedList {
   ref: ListRef;
@@ -50,29 +48,27 @@ interface CachedList {
  */
 export class SnapshotCache {
   private readonly lists = new LRUCache<string, CachedList>({ max: LISTS_MAX });
-  private readonly log = new Logger(SnapshotCache.name);
   private readonly toMark = new Set<CachedList>();
   private markTimer: NodeJS.Timeout | null = null;
   private sweepTimer: NodeJS.Timeout | null = null;
-  private subscribeTimer: NodeJS.Timeout | null = null;
-  private unsubscribe: (() => Promise<void>) | null = null;
+  private unfollow: (() => void) | null = null;
   private running = false;
 
   constructor(private readonly store: SnapshotStore) {}
 
-  /** Follows hints until {@link stop}; a store that is away is tried again every second. */
+  /** Follows hints until {@link stop}. */
   start(): void {
     if (this.running) return;
     this.running = true;
     this.sweepTimer = setInterval(() => this.sweep(), SWEEP_EVERY_MS);
-    void this.subscribe();
+    this.unfollow = this.store.onPublished((ref, seq) => this.hear(ref, seq));
   }
 
   async stop(): Promise<void> {
     this.running = false;
-    for (const timer of [this.sweepTimer, this.markTimer, this.subscribeTimer]) if (timer) clearTimeout(timer);
-    await this.unsubscribe?.().catch(() => undefined);
-    this.unsubscribe = null;
+    for (const timer of [this.sweepTimer, this.markTimer]) if (timer) clearTimeout(timer);
+    this.unfollow?.();
+    this.unfollow = null;
     await Promise.all([...this.lists.values()].map((list) => list.following));
     this.lists.clear();
   }
@@ -134,19 +130,8 @@ export class SnapshotCache {
     }
   }
 
-  private async subscribe(): Promise<void> {
-    try {
-      const unsubscribe = await this.store.onPublished((ref, seq) => this.hear(ref, seq));
-      if (this.running) this.unsubscribe = unsubscribe;
-      else await unsubscribe();
-    } catch (error) {
-      this.log.warn(`Hints cannot be followed yet: ${String(error)}`);
-      if (this.running) this.subscribeTimer = setTimeout(() => void this.subscribe(), SUBSCRIBE_AGAIN_MS);
-    }
-  }
-
   private hear(ref: ListRef, seq: number): void {
-    const list = this.lists.get(nameOfRef(ref));
+    const list = this.lists.peek(nameOfRef(ref));
     const now = monotonicMs();
     if (!list || !this.isFollowed(list, now)) return;
     list.hint = { seq, atMs: now };

@@ -2,7 +2,6 @@ import type { WindowCatalog } from '@laddercast/ledger';
 import { nowMs } from '@laddercast/platform';
 import { nameOfRef } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
-import { Following } from '../publishing/following.js';
 import { ListFeed, type FeedSources } from './list-feed.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { refOf } from '../publishing/snapshot-tick.js';
@@ -22,7 +21,7 @@ const LOOK_FOR_CLOSED_EVERY_MS = 5000;
 export class LiveFeeds {
   private readonly feeds = new Map<string, ListFeed>();
   private readonly failures = new RateLimitedLog(LiveFeeds.name);
-  private readonly hints: Following;
+  private unfollow: (() => void) | null = null;
   private timers: NodeJS.Timeout[] = [];
   private isLookingAtCircles = false;
 
@@ -30,12 +29,9 @@ export class LiveFeeds {
     private readonly sources: FeedSources,
     private readonly windows: Pick<WindowCatalog, 'refresh'>,
     private readonly pollEveryMs: number,
-  ) {
-    const follow = () => sources.store.onPublished((list, seq) => this.feeds.get(nameOfRef(list))?.hint(seq));
-    this.hints = new Following('Hints', follow, this.failures);
-  }
+  ) {}
 
-  /** Follows hints until {@link stop}; a store that is away is tried again every second. */
+  /** Follows hints until {@link stop}. */
   start(): void {
     if (this.timers.length > 0) return;
     this.timers = [
@@ -45,13 +41,14 @@ export class LiveFeeds {
       setInterval(() => this.all().forEach((feed) => void feed.lookAtEstimates()), LOOK_AT_ESTIMATES_EVERY_MS),
       setInterval(() => void this.lookForClosed(), LOOK_FOR_CLOSED_EVERY_MS),
     ];
-    this.hints.start();
+    this.unfollow = this.sources.store.onPublished((list, seq) => this.feeds.get(nameOfRef(list))?.hint(seq));
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     for (const timer of this.timers) clearInterval(timer);
     this.timers = [];
-    await this.hints.stop();
+    this.unfollow?.();
+    this.unfollow = null;
     this.feeds.clear();
   }
 

@@ -88,7 +88,8 @@ export class RankGateway
     this.stopListening?.();
     for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, RESTARTING);
     for (let waited = 0; this.sockets.size > 0 && waited < SHUTDOWN_WAIT_MS; waited += 20) await sleep(20);
-    await Promise.all([this.feeds.stop(), this.news.stop()]);
+    this.feeds.stop();
+    this.news.stop();
   }
 
   /** For metrics. */

@@ -8,7 +8,6 @@ import {
   type SnapshotStore,
 } from '@laddercast/projections';
 import type { ListResolver, ResolvedList } from '@laddercast/queries';
-import { Following } from './following.js';
 import { readableUntilMs } from './readable-until.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { RenamedPlayers, type Renamed } from './renamed-players.js';
@@ -62,24 +61,21 @@ export class RankDeltaPublisher {
   private lookingUp: Promise<void> | null = null;
   private advanced = 0;
   private readonly renamed = new RenamedPlayers();
-  private readonly news: Following;
+  private unfollow: (() => void) | null = null;
 
   constructor(
     private readonly store: SnapshotStore,
     private readonly resolver: ListResolver,
     private readonly tick: SnapshotTick,
     private readonly slots: TickSlots,
-    announcements: Announcements,
-  ) {
-    const follow = () => announcements.onAnnounced((announcement) => this.hear(announcement));
-    this.news = new Following('Announcements', follow, this.failures);
-  }
+    private readonly announcements: Announcements,
+  ) {}
 
   start(): void {
     if (this.loop) return;
     const stop = new AbortController();
     this.loop = { stop, done: this.run(stop.signal) };
-    this.news.start();
+    this.unfollow = this.announcements.onAnnounced((announcement) => this.hear(announcement));
   }
 
   /** Ends the loop, and waits (at most five seconds) for the ticks that are under way. */
@@ -88,7 +84,8 @@ export class RankDeltaPublisher {
     if (!loop) return;
     this.loop = null;
     loop.stop.abort();
-    await Promise.all([loop.done, this.news.stop()]);
+    this.unfollow?.();
+    await loop.done;
     const running = [...this.lists.values()].map((list) => list.running);
     await Promise.race([Promise.all([...running, this.lookingUp]), sleep(STOP_WAIT_MS)]);
     this.lists.clear();
@@ -122,8 +119,7 @@ export class RankDeltaPublisher {
   }
 
   private hear(announcement: Announcement | null): void {
-    if (announcement === null) for (const isGuild of [false, true]) this.tick.forget(null, isGuild);
-    else if (announcement.kind === 'players') this.tick.forget(announcement.ids, announcement.isGuild);
+    this.tick.hear(announcement);
     this.renamed.add(announcement);
   }
 

@@ -8,6 +8,7 @@ import {
   type RankSnapshot,
   type SnapshotStore,
   type TraceNotes,
+  type Announcement,
 } from '@laddercast/projections';
 import { styleToRead, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { isSameWorth, worthOf } from '../protocol/frame-worth.js';
@@ -46,9 +47,9 @@ export class SnapshotTick {
     private readonly traceNotes: TraceNotes | null = null,
   ) {}
 
-  /** Names or listings changed: what is remembered of these players (or guilds) is old; null: of all. */
-  forget(ids: readonly string[] | null, isGuild: boolean): void {
-    this.details.forget(ids, isGuild);
+  /** What is announced of names and listings, which are remembered; null: any may have changed. */
+  hear(announcement: Announcement | null): void {
+    this.details.hear(announcement);
   }
 
   /**

@@ -100,7 +100,7 @@ describe('POST /v1/admin/boards/{board}/close-window', () => {
     }
     const shown = await failures('?limit=1');
     expect(shown).toMatchObject({
-      settlementFailures: [{ board: 'failing', window: 'season:s1', error: 'no room' }],
+      settlementFailures: [{ board: 'failing', window: 'season:s1', kind: 'final', error: 'no room' }],
       next: null,
     });
     const { closedAt, failedAt, retryAt } = shown.settlementFailures[0] as Record<string, string>;

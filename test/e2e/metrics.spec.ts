@@ -194,7 +194,8 @@ describe.each(logsUnderTest())('what a standalone says of itself, over %s', (log
     const ledger = new PostgresDatabase({ url: database.url, poolMax: 1 });
     await ledger.open({ migrate: false });
     await ledger.query(
-      `INSERT INTO settlement_failures SELECT window_uid, 1, 'no room', ladder_now(), ladder_now() FROM windows LIMIT 1`,
+      `INSERT INTO settlement_failures (window_uid, kind, failures, error, failed_at, retry_at)
+       SELECT window_uid, 'kept', 1, 'no room', ladder_now(), 'infinity' FROM windows WHERE state = 'open' LIMIT 1`,
     );
     await ledger.close();
     await expect.poll(() => app.value('laddercast_settlement_failures'), SOON).toBe(1);

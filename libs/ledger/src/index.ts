@@ -21,7 +21,7 @@ export * from './catalogs/scope-catalog.js';
 export * from './catalogs/edition-catalog.js';
 export { guildScoreSql } from './entries/guild-aggregate.js';
 export { entryOrderSql } from './entries/entry-order-sql.js';
-export * from './windows/settlement-failures.js';
+export * from './standings/settlement-failures.js';
 export * from './windows/window-closer.js';
 export * from './standings/standings-recorder.js';
 export * from './standings/standings-pruner.js';

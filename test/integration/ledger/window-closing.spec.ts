@@ -266,7 +266,7 @@ describe('windows that end', () => {
       await clock.stopAt(at('2026-11-21T12:00:00Z'));
       await a.closer.closeDue(running);
       const uid = await a.windowUid(broken, today);
-      for (let failures = 0; failures < 40; failures += 1) await a.failures.record(uid, new Error('again'));
+      for (let failures = 0; failures < 40; failures += 1) await a.failures.record(uid, 'final', new Error('again'));
       const [failure] = await a.failures.list(10);
       expect(failure).toMatchObject({ failures: 40, retryAtMs: at('2026-11-21T12:10:00Z') });
     });
@@ -300,7 +300,8 @@ describe('windows that end', () => {
       for (const board of boards) await a.submit(board, 'ada', 1);
       await clock.stopAt(at('2026-11-21T12:00:00Z'));
       await a.closer.closeDue(running);
-      for (const board of boards) await a.failures.record(await a.windowUid(board, today), new Error('x'.repeat(5000)));
+      for (const board of boards)
+        await a.failures.record(await a.windowUid(board, today), 'final', new Error('x'.repeat(5000)));
       const [first, second] = await a.failures.list(2);
       expect([first!.boardId, second!.boardId, first!.error.length]).toEqual([boards[0]!.id, boards[1]!.id, 1000]);
       expect(await a.failures.list(2, second!.windowUid)).toMatchObject([{ boardId: boards[2]!.id }]);

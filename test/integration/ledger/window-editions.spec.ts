@@ -48,6 +48,18 @@ describe('standings', () => {
       [playerId, region],
     );
 
+  /** Has standings of one window fail from now on. */
+  const breakWriting = async (windowUid: number): Promise<void> => {
+    await node.database.query(
+      `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no room''; END'`,
+    );
+    await node.database.query(
+      `CREATE TRIGGER no_room BEFORE INSERT ON editions FOR EACH ROW WHEN (NEW.window_uid = ${windowUid})
+       EXECUTE FUNCTION no_room()`,
+    );
+  };
+  const mendWriting = (): Promise<unknown> => node.database.query('DROP FUNCTION no_room CASCADE');
+
   describe('of a freeze', () => {
     const season = { season: 's1', startsAt: '2026-11-20T00:00:00Z', endsAt: '2026-11-21T00:00:00Z' };
     const freezeAt = '2026-11-20T12:00:00Z';
@@ -90,6 +102,33 @@ describe('standings', () => {
       expect((await node.editions(windowUid)).map(({ kind }) => kind)).toEqual(['final']);
       const leftovers = await node.database.query('SELECT 1 FROM frozen_entries WHERE window_uid = $1', [windowUid]);
       expect(leftovers).toEqual([]);
+    });
+
+    it('that cannot be written hold up no other, are tried again, and then for the end, from the beginning', async () => {
+      const boards = [await freezing(), await freezing()];
+      await clock.stopAt(NOON_MS - 1);
+      for (const board of boards) await node.submit(board, 'ada', 1);
+      const [broken, whole] = await Promise.all(boards.map((board) => node.windowUid(board, 'season:s1')));
+      await breakWriting(broken!);
+      await clock.stopAt(NOON_MS);
+      await expect(node.keeper.keepFrozen(running)).rejects.toThrow('no room');
+      expect(await node.linesOf(whole!, 'frozen')).toEqual(['ada 1']);
+      const stands = { windowUid: broken, kind: 'frozen', closedAtMs: null, failures: 1, error: 'no room' };
+      expect(await other.failures.list(10)).toMatchObject([{ ...stands, retryAtMs: NOON_MS + 1000 }]);
+      await node.keeper.keepFrozen(running);
+      await node.keeper.keepFailed(running);
+      await clock.stopAt(NOON_MS + 1000);
+      await expect(other.keeper.keepFailed(running)).rejects.toThrow('no room');
+      expect(await node.failures.list(10)).toMatchObject([{ failures: 2, retryAtMs: NOON_MS + 3000 }]);
+      const endMs = at('2026-11-21T00:00:00Z');
+      await clock.stopAt(endMs);
+      await expect(node.closer.run(running)).rejects.toThrow('no room');
+      const final = { windowUid: broken, kind: 'final', failures: 1, closedAtMs: endMs, retryAtMs: endMs + 1000 };
+      expect(await node.failures.list(10)).toMatchObject([final]);
+      await mendWriting();
+      await clock.stopAt(endMs + 1000);
+      await node.closer.run(running);
+      expect([await node.linesOf(broken!, 'final'), await node.failures.count()]).toEqual([['ada 1'], 0]);
     });
 
     it('wait for a run that took its time before it and is committed after it', async () => {
@@ -135,6 +174,55 @@ describe('standings', () => {
     const snapshot = { top: 2, keepEveryMinutes: 15, keepDays: 2 };
     const asOf = async (windowUid: number): Promise<string[]> =>
       (await node.editions(windowUid)).map(({ asOfMs }) => new Date(asOfMs).toISOString().slice(8, 16));
+
+    it('that cannot be written hold up no other, and are tried again after waits that grow', async () => {
+      const boards = [
+        await node.put({ windows: ['daily'], snapshot }),
+        await node.put({ windows: ['daily'], snapshot }),
+      ];
+      for (const board of boards) await node.submit(board, 'ada', 1);
+      const [broken, whole] = await Promise.all(boards.map((board) => node.windowUid(board, today)));
+      await breakWriting(broken!);
+      await expect(node.keeper.keepSnapshots(running)).rejects.toThrow('no room');
+      expect([await asOf(broken!), await asOf(whole!)]).toEqual([[], ['20T12:00']]);
+      const stands = {
+        windowUid: broken,
+        kind: 'kept',
+        closedAtMs: null,
+        failedAtMs: NOON_MS,
+        retryAtMs: NOON_MS + 1000,
+      };
+      expect(await other.failures.list(10)).toMatchObject([stands]);
+      await node.keeper.keepSnapshots(running);
+      await node.keeper.keepFailed(running);
+      await clock.stopAt(NOON_MS + 1000);
+      await expect(node.keeper.keepFailed(running)).rejects.toThrow('no room');
+      expect(await node.failures.list(10)).toMatchObject([{ failures: 2, retryAtMs: NOON_MS + 3000 }]);
+      await mendWriting();
+      await clock.stopAt(NOON_MS + 3000);
+      await node.keeper.keepFailed(running);
+      expect([await asOf(broken!), await node.failures.count()]).toEqual([['20T12:00'], 0]);
+      // It is one of many again.
+      await clock.stopAt(NOON_MS + 900_000);
+      await node.keeper.keepSnapshots(running);
+      expect(await asOf(broken!)).toEqual(['20T12:00', '20T12:15']);
+    });
+
+    it('are waited for no more when the window has frozen or the board keeps none', async () => {
+      const season = { season: 's1', startsAt: '2026-11-20T00:00:00Z', endsAt: '2026-11-21T00:00:00Z' };
+      const windows = [{ ...season, freezeAt: '2026-11-20T14:00:00Z' }];
+      const freezing = await node.put({ windows, snapshot });
+      const board = await node.put({ windows: ['daily'], snapshot });
+      for (const each of [freezing, board]) await node.submit(each, 'ada', 1);
+      const [frozen, going] = [await node.windowUid(freezing, 'season:s1'), await node.windowUid(board, today)];
+      for (const uid of [frozen, going]) await node.failures.record(uid, 'kept', new Error('no room'));
+      expect(await node.failures.count()).toBe(2);
+      await node.put({ windows: ['daily'] }, board.id);
+      await clock.stopAt(at('2026-11-20T14:00:00Z'));
+      expect(await node.failures.list(10)).toMatchObject([{ windowUid: going }]);
+      await node.keeper.keepFailed(running);
+      expect(await node.database.query('SELECT 1 FROM settlement_failures')).toEqual([]);
+    });
 
     it('are written once for each stretch of time, the top of them with the whole total; what was missed is missing', async () => {
       const board = await node.put({ windows: ['daily', 'alltime'], snapshot, scopes: ['global', 'region'] });

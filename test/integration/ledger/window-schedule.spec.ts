@@ -1,4 +1,5 @@
 // Real: PostgreSQL, two processes' schedules with their leases; the ledger's clock is the test's, and goes on.
+import type { Board } from '@laddercast/domain';
 import { ADVISORY_LOCKS, PostgresLeases, WindowSchedule } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -105,7 +106,7 @@ describe('the schedule of windows', () => {
     await clock.goOnFrom(at('2026-11-21T12:00:00Z'));
     const closing = `UPDATE windows SET state = 'closed', closed_at = ladder_now() WHERE board_uid = $1`;
     await a.database.query(closing, [failing.uid]);
-    await a.failures.record(uid, new Error('first'));
+    await a.failures.record(uid, 'final', new Error('first'));
     await a.database.query(
       `CREATE FUNCTION hang() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END'`,
     );
@@ -120,6 +121,33 @@ describe('the schedule of windows', () => {
     expect(await a.failures.list(10)).toMatchObject([{ boardId: failing.id, failures: 1, error: 'first' }]);
     await schedules[0]!.stop();
     expect([await a.failures.count(), failures]).toEqual([1, []]);
+  });
+
+  it('writes what freezes while it tries frozen standings again that failed, however long that takes', async () => {
+    const [a] = nodes as [TimeNode, TimeNode];
+    const season = { season: 's1', startsAt: '2026-11-20T00:00:00Z', endsAt: '2026-11-21T00:00:00Z' };
+    const freezing = (freezeAt: string): Promise<Board> => a.put({ windows: [{ ...season, freezeAt }] });
+    const failing = await freezing('2026-11-20T12:00:00Z');
+    const board = await freezing('2026-11-20T13:00:00Z');
+    await clock.stopAt(at('2026-11-20T11:00:00Z'));
+    for (const each of [failing, board]) await a.submit(each, 'ada', 1);
+    const [uid, other] = [await a.windowUid(failing, 'season:s1'), await a.windowUid(board, 'season:s1')];
+    await a.database.query(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN IF EXISTS (SELECT FROM settlement_failures) THEN PERFORM pg_sleep(60); END IF; RAISE EXCEPTION ''no room''; END'`);
+    await a.database.query(
+      `CREATE TRIGGER no_room BEFORE INSERT ON editions FOR EACH ROW WHEN (NEW.window_uid = ${uid}) EXECUTE FUNCTION no_room()`,
+    );
+    await clock.goOnFrom(at('2026-11-20T12:00:00Z'));
+    schedules[0]!.start();
+    const hanging = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
+    await eventually(async () => expect(await a.database.query(hanging)).toHaveLength(1));
+    await clock.goOnFrom(at('2026-11-20T13:00:00Z'));
+    await eventually(async () => expect(await a.linesOf(other, 'frozen')).toEqual(['ada 1']));
+    expect(await a.failures.list(10)).toMatchObject([
+      { windowUid: uid, kind: 'frozen', failures: 1, error: 'no room' },
+    ]);
+    await schedules[0]!.stop();
+    expect(failures).toEqual(['no room']);
   });
 
   it('goes on with the others when one duty fails, says so, and tries that again', async () => {

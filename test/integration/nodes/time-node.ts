@@ -36,7 +36,7 @@ let boardsMade = 0;
 export class TimeNode extends LedgerNode {
   readonly failures = new SettlementFailures(this.database);
   readonly closer = new WindowCloser(this.database, this.lanes, this.allLanes, this.waker, this.failures);
-  readonly keeper = new StandingsKeeper(this.database, this.lanes);
+  readonly keeper = new StandingsKeeper(this.database, this.lanes, this.failures);
   readonly days = new DayKeeper(this.database);
   readonly historyPruner = new HistoryPruner(this.database);
   readonly expirer = new RollingExpirer(this.database, this.lanes, this.waker);

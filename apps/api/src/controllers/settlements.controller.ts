@@ -13,14 +13,15 @@ const CURSOR = /^[1-9]\d{0,14}$/;
 interface SettlementFailureBody {
   board: string;
   window: string;
-  closedAt: string;
+  kind: string;
+  closedAt: string | null;
   failures: number;
   error: string;
   failedAt: string;
   retryAt: string;
 }
 
-/** Closed windows whose final standings could not be written. */
+/** Windows whose standings could not be written. */
 @Controller('v1/admin/settlement-failures')
 export class SettlementsController {
   constructor(private readonly failures: SettlementFailures) {}
@@ -45,7 +46,8 @@ export class SettlementsController {
 const bodyOf = (failure: SettlementFailure): SettlementFailureBody => ({
   board: failure.boardId,
   window: failure.windowId,
-  closedAt: toTimestamp(failure.closedAtMs),
+  kind: failure.kind,
+  closedAt: failure.closedAtMs === null ? null : toTimestamp(failure.closedAtMs),
   failures: failure.failures,
   error: failure.error,
   failedAt: toTimestamp(failure.failedAtMs),

@@ -35,8 +35,13 @@ export const RECOVERY_SCHEMAS: Record<string, JsonSchema> = {
   ),
   SettlementFailure: object({
     board: string(),
-    window: string('The window, which is closed.'),
-    closedAt: time(),
+    window: string(),
+    kind: {
+      ...oneOf('final', 'frozen', 'kept'),
+      description:
+        'The standings of its end, of its freeze, or of how it stood a moment ago (`snapshot.keepEveryMinutes`).',
+    },
+    closedAt: { ...orNull(time()), description: 'null: it is open.' },
     failures: count('How many tries have failed in a row.', 1),
     error: string('Why the last one did.'),
     failedAt: time(),

@@ -24,12 +24,13 @@ export const windowApiProviders: Provider[] = [CloseWindowHandler];
 export const windowProjectorProviders = (holder: string): Provider[] => [
   {
     provide: WindowSchedule,
-    inject: [PostgresDatabase, Lanes, PostgresLeases, WindowCloser, OutboxWaker],
+    inject: [PostgresDatabase, Lanes, PostgresLeases, WindowCloser, SettlementFailures, OutboxWaker],
     useFactory: (
       database: PostgresDatabase,
       lanes: Lanes,
       leases: PostgresLeases,
       closer: WindowCloser,
+      failures: SettlementFailures,
       waker: OutboxWaker,
     ) => {
       const log = new Logger('windows');
@@ -37,7 +38,7 @@ export const windowProjectorProviders = (holder: string): Provider[] => [
         log.warn(`What is due by the clock waits: ${(error as Error).message}`);
       const work = {
         closer,
-        keeper: new StandingsKeeper(database, lanes),
+        keeper: new StandingsKeeper(database, lanes, failures),
         days: new DayKeeper(database),
         expirer: new RollingExpirer(database, lanes, waker),
         pruner: new StandingsPruner(database),

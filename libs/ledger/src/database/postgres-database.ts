@@ -10,6 +10,7 @@ import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
+import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
@@ -80,6 +81,7 @@ export class PostgresDatabase implements SqlRunner {
         MetadataBoards1763763000000,
         ExactSums1763764000000,
         SettlementFailures1763765000000,
+        FailedEditions1763766000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
-import type { EditionKind } from '../catalogs/edition-catalog.js';
 import {
   EDITION_TIMEOUT_MS,
   EditionOvertakenError,
@@ -12,6 +11,7 @@ import {
   type WindowRow,
 } from './edition-writer.js';
 import { Lanes, takeLane } from '../lanes/lanes.js';
+import { forgetFailure, SettlementFailures, type AwaitedKind } from './settlement-failures.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/settle-each.js';
@@ -28,8 +28,7 @@ const FROZEN_WINDOWS = `
   SELECT ${WINDOW_COLUMNS}, w.freeze_at::text AS as_of FROM windows w JOIN boards b USING (board_uid)
   WHERE w.state = 'open' AND w.ends_at > ${NOW} AND w.freeze_at <= ${NOW} AND b.board_id IS NOT NULL
     AND NOT EXISTS (
-      SELECT FROM editions e WHERE e.window_uid = w.window_uid AND e.kind = 'frozen' AND e.as_of = w.freeze_at)
-  ORDER BY w.freeze_at, w.window_uid LIMIT ${WINDOWS_AT_ONCE}`;
+      SELECT FROM editions e WHERE e.window_uid = w.window_uid AND e.kind = 'frozen' AND e.as_of = w.freeze_at)`;
 
 /** The beginning of the present stretch of `keepEveryMinutes`, all of which count from 1970. */
 const STRETCH = `to_timestamp(floor(extract(epoch FROM ${NOW}) / stretch.seconds) * stretch.seconds)`;
@@ -46,6 +45,15 @@ const WINDOWS_TO_KEEP = `
     AND NOT EXISTS (
       SELECT FROM editions e WHERE e.window_uid = w.window_uid AND e.kind = 'kept' AND e.as_of >= ${STRETCH})`;
 
+/** Those that failed have a turn of their own. */
+const neverFailed = (kind: AwaitedKind): string => `
+  AND NOT EXISTS (SELECT FROM settlement_failures f WHERE f.window_uid = w.window_uid AND f.kind = '${kind}')`;
+
+/** Windows whose next try is due; the frozen ones first, because nobody can read them until then. */
+const FAILED_WINDOWS = `
+  SELECT window_uid, kind FROM settlement_failures WHERE kind IN ('frozen', 'kept') AND retry_at <= ${NOW}
+  ORDER BY kind, window_uid LIMIT ${WINDOWS_AT_ONCE}`;
+
 type DatedRow = WindowRow & { as_of: string };
 
 /** Writes the standings of windows that froze, and of boards that keep how they stood. */
@@ -57,50 +65,74 @@ export class StandingsKeeper {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
+    private readonly failures: SettlementFailures,
   ) {}
 
   /**
-   * Writes the frozen standings that are missing, as of their freeze however late it is.
-   * @throws AggregateError of what failed; it holds up no other window
+   * Writes the frozen standings that are missing, as of their freeze however late it is; one that fails holds up no other,
+   * and is left to {@link keepFailed}.
+   * @throws AggregateError of what failed
    */
   async keepFrozen(signal: AbortSignal): Promise<void> {
-    const frozen = await this.database.query<DatedRow>(FROZEN_WINDOWS);
+    const frozen = await this.database.query<DatedRow>(
+      `${FROZEN_WINDOWS} ${neverFailed('frozen')} ORDER BY w.freeze_at, w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
+    );
     if (frozen.length === 0) return;
     await this.passLanes();
-    await tryEach(frozen, signal, (row) =>
-      this.write(signal, async (transaction) => {
-        const window = windowOfRow(row);
-        await this.writeSealed(transaction, window, 'frozen', { asOf: row.as_of, top: null });
-      }),
-    );
+    await tryEach(frozen, signal, (row) => this.writeFrozen(row, signal));
   }
 
   /**
-   * Writes what is to be kept of the present stretch of time; what was missed is missing.
-   * @throws AggregateError of what failed; it holds up no other window
+   * Writes what is to be kept of the present stretch of time; what was missed is missing. One that fails holds up no other,
+   * and is left to {@link keepFailed}.
+   * @throws AggregateError of what failed
    */
   async keepSnapshots(signal: AbortSignal): Promise<void> {
     const minute = Math.floor((await ledgerNowMs(this.database)) / MINUTE_MS);
     // Stretches are whole minutes: within one nothing new can be due.
     if (minute === this.keptMinute) return;
     const due = await this.database.query<DatedRow>(
-      `${WINDOWS_TO_KEEP} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
+      `${WINDOWS_TO_KEEP} ${neverFailed('kept')} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
     );
-    await tryEach(due, signal, ({ window_uid }) =>
-      this.write(signal, async (transaction) => {
-        // Looked at again behind the lock: another process may be keeping it, or have kept it.
-        const [lock] = await transaction.query<{ taken: boolean }>(
-          'SELECT pg_try_advisory_xact_lock($1, $2) AS taken',
-          [ADVISORY_LOCKS.keptStandings, window_uid],
-        );
-        if (!lock!.taken) return;
-        const [row] = await transaction.query<DatedRow>(`${WINDOWS_TO_KEEP} AND w.window_uid = $1`, [window_uid]);
-        if (row === undefined) return;
-        const window = windowOfRow(row);
-        await this.writeSealed(transaction, window, 'kept', { asOf: row.as_of, top: window.definition.snapshot.top });
-      }),
-    );
+    await tryEach(due, signal, ({ window_uid }) => this.writeKept(window_uid, signal));
     if (due.length < WINDOWS_AT_ONCE && !signal.aborted) this.keptMinute = minute;
+  }
+
+  /**
+   * The same of standings that could not be written before, each once its wait is over; the waits grow.
+   * @throws AggregateError of what failed
+   */
+  async keepFailed(signal: AbortSignal): Promise<void> {
+    const failed = await this.database.query<{ window_uid: number; kind: AwaitedKind }>(FAILED_WINDOWS);
+    if (failed.length === 0) return;
+    if (failed.some(({ kind }) => kind === 'frozen')) await this.passLanes();
+    await tryEach(failed, signal, async ({ window_uid, kind }) => {
+      if (kind === 'kept') return this.writeKept(window_uid, signal);
+      const [row] = await this.database.query<DatedRow>(`${FROZEN_WINDOWS} AND w.window_uid = $1`, [window_uid]);
+      if (row === undefined) return forgetFailure(this.database, window_uid, kind);
+      await this.writeFrozen(row, signal);
+    });
+  }
+
+  private writeFrozen(row: DatedRow, signal: AbortSignal): Promise<void> {
+    return this.write(row.window_uid, 'frozen', signal, (transaction) =>
+      this.writeSealed(transaction, windowOfRow(row), 'frozen', { asOf: row.as_of, top: null }),
+    );
+  }
+
+  private writeKept(windowUid: number, signal: AbortSignal): Promise<void> {
+    return this.write(windowUid, 'kept', signal, async (transaction) => {
+      // Looked at again behind the lock: another process may be keeping it, or have kept it.
+      const [lock] = await transaction.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS taken', [
+        ADVISORY_LOCKS.keptStandings,
+        windowUid,
+      ]);
+      if (!lock!.taken) return;
+      const [row] = await transaction.query<DatedRow>(`${WINDOWS_TO_KEEP} AND w.window_uid = $1`, [windowUid]);
+      if (row === undefined) return forgetFailure(transaction, windowUid, 'kept');
+      const window = windowOfRow(row);
+      await this.writeSealed(transaction, window, 'kept', { asOf: row.as_of, top: window.definition.snapshot.top });
+    });
   }
 
   /** A run that took its time before a freeze, and its lane with it, is committed once this resolves. */
@@ -108,8 +140,14 @@ export class StandingsKeeper {
     for (const lane of this.lanes.all) await this.database.transaction((transaction) => takeLane(transaction, lane));
   }
 
-  private async write(signal: AbortSignal, work: (transaction: SqlRunner) => Promise<void>): Promise<void> {
-    await this.database.longTransaction(EDITION_TIMEOUT_MS, work, signal).catch((error: unknown) => {
+  private async write(
+    windowUid: number,
+    kind: AwaitedKind,
+    signal: AbortSignal,
+    work: (transaction: SqlRunner) => Promise<void>,
+  ): Promise<void> {
+    const write = (): Promise<void> => this.database.longTransaction(EDITION_TIMEOUT_MS, work, signal);
+    await this.failures.recording({ windowUid, kind, signal }, write).catch((error: unknown) => {
       // The window is looked at anew if it is still due.
       if (!(error instanceof EditionOvertakenError)) throw error;
     });
@@ -118,10 +156,11 @@ export class StandingsKeeper {
   private async writeSealed(
     transaction: SqlRunner,
     window: WindowOfDefinition,
-    kind: EditionKind,
+    kind: AwaitedKind,
     options: { asOf: string; top: number | null },
   ): Promise<void> {
     const uid = await writeEdition(transaction, window, kind, options);
     if (uid !== null) await sealEdition(transaction, this.lanes, window, { uid, kind });
+    await forgetFailure(transaction, window.windowUid, kind);
   }
 }

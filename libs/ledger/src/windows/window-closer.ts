@@ -22,7 +22,7 @@ import { appendEvent, DRAW_POSITIONS, Lanes } from '../lanes/lanes.js';
 import { OutboxWaker } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { settlementFailed, SettlementFailures } from './settlement-failures.js';
+import { forgetFailure, settlementFailed, SettlementFailures } from '../standings/settlement-failures.js';
 import { tryEach } from '../database/settle-each.js';
 import {
   ANNOUNCE_BOARDS,
@@ -204,14 +204,9 @@ export class WindowCloser {
    * Writes the final standings and their event, once; a failure is recorded.
    * @returns the edition; null when there is nothing to be done, or another process is at it
    */
-  private async settle(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
-    try {
-      return await this.writeStandings(window, signal);
-    } catch (error) {
-      const isFailure = !(error instanceof EditionOvertakenError) && !signal?.aborted;
-      if (isFailure) await this.failures.record(window.windowUid, error);
-      throw error;
-    }
+  private settle(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
+    const { windowUid } = window;
+    return this.failures.recording({ windowUid, kind: 'final', signal }, () => this.writeStandings(window, signal));
   }
 
   private async writeStandings(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
@@ -234,7 +229,7 @@ export class WindowCloser {
         if (uid === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
         const version = await sealEdition(transaction, lanes, window, { uid, kind: 'final' });
         await transaction.query(`UPDATE windows SET state = 'settled' WHERE window_uid = $1`, [windowUid]);
-        await transaction.query('DELETE FROM settlement_failures WHERE window_uid = $1', [windowUid]);
+        await forgetFailure(transaction, windowUid, 'final');
         const event = eventOf(window, version);
         await appendEvent(transaction, laneOfBoard(lanes, boardUid), version, String(boardUid), event);
         return uid;

@@ -14,7 +14,8 @@ export const DUE_WINDOWS = `
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
 
 const unsettledWindows = (condition: string): string => `
-  SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid) LEFT JOIN settlement_failures f USING (window_uid)
+  SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
+  LEFT JOIN settlement_failures f ON f.window_uid = w.window_uid AND f.kind = 'final'
   WHERE w.state = 'closed' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND w.window_uid <> ALL ($1::int[])
     AND ${condition}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;

@@ -74,6 +74,7 @@ export class WindowSchedule {
       (signal) => closer.settleClosed(signal),
       (signal) => closer.settleFailed(signal),
       (signal) => keeper.keepSnapshots(signal),
+      (signal) => keeper.keepFailed(signal),
     ];
   }
 

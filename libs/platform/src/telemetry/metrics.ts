@@ -163,7 +163,7 @@ export const metrics = {
   ),
   settlementFailures: gauge(
     'laddercast_settlement_failures',
-    'Closed windows whose final standings could not be written at the last try. From: keeper.',
+    'Windows whose standings (final, frozen or kept) could not be written at the last try. From: keeper.',
   ),
 
   applySeconds: histogram(

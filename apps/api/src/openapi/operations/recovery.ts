@@ -18,6 +18,7 @@ const letter = {
 const settlement = {
   board: 'blitz',
   window: 'season:s1',
+  kind: 'final',
   closedAt: '2026-11-20T18:05:00.000Z',
   failures: 3,
   error: 'could not extend file "base/16384/24601": No space left on device',
@@ -82,10 +83,10 @@ export const RECOVERY = {
   },
   listSettlementFailures: {
     tag: 'Administration',
-    summary: 'Windows whose final standings cannot be written',
+    summary: 'Windows whose standings cannot be written',
     description:
-      'Needs the scope admin. Each is closed and waits for its next try, a second after the first failure, then twice as ' +
-      'long each time, ten minutes at most; to close it by hand tries at once. Other windows do not wait for it.',
+      'Needs the scope admin. Each waits for its next try, a second after the first failure, then twice as long each time, ' +
+      'ten minutes at most; to close a window by hand tries its final standings at once. Other windows do not wait for it.',
     callers: 'identified',
     query: PageParameters,
     answers: {

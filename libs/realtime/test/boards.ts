@@ -49,8 +49,7 @@ export class TestBoards {
   /** The resolver of a process that reads ranks over its own connection. */
   resolverOver(ranks: RankReadings): ListResolver {
     const [boards, windows] = [this.catalog(), this.windowCatalog()];
-    const sources = { boards, windows, scopes: this.scopeCatalog(), editions: this.editionCatalog() };
-    return new ListResolver({ ...sources, projection: ranks, standings: ranks });
+    return new ListResolver(boards, windows, this.scopeCatalog(), this.editionCatalog(), ranks, ranks);
   }
 
   catalog(): BoardCatalog {

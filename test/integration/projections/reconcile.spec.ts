@@ -42,19 +42,12 @@ beforeEach(async () => {
   redis = new Redis(redisUrl);
   const { database, projection, committed, boards, scopes } = node;
   const inspection = new RedisRankInspection(node.redis, projection);
-  const comparison = new EntryComparison({ database, projection, inspection, committed });
+  const comparison = new EntryComparison(database, projection, inspection, committed);
   const windowLists = new WindowLists(database);
-  const parts = {
-    database,
-    boards,
-    windowLists,
-    scopes,
-    comparison,
-    lists: new ListInspection(comparison, inspection),
-  };
+  const lists = new ListInspection(comparison, inspection);
   jobs = new Reconciliations(database);
-  reconciler = new BoardReconciler(parts, jobs);
-  samples = new SampledReconciliation(parts);
+  reconciler = new BoardReconciler(database, boards, windowLists, scopes, comparison, lists, jobs);
+  samples = new SampledReconciliation(database, boards, comparison, lists);
   await node.follow();
 });
 

@@ -32,7 +32,7 @@ beforeEach(async () => {
   redis = new Redis(redisUrl);
   const { database, projection, boards } = node;
   const lost = new RedisLostShards(node.redis);
-  restorer = new ShardRestorer({ database, projection, boards, windowLists: new WindowLists(database), lost });
+  restorer = new ShardRestorer(database, projection, boards, new WindowLists(database), lost);
   scores = new Map();
   await node.follow();
 });

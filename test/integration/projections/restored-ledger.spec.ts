@@ -24,7 +24,7 @@ let node: LayoutNode;
 const never = new AbortController().signal;
 
 const stampWith = ({ database, redis: connection, lanes }: LayoutNode, store: RedisProjectionStore): LedgerStamp =>
-  new LedgerStamp({ database, store, marks: new RedisLaneMarks(connection), lanes: lanes.all });
+  new LedgerStamp(database, store, new RedisLaneMarks(connection), lanes);
 const stampOf = (of: LayoutNode): LedgerStamp => stampWith(of, of.store);
 
 async function start(): Promise<void> {
@@ -243,7 +243,7 @@ describe('what outlived a ledger that went back', () => {
       expect(ended).toBeGreaterThan(0);
       await expect(recoveryOf(old).check(0, never)).rejects.toMatchObject(gone);
       await expect(old.saga.project({ lane: 1, records: [] })).rejects.toMatchObject(gone);
-      await expect(new LeftoverSweeper(old).sweep(never)).rejects.toMatchObject(gone);
+      await expect(new LeftoverSweeper(old.boards, old.layouts, old.store).sweep(never)).rejects.toMatchObject(gone);
       expect(await node.projection.readMark(0)).toBeNull();
       await recoverAll(node);
       expect((await node.projection.total(list)).total).toBe(1);
@@ -294,7 +294,7 @@ describe('keys of lists that are gone', () => {
       return node.layouts.removalsOf(uid);
     };
     const { boards, store } = node;
-    expect(await new LeftoverSweeper({ boards, store, layouts: { removalsOf } }).sweep(never)).toBe(0);
+    expect(await new LeftoverSweeper(boards, { removalsOf }, store).sweep(never)).toBe(0);
     expect(asked).toBe(0);
   });
 
@@ -315,7 +315,7 @@ describe('keys of lists that are gone', () => {
     await node.removeAll();
     await node.registry.delete('doomed', null, 'test');
     for (const [key, value] of dump) if (/^\{\d/.test(key)) await redis.restore(key, 0, value, 'REPLACE');
-    const sweeper = new LeftoverSweeper(node);
+    const sweeper = new LeftoverSweeper(node.boards, node.layouts, node.store);
     expect(await sweeper.sweep(never)).toBeGreaterThan(0);
     const { generation, boardUid } = await node.listOf('board');
     const ours = `{${boardUid}.`;

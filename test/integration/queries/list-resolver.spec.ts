@@ -44,14 +44,7 @@ describe('a list is found', () => {
     await node.start();
     standings = new StandingsRanks(node.database);
     const editions = new EditionCatalog(node.database);
-    resolver = new ListResolver({
-      boards: node.boards,
-      windows: node.windows,
-      scopes: node.scopes,
-      editions,
-      projection,
-      standings,
-    });
+    resolver = new ListResolver(node.boards, node.windows, node.scopes, editions, projection, standings);
   });
   afterAll(async () => {
     await node.stop();

@@ -80,7 +80,7 @@ describe('the standings of a player', () => {
     const { boards: catalog, windows, scopes, database } = node;
     const editions = new EditionCatalog(database);
     const standings = new StandingsRanks(database);
-    const resolver = new ListResolver({ boards: catalog, windows, scopes, editions, projection: ranks, standings });
+    const resolver = new ListResolver(catalog, windows, scopes, editions, ranks, standings);
     const details = new EntryDetails(database, () => null);
     const reader = new ListReader(resolver, details, undefined as unknown as SnapshotCache, new AnsweredVersions());
     handler = new GetStandingsHandler(catalog, windows, resolver, reader);

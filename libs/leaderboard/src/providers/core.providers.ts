@@ -227,25 +227,7 @@ export const coreProviders: Provider[] = [
     inject: [BoardCatalog],
     useFactory: (boards: BoardCatalog) => boards.clock,
   },
-  {
-    provide: ListResolver,
-    inject: [BoardCatalog, WindowCatalog, PostgresDatabase, ScopeCatalog, RankProjection],
-    useFactory: (
-      boards: BoardCatalog,
-      windows: WindowCatalog,
-      database: PostgresDatabase,
-      scopes: ScopeCatalog,
-      projection: RankProjection,
-    ) =>
-      new ListResolver({
-        boards,
-        windows,
-        scopes,
-        editions: new EditionCatalog(database),
-        projection,
-        standings: new StandingsRanks(database),
-      }),
-  },
+  ListResolver,
   {
     provide: EntryDetails,
     inject: [PostgresDatabase, ExtensionRegistry],

@@ -6,32 +6,18 @@ import {
 } from '@laddercast/commands';
 import { Authenticator } from '@laddercast/identity';
 import { DeadLetterPruner, DeadLetterStore } from '@laddercast/event-log';
-import {
-  BoardCatalog,
-  BoardLayouts,
-  BoardRebuilds,
-  BoardRebuildSchedule,
-  Lanes,
-  PostgresDatabase,
-  PostgresLeases,
-  PresentState,
-  Reconciliations,
-  ScopeCatalog,
-} from '@laddercast/ledger';
+import { BoardRebuilds, BoardRebuildSchedule, PostgresLeases, PresentState, Reconciliations } from '@laddercast/ledger';
 import { Environment, metrics } from '@laddercast/platform';
 import {
   BoardReconciler,
-  CommittedPositions,
   EntryComparison,
   LedgerStamp,
   LeftoverSweeper,
   ListInspection,
   ProjectionStore,
   RankInspection,
-  RankProjection,
   ReconcileSchedule,
   RedisConnection,
-  RedisLaneMarks,
   RedisLostShards,
   RedisProjectionStore,
   RedisRankInspection,
@@ -39,7 +25,6 @@ import {
   SampledReconciliation,
   ShardRestorer,
   StoreSchedule,
-  WindowLists,
 } from '@laddercast/projections';
 import { Logger, type Provider } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -47,12 +32,7 @@ import { CommandBus } from '@nestjs/cqrs';
 /** Whether the ranks are those of this very ledger: in every process. */
 export const recoveryProviders: Provider[] = [
   { provide: ProjectionStore, useClass: RedisProjectionStore },
-  {
-    provide: LedgerStamp,
-    inject: [PostgresDatabase, ProjectionStore, RedisConnection, Lanes],
-    useFactory: (database: PostgresDatabase, store: ProjectionStore, redis: RedisConnection, lanes: Lanes) =>
-      new LedgerStamp({ database, store, marks: new RedisLaneMarks(redis), lanes: lanes.all }),
-  },
+  LedgerStamp,
   DeadLetterStore,
   BoardRebuilds,
   Reconciliations,
@@ -87,49 +67,26 @@ export class RecoverySchedules {
 
 /** @param holder names this process among the holders of leases */
 export const recoveryProjectorProviders = (holder: string): Provider[] => [
-  {
-    provide: RankInspection,
-    inject: [RedisConnection, RankProjection],
-    useFactory: (redis: RedisConnection, projection: RankProjection) => new RedisRankInspection(redis, projection),
-  },
-  {
-    provide: EntryComparison,
-    inject: [PostgresDatabase, RankProjection, RankInspection, CommittedPositions],
-    useFactory: (
-      database: PostgresDatabase,
-      projection: RankProjection,
-      inspection: RankInspection,
-      committed: CommittedPositions,
-    ) => new EntryComparison({ database, projection, inspection, committed }),
-  },
+  { provide: RankInspection, useClass: RedisRankInspection },
+  EntryComparison,
+  ListInspection,
+  BoardReconciler,
+  SampledReconciliation,
+  RedisLostShards,
+  ShardRestorer,
+  LeftoverSweeper,
   {
     provide: ReconcileSchedule,
-    inject: [
-      PostgresDatabase,
-      BoardCatalog,
-      WindowLists,
-      ScopeCatalog,
-      EntryComparison,
-      RankInspection,
-      Reconciliations,
-      PostgresLeases,
-      Environment,
-    ],
+    inject: [BoardReconciler, SampledReconciliation, Reconciliations, PostgresLeases, Environment],
     useFactory: (
-      database: PostgresDatabase,
-      boards: BoardCatalog,
-      windowLists: WindowLists,
-      scopes: ScopeCatalog,
-      comparison: EntryComparison,
-      inspection: RankInspection,
+      reconciler: BoardReconciler,
+      samples: SampledReconciliation,
       jobs: Reconciliations,
       leases: PostgresLeases,
       { RECONCILE_EVERY_SECONDS }: Environment,
     ) => {
-      const lists = new ListInspection(comparison, inspection);
-      const parts = { database, boards, windowLists, scopes, comparison, lists };
       const log = new Logger('reconcile');
-      return new ReconcileSchedule(new BoardReconciler(parts, jobs), new SampledReconciliation(parts), jobs, leases, {
+      return new ReconcileSchedule(reconciler, samples, jobs, leases, {
         holder,
         sampleEveryMs: 1000 * RECONCILE_EVERY_SECONDS,
         onDrift: (report) => log.warn({ msg: 'The ranks differed from PostgreSQL, and were put right.', ...report }),
@@ -141,18 +98,10 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
   },
   {
     provide: RestoreSchedule,
-    inject: [PostgresDatabase, RankProjection, BoardCatalog, WindowLists, RedisConnection, PostgresLeases],
-    useFactory: (
-      database: PostgresDatabase,
-      projection: RankProjection,
-      boards: BoardCatalog,
-      windowLists: WindowLists,
-      redis: RedisConnection,
-      leases: PostgresLeases,
-    ) => {
-      const lost = new RedisLostShards(redis);
+    inject: [ShardRestorer, PostgresLeases],
+    useFactory: (restorer: ShardRestorer, leases: PostgresLeases) => {
       const log = new Logger('recovery');
-      return new RestoreSchedule(new ShardRestorer({ database, projection, boards, windowLists, lost }), leases, {
+      return new RestoreSchedule(restorer, leases, {
         holder,
         onRestored: (shard, entries, ms) => {
           metrics.restoredShards.inc();
@@ -164,17 +113,10 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
   },
   {
     provide: StoreSchedule,
-    inject: [LedgerStamp, ProjectionStore, BoardCatalog, BoardLayouts, PostgresLeases, RedisConnection],
-    useFactory: (
-      stamp: LedgerStamp,
-      store: ProjectionStore,
-      boards: BoardCatalog,
-      layouts: BoardLayouts,
-      leases: PostgresLeases,
-      redis: RedisConnection,
-    ) => {
+    inject: [LedgerStamp, LeftoverSweeper, PostgresLeases, RedisConnection],
+    useFactory: (stamp: LedgerStamp, leftovers: LeftoverSweeper, leases: PostgresLeases, redis: RedisConnection) => {
       const log = new Logger('recovery');
-      return new StoreSchedule(stamp, new LeftoverSweeper({ boards, layouts, store }), leases, {
+      return new StoreSchedule(stamp, leftovers, leases, {
         holder,
         wake: (listener) => redis.onReady(listener),
         onEmptied: (keys) =>

@@ -7,9 +7,10 @@ import {
   type SortKey,
 } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
 import { RankInspection, type HeldEntry, type IndexPlace, type ShardInspection } from '../ranks/rank-inspection.js';
-import type { RankList, RankProjection } from '../ranks/rank-projection.js';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { RankProjection, type RankList } from '../ranks/rank-projection.js';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { isEntryValue, packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from '../redis/redis-index-value.js';
 import {
   bucketCountOf,
@@ -37,6 +38,7 @@ const BUCKETS_AT_ONCE = 8;
 const CLOCKS_APART_MS = 600_000;
 
 /** Looks into lists in Redis. */
+@Injectable()
 export class RedisRankInspection extends RankInspection {
   private readonly reads: ShardReads;
 

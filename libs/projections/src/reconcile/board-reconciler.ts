@@ -1,34 +1,28 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
 import {
+  BoardCatalog,
   keptAfterEndMs,
+  PostgresDatabase,
+  Reconciliations,
+  ScopeCatalog,
   type Reconciliation,
   type ReconciliationReached,
   type ReconciliationReport,
-  type Reconciliations,
-  type ScopeCatalog,
   type SqlRunner,
 } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
 import { COMPARED_AT_ONCE, comparedPage } from './compared-rows.js';
-import type { ComparedWindow, Drift, EntryComparison } from './entry-comparison.js';
-import { madeAtMsOf, type InspectionNews, type ListInspection } from './list-inspection.js';
+import { EntryComparison, type ComparedWindow, type Drift } from './entry-comparison.js';
+import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
 import { rankListOf } from '../ranks/rank-projection.js';
-import type { WindowLists } from '../ranks/window-lists.js';
+import { WindowLists } from '../ranks/window-lists.js';
 
 /** The boards as a comparison looks for them; see BoardCatalog. */
 export interface ReconciledBoards {
   refresh(): Promise<void>;
   byUid(boardUid: number): Promise<Board | undefined>;
   all(): Board[];
-}
-
-export interface ReconcilerParts {
-  database: SqlRunner;
-  boards: ReconciledBoards;
-  windowLists: Pick<WindowLists, 'listsOf'>;
-  scopes: Pick<ScopeCatalog, 'namesOf'>;
-  comparison: EntryComparison;
-  lists: ListInspection;
 }
 
 /** A window that is compared, with what is told of it. */
@@ -47,9 +41,15 @@ const WINDOWS_MAX = 5000;
 const EXPIRES_SOON_MS = 120_000;
 
 /** Compares one board with its lists, window by window, while it is read and written. */
+@Injectable()
 export class BoardReconciler {
   constructor(
-    private readonly parts: ReconcilerParts,
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    @Inject(BoardCatalog) private readonly boards: ReconciledBoards,
+    @Inject(WindowLists) private readonly windowLists: Pick<WindowLists, 'listsOf'>,
+    @Inject(ScopeCatalog) private readonly scopes: Pick<ScopeCatalog, 'namesOf'>,
+    private readonly comparison: EntryComparison,
+    private readonly lists: ListInspection,
     private readonly jobs: Reconciliations,
   ) {}
 
@@ -60,7 +60,7 @@ export class BoardReconciler {
   async run(job: Reconciliation, signal: AbortSignal): Promise<ReconciliationReport> {
     const report: ReconciliationReport = { ...job.report, examples: [...job.report.examples] };
     const board = await this.boardNow(job.boardUid);
-    const windows = board ? await comparedWindowsOf(this.parts.database, board) : [];
+    const windows = board ? await comparedWindowsOf(this.database, board) : [];
     const note = this.noting(job.boardUid, report);
     for (const window of windows) {
       const reached = job.reached;
@@ -89,10 +89,10 @@ export class BoardReconciler {
         signal.throwIfAborted();
         const board = await this.boardNow(boardUid);
         if (!board) return;
-        const page = await comparedPage(this.parts.database, window.uid, step === 'guilds', id);
+        const page = await comparedPage(this.database, window.uid, step === 'guilds', id);
         if (page.length === 0) break;
         await this.add(report, window, {
-          compared: await this.parts.comparison.compareRows(asOf(board, window), page),
+          compared: await this.comparison.compareRows(asOf(board, window), page),
         });
         if (page.length < COMPARED_AT_ONCE) break;
         id = page.at(-1)!.playerId;
@@ -118,7 +118,7 @@ export class BoardReconciler {
       const { serving } = board.layouts;
       const list = rankListOf(board, window.uid, scope, serving);
       const madeAtMs = madeAtMsOf(serving, window.boardMadeAtMs);
-      for await (const news of this.parts.lists.whole(asOf(board, window), list, madeAtMs)) {
+      for await (const news of this.lists.whole(asOf(board, window), list, madeAtMs)) {
         signal.throwIfAborted();
         await this.add(report, window, news);
       }
@@ -128,14 +128,14 @@ export class BoardReconciler {
 
   private async scopesOf(boardUid: number, window: NamedWindow): Promise<number[]> {
     const board = await this.boardNow(boardUid);
-    const lists = board ? await this.parts.windowLists.listsOf(board, window.uid, [board.layouts.serving]) : [];
+    const lists = board ? await this.windowLists.listsOf(board, window.uid, [board.layouts.serving]) : [];
     return lists.map(({ scope }) => scope).sort((a, b) => a - b);
   }
 
   /** Anew for each part: another generation may serve by now. */
   private async boardNow(boardUid: number): Promise<Board | undefined> {
-    await this.parts.boards.refresh();
-    return this.parts.boards.byUid(boardUid);
+    await this.boards.refresh();
+    return this.boards.byUid(boardUid);
   }
 
   private noting(boardUid: number, report: ReconciliationReport): Note {
@@ -162,7 +162,7 @@ export class BoardReconciler {
 
   private async examplesOf(window: NamedWindow, drift: readonly Drift[]): Promise<ReconciliationReport['examples']> {
     if (drift.length === 0) return [];
-    const names = await this.parts.scopes.namesOf([...new Set(drift.map(({ list }) => list.scope))]);
+    const names = await this.scopes.namesOf([...new Set(drift.map(({ list }) => list.scope))]);
     return drift.map(({ list: { scope }, playerId, kind }) => ({
       window: window.name,
       scope:

@@ -7,19 +7,13 @@ import {
   type Board,
   type SortKey,
 } from '@laddercast/domain';
-import type { SqlRunner } from '@laddercast/ledger';
+import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { metrics, sleep } from '@laddercast/platform';
-import type { CommittedPositions } from '../recovery/committed-positions.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { CommittedPositions } from '../recovery/committed-positions.js';
 import { comparedRowsOf, type ComparedRow } from './compared-rows.js';
-import type { HeldEntry, RankInspection } from '../ranks/rank-inspection.js';
-import { rankListOf, type RankList, type RankProjection } from '../ranks/rank-projection.js';
-
-export interface ComparisonParts {
-  database: SqlRunner;
-  projection: RankProjection;
-  inspection: RankInspection;
-  committed: CommittedPositions;
-}
+import { RankInspection, type HeldEntry } from '../ranks/rank-inspection.js';
+import { rankListOf, RankProjection, type RankList } from '../ranks/rank-projection.js';
 
 /** How an entry differs from the ledger: not ranked, ranked by something else, or ranked and not there. */
 export type DriftKind = 'missing' | 'stale' | 'stray';
@@ -73,8 +67,14 @@ const LOOK_AGAIN_MS = 250;
  * that has more than the ledger, read after it, is wrong in any case: the ledger is written first. Else it is looked at
  * once more.
  */
+@Injectable()
 export class EntryComparison {
-  constructor(private readonly parts: ComparisonParts) {}
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly projection: RankProjection,
+    private readonly inspection: RankInspection,
+    private readonly committed: CommittedPositions,
+  ) {}
 
   /**
    * Compares rows of the ledger with every list that ranks them, or did.
@@ -92,7 +92,7 @@ export class EntryComparison {
     }
     const suspects: Suspect[] = [];
     for (const { list, rows: ofList } of lists.values()) {
-      const held = await this.parts.inspection.held(
+      const held = await this.inspection.held(
         list,
         ofList.map(({ playerId }) => playerId),
       );
@@ -105,8 +105,8 @@ export class EntryComparison {
 
   /** As {@link compareRows}, the other way round: whether the ledger has what a list holds of these players. */
   async comparePlayers(window: ComparedWindow, list: RankList, playerIds: readonly string[]): Promise<Compared> {
-    const held = await this.parts.inspection.held(list, playerIds);
-    const rows = await comparedRowsOf(this.parts.database, window.windowUid, list.scope === GUILDS_SCOPE, playerIds);
+    const held = await this.inspection.held(list, playerIds);
+    const rows = await comparedRowsOf(this.database, window.windowUid, list.scope === GUILDS_SCOPE, playerIds);
     const suspects = playerIds
       .filter((playerId, at) => !isEqual(held[at]!, expectedIn(list, rows.get(playerId))))
       .map((playerId) => ({ list, playerId }));
@@ -140,7 +140,7 @@ export class EntryComparison {
   }
 
   private async judge({ windowUid }: ComparedWindow, suspects: readonly Suspect[]): Promise<Judged[]> {
-    const { database, inspection } = this.parts;
+    const { database, inspection } = this;
     const byList = new Map<RankList, Suspect[]>();
     for (const suspect of suspects) byList.set(suspect.list, [...(byList.get(suspect.list) ?? []), suspect]);
     const judged: Judged[] = [];
@@ -150,8 +150,8 @@ export class EntryComparison {
       const before = await comparedRowsOf(database, windowUid, isGuild, playerIds);
       const lanes = new Set([...before.values()].map(({ lane }) => lane));
       const applied = new Map<number, number>();
-      for (const lane of lanes) applied.set(lane, await this.parts.committed.of(lane));
-      const session = this.parts.projection.session();
+      for (const lane of lanes) applied.set(lane, await this.committed.of(lane));
+      const session = this.projection.session();
       const held = await inspection.held(list, playerIds);
       const rows = await comparedRowsOf(database, windowUid, isGuild, playerIds);
       await this.assertWhole(applied, session);
@@ -166,7 +166,7 @@ export class EntryComparison {
 
   /** @throws PROJECTION_UNAVAILABLE when the store may have lost something: then recovery brings it back, and not this */
   private async assertWhole(applied: ReadonlyMap<number, number>, session: number): Promise<void> {
-    const { projection } = this.parts;
+    const { projection } = this;
     for (const [lane, position] of applied) {
       if (((await projection.readMark(lane)) ?? 0) < position) throw beingRecovered();
     }
@@ -178,7 +178,7 @@ export class EntryComparison {
    * where the entry does not stand where the index says, which a newer version of the same key would not change.
    */
   private async repair({ keepUntilMs }: ComparedWindow, { list, playerId, held, expected }: Judged): Promise<void> {
-    const { projection, inspection } = this.parts;
+    const { projection, inspection } = this;
     const isAsNew = held.version !== null && (expected === null || held.version >= expected.version);
     const isWrong = isAsNew || (held.key !== null && !held.isStanding);
     if (isWrong) await inspection.forget(list, held, keepUntilMs, expected !== null);
@@ -191,7 +191,7 @@ export class EntryComparison {
   private async finish({ keepUntilMs }: ComparedWindow, { list, playerId, expected }: Judged): Promise<void> {
     if (expected === null) return;
     const shard = shardOf(playerId, list.shards);
-    await this.parts.projection.apply(list, shard, [{ playerId, ...expected }], keepUntilMs);
+    await this.projection.apply(list, shard, [{ playerId, ...expected }], keepUntilMs);
   }
 }
 

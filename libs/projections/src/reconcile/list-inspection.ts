@@ -1,7 +1,8 @@
 import type { Layout } from '@laddercast/domain';
 import { metrics } from '@laddercast/platform';
-import type { Compared, ComparedWindow, EntryComparison } from './entry-comparison.js';
-import type { IndexPlace, RankInspection, ShardInspection } from '../ranks/rank-inspection.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { EntryComparison, type Compared, type ComparedWindow } from './entry-comparison.js';
+import { RankInspection, type IndexPlace, type ShardInspection } from '../ranks/rank-inspection.js';
 import type { RankList } from '../ranks/rank-projection.js';
 
 /** What is told of each step: entries that were compared, or what else of a list was put right. */
@@ -15,9 +16,10 @@ export interface InspectionNews {
 const FIRST_PLACE: IndexPlace = { shard: 0, bucket: 0, scan: '0' };
 
 /** Looks through one list: whom the index knows, what stands in the order, distinct values, counters. */
+@Injectable()
 export class ListInspection {
   constructor(
-    private readonly comparison: Pick<EntryComparison, 'comparePlayers'>,
+    @Inject(EntryComparison) private readonly comparison: Pick<EntryComparison, 'comparePlayers'>,
     private readonly inspection: RankInspection,
   ) {}
 

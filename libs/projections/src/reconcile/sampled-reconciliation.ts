@@ -1,8 +1,11 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { BoardCatalog, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { asOf, comparedWindowsOf, type NamedWindow, type ReconcilerParts } from './board-reconciler.js';
+import { asOf, comparedWindowsOf, type ReconciledBoards, type NamedWindow } from './board-reconciler.js';
+import { EntryComparison } from './entry-comparison.js';
 import { comparedPage } from './compared-rows.js';
-import { madeAtMsOf, type InspectionNews } from './list-inspection.js';
+import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
 import { rankListOf } from '../ranks/rank-projection.js';
 
 /** What one round found. */
@@ -19,11 +22,17 @@ const ROWS_OF_A_WINDOW = 200;
 const WINDOWS_KNOWN_MAX = 10_000;
 
 /** Compares some entries of some windows, both ways: round after round it comes by all of them. */
+@Injectable()
 export class SampledReconciliation {
   /** By window and table: the last id that was compared. */
   private readonly reached = new LRUCache<string, string>({ max: WINDOWS_KNOWN_MAX });
 
-  constructor(private readonly parts: ReconcilerParts) {}
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    @Inject(BoardCatalog) private readonly boards: ReconciledBoards,
+    private readonly comparison: EntryComparison,
+    private readonly lists: ListInspection,
+  ) {}
 
   /**
    * One round: at most some thousand entries.
@@ -31,12 +40,12 @@ export class SampledReconciliation {
    */
   async run(signal: AbortSignal): Promise<SampleReport> {
     const report: SampleReport = { windows: 0, compared: 0, drift: {} };
-    await this.parts.boards.refresh();
-    const boards = this.parts.boards.all();
+    await this.boards.refresh();
+    const boards = this.boards.all();
     for (let n = 0; n < WINDOWS_AT_ONCE && boards.length > 0; n += 1) {
       signal.throwIfAborted();
       const board = oneOf(boards);
-      const windows = await comparedWindowsOf(this.parts.database, board);
+      const windows = await comparedWindowsOf(this.database, board);
       if (windows.length === 0) continue;
       await this.window(board, oneOf(windows), report);
     }
@@ -44,7 +53,7 @@ export class SampledReconciliation {
   }
 
   private async window(board: Board, window: NamedWindow, report: SampleReport): Promise<void> {
-    const { comparison, database, lists } = this.parts;
+    const { comparison, database, lists } = this;
     report.windows += 1;
     const scopes = new Set([GLOBAL_SCOPE, GUILDS_SCOPE]);
     for (const isGuild of [false, true]) {

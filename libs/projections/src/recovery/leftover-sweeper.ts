@@ -1,19 +1,19 @@
 import { everyLayout, type Layout } from '@laddercast/domain';
-import type { BoardCatalog, BoardLayouts } from '@laddercast/ledger';
-import type { ProjectionStore, ShardKey } from './projection-store.js';
-
-export interface LeftoverParts {
-  boards: Pick<BoardCatalog, 'refresh' | 'byUid'>;
-  layouts: Pick<BoardLayouts, 'removalsOf'>;
-  store: ProjectionStore;
-}
+import { BoardCatalog, BoardLayouts } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
+import { ProjectionStore, type ShardKey } from './projection-store.js';
 
 /**
  * Removes what nobody else would: keys of boards that are gone, and of generations that were removed already, which an older
  * dump of the store has brought back.
  */
+@Injectable()
 export class LeftoverSweeper {
-  constructor(private readonly parts: LeftoverParts) {}
+  constructor(
+    @Inject(BoardCatalog) private readonly boards: Pick<BoardCatalog, 'refresh' | 'byUid'>,
+    @Inject(BoardLayouts) private readonly layouts: Pick<BoardLayouts, 'removalsOf'>,
+    private readonly store: ProjectionStore,
+  ) {}
 
   /**
    * Looks at every key once.
@@ -21,15 +21,15 @@ export class LeftoverSweeper {
    */
   async sweep(signal: AbortSignal): Promise<number> {
     let removed = 0;
-    for await (const keys of this.parts.store.shardKeys()) {
+    for await (const keys of this.store.shardKeys()) {
       signal.throwIfAborted();
       if (keys.length === 0) continue;
       // After the keys were read: a generation is committed before anything is written to it.
-      await this.parts.boards.refresh();
+      await this.boards.refresh();
       const wanted = new Map<string, boolean>();
       const left: string[] = [];
       for (const key of keys) if (!(await this.isWanted(key, wanted))) left.push(key.key);
-      removed += await this.parts.store.remove(left);
+      removed += await this.store.remove(left);
     }
     return removed;
   }
@@ -38,11 +38,10 @@ export class LeftoverSweeper {
     const name = `${boardUid}.${generation}`;
     let isWanted = known.get(name);
     if (isWanted === undefined) {
-      const board = await this.parts.boards.byUid(boardUid);
+      const board = await this.boards.byUid(boardUid);
       const isIn = (layouts: readonly Layout[]): boolean => layouts.some((layout) => layout.generation === generation);
       isWanted =
-        board !== undefined &&
-        (isIn(everyLayout(board.layouts)) || isIn(await this.parts.layouts.removalsOf(boardUid)));
+        board !== undefined && (isIn(everyLayout(board.layouts)) || isIn(await this.layouts.removalsOf(boardUid)));
       known.set(name, isWanted);
     }
     return isWanted;

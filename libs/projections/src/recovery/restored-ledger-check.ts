@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DRAWN_SQL, HISTORY, type SqlRunner } from '@laddercast/ledger';
-import type { ProjectionStore } from './projection-store.js';
-import type { RedisLaneMarks } from '../redis/redis-lane-marks.js';
-
-export interface LedgerStampParts {
-  database: SqlRunner;
-  store: ProjectionStore;
-  marks: Pick<RedisLaneMarks, 'readMark' | 'drop'>;
-  lanes: readonly number[];
-}
+import { DRAWN_SQL, HISTORY, Lanes, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
+import { ProjectionStore } from './projection-store.js';
+import { RedisLaneMarks } from '../redis/redis-lane-marks.js';
 
 /**
  * Notices that the projection is ahead of the ledger: that PostgreSQL was restored from a back-up, or lost its last commits,
@@ -18,15 +12,21 @@ export interface LedgerStampParts {
  * The ledger is stamped with a growing number, then the store with the same one. Hence a store never has a later stamp than
  * the ledger, unless the ledger went back; and none has a mark beyond the last position that was drawn.
  */
+@Injectable()
 export class LedgerStamp {
-  constructor(private readonly parts: LedgerStampParts) {}
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly store: ProjectionStore,
+    @Inject(RedisLaneMarks) private readonly marks: Pick<RedisLaneMarks, 'readMark' | 'drop'>,
+    private readonly lanes: Lanes,
+  ) {}
 
   /** @throws PROJECTION_UNAVAILABLE, or a database error */
   async isAhead(): Promise<boolean> {
-    const { database, store, marks, lanes } = this.parts;
+    const { database, store, marks, lanes } = this;
     // The store first: what it has was in the ledger by then.
     const stamp = await store.stamp();
-    const positions = await Promise.all(lanes.map((lane) => marks.readMark(lane)));
+    const positions = await Promise.all(lanes.all.map((lane) => marks.readMark(lane)));
     const [ledger] = await database.query<{ stamp: number; position: number }>(
       `SELECT coalesce((SELECT value::bigint FROM installation WHERE name = 'stamp'), 0) AS stamp,
          drawn.position FROM (${DRAWN_SQL}) AS drawn`,
@@ -36,7 +36,7 @@ export class LedgerStamp {
 
   /** Stamps the ledger and the store. To be called only where the store is not ahead. */
   async advance(): Promise<void> {
-    await this.parts.store.setStamp(await this.stampLedger());
+    await this.store.setStamp(await this.stampLedger());
   }
 
   /**
@@ -46,17 +46,17 @@ export class LedgerStamp {
    * @returns how many keys went
    */
   async empty(signal: AbortSignal): Promise<number> {
-    const { store, marks, lanes } = this.parts;
+    const { store, marks, lanes } = this;
     const ahead = Math.max(await store.stamp(), (await this.stampLedger()) + 1);
     await store.setStamp(ahead);
-    for (const lane of lanes) await marks.drop(lane);
+    for (const lane of lanes.all) await marks.drop(lane);
     // Twice: what was written while the first pass went by has no mark, and is written again.
     let removed = 0;
     try {
       for (let pass = 0; pass < 2; pass += 1) removed += await store.empty(signal);
     } finally {
       // Whoever slept beyond its lease may have removed what another brought back: what was marked meanwhile is not whole.
-      for (const lane of lanes) await marks.drop(lane);
+      for (const lane of lanes.all) await marks.drop(lane);
     }
     signal.throwIfAborted();
     await this.beginHistory(ahead);
@@ -68,7 +68,7 @@ export class LedgerStamp {
    * position is recorded that was not drawn (of a consumer that outlived the ledger).
    */
   private async beginHistory(stamp: number): Promise<void> {
-    await this.parts.database.query(
+    await this.database.query(
       `WITH drawn AS MATERIALIZED (${DRAWN_SQL}), lowered AS (
          UPDATE projected_positions AS known SET position = drawn.position FROM drawn
          WHERE known.position > drawn.position)
@@ -80,7 +80,7 @@ export class LedgerStamp {
   }
 
   private async stampLedger(): Promise<number> {
-    const [row] = await this.parts.database.query<{ stamp: string }>(
+    const [row] = await this.database.query<{ stamp: string }>(
       `INSERT INTO installation AS known (name, value) VALUES ('stamp', '1')
        ON CONFLICT (name) DO UPDATE SET value = (known.value::bigint + 1)::text RETURNING value AS stamp`,
     );

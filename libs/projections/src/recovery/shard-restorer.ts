@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { everyLayout } from '@laddercast/domain';
-import type { SqlRunner } from '@laddercast/ledger';
+import { BoardCatalog, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { Inject, Injectable } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { entryOfRow, EntryScan, workOnPages } from './ledger-scan.js';
 import type { RecoveredBoards } from './projection-recovery.js';
-import { rankListOf, RecoveryRun, type RankList, type RankProjection } from '../ranks/rank-projection.js';
-import type { LostShard, RedisLostShards } from '../redis/redis-lost-shards.js';
+import { rankListOf, RankProjection, RecoveryRun, type RankList } from '../ranks/rank-projection.js';
+import { RedisLostShards, type LostShard } from '../redis/redis-lost-shards.js';
 import { beingBroughtBack } from '../hash-shards/redis-shard-reads.js';
-import type { WindowLists } from '../ranks/window-lists.js';
-
-export interface ShardRestorerParts {
-  database: SqlRunner;
-  projection: RankProjection;
-  boards: RecoveredBoards;
-  windowLists: Pick<WindowLists, 'windowsOf'>;
-  lost: RedisLostShards;
-}
+import { WindowLists } from '../ranks/window-lists.js';
 
 /** What is brought back: shards of one list. */
 interface Restored {
@@ -32,15 +25,22 @@ interface Restored {
  * is open to changes again, and finds them. It is read again once the scan is done, unless another began anew meanwhile,
  * or the connection was replaced, so that something of it may be missing.
  */
+@Injectable()
 export class ShardRestorer {
-  constructor(private readonly parts: ShardRestorerParts) {}
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly projection: RankProjection,
+    @Inject(BoardCatalog) private readonly boards: RecoveredBoards,
+    @Inject(WindowLists) private readonly windowLists: Pick<WindowLists, 'windowsOf'>,
+    private readonly lost: RedisLostShards,
+  ) {}
 
   /**
    * Shards that are noted and still closed; those of lists that are gone are forgotten. Changes of a list by ranges wait for
    * each other's shards, so that all of them are closed.
    */
   async close(): Promise<LostShard[]> {
-    const { lost, boards } = this.parts;
+    const { lost, boards } = this;
     const noted = await lost.noted();
     if (noted.length > 0) await boards.refresh();
     const left: LostShard[] = [];
@@ -66,7 +66,7 @@ export class ShardRestorer {
   async restore(one: LostShard, signal: AbortSignal): Promise<number | null> {
     const found = await this.find(one);
     if (found === null) return null;
-    const { lost, projection } = this.parts;
+    const { lost, projection } = this;
     const { list, shards, keepUntilMs } = found;
     const filler = randomUUID();
     const session = projection.session();
@@ -87,7 +87,7 @@ export class ShardRestorer {
     { list, shards, keepUntilMs }: Restored,
     signal: AbortSignal,
   ): Promise<number> {
-    const { boards, database, projection } = this.parts;
+    const { boards, database, projection } = this;
     const run = new RecoveryRun();
     let applied = 0;
     await workOnPages(new EntryScan(database).ofWindow(windowUid), async ({ isGuild, rows }) => {
@@ -107,7 +107,7 @@ export class ShardRestorer {
 
   /** The list of a shard with its shards that go together; null when nobody reads it any more. */
   private async find({ boardUid, windowUid, scope, generation, shard }: LostShard): Promise<Restored | null> {
-    const { boards, windowLists } = this.parts;
+    const { boards, windowLists } = this;
     const board = await boards.byUid(boardUid);
     const layout = board && everyLayout(board.layouts).find((one) => one.generation === generation);
     if (board === undefined || layout === undefined) return null;

@@ -12,17 +12,26 @@ import {
   type StoredWindow,
 } from '@laddercast/domain';
 import {
+  BoardCatalog,
+  EditionCatalog,
   keptAfterEndMs,
+  ScopeCatalog,
   StaleBoardError,
-  type BoardCatalog,
+  WindowCatalog,
   type Edition,
-  type EditionCatalog,
   type LedgerClock,
-  type ScopeCatalog,
-  type WindowCatalog,
 } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
-import { latestOfStoreMs, listOfWindow, type ListRef, type RankList, type RankReadings } from '@laddercast/projections';
+import {
+  latestOfStoreMs,
+  listOfWindow,
+  RankProjection,
+  StandingsRanks,
+  type ListRef,
+  type RankList,
+  type RankReadings,
+} from '@laddercast/projections';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** Which list is meant, in the words of the contract. */
 export interface ListNames {
@@ -63,16 +72,6 @@ export interface ResolveOptions {
   prefersStandings?: boolean;
 }
 
-/** What resolving looks into. */
-export interface ListSources {
-  boards: BoardCatalog;
-  windows: WindowCatalog;
-  scopes: ScopeCatalog;
-  editions: EditionCatalog;
-  projection: RankReadings;
-  standings: RankReadings;
-}
-
 /** The number of a scope in which nothing was ever ranked: its list is empty. */
 export const NEVER_USED_SCOPE = -1;
 const DAY_MS = 86_400_000;
@@ -83,15 +82,23 @@ const CLOCKS_APART_MS = 2000;
 const FROZEN_CACHED_MAX = 1000;
 
 /** Finds the list that a board id, a window and a scope mean. */
+@Injectable()
 export class ListResolver {
   /** Frozen standings by their window: right for the board's revision, under which the freeze stays where it is. */
   private readonly frozen = new Map<number, { revision: number; edition: Edition }>();
 
-  constructor(private readonly sources: ListSources) {}
+  constructor(
+    private readonly boards: BoardCatalog,
+    private readonly windows: WindowCatalog,
+    private readonly scopes: ScopeCatalog,
+    private readonly editions: EditionCatalog,
+    @Inject(RankProjection) private readonly projection: RankReadings,
+    @Inject(StandingsRanks) private readonly standings: RankReadings,
+  ) {}
 
   /** Decides what is running, frozen and over. */
   get clock(): LedgerClock {
-    return this.sources.boards.clock;
+    return this.boards.clock;
   }
 
   /**
@@ -104,7 +111,7 @@ export class ListResolver {
 
   /** @throws BOARD_NOT_FOUND */
   board(boardId: string): Board {
-    const board = this.sources.boards.byId(boardId);
+    const board = this.boards.byId(boardId);
     if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
     return board;
   }
@@ -116,7 +123,7 @@ export class ListResolver {
     } catch (error) {
       if (!(error instanceof StaleBoardError)) throw error;
       // A window is to be made for a definition that was replaced a moment ago.
-      await this.sources.boards.refresh();
+      await this.boards.refresh();
       return this.resolveNow(names, options);
     }
   }
@@ -135,7 +142,7 @@ export class ListResolver {
 
   /** Those of the scopes, of whatever board, in which something was ranked. */
   usedScopes(scopes: readonly string[]): Promise<string[]> {
-    return this.sources.scopes.used(scopes);
+    return this.scopes.used(scopes);
   }
 
   /**
@@ -150,10 +157,10 @@ export class ListResolver {
   /** The list behind a reference as everyone sees it, undefined when its board or window is gone. */
   async byRef(ref: ListRef): Promise<ResolvedList | undefined> {
     const atMs = this.clock.nowMs();
-    const board = await this.sources.boards.byUid(ref.boardUid);
-    const window = board && (await this.sources.windows.byUid(ref.windowUid));
+    const board = await this.boards.byUid(ref.boardUid);
+    const window = board && (await this.windows.byUid(ref.windowUid));
     if (!board || !window) return undefined;
-    const names = await this.sources.scopes.namesOf([ref.scope]);
+    const names = await this.scopes.namesOf([ref.scope]);
     const name = names.get(ref.scope) ?? (ref.scope === GUILDS_SCOPE ? 'guilds' : 'global');
     return this.resolved(board, window, { uid: ref.scope, name }, await this.edition(board, window), atMs);
   }
@@ -163,7 +170,7 @@ export class ListResolver {
    * @throws WINDOW_NOT_FOUND
    */
   async window(board: Board, name: string | undefined): Promise<StoredWindow> {
-    const { windows } = this.sources;
+    const { windows } = this;
     const { windows: specs, timeZone } = board.definition;
     const now = this.clock.nowMs();
     const asked = name ?? nameOfSpec(specs.find((one) => one === 'alltime') ?? specs[0]!);
@@ -200,7 +207,7 @@ export class ListResolver {
       const known = kinds.map((kind) => (kind === 'global' ? kind : `${kind}:…`)).join(', ');
       throw new LadderError('SCOPE_NOT_FOUND', `Board "${board.id}" has no scope "${scope}"; it has ${known}.`);
     }
-    return (await this.sources.scopes.find(scope)) ?? NEVER_USED_SCOPE;
+    return (await this.scopes.find(scope)) ?? NEVER_USED_SCOPE;
   }
 
   /** The standings that a reader of the window gets now; null: the running list. */
@@ -223,7 +230,7 @@ export class ListResolver {
     const final = await this.final(board, window, now);
     if (final) return final;
     // What is remembered of a window can be from before it was settled.
-    const [latest = window] = await this.sources.windows.refresh([window.uid]);
+    const [latest = window] = await this.windows.refresh([window.uid]);
     if (latest.state !== 'settled') notWrittenYet(window, 'final');
     const { standingsDays } = board.definition.retention;
     const kept = standingsDays === null ? '' : ` Board "${board.id}" keeps them for ${standingsDays} days.`;
@@ -233,7 +240,7 @@ export class ListResolver {
   private async frozenEdition(board: Board, window: StoredWindow): Promise<Edition> {
     const known = this.frozen.get(window.uid);
     if (known?.revision === board.revision) return known.edition;
-    const edition = (await this.sources.editions.frozen(window.uid)) ?? notWrittenYet(window, 'frozen');
+    const edition = (await this.editions.frozen(window.uid)) ?? notWrittenYet(window, 'frozen');
     if (this.frozen.size >= FROZEN_CACHED_MAX) this.frozen.clear();
     this.frozen.set(window.uid, { revision: board.revision, edition });
     return edition;
@@ -243,7 +250,7 @@ export class ListResolver {
   private async asOf(board: Board, window: StoredWindow, asOfMs: number, now: number): Promise<Edition> {
     const isOver = window.endsAtMs !== null && asOfMs >= window.endsAtMs;
     const final = isOver ? await this.final(board, window, now) : undefined;
-    const edition = final ?? (await this.sources.editions.keptAt(window.uid, asOfMs));
+    const edition = final ?? (await this.editions.keptAt(window.uid, asOfMs));
     const { keepEveryMinutes, keepDays } = board.definition.snapshot;
     // Pruning comes behind, and in parts.
     if (edition && (edition === final || edition.asOfMs >= now - keepDays * DAY_MS)) return edition;
@@ -257,7 +264,7 @@ export class ListResolver {
 
   /** The final standings, undefined also when they are older than the board keeps them. */
   private async final(board: Board, window: StoredWindow, now: number): Promise<Edition | undefined> {
-    const final = await this.sources.editions.final(window.uid);
+    const final = await this.editions.final(window.uid);
     const { standingsDays } = board.definition.retention;
     return final && (standingsDays === null || final.asOfMs >= now - standingsDays * DAY_MS) ? final : undefined;
   }
@@ -276,7 +283,7 @@ export class ListResolver {
     atMs: number,
   ): ResolvedList {
     const list = listOfWindow(board, window, scope.uid);
-    const { projection, standings } = this.sources;
+    const { projection, standings } = this;
     const found = { board, window, scope: scope.name, edition, atMs };
     if (edition === null) return { ...found, list, ranks: projection };
     return { ...found, list: { ...list, edition: edition.uid }, ranks: standings };

@@ -15,7 +15,7 @@ const config = {
     '@typescript-eslint/no-extraneous-class': 'off',
   },
   overrides: [
-    { files: ['tools/**/*.mjs', 'bench/**/*.mjs'], rules: { 'no-console': 'off' } },
+    { files: ['tools/**/*.mjs', 'bench/**/*.ts'], rules: { 'no-console': 'off' } },
     { files: ['apps/standalone/public/**/*.js'], env: { browser: true, node: false } },
   ],
 };

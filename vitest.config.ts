@@ -30,7 +30,7 @@ export default defineConfig({
       'apps/**/*.spec.{ts,mjs}',
       'examples/**/*.spec.ts',
       'tools/**/*.spec.mjs',
-      'bench/**/*.spec.mjs',
+      'bench/**/*.spec.ts',
       'test/**/*.spec.ts',
     ],
     // Side by side as far as there is a Redis for each: test files empty theirs.

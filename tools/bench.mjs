@@ -1,2 +1,4 @@
+import { runBenchProgram } from './bench-program.mjs';
+
 // The command `npm run bench`.
-import '../bench/bench.mjs';
+await runBenchProgram('bench');

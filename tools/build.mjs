@@ -20,11 +20,15 @@ import { requireNode } from './node-version.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 
-const sourceFolders = ['apps', 'libs', 'examples'];
-const sourceFiles = [
-  ...['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json'],
-  ...['tools/build.mjs', 'tools/bundle.mjs'],
-];
+/** What the apps are built from, and the programs of bench/. */
+const appSource = {
+  folders: ['apps', 'libs', 'examples'],
+  files: [
+    ...['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json'],
+    ...['tools/build.mjs', 'tools/bundle.mjs'],
+  ],
+};
+const benchSource = { folders: ['bench'], files: ['package-lock.json', 'tools/build.mjs', 'tools/bundle-bench.mjs'] };
 const lockWaitMs = 15 * 60_000;
 
 /** The top folder of the project. */
@@ -42,11 +46,16 @@ export function standaloneMain(root = projectRoot) {
   return appMain('standalone', root);
 }
 
+/** A program of bench/, such as `bench`, once `prepareBench` has made it. */
+export function benchProgram(name, root = projectRoot) {
+  return join(root, `dist/bench/${name}.js`);
+}
+
 /** Whether something that the build reads was added, changed or removed since the last build that succeeded. */
 export function isStale(root = projectRoot) {
   const stamp = stampFile(root);
   if (!existsSync(stamp) || !existsSync(standaloneMain(root))) return true;
-  return readFileSync(stamp, 'utf8') !== fingerprint(root);
+  return readFileSync(stamp, 'utf8') !== fingerprint(root, appSource);
 }
 
 /**
@@ -54,7 +63,7 @@ export function isStale(root = projectRoot) {
  * imports, into dist/bundle/.
  */
 export async function build(root = projectRoot) {
-  const before = fingerprint(root);
+  const before = fingerprint(root, appSource);
   rmSync(stampFile(root), { force: true });
   const nest = join(root, 'node_modules/@nestjs/cli/bin/nest.js');
   await runStep('Building (nest build; half a minute or so)', process.execPath, [nest, 'build', 'standalone'], {
@@ -79,15 +88,40 @@ export async function build(root = projectRoot) {
 
 /** Installs the dependencies and builds, each when stale; one process at a time does so in a checkout. */
 export async function prepare(root = projectRoot, { force = false } = {}) {
-  const lock = await waitForLock(join(root, '.data/build.lock'), lockWaitMs, (pid) =>
+  await alone(root, 'build', async () => {
+    await stopRecordedStep(stepRecord(root));
+    await installWhenStale(root, stepRecord(root));
+    if (force || isStale(root)) await build(root);
+  });
+}
+
+/**
+ * Bundles the programs of bench/ into dist/bench when they are stale.
+ * @param {{ isQuiet?: boolean }} how `isQuiet`: installs nothing before, and says nothing
+ */
+export async function prepareBench(root = projectRoot, { isQuiet = false } = {}) {
+  if (!isQuiet) await alone(root, 'build', () => installWhenStale(root, stepRecord(root)));
+  await alone(root, 'bench', async () => {
+    const stamp = join(root, 'dist/bench/.built-from');
+    const source = fingerprint(root, benchSource);
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === source) return;
+    if (!isQuiet) step('Bundling the benchmark (rolldown; a second or two)');
+    // Not before the packages are there.
+    const { bundleBench } = await import('./bundle-bench.mjs');
+    await bundleBench(root);
+    writeFileSync(stamp, source);
+  });
+}
+
+/** Does the work when nobody else does the same in this checkout. */
+async function alone(root, name, work) {
+  const lock = await waitForLock(join(root, `.data/${name}.lock`), lockWaitMs, (pid) =>
     step(`Waiting for another build in this folder (pid ${pid})`),
   );
   if (lock.release === undefined)
     throw new Problem(`Another build has been running for too long here (pid ${lock.holder}).`);
   try {
-    await stopRecordedStep(stepRecord(root));
-    await installWhenStale(root, stepRecord(root));
-    if (force || isStale(root)) await build(root);
+    await work();
   } finally {
     lock.release();
   }
@@ -108,13 +142,13 @@ function assets(root) {
   return [...scripts, ...pages].map((path) => relative(root, path));
 }
 
-function fingerprint(root) {
+function fingerprint(root, { folders, files }) {
   const hash = createHash('sha256');
-  const files = [
-    ...sourceFolders.flatMap((folder) => filesUnder(join(root, folder))),
-    ...sourceFiles.map((file) => join(root, file)),
+  const paths = [
+    ...folders.flatMap((folder) => filesUnder(join(root, folder))),
+    ...files.map((file) => join(root, file)),
   ];
-  for (const path of files.filter((file) => existsSync(file)).sort()) {
+  for (const path of paths.filter((file) => existsSync(file)).sort()) {
     const { size, mtimeMs } = statSync(path);
     hash.update(`${relative(root, path)}\0${size}\0${mtimeMs}\n`);
   }

@@ -1,2 +1,4 @@
+import { runBenchProgram } from './bench-program.mjs';
+
 // The command `npm run profile`.
-import '../bench/profile.mjs';
+await runBenchProgram('profile');

@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { helpOf, readArguments } from './command-line/arguments.js';
+import { startInstallation } from './installation/installation.js';
+import { machineOf } from '../tools/machine.mjs';
+import { parts } from './parts/parts.js';
+import { prepare, projectRoot } from '../tools/build.mjs';
+import { stopSteps } from '../tools/commands.mjs';
+import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
+import { onInterruption } from '../tools/interruption.mjs';
+import { requireNode } from '../tools/node-version.mjs';
+import { describeFailure } from '../tools/problem.mjs';
+import { step } from '../tools/progress.mjs';
+import { removeDataDirectory } from '../tools/services/postgres-account.mjs';
+
+const sharedDir = dataDirectory(projectRoot, process.env);
+const runDir = join(sharedDir, `bench-${process.pid}`);
+const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, '');
+let running = null;
+let ending = null;
+
+function end(code) {
+  ending ??= (async () => {
+    let exitCode = code;
+    try {
+      await stopSteps();
+      await running?.stopAll();
+      removeDataDirectory(runDir);
+    } catch (error) {
+      console.error(describeFailure(error));
+      exitCode = 1;
+    }
+    process.exit(exitCode);
+  })();
+  return ending;
+}
+
+function fail(error) {
+  if (ending !== null) return;
+  console.error(`\n${describeFailure(error)}\n`);
+  void end(1);
+}
+
+/** Before anything of ours runs: whether others keep the machine busy. */
+const machine = machineOf(projectRoot);
+let started = 0;
+
+const withoutLimits = Object.fromEntries(
+  ['KEY', 'PLAYER', 'ADDRESS'].map((party) => [`RATE_LIMIT_${party}_PER_SECOND`, '0']),
+);
+
+function startClean({ log, apps, apiCount, limits }, settings) {
+  started += 1;
+  return startInstallation({
+    root: projectRoot,
+    cacheDir: join(sharedDir, 'cache'),
+    dataDir: join(runDir, String(started)),
+    log,
+    apps,
+    apiCount,
+    command,
+    settings: { ...(limits === 'off' && withoutLimits), ...settings },
+    onDeath: fail,
+    onRunning: (processes) => (running = processes),
+  });
+}
+
+/** One part on one log, from a clean state to a clean state. */
+async function runPart(part, name, log, options) {
+  const kept = {};
+  const how = { log, apiCount: part.oneApiProcess ? 1 : options['api-processes'], ...options };
+  let clean = await startClean(how);
+  const contextOf = () => ({
+    ...clean,
+    step,
+    options,
+    rounds: options.rounds,
+    keep: (figures) => Object.assign(kept, figures),
+    renew: async (settings) => {
+      await clean.end();
+      clean = await startClean(how, settings);
+      return contextOf();
+    },
+  });
+  const text = await part.run(contextOf());
+  const { services, apps, apiCount } = clean.installation;
+  await clean.end();
+  const of = `\`${name}\`, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}, ${apps === 'one' ? 'one process' : `processes apart${apiCount > 1 ? `, ${apiCount} of the api` : ''}`}`;
+  const { commit, load, node } = machine;
+  const where = `${machine.machine}, Node ${node}, ${services}; commit ${commit}; load before ${load.toFixed(2)}; \`${command}\``;
+  return {
+    text: `${of}\n${where}\n\n${text}`,
+    kept: { part: name, log, apps, apiCount, services, command, ...machine, ...kept },
+  };
+}
+
+async function main() {
+  const { name, options, help } = readArguments(parts, process.argv.slice(2));
+  if (help) return console.log(helpOf(parts));
+  requireNode(projectRoot);
+  makeDataDirectory(sharedDir);
+  await prepare(projectRoot);
+  makeDataDirectory(runDir);
+  const names = name === null ? Object.keys(parts).filter((one) => !parts[one].onlyByName) : [name];
+  const texts = [];
+  const all = [];
+  for (const one of names) {
+    const logs = options.kafka ? ['kafka'] : name === null ? (parts[one].logs ?? ['postgres']) : ['postgres'];
+    for (const log of logs) {
+      step(`${one}, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}`);
+      const { text, kept } = await runPart(parts[one], one, log, options);
+      texts.push(text);
+      all.push(kept);
+      if (options.json) writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
+      console.log(`\n${text}\n`);
+    }
+  }
+  if (texts.length > 1) console.log(`\n${texts.join('\n\n\n')}\n`);
+}
+
+onInterruption(() => void end(130));
+try {
+  await main();
+  await end(0);
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { count, helpOf, oneOf, readArguments, someOf } from './arguments.js';
+
+const parts = {
+  submit: {
+    description: 'single submissions',
+    options: { seconds: { type: 'string', help: 'how long', default: '10', parse: count } },
+  },
+  memory: {
+    description: 'an hour',
+    onlyByName: true,
+    oneApiProcess: true,
+    options: { layouts: { type: 'string', help: 'which', parse: someOf(['a', 'b']) } },
+  },
+};
+
+describe('the command line of the benchmark', () => {
+  it('is all parts without a name, with defaults', () => {
+    const { name, options, help } = readArguments(parts, []);
+    expect(name).toBeNull();
+    expect(help).toBe(false);
+    expect(options).toMatchObject({
+      rounds: 3,
+      apps: 'apart',
+      'api-processes': 1,
+      seconds: 10,
+      kafka: undefined,
+      layouts: undefined,
+    });
+  });
+
+  it('is one part with options of its own', () => {
+    const { name, options } = readArguments(parts, ['memory', '--layouts', 'b,a', '--kafka', '--rounds', '5']);
+    expect(name).toBe('memory');
+    expect(options).toMatchObject({ layouts: ['b', 'a'], kafka: true, rounds: 5 });
+  });
+
+  it.each([
+    [['nothing'], 'There is no part "nothing"; there are submit, memory.'],
+    [['submit', '--layouts', 'a'], '--layouts is for memory, not for submit.'],
+    [['submit', '--seconds', '0'], '--seconds must be a number such as 20000.'],
+    [['--apps', 'two'], '--apps has no "two"; it has one, apart.'],
+    [['--apps', 'one', '--api-processes', '2'], '--api-processes is for --apps apart'],
+    [['memory', '--api-processes', '2'], '--api-processes is not for memory'],
+    [['memory', '--layouts', 'a,c'], '--layouts has no "c"; it has a, b.'],
+    [['--fast'], 'npm run bench -- --help'],
+  ])('refuses %j', (args, message) => {
+    expect(() => readArguments(parts, args)).toThrow(message);
+  });
+
+  it('lists every part and option in its help', () => {
+    const text = helpOf(parts);
+    for (const word of [
+      'single submissions',
+      'an hour (only when asked for)',
+      '--seconds <…>',
+      '--kafka',
+      '--layouts',
+    ]) {
+      expect(text).toContain(word);
+    }
+  });
+
+  it('takes one of some words', () => {
+    expect(oneOf(['a'])('a', 'x')).toBe('a');
+  });
+});

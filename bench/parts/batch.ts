@@ -1,0 +1,20 @@
+import { count } from '../command-line/arguments.js';
+import { measureWrites, writeOptions } from '../writes/writes.js';
+import { writeTables } from '../writes/tables.js';
+
+/** Many submissions in one request. */
+export const description = 'submissions by the hundred in a request';
+
+export const logs = ['postgres', 'kafka'];
+
+export const options = {
+  ...writeOptions,
+  size: { type: 'string', help: 'how many submissions a request has (100)', default: '100', parse: count },
+};
+
+export async function run(context) {
+  const { size } = context.options;
+  const found = { 'one-shard': await measureWrites(context, { definition: {}, batch: size }) };
+  context.keep({ options: context.options, boards: found });
+  return writeTables(found, context.options, `submissions, ${size} a request`);
+}

@@ -1,0 +1,174 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { count, someOf } from './command-line/arguments.js';
+import { tableOf } from './figures/figures.js';
+import { Inspector } from './profiles/inspector.js';
+import { startInstallation } from './installation/installation.js';
+import { makeLargeBoard } from './boards/large-board.js';
+import { loadReads } from './parts/reads.js';
+import { questions } from './boards/sampled-reads.js';
+import { functionOf, packageOf, selfTimes } from './profiles/self-time.js';
+import { countingStatements, forgetStatements, topStatements } from './profiles/statements.js';
+import { unbundled } from './profiles/unbundled.js';
+import { WriteLoad } from './writes/writes.js';
+import { prepare, projectRoot } from '../tools/build.mjs';
+import { stopSteps } from '../tools/commands.mjs';
+import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
+import { onInterruption } from '../tools/interruption.mjs';
+import { requireNode } from '../tools/node-version.mjs';
+import { freePort } from '../tools/ports.mjs';
+import { describeFailure, Problem } from '../tools/problem.mjs';
+import { step } from '../tools/progress.mjs';
+import { removeDataDirectory } from '../tools/services/postgres-account.mjs';
+
+const defaults = { players: 20_000, connections: 64, improving: 50 };
+const statementsMax = 15;
+const statementLength = 110;
+/** What loads, by its name on the command line. */
+const loads = {
+  submit: (context, board) => writes(context, board, 0),
+  batch: (context, board) => writes(context, board, 100),
+  ...Object.fromEntries(
+    Object.keys(questions).map((name) => [
+      name.split(' ')[0],
+      (context, board) => (seconds) => loadReads(context, board, name, { seconds }),
+    ]),
+  ),
+};
+const help = `Writes CPU profiles of the api and of the projector under load into .data/profiles (open them in the
+developer tools of Chromium or VS Code), and prints what takes the time there and in PostgreSQL.
+
+  npm run profile                    under ${Object.keys(loads).join(', ')}
+  npm run profile -- submit exact    under some of them
+
+  --seconds <n>    how long each is loaded (10)
+  --entries <n>    how many entries the board has (1000000)
+  --shards <n>     how many shards it has (1)
+  --rows <n>       how many functions are printed (25)
+  --kafka          with the log in Kafka
+`;
+
+const sharedDir = dataDirectory(projectRoot, process.env);
+const runDir = join(sharedDir, `profile-${process.pid}`);
+const profileDir = join(sharedDir, 'profiles');
+let running = null;
+let ending = null;
+
+function end(code) {
+  ending ??= (async () => {
+    await stopSteps();
+    await running?.stopAll();
+    removeDataDirectory(runDir);
+    process.exit(code);
+  })();
+  return ending;
+}
+
+function fail(error) {
+  if (ending !== null) return;
+  console.error(`\n${describeFailure(error)}\n`);
+  void end(1);
+}
+
+function writes(context, board, batch) {
+  const load = new WriteLoad(context, board, batch);
+  return (seconds) => load.run({ seconds });
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      ...Object.fromEntries(['seconds', 'entries', 'shards', 'rows'].map((name) => [name, { type: 'string' }])),
+      kafka: { type: 'boolean' },
+      'api-processes': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) return console.log(help);
+  if (values['api-processes'] !== undefined) {
+    throw new Problem('--api-processes is for npm run bench: a profile is of one api process.');
+  }
+  const { seconds = '10', entries = '1000000', shards = '1', rows = '25', kafka = false } = values;
+  const numbers = { seconds, entries, shards, rows };
+  for (const [name, text] of Object.entries(numbers)) numbers[name] = count(text, name);
+  const wanted = positionals.length === 0 ? Object.keys(loads) : someOf(Object.keys(loads))(positionals.join(), 'load');
+  requireNode(projectRoot);
+  makeDataDirectory(sharedDir);
+  await prepare(projectRoot);
+  for (const folder of [runDir, profileDir]) makeDataDirectory(folder);
+  await profile(wanted, numbers, kafka ? 'kafka' : 'postgres');
+}
+
+async function profile(wanted, { seconds, entries, shards, rows }, log) {
+  const ports = { api: await freePort(), projector: await freePort() };
+  const inspected = Object.entries(ports).map(([name, port]) => [name, [`--inspect=127.0.0.1:${port}`]]);
+  const installation = await startInstallation({
+    ...{ root: projectRoot, cacheDir: join(sharedDir, 'cache'), dataDir: join(runDir, '1'), log, apps: 'apart' },
+    command: 'npm run profile',
+    nodeOptions: Object.fromEntries(inspected),
+    postgresSettings: countingStatements,
+    onDeath: fail,
+    onRunning: (processes) => (running = processes),
+  });
+  const context = { ...installation, step, options: { ...defaults, entries } };
+  const definition = shards === 1 ? {} : { sharding: { by: 'hash', count: shards } };
+  const board = await makeLargeBoard(context, { entries, definition });
+  // Submissions last: reads are checked against what the board was filled with.
+  for (const name of Object.keys(loads).reverse()) {
+    if (!wanted.includes(name)) continue;
+    const load = loads[name](context, board);
+    step(`Warming up: ${name}`);
+    await load(seconds);
+    const inspectors = await Promise.all(Object.values(ports).map((port) => Inspector.open(port)));
+    step(`Profiling: ${name}`);
+    await Promise.all(inspectors.map((inspector) => inspector.start()));
+    await forgetStatements(context.database.pool);
+    const { perSecond } = await load(seconds);
+    const statements = await topStatements(context.database.pool, statementsMax);
+    const profiles = await Promise.all(inspectors.map((inspector) => inspector.stop()));
+    for (const inspector of inspectors) inspector.close();
+    console.log(`\n## ${name}: ${perSecond.toFixed(0)}/s while profiled`);
+    Object.keys(ports).forEach((process, index) => report(name, process, profiles[index], rows));
+    reportStatements(statements, perSecond * seconds);
+  }
+  await installation.end();
+}
+
+function report(name, process, found, rowsMax) {
+  const file = join(profileDir, `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}-${process}.cpuprofile`);
+  mkdirSync(profileDir, { recursive: true });
+  writeFileSync(file, JSON.stringify(found));
+  const placed = unbundled(found);
+  const byFunction = selfTimes(placed, functionOf(projectRoot));
+  const byPackage = selfTimes(placed, packageOf(projectRoot));
+  const percent = (part) => `${(100 * part).toFixed(1)} %`;
+  const busy = percent(byFunction.busyMs / (byFunction.busyMs + byFunction.idleMs));
+  const cells = ({ rows }, max) => rows.slice(0, max).map((row) => [row.name, row.ms.toFixed(0), percent(row.part)]);
+  console.log(`\n${name}, ${process}: busy ${busy} of the time; ${relative(projectRoot, file)}\n`);
+  console.log(tableOf(['by package', 'ms', 'of busy'], cells(byPackage, 15)));
+  console.log(`\n${tableOf(['self time', 'ms', 'of busy'], cells(byFunction, rowsMax))}`);
+}
+
+function reportStatements(statements, count) {
+  const shorter = (text) => (text.length > statementLength ? `${text.slice(0, statementLength)}…` : text);
+  const rows = statements.map(({ text, calls, planMs, runMs }) => [
+    shorter(text.replaceAll('|', '\\|')),
+    calls.toFixed(0),
+    (calls / count).toFixed(3),
+    ((1000 * planMs) / count).toFixed(1),
+    ((1000 * runMs) / count).toFixed(1),
+  ]);
+  console.log(
+    `\n${tableOf(['statements of PostgreSQL', 'calls', 'calls, each', 'planning, µs each', 'running, µs each'], rows)}`,
+  );
+}
+
+onInterruption(() => void end(130));
+try {
+  await main();
+  await end(0);
+} catch (error) {
+  fail(error);
+}

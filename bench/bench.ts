@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { helpOf, readArguments } from './command-line/arguments.js';
+import { helpOf, readArguments, type Arguments } from './command-line/arguments.js';
+import type { Part } from './command-line/options.js';
+import type { BenchContext, CleanState, Log, Settings } from './installation/context.js';
 import { startInstallation } from './installation/installation.js';
 import { machineOf } from '../tools/machine.mjs';
 import { parts } from './parts/parts.js';
@@ -8,18 +10,18 @@ import { prepare, projectRoot } from '../tools/build.mjs';
 import { stopSteps } from '../tools/commands.mjs';
 import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
 import { onInterruption } from '../tools/interruption.mjs';
-import { requireNode } from '../tools/node-version.mjs';
 import { describeFailure } from '../tools/problem.mjs';
 import { step } from '../tools/progress.mjs';
+import type { RunningProcesses } from '../tools/running.mjs';
 import { removeDataDirectory } from '../tools/services/postgres-account.mjs';
 
 const sharedDir = dataDirectory(projectRoot, process.env);
 const runDir = join(sharedDir, `bench-${process.pid}`);
 const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, '');
-let running = null;
-let ending = null;
+let running: RunningProcesses | null = null;
+let ending: Promise<never> | null = null;
 
-function end(code) {
+function end(code: number): Promise<never> {
   ending ??= (async () => {
     let exitCode = code;
     try {
@@ -35,7 +37,7 @@ function end(code) {
   return ending;
 }
 
-function fail(error) {
+function fail(error: unknown): void {
   if (ending !== null) return;
   console.error(`\n${describeFailure(error)}\n`);
   void end(1);
@@ -49,7 +51,15 @@ const withoutLimits = Object.fromEntries(
   ['KEY', 'PLAYER', 'ADDRESS'].map((party) => [`RATE_LIMIT_${party}_PER_SECOND`, '0']),
 );
 
-function startClean({ log, apps, apiCount, limits }, settings) {
+type Options = Arguments['options'];
+
+/** What a part is started on. */
+interface Start extends Pick<Options, 'apps' | 'limits'> {
+  log: Log;
+  apiCount: number;
+}
+
+function startClean({ log, apps, apiCount, limits }: Start, settings?: Settings): Promise<CleanState> {
   started += 1;
   return startInstallation({
     root: projectRoot,
@@ -66,16 +76,16 @@ function startClean({ log, apps, apiCount, limits }, settings) {
 }
 
 /** One part on one log, from a clean state to a clean state. */
-async function runPart(part, name, log, options) {
+async function runPart(part: Part, name: string, log: Log, options: Options): Promise<{ text: string; kept: object }> {
   const kept = {};
-  const how = { log, apiCount: part.oneApiProcess ? 1 : options['api-processes'], ...options };
+  const how: Start = { log, apiCount: part.oneApiProcess ? 1 : options['api-processes'], ...options };
   let clean = await startClean(how);
-  const contextOf = () => ({
+  const contextOf = (): BenchContext<Options> => ({
     ...clean,
     step,
     options,
     rounds: options.rounds,
-    keep: (figures) => Object.assign(kept, figures),
+    keep: (figures) => void Object.assign(kept, figures),
     renew: async (settings) => {
       await clean.end();
       clean = await startClean(how, settings);
@@ -94,21 +104,19 @@ async function runPart(part, name, log, options) {
   };
 }
 
-async function main() {
+async function main(): Promise<void> {
   const { name, options, help } = readArguments(parts, process.argv.slice(2));
   if (help) return console.log(helpOf(parts));
-  requireNode(projectRoot);
   makeDataDirectory(sharedDir);
   await prepare(projectRoot);
   makeDataDirectory(runDir);
-  const names = name === null ? Object.keys(parts).filter((one) => !parts[one].onlyByName) : [name];
-  const texts = [];
-  const all = [];
-  for (const one of names) {
-    const logs = options.kafka ? ['kafka'] : name === null ? (parts[one].logs ?? ['postgres']) : ['postgres'];
-    for (const log of logs) {
+  const wanted = Object.entries(parts).filter(([one, { onlyByName }]) => (name === null ? !onlyByName : one === name));
+  const texts: string[] = [];
+  const all: object[] = [];
+  for (const [one, part] of wanted) {
+    for (const log of logsOf(part, { isAlone: name !== null, kafka: options.kafka })) {
       step(`${one}, the log in ${log === 'kafka' ? 'Kafka' : 'PostgreSQL'}`);
-      const { text, kept } = await runPart(parts[one], one, log, options);
+      const { text, kept } = await runPart(part, one, log, options);
       texts.push(text);
       all.push(kept);
       if (options.json) writeFileSync(options.json, `${JSON.stringify(all, null, 2)}\n`);
@@ -116,6 +124,12 @@ async function main() {
     }
   }
   if (texts.length > 1) console.log(`\n${texts.join('\n\n\n')}\n`);
+}
+
+/** A part that is asked for by its name is measured on PostgreSQL alone. */
+function logsOf(part: Part, { isAlone, kafka }: { isAlone: boolean; kafka?: boolean }): readonly Log[] {
+  if (kafka) return ['kafka'];
+  return isAlone ? ['postgres'] : (part.logs ?? ['postgres']);
 }
 
 onInterruption(() => void end(130));

@@ -3,36 +3,41 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { count, someOf } from './command-line/arguments.js';
 import { tableOf } from './figures/figures.js';
+import type { Rated } from './load/generator.js';
 import { Inspector } from './profiles/inspector.js';
+import type { Log } from './installation/context.js';
 import { startInstallation } from './installation/installation.js';
-import { makeLargeBoard } from './boards/large-board.js';
-import { loadReads } from './parts/reads.js';
-import { questions } from './boards/sampled-reads.js';
-import { functionOf, packageOf, selfTimes } from './profiles/self-time.js';
-import { countingStatements, forgetStatements, topStatements } from './profiles/statements.js';
+import { makeLargeBoard, type LargeBoard } from './boards/large-board.js';
+import { loadReads, shortNames, type ReadContext } from './parts/reads.js';
+import type { Profile } from './profiles/profile-format.js';
+import { functionOf, packageOf, selfTimes, type SelfTimes } from './profiles/self-time.js';
+import { countingStatements, forgetStatements, topStatements, type Statement } from './profiles/statements.js';
 import { unbundled } from './profiles/unbundled.js';
-import { WriteLoad } from './writes/writes.js';
+import { WriteLoad, type WriteContext } from './writes/writes.js';
 import { prepare, projectRoot } from '../tools/build.mjs';
 import { stopSteps } from '../tools/commands.mjs';
 import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
 import { onInterruption } from '../tools/interruption.mjs';
-import { requireNode } from '../tools/node-version.mjs';
 import { freePort } from '../tools/ports.mjs';
 import { describeFailure, Problem } from '../tools/problem.mjs';
 import { step } from '../tools/progress.mjs';
+import type { RunningProcesses } from '../tools/running.mjs';
 import { removeDataDirectory } from '../tools/services/postgres-account.mjs';
+
+type LoadContext = WriteContext & ReadContext;
 
 const defaults = { players: 20_000, connections: 64, improving: 50 };
 const statementsMax = 15;
 const statementLength = 110;
 /** What loads, by its name on the command line. */
-const loads = {
+const loads: Record<string, (context: LoadContext, board: LargeBoard) => (seconds: number) => Promise<Rated>> = {
   submit: (context, board) => writes(context, board, 0),
   batch: (context, board) => writes(context, board, 100),
   ...Object.fromEntries(
-    Object.keys(questions).map((name) => [
-      name.split(' ')[0],
-      (context, board) => (seconds) => loadReads(context, board, name, { seconds }),
+    [...shortNames].map(([short, question]) => [
+      short,
+      (context: LoadContext, board: LargeBoard) => (seconds: number) =>
+        loadReads(context, board, question, { seconds }),
     ]),
   ),
 };
@@ -52,10 +57,10 @@ developer tools of Chromium or VS Code), and prints what takes the time there an
 const sharedDir = dataDirectory(projectRoot, process.env);
 const runDir = join(sharedDir, `profile-${process.pid}`);
 const profileDir = join(sharedDir, 'profiles');
-let running = null;
-let ending = null;
+let running: RunningProcesses | null = null;
+let ending: Promise<never> | null = null;
 
-function end(code) {
+function end(code: number): Promise<never> {
   ending ??= (async () => {
     await stopSteps();
     await running?.stopAll();
@@ -65,22 +70,25 @@ function end(code) {
   return ending;
 }
 
-function fail(error) {
+function fail(error: unknown): void {
   if (ending !== null) return;
   console.error(`\n${describeFailure(error)}\n`);
   void end(1);
 }
 
-function writes(context, board, batch) {
+function writes(context: LoadContext, board: LargeBoard, batch: number): (seconds: number) => Promise<Rated> {
   const load = new WriteLoad(context, board, batch);
   return (seconds) => load.run({ seconds });
 }
 
-async function main() {
+async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      ...Object.fromEntries(['seconds', 'entries', 'shards', 'rows'].map((name) => [name, { type: 'string' }])),
+      seconds: { type: 'string' },
+      entries: { type: 'string' },
+      shards: { type: 'string' },
+      rows: { type: 'string' },
       kafka: { type: 'boolean' },
       'api-processes': { type: 'string' },
       help: { type: 'boolean', short: 'h' },
@@ -91,17 +99,28 @@ async function main() {
     throw new Problem('--api-processes is for npm run bench: a profile is of one api process.');
   }
   const { seconds = '10', entries = '1000000', shards = '1', rows = '25', kafka = false } = values;
-  const numbers = { seconds, entries, shards, rows };
-  for (const [name, text] of Object.entries(numbers)) numbers[name] = count(text, name);
+  const numbers = {
+    seconds: count(seconds, 'seconds'),
+    entries: count(entries, 'entries'),
+    shards: count(shards, 'shards'),
+    rows: count(rows, 'rows'),
+  };
   const wanted = positionals.length === 0 ? Object.keys(loads) : someOf(Object.keys(loads))(positionals.join(), 'load');
-  requireNode(projectRoot);
   makeDataDirectory(sharedDir);
   await prepare(projectRoot);
   for (const folder of [runDir, profileDir]) makeDataDirectory(folder);
   await profile(wanted, numbers, kafka ? 'kafka' : 'postgres');
 }
 
-async function profile(wanted, { seconds, entries, shards, rows }, log) {
+interface Sizes {
+  seconds: number;
+  entries: number;
+  shards: number;
+  /** How many functions are printed. */
+  rows: number;
+}
+
+async function profile(wanted: readonly string[], { seconds, entries, shards, rows }: Sizes, log: Log): Promise<void> {
   const ports = { api: await freePort(), projector: await freePort() };
   const inspected = Object.entries(ports).map(([name, port]) => [name, [`--inspect=127.0.0.1:${port}`]]);
   const installation = await startInstallation({
@@ -116,9 +135,9 @@ async function profile(wanted, { seconds, entries, shards, rows }, log) {
   const definition = shards === 1 ? {} : { sharding: { by: 'hash', count: shards } };
   const board = await makeLargeBoard(context, { entries, definition });
   // Submissions last: reads are checked against what the board was filled with.
-  for (const name of Object.keys(loads).reverse()) {
+  for (const [name, loadOf] of Object.entries(loads).reverse()) {
     if (!wanted.includes(name)) continue;
-    const load = loads[name](context, board);
+    const load = loadOf(context, board);
     step(`Warming up: ${name}`);
     await load(seconds);
     const inspectors = await Promise.all(Object.values(ports).map((port) => Inspector.open(port)));
@@ -130,29 +149,31 @@ async function profile(wanted, { seconds, entries, shards, rows }, log) {
     const profiles = await Promise.all(inspectors.map((inspector) => inspector.stop()));
     for (const inspector of inspectors) inspector.close();
     console.log(`\n## ${name}: ${perSecond.toFixed(0)}/s while profiled`);
-    Object.keys(ports).forEach((process, index) => report(name, process, profiles[index], rows));
+    Object.keys(ports).forEach((process, index) => report(name, process, profiles[index]!, rows));
     reportStatements(statements, perSecond * seconds);
   }
   await installation.end();
 }
 
-function report(name, process, found, rowsMax) {
+function report(name: string, process: string, found: Profile, rowsMax: number): void {
   const file = join(profileDir, `${new Date().toISOString().replace(/[:.]/g, '-')}-${name}-${process}.cpuprofile`);
   mkdirSync(profileDir, { recursive: true });
   writeFileSync(file, JSON.stringify(found));
   const placed = unbundled(found);
   const byFunction = selfTimes(placed, functionOf(projectRoot));
   const byPackage = selfTimes(placed, packageOf(projectRoot));
-  const percent = (part) => `${(100 * part).toFixed(1)} %`;
+  const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
   const busy = percent(byFunction.busyMs / (byFunction.busyMs + byFunction.idleMs));
-  const cells = ({ rows }, max) => rows.slice(0, max).map((row) => [row.name, row.ms.toFixed(0), percent(row.part)]);
+  const cells = ({ rows }: SelfTimes, max: number): string[][] =>
+    rows.slice(0, max).map((row) => [row.name, row.ms.toFixed(0), percent(row.part)]);
   console.log(`\n${name}, ${process}: busy ${busy} of the time; ${relative(projectRoot, file)}\n`);
   console.log(tableOf(['by package', 'ms', 'of busy'], cells(byPackage, 15)));
   console.log(`\n${tableOf(['self time', 'ms', 'of busy'], cells(byFunction, rowsMax))}`);
 }
 
-function reportStatements(statements, count) {
-  const shorter = (text) => (text.length > statementLength ? `${text.slice(0, statementLength)}…` : text);
+function reportStatements(statements: readonly Statement[], count: number): void {
+  const shorter = (text: string): string =>
+    text.length > statementLength ? `${text.slice(0, statementLength)}…` : text;
   const rows = statements.map(({ text, calls, planMs, runMs }) => [
     shorter(text.replaceAll('|', '\\|')),
     calls.toFixed(0),

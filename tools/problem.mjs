@@ -4,10 +4,15 @@ export class Problem extends Error {
 }
 
 const elsewhere = 'or use a folder elsewhere (for the data: DATA_DIR)';
+/** @param {string} path */
 const noPermission = (path) => `You may not write ${path}: run as the user that made it, ${elsewhere}.`;
+/** @param {string} path */
 const inTheWay = (path) =>
   `${path} is in the way, a file where a folder has to be or the other way round: move it, ${elsewhere}.`;
-/** What a file system says when it refuses, in codes of Node and in words of other programs, as one sentence. */
+/**
+ * What a file system says when it refuses, in codes of Node and in words of other programs, as one sentence.
+ * @type {[code: string, words: RegExp | null, sentence: (path: string) => string][]}
+ */
 const refusals = [
   [
     'ENOSPC',
@@ -32,19 +37,39 @@ const refusals = [
   ['EMFILE', null, () => 'This process may open no more files: raise its limit (ulimit -n).'],
 ];
 
-/** Why the file system refused, as a sentence that says what to do; null when the error is another one. */
-export function diskRefusal(error, path = error?.path ?? 'this folder') {
-  const found = refusals.find(([code]) => code === error?.code);
+/**
+ * The code of an error of Node (`ENOENT`); undefined where it has none.
+ * @param {unknown} error
+ * @returns {string | undefined}
+ */
+export function codeOf(error) {
+  return /** @type {{ code?: string } | null | undefined} */ (error)?.code;
+}
+
+/**
+ * Why the file system refused, as a sentence that says what to do; null when the error is another one.
+ * @param {unknown} error
+ * @param {string} [path] that of the error, when it is not given
+ */
+export function diskRefusal(error, path = /** @type {{ path?: string } | undefined} */ (error)?.path ?? 'this folder') {
+  const found = refusals.find(([code]) => code === codeOf(error));
   return found === undefined ? null : found[2](path);
 }
 
-/** The same of what another program printed: whether there was no room, or it may not write. */
+/**
+ * The same of what another program printed: whether there was no room, or it may not write.
+ * @param {string} text
+ * @param {string} path
+ */
 export function diskRefusalIn(text, path) {
   const found = refusals.find(([, words]) => words?.test(text));
   return found === undefined ? null : found[2](path);
 }
 
-/** Text for the terminal: the message of a `Problem`, a sentence for a refusing file system, the whole stack of anything else. */
+/**
+ * Text for the terminal: the message of a `Problem`, a sentence for a refusing file system, the whole stack of anything else.
+ * @param {unknown} error
+ */
 export function describeFailure(error) {
   if (error instanceof Problem) return error.message;
   const refusal = diskRefusal(error);

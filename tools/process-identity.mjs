@@ -2,12 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** @typedef {[signal: NodeJS.Signals, waitMs: number]} StopSignal a signal, and how long it may take to work */
+
 /**
  * A text that no other process on this machine has, also after the pid was given to another one; `null` when the
  * process is gone (or is a zombie, which holds nothing any more).
+ * @param {number | undefined} pid
  */
 export function identityOf(pid) {
-  if (!Number.isInteger(pid) || pid <= 0) return null;
+  if (pid === undefined || !Number.isInteger(pid) || pid <= 0) return null;
   if (process.platform !== 'linux') return identityByPs(pid);
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -19,13 +22,17 @@ export function identityOf(pid) {
   }
 }
 
+/** @param {number} pid */
 function identityByPs(pid) {
   const { status, stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' });
   const line = (stdout ?? '').trim();
   return status !== 0 || line === '' || line.startsWith('Z') ? null : line.replace(/^\S+\s+/, '');
 }
 
-/** The command line of a process, or an empty text when it is gone. */
+/**
+ * The command line of a process, or an empty text when it is gone.
+ * @param {number} pid
+ */
 export function commandLineOf(pid) {
   if (process.platform !== 'linux') {
     return spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() ?? '';
@@ -39,9 +46,9 @@ export function commandLineOf(pid) {
 
 /**
  * Stops a process by signals of growing force, each with its time to work.
- * @param {{ pid: number, identity: string, group?: boolean }} target nothing is sent once the identity has changed;
+ * @param {{ pid: number, identity: string | null, group?: boolean }} target nothing is sent once the identity has changed;
  *   `group` sends to the process group that it leads
- * @param {[signal: string, waitMs: number][]} signals
+ * @param {StopSignal[]} signals
  * @returns whether it is gone
  */
 export async function stopProcess({ pid, identity, group = false }, signals) {

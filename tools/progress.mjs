@@ -1,11 +1,19 @@
 const heartbeatMs = 10_000;
 
-/** Prints one line of progress. */
+/**
+ * Prints one line of progress.
+ * @param {string} text
+ */
 export function step(text) {
   console.log(`[laddercast] ${text}`);
 }
 
-/** Runs `work` and says every ten seconds that `text` is still going on, so that no step is silent for a minute. */
+/**
+ * Runs `work` and says every ten seconds that `text` is still going on, so that no step is silent for a minute.
+ * @template Result
+ * @param {string | (() => string)} text
+ * @param {() => Promise<Result>} work
+ */
 export async function withHeartbeat(text, work) {
   const startedAtMs = Date.now();
   const timer = setInterval(() => {

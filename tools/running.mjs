@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lastLines, rotateLog, trimLog } from './log-file.mjs';
-import { diskRefusal, diskRefusalIn, Problem } from './problem.mjs';
+import { codeOf, diskRefusal, diskRefusalIn, Problem } from './problem.mjs';
 import { identityOf, stopProcess } from './process-identity.mjs';
 import { step, withHeartbeat } from './progress.mjs';
 
@@ -23,15 +23,67 @@ const trimEveryMs = 60_000;
 const roomBytesMin = 64 * 1024;
 
 /**
+ * What is started. `group`: what it starts is stopped with it; `mayEnd`: its end is no death.
+ * @typedef {object} ProcessToLaunch
+ * @property {string} name
+ * @property {string} command
+ * @property {string[]} args
+ * @property {import('./process-identity.mjs').StopSignal[]} signals
+ * @property {string} logPath
+ * @property {Record<string, string | undefined>} [env]
+ * @property {string} [cwd]
+ * @property {number} [uid]
+ * @property {number} [gid]
+ * @property {'log' | 'terminal'} [output]
+ * @property {boolean} [group]
+ * @property {boolean} [mayEnd]
+ */
+
+/** @typedef {{ code: number | null, signal: NodeJS.Signals | null }} Exit */
+
+/**
+ * A process that was started.
+ * @typedef {object} RunningEntry
+ * @property {string} name
+ * @property {number} pid
+ * @property {string | null} identity
+ * @property {import('./process-identity.mjs').StopSignal[]} signals
+ * @property {boolean} group
+ * @property {boolean} mayEnd
+ * @property {string} logPath
+ * @property {Promise<Exit>} exited
+ * @property {() => string[]} log the last lines that it wrote since it was started
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * What services are started with: `env` are the settings of the one who calls, `running` gets the processes.
+ * @typedef {object} StartContext
+ * @property {string} root
+ * @property {string} dataDir
+ * @property {string} cacheDir
+ * @property {Record<string, string | undefined>} env
+ * @property {RunningProcesses} running
+ */
+
+/** @typedef {RunningEntry & { told: boolean, trimming: NodeJS.Timeout }} Launched `told`: that it should end */
+
+/**
  * The long-running processes of one data directory, in the order of their start. They are also written to `run.json`,
  * so that the next start can stop what a killed one left behind.
  */
 export class RunningProcesses {
   #file;
+  /** @type {Launched[]} */
   #entries = [];
+  /** @type {Promise<void> | null} */
   #stopping = null;
 
-  /** @param onDeath called with a `Problem` for each process that ends without having been told to */
+  /**
+   * @param {string} dataDir
+   * @param {(problem: Problem, entry: RunningEntry) => void} onDeath called for each process that ends without having been
+   *   told to
+   */
   constructor(dataDir, onDeath = () => {}) {
     this.#file = join(dataDir, 'run.json');
     this.onDeath = onDeath;
@@ -53,10 +105,8 @@ export class RunningProcesses {
 
   /**
    * Starts a process in its own group, so that Ctrl-C in the terminal reaches it only through `stopAll`.
-   * @param {{ name: string, command: string, args: string[], signals: [string, number][], logPath: string,
-   *   env?: object, cwd?: string, uid?: number, gid?: number, output?: 'log' | 'terminal', group?: boolean,
-   *   mayEnd?: boolean }} what `group`: what it starts is stopped with it; `mayEnd`: its end is no death
-   * @returns `{ pid, exited, log(), stop() }`; `exited` resolves with `{ code, signal }`
+   * @param {ProcessToLaunch} what
+   * @returns {Promise<RunningEntry>}
    */
   async launch(what) {
     if (this.stopping) throw new Problem('Stopping.');
@@ -68,13 +118,18 @@ export class RunningProcesses {
     const { env, cwd, uid, gid } = what;
     const child = spawn(command, args, { env, cwd, uid, gid, detached: true, stdio: ['ignore', log, log] });
     if (log !== 'inherit') closeSync(log);
+    /** @type {Promise<Exit>} */
     const exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
-    await spawned(child, name, command);
-    const entry = { name, pid: child.pid, identity: identityOf(child.pid), signals, group, mayEnd, logPath };
-    entry.log = () => lastLines(logPath, 10, logStart);
-    entry.trimming = setInterval(() => trimLog(logPath), trimEveryMs).unref();
-    entry.exited = exited.then((result) => this.#ended(entry, result));
-    entry.stop = () => this.#stop(entry);
+    const pid = await spawned(child, name, command);
+    /** @type {Launched} */
+    const entry = {
+      ...{ name, pid, identity: identityOf(pid), signals, group, mayEnd, logPath },
+      told: false,
+      trimming: setInterval(() => trimLog(logPath), trimEveryMs).unref(),
+      log: () => lastLines(logPath, 10, logStart),
+      exited: exited.then((result) => this.#ended(entry, result)),
+      stop: () => this.#stop(entry),
+    };
     this.#entries.push(entry);
     this.#write();
     return entry;
@@ -86,6 +141,7 @@ export class RunningProcesses {
    */
   stopAll() {
     this.#stopping ??= (async () => {
+      /** @type {Error[]} */
       const problems = [];
       for (const entry of [...this.#entries].reverse()) {
         step(`Stopping ${entry.name}`);
@@ -96,12 +152,17 @@ export class RunningProcesses {
     return this.#stopping;
   }
 
+  /** @param {Launched} entry */
   async #stop(entry) {
     entry.told = true;
     if (!(await stopProcess(entry, entry.signals))) throw stillThere(entry);
     await entry.exited;
   }
 
+  /**
+   * @param {Launched} entry
+   * @param {Exit} result
+   */
   #ended(entry, result) {
     clearInterval(entry.trimming);
     if (entry.group) killGroup(entry.pid);
@@ -136,12 +197,17 @@ export class RunningProcesses {
 
 /**
  * Calls `check` until it answers true, at most for `timeoutMs`.
+ * @param {RunningEntry} entry
+ * @param {() => Promise<boolean>} check
+ * @param {number} timeoutMs
+ * @param {string | (() => string)} what
  * @throws Problem with the end of the log when the process ends first, or when the time is over
  */
 export async function waitUntilReady(entry, check, timeoutMs, what = `waiting for ${entry.name}`) {
   const deadlineMs = Date.now() + timeoutMs;
+  /** @type {Exit | null} */
   let ended = null;
-  entry.exited.then((result) => (ended = result));
+  void entry.exited.then((result) => (ended = result));
   await withHeartbeat(what, async () => {
     for (;;) {
       if (ended !== null) throw death(entry, ended);
@@ -154,15 +220,22 @@ export async function waitUntilReady(entry, check, timeoutMs, what = `waiting fo
   });
 }
 
-// What the leader of the group started and left behind.
+/**
+ * Ends what the leader of the group started and left behind.
+ * @param {number} pid
+ */
 function killGroup(pid) {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    if (error.code !== 'ESRCH') throw error;
+    if (codeOf(error) !== 'ESRCH') throw error;
   }
 }
 
+/**
+ * @param {string} file
+ * @returns {Pick<RunningEntry, 'name' | 'pid' | 'identity' | 'signals' | 'group'>[]}
+ */
 function readRecord(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -171,19 +244,30 @@ function readRecord(file) {
   }
 }
 
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {string} name
+ * @param {string} command
+ * @returns {Promise<number>} its pid
+ */
 function spawned(child, name, command) {
   return new Promise((resolve, reject) => {
-    child.once('spawn', resolve);
+    child.once('spawn', () => resolve(/** @type {number} */ (child.pid)));
     child.once('error', (error) => {
       reject(new Problem(`${name} could not be started: ${command}: ${error.message}`));
     });
   });
 }
 
+/** @param {{ name: string, pid: number }} entry */
 function stillThere({ name, pid }) {
   return new Problem(`${name} (pid ${pid}) does not stop, not even when killed. Look at it with: ps -fp ${pid}`);
 }
 
+/**
+ * @param {RunningEntry} entry
+ * @param {Exit} exit
+ */
 function death(entry, { code, signal }) {
   const refusal = diskRefusalOf(entry);
   if (refusal !== null)
@@ -193,7 +277,10 @@ function death(entry, { code, signal }) {
   );
 }
 
-/** What the end of its log says; on a full disk there is no log either. */
+/**
+ * What the end of its log says; on a full disk there is no log either.
+ * @param {RunningEntry} entry
+ */
 function diskRefusalOf({ logPath, log }) {
   const said = diskRefusalIn(log().join('\n'), dirname(logPath));
   if (said !== null) return said;
@@ -201,6 +288,7 @@ function diskRefusalOf({ logPath, log }) {
   return bavail * bsize < roomBytesMin ? diskRefusal({ code: 'ENOSPC' }, dirname(logPath)) : null;
 }
 
+/** @param {RunningEntry} entry */
 function logEnd(entry) {
   const lines = entry.log();
   if (lines.length === 0) return `Its log is empty: ${entry.logPath}`;

@@ -10,13 +10,24 @@ const readyWaitMs = 300_000;
 const probeTimeoutMs = 3_000;
 const defaultPort = 3000;
 const defaultMetricsPort = 9464;
+/** @type {import('./process-identity.mjs').StopSignal[]} */
 const stopSignals = [
   ['SIGTERM', 10_000],
   ['SIGKILL', 5_000],
 ];
 
 /**
+ * @typedef {object} AppServices what an app is started on
+ * @property {number} port
+ * @property {number} metricsPort
+ * @property {{ url: string }} postgres
+ * @property {{ url: string }} redis
+ * @property {{ brokers: string } | null} kafka
+ */
+
+/**
  * The ports of REST and page, and of metrics: those of the environment, else free ones.
+ * @param {Record<string, string | undefined>} env
  * @throws Problem
  */
 export async function choosePorts(env) {
@@ -28,8 +39,8 @@ export async function choosePorts(env) {
 
 /**
  * Starts the service in one process and waits until it is ready.
- * @param {{ root: string, dataDir: string, env: object, running: RunningProcesses }} context
- * @param {{ port: number, metricsPort: number, postgres: object, redis: object, kafka: object | null }} services
+ * @param {Omit<import('./running.mjs').StartContext, 'cacheDir'>} context
+ * @param {AppServices} services
  * @returns `{ url, adminKey, adminKeyFile, entry }`; `adminKeyFile` is null for a key of the environment
  * @throws Problem
  */
@@ -40,6 +51,8 @@ export async function startStandalone(context, services) {
 
 /**
  * Starts one app of the service and waits until it is ready; apps on the same data directory have the same keys.
+ * @param {Omit<import('./running.mjs').StartContext, 'cacheDir'>} context
+ * @param {AppServices} services
  * @param {{ app: string, name: string, nodeOptions?: string[] }} which `app`: its folder in apps/
  * @returns as `startStandalone`
  * @throws Problem
@@ -68,11 +81,13 @@ export async function startApp({ root, dataDir, env, running }, services, { app,
     signals: stopSignals,
     logPath: join(dataDir, `${app}.log`),
   });
-  const host = ['', '0.0.0.0', '::'].includes(env.HOST ?? '') ? '127.0.0.1' : env.HOST;
+  const { HOST = '' } = env;
+  const host = ['', '0.0.0.0', '::'].includes(HOST) ? '127.0.0.1' : HOST;
   let missing = 'it does not answer yet';
   const check = async () => {
-    missing = await notReady(`http://${host.includes(':') ? `[${host}]` : host}:${port}/health/ready`);
-    return missing === null;
+    const found = await notReady(`http://${host.includes(':') ? `[${host}]` : host}:${port}/health/ready`);
+    missing = found ?? missing;
+    return found === null;
   };
   await waitUntilReady(entry, check, readyWaitMs, () => `waiting for ${name} to be ready: ${missing}`);
   return {
@@ -83,7 +98,13 @@ export async function startApp({ root, dataDir, env, running }, services, { app,
   };
 }
 
-// A port that was asked for is taken or refused; only the default one gives way to the next.
+/**
+ * A port that was asked for is taken or refused; only the default one gives way to the next.
+ * @param {string} variable
+ * @param {string | undefined} asked
+ * @param {number} byDefault
+ * @param {number[]} taken
+ */
 async function choosePort(variable, asked, byDefault, taken = []) {
   if (asked) {
     const port = Number(asked);
@@ -105,6 +126,7 @@ async function choosePort(variable, asked, byDefault, taken = []) {
   return port;
 }
 
+/** @param {string} url */
 async function notReady(url) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(probeTimeoutMs) });

@@ -1,3 +1,29 @@
+import type { Board } from '@laddercast/domain';
+import type { BuiltCode } from '../installation/built-code.js';
+import type { Pool } from '../installation/postgres-pool.js';
+
+/** The board that is measured, as it stands in PostgreSQL. */
+export interface MeasuredBoard {
+  uid: number;
+  id: string;
+  definition: Board['definition'];
+  layouts: Board['layouts'];
+  windowUid: number;
+}
+
+/** A board's options, as they stand in a request. */
+export type Definition = Record<string, unknown>;
+
+export interface Filling {
+  pool: Pool;
+  domain: BuiltCode['domain'];
+  board: { uid: number; windowUid: number };
+  entries: number;
+  scoreOf(number: number): number;
+  /** Called now and then with how many rows are written. */
+  onRows(rows: number): void;
+}
+
 const batchRows = 10_000;
 /** Scores up to here, as good as distinct, and evenly spread: so that ranges of equal width hold as many entries. */
 export const scoreMax = 1e9;
@@ -7,22 +33,20 @@ const tiedScores = 10;
 const sinceMs = Date.UTC(2026, 0, 1);
 
 /** The id of the n-th player: twelve characters, as many as a short random id has. */
-export const playerOf = (number) => `user${String(number).padStart(8, '0')}`;
+export const playerOf = (number: number): string => `user${String(number).padStart(8, '0')}`;
 
 /** The n-th score: a walk in steps that have no divisor in common with the number of scores meets none twice. */
-export const distinctScore = (number) => (number * 618_033_989) % scoreMax;
-export const tiedScore = (number) => 1000 * (1 + (number % tiedScores));
+export const distinctScore = (number: number): number => (number * 618_033_989) % scoreMax;
+export const tiedScore = (number: number): number => 1000 * (1 + (number % tiedScores));
 
 /** All options of the board that is measured, but its layout. */
-export const boardOptions = { order: 'desc', operator: 'best', tiebreak: 'earliest' };
+export const boardOptions: Definition = { order: 'desc', operator: 'best', tiebreak: 'earliest' };
 
 /**
  * Writes a window's entries straight into the ledger, as if each player had played once, and says that all of them were
  * projected: the service then brings them back from there. What was in the table before is gone.
- * @param {{ pool: object, domain: { laneOf: Function }, board: { uid: number, windowUid: number },
- *   entries: number, scoreOf: (number: number) => number, onRows: (rows: number) => void }} what
  */
-export async function fillEntries({ pool, domain, board, entries, scoreOf, onRows }) {
+export async function fillEntries({ pool, domain, board, entries, scoreOf, onRows }: Filling): Promise<void> {
   await pool.query('TRUNCATE entries');
   // What is lost with the machine is made again.
   await pool.query('ALTER TABLE entries SET UNLOGGED');
@@ -57,24 +81,35 @@ export async function fillEntries({ pool, domain, board, entries, scoreOf, onRow
 }
 
 /** The board that is measured, with its window for all time. */
-export async function findBoard(pool, id) {
-  const { rows } = await pool.query('SELECT board_uid, definition, layouts FROM boards WHERE board_id = $1', [id]);
-  const { board_uid: uid, definition, layouts } = rows[0];
+export async function findBoard(pool: Pool, id: string): Promise<MeasuredBoard> {
+  const { rows } = await pool.query<Omit<MeasuredBoard, 'id' | 'windowUid'>>(
+    'SELECT board_uid AS uid, definition, layouts FROM boards WHERE board_id = $1',
+    [id],
+  );
+  const { uid, definition, layouts } = rows[0]!;
   await pool.query(
     `INSERT INTO windows (board_uid, window_id, kind) VALUES ($1, 'alltime', 'alltime') ON CONFLICT DO NOTHING`,
     [uid],
   );
-  const windows = await pool.query(`SELECT window_uid FROM windows WHERE board_uid = $1 AND kind = 'alltime'`, [uid]);
-  return { uid, id, definition, layouts, windowUid: windows.rows[0].window_uid };
+  const windows = await pool.query<{ windowUid: number }>(
+    `SELECT window_uid AS "windowUid" FROM windows WHERE board_uid = $1 AND kind = 'alltime'`,
+    [uid],
+  );
+  return { uid, id, definition, layouts, windowUid: windows.rows[0]!.windowUid };
 }
 
 /**
  * Gives the board the layout of another, while no process of the service runs, and as many index buckets as it would have
  * if it had grown to its size.
  */
-export async function takeLayout({ pool, domain, board, entries }, other) {
-  const { rows } = await pool.query('SELECT layouts FROM boards WHERE board_id = $1', [other]);
-  const { serving } = rows[0].layouts;
+export async function takeLayout(
+  { pool, domain, board, entries }: Pick<Filling, 'pool' | 'domain' | 'entries'> & { board: { id: string } },
+  other: string,
+): Promise<void> {
+  const { rows } = await pool.query<Pick<MeasuredBoard, 'layouts'>>('SELECT layouts FROM boards WHERE board_id = $1', [
+    other,
+  ]);
+  const { serving } = rows[0]!.layouts;
   const indexBuckets = domain.indexBucketsFor(entries / domain.shardCountOf(serving.sharding));
   await pool.query(
     `UPDATE boards AS b SET layouts = jsonb_set(o.layouts, '{serving,indexBuckets}', to_jsonb($3::int)), definition = b.definition || jsonb_build_object(

@@ -1,20 +1,33 @@
-import { builtCode, connectRedis } from '../installation/built-code.js';
+import { builtCode, connectRedis, ownNamespace } from '../installation/built-code.js';
+import type { BenchContext, Measuring } from '../installation/context.js';
 import { once, runLoad } from '../load/load.js';
 import * as data from './entries.js';
 import { rebuild } from './rebuild.js';
+
+/** The board of `makeLargeBoard`. */
+export interface LargeBoard {
+  id: string;
+  uid: number;
+  windowUid: number;
+  entries: number;
+  /** How many entries are better when nobody has submitted. */
+  better(score: number): number;
+}
 
 const id = 'bench';
 const commandTimeoutMs = 600_000;
 
 /** What `measure` finds of each board that is wanted, by its name; each begins in a clean state. */
-export async function onEachBoard(context, wanted, measure) {
-  const found = {};
-  let clean = context;
-  for (const name of wanted) {
-    clean ??= await context.renew();
+export async function onEachBoard<Values, Name extends string, Found>(
+  context: BenchContext<Values>,
+  wanted: readonly Name[],
+  measure: (clean: BenchContext<Values>, name: Name) => Promise<Found>,
+): Promise<Record<string, Found>> {
+  const found: Record<string, Found> = {};
+  for (const [at, name] of wanted.entries()) {
+    const clean = at === 0 ? context : await context.renew();
     context.step(`The board: ${name}`);
     found[name] = await measure(clean, name);
-    clean = null;
   }
   return found;
 }
@@ -22,10 +35,12 @@ export async function onEachBoard(context, wanted, measure) {
 /**
  * A board with so many entries, all of them in PostgreSQL and in Redis when it resolves: written straight into PostgreSQL
  * as `fillEntries` does, and brought back from there by the service.
- * @param definition options of the board, beside those of `boardOptions`
- * @returns `{ id, uid, windowUid, entries, better(score) }`; `better`: how many entries are better when nobody has submitted
+ * @param board its options, beside those of `boardOptions`
  */
-export async function makeLargeBoard({ service, installation, database, step }, { entries, definition }) {
+export async function makeLargeBoard(
+  { service, installation, database, step }: Pick<Measuring, 'service' | 'installation' | 'database' | 'step'>,
+  { entries, definition }: { entries: number; definition: data.Definition },
+): Promise<LargeBoard> {
   const { pool } = database;
   const code = await builtCode(installation.root);
   const body = { ...data.boardOptions, ...definition };
@@ -40,9 +55,10 @@ export async function makeLargeBoard({ service, installation, database, step }, 
   await pool.query('ALTER TABLE entries SET LOGGED');
   await pool.query('ANALYZE entries');
   await pool.query('CHECKPOINT');
-  const redis = await connectRedis(code, pool, installation.redisUrl, commandTimeoutMs);
+  const namespace = await ownNamespace(pool);
+  const redis = await connectRedis(code, { url: installation.redisUrl, namespace, commandTimeoutMs });
   try {
-    await rebuild({ code, redis, board, installation, pool, step, entries, service }, id, id);
+    await rebuild({ code, redis, board, installation, database, step, entries, service }, id, id);
   } finally {
     await redis.close();
   }
@@ -50,13 +66,14 @@ export async function makeLargeBoard({ service, installation, database, step }, 
 }
 
 /** All first scores are different: how many of them are better. */
-function counterOf(entries) {
+function counterOf(entries: number): LargeBoard['better'] {
   const scores = Float64Array.from({ length: entries }, (_, number) => data.distinctScore(number)).sort();
   return (score) => {
-    let [low, high] = [0, entries];
+    let low = 0;
+    let high = entries;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (scores[middle] > score) high = middle;
+      if (scores[middle]! > score) high = middle;
       else low = middle + 1;
     }
     return entries - low;

@@ -1,32 +1,51 @@
 import { ask, expectAnswer } from './ask.js';
+import type { Pool } from '../installation/postgres-pool.js';
+import type { Call, Target } from '../load/requests.js';
 import { scoreMax } from './entries.js';
+import type { LargeBoard } from './large-board.js';
+import type { BoardSubmission } from './submissions.js';
+
+/** The answer of a submission, as far as it is checked. */
+interface Answer {
+  submissionId: string;
+  replayed: boolean;
+  outcome: string;
+  score: number;
+  previousScore: number | null;
+  version: number;
+  rank: { after: number; errorBound?: number; total: number } | null;
+}
 
 const players = 10;
 
 /** Submits for players of its own while others load the service, and checks each answer against what it must be. */
 export class SampledSubmissions {
-  #known = new Map();
+  readonly #known = new Map<string, { score: number; version: number }>();
   /** A board that nobody has used has no estimates yet: answers may be without a rank until the first that has one. */
   #hasRanks = false;
   count = 0;
   /** The text of the last answer. */
-  last = null;
+  last: string | null = null;
 
-  /** @param batch how many go with one request; 0: a single submission by the path of the board */
-  constructor(service, board, { movedMax, batch = 0 }) {
-    Object.assign(this, { service, board, movedMax, batch });
-  }
+  /**
+   * @param how `movedMax`: how many others may come before an entry meanwhile; `batch`: how many go with one request, 0 for a
+   *   single submission by the path of the board
+   */
+  constructor(
+    private readonly service: Target,
+    private readonly board: LargeBoard,
+    private readonly how: { movedMax: number; batch: number },
+  ) {}
 
-  async look() {
-    const submissions = Array.from({ length: Math.max(1, Math.min(this.batch, players)) }, () => this.#next());
+  async look(): Promise<void> {
+    const { batch } = this.how;
+    const submissions = Array.from({ length: Math.max(1, Math.min(batch, players)) }, () => this.#next());
     const { id } = this.board;
-    const call =
-      this.batch === 0
-        ? { path: `/v1/boards/${id}/scores`, body: submissions[0] }
-        : { path: '/v1/scores', body: { submissions: submissions.map((one) => ({ board: id, ...one })) } };
-    const { body, text } = await ask(this.service, { method: 'POST', ...call });
+    const { answers, text } =
+      batch === 0
+        ? await this.#submit({ method: 'POST', path: `/v1/boards/${id}/scores`, body: submissions[0] })
+        : await this.#submitAll(submissions.map((one) => ({ board: id, ...one })));
     this.last = text;
-    const answers = this.batch === 0 ? [body] : body.results;
     submissions.forEach((submission, index) => this.#check(submission, answers[index]));
   }
 
@@ -34,21 +53,34 @@ export class SampledSubmissions {
    * Once the ranks show everything: each sampled player's exact rank is how many stand before it in PostgreSQL.
    * @throws Error when it is not
    */
-  async checkRanks(pool) {
+  async checkRanks(pool: Pool): Promise<void> {
     for (const [playerId, { score }] of this.#known) {
-      const { body } = await ask(this.service, { path: `/v1/boards/${this.board.id}/players/${playerId}?around=0` });
-      const { rows } = await pool.query(
+      const path = `/v1/boards/${this.board.id}/players/${playerId}?around=0`;
+      const { body } = await ask<{ entry: { score: number; rank: number } }>(this.service, { method: 'GET', path });
+      const { rows } = await pool.query<{ before: number }>(
         `SELECT count(*)::int AS before FROM entries AS e, entries AS mine
          WHERE mine.window_uid = $1 AND mine.player_id = $2 AND e.window_uid = $1 AND NOT e.removed
            AND (e.score, -e.achieved_at_ms) > (mine.score, -mine.achieved_at_ms)`,
         [this.board.windowUid, playerId],
       );
       expectAnswer(body.entry.score === score, `the score is ${score}`, body);
-      expectAnswer(body.entry.rank === rows[0].before + 1, `${rows[0].before} stand before it`, body);
+      const { before } = rows[0]!;
+      expectAnswer(body.entry.rank === before + 1, `${before} stand before it`, body);
     }
   }
 
-  #next() {
+  async #submit(call: Call): Promise<{ answers: Answer[]; text: string }> {
+    const { body, text } = await ask<Answer>(this.service, call);
+    return { answers: [body], text };
+  }
+
+  async #submitAll(submissions: readonly object[]): Promise<{ answers: Answer[]; text: string }> {
+    const call = { method: 'POST', path: '/v1/scores', body: { submissions } };
+    const { body, text } = await ask<{ results: Answer[] }>(this.service, call);
+    return { answers: body.results, text };
+  }
+
+  #next(): BoardSubmission {
     this.count += 1;
     return {
       submissionId: `sampled-${this.count}`,
@@ -57,7 +89,8 @@ export class SampledSubmissions {
     };
   }
 
-  #check({ submissionId, playerId, score }, answer) {
+  #check({ submissionId, playerId, score }: BoardSubmission, answer: Answer | undefined): void {
+    if (answer === undefined) throw new Error(`The answer says nothing of ${submissionId}.`);
     const known = this.#known.get(playerId) ?? { score: null, version: 0 };
     const best = Math.max(score, known.score ?? score);
     const outcome = known.score === null ? 'created' : score > known.score ? 'improved' : 'unchanged';
@@ -73,14 +106,14 @@ export class SampledSubmissions {
     this.#checkRank(best, answer);
     this.#known.set(playerId, { score: best, version: answer.version });
   }
-  #checkRank(best, answer) {
-    if (answer.rank === null && !this.#hasRanks) return;
-    expectAnswer(answer.rank !== null, 'it says a rank', answer);
+
+  #checkRank(best: number, answer: Answer): void {
+    if (answer.rank === null) return expectAnswer(!this.#hasRanks, 'it says a rank', answer);
     this.#hasRanks = true;
     const { after, errorBound = 0, total } = answer.rank;
     // Players of the load only rise: each can have come before it once.
     const first = this.board.better(best) + 1;
-    const isNear = after >= first - errorBound - players && after <= first + errorBound + this.movedMax + players;
+    const isNear = after >= first - errorBound - players && after <= first + errorBound + this.how.movedMax + players;
     expectAnswer(isNear && after >= 1 && after <= total, `the rank was ${first} at first`, answer);
     expectAnswer(total >= this.board.entries, 'all entries count', answer);
   }

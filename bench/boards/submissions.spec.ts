@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { distinctScore } from './entries.js';
-import { Submissions } from './submissions.js';
+import { Submissions, type BoardSubmission } from './submissions.js';
 
-const bestOf = (submissions, first = () => -Infinity) => {
-  const best = new Map();
+const bestOf = (submissions: BoardSubmission[], first: (playerId: string) => number) => {
+  const best = new Map<string, number>();
   let improved = 0;
   for (const { playerId, score } of submissions) {
     const before = best.get(playerId) ?? first(playerId);
@@ -12,7 +12,7 @@ const bestOf = (submissions, first = () => -Infinity) => {
   }
   return { best, improved };
 };
-const firstOf = (playerId) => distinctScore(Number(playerId.slice(4)));
+const firstOf = (playerId: string): number => distinctScore(Number(playerId.slice(4)));
 
 describe('submissions of the benchmark', () => {
   it('improve as often as asked, for players of the board', () => {
@@ -36,7 +36,7 @@ describe('submissions of the benchmark', () => {
     const first = source.take(10);
     source.sent(5);
     const [next] = source.take(1);
-    expect(next.score).toBeGreaterThan(first[4].score);
-    expect(next.score).toBeLessThanOrEqual(first[4].score + 20_000);
+    expect(next!.score).toBeGreaterThan(first[4]!.score);
+    expect(next!.score).toBeLessThanOrEqual(first[4]!.score + 20_000);
   });
 });

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { count, helpOf, oneOf, readArguments, someOf } from './arguments.js';
+import type { Parts } from './options.js';
 
-const parts = {
+const run = (): Promise<string> => Promise.reject(new Error('Only its command line is looked at.'));
+const parts: Parts = {
   submit: {
     description: 'single submissions',
+    run,
     options: { seconds: { type: 'string', help: 'how long', default: '10', parse: count } },
   },
   memory: {
     description: 'an hour',
+    run,
     onlyByName: true,
     oneApiProcess: true,
     options: { layouts: { type: 'string', help: 'which', parse: someOf(['a', 'b']) } },

@@ -1,31 +1,38 @@
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { Problem } from '../../tools/problem.mjs';
+import type { CommonValues, Option, Options, Part, Parts } from './options.js';
 
 /** A whole number of at least 1. */
-export function count(text, name) {
+export function count(text: string, name: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
   throw new Problem(`--${name} must be a number such as 20000.`);
 }
 
 /** One of these words. */
-export const oneOf = (words) => (text, name) => {
-  if (words.includes(text)) return text;
-  throw new Problem(`--${name} has no "${text}"; it has ${words.join(', ')}.`);
-};
+export const oneOf =
+  <Word extends string>(words: readonly Word[]) =>
+  (text: string, name: string): Word => {
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return found;
+    throw new Problem(`--${name} has no "${text}"; it has ${words.join(', ')}.`);
+  };
 
 /** Some of these words, separated by commas. */
-export const someOf = (words) => (text, name) => text.split(',').map((word) => oneOf(words)(word, name));
+export const someOf =
+  <Word extends string>(words: readonly Word[]) =>
+  (text: string, name: string): Word[] =>
+    text.split(',').map((word) => oneOf(words)(word, name));
 
 /** Options of every part. */
-export const commonOptions = {
+const commonOptions = {
   kafka: { type: 'boolean', help: 'with the log in Kafka instead of PostgreSQL' },
   apps: {
     type: 'string',
     help: 'one: the service is one process; apart: api, projector and gateway are three (apart)',
     default: 'apart',
-    parse: oneOf(['one', 'apart']),
+    parse: oneOf(['one', 'apart'] as const),
   },
   'api-processes': {
     type: 'string',
@@ -37,20 +44,26 @@ export const commonOptions = {
     type: 'string',
     help: 'off: without rate limits, to see what they cost (on)',
     default: 'on',
-    parse: oneOf(['on', 'off']),
+    parse: oneOf(['on', 'off'] as const),
   },
   rounds: { type: 'string', help: 'how often each figure is measured (3)', default: '3', parse: count },
-  json: { type: 'string', help: 'keeps the figures in this file, too', parse: (path) => resolve(path) },
-};
+  json: { type: 'string', help: 'keeps the figures in this file, too', parse: (path: string) => resolve(path) },
+} satisfies Options;
+
+/** What the command line asks for. */
+export interface Arguments {
+  /** Of the one part that is asked for; null for all. */
+  name: string | null;
+  options: CommonValues & Record<string, unknown>;
+  help: boolean;
+}
 
 /**
  * Reads the command line.
- * @param parts the modules of bench/parts/parts.ts
- * @returns `{ name, options, help }`; `name`: of the one part that is asked for, null for all; `help`: true when asked for
  * @throws Problem
  */
-export function readArguments(parts, args) {
-  const known = { ...commonOptions };
+export function readArguments(parts: Parts, args: readonly string[]): Arguments {
+  const known: Options = { ...commonOptions };
   for (const part of Object.values(parts)) Object.assign(known, part.options);
   const types = Object.fromEntries(Object.entries(known).map(([name, { type }]) => [name, { type }]));
   const { values, positionals } = parse(args, { ...types, help: { type: 'boolean', short: 'h' } });
@@ -59,24 +72,29 @@ export function readArguments(parts, args) {
     throw new Problem(`There is no part "${positionals.join(' ')}"; there are ${Object.keys(parts).join(', ')}.`);
   }
   if (name !== null) refuseForeign(parts, name, values);
-  const options = {};
-  for (const [option, { parse: read = (text) => text, default: byDefault }] of Object.entries(known)) {
-    const text = values[option] ?? byDefault;
-    options[option] = text === undefined || typeof text === 'boolean' ? text : read(text, option);
-  }
-  if (options['api-processes'] > 1) refuseSeveral(parts[name], name, options);
+  const found = Object.fromEntries(
+    Object.entries(known).map(([option, how]) => [option, valueOf(option, how, values[option])]),
+  );
+  // As `commonOptions` parses them.
+  const options = found as CommonValues & Record<string, unknown>;
+  if (options['api-processes'] > 1) refuseSeveral(name, name === null ? undefined : parts[name], options);
   return { name, options, help: values.help === true };
 }
 
+function valueOf(name: string, { parse, default: byDefault }: Option, given: string | boolean | undefined): unknown {
+  const text = given ?? byDefault;
+  return typeof text === 'string' && parse !== undefined ? parse(text, name) : text;
+}
+
 /** The text of `--help`. */
-export function helpOf(parts) {
-  const linesOf = (options) =>
+export function helpOf(parts: Parts): string {
+  const linesOf = (options: Options): string[] =>
     Object.entries(options).map(([name, { type, help }]) => {
       return `  ${`--${name}${type === 'string' ? ' <…>' : ''}`.padEnd(20)} ${help}`;
     });
   const own = Object.entries(parts)
     .filter(([, { options }]) => options !== undefined)
-    .map(([name, { options }]) => `${name}:\n${linesOf(options).join('\n')}`);
+    .map(([name, { options = {} }]) => `${name}:\n${linesOf(options).join('\n')}`);
   return `Measures the service on this machine, on services and data of its own.
 
   npm run bench                  everything, one part after the other
@@ -92,26 +110,29 @@ ${own.join('\n\n')}
 `;
 }
 
-function parse(args, options) {
+type Given = { values: Record<string, string | boolean | undefined>; positionals: string[] };
+
+function parse(args: readonly string[], options: NonNullable<ParseArgsConfig['options']>): Given {
   try {
-    return parseArgs({ args, allowPositionals: true, options });
+    return parseArgs({ args, allowPositionals: true, options }) as Given;
   } catch (error) {
-    throw new Problem(`${error.message}\nnpm run bench -- --help says what there is.`);
+    throw new Problem(`${(error as Error).message}\nnpm run bench -- --help says what there is.`);
   }
 }
 
 /** Several api processes, where there is none of its own, or where one is looked into. */
-function refuseSeveral(part, name, { apps }) {
+function refuseSeveral(name: string | null, part: Part | undefined, { apps }: CommonValues): void {
   if (apps === 'one') throw new Problem('--api-processes is for --apps apart: with --apps one there is one process.');
   if (part?.oneApiProcess) throw new Problem(`--api-processes is not for ${name}, which looks into one api process.`);
 }
 
 /** An option that the part does not have would be ignored in silence. */
-function refuseForeign(parts, name, values) {
+function refuseForeign(parts: Parts, name: string, values: Given['values']): void {
+  const has = (part: string, option: string): boolean => option in (parts[part]?.options ?? {});
   const foreign = Object.keys(values).find(
-    (option) => option !== 'help' && !(option in commonOptions) && !(option in (parts[name].options ?? {})),
+    (option) => option !== 'help' && !(option in commonOptions) && !has(name, option),
   );
   if (foreign === undefined) return;
-  const owners = Object.keys(parts).filter((other) => foreign in (parts[other].options ?? {}));
+  const owners = Object.keys(parts).filter((other) => has(other, foreign));
   throw new Problem(`--${foreign} is for ${owners.join(' and ')}, not for ${name}.`);
 }

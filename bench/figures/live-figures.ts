@@ -1,40 +1,44 @@
-import { readFileSync } from 'node:fs';
+import { tableOf } from './figures.js';
 
 /** The value below which such a part of the values lies; NaN of none. */
-export function quantile(values, part) {
-  if (values.length === 0) return NaN;
+export function quantile(values: Iterable<number>, part: number): number {
   const sorted = Float64Array.from(values).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))];
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? NaN;
+}
+
+/** Of a histogram in whole milliseconds: the upper edge of the bucket that the quantile lies in. */
+export function fromHistogram(histogram: readonly number[], part: number): number {
+  const total = histogram.reduce((sum, count) => sum + count, 0);
+  let seen = 0;
+  for (const [at, count] of histogram.entries()) {
+    seen += count;
+    if (seen > part * total || seen === total) return at + 1;
+  }
+  return NaN;
 }
 
 /** Minimum, median and maximum, as `a / b / c`. */
-export function spread(values, show = (value) => value.toFixed(1)) {
-  return [Math.min(...values), quantile(values, 0.5), Math.max(...values)].map(show).join(' / ');
+export function spread(
+  values: readonly number[],
+  show: (value: number) => string = (value) => value.toFixed(1),
+): string {
+  return [Math.min(...values), quantile(values, 0.5), Math.max(...values)].map((value) => show(value)).join(' / ');
 }
 
-export const whole = (value) => Math.round(value).toLocaleString('en');
+export const whole = (value: number): string => Math.round(value).toLocaleString('en');
 
 /** A table as Markdown has it, its columns as wide as they need to be. */
-export function table(head, rows) {
-  const cells = [head, ...rows].map((row) => row.map(String));
-  const widths = head.map((_, column) => Math.max(3, ...cells.map((row) => row[column].length)));
-  const line = (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`;
-  const [first, ...others] = cells.map(line);
-  return [first, line(widths.map((width) => '-'.repeat(width))), ...others].join('\n');
+export function table(heads: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  return tableOf(
+    heads,
+    rows.map((row) => row.map(String)),
+  );
 }
-
-/** Bytes of memory that a process has in RAM, of its own and shared. Linux only. */
-export function residentBytesOf(pid) {
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(kibibytes) * 1024;
-}
-
-/** Milliseconds of a clock that all processes of this machine share. */
-export const sharedMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 /** How much a value grows by step, as the least squares of (x, y) say. */
-export function slope(points) {
-  const mean = (of) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const mean = (of: (point: readonly [number, number]) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
   const [x0, y0] = [mean(([x]) => x), mean(([, y]) => y)];
   const over = points.reduce((sum, [x, y]) => sum + (x - x0) * (y - y0), 0);
   return over / points.reduce((sum, [x]) => sum + (x - x0) ** 2, 0);

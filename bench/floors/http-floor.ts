@@ -6,13 +6,20 @@ import { loadFully } from '../load/generator.js';
 
 /**
  * Requests a second that bare Fastify answers, under the same requests, with one and the same text.
- * @param {{ file: string, connections: number, seconds: number, answer: string }} load `answer`: what the service answered
+ * @param load `file`: of `writeRequests`; `answer`: what the service answered
  */
-export async function httpFloor({ answer, ...load }) {
+export async function httpFloor({
+  answer,
+  ...load
+}: {
+  file: string;
+  connections: number;
+  seconds: number;
+  answer: string;
+}): Promise<number> {
   const port = await freePort();
-  const child = spawn(process.execPath, [benchProgram('http-server'), String(port), answer], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const args = [benchProgram('http-server'), String(port), answer];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
     const url = `http://127.0.0.1:${port}/`;

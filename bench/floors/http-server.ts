@@ -3,7 +3,7 @@ import { fastify } from 'fastify';
 
 const [, , port, answer] = process.argv;
 const app = fastify({ bodyLimit: 16 * 1024 * 1024 });
-const constant = JSON.parse(answer);
+const constant: unknown = JSON.parse(answer!);
 app.all('/*', () => constant);
 await app.listen({ port: Number(port), host: '127.0.0.1' });
 console.log('ready');

@@ -5,9 +5,19 @@ const partitions = 2;
 
 /**
  * Events a second that an idempotent producer of kafkajs gets acknowledged by all replicas, one send in flight.
- * @param batch how many go with one send
+ * @param load `brokers`: `host:port,…`; `batch`: how many go with one send
  */
-export async function kafkaFloor({ brokers, batch, seconds, event }) {
+export async function kafkaFloor({
+  brokers,
+  batch,
+  seconds,
+  event,
+}: {
+  brokers: string;
+  batch: number;
+  seconds: number;
+  event: string;
+}): Promise<number> {
   const kafka = new Kafka({ clientId: 'floor', brokers: brokers.split(','), logLevel: logLevel.ERROR });
   const admin = kafka.admin();
   await admin.connect();

@@ -1,7 +1,28 @@
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import type { PageReading, RankList, RedisConnection } from '@laddercast/projections';
+import { findBoard, playerOf } from '../boards/entries.js';
+import { builtCode, connectRedis, ownNamespace, type BuiltCode } from '../installation/built-code.js';
+import type { CleanState } from '../installation/context.js';
+import type { Pool } from '../installation/postgres-pool.js';
 import { cpuSecondsOf } from '../meters/cpu.js';
-import { playerOf } from '../boards/entries.js';
+
+/** The Redis of the installation as the service uses it, with what the benchmark asks of it. */
+export interface ProjectionRedis {
+  code: BuiltCode;
+  /** With keys of its own, beside those of the service. */
+  floor: RedisConnection;
+  /** The id of its process. */
+  pid: number;
+  /** The first of a board's list. */
+  page(pool: Pool, boardId: string, limit: number): Promise<PageReading>;
+  close(): Promise<void>;
+}
+
+/** Changes without the service: how many a second, and what each took of CPU. */
+export interface FloorFound {
+  perSecond: number;
+  clientUs: number;
+  redisUs: number;
+}
 
 const chunk = 500;
 const chunksAtOnce = 4;
@@ -17,51 +38,45 @@ for at = 1, #ARGV, 3 do
   redis.call('HSET', KEYS[2], player, member)
 end`;
 
-/** The Redis of the installation as the service uses it, with what the benchmark asks of it. */
-export async function connectTo({ installation, database }) {
-  const [domain, projections] = await Promise.all(
-    ['domain', 'projections'].map(
-      (lib) => import(pathToFileURL(join(installation.root, `dist/libs/${lib}/src/index.js`)).href),
-    ),
-  );
-  const { rows } = await database.pool.query(`SELECT value FROM installation WHERE name = 'id'`);
-  const open = async (namespace) => {
-    const redis = new projections.RedisConnection({ url: installation.redisUrl, namespace, commandTimeoutMs });
-    await redis.connect();
-    return redis;
-  };
-  const own = await open(`${rows[0].value}:`);
+export async function connectTo({
+  installation,
+  database,
+}: Pick<CleanState, 'installation' | 'database'>): Promise<ProjectionRedis> {
+  const code = await builtCode(installation.root);
+  const open = (namespace: string): Promise<RedisConnection> =>
+    connectRedis(code, { url: installation.redisUrl, namespace, commandTimeoutMs });
+  const own = await open(await ownNamespace(database.pool));
   const floor = await open('floor:');
   return {
-    domain,
-    projections,
+    code,
     floor,
-    command: (...args) => own.command(...args),
+    pid: await pidOf(own),
     async page(pool, boardId, limit) {
-      const board = await boardOf(pool, boardId);
-      return new projections.RedisRankProjection(own).page(
-        projections.rankListOf(board, board.windowUid, 0),
-        0,
-        limit,
-        'ordinal',
-      );
+      const { projections } = code;
+      const board = await findBoard(pool, boardId);
+      const list = projections.rankListOf(board, board.windowUid, 0);
+      return new projections.RedisRankProjection(own).page(list, 0, limit, 'ordinal');
     },
-    close: () => Promise.all([own.close(), floor.close()]),
+    close: async () => {
+      await Promise.all([own.close(), floor.close()]);
+    },
   };
 }
 
-async function boardOf(pool, boardId) {
-  const { rows } = await pool.query(
-    `SELECT board_uid AS uid, definition, layouts, w.window_uid AS "windowUid" FROM boards b JOIN windows w USING (board_uid)
-     WHERE b.board_id = $1`,
-    [boardId],
-  );
-  return rows[0];
+async function pidOf(redis: RedisConnection): Promise<number> {
+  const text = String(await redis.command('INFO', 'server'));
+  const [, pid] = /^process_id:(\d+)/m.exec(text) ?? [];
+  if (pid === undefined) throw new Error('Redis does not say the id of its process.');
+  return Number(pid);
 }
 
 /** The same events without the service, made before and sent so many at a time, by the apply script and by a naive one. */
-export async function floors({ domain, projections, floor }, { events, players, round }) {
-  const list = {
+export async function floors(
+  redis: ProjectionRedis,
+  { events, players, round }: { events: number; players: number; round: number },
+): Promise<{ same: FloorFound; naive: FloorFound }> {
+  const { domain, projections } = redis.code;
+  const list: RankList = {
     boardUid: round,
     windowUid: 1,
     scope: 0,
@@ -79,9 +94,10 @@ export async function floors({ domain, projections, floor }, { events, players, 
   const chunks = Array.from({ length: Math.ceil(events / chunk) }, (_, at) =>
     changes.slice(at * chunk, (at + 1) * chunk),
   );
+  const { floor } = redis;
   const ranks = new projections.RedisRankProjection(floor);
-  const same = await timed(floor, events, chunks, (part) => ranks.apply(list, 0, part, null));
-  const naive = await timed(floor, events, chunks, (part) => {
+  const same = await timed(redis, events, chunks, (part) => ranks.apply(list, 0, part, null));
+  const naive = await timed(redis, events, chunks, (part) => {
     const args = part.flatMap(({ playerId, key }) => [playerId, String(key.score), key.member]);
     return floor.command('EVAL', naiveScript, 2, `{naive${round}}z`, `{naive${round}}h`, ...args);
   });
@@ -89,18 +105,28 @@ export async function floors({ domain, projections, floor }, { events, players, 
   return { same, naive };
 }
 
-async function timed(redis, events, chunks, apply) {
-  const text = String(await redis.command('INFO', 'server'));
-  const redisPid = Number(/^process_id:(\d+)/m.exec(text)[1]);
-  const cpu = () => [cpuSecondsOf(process.pid), cpuSecondsOf(redisPid)];
+async function timed<Part>(
+  redis: ProjectionRedis,
+  events: number,
+  chunks: readonly Part[],
+  apply: (part: Part) => Promise<unknown>,
+): Promise<FloorFound> {
+  const cpu = (): { client: number; redis: number } => ({
+    client: cpuSecondsOf(process.pid),
+    redis: cpuSecondsOf(redis.pid),
+  });
   const before = cpu();
   const startedAt = performance.now();
-  let next = 0;
-  const worker = async () => {
-    while (next < chunks.length) await apply(chunks[next++]);
+  const left = chunks.values();
+  const worker = async (): Promise<void> => {
+    for (const part of left) await apply(part);
   };
   await Promise.all(Array.from({ length: chunksAtOnce }, worker));
   const seconds = (performance.now() - startedAt) / 1000;
-  const [clientUs, redisUs] = cpu().map((used, at) => (1e6 * (used - before[at])) / events);
-  return { perSecond: events / seconds, clientUs, redisUs };
+  const after = cpu();
+  return {
+    perSecond: events / seconds,
+    clientUs: (1e6 * (after.client - before.client)) / events,
+    redisUs: (1e6 * (after.redis - before.redis)) / events,
+  };
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { Redis } from 'ioredis';
+import { Redis, type ChainableCommander } from 'ioredis';
 import { findOnPath } from '../../tools/commands.mjs';
 
 const key = 'floor:ranks';
@@ -15,11 +15,14 @@ export const redisFloorName =
     ? `our own loop of ioredis, ${connections * pipelined} commands in flight`
     : `redis-benchmark, ${connections} connections, pipelines of ${pipelined}`;
 
-/**
- * ZADD and ZREVRANK a second, into and from a sorted set of a million players beside the service's own.
- * @returns `{ zadd, zrevrank }`
- */
-export async function redisFloor({ redisUrl, seconds }) {
+/** Commands a second. */
+export interface RedisFloor {
+  zadd: number;
+  zrevrank: number;
+}
+
+/** ZADD and ZREVRANK, into and from a sorted set of a million players beside the service's own. */
+export async function redisFloor({ redisUrl, seconds }: { redisUrl: string; seconds: number }): Promise<RedisFloor> {
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: 0 });
   try {
     if ((await redis.zcard(key)) === 0) await fill(redis);
@@ -27,34 +30,37 @@ export async function redisFloor({ redisUrl, seconds }) {
       const zadd = await loop(redis, seconds, (pipeline) => pipeline.zadd(key, Math.random(), anyone()));
       return { zadd, zrevrank: await loop(redis, seconds, (pipeline) => pipeline.zrevrank(key, anyone())) };
     }
-    const zadd = byBenchmark(redisUrl, ['ZADD', key, '__rand_int__', 'player-__rand_int__']);
-    return { zadd, zrevrank: byBenchmark(redisUrl, ['ZREVRANK', key, 'player-__rand_int__']) };
+    const zadd = byBenchmark(benchmark, redisUrl, ['ZADD', key, '__rand_int__', 'player-__rand_int__']);
+    return { zadd, zrevrank: byBenchmark(benchmark, redisUrl, ['ZREVRANK', key, 'player-__rand_int__']) };
   } finally {
     redis.disconnect();
   }
 }
 
-const memberOf = (number) => `player-${String(number).padStart(12, '0')}`;
-const anyone = () => memberOf(Math.floor(Math.random() * members));
+const memberOf = (number: number): string => `player-${String(number).padStart(12, '0')}`;
+const anyone = (): string => memberOf(Math.floor(Math.random() * members));
 
-async function fill(redis) {
+async function fill(redis: Redis): Promise<void> {
   const atOnce = 1000;
   for (let from = 0; from < members; from += atOnce) {
-    const pairs = Array.from({ length: atOnce }, (_, index) => [Math.random() * members, memberOf(from + index)]);
+    const pairs = Array.from({ length: atOnce }, (_, index): [number, string] => [
+      Math.random() * members,
+      memberOf(from + index),
+    ]);
     await redis.zadd(key, ...pairs.flat());
   }
 }
 
 /** Calls a second. */
-async function loop(redis, seconds, add) {
+async function loop(redis: Redis, seconds: number, add: (pipeline: ChainableCommander) => unknown): Promise<number> {
   const endsAt = performance.now() + 1000 * seconds;
   const startedAt = performance.now();
   let done = 0;
-  const run = async () => {
+  const run = async (): Promise<void> => {
     while (performance.now() < endsAt) {
       const pipeline = redis.pipeline();
       for (let one = 0; one < pipelined; one += 1) add(pipeline);
-      for (const [error] of await pipeline.exec()) if (error) throw error;
+      for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
       done += pipelined;
     }
   };
@@ -62,7 +68,7 @@ async function loop(redis, seconds, add) {
   return (1000 * done) / (performance.now() - startedAt);
 }
 
-function byBenchmark(redisUrl, command) {
+function byBenchmark(benchmark: string, redisUrl: string, command: readonly string[]): number {
   const { hostname, port, password } = new URL(redisUrl);
   const options = ['-h', hostname, '-p', port, ...(password ? ['-a', decodeURIComponent(password)] : [])];
   const load = ['-c', connections, '-P', pipelined, '-n', requestsOfBenchmark, '-r', members].map(String);
@@ -73,7 +79,7 @@ function byBenchmark(redisUrl, command) {
 }
 
 /** What the last line of `redis-benchmark --csv` says; null where it says nothing. */
-export function perSecondOf(csv) {
-  const fields = /^"(?:[^"]|"")*","([\d.]+)"/.exec(csv.trim().split('\n').at(-1));
+export function perSecondOf(csv: string): number | null {
+  const fields = /^"(?:[^"]|"")*","([\d.]+)"/.exec(csv.trim().split('\n').at(-1)!);
   return fields === null ? null : Number(fields[1]);
 }

@@ -1,14 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, isPortFree, keepPort } from '../../tools/ports.mjs';
 
+/** The processes of one api, on one port. */
+export interface ApiProcesses {
+  count: number;
+  /** That of the first; the others follow. */
+  metricsPort: number;
+  /** Settings that make them so many. */
+  env: Record<string, string>;
+  metricsUrls: string[];
+}
+
 const readyWithinMs = 60_000;
 const lookEveryMs = 20;
 
-/**
- * How an api of so many processes is started and read.
- * @returns `{ count, metricsPort, env, metricsUrls }`; `metricsPort`: that of the first process
- */
-export async function apiProcesses(count) {
+/** How an api of so many processes is started and read. */
+export async function apiProcesses(count: number): Promise<ApiProcesses> {
   const metricsPort = await freePorts(count);
   return {
     count,
@@ -22,7 +29,7 @@ export async function apiProcesses(count) {
  * Waits until every process serves: the port answers as soon as the first one does.
  * @throws Error when one of them does not within a minute
  */
-export async function untilAllServe({ count, metricsUrls }) {
+export async function untilAllServe({ count, metricsUrls }: ApiProcesses): Promise<void> {
   if (count === 1) return;
   const deadline = performance.now() + readyWithinMs;
   for (const url of metricsUrls) {
@@ -33,7 +40,7 @@ export async function untilAllServe({ count, metricsUrls }) {
   }
 }
 
-async function answers(url) {
+async function answers(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(3000) })).ok;
   } catch {
@@ -42,7 +49,7 @@ async function answers(url) {
 }
 
 /** The first of so many free ports one after the other. */
-async function freePorts(count) {
+async function freePorts(count: number): Promise<number> {
   for (;;) {
     const first = await freePort();
     const more = Array.from({ length: count - 1 }, (_, at) => first + 1 + at);

@@ -1,20 +1,42 @@
 import { mkdirSync } from 'node:fs';
-import pg from 'pg';
 import { makeDataDirectory } from '../../tools/data-directory.mjs';
 import { freePort } from '../../tools/ports.mjs';
 import { step } from '../../tools/progress.mjs';
-import { RunningProcesses } from '../../tools/running.mjs';
+import { RunningProcesses, type RunningEntry, type StartContext } from '../../tools/running.mjs';
 import { startKafka } from '../../tools/services/kafka.mjs';
 import { removeDataDirectory } from '../../tools/services/postgres-account.mjs';
 import { startPostgres } from '../../tools/services/postgres.mjs';
 import { startRedis } from '../../tools/services/redis.mjs';
-import { startApp } from '../../tools/standalone.mjs';
-import { apiProcesses, untilAllServe } from './api-processes.js';
+import { startApp, type AppServices } from '../../tools/standalone.mjs';
+import { apiProcesses, untilAllServe, type ApiProcesses } from './api-processes.js';
 import { cpuSecondsOf } from '../meters/cpu.js';
+import type { Apps, CleanState, Log, Role, Service, Settings } from './context.js';
 import { ledgerOf, watchingOptions } from './ledger.js';
+import { poolOf } from './postgres-pool.js';
+
+export interface InstallationOptions {
+  root: string;
+  cacheDir: string;
+  /** Made here, and removed by `end()`. */
+  dataDir: string;
+  log: Log;
+  apps: Apps;
+  apiCount?: number;
+  command: string;
+  settings?: Settings;
+  /** Arguments of Node, by process. */
+  nodeOptions?: Record<string, string[]>;
+  postgresSettings?: Record<string, string>;
+  /** A process has ended that was not told to. */
+  onDeath(error: Error): void;
+  /** Gets what has to be stopped when the start fails. */
+  onRunning(running: RunningProcesses): void;
+}
+
+type AppName = Role | 'standalone';
 
 /** The processes of the service, by how it is run, in the order in which they start. */
-export const processesOf = { one: ['standalone'], apart: ['projector', 'api', 'gateway'] };
+const processesOf: Record<Apps, AppName[]> = { one: ['standalone'], apart: ['projector', 'api', 'gateway'] };
 
 /** Limits stay on, so high that nothing measured reaches them. */
 const settingsOfAll = {
@@ -27,14 +49,9 @@ const settingsOfAll = {
 /**
  * Starts PostgreSQL, Redis or Valkey, Kafka when asked for, and the service on them, all of them empty, and waits until it
  * is ready.
- * @param {{ root: string, cacheDir: string, dataDir: string, log: 'postgres' | 'kafka', apps: 'one' | 'apart', apiCount?: number,
- *   command: string, settings?: object,
- *   nodeOptions?: Record<string, string[]>, postgresSettings?: Record<string, string>, onDeath: (error: Error) => void, onRunning: (running: RunningProcesses) => void }} how
- *   `nodeOptions`: by process; `dataDir`: made here, and removed by `end()`; `onRunning` gets what has to be stopped when the start fails
- * @returns `{ service, installation, database, end() }`, as the parts of the benchmark get them
  * @throws Problem
  */
-export async function startInstallation(how) {
+export async function startInstallation(how: InstallationOptions): Promise<CleanState> {
   const {
     root,
     cacheDir,
@@ -68,11 +85,14 @@ export async function startInstallation(how) {
     },
   );
   await processes.start();
-  const pools = ['', watchingOptions].map((options) => poolOf(postgres.url, options));
+  const pool = poolOf(postgres.url, '');
+  const watching = poolOf(postgres.url, watchingOptions);
   const services = { postgres, redis, ...(kafka && { kafka }) };
-  const pids = () => ({
+  const pids = (): Record<string, number> => ({
     ...processes.pids,
-    ...Object.fromEntries(Object.entries(services).map(([name, { process: entry }]) => [name, entry.pid])),
+    ...Object.fromEntries(
+      Object.entries(services).flatMap(([name, { process: entry }]) => (entry === null ? [] : [[name, entry.pid]])),
+    ),
   });
   return {
     service: serviceOf(processes, pids),
@@ -84,7 +104,6 @@ export async function startInstallation(how) {
       apiCount,
       command,
       redisUrl: redis.url,
-      redisBinary: redis.binary,
       databaseUrl: postgres.url,
       kafkaBrokers: kafka?.brokers ?? null,
       services: Object.values(services)
@@ -93,34 +112,23 @@ export async function startInstallation(how) {
       stop: () => processes.stop(),
       start: (options) => processes.start(options),
     },
-    database: ledgerOf(...pools),
+    database: ledgerOf(pool, watching),
     end: async () => {
-      await Promise.all(pools.map((pool) => pool.end()));
+      await Promise.all([pool.end(), watching.end()]);
       await running.stopAll();
       removeDataDirectory(dataDir);
     },
   };
 }
 
-function poolOf(connectionString, options) {
-  const pool = new pg.Pool({ connectionString, max: 1, options });
-  // When something fails, PostgreSQL is stopped under it.
-  pool.on('error', () => {});
-  return pool;
-}
-
-/** How the service is reached; the same before and after it was stopped and started again. */
-const serviceOf = (processes, pids) => ({
+const serviceOf = (processes: AppProcesses, pids: () => Record<string, number>): Service => ({
   url: processes.urlOf('api'),
   gatewayUrl: processes.urlOf('gateway'),
-  /** One of each process that the role has. */
   metricsUrlsOf: (role) => processes.metricsUrlsOf(role),
   get key() {
     return processes.adminKey;
   },
-  /** Process ids by name: those of the service, postgres, redis, kafka. */
   pids,
-  /** Seconds of CPU that all processes together, or those of these names, have used. */
   cpuSeconds: (...names) =>
     Object.entries(pids()).reduce(
       (sum, [name, pid]) => sum + (names.length === 0 || names.includes(name) ? cpuSecondsOf(pid) : 0),
@@ -128,56 +136,76 @@ const serviceOf = (processes, pids) => ({
     ),
 });
 
+interface AppPorts {
+  port: number;
+  metricsPort: number;
+  several: ApiProcesses;
+}
+
 /** The service's own processes, each on the ports that it has drawn once. */
 class AppProcesses {
-  #entries = new Map();
-  #ports = new Map();
-  adminKey = null;
+  readonly #entries = new Map<AppName, RunningEntry>();
+  readonly #ports = new Map<AppName, AppPorts>();
+  #adminKey: string | null = null;
 
-  constructor(context, services, { names, apiCount, nodeOptions }) {
-    Object.assign(this, { context, services, names, apiCount, nodeOptions });
+  constructor(
+    private readonly context: StartContext,
+    private readonly services: Omit<AppServices, 'port' | 'metricsPort'>,
+    private readonly how: { names: readonly AppName[]; apiCount: number; nodeOptions: Record<string, string[]> },
+  ) {}
+
+  get adminKey(): string {
+    if (this.#adminKey === null) throw new Error('The service was not started.');
+    return this.#adminKey;
   }
 
   /** @param settings of this start alone */
-  async start({ settings = {} } = {}) {
-    for (const name of this.names) {
+  async start({ settings = {} }: { settings?: Settings } = {}): Promise<void> {
+    const { names, apiCount, nodeOptions } = this.how;
+    for (const name of names) {
       if (this.#ports.has(name)) continue;
-      const several = await apiProcesses(name === 'api' ? this.apiCount : 1);
+      const several = await apiProcesses(name === 'api' ? apiCount : 1);
       this.#ports.set(name, { port: await freePort(), metricsPort: several.metricsPort, several });
     }
-    step(`Starting ${this.names.join(', ')}`);
+    step(`Starting ${names.join(', ')}`);
     // One by one: the first migrates the database.
-    for (const name of this.names) {
-      const which = { app: name, name, nodeOptions: this.nodeOptions[name] };
-      const { several, ...ports } = this.#ports.get(name);
+    for (const name of names) {
+      const which = { app: name, name, nodeOptions: nodeOptions[name] ?? [] };
+      const { several, ...ports } = this.#portsOf(name);
       const context = { ...this.context, env: { ...this.context.env, ...settings, ...several.env } };
       const app = await startApp(context, { ...ports, ...this.services }, which);
       await untilAllServe(several);
-      this.adminKey = app.adminKey;
+      this.#adminKey = app.adminKey;
       this.#entries.set(name, app.entry);
     }
   }
 
-  async stop() {
-    for (const name of [...this.#entries.keys()].reverse()) {
-      await this.#entries.get(name).stop();
+  async stop(): Promise<void> {
+    for (const [name, entry] of [...this.#entries].reverse()) {
+      await entry.stop();
       this.#entries.delete(name);
     }
   }
 
-  get pids() {
+  get pids(): Record<string, number> {
     return Object.fromEntries([...this.#entries].map(([name, { pid }]) => [name, pid]));
   }
 
-  urlOf(role) {
-    return `http://127.0.0.1:${this.#portsOf(role).port}/`;
+  urlOf(role: Role): string {
+    return `http://127.0.0.1:${this.#portsOfRole(role).port}/`;
   }
 
-  metricsUrlsOf(role) {
-    return this.#portsOf(role).several.metricsUrls;
+  metricsUrlsOf(role: Role): string[] {
+    return this.#portsOfRole(role).several.metricsUrls;
   }
 
-  #portsOf(role) {
-    return this.#ports.get(this.names.includes(role) ? role : 'standalone');
+  #portsOfRole(role: Role): AppPorts {
+    return this.#portsOf(this.how.names.includes(role) ? role : 'standalone');
+  }
+
+  #portsOf(name: AppName): AppPorts {
+    const ports = this.#ports.get(name);
+    if (ports === undefined) throw new Error(`${name} was not started.`);
+    return ports;
   }
 }

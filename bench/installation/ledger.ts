@@ -1,3 +1,18 @@
+import type { Following } from '../meters/watch.js';
+import type { Pool } from './postgres-pool.js';
+
+/** What the parts of the benchmark look at in PostgreSQL, beside the service. */
+export interface LedgerDatabase extends Following {
+  pool: Pool;
+  /** How far the ranks are behind the ledger, in log positions, and which position was drawn last. */
+  progress(): Promise<Progress>;
+}
+
+export interface Progress {
+  drawn: number;
+  behind: number;
+}
+
 /** How far the ranks are behind the ledger, in log positions, and which position was drawn last. */
 const progressSql = `
   SELECT (SELECT last_value FROM ladder_position)::float8 AS drawn,
@@ -20,8 +35,9 @@ export const watchingOptions = '-c enable_seqscan=off -c enable_bitmapscan=off -
  * What the parts of the benchmark look at in PostgreSQL, beside the service.
  * @param watching a pool with `watchingOptions`, for what is asked again and again under load
  */
-export const ledgerOf = (pool, watching) => ({
+export const ledgerOf = (pool: Pool, watching: Pool): LedgerDatabase => ({
   pool,
-  progress: async () => (await pool.query(progressSql)).rows[0],
-  eventsBehind: async () => (await watching.query({ name: 'behind', text: behindSql })).rows[0].events,
+  progress: async () => (await pool.query<Progress>(progressSql)).rows[0]!,
+  eventsBehind: async () =>
+    (await watching.query<{ events: number }>({ name: 'behind', text: behindSql })).rows[0]!.events,
 });

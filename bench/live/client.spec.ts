@@ -1,12 +1,13 @@
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { WebSocketServer } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { FrameReader, openLive } from './client.js';
 
-let server;
+let server: WebSocketServer | undefined;
 afterEach(() => server?.close());
 
-const text = (content) => {
+const text = (content: string): Buffer => {
   const payload = Buffer.from(content);
   const head = payload.length < 126 ? Buffer.from([0x81, payload.length]) : Buffer.from([0x81, 126, 0, 0]);
   if (payload.length >= 126) head.writeUInt16BE(payload.length, 2);
@@ -18,8 +19,10 @@ describe('the benchmark’s own client', () => {
     const contents = ['a', 'b'.repeat(126), 'é'.repeat(300)];
     const all = Buffer.concat(contents.map(text));
     for (const step of [1, 2, 7, 127, all.length]) {
-      const got = [];
-      const reader = new FrameReader((payload) => got.push(payload.toString()));
+      const got: string[] = [];
+      const refuse = (): never => expect.fail('only texts were sent');
+      const onText = (payload: Buffer): void => void got.push(payload.toString());
+      const reader = new FrameReader({ onText, onPing: refuse, onEnd: refuse });
       for (let at = 0; at < all.length; at += step) reader.take(Buffer.from(all.subarray(at, at + step)));
       expect(got).toEqual(contents);
     }
@@ -28,14 +31,14 @@ describe('the benchmark’s own client', () => {
   it('talks to a server that knows the protocol, and hears of its end', async () => {
     server = new WebSocketServer({ port: 0, handleProtocols: () => 'ladder.v1' });
     await once(server, 'listening');
-    const got = [];
-    const ended = [];
-    const connected = once(server, 'connection');
+    const got: string[] = [];
+    const ended: string[] = [];
+    const connected = once(server, 'connection') as Promise<[WebSocket]>;
     const client = await openLive({
-      port: server.address().port,
+      port: (server.address() as AddressInfo).port,
       from: '127.0.0.2',
-      onText: (payload) => got.push(payload.toString()),
-      onEnd: (why) => ended.push(why),
+      onText: (payload) => void got.push(payload.toString()),
+      onEnd: (why) => void ended.push(why),
     });
     const [peer] = await connected;
     client.send({ long: 'x'.repeat(200) });

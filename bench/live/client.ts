@@ -1,29 +1,47 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 const handshakeGuid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const opcodes = { text: 1, close: 8, ping: 9, pong: 10 };
 /** The socket's first read is its handshake's answer; a frame may be larger than one read. */
 const readBytes = 64 * 1024;
 
+/** An open socket of `/v1/live`. */
+export interface LiveClient {
+  send(message: object): void;
+  close(): void;
+}
+
+export interface LiveOptions {
+  port: number;
+  /** The address that it comes from. */
+  from?: string;
+  token?: string;
+  /** `payload` is only there during the call. */
+  onText(payload: Buffer): void;
+  onEnd(why: string): void;
+}
+
 /**
  * Opens a WebSocket of `/v1/live` (RFC 6455, unfragmented text frames) that costs little, so that thousands of them leave
  * the machine to the service: reads of all sockets share one buffer, and a frame is handed over as it lies there.
- * @param {{ port: number, from?: string, token?: string, onText: (payload: Buffer) => void, onEnd: (why: string) => void }}
- *   to `payload` is only there during the call
- * @returns `{ send(message), close() }` once the handshake is done
+ * @returns the client once the handshake is done
  */
-export function openLive({ port, from, token, onText, onEnd }) {
-  const frames = new FrameReader(onText, onEnd, (payload) => socket.write(frameOf(opcodes.pong, payload)));
+export function openLive({ port, from, token, onText, onEnd }: LiveOptions): Promise<LiveClient> {
+  const frames = new FrameReader({
+    onText,
+    onEnd,
+    onPing: (payload) => void socket.write(frameOf(opcodes.pong, payload)),
+  });
   const key = randomBytes(16).toString('base64');
   const accepted = createHash('sha1')
     .update(key + handshakeGuid)
     .digest('base64');
   let isOpen = false;
-  let socket;
+  let socket: Socket;
   return new Promise((resolve, reject) => {
     let head = Buffer.alloc(0);
-    const take = (bytes) => {
+    const take = (bytes: Buffer): void => {
       if (isOpen) return frames.take(bytes);
       head = Buffer.concat([head, bytes]);
       const end = head.indexOf('\r\n\r\n');
@@ -34,7 +52,13 @@ export function openLive({ port, from, token, onText, onEnd }) {
       resolve({ send: (message) => socket.write(textFrameOf(message)), close: () => socket.destroy() });
       frames.take(head.subarray(end + 4));
     };
-    const onread = { buffer: sharedBuffer, callback: (count, buffer) => (take(buffer.subarray(0, count)), true) };
+    const onread = {
+      buffer: sharedBuffer,
+      callback: (count: number): boolean => {
+        take(sharedBuffer.subarray(0, count));
+        return true;
+      },
+    };
     socket = connect({ host: '127.0.0.1', port, localAddress: from, noDelay: true, onread });
     socket.once('connect', () => socket.write(requestOf(port, key, token)));
     socket.once('error', (error) => reject(error));
@@ -43,7 +67,11 @@ export function openLive({ port, from, token, onText, onEnd }) {
 }
 
 /** As {@link openLive}, subscribed to the first of a board's list under the id 1. */
-export async function openTop({ board, limit, ...how }) {
+export async function openTop({
+  board,
+  limit,
+  ...how
+}: LiveOptions & { board: string; limit: number }): Promise<LiveClient> {
   const client = await openLive(how);
   client.send({ type: 'subscribe', id: '1', board, channel: 'top', limit });
   return client;
@@ -51,7 +79,7 @@ export async function openTop({ board, limit, ...how }) {
 
 const sharedBuffer = Buffer.alloc(readBytes);
 
-const requestOf = (port, key, token) =>
+const requestOf = (port: number, key: string, token: string | undefined): string =>
   [
     'GET /v1/live HTTP/1.1',
     `Host: 127.0.0.1:${port}`,
@@ -64,16 +92,21 @@ const requestOf = (port, key, token) =>
     '\r\n',
   ].join('\r\n');
 
+/** Whom frames are handed over to. */
+export interface FrameTaker {
+  onText(payload: Buffer): void;
+  onPing(payload: Buffer): void;
+  onEnd(why: string): void;
+}
+
 /** Cuts what a server sends into frames. */
 export class FrameReader {
-  #rest = null;
+  #rest: Buffer | null = null;
 
-  constructor(onText, onEnd, onPing) {
-    Object.assign(this, { onText, onEnd, onPing });
-  }
+  constructor(private readonly to: FrameTaker) {}
 
   /** @param bytes only lent: what is left of an unfinished frame is copied */
-  take(bytes) {
+  take(bytes: Buffer): void {
     const all = this.#rest === null ? bytes : Buffer.concat([this.#rest, bytes]);
     let at = 0;
     while (at < all.length) {
@@ -85,9 +118,9 @@ export class FrameReader {
   }
 
   /** Hands over the frame that begins there; the index after it, null when it is not all there. */
-  #frame(all, at) {
+  #frame(all: Buffer, at: number): number | null {
     if (all.length < at + 2) return null;
-    const short = all[at + 1] & 0x7f;
+    const short = all[at + 1]! & 0x7f;
     const head = short < 126 ? 2 : short === 126 ? 4 : 10;
     if (all.length < at + head) return null;
     const length = short < 126 ? short : short === 126 ? all.readUInt16BE(at + 2) : Number(all.readBigUInt64BE(at + 2));
@@ -96,25 +129,27 @@ export class FrameReader {
     const payload = all.subarray(at + head, end);
     switch (all[at]) {
       case 0x80 | opcodes.text:
-        this.onText(payload);
+        this.to.onText(payload);
         break;
       case 0x80 | opcodes.ping:
-        this.onPing(payload);
+        this.to.onPing(payload);
         break;
       case 0x80 | opcodes.close:
-        this.onEnd(`closed with ${length >= 2 ? payload.readUInt16BE(0) : 'no code'}: ${payload.toString('utf8', 2)}`);
+        this.to.onEnd(
+          `closed with ${length >= 2 ? payload.readUInt16BE(0) : 'no code'}: ${payload.toString('utf8', 2)}`,
+        );
         break;
       default:
-        this.onEnd(`a frame that begins with ${all[at]}`);
+        this.to.onEnd(`a frame that begins with ${all[at]}`);
     }
     return end;
   }
 }
 
-const textFrameOf = (message) => frameOf(opcodes.text, Buffer.from(JSON.stringify(message)));
+const textFrameOf = (message: object): Buffer => frameOf(opcodes.text, Buffer.from(JSON.stringify(message)));
 
 /** A client's frame: masked, as the protocol wants it. */
-export function frameOf(opcode, payload) {
+function frameOf(opcode: number, payload: Buffer): Buffer {
   const isShort = payload.length < 126;
   const head = Buffer.alloc(isShort ? 6 : 8);
   head[0] = 0x80 | opcode;
@@ -123,6 +158,6 @@ export function frameOf(opcode, payload) {
   const mask = randomBytes(4);
   mask.copy(head, head.length - 4);
   const masked = Buffer.from(payload);
-  for (let at = 0; at < masked.length; at += 1) masked[at] ^= mask[at % 4];
+  for (let at = 0; at < masked.length; at += 1) masked[at]! ^= mask[at % 4]!;
   return Buffer.concat([head, masked]);
 }

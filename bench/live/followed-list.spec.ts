@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { FollowedList, textOf } from './followed-list.js';
+import { FollowedList, textOf, type ListRow } from './followed-list.js';
 
-const row = (rank, playerId, score) => ({ rank, playerId, score, achievedAt: null });
+const row = (rank: number, playerId: string, score: number): ListRow => ({ rank, playerId, score, achievedAt: null });
 
 describe('a list that is followed', () => {
   it('is what a snapshot shows after each delta', () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,17 +11,17 @@ import { readRequests, writeRequests } from './requests.js';
 import { parseAnswer } from './wire.js';
 
 describe('what loads the service', () => {
-  const seen = [];
+  const seen: string[] = [];
   let answerStatus = 200;
   let waitMs = 0;
-  let folder;
-  let file;
-  let url;
+  let folder: string;
+  let file: string;
+  let url: string;
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (text) => (body += text));
     request.on('end', async () => {
-      if (body !== '') seen.push(JSON.parse(body).submissionId);
+      if (body !== '') seen.push((JSON.parse(body) as { submissionId: string }).submissionId);
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       const text = '{"ok":true}';
       response.writeHead(answerStatus, { 'content-length': text.length }).end(text);
@@ -32,10 +33,10 @@ describe('what loads the service', () => {
     await prepareBench();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    url = `http://127.0.0.1:${server.address().port}/`;
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     folder = mkdtempSync(join(tmpdir(), 'ladder-load-'));
     file = join(folder, 'requests');
-    const body = (index) => ({ submissionId: `é-${index}` });
+    const body = (index: number) => ({ submissionId: `é-${index}` });
     const requests = Array.from({ length: 100_000 }, (_, index) => ({ method: 'POST', path: '/x', body: body(index) }));
     writeRequests(file, requests, { url, key: 'secret' });
   });
@@ -49,8 +50,8 @@ describe('what loads the service', () => {
   it('reads back the requests that were written', () => {
     const requests = readRequests(file);
     expect(requests).toHaveLength(100_000);
-    expect(requests[99_999].toString()).toMatch(/^POST \/x HTTP\/1\.1\r\n(.*\r\n)*authorization: Bearer secret\r\n/);
-    expect(requests[99_999].toString()).toMatch(/content-length: 27\r\n\r\n\{"submissionId":"é-99999"\}$/);
+    expect(requests[99_999]!.toString()).toMatch(/^POST \/x HTTP\/1\.1\r\n(.*\r\n)*authorization: Bearer secret\r\n/);
+    expect(requests[99_999]!.toString()).toMatch(/content-length: 27\r\n\r\n\{"submissionId":"é-99999"\}$/);
   });
 
   it.each([
@@ -86,7 +87,7 @@ describe('what loads the service', () => {
     seen.length = 0;
     waitMs = 900;
     const load = loadPaced({ url, file, connections: 20, seconds: 2, rate: 20 });
-    await expect.poll(() => seen.length).toBeGreaterThan(0);
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBeGreaterThan(0);
     waitMs = 0;
     const found = await load;
     expect(found.count).toBe(40);
@@ -102,17 +103,20 @@ describe('what loads the service', () => {
 });
 
 describe('an answer on the wire', () => {
-  const parse = (text) => parseAnswer(Buffer.from(text));
+  const parse = (text: string) => parseAnswer(Buffer.from(text));
 
   it('is whole when all of its body is there', () => {
     expect(parse('HTTP/1.1 201 Created\r\nContent-Length: 2\r\n')).toBeNull();
     expect(parse('HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{')).toBeNull();
-    const { status, text } = parse('HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}');
-    expect([status, text()]).toEqual([201, '{}']);
+    const answer = parse('HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}');
+    expect(answer).toMatchObject({ status: 201 });
+    expect(answer !== null && 'text' in answer && answer.text()).toBe('{}');
   });
 
   it('is refused where its length is not said, or more comes', () => {
-    expect(parse('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n').error).toContain('without content-length');
-    expect(parse('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{}').error).toContain('More than the answer');
+    const chunked = parse('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    expect(chunked).toEqual({ error: expect.stringContaining('without content-length') });
+    const long = parse('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{}');
+    expect(long).toEqual({ error: expect.stringContaining('More than the answer') });
   });
 });

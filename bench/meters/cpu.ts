@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 
 /** Seconds of CPU that a process and its descendants, the ended ones included, have used so far. Linux only. */
-export function cpuSecondsOf(pid) {
-  const parents = new Map();
-  const ticks = new Map();
+export function cpuSecondsOf(pid: number): number {
+  const parents = new Map<number, number>();
+  const ticks = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    let stat;
+    let stat: string;
     try {
       stat = readFileSync(`/proc/${name}/stat`, 'utf8');
     } catch {
@@ -17,18 +17,25 @@ export function cpuSecondsOf(pid) {
     // The command, in parentheses, may hold spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     parents.set(Number(name), Number(fields[1]));
-    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number);
-    ticks.set(Number(name), user + system + childrenUser + childrenSystem);
+    // In user and kernel mode, of its own and of its children that ended.
+    ticks.set(Number(name), sumOf(fields.slice(11, 15)));
   }
-  const isBelow = (one) => one === pid || (parents.has(one) && parents.get(one) > 1 && isBelow(parents.get(one)));
+  const isBelow = (one: number): boolean => {
+    if (one === pid) return true;
+    const parent = parents.get(one) ?? 0;
+    return parent > 1 && isBelow(parent);
+  };
   let sum = 0;
   for (const [one, used] of ticks) if (isBelow(one)) sum += used;
   return sum / TICKS_PER_SECOND;
 }
 
 /** Seconds that all CPUs of the machine together have worked so far, for whomever. Linux only. */
-export function machineCpuSeconds() {
-  const [line] = readFileSync('/proc/stat', 'utf8').split('\n');
-  const [user, nice, system, , , irq, softirq] = line.trim().split(/\s+/).slice(1).map(Number);
-  return (user + nice + system + irq + softirq) / TICKS_PER_SECOND;
+export function machineCpuSeconds(): number {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const fields = line.trim().split(/\s+/).slice(1);
+  // user, nice, system, (idle, waiting for disks), irq, softirq
+  return sumOf([...fields.slice(0, 3), ...fields.slice(5, 7)]) / TICKS_PER_SECOND;
 }
+
+const sumOf = (fields: readonly string[]): number => fields.reduce((sum, field) => sum + Number(field), 0);

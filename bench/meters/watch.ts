@@ -2,6 +2,26 @@ import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSecondsOf, machineCpuSeconds } from './cpu.js';
 
+/** The processes that are measured, by their names. */
+export interface Metered {
+  pids(): Record<string, number>;
+  /** Seconds of CPU that all of them together, or those of these names, have used. */
+  cpuSeconds(...names: string[]): number;
+}
+
+/** What knows how many events the ranks are behind the ledger. */
+export interface Following {
+  eventsBehind(): Promise<number>;
+}
+
+/** What was spent on each request. */
+export interface Spent {
+  /** Microseconds of CPU, by process. */
+  cpu: Record<string, number>;
+  /** The part of the machine's CPU that others took who have nothing to do with the benchmark. */
+  others: number;
+}
+
 const lookEveryMs = 100;
 const drainedWithinMs = 10_000;
 
@@ -10,7 +30,11 @@ const drainedWithinMs = 10_000;
  * @returns the load's result
  * @throws what either of them throws
  */
-export async function beside(load, everyMs, look) {
+export async function beside<Result>(
+  load: () => Promise<Result>,
+  everyMs: number,
+  look: () => Promise<void>,
+): Promise<Result> {
   let over = false;
   const looking = (async () => {
     while (!over) {
@@ -19,7 +43,7 @@ export async function beside(load, everyMs, look) {
     }
   })();
   // A look that fails ends the wait for the load.
-  const failing = new Promise((_, reject) => looking.catch(reject));
+  const failing = new Promise<never>((_, reject) => looking.catch(reject));
   try {
     return await Promise.race([load(), failing]);
   } finally {
@@ -32,11 +56,9 @@ export async function beside(load, everyMs, look) {
 export class BehindWatch {
   most = 0;
 
-  constructor(database) {
-    this.database = database;
-  }
+  constructor(private readonly database: Following) {}
 
-  async look() {
+  async look(): Promise<void> {
     this.most = Math.max(this.most, await this.database.eventsBehind());
   }
 }
@@ -46,7 +68,7 @@ export class BehindWatch {
  * @returns how long that took, ms
  * @throws Error when it takes longer than ten seconds
  */
-export async function untilProjected(database) {
+export async function untilProjected(database: Following): Promise<number> {
   const startedAt = performance.now();
   for (;;) {
     const events = await database.eventsBehind();
@@ -59,13 +81,19 @@ export async function untilProjected(database) {
   }
 }
 
+interface Reading {
+  at: number;
+  machine: number;
+  ours: number;
+  of: Record<string, number>;
+}
+
 /**
  * Starts to count CPU.
- * @returns a function that says, for so many requests since then, `{ cpu, others }`: microseconds of CPU for each, by
- *   process, and the part of the machine's CPU that others took who have nothing to do with the benchmark
+ * @returns a function that says, for so many requests since then, what was spent on each
  */
-export function cpuMeter(service) {
-  const read = () => ({
+export function cpuMeter(service: Metered): (count: number) => Spent {
+  const read = (): Reading => ({
     at: performance.now(),
     machine: machineCpuSeconds(),
     ours: cpuSecondsOf(process.pid),

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApp } from '../installation/apps.js';
 import { count, oneOf } from '../command-line/arguments.js';
+import type { Options, ValuesOf } from '../command-line/options.js';
+import type { BenchContext } from '../installation/context.js';
 import { cpuSecondsOf } from '../meters/cpu.js';
 import { spread, table } from '../figures/live-figures.js';
-import { phasesOf } from '../profiles/startup-phases.js';
+import type { Profile } from '../profiles/profile-format.js';
+import { phasesOf, type StartupPhases } from '../profiles/startup-phases.js';
 import { unbundled } from '../profiles/unbundled.js';
 
 /**
@@ -22,24 +25,28 @@ export const options = {
     type: 'string',
     help: 'what is started (standalone)',
     default: 'standalone',
-    parse: oneOf(['standalone', 'api', 'projector', 'gateway']),
+    parse: oneOf(['standalone', 'api', 'projector', 'gateway'] as const),
   },
-};
+} satisfies Options;
+
+type Context = BenchContext<ValuesOf<typeof options>>;
 
 const busiestShown = 12;
 
-export async function run(context) {
+export async function run(context: Context): Promise<string> {
   const { options: given, installation, step } = context;
   const { starts, app: name } = given;
   await installation.stop();
-  const found = [];
-  const cpu = [];
+  const found: number[] = [];
+  const cpu: number[] = [];
   for (let number = 1; number <= starts; number += 1) {
     const app = await startApp(context, name);
-    found.push(app.msToReady / 1000);
-    cpu.push(cpuSecondsOf(app.pid));
+    const seconds = app.msToReady / 1000;
+    const cpuSeconds = cpuSecondsOf(app.pid);
     await app.stop();
-    step(`start ${number}: ${found.at(-1).toFixed(2)} s, ${cpu.at(-1).toFixed(2)} s of CPU`);
+    found.push(seconds);
+    cpu.push(cpuSeconds);
+    step(`start ${number}: ${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of CPU`);
   }
   const { phases, busiest } = await profiled(context, name);
   return [
@@ -65,14 +72,14 @@ export async function run(context) {
   ].join('\n');
 }
 
-async function profiled(context, name) {
+async function profiled(context: Context, name: Context['options']['app']): Promise<StartupPhases> {
   const folder = mkdtempSync(join(tmpdir(), 'startup-'));
   try {
     const app = await startApp(context, name, { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${folder}`] });
     await app.stop();
     const [file] = readdirSync(folder);
     if (file === undefined) throw new Error(`The ${name} wrote no profile:\n${app.output}`);
-    return phasesOf(unbundled(JSON.parse(readFileSync(join(folder, file), 'utf8'))), app);
+    return phasesOf(unbundled(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile), app);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,27 +1,31 @@
 import { someOf } from '../command-line/arguments.js';
+import type { Options, ValuesOf } from '../command-line/options.js';
+import type { BenchContext, Log } from '../installation/context.js';
 import { onEachBoard } from '../boards/large-board.js';
+import type { Definition } from '../boards/entries.js';
 import { measureWrites, writeOptions } from '../writes/writes.js';
 import { writeTables } from '../writes/tables.js';
 
 /** Single submissions, durable, with the rank in the answer. */
 export const description = 'single submissions to a large board, durable, with the rank in the answer';
 
-export const logs = ['postgres', 'kafka'];
+export const logs: readonly Log[] = ['postgres', 'kafka'];
 
 /** The boards that are measured, each from a clean state. */
 const boards = {
   'one-shard': {},
   'four-shards': { sharding: { by: 'hash', count: 4 } },
   'four-windows': { windows: ['alltime', 'daily', 'weekly', 'monthly'] },
-};
+} satisfies Record<string, Definition>;
+const names = Object.keys(boards) as (keyof typeof boards)[];
 
 export const options = {
   ...writeOptions,
-  boards: { type: 'string', help: `only some of ${Object.keys(boards).join(',')}`, parse: someOf(Object.keys(boards)) },
-};
+  boards: { type: 'string', help: `only some of ${names.join(',')}`, parse: someOf(names) },
+} satisfies Options;
 
-export async function run(context) {
-  const wanted = context.options.boards ?? Object.keys(boards);
+export async function run(context: BenchContext<ValuesOf<typeof options>>): Promise<string> {
+  const wanted = context.options.boards ?? names;
   const found = await onEachBoard(context, wanted, (clean, name) =>
     measureWrites(clean, { definition: boards[name], batch: 0 }),
   );

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startApps } from '../installation/apps.js';
+import { startApps, type RunningApp } from '../installation/apps.js';
 import { count } from '../command-line/arguments.js';
+import type { Options, ValuesOf } from '../command-line/options.js';
+import type { BenchContext, Service } from '../installation/context.js';
 import { cpuSecondsOf } from '../meters/cpu.js';
 import { openLive } from '../live/client.js';
 import { table, whole } from '../figures/live-figures.js';
@@ -17,9 +19,9 @@ export const options = {
     type: 'string',
     help: 'how many players are watched (50,500,5000)',
     default: '50,500,5000',
-    parse: (text, name) => text.split(',').map((one) => count(one, name)),
+    parse: (text: string, name: string) => text.split(',').map((one) => count(one, name)),
   },
-};
+} satisfies Options;
 
 const board = 'watched';
 const intervalMs = 500;
@@ -28,18 +30,19 @@ const perSecond = 50;
 const seconds = 8;
 const channelsOfSocket = 50;
 const settleMs = 2000;
-const names = ['api', 'projector', 'gateway'];
+const names = ['api', 'projector', 'gateway'] as const;
 
-export async function run(context) {
+export async function run(context: BenchContext<ValuesOf<typeof options>>): Promise<string> {
   const { options: given, service, step, keep } = context;
   const apps = await startApps(context, names);
   const sender = new Sender({ url: apps.api.url, key: service.key }, 16);
   try {
     const scores = await prepare(sender);
-    const found = [];
+    const found: WatchedFound[] = [];
     for (const many of given.watched) {
-      found.push(await watch({ service, apps, sender, scores, count: many }));
-      step(describe(found.at(-1)));
+      const one = await watch({ service, apps, sender, scores, count: many });
+      found.push(one);
+      step(describe(one));
     }
     keep({ watched: found });
     return tables(found);
@@ -49,9 +52,9 @@ export async function run(context) {
   }
 }
 
-const idOf = (number) => `user${String(number).padStart(8, '0')}`;
+const idOf = (number: number): string => `user${String(number).padStart(8, '0')}`;
 
-async function prepare(sender) {
+async function prepare(sender: Sender): Promise<number[]> {
   await sender.send('PUT', `/v1/boards/${board}`, { order: 'desc', operator: 'latest', push: { intervalMs } });
   const scores = Array.from({ length: players }, (_, number) => 1000 * number);
   for (let from = 0; from < players; from += 1000) {
@@ -61,10 +64,33 @@ async function prepare(sender) {
   return scores;
 }
 
+interface Watch {
+  service: Service;
+  apps: Record<(typeof names)[number], RunningApp>;
+  sender: Sender;
+  /** Of the players, by their numbers. */
+  scores: number[];
+  /** How many players are watched. */
+  count: number;
+}
+
+interface WatchedFound {
+  count: number;
+  framesPerSecond: number;
+  /** By process. */
+  cores: Record<string, number>;
+}
+
+/** Frames that came, and why it went wrong. */
+interface Frames {
+  frames: number;
+  failure: string | null;
+}
+
 /** So many players, evenly spread, are watched while submissions come that move everybody now and then. */
-async function watch({ service, apps, sender, scores, count }) {
-  const sockets = [];
-  const state = { frames: 0, failure: null };
+async function watch({ service, apps, sender, scores, count }: Watch): Promise<WatchedFound> {
+  const sockets: { close(): void }[] = [];
+  const state: Frames = { frames: 0, failure: null };
   try {
     for (let from = 0; from < count; from += channelsOfSocket) {
       sockets.push(await subscribe(apps.gateway, { from, count, state, token: service.key }));
@@ -72,7 +98,7 @@ async function watch({ service, apps, sender, scores, count }) {
     await sleep(settleMs);
     await submit(sender, scores, 2);
     const framesBefore = state.frames;
-    const cpu = () => ({
+    const cpu = (): Record<string, number> => ({
       ...Object.fromEntries(names.map((name) => [name, cpuSecondsOf(apps[name].pid)])),
       redis: service.cpuSeconds('redis'),
     });
@@ -86,7 +112,7 @@ async function watch({ service, apps, sender, scores, count }) {
     return {
       count,
       framesPerSecond: (state.frames - framesBefore) / took,
-      cores: Object.fromEntries(Object.entries(used).map(([name, at]) => [name, (at - cpuBefore[name]) / took])),
+      cores: Object.fromEntries(Object.entries(used).map(([name, at]) => [name, (at - (cpuBefore[name] ?? 0)) / took])),
     };
   } finally {
     for (const socket of sockets) socket.close();
@@ -95,45 +121,56 @@ async function watch({ service, apps, sender, scores, count }) {
 }
 
 /** A socket that watches some of the players. */
-async function subscribe(gateway, { from, count, state, token }) {
+async function subscribe(
+  gateway: RunningApp,
+  { from, count, state, token }: { from: number; count: number; state: Frames; token: string },
+): Promise<{ close(): void }> {
   const live = await openLive({
     port: Number(new URL(gateway.url).port),
     token,
-    onText: () => (state.frames += 1),
-    onEnd: (why) => (state.failure ??= `A socket was cut off: ${why}`),
+    onText: () => void (state.frames += 1),
+    onEnd: (why) => void (state.failure ??= `A socket was cut off: ${why}`),
   });
   const apart = Math.floor(players / count);
   for (let at = from; at < Math.min(count, from + channelsOfSocket); at += 1) {
     live.send({ type: 'subscribe', id: String(at), board, channel: 'player', playerId: idOf(apart * at) });
   }
-  return { close: () => ((state.failure ??= ''), live.close()) };
+  return {
+    close: () => {
+      // From here on its end is no failure.
+      state.failure ??= '';
+      live.close();
+    },
+  };
 }
 
 /** Anybody gets a new score somewhere on the board: everybody in between moves by one. */
-async function submit(sender, scores, forSeconds) {
+async function submit(sender: Sender, scores: number[], forSeconds: number): Promise<void> {
   await openLoop({
     perSecond,
     seconds: forSeconds,
     next: async () => {
       const number = Math.floor(Math.random() * players);
-      scores[number] = Math.floor(Math.random() * 1000 * players);
-      await sender.send('POST', `/v1/boards/${board}/scores`, { playerId: idOf(number), score: scores[number] });
+      const score = Math.floor(Math.random() * 1000 * players);
+      scores[number] = score;
+      await sender.send('POST', `/v1/boards/${board}/scores`, { playerId: idOf(number), score });
     },
   });
 }
 
-const coresOf = ({ cores }) => Object.entries(cores).map(([name, used]) => `${name} ${used.toFixed(2)}`);
+const coresOf = ({ cores }: Pick<WatchedFound, 'cores'>): string[] =>
+  Object.entries(cores).map(([name, used]) => `${name} ${used.toFixed(2)}`);
 
-const describe = ({ count, framesPerSecond, ...found }) =>
+const describe = ({ count, framesPerSecond, ...found }: WatchedFound): string =>
   `${whole(count)} players: ${whole(framesPerSecond)} frames/s, cores ${coresOf(found).join(', ')}`;
 
-function tables(found) {
+function tables(found: readonly WatchedFound[]): string {
   const rows = found.map(({ count, framesPerSecond, cores }) => [
     whole(count),
     whole(framesPerSecond),
     ...Object.values(cores).map((used) => used.toFixed(2)),
   ]);
-  const heads = ['players watched', 'frames/s', ...Object.keys(found[0].cores).map((name) => `${name}, cores`)];
+  const heads = ['players watched', 'frames/s', ...Object.keys(found[0]?.cores ?? {}).map((name) => `${name}, cores`)];
   return [
     `${whole(players)} players, ${perSecond} submissions a second that move anybody anywhere, tick ${intervalMs} ms, ${channelsOfSocket} players a socket.`,
     '',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { functionOf, packageOf, selfTimes } from './self-time.js';
 
-const frame = (functionName, url = '', lineNumber = 0) => ({ functionName, url, lineNumber });
+const frame = (functionName: string, url = '', lineNumber = 0) => ({ functionName, url, lineNumber });
 const profile = {
   nodes: [
     { id: 1, callFrame: frame('(root)') },

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unbundled } from './unbundled.js';
 
-let root;
+let root: string;
 const bundled = ['import "pino";', '// node_modules/a/b.js', '', 'f()', '// dist/libs/x/src/y.js', 'g()', 'h()'].join(
   '\n',
 );
@@ -21,14 +21,14 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe('a profile of a bundle', () => {
-  const placesOf = (frames) => {
+  const placesOf = (frames: [functionName: string, url: string, lineNumber: number][]) => {
     const nodes = frames.map(([functionName, url, lineNumber], id) => ({
       id,
       callFrame: { functionName, url, lineNumber, columnNumber: 0 },
     }));
     return unbundled({ nodes, samples: [] }).nodes.map(({ callFrame }) => callFrame);
   };
-  const url = (path) => pathToFileURL(join(root, path)).href;
+  const url = (path: string): string => pathToFileURL(join(root, path)).href;
 
   it('has functions where they come from', () => {
     const frames = placesOf([

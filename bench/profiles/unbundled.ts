@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
+import { SourceMap, type SourceMapping } from 'node:module';
 import { resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Frame, ProfileNode } from './profile-format.js';
 
 const folder = `${sep}dist${sep}bundle${sep}`;
 /** What the bundler writes before the code of each module. */
@@ -14,11 +15,14 @@ const number = /\$\d+$/;
  * with a line that is counted from where the module begins in the bundle (there are no maps of them). What is not of a bundle
  * stays as it is.
  */
-export function unbundled(profile) {
-  const files = new Map();
-  const fileOf = (url) => {
-    if (!files.has(url)) files.set(url, bundledFile(url));
-    return files.get(url);
+export function unbundled<One extends { nodes: ProfileNode[] }>(profile: One): One {
+  const files = new Map<string, Unbundle | null>();
+  const fileOf = (url: string): Unbundle | null => {
+    const known = files.get(url);
+    if (known !== undefined) return known;
+    const found = bundledFile(url);
+    files.set(url, found);
+    return found;
   };
   const nodes = profile.nodes.map((node) => {
     const file = fileOf(node.callFrame.url);
@@ -27,7 +31,10 @@ export function unbundled(profile) {
   return { ...profile, nodes };
 }
 
-function bundledFile(url) {
+/** Where a function of a bundled file comes from. */
+type Unbundle = (frame: Frame) => Frame;
+
+function bundledFile(url: string): Unbundle | null {
   if (!url.startsWith('file:')) return null;
   const path = fileURLToPath(url);
   const at = path.lastIndexOf(folder);
@@ -39,8 +46,10 @@ function bundledFile(url) {
     const name = functionName.replace(number, '');
     const module = modules.findLast(({ line }) => line <= lineNumber);
     if (module === undefined) return { functionName: name, url, lineNumber };
-    const entry = module.place.startsWith('dist/') ? map?.findEntry(lineNumber, columnNumber) : undefined;
-    if (entry?.originalSource === undefined) {
+    // An empty object where the map says nothing.
+    const entry: Partial<SourceMapping> =
+      (module.place.startsWith('dist/') && map?.findEntry(lineNumber, columnNumber)) || {};
+    if (entry.originalSource === undefined || entry.originalLine === undefined) {
       return {
         functionName: name,
         url: pathToFileURL(resolve(root, module.place)).href,
@@ -52,7 +61,7 @@ function bundledFile(url) {
   };
 }
 
-function modulesOf(text) {
+function modulesOf(text: string): { line: number; place: string }[] {
   return text.split('\n').flatMap((words, line) => {
     const [, place] = moduleComment.exec(words) ?? [];
     return place === undefined ? [] : [{ line, place }];

@@ -1,15 +1,48 @@
-import { runLoad } from '../load/load.js';
+import type { RankList, RankProjection, RedisConnection } from '@laddercast/projections';
+import { quantile } from '../figures/figures.js';
+import { runLoad, type NextCall } from '../load/load.js';
 import { playerOf } from '../boards/entries.js';
+import type { Target } from '../load/requests.js';
+
+/** How ties are ranked. */
+export type RankStyle = 'ordinal' | 'competition' | 'dense';
+
+/** ms. */
+export interface Latency {
+  p50: number;
+  p99: number;
+}
+
+/** What was read; null where it cannot be asked. */
+export interface ReadFound {
+  service: Latency | null;
+  plain: Latency | null;
+}
+
+/** What is read of a player, who has a number. */
+export interface RankQuestion {
+  /** How the service is asked. */
+  path(player: number): string;
+  /** How a plain client asks the same scripts, without HTTP and PostgreSQL. */
+  plain?(ranks: RankProjection, list: RankList, player: number): Promise<unknown>;
+}
+
+/** What is read from, and how often. */
+export interface ReadPlace {
+  service: Target;
+  /** Its id. */
+  board: string;
+  ranks: RankProjection;
+  list: RankList;
+  entries: number;
+  reads: number;
+}
 
 const warmUpReads = 200;
 const deepRows = 50;
 const around = 5;
 
-/**
- * What is read. `path` is how the service is asked, `plain` how a plain client asks the same scripts, without HTTP and
- * PostgreSQL; both get the number of a player.
- */
-export const questions = {
+export const questions: Record<string, RankQuestion> = {
   'exact rank': {
     path: (player) => `/players/${playerOf(player)}?around=0`,
     plain: (ranks, list, player) => ranks.player(list, playerOf(player), 0, 0, 'ordinal'),
@@ -30,33 +63,38 @@ export const questions = {
 };
 
 /** Exact rank in one of the styles. */
-export const rankIn = (style) => ({
+export const rankIn = (style: RankStyle): RankQuestion => ({
   path: (player) => `/players/${playerOf(player)}?around=0&rankStyle=${style}`,
   plain: (ranks, list, player) => ranks.player(list, playerOf(player), 0, 0, style),
 });
 
-/**
- * Reads one after the other, each for another player.
- * @param {{ service: { url: string, key: string }, board: string, ranks: object, list: object, entries: number,
- *   reads: number }} where
- * @returns `{ service, plain }`, each `{ p50, p99 }` in ms, or null where it cannot be asked
- */
-export async function measure(question, { service, board, ranks, list, entries, reads }) {
-  const pathOf = (number) => `/v1/boards/${board}${question.path(number)}`;
+/** Reads one after the other, each for another player. */
+export async function measure(question: RankQuestion, where: ReadPlace): Promise<ReadFound> {
+  const { service, board, ranks, list, entries, reads } = where;
+  const { plain } = question;
+  const pathOf = (number: number): string => `/v1/boards/${board}${question.path(number)}`;
   const answer = await fetch(new URL(pathOf(0), service.url), { headers: { authorization: `Bearer ${service.key}` } });
   const body = await answer.text();
   if (answer.status === 422) return { service: null, plain: null };
   if (answer.status !== 200) throw new Error(`GET ${pathOf(0)}: ${answer.status} ${body}`);
   return {
     service: await overHttp(service, pathOf, entries, reads),
-    plain: question.plain ? await inProcess((number) => question.plain(ranks, list, number), entries, reads) : null,
+    plain: plain ? await inProcess((number) => plain(ranks, list, number), entries, reads) : null,
   };
 }
 
-async function overHttp({ url, key }, pathOf, entries, reads) {
-  const run = (count) => {
+async function overHttp(
+  { url, key }: Target,
+  pathOf: (player: number) => string,
+  entries: number,
+  reads: number,
+): Promise<Latency> {
+  const run = (count: number): ReturnType<typeof runLoad> => {
     const players = randomPlayers(entries, count);
-    const next = () => (players.length === 0 ? null : { method: 'GET', path: pathOf(players.pop()) });
+    const next: NextCall = () => {
+      const player = players.pop();
+      return player === undefined ? null : { method: 'GET', path: pathOf(player) };
+    };
     return runLoad({ url, key, connections: 1, next });
   };
   await run(warmUpReads);
@@ -64,24 +102,21 @@ async function overHttp({ url, key }, pathOf, entries, reads) {
   return { p50: load.msOf(0.5), p99: load.msOf(0.99) };
 }
 
-async function inProcess(read, entries, reads) {
+async function inProcess(read: (player: number) => Promise<unknown>, entries: number, reads: number): Promise<Latency> {
   for (const player of randomPlayers(entries, warmUpReads)) await read(player);
-  const latencies = [];
+  const latencies: number[] = [];
   for (const player of randomPlayers(entries, reads)) {
     const startedAt = performance.now();
     await read(player);
     latencies.push(performance.now() - startedAt);
   }
-  return quantilesOf(latencies);
+  latencies.sort((a, b) => a - b);
+  return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };
 }
 
 /** How long one command takes there and back: what nothing that asks Redis can be faster than. */
-export const measurePing = (redis, reads) => inProcess(() => redis.command('PING'), 1, reads);
+export const measurePing = (redis: RedisConnection, reads: number): Promise<Latency> =>
+  inProcess(() => redis.command('PING'), 1, reads);
 
-function quantilesOf(latencies) {
-  const sorted = latencies.sort((a, b) => a - b);
-  const at = (quantile) => sorted[Math.min(sorted.length - 1, Math.floor(quantile * sorted.length))];
-  return { p50: at(0.5), p99: at(0.99) };
-}
-
-const randomPlayers = (entries, count) => Array.from({ length: count }, () => Math.floor(Math.random() * entries));
+const randomPlayers = (entries: number, count: number): number[] =>
+  Array.from({ length: count }, () => Math.floor(Math.random() * entries));

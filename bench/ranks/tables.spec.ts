@@ -12,7 +12,7 @@ describe('the benchmark of ranks', () => {
   });
 
   it('shows what was measured, what was not, and how much ties cost', () => {
-    const of = (ms) => ({ p50: ms, p99: 10 * ms });
+    const of = (ms: number) => ({ p50: ms, p99: 10 * ms });
     const text = rankTables({
       ...{ entries: 1_000_000, machine: '2 × cpu, 24 GiB', services: 'PostgreSQL 15, Valkey 9', commit: 'abc' },
       ...{ command: 'npm run bench -- ranks', node: '20' },

@@ -4,7 +4,24 @@ import { openTop } from '../live/client.js';
 import { openLoop, Sender } from '../load/post.js';
 import { meanBetween, scrape } from '../meters/scrape.js';
 import { Submissions } from '../boards/submissions.js';
+import type { CleanState, Service } from '../installation/context.js';
 import { cpuMeter, untilProjected } from '../meters/watch.js';
+
+/** What a submission and a tick of the list cost; ms. */
+export interface RankWrites {
+  p50: number;
+  p99: number;
+  /** µs of CPU of a submission, by process. */
+  cpu: Record<string, number>;
+  tickMs: number;
+}
+
+/** What is submitted to, and what. */
+export interface WritePlace extends Pick<CleanState, 'service' | 'database'> {
+  board: { id: string };
+  submissions: Submissions;
+  seconds: number;
+}
 
 const connections = 8;
 const players = 10_000;
@@ -14,14 +31,20 @@ const watchedRows = 100;
 const snapshotWithinMs = 20_000;
 
 /** Submissions to a board of `fillEntries`, for one layout after the other. */
-export const submissionsOf = (entries) => new Submissions({ entries, players: Math.min(players, entries) });
+export const submissionsOf = (entries: number): Submissions =>
+  new Submissions({ entries, players: Math.min(players, entries) });
 
 /**
  * What a submission costs, and a tick of the list, while one spectator follows its first hundred: 500 submissions a second
  * come one by one, so that no figure gains by many being taken together.
- * @returns `{ p50, p99, cpu, tickMs }`: ms until answered, µs of CPU of a submission by process, ms of a tick of the list
  */
-export async function measureWrites({ service, board, database, submissions, seconds }) {
+export async function measureWrites({
+  service,
+  board,
+  database,
+  submissions,
+  seconds,
+}: WritePlace): Promise<RankWrites> {
   const spectator = await follow(service, board.id);
   const sender = new Sender(service, connections);
   try {
@@ -35,18 +58,24 @@ export async function measureWrites({ service, board, database, submissions, sec
     const after = await scrape(service.metricsUrlsOf('projector'));
     if (spectator.failure !== null) throw new Error(spectator.failure);
     latencies.sort((a, b) => a - b);
-    const tickMs = 1000 * meanBetween(before, after, 'laddercast_tick_seconds');
-    return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), cpu, tickMs };
+    const tickSeconds = meanBetween(before, after, 'laddercast_tick_seconds');
+    if (tickSeconds === null) throw new Error('The list had no tick.');
+    return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), cpu, tickMs: 1000 * tickSeconds };
   } finally {
     spectator.close();
     sender.close();
   }
 }
 
-async function submit({ sender, board, submissions, seconds }) {
+async function submit({
+  sender,
+  board,
+  submissions,
+  seconds,
+}: Pick<WritePlace, 'board' | 'submissions' | 'seconds'> & { sender: Sender }): Promise<number[]> {
   const count = perSecond * seconds;
   const bodies = submissions.take(count);
-  const latencies = [];
+  const latencies: number[] = [];
   let next = 0;
   await openLoop({
     perSecond,
@@ -60,15 +89,21 @@ async function submit({ sender, board, submissions, seconds }) {
   return latencies;
 }
 
+interface Spectator {
+  failure: string | null;
+  frames: number;
+  close(): void;
+}
+
 /** A client that follows the first of the list, and holds that it is not cut off. */
-async function follow({ gatewayUrl }, board) {
-  const state = { failure: null, frames: 0 };
+async function follow({ gatewayUrl }: Service, board: string): Promise<Spectator> {
+  const state: Omit<Spectator, 'close'> = { failure: null, frames: 0 };
   const live = await openTop({
     port: Number(new URL(gatewayUrl).port),
     board,
     limit: watchedRows,
-    onText: () => (state.frames += 1),
-    onEnd: (why) => (state.failure ??= `The spectator was cut off: ${why}`),
+    onText: () => void (state.frames += 1),
+    onEnd: (why) => void (state.failure ??= `The spectator was cut off: ${why}`),
   });
   for (const until = performance.now() + snapshotWithinMs; state.frames === 0; await sleep(10)) {
     if (performance.now() < until) continue;

@@ -4,13 +4,16 @@ import { kafkaFloor } from '../floors/kafka-floor.js';
 import { httpFloor } from '../floors/http-floor.js';
 import { PostgresFloor } from '../floors/postgres-floor.js';
 import { redisFloor } from '../floors/redis-floor.js';
-import { loadFully, loadPaced } from '../load/generator.js';
-import { makeLargeBoard } from '../boards/large-board.js';
-import { writeRequests } from '../load/requests.js';
+import type { Options, ValuesOf } from '../command-line/options.js';
+import type { BenchContext, CleanState } from '../installation/context.js';
+import { loadFully, loadPaced, type Rated } from '../load/generator.js';
+import type { Definition } from '../boards/entries.js';
+import { makeLargeBoard, type LargeBoard } from '../boards/large-board.js';
+import { writeRequests, type Call } from '../load/requests.js';
 import { SampledSubmissions } from '../boards/sampled-submissions.js';
-import { askedBetween, meanBetween, scrape } from '../meters/scrape.js';
-import { Submissions } from '../boards/submissions.js';
-import { beside, BehindWatch, cpuMeter, untilProjected } from '../meters/watch.js';
+import { askedBetween, meanBetween, scrape, type Asked } from '../meters/scrape.js';
+import { Submissions, type BoardSubmission } from '../boards/submissions.js';
+import { beside, BehindWatch, cpuMeter, untilProjected, type Spent } from '../meters/watch.js';
 
 const pacedPart = 0.7;
 const lookEveryMs = 100;
@@ -26,23 +29,47 @@ export const writeOptions = {
   warmup: { type: 'string', help: 'how long it is loaded before the first round (8)', default: '8', parse: count },
   connections: { type: 'string', help: 'how many connections load it (64)', default: '64', parse: count },
   improving: { type: 'string', help: 'how many of 100 submissions improve (50)', default: '50', parse: count },
-};
+} satisfies Options;
+
+export type WriteValues = ValuesOf<typeof writeOptions>;
+
+/** What one load of submissions found. */
+export interface WritesFound extends Rated, Spent {
+  /** How many events the ranks were behind, at most. */
+  behindMost: number;
+  caughtUpMs: number;
+  /** How many of a hundred changed the player's entry. */
+  improved: number;
+  asked: Asked;
+  /** Submissions that were committed together, on average; null when no process says. */
+  commit: number | null;
+}
+
+export interface WriteRound {
+  full: WritesFound;
+  paced: WritesFound;
+  /** What each floor did a second. */
+  floors: Record<string, number>;
+}
 
 /**
  * Loads a large board with submissions, round by round, each at full speed and then at 70 % of what that gave, and the
  * floors after it.
- * @param {{ definition: object, batch: number }} what `batch`: submissions in a request; 0: single ones
- * @returns the rounds: `{ full, paced, behindMost, caughtUpMs, cpu, commit, improved, sampled, floors }`
+ * @param what `batch`: submissions in a request; 0: single ones
+ * @returns the rounds
  * @throws Error when an answer is wrong, a submission is lost or counts twice, or the ranks do not catch up
  */
-export async function measureWrites(context, { definition, batch }) {
+export async function measureWrites(
+  context: BenchContext<WriteValues>,
+  { definition, batch }: { definition: Definition; batch: number },
+): Promise<WriteRound[]> {
   const { options, rounds, step, database } = context;
   const board = await makeLargeBoard(context, { entries: options.entries, definition });
   const load = new WriteLoad(context, board, batch);
   step(`Warming up for ${options.warmup} s`);
   await load.run({ seconds: options.warmup });
   const floors = await Floors.open(context, board, load);
-  const found = [];
+  const found: WriteRound[] = [];
   try {
     for (let round = 1; round <= rounds; round += 1) {
       const full = await load.run({ seconds: options.seconds });
@@ -57,21 +84,37 @@ export async function measureWrites(context, { definition, batch }) {
   return found;
 }
 
-const describe = ({ perSecond, p99, behindMost, caughtUpMs, others }) =>
+const describe = ({ perSecond, p99, behindMost, caughtUpMs, others }: WritesFound): string =>
   `${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, at most ${behindMost} events behind, caught up in ${caughtUpMs.toFixed(0)} ms, others ${(100 * others).toFixed(0)} % of the CPU`;
+
+/** What submissions are made with. */
+export interface WriteContext extends CleanState {
+  options: Pick<WriteValues, 'entries' | 'players' | 'improving' | 'connections'>;
+}
 
 /** Submissions to one board, all of which are found in PostgreSQL afterwards. */
 export class WriteLoad {
-  constructor(context, board, batch) {
+  /** Submissions in a request. */
+  readonly size: number;
+  readonly file: string;
+  readonly source: Submissions;
+  readonly sampled: SampledSubmissions;
+
+  /** @param batch submissions in a request; 0: single ones */
+  constructor(
+    private readonly context: WriteContext,
+    private readonly board: LargeBoard,
+    private readonly batch: number,
+  ) {
     const { entries, players, improving } = context.options;
-    Object.assign(this, { context, board, batch, size: Math.max(1, batch) });
+    this.size = Math.max(1, batch);
     this.file = join(context.installation.dataDir, 'requests');
     this.source = new Submissions({ entries, players, improving });
     this.sampled = new SampledSubmissions(context.service, board, { movedMax: players, batch });
   }
 
   /** @param rate requests a second; without it as many as go */
-  async run({ seconds, rate = null }) {
+  async run({ seconds, rate = null }: { seconds: number; rate?: number | null }): Promise<WritesFound> {
     const { service, database, options } = this.context;
     const { connections } = options;
     const prepared = rate === null ? seconds * submissionsPerSecondMax : Math.ceil(rate * seconds) * this.size;
@@ -79,9 +122,9 @@ export class WriteLoad {
     const watch = new BehindWatch(database);
     const before = await scrape(service.metricsUrlsOf('api'));
     const cpuOf = cpuMeter(service);
-    const start = rate === null ? loadFully : loadPaced;
+    const load = { url: service.url, file: this.file, connections, seconds };
     const found = await beside(
-      () => start({ url: service.url, file: this.file, connections, seconds, rate }),
+      () => (rate === null ? loadFully(load) : loadPaced({ ...load, rate })),
       lookEveryMs,
       async () => {
         await this.sampled.look();
@@ -107,7 +150,7 @@ export class WriteLoad {
     };
   }
 
-  #requests(submissions) {
+  #requests(submissions: readonly BoardSubmission[]): Call[] {
     const { batch, board } = this;
     if (batch === 0) {
       return submissions.map((body) => ({ method: 'POST', path: `/v1/boards/${board.id}/scores`, body }));
@@ -126,13 +169,13 @@ export class WriteLoad {
    * @param underWay how many were still on their way when the load ended
    * @returns how many of a hundred changed the player's entry
    */
-  async #checkCounted(submitted, underWay) {
-    const { rows } = await this.context.database.pool.query(
+  async #checkCounted(submitted: number, underWay: number): Promise<number> {
+    const { rows } = await this.context.database.pool.query<{ stored: number; changed: number }>(
       `SELECT count(*)::int AS stored, (count(*) FILTER (WHERE answer NOT LIKE '%"unchanged"%'))::int AS changed
        FROM submissions WHERE board_uid = $1 AND starts_with(submission_id, $2)`,
       [this.board.uid, this.source.prefix],
     );
-    const { stored, changed } = rows[0];
+    const { stored, changed } = rows[0]!;
     if (stored < submitted || stored > submitted + underWay) {
       throw new Error(`${submitted} submissions were answered (and ${underWay} under way), but ${stored} are stored.`);
     }
@@ -142,40 +185,53 @@ export class WriteLoad {
 
 /** What the submissions stand on, measured after each round. */
 class Floors {
-  static async open(context, board, load) {
-    const { installation, database, options } = context;
-    const { rows } = await database.pool.query(
+  private constructor(
+    private readonly context: WriteContext,
+    private readonly load: WriteLoad,
+    private readonly postgres: PostgresFloor,
+    /** As it stands in the outbox. */
+    private readonly event: string,
+  ) {}
+
+  static async open(context: WriteContext, board: LargeBoard, load: WriteLoad): Promise<Floors> {
+    const { installation, database } = context;
+    const { rows } = await database.pool.query<{ event: string; answer: string }>(
       `SELECT (SELECT payload FROM outbox WHERE topic = 'entry-changed' ORDER BY position DESC LIMIT 1) AS event,
          (SELECT answer FROM submissions WHERE board_uid = $1 LIMIT 1) AS answer`,
       [board.uid],
     );
+    const template = rows[0]!;
+    const { root, databaseUrl } = installation;
     const players = load.source.playerIds;
-    const postgres = await PostgresFloor.open({ ...installation, board, players, template: rows[0] });
-    return Object.assign(new Floors(), { postgres, installation, options, load, event: rows[0].event });
+    const postgres = await PostgresFloor.open({ root, databaseUrl, board, players, template });
+    return new Floors(context, load, postgres, template.event);
   }
 
-  async measure({ commit, improved }) {
-    const { installation, options, load, postgres } = this;
+  async measure({ commit, improved }: WritesFound): Promise<Record<string, number>> {
+    const { load, postgres } = this;
+    const { installation, options } = this.context;
     const { redisUrl, kafkaBrokers } = installation;
-    const batch = Math.max(1, Math.round(commit));
+    const batch = Math.max(1, Math.round(commit ?? 1));
+    const answer = load.sampled.last;
+    if (answer === null) throw new Error('No answer was looked at.');
     const http = {
       file: load.file,
       connections: options.connections,
       seconds: floorSeconds,
-      answer: load.sampled.last,
+      answer,
     };
     const { zadd } = await redisFloor({ redisUrl, seconds: floorSeconds });
     return {
       http: (await httpFloor(http)) * load.size,
       commit: await postgres.measure({ batch, changing: improved, seconds: floorSeconds }),
       zadd,
-      ...(kafkaBrokers && {
+      ...(kafkaBrokers !== null && {
         kafka: await kafkaFloor({ brokers: kafkaBrokers, batch, seconds: floorSeconds, event: this.event }),
       }),
     };
   }
 
-  close() {
+  close(): Promise<void> {
     return this.postgres.close();
   }
 }

@@ -1,14 +1,14 @@
-// Real: every TypeScript file of the libs, read by TypeScript's own parser.
+// Real: every TypeScript file of the libs and of the benchmark, read by TypeScript's own parser.
 import { describe, expect, it } from 'vitest';
 import { folderCircles } from './folders.js';
 import { isTypeScript, repositoryFiles } from './source-tree.js';
 
-const files = repositoryFiles().filter((file) => isTypeScript(file) && file.path.startsWith('libs/'));
+const files = repositoryFiles().filter((file) => isTypeScript(file) && /^(libs|bench)\//.test(file.path));
 
 /** A folder that holds more is a corridor: its rooms were not made. */
 const FILES_OF_FOLDER_MAX = 20;
 
-describe('the folders of a lib', () => {
+describe('the folders of a lib, and of the benchmark', () => {
   it('import each other without a circle', () => {
     expect(folderCircles(files)).toEqual([]);
   });
@@ -37,6 +37,13 @@ describe('the folders of a lib', () => {
         'libs/x/src/a/one.ts': `import '../words.js';`,
         'libs/x/src/words.ts': `export * from './b/two.js';`,
         'libs/x/src/b/two.ts': `import '../a/three.js';`,
+      },
+    ],
+    [
+      'a circle of the benchmark',
+      {
+        'bench/a/one.ts': `import '../b/two.js';`,
+        'bench/b/two.ts': `import type { A } from '../a/one.js';`,
       },
     ],
   ])('are refused: %s', (_what, tree) => {

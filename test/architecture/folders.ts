@@ -13,7 +13,7 @@ interface Step {
 }
 
 /**
- * Circles among the folders of each lib: each as `a → b (file → file)` steps in one line. The files beside `index.ts` count as
+ * Circles among the folders of each lib, and of bench/: each as `a → b (file → file)` steps in one line. The files beside `index.ts` count as
  * one folder, `.`.
  */
 export function folderCircles(files: readonly TextFile[]): string[] {
@@ -42,9 +42,12 @@ function stepsOf(files: readonly TextFile[]): Step[] {
 
 const libOf = (folder: string): string => folder.split('/')[0]!;
 
-/** `libs/ledger/src/lanes/lane-queue.ts` → `ledger/lanes`; null for what composes a lib, and for what is in none. */
+/**
+ * `libs/ledger/src/lanes/lane-queue.ts` → `ledger/lanes`, `bench/load/wire.ts` → `bench/load`; null for what composes a lib or
+ * the benchmark, and for what is in neither.
+ */
 function folderOf(path: string): string | null {
-  const [, lib, inside] = /^libs\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
+  const [, lib, inside] = /^libs\/([^/]+)\/src\/(.+)$/.exec(path) ?? /^(bench)\/(.+\/.+)$/.exec(path) ?? [];
   if (lib === undefined || inside === undefined || COMPOSES.test(inside.replace(/\.js$/, '.ts'))) return null;
   return `${lib}/${inside.includes('/') ? inside.split('/')[0] : '.'}`;
 }

@@ -6,7 +6,9 @@ import { faultOfImportOrder, LIBS } from './import-order.js';
 import { importsOf, packageOf } from './imports.js';
 import { isTest, isTypeScript, readRepositoryFile, repositoryFiles, repositoryRoot } from './source-tree.js';
 
-const files = repositoryFiles().filter((file) => isTypeScript(file) && /^(libs|apps|examples|test)\//.test(file.path));
+const files = repositoryFiles().filter(
+  (file) => isTypeScript(file) && /^(libs|apps|examples|test|bench)\//.test(file.path),
+);
 const faultsOf = (path: string, text: string): string[] =>
   importsOf({ path, text }).flatMap((one) => faultOfImportOrder(one) ?? []);
 
@@ -75,6 +77,8 @@ describe('the check of the order', () => {
     ['examples/pass/a.ts', `import { Ledger } from '@laddercast/ledger';`, 'an example imports only'],
     ['examples/pass/a.ts', `import { Redis } from 'ioredis';`, 'an example imports only'],
     ['test/e2e/a.spec.ts', `import { x } from '../../libs/ledger/src/x.js';`, 'as @laddercast/ledger'],
+    ['bench/parts/a.ts', `import { laneOf } from '@laddercast/domain';`, 'only types'],
+    ['bench/parts/a.ts', `import type { X } from '../../libs/ledger/src/x.js';`, 'as @laddercast/ledger'],
   ])('refuses in %s: %s', (path, text, reason) => {
     expect(faultsOf(path, text)).toEqual([expect.stringContaining(reason)]);
   });
@@ -87,6 +91,8 @@ describe('the check of the order', () => {
     ['libs/realtime/test/a.ts', `import { RankGateway } from '@laddercast/realtime';`],
     ['test/integration/a.spec.ts', `import { x } from '../../libs/realtime/test/x.js';`],
     ['apps/standalone/src/a.ts', `import { ApiModule } from '../../api/src/api.module.js';`],
+    ['bench/parts/a.ts', `import type { Board } from '@laddercast/domain';`],
+    ['bench/parts/a.ts', `import { step } from '../../tools/progress.mjs';`],
     ['examples/pass/a.ts', `import { defineBoard } from '@laddercast/leaderboard';`],
     ['libs/ledger/src/a.ts', `// import { EventLog } from '@laddercast/event-log';`],
     ['libs/ledger/src/a.ts', `const text = "import x from '@laddercast/event-log'";`],

@@ -40,7 +40,8 @@ function faultOfRelative({ from, specifier }: Import): string | null {
   const target = posix.normalize(posix.join(posix.dirname(from), specifier));
   const [kind, name] = placeOf(from);
   const [targetKind, targetName] = placeOf(target);
-  if (kind === targetKind && (name === targetName || kind === 'test')) return null;
+  if (kind === targetKind && (name === targetName || kind === 'test' || kind === 'bench')) return null;
+  if (kind === 'bench' && targetKind === 'tools') return null;
   // What only tests use has no index: it is shared by its path.
   if (isTest(from) && (isTest(target) || target.startsWith('apps/'))) return null;
   if (kind === 'apps' && targetKind === 'apps' && APPS_OF_APPS[name]?.includes(targetName)) return null;
@@ -59,7 +60,7 @@ function faultOfBare(one: Import): string | null {
   const lib = specifier.slice(SCOPE.length);
   if (lib.includes('/')) return `a lib is imported by its name alone: ${packageOf(specifier)}`;
   if (!LIBS.includes(lib)) return `there is no lib "${lib}"; known: ${LIBS.join(', ')}`;
-  return kind === 'libs' ? faultBetweenLibs(one, name, lib) : faultOutsideLibs(from, kind, lib);
+  return kind === 'libs' ? faultBetweenLibs(one, name, lib) : faultOutsideLibs(one, kind, lib);
 }
 
 function faultBetweenLibs({ from, typeOnly }: Import, name: string, lib: string): string | null {
@@ -73,6 +74,7 @@ function faultBetweenLibs({ from, typeOnly }: Import, name: string, lib: string)
   return null;
 }
 
-function faultOutsideLibs(from: string, kind: string, lib: string): string | null {
+function faultOutsideLibs({ from, typeOnly }: Import, kind: string, lib: string): string | null {
+  if (kind === 'bench' && !typeOnly) return 'the benchmark takes only types: it loads libs as they were built';
   return kind === 'apps' && lib === 'testing' && !isTest(from) ? 'testing is for tests' : null;
 }

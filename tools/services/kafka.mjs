@@ -12,6 +12,7 @@ import { findKafka } from './kafka-jars.mjs';
 
 const answerTimeoutMs = 5_000;
 const readyWaitMs = 120_000;
+/** @type {import('../process-identity.mjs').StopSignal[]} */
 const stopSignals = [
   ['SIGTERM', 20_000],
   ['SIGKILL', 5_000],
@@ -19,7 +20,7 @@ const stopSignals = [
 
 /**
  * Kafka: the brokers of `KAFKA_BROKERS`, else one broker that is started with its data under `dataDir`.
- * @param {{ dataDir: string, cacheDir: string, env: object, running: RunningProcesses }} context
+ * @param {Omit<import('../running.mjs').StartContext, 'root'>} context
  * @returns `{ brokers, origin, describe, process, stop() }`; brokers is `host:port,…`
  * @throws Problem
  */

@@ -16,6 +16,7 @@ const answerTimeoutMs = 5_000;
 const startingWaitMs = 60_000;
 const readyWaitMs = 180_000;
 // SIGINT is PostgreSQL's fast shutdown: clients are sent away, everything is written. SIGQUIT leaves it to recovery.
+/** @type {import('../process-identity.mjs').StopSignal[]} */
 const stopSignals = [
   ['SIGINT', 45_000],
   ['SIGQUIT', 5_000],
@@ -24,7 +25,7 @@ const stopSignals = [
 
 /**
  * PostgreSQL: the one of `DATABASE_URL`, else one that is started with its data under `dataDir`.
- * @param {{ root: string, dataDir: string, env: object, running: RunningProcesses }} context
+ * @param {Omit<import('../running.mjs').StartContext, 'cacheDir'>} context
  * @param {{ connectionsMax?: number, more?: Record<string, string> }} [options] `more`: settings of a server that is started
  * @returns `{ url, origin, describe, process, stop() }`; the url is a superuser's on a database of its own
  * @throws Problem

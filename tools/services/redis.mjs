@@ -11,6 +11,7 @@ import { findRedisBinary } from './redis-binary.mjs';
 const answerTimeoutMs = 5_000;
 const loadingWaitMs = 60_000;
 const readyWaitMs = 120_000;
+/** @type {import('../process-identity.mjs').StopSignal[]} */
 const stopSignals = [
   ['SIGTERM', 15_000],
   ['SIGKILL', 5_000],
@@ -18,7 +19,7 @@ const stopSignals = [
 
 /**
  * Redis or Valkey: the one of `REDIS_URL`, else one that is started with its data under `dataDir`.
- * @param {{ dataDir: string, cacheDir: string, env: object, running: RunningProcesses }} context
+ * @param {Omit<import('../running.mjs').StartContext, 'root'>} context
  * @param suffix tells a second one from the first, by its data and its name
  * @returns `{ url, origin, describe, process, stop() }`
  * @throws Problem

@@ -10,13 +10,14 @@ import { findOnPath, runStep } from './commands.mjs';
 import { answerHelp } from './help.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
+import { withCaFile } from './services/answers.mjs';
 
 const usage = `Back-ups of the ledger, by pg_dump and pg_restore (PostgreSQL's client programs, of its version or newer).
 
   npm run backup -- FILE     write all of the database into FILE; the service may run
   npm run restore -- FILE    have the database be what FILE holds; stop all processes of the service before
 
-  DATABASE_URL               the ledger's database, as the service has it
+  DATABASE_URL               the ledger's database, as the service has it; DATABASE_CA_FILE the same
   PG_BIN                     the folder of pg_dump and pg_restore, where they are not on the PATH
 `;
 
@@ -177,8 +178,9 @@ async function main([what, file, ...rest]) {
     process.stdout.write(usage);
     return 1;
   }
-  const url = process.env.DATABASE_URL;
-  if (!url) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');
+  const { DATABASE_URL, DATABASE_CA_FILE } = process.env;
+  if (!DATABASE_URL) throw new Problem('DATABASE_URL is not set: it names the database, as it does for the service.');
+  const url = DATABASE_CA_FILE ? withCaFile(DATABASE_URL, DATABASE_CA_FILE) : DATABASE_URL;
   if (what === 'save') {
     await backUp(url, file);
     return 0;

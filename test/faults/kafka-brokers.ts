@@ -21,6 +21,15 @@ interface KafkaProgram {
   jars: string;
 }
 
+export interface KafkaBrokersOptions {
+  /** Listeners beside the one that takes everybody: name, and where clients reach it (`localhost:9093`). */
+  listeners?: Record<string, string>;
+  /** Settings of the brokers beside those of every test. */
+  values?: Record<string, string>;
+  /** Users of SCRAM, as `StorageTool format --add-scram` takes them. */
+  scramUsers?: readonly string[];
+}
+
 const READY_WITHIN_MS = 90_000;
 /** The quick one of the two compilers alone: a broker that lives for a minute is started with a third less CPU. */
 const QUICK_TO_START = ['-XX:TieredStopAtLevel=1'];
@@ -37,7 +46,7 @@ export class KafkaBrokers {
     private readonly brokers: Broker[],
   ) {}
 
-  static async start(count: 1 | 3): Promise<KafkaBrokers> {
+  static async start(count: 1 | 3, options: KafkaBrokersOptions = {}): Promise<KafkaBrokers> {
     const program = await findProgram();
     const folder = mkdtempSync(join(tmpdir(), 'ladder-kafka-'));
     const clusterId = randomBytes(16).toString('base64url');
@@ -53,8 +62,8 @@ export class KafkaBrokers {
       const config = join(folder, `server-${id}.properties`);
       const logs = join(folder, `logs-${id}`);
       mkdirSync(logs);
-      writeFileSync(config, properties({ id, port, controllerPort, voters, logs, count }));
-      format(program, clusterId, config);
+      writeFileSync(config, properties({ id, port, controllerPort, voters, logs, count }, options));
+      format(program, clusterId, config, options.scramUsers);
       return { id, port, config, child: null };
     });
     const started = new KafkaBrokers(program, folder, brokers);
@@ -185,22 +194,21 @@ async function findProgram(): Promise<KafkaProgram> {
   return findKafka(join(dataDirectory(process.cwd()), 'cache'));
 }
 
-function properties(node: {
-  id: number;
-  port: number;
-  controllerPort: number;
-  voters: string;
-  logs: string;
-  count: number;
-}): string {
+function properties(
+  node: { id: number; port: number; controllerPort: number; voters: string; logs: string; count: number },
+  { listeners = {}, values: more = {} }: KafkaBrokersOptions,
+): string {
   const { id, port, controllerPort, voters, logs, count } = node;
   const inSync = Math.min(2, count);
+  const beside = Object.entries(listeners)
+    .map(([name, address]) => `,${name}://${address}`)
+    .join('');
   const values = {
     'process.roles': 'broker,controller',
     'node.id': id,
     'controller.quorum.voters': voters,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}${beside}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}${beside}`,
     'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
@@ -218,15 +226,22 @@ function properties(node: {
     'transaction.state.log.min.isr': inSync,
     'share.coordinator.state.topic.replication.factor': count,
     'share.coordinator.state.topic.min.isr': inSync,
+    ...more,
   };
   return Object.entries(values)
     .map(([name, value]) => `${name}=${value}\n`)
     .join('');
 }
 
-function format({ java, jars }: KafkaProgram, clusterId: string, config: string): void {
+function format(
+  { java, jars }: KafkaProgram,
+  clusterId: string,
+  config: string,
+  scramUsers: readonly string[] = [],
+): void {
+  const users = scramUsers.flatMap((user) => ['--add-scram', user]);
   const tool = ['-Xmx256m', ...QUICK_TO_START, '-cp', join(jars, '*'), 'kafka.tools.StorageTool'];
-  const { status, stderr } = spawnSync(java, [...tool, 'format', `--cluster-id=${clusterId}`, '-c', config], {
+  const { status, stderr } = spawnSync(java, [...tool, 'format', `--cluster-id=${clusterId}`, '-c', config, ...users], {
     encoding: 'utf8',
     timeout: 60_000,
   });

@@ -16,6 +16,16 @@ export function withoutPassword(url) {
   return url.replace(/:\/\/([^:/@]*):[^@/]*@/, '://$1:***@');
 }
 
+/** A PostgreSQL address with the certificates of `DATABASE_CA_FILE`, as libpq and node-postgres both take it. */
+export function withCaFile(url, caFile) {
+  const [address, ...query] = url.split('?');
+  const parameters = new URLSearchParams(query.join('?'));
+  parameters.set('sslrootcert', caFile);
+  if (!parameters.has('sslmode')) parameters.set('sslmode', 'verify-full');
+  // libpq takes a plus for a plus.
+  return `${address}?${String(parameters).replaceAll('+', '%20')}`;
+}
+
 /** @throws Problem when the text is not a URL of one of the schemes */
 export function requireUrl(variable, url, schemes, example) {
   let parsed = null;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { runStep } from '../commands.mjs';
 import { keptSecret } from '../data-directory.mjs';
@@ -25,7 +26,7 @@ const stopSignals = [
  * @throws Problem
  */
 export async function startKafka({ dataDir, cacheDir, env, running }) {
-  if (env.KAFKA_BROKERS) return fromEnvironment(env.KAFKA_BROKERS);
+  if (env.KAFKA_BROKERS) return fromEnvironment(env.KAFKA_BROKERS, env);
   const kafka = await findKafka(cacheDir, env);
   const folder = join(dataDir, 'kafka');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -105,7 +106,7 @@ async function format(java, classpath, clusterId, config) {
   await runStep('Preparing the log directory of Kafka', java, args);
 }
 
-async function fromEnvironment(brokers) {
+async function fromEnvironment(brokers, env) {
   for (const broker of brokers.split(',')) {
     if (/^\s*(\[[^\]]+\]|[^\s:/]+):\d{1,5}\s*$/.test(broker)) continue;
     throw new Problem(
@@ -113,7 +114,9 @@ async function fromEnvironment(brokers) {
     );
   }
   step(`Asking the Kafka of KAFKA_BROKERS (${brokers})`);
-  const error = await ask(brokers);
+  // The service itself names itself to brokers, by TLS; here it is enough that somebody listens.
+  const isSecured = env.KAFKA_TLS === 'true' || env.KAFKA_SASL_MECHANISM;
+  const error = isSecured ? await reach(brokers) : await ask(brokers);
   if (error !== null)
     throw doesNotAnswer('KAFKA_BROKERS', brokers, error, 'Start that broker, or correct the address.');
   return {
@@ -123,6 +126,23 @@ async function fromEnvironment(brokers) {
     process: null,
     stop: async () => {},
   };
+}
+
+/** The last failure, when no broker takes a connection. */
+async function reach(brokers) {
+  let failure = null;
+  for (const broker of brokers.split(',')) {
+    const [, host, port] = /^\s*\[?(.+?)\]?:(\d+)\s*$/.exec(broker);
+    const socket = connect({ host, port: Number(port), timeout: answerTimeoutMs });
+    failure = await new Promise((resolve) => {
+      socket.once('connect', () => resolve(null));
+      socket.once('error', resolve);
+      socket.once('timeout', () => resolve(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })));
+    });
+    socket.destroy();
+    if (failure === null) return null;
+  }
+  return failure;
 }
 
 async function ask(brokers) {

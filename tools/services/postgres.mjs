@@ -6,7 +6,7 @@ import { freePort } from '../ports.mjs';
 import { diskRefusalIn, Problem } from '../problem.mjs';
 import { step } from '../progress.mjs';
 import { waitUntilReady } from '../running.mjs';
-import { doesNotAnswer, requireUrl, withoutPassword } from './answers.mjs';
+import { doesNotAnswer, requireUrl, withCaFile, withoutPassword } from './answers.mjs';
 import { clusterHome, giveTo, postgresAccount } from './postgres-account.mjs';
 import { findPostgres } from './postgres-binaries.mjs';
 import { clearForgotten } from './postgres-leftover.mjs';
@@ -31,7 +31,7 @@ const stopSignals = [
  * @throws Problem
  */
 export async function startPostgres({ root, dataDir, env, running }, { connectionsMax = 100, more = {} } = {}) {
-  if (env.DATABASE_URL) return fromEnvironment(env.DATABASE_URL);
+  if (env.DATABASE_URL) return fromEnvironment(env.DATABASE_URL, env.DATABASE_CA_FILE);
   const home = clusterHome(dataDir);
   const cluster = join(home, 'postgres');
   const account = postgresAccount(cluster);
@@ -113,15 +113,15 @@ function quietEnvironment() {
   return { PATH: process.env.PATH, HOME: '/', LC_ALL: 'C', TZ: 'UTC' };
 }
 
-async function fromEnvironment(url) {
+async function fromEnvironment(url, caFile) {
   requireUrl('DATABASE_URL', url, ['postgres:', 'postgresql:'], 'postgres://user:password@127.0.0.1:5432/database');
   step(`Asking the PostgreSQL of DATABASE_URL (${withoutPassword(url)})`);
   const deadlineMs = Date.now() + startingWaitMs;
-  let answer = await ask(url);
+  let answer = await ask(url, caFile);
   // cannot_connect_now: it is starting up, or recovering
   while (answer.error?.code === '57P03' && Date.now() < deadlineMs) {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    answer = await ask(url);
+    answer = await ask(url, caFile);
   }
   if (answer.error !== null) {
     throw doesNotAnswer('DATABASE_URL', url, answer.error, 'Start that server, or correct the address.');
@@ -138,10 +138,10 @@ async function fromEnvironment(url) {
   };
 }
 
-async function ask(url) {
+async function ask(url, caFile) {
   try {
     const [row] = await query(
-      url,
+      caFile ? withCaFile(url, caFile) : url,
       `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number`,
     );
     return { error: null, version: row.version, versionNumber: row.number };

@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { keptSecret } from '../data-directory.mjs';
 import { freePort } from '../ports.mjs';
@@ -25,7 +26,7 @@ const stopSignals = [
  * @throws Problem
  */
 export async function startRedis({ dataDir, cacheDir, env, running }, suffix = '') {
-  if (env.REDIS_URL) return fromEnvironment(env.REDIS_URL);
+  if (env.REDIS_URL) return fromEnvironment(env.REDIS_URL, env.REDIS_CA_FILE);
   const binary = await findRedisBinary(cacheDir, env);
   const name = `${binary.product}${suffix}`;
   const folder = join(dataDir, name.toLowerCase());
@@ -72,17 +73,17 @@ function configuration(port, password) {
   ].join('\n');
 }
 
-async function fromEnvironment(value) {
+async function fromEnvironment(value, caFile) {
   const urls = value.split(',').map((url) => url.trim());
   for (const url of urls) requireUrl('REDIS_URL', url, ['redis:', 'rediss:'], 'redis://127.0.0.1:6379');
   const deadlineMs = Date.now() + loadingWaitMs;
   let answer;
   for (const url of urls) {
     step(`Asking the Redis of REDIS_URL (${withoutPassword(url)})`);
-    answer = await ask(url);
+    answer = await ask(url, caFile);
     while (answer.error?.message.startsWith('LOADING') && Date.now() < deadlineMs) {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
-      answer = await ask(url);
+      answer = await ask(url, caFile);
     }
     if (answer.error === null) break;
   }
@@ -96,8 +97,9 @@ async function fromEnvironment(value) {
   return { url: value, origin: 'environment', describe, process: null, stop: async () => {} };
 }
 
-async function ask(url) {
+async function ask(url, caFile) {
   const { Redis } = await import('ioredis');
+  const host = new URL(url).hostname;
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: answerTimeoutMs,
@@ -105,6 +107,7 @@ async function ask(url) {
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
     enableReadyCheck: false,
+    ...(caFile && { tls: { ca: readFileSync(caFile), ...(isIP(host) === 0 && { servername: host }) } }),
   });
   let failure = null;
   client.on('error', (error) => (failure ??= error));

@@ -14,6 +14,7 @@ export type { KafkaOptions } from './kafka/kafka-connection.js';
 export * from './kafka/outbox-relay.js';
 export * from './kafka/kafka-relay-target.js';
 export * from './delivery/measured-group.js';
+export { kafkaAccess } from './kafka/kafka-access.js';
 export * from './intake.js';
 export * from './kafka/kafka-intake.js';
 export { parkAllInto, type DeadLetter, type ParkAll } from './postgres/postgres-dead-letters.js';

@@ -1,3 +1,4 @@
 export * from './entry-enricher.js';
 export * from './friend-graph.js';
+export * from './kafka-tokens.js';
 export * from './submission-check.js';

@@ -1,8 +1,8 @@
-import { EntryEnricher, FriendGraph, SubmissionCheck } from '@laddercast/extension';
+import { EntryEnricher, FriendGraph, KafkaTokens, SubmissionCheck } from '@laddercast/extension';
 import type { DefinedBoard } from './define-board.js';
 
 /** The seams of this release, by the name a team knows them under. */
-const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph };
+const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, KafkaTokens };
 
 /** What the teams' modules brought along: their boards, and their classes behind the seams. */
 export class ExtensionRegistry {
@@ -11,6 +11,8 @@ export class ExtensionRegistry {
   enricher: EntryEnricher | null = null;
   /** null: the service's own. */
   friendGraph: FriendGraph | null = null;
+  /** null: nobody gives any. */
+  kafkaTokens: KafkaTokens | null = null;
 
   /** @throws when an extension fits no seam, or two claim the same place */
   add(boards: readonly DefinedBoard[], extensions: readonly object[]): void {
@@ -33,6 +35,9 @@ export class ExtensionRegistry {
     } else if (extension instanceof FriendGraph) {
       assertFree('FriendGraph', this.friendGraph, name);
       this.friendGraph = extension;
+    } else if (extension instanceof KafkaTokens) {
+      assertFree('KafkaTokens', this.kafkaTokens, name);
+      this.kafkaTokens = extension;
     } else {
       throw new Error(`${name} extends none of the seams: ${Object.keys(SEAMS).join(', ')}.`);
     }

@@ -1,6 +1,7 @@
-import type { KafkaOptions, LogLine } from '@laddercast/event-log';
+import { kafkaAccess, type KafkaOptions, type LogLine } from '@laddercast/event-log';
 import type { Environment } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
+import type { KeptKafkaToken } from './kept-kafka-token.js';
 
 /** Writes what the log has to say into that of the process. */
 export const writeLogLine: LogLine = (level, message, details) => {
@@ -13,9 +14,10 @@ export const writeLogLine: LogLine = (level, message, details) => {
 };
 
 /** How Kafka is reached; only where KAFKA_BROKERS is set. */
-export const kafkaOptions = (environment: Environment): KafkaOptions => ({
+export const kafkaOptions = (environment: Environment, token: KeptKafkaToken): KafkaOptions => ({
   brokers: environment.KAFKA_BROKERS!.split(','),
   prefix: environment.KAFKA_PREFIX,
   lanes: environment.LEDGER_LANES,
   log: writeLogLine,
+  connection: kafkaAccess(environment, () => token.value()),
 });

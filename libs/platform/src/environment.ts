@@ -10,42 +10,14 @@ import {
   Max,
   Min,
   MinLength,
-  ValidateBy,
-  ValidateIf,
   validateSync,
 } from 'class-validator';
-import { faultOfAddresses } from './address-faults.js';
 import { faultOfProxies } from './client-address.js';
-
-interface SettingDoc {
-  name: string;
-  doc: string;
-  example: string;
-}
-
-const documented: SettingDoc[] = [];
-
-/** Describes a setting for `.env.example` and the reference page, which are generated from here. */
-function Setting(doc: string, example = ''): PropertyDecorator {
-  return (_target, name) => void documented.push({ name: String(name), doc, example });
-}
-
-/** @param faultOf says what is wrong with the text, null when nothing is */
-const Passes = (faultOf: (text: string) => string | null): PropertyDecorator =>
-  ValidateBy({
-    name: 'passes',
-    validator: {
-      validate: (value) => faultOf(String(value)) === null,
-      defaultMessage: (fault) => `${fault!.property}: ${faultOf(String(fault!.value))}`,
-    },
-  });
-
-/** A numeric setting: text from the environment becomes a number, anything else stays as it is and is reported. */
-const asNumber = (text: unknown): unknown =>
-  typeof text === 'string' && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+import { ConnectionSettings } from './connection-settings.js';
+import { asNumber, documented, Passes, Setting } from './setting.js';
 
 /** All settings of a process. They are read once, validated together, and never change while it runs. */
-export class Environment {
+export class Environment extends ConnectionSettings {
   @Setting('Port of REST, WebSocket and the live page. 0: any free port.')
   @IsInt()
   @Min(0)
@@ -69,51 +41,6 @@ export class Environment {
   @Setting('Address that the ports are bound to.')
   @IsString()
   HOST = '127.0.0.1';
-
-  @Setting('PostgreSQL 15 or newer, the truth.', 'postgres://ladder:secret@127.0.0.1:5432/ladder')
-  @Matches(/^postgres(ql)?:\/\//, { message: 'DATABASE_URL must begin with postgres://' })
-  @Passes(faultOfAddresses)
-  DATABASE_URL!: string;
-
-  @Setting(
-    'Redis 7 or Valkey 8 and newer; several addresses, separated by commas, are nodes of one cluster.',
-    'redis://127.0.0.1:6379',
-  )
-  @Matches(/^rediss?:\/\/[^,]+(,rediss?:\/\/[^,]+)*$/, {
-    message: 'REDIS_URL must begin with redis:// or rediss:// (cluster nodes: several, separated by commas)',
-  })
-  @Passes(faultOfAddresses)
-  REDIS_URL!: string;
-
-  @Setting('The log between the ledger and the projections: the outbox itself (postgres) or Kafka.')
-  @IsIn(['postgres', 'kafka'])
-  EVENT_LOG: 'postgres' | 'kafka' = 'postgres';
-
-  @Setting(
-    'Kafka brokers as host:port, separated by commas. Needed with EVENT_LOG=kafka and with KAFKA_IN_SCORES_KEY.',
-    '127.0.0.1:9092',
-  )
-  @ValidateIf(
-    ({ EVENT_LOG, KAFKA_IN_SCORES_KEY }: Environment) => EVENT_LOG === 'kafka' || KAFKA_IN_SCORES_KEY !== undefined,
-  )
-  @Matches(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, {
-    message:
-      'KAFKA_BROKERS must be host:port, several separated by commas, when EVENT_LOG is kafka or KAFKA_IN_SCORES_KEY is set',
-  })
-  KAFKA_BROKERS?: string;
-
-  @Setting('What topic names and consumer groups begin with, so that installations can share one Kafka.')
-  @Matches(/^[a-zA-Z0-9._-]{1,64}$/)
-  KAFKA_PREFIX = 'ladder';
-
-  @Setting(
-    'The API key (scope scores:write) with whose rights submissions count that others write to the Kafka topic in.scores (its name begins with KAFKA_PREFIX). Without it the topic is not read.',
-  )
-  @IsOptional()
-  @Matches(/^[\w~+/=-]{16,}$/, {
-    message: 'KAFKA_IN_SCORES_KEY must be an API key: 16 or more letters, digits or -_~+/=',
-  })
-  KAFKA_IN_SCORES_KEY?: string;
 
   @Setting('Where the two commands of the README keep the data of services that they start.')
   @IsString()

@@ -15,3 +15,4 @@ export * from './calls/coalesced-call.js';
 export * from './process/shutdown-times.js';
 export * from './telemetry/tracing.js';
 export * from './telemetry/version.js';
+export * from './untrusted-certificate.js';

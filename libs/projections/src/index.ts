@@ -15,6 +15,7 @@ export * from './ranks/rank-projection.js';
 export * from './redis/redis-announcements.js';
 export { CHECKPOINT_LIMITS, RedisCheckpoints, type CheckpointLimits } from './checkpoints/redis-checkpoints.js';
 export * from './redis/redis-connection.js';
+export { redisFault } from './redis/redis-rights.js';
 export { LOOKUP_PLAYERS_MAX } from './hash-shards/redis-rank-lookup.js';
 export { CHECKPOINT_SLOTS } from './redis/redis-keys.js';
 export * from './projection/redis-rank-projection.js';

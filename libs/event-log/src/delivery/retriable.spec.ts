@@ -15,6 +15,12 @@ describe('isRetriable', () => {
     ['Redis loading its data', new Error('LOADING Redis is loading the dataset in memory')],
     ['a cluster without a slot', new Error('CLUSTERDOWN Hash slot not served')],
     ['Redis out of memory', new Error("OOM command not allowed when used memory > 'maxmemory'.")],
+    ['Redis refusing its user a command', new Error("NOPERM User u has no permissions to run the 'set' command")],
+    [
+      'Redis refusing it in a script',
+      new Error("ERR ACL failure in script: User u has no permissions to run the 'set'"),
+    ],
+    ['a certificate that has run out', coded('CERT_HAS_EXPIRED')],
     ['a replica', new Error("READONLY You can't write against a read only replica.")],
     ['a slow Redis', new Error('Command timed out')],
     ['what kafkajs calls retriable', Object.assign(new Error('…'), { retriable: true })],

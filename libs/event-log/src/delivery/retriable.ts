@@ -6,7 +6,7 @@ const RETRIABLE_SOCKET =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN)$/;
 /** What Redis and Valkey answer while they cannot serve (error prefixes of the Redis protocol), and ioredis says of its connection. */
 const RETRIABLE_REDIS =
-  /^(ReplyError: )?(NOPERM|WRONGPASS|NOAUTH|DENIED|ERR unknown command|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|MISCONF|NOREPLICAS|UNBLOCKED)\b|Command timed out|Connection is closed|Stream isn't writeable|Failed to refresh slots cache|max retries per request|None of startup nodes|Too many Cluster redirections/;
+  /^(ReplyError: )?(NOPERM|WRONGPASS|NOAUTH|DENIED|ERR unknown command|ERR ACL failure in script|ERR The user executing the script|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|MISCONF|NOREPLICAS|UNBLOCKED)\b|Command timed out|Connection is closed|Stream isn't writeable|Failed to refresh slots cache|max retries per request|None of startup nodes|Too many Cluster redirections/;
 
 /** Causes are followed this deep. */
 const CAUSES_MAX = 8;

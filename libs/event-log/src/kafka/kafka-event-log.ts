@@ -4,6 +4,7 @@ import { backoffMs, monotonicMs, retryWhile, sleep } from '@laddercast/platform'
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
 import { deliver, toLogBatch, type StoredRecord } from '../delivery/delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from '../event-log.js';
+import { refusalOf } from './kafka-access.js';
 import { connectKafka, groupName, topicName, type KafkaOptions } from './kafka-connection.js';
 import { KafkaGroupConsumer } from './kafka-group-consumer.js';
 import type { KafkaGap } from './kafka-session.js';
@@ -63,16 +64,18 @@ export class KafkaEventLog extends EventLog {
 
   /**
    * Makes and checks the topics; to be awaited before anything is consumed or relayed.
-   * @throws KafkaTopicError, or when no broker answered in time
+   * @throws KafkaTopicError, or when no broker answered in time, or they refuse this process or are not trusted
    */
   async start(): Promise<void> {
-    const { brokers, log, startTimeoutMs = START_TIMEOUT_MS } = this.options;
+    const { brokers, connection, log, startTimeoutMs = START_TIMEOUT_MS } = this.options;
     const giveUpAtMs = monotonicMs() + startTimeoutMs;
     for (let failures = 0; ; failures += 1) {
       try {
         return await this.withAdmin((admin) => prepareTopics(admin, this.options));
       } catch (error) {
         if (error instanceof KafkaTopicError || this.stopped.signal.aborted) throw error;
+        const refusal = refusalOf(error, connection?.sasl?.mechanism);
+        if (refusal !== null) throw new Error(`Kafka cannot be used at ${brokers.join(', ')}: ${refusal}.`);
         if (monotonicMs() > giveUpAtMs) {
           throw new Error(
             `Kafka cannot be used at ${brokers.join(', ')} (KAFKA_BROKERS): ${reasonOf(error)}. Start it, or correct the address.`,

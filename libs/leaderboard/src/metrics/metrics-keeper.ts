@@ -26,6 +26,7 @@ import { RedisConnection, ShardCensus, WindowLists } from '@laddercast/projectio
 import { sagas, sourcesOf } from '@laddercast/sagas';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { kafkaOptions, writeLogLine } from '../log-options.js';
+import { KeptKafkaToken } from '../kept-kafka-token.js';
 import type { MetricsSource } from './metrics-collection.js';
 
 const [INTAKE] = INTAKE_TOPICS;
@@ -56,7 +57,7 @@ export class MetricsKeeper {
     const boards = part(BoardCatalog);
     const census = new ShardCensus(boards, new WindowLists(database), part(RedisConnection));
     this.sources = [
-      ...logSources(database, environment),
+      ...logSources(database, environment, part(KeptKafkaToken)),
       outboxSource(database, part(Lanes), environment),
       deadLetterSource(database),
       settlementSource(new SettlementFailures(database)),
@@ -77,12 +78,12 @@ export class MetricsKeeper {
 }
 
 /** How far each consumer group is behind; what needs Kafka apart from what does not. */
-function logSources(database: PostgresDatabase, environment: Environment): MetricsSource[] {
+function logSources(database: PostgresDatabase, environment: Environment, token: KeptKafkaToken): MetricsSource[] {
   const { EVENT_LOG, KAFKA_IN_SCORES_KEY, LEDGER_LANES } = environment;
   const outbox = new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine });
   const registered = new PostgresLogGroups(database, writeLogLine);
   const usesKafka = EVENT_LOG === 'kafka';
-  const kafka = usesKafka || KAFKA_IN_SCORES_KEY ? new KafkaEventLog(database, kafkaOptions(environment)) : null;
+  const kafka = usesKafka || KAFKA_IN_SCORES_KEY ? new KafkaEventLog(database, kafkaOptions(environment, token)) : null;
   const sources = [
     lagSource<Topic>('lag', usesKafka ? kafka! : outbox, () => groupsOf(registered)),
     ...(usesKafka ? [lagSource<Topic>('relay', kafka!, () => [{ group: RELAY_GROUP, topics: TOPICS }])] : []),

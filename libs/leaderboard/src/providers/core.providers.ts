@@ -1,9 +1,11 @@
 import { Authenticator, PlayerTokens, SigningKeys } from '@laddercast/identity';
+import { readFileSync } from 'node:fs';
 import { EventLog } from '@laddercast/event-log';
 import {
   AllLanes,
   ApiKeyStore,
   AuditLog,
+  believesAnyServer,
   BoardCatalog,
   BoardRegistry,
   EditionCatalog,
@@ -20,7 +22,7 @@ import {
   unsafeDatabaseSettings,
   WindowCatalog,
 } from '@laddercast/ledger';
-import { Environment, sleep } from '@laddercast/platform';
+import { Environment, sleep, untrustedCertificate } from '@laddercast/platform';
 import {
   Announcements,
   Checkpoints,
@@ -29,6 +31,7 @@ import {
   LedgerStamp,
   ProjectionWatch,
   RankProjection,
+  redisFault,
   RedisAnnouncements,
   RedisCheckpoints,
   RedisConnection,
@@ -48,6 +51,7 @@ import { EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import { Logger, type Provider } from '@nestjs/common';
 import { circleReadingProviders } from './circle.providers.js';
 import { ExtensionRegistry } from '../extension-registry.js';
+import { KeptKafkaToken } from '../kept-kafka-token.js';
 import { layoutProviders } from './layout.providers.js';
 import { peopleProviders } from './people.providers.js';
 import { Readiness } from '../health/readiness.js';
@@ -62,18 +66,25 @@ const REDIS_WORD_WITHIN_MS = 2000;
 const POOL_SPARE = 10;
 
 async function openDatabase(environment: Environment): Promise<PostgresDatabase> {
-  const { DATABASE_URL, LEDGER_LANES } = environment;
+  const { DATABASE_URL, DATABASE_CA_FILE, LEDGER_LANES } = environment;
   const database = new PostgresDatabase({
     url: DATABASE_URL,
+    ...(DATABASE_CA_FILE !== undefined && { caFile: DATABASE_CA_FILE }),
     poolMax: CONNECTIONS_PER_LANE * LEDGER_LANES + POOL_SPARE,
   });
   await database.open({ migrate: true }).catch((cause: unknown) => {
+    const distrust = untrustedCertificate(cause, 'PostgreSQL', 'DATABASE_CA_FILE');
+    if (distrust !== null) throw new Error(`PostgreSQL cannot be used: ${distrust}`);
     if (isServersAnswer(cause) || !isDatabaseUnavailable(cause)) throw cause;
     throw new Error('PostgreSQL cannot be reached: start it, or correct DATABASE_URL', { cause });
   });
   await fixLanes(database, LEDGER_LANES);
   await assertKeepsCommits(database, environment);
   const log = new Logger('postgres');
+  if (believesAnyServer(DATABASE_URL, DATABASE_CA_FILE)) {
+    const why = 'with this sslmode of DATABASE_URL any server is believed';
+    log.warn(`PostgreSQL is not checked: ${why}. DATABASE_CA_FILE names who may vouch for it.`);
+  }
   database.reach.start((text) => log.warn(text));
   return database;
 }
@@ -90,12 +101,16 @@ async function assertKeepsCommits(database: PostgresDatabase, environment: Envir
   throw new Error(`${what} Set them on, or DATABASE_MAY_FORGET=true where that is meant.`);
 }
 
-async function connectRedis({ REDIS_URL }: Environment, database: PostgresDatabase): Promise<RedisConnection> {
+async function connectRedis(
+  { REDIS_URL, REDIS_CA_FILE }: Environment,
+  database: PostgresDatabase,
+): Promise<RedisConnection> {
   const log = new Logger('redis');
   let said = '';
   let isStarting = true;
   const redis = new RedisConnection({
     url: REDIS_URL,
+    ...(REDIS_CA_FILE !== undefined && { ca: readFileSync(REDIS_CA_FILE, 'utf8') }),
     namespace: `${await installationId(database)}:`,
     onError: (error) => {
       // The connection tries again for ever: each new kind of failure is said once, when it is known whether we start.
@@ -108,15 +123,16 @@ async function connectRedis({ REDIS_URL }: Environment, database: PostgresDataba
     () => (said = ''),
     () => undefined,
   );
+  const looking = Promise.race([redisFault(redis), sleep(REDIS_WORD_WITHIN_MS).then(() => null)]);
   // A Redis that is away holds nobody up: submissions go on, and it is tried again. One that refuses us never will be there.
   await Promise.race([connecting, sleep(REDIS_WORD_WITHIN_MS)]);
   await redis.masterStates(REDIS_WORD_WITHIN_MS);
+  const fault = (await looking) ?? redis.refusal;
   isStarting = false;
-  const { refusal } = redis;
-  if (refusal === null) return redis;
+  if (fault === null) return redis;
   await redis.close();
   await database.close();
-  throw new Error(refusal);
+  throw new Error(fault);
 }
 
 function playerTokens(environment: Environment): PlayerTokens {
@@ -141,6 +157,7 @@ function playerTokens(environment: Environment): PlayerTokens {
 /** What every process has: the two stores, and what finds boards, lists and identities in them. */
 export const coreProviders: Provider[] = [
   ExtensionRegistry,
+  KeptKafkaToken,
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
   { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
   BoardCatalog,

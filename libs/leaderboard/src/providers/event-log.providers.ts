@@ -10,6 +10,7 @@ import { PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import type { Provider } from '@nestjs/common';
 import { kafkaOptions, writeLogLine } from '../log-options.js';
+import { KeptKafkaToken } from '../kept-kafka-token.js';
 
 /** The log: the outbox itself, or Kafka with a relay that fills it. */
 export const eventLogProviders: Provider[] = [
@@ -26,20 +27,30 @@ export const eventLogProviders: Provider[] = [
   },
   {
     provide: EventLog,
-    inject: [Environment, PostgresEventLog, PostgresDatabase],
-    useFactory: async (environment: Environment, outbox: PostgresEventLog, database: PostgresDatabase) => {
+    inject: [Environment, PostgresEventLog, PostgresDatabase, KeptKafkaToken],
+    useFactory: async (
+      environment: Environment,
+      outbox: PostgresEventLog,
+      database: PostgresDatabase,
+      token: KeptKafkaToken,
+    ) => {
       if (environment.EVENT_LOG === 'postgres') return outbox;
-      const kafka = new KafkaEventLog(database, kafkaOptions(environment));
+      const kafka = new KafkaEventLog(database, kafkaOptions(environment, token));
       await kafka.start();
       return kafka;
     },
   },
   {
     provide: OutboxRelay,
-    inject: [Environment, PostgresEventLog, PostgresDatabase],
-    useFactory: (environment: Environment, outbox: PostgresEventLog, database: PostgresDatabase) =>
+    inject: [Environment, PostgresEventLog, PostgresDatabase, KeptKafkaToken],
+    useFactory: (
+      environment: Environment,
+      outbox: PostgresEventLog,
+      database: PostgresDatabase,
+      token: KeptKafkaToken,
+    ) =>
       environment.EVENT_LOG === 'kafka'
-        ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment), new PostgresLogEnds(database)))
+        ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment, token), new PostgresLogEnds(database)))
         : null,
   },
 ];

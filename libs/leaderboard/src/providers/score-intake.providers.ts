@@ -7,18 +7,20 @@ import type { Provider } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { kafkaOptions, writeLogLine } from '../log-options.js';
 import { ScoreIntakeLifecycle } from '../process/score-intake.lifecycle.js';
+import { KeptKafkaToken } from '../kept-kafka-token.js';
 
 const TOPIC: IntakeTopic = 'in.scores';
 
 /** Submissions that other systems write to Kafka; null where they are not asked for. */
 export const scoreIntakeProvider: Provider = {
   provide: ScoreIntakeLifecycle,
-  inject: [Environment, PostgresDatabase, Authenticator, CommandBus],
+  inject: [Environment, PostgresDatabase, Authenticator, CommandBus, KeptKafkaToken],
   useFactory: (
     environment: Environment,
     database: PostgresDatabase,
     authenticator: Authenticator,
     commands: CommandBus,
+    token: KeptKafkaToken,
   ): ScoreIntakeLifecycle | null => {
     const key = environment.KAFKA_IN_SCORES_KEY;
     if (key === undefined) return null;
@@ -27,7 +29,7 @@ export const scoreIntakeProvider: Provider = {
       authenticator,
       intake,
       key,
-      (handler) => new KafkaIntake(kafkaOptions(environment), TOPIC, handler),
+      (handler) => new KafkaIntake(kafkaOptions(environment, token), TOPIC, handler),
     );
   },
 };

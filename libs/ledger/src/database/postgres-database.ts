@@ -5,6 +5,7 @@ import { DataSource, type QueryRunner } from 'typeorm';
 import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { BoardEntity } from '../entities/board.entity.js';
 import { WindowEntity } from '../entities/window.entity.js';
+import { postgresAddress } from './postgres-address.js';
 import { runStatement } from './postgres-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
@@ -37,6 +38,8 @@ const MIGRATIONS_ASK_EVERY_MS = 200;
 
 export interface PostgresDatabaseOptions {
   url: string;
+  /** Certificates of those who may vouch for the server; see {@link postgresAddress}. */
+  caFile?: string;
   /** The most connections of this process: each lane keeps one of them, listeners come on top. */
   poolMax?: number;
   applicationName?: string;
@@ -53,14 +56,16 @@ export interface SqlRunner {
  */
 export class PostgresDatabase implements SqlRunner {
   readonly dataSource: DataSource;
+  private readonly address: string;
   /** Whether there is anybody to be asked; it looks once it is started. */
   readonly reach: PostgresReach;
 
   constructor(readonly options: PostgresDatabaseOptions) {
+    this.address = postgresAddress(options.url, options.caFile);
     this.reach = new PostgresReach(
       () =>
         new pg.Client({
-          connectionString: options.url,
+          connectionString: this.address,
           application_name: 'laddercast looks',
           keepAlive: true,
           connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -68,7 +73,7 @@ export class PostgresDatabase implements SqlRunner {
     );
     this.dataSource = new DataSource({
       type: 'postgres',
-      url: options.url,
+      url: this.address,
       applicationName: options.applicationName ?? 'laddercast',
       entities: [BoardEntity, WindowEntity],
       migrations: [
@@ -170,7 +175,7 @@ export class PostgresDatabase implements SqlRunner {
   ): Promise<T> {
     this.reach.assertThere();
     const client = new pg.Client({
-      connectionString: this.options.url,
+      connectionString: this.address,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: timeoutMs,
@@ -256,7 +261,7 @@ export class PostgresDatabase implements SqlRunner {
   private async ownClient(statementTimeoutMs: number, idleTimeoutMs: number): Promise<pg.Client> {
     this.reach.assertThere();
     const client = new pg.Client({
-      connectionString: this.options.url,
+      connectionString: this.address,
       application_name: this.options.applicationName ?? 'laddercast',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -275,7 +280,7 @@ export class PostgresDatabase implements SqlRunner {
   async listener(): Promise<pg.Client> {
     this.reach.assertThere();
     const client = new pg.Client({
-      connectionString: this.options.url,
+      connectionString: this.address,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,

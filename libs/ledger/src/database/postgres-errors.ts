@@ -1,3 +1,5 @@
+import { distrustIn } from '@laddercast/platform';
+
 /** SQLSTATE classes and codes (PostgreSQL manual, appendix A) after which the same statement can succeed later: the server is away, busy or set up wrongly, and the data are not at fault. */
 const RETRIABLE_SQLSTATE = /^(08|57P|53|55P03|40001|40P01|57014|58|28|3D000|42501|25P03|25006|XX000)/;
 const RETRIABLE_SOCKET = new Set([
@@ -37,5 +39,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error) ?? '';
   if (code === 'LEDGER_UNAVAILABLE') return true;
   const message = (error as DriverError | null)?.message ?? '';
-  return RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message);
+  if (RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message)) return true;
+  // A certificate that has run out will be replaced.
+  return distrustIn(error) !== null;
 }

@@ -1,6 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import { backoffMs, metrics, monotonicMs, sleep } from '@laddercast/platform';
-import { Cluster, Command, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Command, Redis, type RedisOptions } from 'ioredis';
+import { clusterOptions, nodeOf, nodeOptions, RECONNECT, serverTls } from './redis-address.js';
 import { slotOf } from './redis-keys.js';
 import { RedisRefusal } from './redis-refusal.js';
 import { noteCall, readNodeStates, type RedisNodeState } from './redis-nodes.js';
@@ -10,6 +11,8 @@ import { slotsByOwner } from './redis-slots.js';
 export interface RedisConnectionOptions {
   /** One address, or nodes of one cluster separated by commas. */
   url: string;
+  /** Certificates (PEM) of those who may vouch for the servers, with rediss://; default: those that Node.js trusts. */
+  ca?: string;
   /** What every key begins with, without braces: an installation finds its own data and nobody else's. */
   namespace?: string;
   connectTimeoutMs?: number;
@@ -18,11 +21,9 @@ export interface RedisConnectionOptions {
   onError?: (error: Error) => void;
 }
 
-const RECONNECT_FIRST_MS = 50;
-const RECONNECT_MAX_MS = 2000;
 /** Answers that say "not now" or "not here", as opposed to "never" (Redis: reply errors). */
 const NOT_NOW =
-  /^(NOPERM|WRONGPASS|DENIED|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH)\b/;
+  /^(NOPERM|WRONGPASS|DENIED|LOADING|CLUSTERDOWN|OOM|READONLY|MASTERDOWN|TRYAGAIN|BUSY|NOREPLICAS|MISCONF|MOVED|ASK|NOAUTH|ERR ACL failure in script|ERR The user executing the script)\b/;
 /** What the scripts say of a list whose board is served from another generation: this process has not heard of it. */
 const RETIRED = /^RETIRED\b/;
 /** What the scripts say of a shard that has lost a key: whoever asked has it brought back. */
@@ -226,12 +227,13 @@ export class RedisConnection {
    * ended it stays so; its owner disconnects it.
    */
   subscriber(): Redis {
-    const addresses = this.options.url.split(',');
+    const { url, ca } = this.options;
+    const addresses = url.split(',');
     const ends = { ...this.redisOptions(), retryStrategy: () => null };
     const client =
       this.client instanceof Cluster
-        ? new Redis({ ...ends, ...nodeOptions(addresses[0]!, ends), ...this.someNode(addresses) })
-        : new Redis(addresses[0]!, ends);
+        ? new Redis({ ...ends, ...nodeOptions(addresses[0]!, ends, ca), ...this.someNode(addresses) })
+        : new Redis(addresses[0]!, { ...ends, ...serverTls(addresses[0]!, ca) });
     client.on('error', (error: Error) => this.options.onError?.(error));
     // A subscriber only listens: without a question now and then, a connection that died in silence stays for hours.
     const probe = setInterval(() => {
@@ -333,17 +335,18 @@ export class RedisConnection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       enableAutoPipelining: true,
-      retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT_FIRST_MS, RECONNECT_MAX_MS),
+      retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT.firstMs, RECONNECT.maxMs),
     };
   }
 
   private createClient(): Redis | Cluster {
-    const addresses = this.options.url.split(',');
+    const { url, ca } = this.options;
+    const addresses = url.split(',');
     const redisOptions = this.redisOptions();
     const client =
       addresses.length === 1
-        ? new Redis(addresses[0]!, redisOptions)
-        : new Cluster(addresses.map(nodeOf), clusterOptions(addresses[0]!, redisOptions));
+        ? new Redis(addresses[0]!, { ...redisOptions, ...serverTls(addresses[0]!, ca) })
+        : new Cluster(addresses.map(nodeOf), clusterOptions(addresses[0]!, redisOptions, ca));
     client.on('error', (error: Error) => this.options.onError?.(error));
     return client;
   }
@@ -357,36 +360,3 @@ const SUBSCRIBER_PROBE_EVERY_MS = 2000;
 const KEYS_SCANNED_AT_ONCE = 1000;
 /** With this many tries a master that owns one slot in 1,000 is still found. */
 const MARK_TAGS_TRIED_MAX = 20_000;
-
-function nodeOf(address: string): { host: string; port: number } {
-  const { hostname, port } = new URL(address);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
-}
-
-function clusterOptions(address: string, redisOptions: RedisOptions): ClusterOptions {
-  return {
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    enableAutoPipelining: true,
-    // Sent alone, a command follows a slot that is moving; in a pipeline with others it cannot.
-    autoPipeliningIgnoredCommands: ['eval'],
-    slotsRefreshTimeout: redisOptions.commandTimeout,
-    maxRedirections: 8,
-    clusterRetryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT_FIRST_MS, RECONNECT_MAX_MS),
-    redisOptions: nodeOptions(address, redisOptions),
-  };
-}
-
-/** User, password and TLS of the first address hold for every node. */
-function nodeOptions(address: string, redisOptions: RedisOptions): RedisOptions {
-  const { username, password, protocol } = new URL(address);
-  return {
-    connectTimeout: redisOptions.connectTimeout,
-    commandTimeout: redisOptions.commandTimeout,
-    socketTimeout: redisOptions.socketTimeout,
-    autoResendUnfulfilledCommands: false,
-    ...(username ? { username: decodeURIComponent(username) } : {}),
-    ...(password ? { password: decodeURIComponent(password) } : {}),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
-  };
-}

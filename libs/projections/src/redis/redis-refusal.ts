@@ -1,5 +1,6 @@
 /** Answers that say that this user or password will not do (Redis: AUTH, ACL), as opposed to a server that is away. */
-const REFUSED = /^(NOAUTH|WRONGPASS|NOPERM|DENIED)\b|AUTH failed|invalid password/;
+const REFUSED =
+  /^(NOAUTH|WRONGPASS|NOPERM|DENIED|ERR ACL failure in script|ERR The user executing the script)\b|AUTH failed|invalid password/;
 
 /** Remembers why a Redis that is there does nothing for this process. */
 export class RedisRefusal {

@@ -49,6 +49,7 @@ export * from './limits/limit-schedule.js';
 export * from './operators/audit-log.js';
 export * from './leases/postgres-leases.js';
 export * from './leases/held-lease.js';
+export * from './leases/leased-task.js';
 export * from './submissions/submission-pruner.js';
 export * from './people/postgres-friend-graph.js';
 export * from './people/friendships.js';

@@ -1,6 +1,6 @@
 // Real: PostgreSQL; a broken network is a proxy that is cut.
 import { setTimeout as delay } from 'node:timers/promises';
-import { HeldLease, PostgresDatabase, PostgresLeases, type LeaseTerm } from '@laddercast/ledger';
+import { HeldLease, LeasedTask, PostgresDatabase, PostgresLeases, type LeaseTerm } from '@laddercast/ledger';
 import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -102,5 +102,52 @@ describe('HeldLease', () => {
     await lease.stop();
     await far.close();
     await proxy.close();
+  });
+});
+
+describe('LeasedTask', () => {
+  /** Who ran when, as two processes that share a task. */
+  function holders(name: string, ttlMs: number) {
+    const ran: string[] = [];
+    const failures: unknown[] = [];
+    const tasks = ['a', 'b'].map((holder) => {
+      const run = async (): Promise<void> => void ran.push(holder);
+      const onFailure = (error: unknown): void => void failures.push(error);
+      return new LeasedTask(leases, { name, holder, ttlMs, askEveryMs: 20, duties: [{ everyMs: 5, run }], onFailure });
+    });
+    return { ran, failures, tasks };
+  }
+
+  it('runs in one process, and in the other once that has stopped', async () => {
+    const { ran, failures, tasks } = holders('shared task', 10_000);
+    tasks[0]!.start();
+    await expect.poll(() => ran.length).toBeGreaterThan(2);
+    tasks[1]!.start();
+    await delay(100);
+    expect(new Set(ran)).toEqual(new Set(['a']));
+    await tasks[0]!.stop();
+    const ended = ran.length;
+    await expect.poll(() => ran.length).toBeGreaterThan(ended);
+    expect(new Set(ran.slice(ended))).toEqual(new Set(['b']));
+    await tasks[1]!.stop();
+    expect(failures).toEqual([]);
+  });
+
+  it('goes on in the other process when the lease of the one is taken away', async () => {
+    const { ran, failures, tasks } = holders('lost task', 600);
+    tasks[0]!.start();
+    await expect.poll(() => ran.length).toBeGreaterThan(2);
+    tasks[1]!.start();
+    // As after a lapse that the holder did not see: the next to ask has it.
+    await database.query("UPDATE leases SET holder = 'b', epoch = epoch + 1 WHERE name = 'lost task'");
+    await expect.poll(() => ran.at(-1), { timeout: 5000 }).toBe('b');
+    // The first learns it from its next renewal, and stops.
+    await expect.poll(() => new Set(ran.slice(-3)), { timeout: 5000 }).toEqual(new Set(['b']));
+    await delay(700);
+    const since = ran.length;
+    await delay(100);
+    expect(new Set(ran.slice(since))).toEqual(new Set(['b']));
+    await Promise.all(tasks.map((task) => task.stop()));
+    expect(failures).toEqual([]);
   });
 });

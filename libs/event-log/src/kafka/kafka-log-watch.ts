@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { HeldLease, type LeaseTerm, type PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { LeasedTask, type PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
 import { KafkaTopicError } from './kafka-topics.js';
 import { bringBackLost } from './log-change.js';
 import { reasonOf, type LogLine } from '../delivery/log-line.js';
@@ -35,7 +34,7 @@ const ASK_EVERY_MS = 2000;
  * it knew before.
  */
 export class KafkaLogWatch {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
   private before: LogLosses | null = null;
 
   constructor(
@@ -43,32 +42,36 @@ export class KafkaLogWatch {
     private readonly database: PostgresDatabase,
     private readonly options: KafkaLogWatchOptions,
   ) {
-    this.lease = new HeldLease(new PostgresLeases(database), {
+    this.task = new LeasedTask(new PostgresLeases(database), {
       name: 'log:watch',
       holder: randomUUID(),
       ttlMs: LEASE_TTL_MS,
       askEveryMs: ASK_EVERY_MS,
+      duties: [{ everyMs: options.everyMs ?? LOOK_EVERY_MS, run: () => this.watch() }],
+      onTerm: () => {
+        this.before = null;
+        return () => undefined;
+      },
+      onFailure: (error) => this.cannotSee(error),
     });
   }
 
   start(): void {
-    this.lease.start((term) => this.watch(term));
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
-  private async watch(term: LeaseTerm): Promise<void> {
-    this.before = null;
-    while (!term.ending.aborted) {
-      await this.look().catch((error: unknown) => {
-        const level = error instanceof KafkaTopicError ? 'warn' : 'debug';
-        this.options.log(level, `It cannot be seen now whether the log is whole: ${reasonOf(error)}`);
-      });
-      await this.makeGood();
-      await sleep(this.options.everyMs ?? LOOK_EVERY_MS, term.ending);
-    }
+  private async watch(): Promise<void> {
+    await this.look().catch((error: unknown) => this.cannotSee(error));
+    await this.makeGood();
+  }
+
+  private cannotSee(error: unknown): void {
+    const level = error instanceof KafkaTopicError ? 'warn' : 'debug';
+    this.options.log(level, `It cannot be seen now whether the log is whole: ${reasonOf(error)}`);
   }
 
   private async look(): Promise<void> {

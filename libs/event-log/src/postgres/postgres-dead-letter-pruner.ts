@@ -1,5 +1,4 @@
-import { HeldLease, type PostgresLeases } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
 import type { DeadLetterStore } from './postgres-dead-letter-store.js';
 
 const EVERY_MS = 60_000;
@@ -7,28 +6,22 @@ const LEASE_TTL_MS = 30_000;
 
 /** Keeps the dead letters bounded; one process at a time. */
 export class DeadLetterPruner {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
-    private readonly letters: DeadLetterStore,
+    letters: DeadLetterStore,
     leases: PostgresLeases,
-    private readonly options: { holder: string; keptDays: number; onFailure: (error: unknown) => void },
+    { keptDays, ...who }: { holder: string; keptDays: number; onFailure: (error: unknown) => void },
   ) {
-    const { holder, onFailure } = options;
-    const name = 'dead-letters:prune';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS, onFailure });
+    const duties = [{ everyMs: EVERY_MS, run: (signal: AbortSignal) => letters.prune(keptDays, signal) }];
+    this.task = new LeasedTask(leases, { name: 'dead-letters:prune', ttlMs: LEASE_TTL_MS, duties, ...who });
   }
 
   start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        await this.letters.prune(this.options.keptDays, ending).catch(this.options.onFailure);
-        await sleep(EVERY_MS, ending);
-      }
-    });
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 }

@@ -1,5 +1,4 @@
-import { HeldLease, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
 import { reasonOf, type LogLine } from '../delivery/log-line.js';
 import type { PostgresOutbox } from './postgres-outbox.js';
 
@@ -24,7 +23,7 @@ const LEASE_TTL_MS = 20_000;
 
 /** Removes what every group has handled from the outbox; one process at a time. */
 export class PostgresOutboxTrimmer {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
     private readonly outbox: PostgresOutbox,
@@ -32,34 +31,33 @@ export class PostgresOutboxTrimmer {
     private readonly options: TrimOptions,
     private readonly log: LogLine,
   ) {
-    this.lease = new HeldLease(leases, {
+    const { everyMs } = options;
+    this.task = new LeasedTask(leases, {
       name: 'log:trim',
       holder: options.holder,
       ttlMs: LEASE_TTL_MS,
-      askEveryMs: options.everyMs,
+      askEveryMs: everyMs,
+      // Waiting first: consumers that start together with this process claim their lanes meanwhile.
+      duties: [{ firstAfterMs: everyMs, everyMs, run: (signal) => this.trim(signal) }],
       onFailure: (error) => log('warn', `The outbox is not trimmed now: ${reasonOf(error)}`),
     });
   }
 
   start(): void {
-    this.lease.start((term) => this.work(term));
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
-  private async work(term: LeaseTerm): Promise<void> {
-    while (!term.ending.aborted) {
-      // Waiting first: consumers that start together with this process claim their lanes meanwhile.
-      await sleep(this.options.everyMs, term.ending);
-      for (let lane = 0; lane < this.options.lanes && !term.ending.aborted; lane += 1) await this.trimLane(lane, term);
-    }
+  private async trim(ending: AbortSignal): Promise<void> {
+    for (let lane = 0; lane < this.options.lanes && !ending.aborted; lane += 1) await this.trimLane(lane, ending);
   }
 
-  private async trimLane(lane: number, term: LeaseTerm): Promise<void> {
+  private async trimLane(lane: number, ending: AbortSignal): Promise<void> {
     const { keepMs, groupKeptMs, keptMax } = this.options;
-    for (let chunk = 0; chunk < CHUNKS_PER_TURN_MAX && !term.ending.aborted; chunk += 1) {
+    for (let chunk = 0; chunk < CHUNKS_PER_TURN_MAX && !ending.aborted; chunk += 1) {
       if (!(await this.outbox.trim(lane, keepMs, groupKeptMs, keptMax))) return;
     }
     this.log('info', `Lane ${lane} of the outbox has more to trim than one turn takes.`);

@@ -1,9 +1,8 @@
-import { sleep } from '@laddercast/platform';
 import { PLAYERS_OF_WINDOW } from '../reemission/entry-reemission-sql.js';
 import type { EntryReemission } from '../reemission/entry-reemission.js';
 import { GUILDS_OF_WINDOW } from '../people/guild-totals-sql.js';
 import type { GuildTotals } from '../people/guild-totals.js';
-import { HeldLease } from '../leases/held-lease.js';
+import { LeasedTask } from '../leases/leased-task.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { takeLane, type Lanes } from '../lanes/lanes.js';
 import type { PostgresDatabase } from '../database/postgres-database.js';
@@ -33,34 +32,23 @@ interface RescopedBoard {
  * time; one process does. Begun again after a failure, it passes over what is done.
  */
 export class BoardRescoper {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
     private readonly parts: BoardRescoperParts,
-    private readonly options: { holder: string; onFailure: (error: unknown) => void },
+    who: { holder: string; onFailure: (error: unknown) => void },
   ) {
-    const { holder, onFailure } = options;
-    const name = 'boards:rescope';
-    this.lease = new HeldLease(parts.leases, {
-      name,
-      holder,
-      ttlMs: LEASE_TTL_MS,
-      askEveryMs: LEASE_TTL_MS / 2,
-      onFailure,
-    });
+    const duties = [{ everyMs: LOOK_EVERY_MS, run: (signal: AbortSignal) => this.run(signal) }];
+    const lease = { name: 'boards:rescope', ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 2 };
+    this.task = new LeasedTask(parts.leases, { ...lease, ...who, duties });
   }
 
   start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        await this.run(ending).catch(this.options.onFailure);
-        await sleep(LOOK_EVERY_MS, ending);
-      }
-    });
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
   /** Rescopes every board that waits for it. */

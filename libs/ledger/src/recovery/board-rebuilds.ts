@@ -1,9 +1,8 @@
 import type { Layouts } from '@laddercast/domain';
-import { sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
 import { BoardLayouts, type LayoutProgress } from '../boards/board-layouts.js';
-import { HeldLease } from '../leases/held-lease.js';
+import { LeasedTask } from '../leases/leased-task.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import type { PostgresLeases } from '../leases/postgres-leases.js';
 
@@ -125,28 +124,23 @@ export class BoardRebuilds {
 
 /** Brings the order to make all lists anew forward; one process at a time. */
 export class BoardRebuildSchedule {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
-    private readonly rebuilds: BoardRebuilds,
+    rebuilds: BoardRebuilds,
     leases: PostgresLeases,
-    private readonly options: { holder: string; onFailure: (error: unknown) => void },
+    who: { holder: string; onFailure: (error: unknown) => void },
   ) {
-    const { holder, onFailure } = options;
-    const name = 'boards:rebuild';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 2, onFailure });
+    const duties = [{ everyMs: LOOK_EVERY_MS, run: () => rebuilds.advance() }];
+    const lease = { name: 'boards:rebuild', ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 2 };
+    this.task = new LeasedTask(leases, { ...lease, ...who, duties });
   }
 
   start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        await this.rebuilds.advance().catch(this.options.onFailure);
-        await sleep(LOOK_EVERY_MS, ending);
-      }
-    });
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 }

@@ -1,5 +1,4 @@
-import { sleep } from '@laddercast/platform';
-import { HeldLease } from '../leases/held-lease.js';
+import { LeasedTask } from '../leases/leased-task.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { PostgresLeases } from '../leases/postgres-leases.js';
 
@@ -9,7 +8,7 @@ const LEASE_TTL_MS = 60_000;
 
 /** Forgets submission ids once their time is over; one process at a time, a chunk at a time. */
 export class SubmissionPruner {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
     private readonly database: SqlRunner,
@@ -17,21 +16,16 @@ export class SubmissionPruner {
     private readonly options: { holder: string; rememberedDays: number; onFailure: (error: unknown) => void },
   ) {
     const { holder, onFailure } = options;
-    const name = 'submissions:prune';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS, onFailure });
+    const duties = [{ everyMs: EVERY_MS, run: (signal: AbortSignal) => this.prune(signal) }];
+    this.task = new LeasedTask(leases, { name: 'submissions:prune', holder, ttlMs: LEASE_TTL_MS, duties, onFailure });
   }
 
   start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        await this.prune(ending).catch(this.options.onFailure);
-        await sleep(EVERY_MS, ending);
-      }
-    });
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
   /** @returns how many ids were forgotten */

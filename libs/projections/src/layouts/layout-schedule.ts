@@ -1,5 +1,4 @@
-import { HeldLease, type PostgresLeases } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
 import type { LayoutBuilder } from './layout-builder.js';
 import type { LayoutGrowth } from './layout-growth.js';
 import type { LayoutRemover } from './layout-remover.js';
@@ -9,34 +8,37 @@ const LEASE_TTL_MS = 10_000;
 
 /** Builds generations that were opened, removes those that serve no more, and has boards grow, in one process at a time. */
 export class LayoutSchedule {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
-    private readonly builder: Pick<LayoutBuilder, 'look' | 'settled'>,
-    private readonly remover: Pick<LayoutRemover, 'look' | 'settled'>,
-    private readonly growth: Pick<LayoutGrowth, 'look'>,
+    builder: Pick<LayoutBuilder, 'look' | 'settled'>,
+    remover: Pick<LayoutRemover, 'look' | 'settled'>,
+    growth: Pick<LayoutGrowth, 'look'>,
     leases: PostgresLeases,
-    private readonly options: { holder: string; onFailure: (error: unknown) => void },
+    who: { holder: string; onFailure: (error: unknown) => void },
   ) {
-    const { holder, onFailure } = options;
-    const name = 'boards:layouts';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: 2000, onFailure });
+    // One after another; what one of them cannot do now holds up no other.
+    const look = async (signal: AbortSignal): Promise<void> => {
+      builder.look(signal);
+      await remover.look(signal).catch(who.onFailure);
+      await growth.look(signal).catch(who.onFailure);
+    };
+    this.task = new LeasedTask(leases, {
+      ...who,
+      name: 'boards:layouts',
+      ttlMs: LEASE_TTL_MS,
+      askEveryMs: 2000,
+      duties: [{ everyMs: LOOK_EVERY_MS, run: look }],
+      onTerm: () => () => Promise.all([builder.settled(), remover.settled()]),
+    });
   }
 
   start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        this.builder.look(ending);
-        await this.remover.look(ending).catch(this.options.onFailure);
-        await this.growth.look(ending).catch(this.options.onFailure);
-        await sleep(LOOK_EVERY_MS, ending);
-      }
-      await Promise.all([this.builder.settled(), this.remover.settled()]);
-    });
+    this.task.start();
   }
 
   /** Ends what is under way; it is begun anew, here or elsewhere. */
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 }

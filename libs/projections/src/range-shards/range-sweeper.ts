@@ -1,6 +1,5 @@
 import { everyLayout, GLOBAL_SCOPE } from '@laddercast/domain';
-import { HeldLease, type BoardCatalog, type PostgresLeases } from '@laddercast/ledger';
-import { sleep } from '@laddercast/platform';
+import { LeasedTask, type BoardCatalog, type PostgresLeases } from '@laddercast/ledger';
 import { rankListOf, type RankList, type RankProjection } from '../ranks/rank-projection.js';
 import type { WindowLists } from '../ranks/window-lists.js';
 
@@ -28,25 +27,20 @@ export interface RangeSweeperOptions {
  * where nobody delivers its changes again for a while. One process at a time.
  */
 export class RangeSweeper {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(private readonly options: RangeSweeperOptions) {
     const { leases, holder, onFailure } = options;
-    const name = 'ranges:sweep';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS, onFailure });
+    const duties = [{ everyMs: EVERY_MS, run: (signal: AbortSignal) => this.sweep(signal) }];
+    this.task = new LeasedTask(leases, { name: 'ranges:sweep', holder, ttlMs: LEASE_TTL_MS, duties, onFailure });
   }
 
   start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        await this.sweep(ending).catch(this.options.onFailure);
-        await sleep(EVERY_MS, ending);
-      }
-    });
+    this.task.start();
   }
 
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
   /**

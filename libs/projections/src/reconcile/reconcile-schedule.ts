@@ -1,6 +1,12 @@
 import { isRetriable } from '@laddercast/event-log';
-import { HeldLease, type PostgresLeases, type Reconciliations, type ReconciliationReport } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import {
+  LeasedTask,
+  RunAgain,
+  type PostgresLeases,
+  type Reconciliations,
+  type ReconciliationReport,
+} from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
 import type { BoardReconciler } from './board-reconciler.js';
 import type { SampledReconciliation, SampleReport } from './sampled-reconciliation.js';
 
@@ -19,7 +25,7 @@ const LEASE_TTL_MS = 10_000;
 
 /** Compares boards whole when that is asked for, and a sample of all in between; one process at a time. */
 export class ReconcileSchedule {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
 
   constructor(
     private readonly reconciler: Pick<BoardReconciler, 'run'>,
@@ -28,26 +34,26 @@ export class ReconcileSchedule {
     leases: PostgresLeases,
     private readonly options: ReconcileOptions,
   ) {
-    const { holder, onFailure } = options;
-    const name = 'boards:reconcile';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 5, onFailure });
-  }
-
-  start(): void {
-    this.lease.start(async ({ ending }) => {
-      const sampling = this.sample(ending);
-      while (!ending.aborted) {
-        await this.reconcile(ending).catch((error: unknown) => {
-          if (!ending.aborted) this.options.onFailure(error);
-        });
-        await sleep(LOOK_EVERY_MS, ending);
-      }
-      await sampling;
+    const { holder, onFailure, sampleEveryMs } = options;
+    this.task = new LeasedTask(leases, {
+      name: 'boards:reconcile',
+      holder,
+      ttlMs: LEASE_TTL_MS,
+      askEveryMs: LEASE_TTL_MS / 5,
+      duties: [
+        { everyMs: LOOK_EVERY_MS, run: (signal) => this.reconcile(signal) },
+        { everyMs: sampleEveryMs, run: (signal) => this.sample(signal) },
+      ],
+      onFailure,
     });
   }
 
+  start(): void {
+    this.task.start();
+  }
+
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
   private async reconcile(signal: AbortSignal): Promise<void> {
@@ -64,16 +70,11 @@ export class ReconcileSchedule {
     }
   }
 
-  private async sample(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const begunAtMs = monotonicMs();
-      try {
-        const report = await this.samples.run(signal);
-        if (Object.keys(report.drift).length > 0) this.options.onDrift(report);
-      } catch (error) {
-        if (!signal.aborted) this.options.onFailure(error);
-      }
-      await sleep(this.options.sampleEveryMs - (monotonicMs() - begunAtMs), signal);
-    }
+  /** Begins at the same distances, however long one takes. */
+  private async sample(signal: AbortSignal): Promise<RunAgain> {
+    const begunAtMs = monotonicMs();
+    const report = await this.samples.run(signal);
+    if (Object.keys(report.drift).length > 0) this.options.onDrift(report);
+    return new RunAgain(this.options.sampleEveryMs - (monotonicMs() - begunAtMs));
   }
 }

@@ -1,5 +1,5 @@
-import { HeldLease, type PostgresLeases } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
 import type { LostShard } from '../redis/redis-lost-shards.js';
 import type { ShardRestorer } from './shard-restorer.js';
 
@@ -17,7 +17,7 @@ const LISTS_AT_ONCE = 4;
 
 /** Has shards brought back that have lost a key; one process at a time. */
 export class RestoreSchedule {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
   private readonly underWay = new Map<string, Promise<void>>();
 
   constructor(
@@ -26,24 +26,23 @@ export class RestoreSchedule {
     private readonly options: RestoreOptions,
   ) {
     const { holder, onFailure } = options;
-    const name = 'projection:lost-shards';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 3, onFailure });
-  }
-
-  start(): void {
-    this.lease.start(async ({ ending }) => {
-      while (!ending.aborted) {
-        await this.look(ending).catch((error: unknown) => {
-          if (!ending.aborted) this.options.onFailure(error);
-        });
-        await sleep(LOOK_EVERY_MS, ending);
-      }
-      await Promise.all(this.underWay.values());
+    this.task = new LeasedTask(leases, {
+      name: 'projection:lost-shards',
+      holder,
+      ttlMs: LEASE_TTL_MS,
+      askEveryMs: LEASE_TTL_MS / 3,
+      duties: [{ everyMs: LOOK_EVERY_MS, run: (signal) => this.look(signal) }],
+      onTerm: () => () => Promise.all(this.underWay.values()),
+      onFailure,
     });
   }
 
+  start(): void {
+    this.task.start();
+  }
+
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
   private async look(signal: AbortSignal): Promise<void> {

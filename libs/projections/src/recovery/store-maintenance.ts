@@ -1,5 +1,5 @@
-import { HeldLease, type PostgresLeases } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
+import { monotonicMs } from '@laddercast/platform';
 import type { LedgerStamp } from './restored-ledger-check.js';
 import type { LeftoverSweeper } from './leftover-sweeper.js';
 
@@ -26,7 +26,8 @@ const LEASE_TTL_MS = 6000;
 
 /** Looks after the store as a whole; one process at a time. */
 export class StoreSchedule {
-  private readonly lease: HeldLease;
+  private readonly task: LeasedTask;
+  private sweepAtMs = Infinity;
 
   constructor(
     private readonly stamp: Pick<LedgerStamp, 'isAhead' | 'advance' | 'empty'>,
@@ -34,46 +35,39 @@ export class StoreSchedule {
     leases: PostgresLeases,
     private readonly options: StoreScheduleOptions,
   ) {
-    const { holder, onFailure } = options;
-    const name = 'projection:store';
-    this.lease = new HeldLease(leases, { name, holder, ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 3, onFailure });
-  }
-
-  start(): void {
-    this.lease.start(async ({ ending }) => {
-      const { lookEveryMs = LOOK_EVERY_MS, sweepAfterMs = SWEEP_AFTER_MS } = this.options;
-      let sweepAtMs = monotonicMs() + sweepAfterMs;
-      let sweeping: Promise<void> | null = null;
-      const stopListening = this.options.wake(() => (sweepAtMs = monotonicMs() + sweepAfterMs));
-      while (!ending.aborted) {
-        try {
-          await this.look(ending);
-          if (sweeping === null && monotonicMs() >= sweepAtMs) {
-            sweepAtMs = monotonicMs() + SWEEP_EVERY_MS;
-            // Beside the looks: it reads every key there is.
-            sweeping = this.sweep(ending).finally(() => (sweeping = null));
-          }
-        } catch (error) {
-          if (!ending.aborted) this.options.onFailure(error);
-        }
-        await sleep(lookEveryMs, ending);
-      }
-      stopListening();
-      await sweeping;
+    const { holder, onFailure, lookEveryMs = LOOK_EVERY_MS, sweepAfterMs = SWEEP_AFTER_MS } = options;
+    const sweepLater = (): void => void (this.sweepAtMs = monotonicMs() + sweepAfterMs);
+    this.task = new LeasedTask(leases, {
+      name: 'projection:store',
+      holder,
+      ttlMs: LEASE_TTL_MS,
+      askEveryMs: LEASE_TTL_MS / 3,
+      duties: [
+        { everyMs: lookEveryMs, run: (signal) => this.look(signal) },
+        // Beside the looks: it reads every key there is.
+        { everyMs: lookEveryMs, run: (signal) => this.sweep(signal) },
+      ],
+      onTerm: () => {
+        sweepLater();
+        return options.wake(sweepLater);
+      },
+      onFailure,
     });
   }
 
+  start(): void {
+    this.task.start();
+  }
+
   stop(): Promise<void> {
-    return this.lease.stop();
+    return this.task.stop();
   }
 
   private async sweep(signal: AbortSignal): Promise<void> {
-    try {
-      const keys = await this.leftovers.sweep(signal);
-      if (keys > 0) this.options.onLeftovers(keys);
-    } catch (error) {
-      if (!signal.aborted) this.options.onFailure(error);
-    }
+    if (monotonicMs() < this.sweepAtMs) return;
+    this.sweepAtMs = monotonicMs() + SWEEP_EVERY_MS;
+    const keys = await this.leftovers.sweep(signal);
+    if (keys > 0) this.options.onLeftovers(keys);
   }
 
   private async look(signal: AbortSignal): Promise<void> {

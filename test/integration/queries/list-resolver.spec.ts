@@ -3,7 +3,7 @@ import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast
 import { EditionCatalog } from '@laddercast/ledger';
 import { RankReadings, StandingsRanks } from '@laddercast/projections';
 import { ListResolver, type ListNames, type ResolvedList } from '@laddercast/queries';
-import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
+import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LedgerNode } from '../nodes/ledger-node.js';
 
@@ -236,5 +236,28 @@ describe('a list is found', () => {
       await expect(resolve(board, { scope })).rejects.toMatchObject({ code: 'SCOPE_NOT_FOUND' });
     }
     await expect(resolve(board, { ofGuilds: true })).rejects.toMatchObject({ code: 'SCOPE_NOT_FOUND' });
+  });
+
+  it('while PostgreSQL is away, also of a board that changed right before', async () => {
+    const { hostname, port, href } = new URL(testDatabase.url);
+    const proxy = await openTcpProxy(hostname, Number(port));
+    const away = new LedgerNode(href.replace(`:${port}/`, `:${proxy.port}/`));
+    try {
+      await away.start();
+      const { boards: catalog, windows, scopes, database } = away;
+      const lists = new ListResolver(catalog, windows, scopes, new EditionCatalog(database), projection, standings);
+      const board = await makeBoard(around(Date.now()));
+      await away.boards.refresh();
+      const names = { boardId: board.id, window: 'season:s' };
+      const { window } = await lists.resolve(names);
+      const { board: changed } = await node.registry.put(board.id, { ...board.definition, title: 'Changed' });
+      await away.boards.refresh();
+      proxy.cut();
+      expect(await lists.resolve(names)).toMatchObject({ board: { revision: changed.revision }, window });
+      expect(await away.windows.byUid(window.uid)).toEqual(window);
+    } finally {
+      await away.stop();
+      await proxy.close();
+    }
   });
 });

@@ -154,7 +154,7 @@ export class SubmissionRanks {
   /** What was counted is exact where it has the submission; whoever is told so sees it in all exact answers after it. */
   private accuracyOf(list: RankList, { accuracy, listVersion }: Reading, isOfIt: boolean): RankAccuracy {
     if (!isOfIt || accuracy === 'estimated') return 'estimated';
-    this.answered.note(list, listVersion);
+    this.answered.note(list, listVersion, nowMs());
     return 'exact';
   }
 }

@@ -28,6 +28,9 @@ type ChangedRow = { history: string | null; nowMs: number } & (BoardEntity | { b
 
 export type BoardListener = (board: Board, gone: boolean) => void;
 
+/** A board as it is about to be known. */
+export type ChangedBoard = Pick<Board, 'uid' | 'revision'>;
+
 /**
  * All live boards, in memory, kept up to date from PostgreSQL. While PostgreSQL is away it answers what it knew.
  * Revisions are drawn under all lanes' locks, so they become visible in order and none is missed.
@@ -43,6 +46,7 @@ export class BoardCatalog {
   private readonly boardsById = new Map<string, Board>();
   private readonly boardsByUid = new Map<number, Board>();
   private readonly listeners = new Set<BoardListener>();
+  private readonly preparations = new Set<(boards: readonly ChangedBoard[]) => Promise<void>>();
   private readonly historyListeners = new Set<() => void>();
   private revisionSeen = 0;
   /** As of the first look; a history is null where the ledger never went back. */
@@ -84,6 +88,14 @@ export class BoardCatalog {
     return () => this.listeners.delete(listener);
   }
 
+  /**
+   * Has something done before boards are known to have changed, or to be gone: until it is, and where it fails, they are what
+   * they were. So what is read of them goes on while the database is away.
+   */
+  beforeChange(prepare: (boards: readonly ChangedBoard[]) => Promise<void>): void {
+    this.preparations.add(prepare);
+  }
+
   /** Calls the listener when the ledger is found to have gone back while this process ran. */
   onOtherHistory(listener: () => void): void {
     this.historyListeners.add(listener);
@@ -113,8 +125,11 @@ export class BoardCatalog {
     this.clock.learn(nowMs, askedAtMs, monotonicMs());
     if (this.known && history !== this.known.history) await this.assertBeganAfter(server);
     this.known = { server, history };
-    for (const row of rows) {
-      if (row.boardUid === null) continue;
+    const changed = rows.filter((row) => row.boardUid !== null);
+    if (changed.length === 0) return;
+    const boards = changed.map(({ boardUid: uid, revision }) => ({ uid, revision }));
+    for (const prepare of this.preparations) await prepare(boards);
+    for (const row of changed) {
       this.revisionSeen = row.revision;
       this.accept(row);
     }

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache';
 import { WindowEntity } from '../entities/window.entity.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError } from '../entries/writes.js';
-import { BoardCatalog } from './board-catalog.js';
+import { BoardCatalog, type ChangedBoard } from './board-catalog.js';
 
 /** The most boards whose windows a process remembers, and the most windows by their number. */
 const BOARDS_CACHED_MAX = 5000;
@@ -44,7 +44,7 @@ export class WindowCatalog {
     private readonly database: PostgresDatabase,
     boards: BoardCatalog,
   ) {
-    boards.onChange((board) => this.forget(board.uid));
+    boards.beforeChange((changed) => this.follow(changed));
   }
 
   /**
@@ -125,12 +125,19 @@ export class WindowCatalog {
     return rows.map((row) => this.remember(row));
   }
 
-  /** Forgets what was remembered of a board's windows: it changed. */
-  forget(boardUid: number): void {
+  /**
+   * Reads anew what it remembers of the windows of boards that changed, and forgets what it does not read. Until that is
+   * done, and where it fails, it remembers them as they were.
+   */
+  private async follow(boards: readonly ChangedBoard[]): Promise<void> {
+    const remembered = boards.filter(({ uid }) => this.unsettled.has(uid));
+    const rows = remembered.length === 0 ? [] : await this.readUnsettled(remembered);
     this.generation += 1;
-    this.unsettled.delete(boardUid);
-    const ofBoard = [...this.byNumber.values()].filter((window) => window.boardUid === boardUid);
-    for (const { uid } of ofBoard) this.byNumber.delete(uid);
+    const changed = new Set(boards.map(({ uid }) => uid));
+    for (const uid of changed) this.unsettled.delete(uid);
+    const ofChanged = [...this.byNumber.values()].filter(({ boardUid }) => changed.has(boardUid));
+    for (const { uid } of ofChanged) this.byNumber.delete(uid);
+    this.rememberUnsettled(remembered, rows);
   }
 
   /** Looks again at windows that were not settled when they were read. */
@@ -148,8 +155,12 @@ export class WindowCatalog {
   }
 
   private async loadUnsettled(boards: readonly Board[]): Promise<Map<number, WindowOfBoard[]>> {
+    return this.rememberUnsettled(boards, await this.readUnsettled(boards));
+  }
+
+  private readUnsettled(boards: readonly ChangedBoard[]): Promise<WindowEntity[]> {
     const boardUid = In(boards.map(({ uid }) => uid));
-    const rows = await this.repository().find({
+    return this.repository().find({
       // Settled seasons too: that one is over is looked up with every run until its stated end otherwise.
       where: [
         { boardUid, state: Not('settled') },
@@ -157,9 +168,17 @@ export class WindowCatalog {
       ],
       order: { windowUid: 'ASC' },
     });
+  }
+
+  private rememberUnsettled(
+    boards: readonly ChangedBoard[],
+    rows: readonly WindowEntity[],
+  ): Map<number, WindowOfBoard[]> {
     const byBoard = new Map<number, WindowOfBoard[]>(boards.map(({ uid }) => [uid, []]));
     for (const row of rows) byBoard.get(row.boardUid)!.push(this.remember(row));
     for (const { uid, revision } of boards) {
+      // Read for a board that has changed meanwhile.
+      if ((this.unsettled.get(uid)?.revision ?? 0) > revision) continue;
       this.unsettled.set(uid, { revision, windows: byBoard.get(uid)! });
     }
     return byBoard;

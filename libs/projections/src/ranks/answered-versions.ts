@@ -1,6 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { nameOfRef, type ListRef } from './snapshot-store.js';
 
+/** A version, and when it was answered for the first time, Unix ms. */
+interface Answered {
+  version: number;
+  sinceMs: number;
+}
+
 /** The most lists that are remembered; the one used longest ago makes room. */
 const LISTS_MAX = 20_000;
 
@@ -10,21 +16,30 @@ const LISTS_MAX = 20_000;
  * from memory until it was read again.
  */
 export class AnsweredVersions {
-  private readonly versions: LRUCache<string, number>;
+  private readonly answered: LRUCache<string, Answered>;
 
   constructor(listsMax = LISTS_MAX) {
-    this.versions = new LRUCache({ max: listsMax });
+    this.answered = new LRUCache({ max: listsMax });
   }
 
-  /** A version that was read from the shards; one that is older than what is known changes nothing. */
-  note(list: ListRef, version: number): void {
+  /** A version that was read from the shards by now, Unix ms; one that is older than what is known changes nothing. */
+  note(list: ListRef, version: number, nowMs: number): void {
     const name = nameOfRef(list);
-    if (version > (this.versions.get(name) ?? -Infinity)) this.versions.set(name, version);
+    if (version > (this.answered.get(name)?.version ?? -Infinity)) this.answered.set(name, { version, sinceMs: nowMs });
   }
 
   /** Whether what is in memory of a list, of this version, may be answered as exact. */
   admits(list: ListRef, version: number): boolean {
-    const known = this.versions.get(nameOfRef(list));
-    return known !== undefined && known <= version;
+    const known = this.answered.get(nameOfRef(list));
+    return known !== undefined && known.version <= version;
+  }
+
+  /**
+   * Whether what is in memory of a list is older than what was answered, and yet of a later time: then it was read after a
+   * loss, and is of no time at all.
+   */
+  isOfLoss(list: ListRef, version: number, asOfMs: number): boolean {
+    const known = this.answered.get(nameOfRef(list));
+    return known !== undefined && version < known.version && asOfMs > known.sinceMs;
   }
 }

@@ -104,7 +104,7 @@ describe('a list that is read while its board comes to be served from another ge
   const readerOf = (resolver: Partial<ListResolver>, snapshot: RankSnapshot): ListReader => {
     const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
     const answered = new AnsweredVersions();
-    answered.note(resolved.list, snapshot.listVersion);
+    answered.note(resolved.list, snapshot.listVersion, 0);
     return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered);
   };
 
@@ -137,6 +137,16 @@ describe('a list that is read while its board comes to be served from another ge
     expect(reader.snapshot(resolved, undefined)).toBeUndefined();
     expect(reader.lastKnown(resolved, undefined)).toEqual({ ...snapshot, accuracy: 'estimated', errorBound: 0 });
     expect(answered.admits(list, 8)).toBe(true);
+  });
+
+  it('is not answered from a snapshot that was read after a loss, however little else is left', () => {
+    const ofLoss = topOf([], { listVersion: 0, asOfMs: Date.now() + 60_000 });
+    const snapshots = { lastKnown: () => ofLoss } as unknown as SnapshotCache;
+    const resolver = { assertShown: () => undefined } as unknown as ListResolver;
+    const reader = new ListReader(resolver, {} as EntryDetails, snapshots, new AnsweredVersions());
+    reader.envelope(resolved, 'ordinal', { total: 1, listVersion: 7 });
+    expect(reader.lastKnown(resolved, undefined)).toBeUndefined();
+    expect(reader.lastKnown(generation(2), undefined)).toBeDefined();
   });
 
   it('reaches a version of the next one as soon as this process hears of it', async () => {

@@ -59,12 +59,16 @@ export class ListReader {
 
   /**
    * The last top that this process saw, however old: what is left to show while the shards cannot be asked. It calls
-   * itself estimated where something newer was answered already: exact answers never go back.
+   * itself estimated where something newer was answered already: exact answers never go back. What was read after a loss is
+   * not shown.
    */
   lastKnown(resolved: ResolvedList, minVersion: number | undefined): RankSnapshot | undefined {
     if (!isFollowed(resolved)) return undefined;
     const last = asRead(resolved, this.snapshots.lastKnown(resolved), minVersion);
     if (!last || this.isLatest(resolved, last)) return last;
+    const { list } = resolved;
+    const isOfList = (last.generation ?? 1) === list.generation;
+    if (isOfList && this.answered.isOfLoss(list, last.listVersion, last.asOfMs)) return undefined;
     // As of its `asOf` it is off by nothing.
     return { ...last, accuracy: 'estimated', errorBound: last.errorBound ?? 0 };
   }
@@ -85,7 +89,7 @@ export class ListReader {
   envelope(resolved: ResolvedList, style: RankStyle, reading: Reading, asOfMs?: number): ListEnvelope {
     this.assertShown(resolved);
     const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
-    if (isExactNow) this.answered.note(resolved.list, reading.listVersion);
+    if (isExactNow) this.answered.note(resolved.list, reading.listVersion, nowMs());
     const { board, window, scope, edition, atMs } = resolved;
     return {
       board: board.id,

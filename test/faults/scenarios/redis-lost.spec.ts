@@ -1,12 +1,11 @@
 // Real: api, projector and gateway processes, PostgreSQL, Kafka, and a Redis of the scenario's own: stopped, and then
 // answering again with nothing, with an older dump, or as a replica that had lagged; under load, readers and spectators.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RedisConnection, RedisLaneMarks } from '@laddercast/projections';
 import { logsUnderTest, type LogUnderTest } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { call } from '../call.js';
 import { longOr } from '../chance.js';
-import { openPostgres } from '../postgres-session.js';
+import { openMarks } from '../lane-marks.js';
 import { RedisServer } from '../redis-server.js';
 import { Scenario } from '../scenario.js';
 
@@ -100,29 +99,4 @@ async function rankOf({ installation, load }: Scenario, round: number): Promise<
   const answer = await call(url, { method: 'POST', key: installation.adminKey, body });
   const { outcome, rank } = answer.body as { outcome: string; rank: { accuracy: string } | null };
   return { outcome, accuracy: rank?.accuracy ?? 'none' };
-}
-
-/** How many lanes have a mark that is behind, or none. */
-async function openMarks(
-  databaseUrl: string,
-  redisUrl: string,
-): Promise<{ behind: () => Promise<number>; close: () => Promise<void> }> {
-  const database = await openPostgres(databaseUrl);
-  const [installation] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'id'`);
-  const connection = new RedisConnection({ url: redisUrl, namespace: `${installation!.value}:` });
-  await connection.connect();
-  const marks = new RedisLaneMarks(connection);
-  return {
-    behind: async () => {
-      const lanes = await database.query<{ lane: number; position: number }>(
-        'SELECT lane::int, position::float8 FROM projected_positions',
-      );
-      const read = await Promise.all(lanes.map(({ lane }) => marks.readMark(lane).catch(() => null)));
-      return lanes.filter(({ position }, at) => (read[at] ?? -1) < position).length;
-    },
-    close: async () => {
-      await connection.close();
-      await database.end();
-    },
-  };
 }

@@ -36,7 +36,10 @@ export const projectRoot = resolve(dirname(fileURLToPath(import.meta.url)), '..'
 
 const bundler = join(projectRoot, 'tools/bundle.mjs');
 
-/** The program of one app, such as `api`, after the build: with all that it imports (tools/bundle.mjs). */
+/**
+ * The program of one app, such as `api`, after the build: with all that it imports (tools/bundle.mjs).
+ * @param {string} app
+ */
 export function appMain(app, root = projectRoot) {
   return join(root, `dist/bundle/${app}.js`);
 }
@@ -46,7 +49,10 @@ export function standaloneMain(root = projectRoot) {
   return appMain('standalone', root);
 }
 
-/** A program of bench/, such as `bench`, once `prepareBench` has made it. */
+/**
+ * A program of bench/, such as `bench`, once `prepareBench` has made it.
+ * @param {string} name
+ */
 export function benchProgram(name, root = projectRoot) {
   return join(root, `dist/bench/${name}.js`);
 }
@@ -97,7 +103,8 @@ export async function prepare(root = projectRoot, { force = false } = {}) {
 
 /**
  * Bundles the programs of bench/ into dist/bench when they are stale.
- * @param {{ isQuiet?: boolean }} how `isQuiet`: installs nothing before, and says nothing
+ * @param {string} root
+ * @param {{ isQuiet?: boolean }} [how] `isQuiet`: installs nothing before, and says nothing
  */
 export async function prepareBench(root = projectRoot, { isQuiet = false } = {}) {
   if (!isQuiet) await alone(root, 'build', () => installWhenStale(root, stepRecord(root)));
@@ -113,7 +120,12 @@ export async function prepareBench(root = projectRoot, { isQuiet = false } = {})
   });
 }
 
-/** Does the work when nobody else does the same in this checkout. */
+/**
+ * Does the work when nobody else does the same in this checkout.
+ * @param {string} root
+ * @param {'build' | 'bench'} name
+ * @param {() => Promise<unknown>} work
+ */
 async function alone(root, name, work) {
   const lock = await waitForLock(join(root, `.data/${name}.lock`), lockWaitMs, (pid) =>
     step(`Waiting for another build in this folder (pid ${pid})`),
@@ -127,21 +139,28 @@ async function alone(root, name, work) {
   }
 }
 
+/** @param {string} root */
 function stepRecord(root) {
   mkdirSync(join(root, '.data'), { recursive: true });
   return join(root, '.data/step.json');
 }
 
+/** @param {string} root */
 function stampFile(root) {
   return join(root, 'dist/.built-from');
 }
 
+/** @param {string} root */
 function assets(root) {
   const scripts = filesUnder(join(root, 'libs')).filter((path) => path.endsWith('.lua'));
   const pages = filesUnder(join(root, 'apps')).filter((path) => /^apps\/[^/]+\/public\//.test(relative(root, path)));
   return [...scripts, ...pages].map((path) => relative(root, path));
 }
 
+/**
+ * @param {string} root
+ * @param {{ folders: string[], files: string[] }} source
+ */
 function fingerprint(root, { folders, files }) {
   const hash = createHash('sha256');
   const paths = [
@@ -155,6 +174,10 @@ function fingerprint(root, { folders, files }) {
   return hash.digest('hex');
 }
 
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
 function filesUnder(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

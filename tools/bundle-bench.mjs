@@ -13,6 +13,7 @@ const programs = {
 /**
  * Puts the programs of bench/ into `dist/bench/<name>.js`, for a Node that reads no TypeScript (20). The code of tools/ and
  * packages stay where they are.
+ * @param {string} root
  */
 export async function bundleBench(root) {
   const bundled = await rolldown({
@@ -37,7 +38,11 @@ export async function bundleBench(root) {
   }
 }
 
-/** Packages, by their names, and files of tools/, by their way from the bundle. */
+/**
+ * Packages, by their names, and files of tools/, by their way from the bundle.
+ * @param {string} root
+ * @returns {import('rolldown').Plugin}
+ */
 function whatStays(root) {
   return {
     name: 'what-stays',

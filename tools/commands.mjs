@@ -7,13 +7,28 @@ import { identityOf, stopProcess } from './process-identity.mjs';
 import { step, withHeartbeat } from './progress.mjs';
 
 const outputLinesMax = 40;
+/** @type {Set<StepProcess>} */
 const live = new Set();
+/** @type {import('./process-identity.mjs').StopSignal[]} */
 const stepSignals = [
   ['SIGTERM', 3_000],
   ['SIGKILL', 3_000],
 ];
 
-/** Every executable of that name on the PATH, in its order. */
+/**
+ * `recordFile` names the process while it runs, for `stopRecordedStep`.
+ * @typedef {{ env?: NodeJS.ProcessEnv, cwd?: string, remedy?: string, recordFile?: string }} StepOptions
+ */
+
+/** @typedef {{ pid: number, identity: string | null, group: boolean }} StepProcess */
+
+/** @typedef {{ code?: number | null, signal?: NodeJS.Signals | null, error?: string }} Outcome */
+
+/**
+ * Every executable of that name on the PATH, in its order.
+ * @param {string} name
+ * @param {Record<string, string | undefined>} env
+ */
 export function findOnPath(name, env = process.env) {
   const names = process.platform === 'win32' ? [`${name}.exe`, `${name}.cmd`] : [name];
   return (env.PATH ?? '')
@@ -23,6 +38,7 @@ export function findOnPath(name, env = process.env) {
     .filter(isExecutable);
 }
 
+/** @param {string} path */
 function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
@@ -32,7 +48,12 @@ function isExecutable(path) {
   }
 }
 
-/** What a short command printed on both of its outputs, or `null` when it cannot be run or fails. */
+/**
+ * What a short command printed on both of its outputs, or `null` when it cannot be run or fails.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnSyncOptions} options
+ */
 export function outputOf(command, args, options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', timeout: 20_000, ...options });
   return result.status === 0 ? `${result.stdout}${result.stderr}` : null;
@@ -40,17 +61,22 @@ export function outputOf(command, args, options = {}) {
 
 /**
  * Runs one step to its end: a line of progress at the start, then one every ten seconds.
- * @param {{ env?: object, cwd?: string, remedy?: string, recordFile?: string }} options the file names the process
- *   while it runs, for `stopRecordedStep`
+ * @param {string} text
+ * @param {string} command
+ * @param {string[]} args
+ * @param {StepOptions} [options]
  * @throws Problem with the last lines that it printed when it fails
  */
-export async function runStep(text, command, args, { env = process.env, cwd, remedy = '', recordFile } = {}) {
+export async function runStep(text, command, args, options = {}) {
+  const { env = process.env, cwd, remedy = '', recordFile } = options;
   step(text);
   const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const outcomeOfChild = ended(child);
-  const target = { pid: child.pid, identity: identityOf(child.pid), group: true };
-  live.add(target);
-  if (recordFile !== undefined) writeFileSync(recordFile, JSON.stringify(target));
+  // One that could not be started has none.
+  const target = child.pid === undefined ? null : { pid: child.pid, identity: identityOf(child.pid), group: true };
+  if (target !== null) live.add(target);
+  if (target !== null && recordFile !== undefined) writeFileSync(recordFile, JSON.stringify(target));
+  /** @type {string[]} */
   const lines = [];
   for (const stream of [child.stdout, child.stderr]) collectLines(stream, lines);
   try {
@@ -62,7 +88,7 @@ export async function runStep(text, command, args, { env = process.env, cwd, rem
     const printed = lines.map((line) => `    ${line}`).join('\n');
     throw new Problem([`${text}: failed (${how}).`, printed, remedy].filter((part) => part !== '').join('\n'));
   } finally {
-    live.delete(target);
+    if (target !== null) live.delete(target);
     if (recordFile !== undefined) rmSync(recordFile, { force: true });
   }
 }
@@ -72,7 +98,10 @@ export async function stopSteps() {
   await Promise.all([...live].map((target) => stopProcess(target, stepSignals)));
 }
 
-/** Stops the step that a run which was killed has left behind, if it still runs. */
+/**
+ * Stops the step that a run which was killed has left behind, if it still runs.
+ * @param {string} recordFile
+ */
 export async function stopRecordedStep(recordFile) {
   if (!existsSync(recordFile)) return;
   const target = JSON.parse(readFileSync(recordFile, 'utf8'));
@@ -83,6 +112,10 @@ export async function stopRecordedStep(recordFile) {
   rmSync(recordFile, { force: true });
 }
 
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @returns {Promise<Outcome>}
+ */
 function ended(child) {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ error: error.message }));
@@ -90,8 +123,13 @@ function ended(child) {
   });
 }
 
+/**
+ * @param {import('node:stream').Readable} stream
+ * @param {string[]} lines
+ */
 function collectLines(stream, lines) {
   let rest = '';
+  /** @param {string} line */
   const keep = (line) => {
     if (line.trim() === '') return;
     lines.push(stripVTControlCharacters(line).trimEnd());
@@ -100,12 +138,13 @@ function collectLines(stream, lines) {
   stream.setEncoding('utf8');
   stream.on('data', (chunk) => {
     const parts = (rest + chunk).split('\n');
-    rest = parts.pop();
+    rest = parts.pop() ?? '';
     parts.forEach(keep);
   });
   stream.on('end', () => keep(rest));
 }
 
+/** @param {string} text */
 function lowerFirst(text) {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

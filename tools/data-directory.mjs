@@ -5,12 +5,19 @@ import { diskRefusal, Problem } from './problem.mjs';
 
 const probeBytes = 4096;
 
-/** The absolute path of the data directory: `DATA_DIR`, else `.data` in the project. */
+/**
+ * The absolute path of the data directory: `DATA_DIR`, else `.data` in the project.
+ * @param {string} root
+ * @param {Record<string, string | undefined>} env
+ */
 export function dataDirectory(root, env = process.env) {
   return resolve(root, env.DATA_DIR || '.data');
 }
 
-/** Makes a data directory that only its owner can list; root's can be passed through by the user PostgreSQL runs as. */
+/**
+ * Makes a data directory that only its owner can list; root's can be passed through by the user PostgreSQL runs as.
+ * @param {string} path
+ */
 export function makeDataDirectory(path) {
   try {
     if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: isRoot() ? 0o711 : 0o700 });
@@ -33,7 +40,10 @@ export function isRoot() {
   return process.getuid?.() === 0;
 }
 
-/** A secret that is made once and kept in the file, readable by its owner alone. */
+/**
+ * A secret that is made once and kept in the file, readable by its owner alone.
+ * @param {string} path
+ */
 export function keptSecret(path, make = () => randomBytes(32).toString('base64url')) {
   if (!existsSync(path)) writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: 'wx' });
   const secret = readFileSync(path, 'utf8').trim();

@@ -1,9 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOnPath, runStep } from './commands.mjs';
-import { Problem } from './problem.mjs';
+import { messageOf, Problem } from './problem.mjs';
 
-/** Why the installed dependencies are not those of the lock file, or `null` when they are. */
+/**
+ * A package of a lock file.
+ * @typedef {{ version?: string, optional?: boolean, devOptional?: boolean, peer?: boolean, link?: boolean }} LockedPackage
+ */
+
+/**
+ * Why the installed dependencies are not those of the lock file, or `null` when they are.
+ * @param {string} root
+ */
 export function staleDependencies(root) {
   const installedFile = join(root, 'node_modules/.package-lock.json');
   if (!existsSync(installedFile)) return 'they are not installed yet';
@@ -21,7 +29,11 @@ export function staleDependencies(root) {
   return null;
 }
 
-/** Installs what the lock file says, when something else or nothing is installed. */
+/**
+ * Installs what the lock file says, when something else or nothing is installed.
+ * @param {string} root
+ * @param {string} recordFile
+ */
 export async function installWhenStale(root, recordFile) {
   const reason = staleDependencies(root);
   if (reason === null) return false;
@@ -40,11 +52,15 @@ export async function installWhenStale(root, recordFile) {
   return true;
 }
 
+/**
+ * @param {string} path
+ * @returns {Record<string, LockedPackage>}
+ */
 function readPackages(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
   } catch (error) {
-    throw new Problem(`${path} cannot be read: ${error.message}`);
+    throw new Problem(`${path} cannot be read: ${messageOf(error)}`);
   }
 }
 

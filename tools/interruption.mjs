@@ -3,6 +3,7 @@ const parentCheckMs = 1_000;
 /**
  * Calls `onInterrupt` with a short reason at each Ctrl-C, SIGTERM and hang-up, and once when npm, which ran this, is
  * gone: a signal that is sent to npm alone ends npm and its shell, and is not passed on.
+ * @param {(reason: string) => void} onInterrupt
  */
 export function onInterruption(onInterrupt) {
   // A terminal that was closed takes no more text, and that must not keep anything from being stopped.

@@ -3,19 +3,28 @@ import { closeSync, copyFileSync, existsSync, openSync, readSync, renameSync, st
 const logBytesMax = 20 * 1024 * 1024;
 const tailBytes = 16 * 1024;
 
-/** Moves a log that has grown over 20 MB to `<path>.1`, before something begins to write to it. */
+/**
+ * Moves a log that has grown over 20 MB to `<path>.1`, before something begins to write to it.
+ * @param {string} path
+ */
 export function rotateLog(path) {
   if (existsSync(path) && statSync(path).size > logBytesMax) renameSync(path, `${path}.1`);
 }
 
-/** Empties a log that is being written and has grown over 20 MB, after a copy to `<path>.1`. Writers must append. */
+/**
+ * Empties a log that is being written and has grown over 20 MB, after a copy to `<path>.1`. Writers must append.
+ * @param {string} path
+ */
 export function trimLog(path) {
   if (!existsSync(path) || statSync(path).size <= logBytesMax) return;
   copyFileSync(path, `${path}.1`);
   truncateSync(path, 0);
 }
 
-/** The last lines of a log, from `fromByte` on at most, as a person would want to read them. */
+/**
+ * The last lines of a log, from `fromByte` on at most, as a person would want to read them.
+ * @param {string} path
+ */
 export function lastLines(path, count = 15, fromByte = 0) {
   if (!existsSync(path)) return [];
   const size = statSync(path).size;
@@ -35,7 +44,10 @@ export function lastLines(path, count = 15, fromByte = 0) {
     .slice(-count);
 }
 
-/** A line of pino's JSON as `level message: cause`; any other line as it is. */
+/**
+ * A line of pino's JSON as `level message: cause`; any other line as it is.
+ * @param {string} line
+ */
 export function readable(line) {
   if (!line.startsWith('{')) return line;
   try {

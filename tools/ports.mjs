@@ -1,13 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
+import { codeOf } from './problem.mjs';
 
+/**
+ * @param {number} port
+ * @param {string | undefined} host
+ * @returns {Promise<number>}
+ */
 function listen(port, host) {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.unref();
     server.once('error', reject);
     server.listen({ port, host, exclusive: true }, () => {
-      const { port: bound } = server.address();
+      const { port: bound } = /** @type {import('node:net').AddressInfo} */ (server.address());
       server.close(() => resolve(bound));
     });
   });
@@ -31,24 +37,34 @@ export async function freePort() {
   }
 }
 
-/** Keeps a port from being given: a server that starts later wants it. */
+/**
+ * Keeps a port from being given: a server that starts later wants it.
+ * @param {number} port
+ */
 export function keepPort(port) {
   given.add(port);
 }
 
-/** Whether a server could listen on this port now, on all addresses and on 127.0.0.1. */
+/**
+ * Whether a server could listen on this port now, on all addresses and on 127.0.0.1.
+ * @param {number} port
+ */
 export async function isPortFree(port) {
   try {
     await listen(port, '127.0.0.1');
     await listen(port, undefined);
     return true;
   } catch (error) {
-    if (error.code === 'EADDRINUSE' || error.code === 'EACCES') return false;
+    if (['EADDRINUSE', 'EACCES'].includes(codeOf(error) ?? '')) return false;
     throw error;
   }
 }
 
-/** The first free port of the hundred from `from` on that is not in `taken`; `null` when there is none. */
+/**
+ * The first free port of the hundred from `from` on that is not in `taken`; `null` when there is none.
+ * @param {number} from
+ * @param {number[]} taken
+ */
 export async function nextFreePort(from, taken = []) {
   for (let port = from; port < Math.min(from + 100, 65_536); port += 1) {
     if (!taken.includes(port) && (await isPortFree(port))) return port;

@@ -1,5 +1,6 @@
 /** A failure whose message says what to do about it: it is printed as it stands, without a stack trace. */
 export class Problem extends Error {
+  /** @override */
   name = 'Problem';
 }
 
@@ -44,6 +45,14 @@ const refusals = [
  */
 export function codeOf(error) {
   return /** @type {{ code?: string } | null | undefined} */ (error)?.code;
+}
+
+/**
+ * What an error says.
+ * @param {unknown} error
+ */
+export function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**

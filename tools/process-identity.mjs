@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './problem.mjs';
 
 /** @typedef {[signal: NodeJS.Signals, waitMs: number]} StopSignal a signal, and how long it may take to work */
 
@@ -57,7 +58,7 @@ export async function stopProcess({ pid, identity, group = false }, signals) {
     try {
       process.kill(group ? -pid : pid, signal);
     } catch (error) {
-      if (error.code !== 'ESRCH') throw error;
+      if (codeOf(error) !== 'ESRCH') throw error;
     }
     const deadlineMs = Date.now() + waitMs;
     while (Date.now() < deadlineMs) {

@@ -131,7 +131,11 @@ async function profile(wanted: readonly string[], { seconds, entries, shards, ro
     onDeath: fail,
     onRunning: (processes) => (running = processes),
   });
-  const context = { ...installation, step, options: { ...defaults, entries } };
+  const context = {
+    ...installation,
+    step,
+    options: { ...defaults, players: Math.min(defaults.players, entries), entries },
+  };
   const definition = shards === 1 ? {} : { sharding: { by: 'hash', count: shards } };
   const board = await makeLargeBoard(context, { entries, definition });
   // Submissions last: reads are checked against what the board was filled with.

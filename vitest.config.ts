@@ -25,17 +25,33 @@ export default defineConfig({
     }),
   ],
   test: {
-    include: [
-      'libs/**/*.spec.ts',
-      'apps/**/*.spec.{ts,mjs}',
-      'examples/**/*.spec.ts',
-      'tools/**/*.spec.mjs',
-      'bench/**/*.spec.ts',
-      'test/**/*.spec.ts',
-    ],
     // Side by side as far as there is a Redis for each: test files empty theirs.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 1),
     testTimeout: 30_000,
     hookTimeout: 90_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'units',
+          // A worker loads the modules of the project once, for all files: that is most of what these cost.
+          isolate: false,
+          include: [
+            'libs/**/*.spec.ts',
+            'apps/**/*.spec.{ts,mjs}',
+            'bench/**/*.spec.ts',
+            'test/architecture/**/*.spec.ts',
+          ],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'services',
+          include: ['examples/**/*.spec.ts', 'tools/**/*.spec.mjs', 'test/**/*.spec.ts'],
+          exclude: ['test/architecture/**'],
+        },
+      },
+    ],
   },
 });

@@ -154,6 +154,8 @@ describe.each(logsUnderTest())('what a standalone says of itself, over %s', (log
     expect(count(scrape, { route: 'none', status: '404' })).toBe(3);
     expect(scrape.value('laddercast_rank_answers_total', { of: 'list', accuracy: 'exact' })).toBeGreaterThanOrEqual(5);
     expect(scrape.text).not.toContain('/made');
+    // Of the process itself.
+    expect(scrape.value('process_cpu_user_seconds_total')).toBeGreaterThan(0);
     const named = scrape.text.split('\n').filter((row) => !row.startsWith('#') && row.includes('counted'));
     expect(named.filter((row) => !row.startsWith('laddercast_shard_entries'))).toEqual([]);
   });

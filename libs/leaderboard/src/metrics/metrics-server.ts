@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { collectDefaultMetrics, register } from 'prom-client';
+import { register } from 'prom-client';
 import { SERVER_LIMITS } from '../http/connection-limits.js';
 import type { MetricsCollection } from './metrics-collection.js';
 
@@ -12,7 +12,6 @@ export class MetricsServer {
 
   /** @param collection reads gauges that are computed for each scrape */
   constructor(private readonly collection?: MetricsCollection) {
-    collectDefaultMetrics();
     this.server = createServer(SERVER_LIMITS, (request, response) => {
       if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
         response.writeHead(404).end();

@@ -3,14 +3,16 @@ import { metrics, sleep } from '@laddercast/platform';
 import { RedisConnection, SketchCache } from '@laddercast/projections';
 import { LeasedTickSlots, LiveStats, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
 import type { INestApplicationContext, Type } from '@nestjs/common';
+import { collectDefaultMetrics } from 'prom-client';
 import type { Role } from '../roles.js';
 import type { MetricsSource } from './metrics-collection.js';
 
 const ANSWER_WITHIN_MS = 900;
 
-/** What a process with these roles says of itself. */
+/** What a process with these roles says of itself. To be called once in a process. */
 export function sourcesOfProcess(app: INestApplicationContext, roles: readonly Role[]): MetricsSource[] {
   const part = <Part>(token: Type<Part> | (abstract new () => Part)): Part => app.get<Part>(token, { strict: false });
+  collectDefaultMetrics();
   for (const role of roles) metrics.process.set({ role }, 1);
   return [
     // Before the other sources ask for connections.

@@ -26,6 +26,7 @@ export class PostgresReach {
   private client: pg.Client | null = null;
   private connecting: Promise<pg.Client> | null = null;
   private lostAtMs: number | null = null;
+  private seenAtMs = -Infinity;
   /** What the log was told last: since when it was away. */
   private told: string | null = null;
   private pause: Nap | null = null;
@@ -50,6 +51,7 @@ export class PostgresReach {
   /** To be called when it has answered somebody. */
   seen(): void {
     this.lostAtMs = null;
+    this.seenAtMs = monotonicMs();
   }
 
   /** @param log told when it is away, and when it is back */
@@ -73,7 +75,8 @@ export class PostgresReach {
       const beganAtMs = monotonicMs();
       const isThere = await this.answers();
       if (isThere) this.seen();
-      else if (isThere === false) this.lostAtMs ??= beganAtMs;
+      // It may have answered somebody else since the look began.
+      else if (isThere === false) this.lostAtMs ??= Math.max(beganAtMs, this.seenAtMs);
       this.tell(log);
       this.pause = nap(this.lostAtMs !== null && !this.isAway ? LOOK_SOON_MS : LOOK_EVERY_MS);
       await this.pause.over;

@@ -1,0 +1,52 @@
+// Real: a server on 127.0.0.1 that takes connections and says nothing, as a PostgreSQL that hangs.
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresReach } from './postgres-reach.js';
+
+/** A look takes 3 s to give up. */
+const LOOKED_ONCE_MS = 3400;
+
+describe('a PostgreSQL that says nothing to the looks', () => {
+  let server: Server;
+  let reach: PostgresReach;
+  const sockets: Socket[] = [];
+  const told: string[] = [];
+
+  beforeAll(async () => {
+    server = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await reach.stop();
+    told.length = 0;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  const start = (): void => {
+    const { port } = server.address() as AddressInfo;
+    reach = new PostgresReach(() => new pg.Client({ host: '127.0.0.1', port, user: 'nobody', database: 'none' }));
+    reach.start((text) => told.push(text));
+  };
+
+  it('is away once a look was not answered', async () => {
+    start();
+    await expect.poll(() => reach.awaySince, { timeout: 20_000, interval: 50 }).not.toBeNull();
+    expect(() => reach.assertThere()).toThrow(/has not answered/);
+    expect(told).toHaveLength(1);
+  });
+
+  it('is there where it answered somebody else meanwhile', async () => {
+    start();
+    const endsAt = performance.now() + LOOKED_ONCE_MS;
+    while (performance.now() < endsAt) {
+      await sleep(100);
+      reach.seen();
+      expect(() => reach.assertThere()).not.toThrow();
+    }
+    expect(reach.awaySince).toBeNull();
+    expect(told).toEqual([]);
+  });
+});

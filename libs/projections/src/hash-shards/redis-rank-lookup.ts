@@ -140,7 +140,11 @@ class CountsOfShards {
 
 /** The sort keys that players had when they were looked up last. Who was looked up longest ago goes first. */
 class RememberedKeys {
-  private readonly keys = new LRUCache<string, { score: number; member: string }>({ max: REMEMBERED_KEYS_MAX });
+  /** Grows with its entries: with `max`, room for all would be taken at once. */
+  private readonly keys = new LRUCache<string, { score: number; member: string }>({
+    maxSize: REMEMBERED_KEYS_MAX,
+    sizeCalculation: () => 1,
+  });
 
   get(list: RankList, playerId: string): SortKey | undefined {
     const key = this.keys.get(nameOfPlayer(list, playerId));

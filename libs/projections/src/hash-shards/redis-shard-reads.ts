@@ -30,7 +30,8 @@ const LOST = /^LOST (\S+) (\S*)/;
  * had seen before it asked. Else the reading is refused, and the shard is reported, to be brought back.
  */
 export class ShardReads {
-  private readonly counters = new LRUCache<string, number>({ max: COUNTERS_MAX });
+  /** Grows with its entries: with `max`, room for all would be taken at once. */
+  private readonly counters = new LRUCache<string, number>({ maxSize: COUNTERS_MAX, sizeCalculation: () => 1 });
   private readonly reportedAtMs = new LRUCache<string, number>({ max: REPORTS_MAX });
   private readonly lost: RedisLostShards;
 

@@ -40,7 +40,7 @@ describe('standings', () => {
     node = new LedgerNode(testDatabase.url);
     await node.start();
     const { database, lanes, allLanes } = node;
-    closer = new WindowCloser(database, lanes, allLanes, node.waker, new SettlementFailures(database));
+    closer = new WindowCloser(database, lanes, allLanes, node.notifier, new SettlementFailures(database));
     redis = new RedisConnection({ url: await emptyTestRedis(), commandTimeoutMs: 10_000 });
     await redis.connect();
     projection = new RedisRankProjection(redis);

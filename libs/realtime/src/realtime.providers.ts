@@ -2,9 +2,9 @@ import { LedgerClock, WindowCatalog } from '@laddercast/ledger';
 import { Announcements, SnapshotStore, TraceNotes } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
 import type { Provider } from '@nestjs/common';
-import { LiveDoor } from './connection/admission.js';
+import { Admission } from './connection/admission.js';
 import { LiveFeeds } from './feeds/live-feeds.js';
-import { LiveNews } from './feeds/gateway-announcements.js';
+import { GatewayAnnouncements } from './feeds/gateway-announcements.js';
 import { LiveOptions } from './live-options.js';
 import { LiveStats } from './live-stats.js';
 import { LiveSubscriptions } from './gateway/live-subscriptions.js';
@@ -76,12 +76,12 @@ export const gatewayProviders: Provider[] = [
     },
   },
   {
-    provide: LiveNews,
+    provide: GatewayAnnouncements,
     inject: [Announcements, LiveFeeds, SnapshotTick],
     useFactory: (announcements: Announcements, feeds: LiveFeeds, tick: SnapshotTick) =>
-      new LiveNews(announcements, feeds, tick),
+      new GatewayAnnouncements(announcements, feeds, tick),
   },
   LiveSubscriptions,
-  LiveDoor,
+  Admission,
   RankGateway,
 ];

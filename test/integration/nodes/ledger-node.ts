@@ -8,8 +8,8 @@ import {
   fixLanes,
   Lanes,
   Ledger,
-  MetadataBoards,
-  OutboxWaker,
+  BoardsWithMetadata,
+  OutboxNotifier,
   PostgresDatabase,
   ScopeCatalog,
   WindowCatalog,
@@ -26,7 +26,7 @@ export class LedgerNode {
   readonly allLanes: AllLanes;
   readonly registry: BoardRegistry;
   readonly layouts: BoardLayouts;
-  readonly waker: OutboxWaker;
+  readonly notifier: OutboxNotifier;
   readonly ledger: Ledger;
 
   constructor(url: string) {
@@ -36,11 +36,11 @@ export class LedgerNode {
     this.scopes = new ScopeCatalog(this.database);
     this.allLanes = new AllLanes(this.database, this.lanes);
     this.registry = new BoardRegistry(this.database, this.lanes, this.allLanes);
-    this.waker = new OutboxWaker(this.database);
-    this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, this.waker);
-    const metadata = new MetadataBoards(this.database);
+    this.notifier = new OutboxNotifier(this.database);
+    this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, this.notifier);
+    const metadata = new BoardsWithMetadata(this.database);
     const limits = { LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 1_000_000 };
-    this.ledger = new Ledger(this.database, this.lanes, this.waker, this.windows, this.scopes, metadata, limits);
+    this.ledger = new Ledger(this.database, this.lanes, this.notifier, this.windows, this.scopes, metadata, limits);
   }
 
   async start(): Promise<void> {

@@ -1,5 +1,5 @@
 import { LadderError, type Board, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
-import { EntryExpirer, EntryMarker, EntryTrimmer, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
+import { EntryExpirer, LimitStartMarker, EntryTrimmer, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
 import { expect } from 'vitest';
 import { TimeNode } from './time-node.js';
 
@@ -7,9 +7,9 @@ const running = new AbortController().signal;
 
 /** The ledger of one process with what limits of boards need done, by hand. */
 export class LimitNode extends TimeNode {
-  readonly marker = new EntryMarker(this.database, this.lanes);
-  readonly trimmer = new EntryTrimmer(this.database, this.lanes, this.waker, { OUTBOX_EVENTS_MAX: 1_000_000 });
-  readonly lifetimes = new EntryExpirer(this.database, this.lanes, this.waker);
+  readonly marker = new LimitStartMarker(this.database, this.lanes);
+  readonly trimmer = new EntryTrimmer(this.database, this.lanes, this.notifier, { OUTBOX_EVENTS_MAX: 1_000_000 });
+  readonly lifetimes = new EntryExpirer(this.database, this.lanes, this.notifier);
 
   /** Does everything that is due, on every board; returns how many entries of this one were removed. */
   async limit(board: Board): Promise<number> {

@@ -1,11 +1,11 @@
 import { RecomputeGuildTotalsHandler } from '@laddercast/commands';
 import { PostgresEventLog, type LogSubscription } from '@laddercast/event-log';
 import {
-  BoardRescoper,
+  BoardScopeMigration,
   EntryReemission,
   GuildRegistry,
   GuildTotals,
-  LaneWork,
+  LaneQueue,
   PlayerRegistry,
   PostgresLeases,
   type SqlRunner,
@@ -17,12 +17,12 @@ import { LedgerNode } from './ledger-node.js';
 
 /** The ledger of one process with its players and guilds, by hand; the log is the outbox. */
 export class PeopleNode extends LedgerNode {
-  readonly work = new LaneWork(this.database, this.waker);
+  readonly work = new LaneQueue(this.database, this.notifier);
   readonly reemission = new EntryReemission(this.scopes);
-  readonly totals = new GuildTotals(this.database, this.lanes, this.scopes, this.waker);
+  readonly totals = new GuildTotals(this.database, this.lanes, this.scopes, this.notifier);
   readonly players = new PlayerRegistry(this.database, this.lanes, this.work, this.reemission);
   readonly guilds = new GuildRegistry(this.database, this.lanes, this.work, this.scopes, this.reemission, this.totals);
-  readonly rescoper = new BoardRescoper(
+  readonly rescoper = new BoardScopeMigration(
     {
       database: this.database,
       lanes: this.lanes,
@@ -62,7 +62,7 @@ export class PeopleNode extends LedgerNode {
     await this.subscription?.stop();
     await this.rescoper.stop();
     await this.log.close();
-    await this.waker.settled();
+    await this.notifier.settled();
     await super.stop();
   }
 }

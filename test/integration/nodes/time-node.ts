@@ -1,10 +1,10 @@
 import { withBoardDefaults, type Board, type BoardDefinition, type LadderEvent } from '@laddercast/domain';
 import {
-  DayKeeper,
+  DayStartRecorder,
   HistoryPruner,
   RollingExpirer,
   SettlementFailures,
-  StandingsKeeper,
+  StandingsRecorder,
   StandingsPruner,
   WindowCloser,
   type SubmitReceipt,
@@ -35,15 +35,15 @@ let boardsMade = 0;
 /** The ledger of one process with what time brings about, by hand. */
 export class TimeNode extends LedgerNode {
   readonly failures = new SettlementFailures(this.database);
-  readonly closer = new WindowCloser(this.database, this.lanes, this.allLanes, this.waker, this.failures);
-  readonly keeper = new StandingsKeeper(this.database, this.lanes, this.failures);
-  readonly days = new DayKeeper(this.database);
+  readonly closer = new WindowCloser(this.database, this.lanes, this.allLanes, this.notifier, this.failures);
+  readonly keeper = new StandingsRecorder(this.database, this.lanes, this.failures);
+  readonly days = new DayStartRecorder(this.database);
   readonly historyPruner = new HistoryPruner(this.database);
-  readonly expirer = new RollingExpirer(this.database, this.lanes, this.waker);
+  readonly expirer = new RollingExpirer(this.database, this.lanes, this.notifier);
   readonly pruner = new StandingsPruner(this.database);
 
   override async stop(): Promise<void> {
-    await this.waker.settled();
+    await this.notifier.settled();
     await super.stop();
   }
 

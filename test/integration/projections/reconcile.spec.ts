@@ -1,10 +1,10 @@
 // Real: PostgreSQL with the ledger, Redis or Valkey, the outbox as the log, the saga that feeds the ranks.
 import { GUILDS_SCOPE, shardOf, type Sharding } from '@laddercast/domain';
 import {
-  PresentState,
+  StateRepublisher,
   Reconciliations,
-  LaneWork,
-  OutboxWaker,
+  LaneQueue,
+  OutboxNotifier,
   GuildTotals,
   type ReconciliationReport,
 } from '@laddercast/ledger';
@@ -290,9 +290,9 @@ describe('comparing boards', () => {
     const { set, member } = await placeOf('p11', list);
     await redis.zrem(set, member);
     await dropFromIndex('p11', list);
-    const waker = new OutboxWaker(node.database);
-    const totals = new GuildTotals(node.database, node.lanes, node.scopes, waker);
-    const present = new PresentState(node.lanes, new LaneWork(node.database, waker), totals);
+    const notifier = new OutboxNotifier(node.database);
+    const totals = new GuildTotals(node.database, node.lanes, node.scopes, notifier);
+    const present = new StateRepublisher(node.lanes, new LaneQueue(node.database, notifier), totals);
     for (let n = 0; n < 2; n += 1) {
       expect(await present.emitPlayer('p11', { boardUid: list.boardUid, windowUids: [list.windowUid] })).toBe(1);
     }

@@ -3,7 +3,7 @@ import type { LogRecord } from '@laddercast/event-log';
 import {
   AppliedSessions,
   LayoutBuilder,
-  LedgerStamp,
+  RestoredLedgerCheck,
   LeftoverSweeper,
   MarkLaneCommand,
   MarkLaneHandler,
@@ -23,9 +23,11 @@ let redis: Redis;
 let node: LayoutNode;
 const never = new AbortController().signal;
 
-const stampWith = ({ database, redis: connection, lanes }: LayoutNode, store: RedisProjectionStore): LedgerStamp =>
-  new LedgerStamp(database, store, new RedisLaneMarks(connection), lanes);
-const stampOf = (of: LayoutNode): LedgerStamp => stampWith(of, of.store);
+const stampWith = (
+  { database, redis: connection, lanes }: LayoutNode,
+  store: RedisProjectionStore,
+): RestoredLedgerCheck => new RestoredLedgerCheck(database, store, new RedisLaneMarks(connection), lanes);
+const stampOf = (of: LayoutNode): RestoredLedgerCheck => stampWith(of, of.store);
 
 async function start(): Promise<void> {
   node = new LayoutNode(testDatabase.url, redisUrl);

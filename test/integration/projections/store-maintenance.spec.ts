@@ -1,6 +1,6 @@
 // Real: PostgreSQL with the leases; what is looked at and swept is not there.
 import { PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
-import { StoreSchedule } from '@laddercast/projections';
+import { StoreMaintenance } from '@laddercast/projections';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -36,7 +36,7 @@ describe('looking after the store', () => {
       throw signal.reason;
     };
     const failures: unknown[] = [];
-    const schedule = new StoreSchedule(stamp, { sweep }, new PostgresLeases(database), {
+    const schedule = new StoreMaintenance(stamp, { sweep }, new PostgresLeases(database), {
       holder: 'the test',
       wake: () => () => undefined,
       onEmptied: () => undefined,

@@ -1,6 +1,6 @@
 // Real: PostgreSQL and the ledgers of two processes. The database's clock is the test's, and so is this process's date.
 import { GLOBAL_SCOPE, isFrozen, type Board, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import { DayKeeper, type Edition, type SqlRunner } from '@laddercast/ledger';
+import { DayStartRecorder, type Edition, type SqlRunner } from '@laddercast/ledger';
 import { rankListOf, RankReadings } from '@laddercast/projections';
 import { EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
@@ -39,8 +39,8 @@ describe('how far players have moved since the day began', () => {
   let other: TimeNode;
   let clock: DatabaseClock;
   let details: EntryDetails;
-  let keeper: DayKeeper;
-  let otherKeeper: DayKeeper;
+  let keeper: DayStartRecorder;
+  let otherKeeper: DayStartRecorder;
   /** Who stands where, by plain code: player → score, of each board. */
   let scores: Map<string, number>;
 
@@ -68,8 +68,8 @@ describe('how far players have moved since the day began', () => {
     await node.database.query('TRUNCATE players');
     details = new EntryDetails(node.database, () => null);
     // What was kept is remembered for a minute, and each test begins that minute anew.
-    keeper = new DayKeeper(node.database);
-    otherKeeper = new DayKeeper(other.database);
+    keeper = new DayStartRecorder(node.database);
+    otherKeeper = new DayStartRecorder(other.database);
     scores = new Map();
     vi.useFakeTimers({ toFake: ['Date'] });
     await timeIs(MIDNIGHT_MS - HOUR_MS);
@@ -201,11 +201,11 @@ describe('how far players have moved since the day began', () => {
     await keeper.keepDays(running);
     const list = await resolvedList(board, 'alltime');
     await timeIs(MIDNIGHT_MS + DAY_MS + 60_000);
-    await new DayKeeper(node.database).keepDays(running);
+    await new DayStartRecorder(node.database).keepDays(running);
     expect(await days(board, 'alltime')).toEqual(['2026-11-20T00:00:00.000Z']);
     expect(await changesOf(list)).toEqual({ ada: null });
     await timeIs(MIDNIGHT_MS + 2 * DAY_MS + 59_999);
-    await new DayKeeper(node.database).keepDays(running);
+    await new DayStartRecorder(node.database).keepDays(running);
     expect(await days(board, 'alltime')).toEqual(['2026-11-22T00:00:00.000Z']);
     expect(await changesOf(list)).toEqual({ ada: 0 });
   });
@@ -283,7 +283,7 @@ describe('how far players have moved since the day began', () => {
     const board = await node.put({ change: true });
     for (const [index, player] of ['ada', 'bob', 'cy'].entries()) await submit(board, player, 3 - index);
     await timeIs(MIDNIGHT_MS);
-    await new DayKeeper(node.database).keepDays(running, 2);
+    await new DayStartRecorder(node.database).keepDays(running, 2);
     expect(await changesOf(await resolvedList(board, 'alltime'))).toEqual({ ada: 0, bob: 0, cy: null });
   });
 

@@ -76,7 +76,9 @@ const REQUEST_HEADERS = {
     example: 'b1c0ffee',
   },
   Prefer: {
-    description: '`wait=N`: wait up to N seconds (at most 10) until this submission is projected, for an exact rank.',
+    description:
+      '`wait=N`: wait up to N seconds (at most 10) until this submission is projected in the list that `rank` is of, for an ' +
+      'exact rank.',
     schema: { type: 'string' },
     example: 'wait=1',
   },

@@ -6,7 +6,7 @@ import {
   type WindowClosed,
 } from '@laddercast/domain';
 import { DeadLetterStore, type StoredDeadLetter } from '@laddercast/event-log';
-import { PresentState, type EntriesWanted } from '@laddercast/ledger';
+import { StateRepublisher, type EntriesWanted } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ReplayDeadLetterCommand, type ReplayedLetter } from '../commands.js';
 import { actorOf, assertAdmin } from '@laddercast/identity';
@@ -20,7 +20,7 @@ import { IntakeReplay } from '../scores/intake-replay.js';
 export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetterCommand> {
   constructor(
     private readonly letters: DeadLetterStore,
-    private readonly present: PresentState,
+    private readonly present: StateRepublisher,
     private readonly intake: IntakeReplay,
   ) {}
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxWaker, PostgresDatabase } from '@laddercast/ledger';
+import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxNotifier, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { Announcements, ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
 import { EntryDetails, SnapshotCache } from '@laddercast/queries';
@@ -54,7 +54,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       await this.part(Ledger).close();
     }
     if (this.estimates) await this.part(SketchCache).stop();
-    await this.part(OutboxWaker).settled();
+    await this.part(OutboxNotifier).settled();
     this.unfollowNames();
     this.part(BoardCatalog).stop();
     this.part(ProjectionWatch).stop();

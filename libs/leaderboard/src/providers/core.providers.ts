@@ -10,7 +10,7 @@ import {
   BoardRegistry,
   EditionCatalog,
   EntryHistory,
-  MetadataBoards,
+  BoardsWithMetadata,
   fixLanes,
   installationId,
   isDatabaseUnavailable,
@@ -28,7 +28,7 @@ import {
   Checkpoints,
   CommittedPositions,
   LedgerCommittedPositions,
-  LedgerStamp,
+  RestoredLedgerCheck,
   ProjectionWatch,
   RankProjection,
   redisFault,
@@ -163,7 +163,7 @@ export const coreProviders: Provider[] = [
   BoardCatalog,
   ScopeCatalog,
   EditionCatalog,
-  MetadataBoards,
+  BoardsWithMetadata,
   ApiKeyStore,
   AuditLog,
   EntryHistory,
@@ -191,8 +191,8 @@ export const coreProviders: Provider[] = [
   },
   {
     provide: ProjectionWatch,
-    inject: [RedisConnection, CommittedPositions, Lanes, LedgerStamp],
-    useFactory: (redis: RedisConnection, committed: CommittedPositions, lanes: Lanes, stamp: LedgerStamp) =>
+    inject: [RedisConnection, CommittedPositions, Lanes, RestoredLedgerCheck],
+    useFactory: (redis: RedisConnection, committed: CommittedPositions, lanes: Lanes, stamp: RestoredLedgerCheck) =>
       new ProjectionWatch(new RedisLaneMarks(redis), committed, lanes.all, () => stamp.isAhead()),
   },
   {

@@ -1,10 +1,10 @@
 import {
   EntryExpirer,
-  EntryMarker,
+  LimitStartMarker,
   EntryTrimmer,
   Lanes,
   LimitSchedule,
-  OutboxWaker,
+  OutboxNotifier,
   PostgresDatabase,
   PostgresLeases,
 } from '@laddercast/ledger';
@@ -18,21 +18,21 @@ import { Logger, type Provider } from '@nestjs/common';
 export const limitProjectorProviders = (holder: string): Provider[] => [
   {
     provide: LimitSchedule,
-    inject: [PostgresDatabase, Lanes, PostgresLeases, OutboxWaker, Environment],
+    inject: [PostgresDatabase, Lanes, PostgresLeases, OutboxNotifier, Environment],
     useFactory: (
       database: PostgresDatabase,
       lanes: Lanes,
       leases: PostgresLeases,
-      waker: OutboxWaker,
+      notifier: OutboxNotifier,
       { OUTBOX_EVENTS_MAX }: Environment,
     ) => {
       const log = new Logger('ledger');
       const onFailure = (error: unknown): void =>
         log.warn(`What limits remove stays for now: ${(error as Error).message}`);
       const work = {
-        marker: new EntryMarker(database, lanes),
-        trimmer: new EntryTrimmer(database, lanes, waker, { OUTBOX_EVENTS_MAX }),
-        expirer: new EntryExpirer(database, lanes, waker),
+        marker: new LimitStartMarker(database, lanes),
+        trimmer: new EntryTrimmer(database, lanes, notifier, { OUTBOX_EVENTS_MAX }),
+        expirer: new EntryExpirer(database, lanes, notifier),
       };
       return new LimitSchedule(work, leases, { holder, onFailure });
     },

@@ -7,12 +7,12 @@ import {
   RecomputeGuildTotalsHandler,
 } from '@laddercast/commands';
 import {
-  BoardRescoper,
+  BoardScopeMigration,
   EntryReemission,
   GuildRegistry,
   GuildTotals,
   Lanes,
-  LaneWork,
+  LaneQueue,
   PlayerRegistry,
   PostgresDatabase,
   PostgresLeases,
@@ -21,7 +21,7 @@ import { GetGuildHandler, GetGuildMembersHandler, GetPlayerProfileHandler } from
 import { Logger, type Provider } from '@nestjs/common';
 
 /** What becomes of entries whose players change; in every process. */
-export const peopleProviders: Provider[] = [LaneWork, EntryReemission, GuildTotals];
+export const peopleProviders: Provider[] = [LaneQueue, EntryReemission, GuildTotals];
 
 /** Profiles and guilds over REST. */
 export const peopleApiProviders: Provider[] = [
@@ -44,7 +44,7 @@ export const peopleApiProviders: Provider[] = [
 export const peopleProjectorProviders = (holder: string): Provider[] => [
   RecomputeGuildTotalsHandler,
   {
-    provide: BoardRescoper,
+    provide: BoardScopeMigration,
     inject: [PostgresDatabase, Lanes, PostgresLeases, EntryReemission, GuildTotals],
     useFactory: (
       database: PostgresDatabase,
@@ -56,7 +56,7 @@ export const peopleProjectorProviders = (holder: string): Provider[] => [
       const log = new Logger('ledger');
       const onFailure = (error: unknown): void =>
         log.warn(`A board's entries cannot be given their new scopes now: ${(error as Error).message}`);
-      return new BoardRescoper({ database, lanes, leases, reemission, totals }, { holder, onFailure });
+      return new BoardScopeMigration({ database, lanes, leases, reemission, totals }, { holder, onFailure });
     },
   },
 ];

@@ -8,7 +8,7 @@ import {
   PostgresLeases,
   SubmissionPruner,
   WindowSchedule,
-  BoardRescoper,
+  BoardScopeMigration,
   LimitSchedule,
 } from '@laddercast/ledger';
 import {
@@ -20,7 +20,7 @@ import {
   KeepWindowsHandler,
   LayoutSchedule,
   LeaveTraceNotesHandler,
-  LedgerStamp,
+  RestoredLedgerCheck,
   MarkLaneHandler,
   ProjectionRecovery,
   ProjectionWatch,
@@ -73,14 +73,14 @@ export const projectorProviders: Provider[] = [
   PostgresLeases,
   {
     provide: ProjectionRecovery,
-    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog, RangeSweeper, LedgerStamp],
+    inject: [PostgresDatabase, RankProjection, CommittedPositions, BoardCatalog, RangeSweeper, RestoredLedgerCheck],
     useFactory: (
       database: PostgresDatabase,
       projection: RankProjection,
       committed: CommittedPositions,
       boards: BoardCatalog,
       sweeper: RangeSweeper,
-      stamp: LedgerStamp,
+      stamp: RestoredLedgerCheck,
     ) => {
       const log = new Logger('recovery');
       return new ProjectionRecovery({
@@ -173,7 +173,7 @@ export const projectorProviders: Provider[] = [
       TickSlots,
       SubmissionPruner,
       WindowSchedule,
-      BoardRescoper,
+      BoardScopeMigration,
       RangeSweeper,
       LimitSchedule,
       SketchPublisher,
@@ -192,7 +192,7 @@ export const projectorProviders: Provider[] = [
       slots: LeasedTickSlots,
       pruner: SubmissionPruner,
       windows: WindowSchedule,
-      rescoper: BoardRescoper,
+      rescoper: BoardScopeMigration,
       sweeper: RangeSweeper,
       limits: LimitSchedule,
       sketches: SketchPublisher,

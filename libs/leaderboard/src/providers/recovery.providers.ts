@@ -6,12 +6,18 @@ import {
 } from '@laddercast/commands';
 import { Authenticator } from '@laddercast/identity';
 import { DeadLetterPruner, DeadLetterStore } from '@laddercast/event-log';
-import { BoardRebuilds, BoardRebuildSchedule, PostgresLeases, PresentState, Reconciliations } from '@laddercast/ledger';
+import {
+  BoardRebuilds,
+  BoardRebuildSchedule,
+  PostgresLeases,
+  StateRepublisher,
+  Reconciliations,
+} from '@laddercast/ledger';
 import { Environment, metrics } from '@laddercast/platform';
 import {
   BoardReconciler,
   EntryComparison,
-  LedgerStamp,
+  RestoredLedgerCheck,
   LeftoverSweeper,
   ListInspection,
   ProjectionStore,
@@ -24,7 +30,7 @@ import {
   RestoreSchedule,
   SampledReconciliation,
   ShardRestorer,
-  StoreSchedule,
+  StoreMaintenance,
 } from '@laddercast/projections';
 import { Logger, type Provider } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -32,7 +38,7 @@ import { CommandBus } from '@nestjs/cqrs';
 /** Whether the ranks are those of this very ledger: in every process. */
 export const recoveryProviders: Provider[] = [
   { provide: ProjectionStore, useClass: RedisProjectionStore },
-  LedgerStamp,
+  RestoredLedgerCheck,
   DeadLetterStore,
   BoardRebuilds,
   Reconciliations,
@@ -40,7 +46,7 @@ export const recoveryProviders: Provider[] = [
 
 /** What operators ask for. */
 export const recoveryApiProviders: Provider[] = [
-  PresentState,
+  StateRepublisher,
   {
     provide: IntakeReplay,
     inject: [Authenticator, CommandBus, Environment],
@@ -112,11 +118,16 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
     },
   },
   {
-    provide: StoreSchedule,
-    inject: [LedgerStamp, LeftoverSweeper, PostgresLeases, RedisConnection],
-    useFactory: (stamp: LedgerStamp, leftovers: LeftoverSweeper, leases: PostgresLeases, redis: RedisConnection) => {
+    provide: StoreMaintenance,
+    inject: [RestoredLedgerCheck, LeftoverSweeper, PostgresLeases, RedisConnection],
+    useFactory: (
+      stamp: RestoredLedgerCheck,
+      leftovers: LeftoverSweeper,
+      leases: PostgresLeases,
+      redis: RedisConnection,
+    ) => {
       const log = new Logger('recovery');
-      return new StoreSchedule(stamp, leftovers, leases, {
+      return new StoreMaintenance(stamp, leftovers, leases, {
         holder,
         wake: (listener) => redis.onReady(listener),
         onEmptied: (keys) =>
@@ -132,7 +143,7 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
   {
     provide: RecoverySchedules,
     inject: [
-      StoreSchedule,
+      StoreMaintenance,
       RestoreSchedule,
       ReconcileSchedule,
       BoardRebuilds,
@@ -141,7 +152,7 @@ export const recoveryProjectorProviders = (holder: string): Provider[] => [
       Environment,
     ],
     useFactory: (
-      store: StoreSchedule,
+      store: StoreMaintenance,
       restore: RestoreSchedule,
       reconcile: ReconcileSchedule,
       rebuilds: BoardRebuilds,

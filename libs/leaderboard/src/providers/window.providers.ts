@@ -1,14 +1,14 @@
 import { CloseWindowHandler } from '@laddercast/commands';
 import {
-  DayKeeper,
+  DayStartRecorder,
   HistoryPruner,
   Lanes,
-  OutboxWaker,
+  OutboxNotifier,
   PostgresDatabase,
   PostgresLeases,
   RollingExpirer,
   SettlementFailures,
-  StandingsKeeper,
+  StandingsRecorder,
   StandingsPruner,
   WindowCloser,
   WindowSchedule,
@@ -16,7 +16,7 @@ import {
 import { Logger, type Provider } from '@nestjs/common';
 
 /** What ends windows: by hand in processes with the role `api`, by the clock in projectors. */
-export const windowProviders: Provider[] = [OutboxWaker, SettlementFailures, WindowCloser];
+export const windowProviders: Provider[] = [OutboxNotifier, SettlementFailures, WindowCloser];
 
 export const windowApiProviders: Provider[] = [CloseWindowHandler];
 
@@ -24,23 +24,23 @@ export const windowApiProviders: Provider[] = [CloseWindowHandler];
 export const windowProjectorProviders = (holder: string): Provider[] => [
   {
     provide: WindowSchedule,
-    inject: [PostgresDatabase, Lanes, PostgresLeases, WindowCloser, SettlementFailures, OutboxWaker],
+    inject: [PostgresDatabase, Lanes, PostgresLeases, WindowCloser, SettlementFailures, OutboxNotifier],
     useFactory: (
       database: PostgresDatabase,
       lanes: Lanes,
       leases: PostgresLeases,
       closer: WindowCloser,
       failures: SettlementFailures,
-      waker: OutboxWaker,
+      notifier: OutboxNotifier,
     ) => {
       const log = new Logger('windows');
       const onFailure = (error: unknown): void =>
         log.warn(`What is due by the clock waits: ${(error as Error).message}`);
       const work = {
         closer,
-        keeper: new StandingsKeeper(database, lanes, failures),
-        days: new DayKeeper(database),
-        expirer: new RollingExpirer(database, lanes, waker),
+        keeper: new StandingsRecorder(database, lanes, failures),
+        days: new DayStartRecorder(database),
+        expirer: new RollingExpirer(database, lanes, notifier),
         pruner: new StandingsPruner(database),
         historyPruner: new HistoryPruner(database),
       };

@@ -5,7 +5,7 @@ import { AllLanes } from '../lanes/all-lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { announceBoard, appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { openLayout, removeLater } from './layout-changes.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** A generation whose keys are to be removed from the projection. */
@@ -56,7 +56,7 @@ export class BoardLayouts {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly allLanes: AllLanes,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
   ) {}
 
   /**
@@ -111,7 +111,7 @@ export class BoardLayouts {
       await this.store(transaction, board, { ...board.layouts, opening });
       return opening;
     });
-    if (layout) for (const lane of this.lanes.all) this.waker.wake(lane);
+    if (layout) for (const lane of this.lanes.all) this.notifier.wake(lane);
     return layout;
   }
 

@@ -7,7 +7,7 @@ import { ledgerNowMs } from '../database/ledger-clock.js';
 import { takeLane, type Lanes } from '../lanes/lanes.js';
 import type { PostgresDatabase } from '../database/postgres-database.js';
 import type { PostgresLeases } from '../leases/postgres-leases.js';
-import { tryEach } from '../database/settle-each.js';
+import { settleEach } from '../database/settle-each.js';
 
 const LOOK_EVERY_MS = 500;
 const LEASE_TTL_MS = 10_000;
@@ -31,7 +31,7 @@ interface RescopedBoard {
  * Gives the running entries of a board the scopes of its new definition, and its guilds their totals, a chunk at a
  * time; one process does. Begun again after a failure, it passes over what is done.
  */
-export class BoardRescoper {
+export class BoardScopeMigration {
   private readonly task: LeasedTask;
 
   constructor(
@@ -57,7 +57,7 @@ export class BoardRescoper {
     const boards = await database.query<RescopedBoard>(
       'SELECT board_uid, definition_revision FROM boards WHERE rescope AND board_id IS NOT NULL ORDER BY board_uid',
     );
-    await tryEach(boards, signal, async (board) => {
+    await settleEach(boards, signal, async (board) => {
       if (!(await this.rescope(board.board_uid, signal))) return;
       // Put once more meanwhile: it begins again.
       await database.query('UPDATE boards SET rescope = false WHERE board_uid = $1 AND definition_revision = $2', [

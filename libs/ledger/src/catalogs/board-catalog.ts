@@ -1,5 +1,5 @@
 import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
-import { monotonicMs, SharedQuestion, sleep } from '@laddercast/platform';
+import { monotonicMs, CoalescedCall, sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import type { BoardEntity } from '../entities/board.entity.js';
 import { LedgerClock } from '../database/ledger-clock.js';
@@ -36,7 +36,7 @@ export type ChangedBoard = Pick<Board, 'uid' | 'revision'>;
  * Revisions are drawn under all lanes' locks, so they become visible in order and none is missed.
  *
  * A ledger that went back to an earlier state has boards and revisions that this memory would pass over, and so would others.
- * Once that was noticed (LedgerStamp) another history has begun. In a process that was there before, each look fails from
+ * Once that was noticed (RestoredLedgerCheck) another history has begun. In a process that was there before, each look fails from
  * then on, so that nobody marks as done what was sorted by what is gone; and whoever listens ends the process.
  */
 @Injectable()
@@ -51,7 +51,7 @@ export class BoardCatalog {
   private revisionSeen = 0;
   /** As of the first look; a history is null where the ledger never went back. */
   private known: { server: string; history: string | null } | null = null;
-  private readonly look = new SharedQuestion(() => this.readChanges());
+  private readonly look = new CoalescedCall(() => this.readChanges());
   private readonly stopped = new AbortController();
 
   constructor(private readonly database: PostgresDatabase) {}

@@ -15,7 +15,7 @@ const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = A
  * before the log position of such a run is drawn, so whoever finds none after it has seen a row knows that the row has none.
  */
 @Injectable()
-export class MetadataBoards {
+export class BoardsWithMetadata {
   private readonly known = new LRUCache<number, true>({ max: KNOWN_MAX });
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}

@@ -50,7 +50,7 @@ export function dayStartOf(timeZone: string, nowMs: number): number | null {
  * of a second after the start, however long it takes to write them. A day whose start was missed has none.
  */
 @Injectable()
-export class DayKeeper {
+export class DayStartRecorder {
   /** The minute, by the database's clock, of which every day is kept that is to be kept. */
   private keptMinute: number | null = null;
 

@@ -1,7 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { takeLane } from './lanes.js';
-import { OutboxWaker } from './outbox-notifier.js';
+import { OutboxNotifier } from './outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** The most transactions of this process that wait for their turn in one lane. */
@@ -12,13 +12,13 @@ const WAITING_MAX = 1000;
  * process: one that waits for a lane keeps a connection that the lane's holder may need.
  */
 @Injectable()
-export class LaneWork {
+export class LaneQueue {
   private readonly last = new Map<number, Promise<unknown>>();
   private readonly waiting = new Map<number, number>();
 
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
   ) {}
 
   /**
@@ -50,7 +50,7 @@ export class LaneWork {
       return await turn;
     } finally {
       this.waiting.set(lane, this.waiting.get(lane)! - 1);
-      this.waker.wake(lane);
+      this.notifier.wake(lane);
     }
   }
 }

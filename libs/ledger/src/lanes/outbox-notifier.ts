@@ -9,7 +9,7 @@ const NOTIFY_EVERY_MS = 10;
 
 /** Tells the consumers of the outbox that a lane has news; what is not told is found by their next poll. */
 @Injectable()
-export class OutboxWaker {
+export class OutboxNotifier {
   private readonly lanes = new Set<number>();
   private notifying: Promise<void> | null = null;
 

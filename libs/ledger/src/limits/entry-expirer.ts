@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { EXPIRED_ENTRIES, WINDOWS_WITH_EXPIRED } from './entry-limits-sql.js';
 import { EntryRemoval } from './entry-removal.js';
 import { Lanes } from '../lanes/lanes.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { tryEach } from '../database/settle-each.js';
+import { settleEach } from '../database/settle-each.js';
 
 /** The most entries that one look finds. */
 const ENTRIES_AT_ONCE = 5000;
@@ -23,9 +23,9 @@ export class EntryExpirer {
   constructor(
     private readonly database: PostgresDatabase,
     lanes: Lanes,
-    waker: OutboxWaker,
+    notifier: OutboxNotifier,
   ) {
-    this.removal = new EntryRemoval(database, lanes, waker);
+    this.removal = new EntryRemoval(database, lanes, notifier);
   }
 
   /**
@@ -35,7 +35,7 @@ export class EntryExpirer {
   async run(signal: AbortSignal): Promise<number> {
     let expired = 0;
     const windows = await this.database.query<ExpiredWindow>(WINDOWS_WITH_EXPIRED);
-    await tryEach(windows, signal, async ({ window_uid: windowUid, definition_revision, until_ms }) => {
+    await settleEach(windows, signal, async ({ window_uid: windowUid, definition_revision, until_ms }) => {
       while (!signal.aborted) {
         const rows = await this.database.query<{ player_id: string; renewed_at_ms: number }>(EXPIRED_ENTRIES, [
           windowUid,

@@ -5,7 +5,7 @@ import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
 import { frozenParameters } from '../entries/lane-parameters.js';
 import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES } from '../entries/lane-sql.js';
 import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
-import type { OutboxWaker } from '../lanes/outbox-notifier.js';
+import type { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 
 /** The most entries of one transaction: so long, some milliseconds, a lane's runs wait for it. */
@@ -52,7 +52,7 @@ export class EntryRemoval {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
   ) {}
 
   /** Removes those that are as they were seen, a bounded part at a time; returns how many went. */
@@ -92,7 +92,7 @@ export class EntryRemoval {
       if (standing.length > 0) await writeTombstones(transaction, lane, row, standing);
       return standing.length;
     });
-    if (removed !== null && removed > 0) this.waker.wake(lane);
+    if (removed !== null && removed > 0) this.notifier.wake(lane);
     return removed;
   }
 }

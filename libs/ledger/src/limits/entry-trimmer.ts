@@ -6,9 +6,9 @@ import { EntryRemoval } from './entry-removal.js';
 import { Lanes } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { outboxBacklog } from '../lanes/outbox-backlog.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { tryEach } from '../database/settle-each.js';
+import { settleEach } from '../database/settle-each.js';
 
 /** A window is trimmed when so much more than its limit stands in it. */
 const SLACK = 1.02;
@@ -53,10 +53,10 @@ export class EntryTrimmer {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
-    waker: OutboxWaker,
+    notifier: OutboxNotifier,
     @Inject(Environment) private readonly limits: Pick<Environment, 'OUTBOX_EVENTS_MAX'>,
   ) {
-    this.removal = new EntryRemoval(database, lanes, waker);
+    this.removal = new EntryRemoval(database, lanes, notifier);
   }
 
   /**
@@ -70,7 +70,7 @@ export class EntryTrimmer {
     if (windows.length === 0 || (await this.isLogBehind())) return 0;
     const begun = await this.begunSince(windows.filter((window) => !this.isDue(window)));
     let trimmed = 0;
-    await tryEach(windows, signal, async (window) => {
+    await settleEach(windows, signal, async (window) => {
       const isDue = this.isDue(window);
       const most = isDue ? window.entries_max : window.entries_max * SLACK;
       const known = this.counted.get(window.window_uid);

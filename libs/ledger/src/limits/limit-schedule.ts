@@ -1,5 +1,5 @@
 import type { EntryExpirer } from './entry-expirer.js';
-import type { EntryMarker } from './limit-start-marker.js';
+import type { LimitStartMarker } from './limit-start-marker.js';
 import type { EntryTrimmer } from './entry-trimmer.js';
 import { LeasedTask, RunAgain, type Duty } from '../leases/leased-task.js';
 import type { PostgresLeases } from '../leases/postgres-leases.js';
@@ -12,7 +12,7 @@ const RETRY = { retryMs: 500, retryMaxMs: 10_000 };
 
 /** What boards with limits need done. */
 export interface LimitWork {
-  marker: EntryMarker;
+  marker: LimitStartMarker;
   trimmer: EntryTrimmer;
   expirer: EntryExpirer;
 }

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { EntryReemission, type RunningEntry } from '../reemission/entry-reemission.js';
 import { GUILD_OF_PLAYER, KEEP_PARTS, MEMBERS_OF_GUILD, RUNNING_KEPT_WINDOWS } from './guild-registry-sql.js';
 import { GuildTotals } from './guild-totals.js';
-import { LaneWork } from '../lanes/lane-queue.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -40,7 +40,7 @@ export class GuildRegistry {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly lanes: Lanes,
-    private readonly work: LaneWork,
+    private readonly work: LaneQueue,
     private readonly scopes: ScopeCatalog,
     private readonly reemission: EntryReemission,
     private readonly totals: GuildTotals,

@@ -17,7 +17,7 @@ import {
   WRITE_GUILD_TOTALS,
 } from './guild-totals-sql.js';
 import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import { StaleBoardError } from '../entries/writes.js';
@@ -75,7 +75,7 @@ export class GuildTotals {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly scopes: ScopeCatalog,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
   ) {}
 
   /**
@@ -123,7 +123,7 @@ export class GuildTotals {
           await this.takeTurn(transaction, lane);
           return this.recomputeWithin(transaction, lane, targets);
         });
-        if (written > 0) this.waker.wake(lane);
+        if (written > 0) this.notifier.wake(lane);
         return written;
       } catch (error) {
         if (!(error instanceof StaleBoardError)) throw error;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryReemission } from '../reemission/entry-reemission.js';
-import { LaneWork } from '../lanes/lane-queue.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -51,7 +51,7 @@ export class PlayerRegistry {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly lanes: Lanes,
-    private readonly work: LaneWork,
+    private readonly work: LaneQueue,
     private readonly reemission: EntryReemission,
   ) {}
 

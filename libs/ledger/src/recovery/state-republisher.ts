@@ -2,7 +2,7 @@ import { withBoardDefaults, type BoardDefinition, type EntryChange, type EntryCh
 import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs } from '../entries/entry-rows.js';
 import { GuildTotals } from '../people/guild-totals.js';
-import { LaneWork } from '../lanes/lane-queue.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { ENTRIES_OF_PLAYER, RENUMBER_ENTRIES, RENUMBER_TOTALS, TOTALS_OF_GUILD } from './state-republisher-sql.js';
@@ -31,10 +31,10 @@ interface PresentRow {
  * wherever the old one does, and is brought back with whatever Redis loses after it. Doing it twice changes nothing.
  */
 @Injectable()
-export class PresentState {
+export class StateRepublisher {
   constructor(
     private readonly lanes: Lanes,
-    private readonly work: LaneWork,
+    private readonly work: LaneQueue,
     private readonly totals: GuildTotals,
   ) {}
 

@@ -14,7 +14,7 @@ import { Lanes, takeLane } from '../lanes/lanes.js';
 import { forgetFailure, SettlementFailures, type AwaitedKind } from './settlement-failures.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { tryEach } from '../database/settle-each.js';
+import { settleEach } from '../database/settle-each.js';
 
 const MINUTE_MS = 60_000;
 /** The most windows that one look finds; the next look finds the others. */
@@ -58,7 +58,7 @@ type DatedRow = WindowRow & { as_of: string };
 
 /** Writes the standings of windows that froze, and of boards that keep how they stood. */
 @Injectable()
-export class StandingsKeeper {
+export class StandingsRecorder {
   /** The minute, by the database's clock, of which everything is kept that is to be kept. */
   private keptMinute: number | null = null;
 
@@ -79,7 +79,7 @@ export class StandingsKeeper {
     );
     if (frozen.length === 0) return;
     await this.passLanes();
-    await tryEach(frozen, signal, (row) => this.writeFrozen(row, signal));
+    await settleEach(frozen, signal, (row) => this.writeFrozen(row, signal));
   }
 
   /**
@@ -94,7 +94,7 @@ export class StandingsKeeper {
     const due = await this.database.query<DatedRow>(
       `${WINDOWS_TO_KEEP} ${neverFailed('kept')} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
     );
-    await tryEach(due, signal, ({ window_uid }) => this.writeKept(window_uid, signal));
+    await settleEach(due, signal, ({ window_uid }) => this.writeKept(window_uid, signal));
     if (due.length < WINDOWS_AT_ONCE && !signal.aborted) this.keptMinute = minute;
   }
 
@@ -106,7 +106,7 @@ export class StandingsKeeper {
     const failed = await this.database.query<{ window_uid: number; kind: AwaitedKind }>(FAILED_WINDOWS);
     if (failed.length === 0) return;
     if (failed.some(({ kind }) => kind === 'frozen')) await this.passLanes();
-    await tryEach(failed, signal, async ({ window_uid, kind }) => {
+    await settleEach(failed, signal, async ({ window_uid, kind }) => {
       if (kind === 'kept') return this.writeKept(window_uid, signal);
       const [row] = await this.database.query<DatedRow>(`${FROZEN_WINDOWS} AND w.window_uid = $1`, [window_uid]);
       if (row === undefined) return forgetFailure(this.database, window_uid, kind);

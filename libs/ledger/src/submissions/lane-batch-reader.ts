@@ -43,7 +43,7 @@ interface ReadRow {
  * What is stored of everything that a batch touches, read under its lane's lock: {@link begin} reads by where the writes are
  * expected to go, before the ledger's time is known, and {@link complete} what they need beyond that.
  */
-export class LaneReading {
+export class LaneBatchReader {
   /** The ledger's time, Unix ms, and a new log position for each write. */
   nowMs = 0;
   positions: number[] = [];

@@ -3,7 +3,7 @@ import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { BatchFold, ownerOf, submissionKeyOf } from './batch-fold.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
-import { LaneReading } from './lane-batch-reader.js';
+import { LaneBatchReader } from './lane-batch-reader.js';
 import {
   CLEAR_ROLLING_HOURS,
   RENEW_ENTRIES,
@@ -14,7 +14,7 @@ import {
 } from '../entries/lane-sql.js';
 import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
 import { openLaneSql } from '../lanes/lanes.js';
-import type { MetadataBoards } from '../catalogs/boards-with-metadata.js';
+import type { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { byteaArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
@@ -30,7 +30,7 @@ type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
 export interface LaneCatalogs {
   windows: WindowCatalog;
   scopes: ScopeCatalog;
-  metadata: MetadataBoards;
+  metadata: BoardsWithMetadata;
 }
 
 /**
@@ -55,7 +55,7 @@ export class LaneTransaction {
    * @param expectedNowMs the ledger's time, more or less, Unix ms; null: not known
    */
   async run(connection: SqlRunner, expectedNowMs: number | null): Promise<WriteResult[]> {
-    const reading = new LaneReading(connection, this.batch);
+    const reading = new LaneBatchReader(connection, this.batch);
     const expected =
       expectedNowMs === null
         ? []

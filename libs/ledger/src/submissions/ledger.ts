@@ -1,13 +1,13 @@
 import { LadderError } from '@laddercast/domain';
 import { Environment, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { MetadataBoards } from '../catalogs/boards-with-metadata.js';
+import { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { LaneWriter } from './lane-writer.js';
 import { Lanes } from '../lanes/lanes.js';
 import { outboxBacklog } from '../lanes/outbox-backlog.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { noteFailure } from './submission-outcomes.js';
 import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from '../entries/writes.js';
@@ -27,10 +27,10 @@ export class Ledger {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
     windows: WindowCatalog,
     scopes: ScopeCatalog,
-    metadata: MetadataBoards,
+    metadata: BoardsWithMetadata,
     @Inject(Environment) private readonly limits: LedgerLimits,
   ) {
     const catalogs = { windows, scopes, metadata };
@@ -39,7 +39,7 @@ export class Ledger {
         new LaneWriter(database, catalogs, {
           lane,
           queueMax: limits.LANE_QUEUE_MAX,
-          onCommitted: (committed) => this.waker.wake(committed),
+          onCommitted: (committed) => this.notifier.wake(committed),
         }),
     );
   }
@@ -85,7 +85,7 @@ export class Ledger {
   async close(): Promise<void> {
     this.stopped.abort();
     await Promise.all(this.writers.map((writer) => writer.close()));
-    await this.waker.settled();
+    await this.notifier.settled();
   }
 
   private async watchOutbox(): Promise<void> {

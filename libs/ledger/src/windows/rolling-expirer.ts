@@ -10,7 +10,7 @@ import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { entryOfHours } from '../entries/rolling-hours.js';
 import {
@@ -21,7 +21,7 @@ import {
   WINDOWS_WITH_LEFT_HOURS,
   WRITE_ROLLING_ENTRIES,
 } from '../entries/rolling-sql.js';
-import { tryEach } from '../database/settle-each.js';
+import { settleEach } from '../database/settle-each.js';
 
 /** The most players of one transaction, and about the most hours that it reads of them. */
 const PLAYERS_AT_ONCE = 500;
@@ -62,7 +62,7 @@ export class RollingExpirer {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
   ) {}
 
   /**
@@ -73,7 +73,7 @@ export class RollingExpirer {
   async run(signal: AbortSignal): Promise<number> {
     let changed = 0;
     const windows = await this.database.query<RollingWindow>(WINDOWS_WITH_LEFT_HOURS);
-    await tryEach(windows, signal, async (window) => {
+    await settleEach(windows, signal, async (window) => {
       const hours = rollingHours(window.window_id);
       const firstHour = firstRollingHour(hours, await ledgerNowMs(this.database));
       const atOnce = Math.min(PLAYERS_AT_ONCE, Math.ceil(HOURS_AT_ONCE / hours));
@@ -119,7 +119,7 @@ export class RollingExpirer {
       await takeLane(transaction, lane);
       return recompute(transaction, window, { lane, firstHour, playerIds });
     });
-    if (changed > 0) this.waker.wake(lane);
+    if (changed > 0) this.notifier.wake(lane);
     return changed;
   }
 }

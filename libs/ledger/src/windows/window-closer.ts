@@ -19,11 +19,11 @@ import {
   type WindowRow,
 } from '../standings/edition-writer.js';
 import { appendEvent, DRAW_POSITIONS, Lanes } from '../lanes/lanes.js';
-import { OutboxWaker } from '../lanes/outbox-notifier.js';
+import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { forgetFailure, settlementFailed, SettlementFailures } from '../standings/settlement-failures.js';
-import { tryEach } from '../database/settle-each.js';
+import { settleEach } from '../database/settle-each.js';
 import {
   ANNOUNCE_BOARDS,
   CLOSE_WINDOWS,
@@ -55,7 +55,7 @@ export class WindowCloser {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly allLanes: AllLanes,
-    private readonly waker: OutboxWaker,
+    private readonly notifier: OutboxNotifier,
     private readonly failures: SettlementFailures,
   ) {}
 
@@ -89,20 +89,20 @@ export class WindowCloser {
    * @throws AggregateError of what failed
    */
   settleClosed(signal: AbortSignal): Promise<number> {
-    return this.settleEach(UNSETTLED_WINDOWS, signal);
+    return this.settleWindows(UNSETTLED_WINDOWS, signal);
   }
 
   /** The same of windows whose standings could not be written before, each once its wait is over; the waits grow. */
   settleFailed(signal: AbortSignal): Promise<number> {
-    return this.settleEach(FAILED_WINDOWS, signal);
+    return this.settleWindows(FAILED_WINDOWS, signal);
   }
 
-  private async settleEach(sql: string, signal: AbortSignal): Promise<number> {
+  private async settleWindows(sql: string, signal: AbortSignal): Promise<number> {
     const tried: number[] = [];
     let settled = 0;
     for (;;) {
       const waiting = await this.database.query<WindowRow>(sql, [tried]);
-      await tryEach(waiting, signal, async (row) => {
+      await settleEach(waiting, signal, async (row) => {
         tried.push(row.window_uid);
         if ((await this.settleIfThere(windowOfRow(row), signal)) !== null) settled += 1;
       });
@@ -236,12 +236,12 @@ export class WindowCloser {
       },
       signal,
     );
-    if (edition !== null) this.waker.wake(laneOfBoard(lanes, boardUid));
+    if (edition !== null) this.notifier.wake(laneOfBoard(lanes, boardUid));
     return edition;
   }
 
   private wakeAll(): void {
-    for (const lane of this.lanes.all) this.waker.wake(lane);
+    for (const lane of this.lanes.all) this.notifier.wake(lane);
   }
 }
 

@@ -1,9 +1,9 @@
-import type { DayKeeper } from '../history/day-start-recorder.js';
+import type { DayStartRecorder } from '../history/day-start-recorder.js';
 import { LeasedTask, type Duty } from '../leases/leased-task.js';
 import type { HistoryPruner } from '../history/history-pruner.js';
 import type { PostgresLeases } from '../leases/postgres-leases.js';
 import type { RollingExpirer } from './rolling-expirer.js';
-import type { StandingsKeeper } from '../standings/standings-recorder.js';
+import type { StandingsRecorder } from '../standings/standings-recorder.js';
 import type { StandingsPruner } from '../standings/standings-pruner.js';
 import type { WindowCloser } from './window-closer.js';
 
@@ -15,8 +15,8 @@ const RETRY = { retryMs: 250, retryMaxMs: 10_000 };
 /** What time brings about in the ledger. */
 export interface ScheduledWork {
   closer: WindowCloser;
-  keeper: StandingsKeeper;
-  days: DayKeeper;
+  keeper: StandingsRecorder;
+  days: DayStartRecorder;
   expirer: RollingExpirer;
   pruner: StandingsPruner;
   historyPruner: HistoryPruner;

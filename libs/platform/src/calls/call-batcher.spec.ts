@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { GatheredQuestions } from './call-batcher.js';
+import { CallBatcher } from './call-batcher.js';
 
 let asked: { of: string; items: number[] }[];
-let questions: GatheredQuestions<string, number, string>;
+let questions: CallBatcher<string, number, string>;
 
 beforeEach(() => {
   asked = [];
-  questions = new GatheredQuestions(async (of, items) => {
+  questions = new CallBatcher(async (of, items) => {
     asked.push({ of, items: [...items] });
     await turn();
     if (of === 'bad') throw new Error('away');

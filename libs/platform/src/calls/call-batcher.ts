@@ -2,7 +2,7 @@
  * Questions that come in one turn of the event loop, asked together where they are of one subject. None joins what has
  * begun, so each is answered by what was asked after it came.
  */
-export class GatheredQuestions<Subject, Item, Answer> {
+export class CallBatcher<Subject, Item, Answer> {
   private readonly open = new Map<string, Gathered<Subject, Item, Answer>>();
 
   /**

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { SharedQuestion } from './coalesced-call.js';
+import { CoalescedCall } from './coalesced-call.js';
 
 let asked: { answer: (value: string) => void; fail: () => void }[];
 
@@ -11,7 +11,7 @@ beforeEach(() => (asked = []));
 
 describe('a question', () => {
   it('is asked once for those who come before it is asked, and anew for who comes later', async () => {
-    const shared = new SharedQuestion(question);
+    const shared = new CoalescedCall(question);
     const first = [shared.ask(), shared.ask()];
     await turn();
     const second = [shared.ask(), shared.ask()];
@@ -26,7 +26,7 @@ describe('a question', () => {
   });
 
   it('that fails does so for those who asked it, and is asked anew', async () => {
-    const shared = new SharedQuestion(question);
+    const shared = new CoalescedCall(question);
     const failed = expect(shared.ask()).rejects.toThrow('away');
     await turn();
     asked[0]!.fail();
@@ -40,7 +40,7 @@ describe('a question', () => {
   it('waits for those who come next, the longer the more asked the last time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
-      const shared = new SharedQuestion(question, { eachMs: 2, mostMs: 5 });
+      const shared = new CoalescedCall(question, { eachMs: 2, mostMs: 5 });
       const askAfter = async (ms: number, who: number): Promise<string[]> => {
         const answers = Array.from({ length: who }, () => shared.ask());
         const before = asked.length;

@@ -7,7 +7,7 @@ export interface Gathering {
 }
 
 /** One question for all who ask it at a time; each is answered by what was asked after it came. */
-export class SharedQuestion<Answer> {
+export class CoalescedCall<Answer> {
   /** What those who ask now will be answered: it has not been asked yet. */
   private gathering: Promise<Answer> | null = null;
   private gathered = 0;

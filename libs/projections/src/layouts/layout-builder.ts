@@ -5,9 +5,9 @@ import type { BoardCatalog, BoardLayouts, SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import type { CommittedPositions } from '../recovery/committed-positions.js';
-import { entryOfRow, EntryScan, workOnPages, type ScannedPage } from '../recovery/ledger-scan.js';
+import { entryOfRow, LedgerScan, workOnPages, type ScannedPage } from '../recovery/ledger-scan.js';
 import type { RankProjection } from '../ranks/rank-projection.js';
-import { ScanReach } from '../recovery/scan-progress.js';
+import { ScanProgress } from '../recovery/scan-progress.js';
 import { WindowLists } from '../ranks/window-lists.js';
 
 export interface LayoutBuilderParts {
@@ -112,7 +112,7 @@ export class LayoutBuilder {
   private async fill(filling: Filling, session: number, signal: AbortSignal): Promise<boolean> {
     const { database, projection } = this.parts;
     const again = <T>(work: () => Promise<T>): Promise<T> => retryWhile(work, isRetriable, { backoff: RETRY, signal });
-    const scan = new EntryScan({ query: (sql, parameters) => again(() => database.query(sql, parameters)) });
+    const scan = new LedgerScan({ query: (sql, parameters) => again(() => database.query(sql, parameters)) });
     const windows = new PresentWindows(this.windowLists);
     let board: Board | null = filling.board;
     // Also where there is no window, and so no page that would ask.
@@ -151,7 +151,7 @@ export class LayoutBuilder {
     const known = await layouts.progressOf(filling.board.uid);
     const reached = known?.generation === filling.layout.generation ? known.reached : null;
     const isThere = reached !== null && (await projection.findProof(filling.name)) === reached.proof;
-    filling.reach = new ScanReach(isThere ? reached : null);
+    filling.reach = new ScanProgress(isThere ? reached : null);
     filling.rowsScanned = isThere ? known!.rowsScanned : 0;
     filling.scans = isThere ? known!.scans : filling.scans + 1;
   }
@@ -236,7 +236,7 @@ class Filling {
   scans = 0;
   rowsScanned = 0;
   notedAtMs = 0;
-  reach = new ScanReach(null);
+  reach = new ScanProgress(null);
 
   constructor(
     readonly board: Board,

@@ -1,5 +1,5 @@
 import { markStepOf, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
-import { GatheredQuestions } from '@laddercast/platform';
+import { CallBatcher } from '@laddercast/platform';
 import {
   assertStyleKept,
   RankProjection,
@@ -33,7 +33,7 @@ import { RedisLaneMarks } from '../redis/redis-lane-marks.js';
 import { RedisLostShards } from '../redis/redis-lost-shards.js';
 import { RedisProofs } from '../redis/redis-write-proofs.js';
 import { RangeApplier } from '../range-shards/range-apply.js';
-import { RangeReadings } from '../range-shards/range-reader.js';
+import { RangeReader } from '../range-shards/range-reader.js';
 import { removeStrays } from '../range-shards/range-strays.js';
 import { chunksOf, sumOverChunks } from '../redis/chunks.js';
 import { RedisRankLookup } from '../hash-shards/redis-rank-lookup.js';
@@ -60,19 +60,19 @@ export class RedisRankProjection extends RankProjection {
   private readonly marks: RedisLaneMarks;
   private readonly proofs: RedisProofs;
   private readonly lookups: RedisRankLookup;
-  private readonly ranges: RangeReadings;
+  private readonly ranges: RangeReader;
   private readonly rangeApplier: RangeApplier;
   private readonly players: RedisRankPlayers;
   /** Readings of one player: a script call costs more than what it does, for Redis and for this process. */
-  private readonly alone = new GatheredQuestions(
+  private readonly alone = new CallBatcher(
     ({ list, style }: StyledList, playerIds: readonly string[]) => this.readAlone(list, playerIds, style),
     PLAYERS_GATHERED_MAX,
   );
-  private readonly withNeighbours = new GatheredQuestions(
+  private readonly withNeighbours = new CallBatcher(
     ({ list, style }: StyledList, asked: readonly shards.PlayerAsked[]) => this.players.run(list, asked, style),
     ROWS_GATHERED_MAX,
   );
-  private readonly keysOf = new GatheredQuestions(async (list: RankList, asked: readonly (readonly string[])[]) => {
+  private readonly keysOf = new CallBatcher(async (list: RankList, asked: readonly (readonly string[])[]) => {
     const reading = await this.readSortKeys(list, new Set(asked.flat()));
     return asked.map(() => reading);
   }, PLAYERS_GATHERED_MAX);
@@ -93,7 +93,7 @@ export class RedisRankProjection extends RankProjection {
     this.proofs = new RedisProofs(redis);
     this.lookups = new RedisRankLookup((calls) => this.read(calls));
     this.players = new RedisRankPlayers(this.read, (...of) => this.countBefore(...of));
-    this.ranges = new RangeReadings(
+    this.ranges = new RangeReader(
       (calls) => this.read(calls),
       () => redis.session(),
     );

@@ -46,7 +46,7 @@ const LISTS_MAX = 1000;
  * and the looks that came with the answer no entry crossed, and none was crossing. A list that is quiet takes one try,
  * because the last look of this process is remembered.
  */
-export class RangeLooks {
+export class RangeConsistentLook {
   private readonly remembered = new LRUCache<string, ListLook>({ max: LISTS_MAX });
 
   constructor(

@@ -9,7 +9,15 @@ import type {
   Reading,
 } from '../ranks/rank-projection.js';
 import { sortKeyOfIndexValue, versionOfIndexValue } from '../redis/redis-index-value.js';
-import { countKeys, placeRows, RangeLooks, runWithLooks, rankIn, sumOf, type Tried } from './range-consistent-look.js';
+import {
+  countKeys,
+  placeRows,
+  RangeConsistentLook,
+  runWithLooks,
+  rankIn,
+  sumOf,
+  type Tried,
+} from './range-consistent-look.js';
 import { lookUpInRanges, type FoundInRanges } from './range-player-lookup.js';
 import { RangePlaces, type Candidate } from './range-places.js';
 import { countIn, rowsAround, rowsIn, type ShardLook, type ShardRows } from './range-read-calls.js';
@@ -28,17 +36,17 @@ interface FoundPlayer {
 
 /**
  * Reads lists whose shards are by score: what stands before a shard are the sizes of those before it. Each reading looks
- * at every shard, and says by {@link RangeLooks} whether it is exact.
+ * at every shard, and says by {@link RangeConsistentLook} whether it is exact.
  */
-export class RangeReadings {
-  private readonly looks: RangeLooks;
+export class RangeReader {
+  private readonly looks: RangeConsistentLook;
   private readonly places: RangePlaces;
 
   constructor(
     private readonly run: RunShards,
     session: () => number,
   ) {
-    this.looks = new RangeLooks(run, session);
+    this.looks = new RangeConsistentLook(run, session);
     this.places = new RangePlaces(run);
   }
 

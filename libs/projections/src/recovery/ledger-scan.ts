@@ -91,7 +91,7 @@ type Key = [windowUid: number, id: string];
 
 /** Reads the rows that the ranks come from, a bounded page at a time; the next is read while one is worked on. */
 @Injectable()
-export class EntryScan {
+export class LedgerScan {
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The rows of all windows that the condition wants. */

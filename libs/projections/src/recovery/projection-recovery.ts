@@ -4,7 +4,7 @@ import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
 import { retryWhile, sleep } from '@laddercast/platform';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
-import { entryOfRow, EntryScan, workOnPages, type ScannedPage, type WindowsKept } from './ledger-scan.js';
+import { entryOfRow, LedgerScan, workOnPages, type ScannedPage, type WindowsKept } from './ledger-scan.js';
 import { RankProjection, RecoveryRun } from '../ranks/rank-projection.js';
 
 export interface ProjectionRecoveryOptions {
@@ -116,7 +116,7 @@ export class ProjectionRecovery {
     const windows = await this.windowsKept(signal);
     const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
     const run = new RecoveryRun();
-    await workOnPages(new EntryScan(this.options.database).ofLane(windows, condition), async (page) => {
+    await workOnPages(new LedgerScan(this.options.database).ofLane(windows, condition), async (page) => {
       signal.throwIfAborted();
       const work = (): Promise<number> => this.applyPage(page, windows, run);
       progress.newer += await retryWhile(work, isPassing, { backoff: RETRY, signal });

@@ -17,7 +17,7 @@ const DATABASE_WAIT_MS = 500;
  *
  * That holds for whichever generation of a board's lists serves: one serves only when the recorded position of each lane is
  * beyond all that it was filled with (LayoutBuilder), so a store without it has a mark that is behind. Nor is anything read
- * of a store that is ahead of a ledger which was restored (LedgerStamp).
+ * of a store that is ahead of a ledger which was restored (RestoredLedgerCheck).
  */
 export class ProjectionWatch implements ReadGuard {
   private readonly stopped = new AbortController();

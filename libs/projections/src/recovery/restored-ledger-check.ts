@@ -13,7 +13,7 @@ import { RedisLaneMarks } from '../redis/redis-lane-marks.js';
  * the ledger, unless the ledger went back; and none has a mark beyond the last position that was drawn.
  */
 @Injectable()
-export class LedgerStamp {
+export class RestoredLedgerCheck {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly store: ProjectionStore,

@@ -7,7 +7,7 @@ type Place = Omit<ScanReached, 'proof'>;
 const THE_END: Place = { windowUid: 2 ** 31 - 1, isGuild: true, id: '' };
 
 /** Knows how far a scan over windows is whose pages may end in another order than they began in. */
-export class ScanReach {
+export class ScanProgress {
   private begun = 0;
   private ended = 0;
   private readonly early = new Map<number, Place>();

@@ -3,7 +3,7 @@ import { everyLayout } from '@laddercast/domain';
 import { BoardCatalog, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
-import { entryOfRow, EntryScan, workOnPages } from './ledger-scan.js';
+import { entryOfRow, LedgerScan, workOnPages } from './ledger-scan.js';
 import type { RecoveredBoards } from './projection-recovery.js';
 import { rankListOf, RankProjection, RecoveryRun, type RankList } from '../ranks/rank-projection.js';
 import { RedisLostShards, type LostShard } from '../redis/redis-lost-shards.js';
@@ -90,7 +90,7 @@ export class ShardRestorer {
     const { boards, database, projection } = this;
     const run = new RecoveryRun();
     let applied = 0;
-    await workOnPages(new EntryScan(database).ofWindow(windowUid), async ({ isGuild, rows }) => {
+    await workOnPages(new LedgerScan(database).ofWindow(windowUid), async ({ isGuild, rows }) => {
       signal.throwIfAborted();
       const board = await boards.byUid(boardUid);
       if (board === undefined) return;

@@ -1,6 +1,6 @@
 import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
-import type { LedgerStamp } from './restored-ledger-check.js';
+import type { RestoredLedgerCheck } from './restored-ledger-check.js';
 import type { LeftoverSweeper } from './leftover-sweeper.js';
 
 export interface StoreScheduleOptions {
@@ -25,12 +25,12 @@ const SWEEP_AFTER_MS = 30_000;
 const LEASE_TTL_MS = 6000;
 
 /** Looks after the store as a whole; one process at a time. */
-export class StoreSchedule {
+export class StoreMaintenance {
   private readonly task: LeasedTask;
   private sweepAtMs = Infinity;
 
   constructor(
-    private readonly stamp: Pick<LedgerStamp, 'isAhead' | 'advance' | 'empty'>,
+    private readonly stamp: Pick<RestoredLedgerCheck, 'isAhead' | 'advance' | 'empty'>,
     private readonly leftovers: Pick<LeftoverSweeper, 'sweep'>,
     leases: PostgresLeases,
     private readonly options: StoreScheduleOptions,

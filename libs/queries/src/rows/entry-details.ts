@@ -7,7 +7,7 @@ import type { WhenRead } from './lists-without-metadata.js';
 import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { isOf, RunDetailsOfLists } from './run-metadata.js';
-import { ShownNames } from './player-names.js';
+import { PlayerNames } from './player-names.js';
 import type { UnlistedShown } from '../queries.js';
 
 export interface CompleteOptions {
@@ -30,12 +30,12 @@ export interface CompleteOptions {
  */
 export class EntryDetails {
   private readonly runs: RunDetailsOfLists;
-  private readonly names: ShownNames;
+  private readonly names: PlayerNames;
   private readonly days: DayChanges;
 
   constructor(database: SqlRunner, enricher: () => EntryEnricher | null) {
     this.runs = new RunDetailsOfLists(database);
-    this.names = new ShownNames(database, enricher);
+    this.names = new PlayerNames(database, enricher);
     this.days = new DayChanges(database);
   }
 

@@ -1,5 +1,5 @@
-import { MetadataBoards, type SqlRunner } from '@laddercast/ledger';
-import { monotonicMs, SharedQuestion } from '@laddercast/platform';
+import { BoardsWithMetadata, type SqlRunner } from '@laddercast/ledger';
+import { monotonicMs, CoalescedCall } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
 import { LRUCache } from 'lru-cache';
 import { GATHERED, inTime } from '../shared/time-out.js';
@@ -25,16 +25,16 @@ interface Found {
  * Which lists are bare: no run has brought metadata to their board. What is found of a list holds for its rows as long as it
  * does not change; a later one may be of the board's first run with metadata.
  */
-export class BareLists {
-  private readonly boards: MetadataBoards;
+export class ListsWithoutMetadata {
+  private readonly boards: BoardsWithMetadata;
   private readonly decorated = new LRUCache<number, true>({ max: BOARDS_MAX });
   /** Boards that the next look asks for. */
   private wanted = new Set<number>();
   private readonly bare = new LRUCache<string, Found>({ max: LISTS_MAX });
-  private readonly look = new SharedQuestion(() => this.read(), GATHERED);
+  private readonly look = new CoalescedCall(() => this.read(), GATHERED);
 
   constructor(database: SqlRunner) {
-    this.boards = new MetadataBoards(database);
+    this.boards = new BoardsWithMetadata(database);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import { prepared, type SqlRunner } from '@laddercast/ledger';
-import { SharedQuestion } from '@laddercast/platform';
+import { CoalescedCall } from '@laddercast/platform';
 import { GATHERED, inTime } from '../shared/time-out.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
 import { ShortMemory } from '../shared/short-memory.js';
@@ -27,12 +27,12 @@ const GUILDS_SQL = prepared(`
   CROSS JOIN LATERAL (SELECT * FROM guilds WHERE guild_id = k.id LIMIT 1) AS g`);
 
 /** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and whether they are listed. */
-export class ShownNames {
+export class PlayerNames {
   private readonly players = new ShortMemory<ShownProfile>();
   private readonly guilds = new ShortMemory<ShownProfile>();
   private readonly decorations = new ShortMemory<PlayerDecoration>();
   private readonly lookups: MergedLookups<string, ProfileRow>;
-  private readonly presence = new SharedQuestion(() => this.lookForProfiles(), GATHERED);
+  private readonly presence = new CoalescedCall(() => this.lookForProfiles(), GATHERED);
   /** Whether there was one: then each is looked up. */
   private hasProfiles = false;
 

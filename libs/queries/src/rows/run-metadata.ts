@@ -3,7 +3,7 @@ import { GUILDS_SCOPE } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
-import { BareLists, type WhenRead } from './lists-without-metadata.js';
+import { ListsWithoutMetadata, type WhenRead } from './lists-without-metadata.js';
 import { ShortMemory } from '../shared/short-memory.js';
 
 /** What PostgreSQL knows of a row beside its rank. */
@@ -44,10 +44,10 @@ interface DetailRow {
 export class RunDetailsOfLists {
   private readonly memory = new ShortMemory<RunDetails>();
   private readonly lookups: MergedLookups<ResolvedList, DetailRow>;
-  private readonly bare: BareLists;
+  private readonly bare: ListsWithoutMetadata;
 
   constructor(private readonly database: SqlRunner) {
-    this.bare = new BareLists(database);
+    this.bare = new ListsWithoutMetadata(database);
     this.lookups = new MergedLookups(
       (resolved, playerIds) => this.read(resolved, playerIds),
       (row) => row.player_id,

@@ -9,7 +9,7 @@ import type { LiveSocket } from './live-socket.js';
 
 /** Who may open how many sockets, and subscribe how often: by identity, and without one by address. */
 @Injectable()
-export class LiveDoor {
+export class Admission {
   /** The sockets of each party, and the party of each socket. */
   private readonly socketsOf = new Map<string, Set<LiveSocket>>();
   private readonly partyOf = new Map<LiveSocket, string>();

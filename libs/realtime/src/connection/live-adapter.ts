@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { INestApplicationContext } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
-import { LiveDoor } from './admission.js';
+import { Admission } from './admission.js';
 import { parseFrame } from '../protocol/ws-frames.js';
 import { LiveOptions } from '../live-options.js';
 
@@ -12,7 +12,7 @@ class LiveAdapter extends WsAdapter {
   constructor(
     app: INestApplicationContext,
     { messageBytesMax }: LiveOptions,
-    private readonly door: LiveDoor,
+    private readonly door: Admission,
   ) {
     super(app, { messageParser: (frame) => parseFrame(frame, messageBytesMax) });
   }
@@ -53,5 +53,5 @@ function guardUpgrade({ url = '', headers }: IncomingMessage, socket: Duplex): v
 
 /** The adapter for `app.useWebSocketAdapter`, with the limits that the application provides as {@link LiveOptions}. */
 export function createLiveAdapter(app: INestApplicationContext): WsAdapter {
-  return new LiveAdapter(app, app.get(LiveOptions, { strict: false }), app.get(LiveDoor, { strict: false }));
+  return new LiveAdapter(app, app.get(LiveOptions, { strict: false }), app.get(Admission, { strict: false }));
 }

@@ -12,7 +12,7 @@ interface Changed {
 }
 
 /** What is announced to all processes, for the lists that this gateway follows: new names, and windows that closed. */
-export class LiveNews {
+export class GatewayAnnouncements {
   private unfollow: (() => void) | null = null;
   private changed = nothingChanged();
   private timer: NodeJS.Timeout | null = null;

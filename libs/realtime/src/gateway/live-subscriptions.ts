@@ -20,13 +20,13 @@ import { LiveSubscription } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { TOP_LIMITS } from '../channels/top-channel.js';
-import { UnusedScopes } from './scopes-awaiting-scores.js';
+import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
 
 /** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
 @Injectable()
 export class LiveSubscriptions {
   private readonly feedOf = new Map<LiveSubscription, ListFeed>();
-  private readonly unusedScopes: UnusedScopes;
+  private readonly unusedScopes: ScopesAwaitingScores;
   private readonly failures = new RateLimitedLog(LiveSubscriptions.name);
   private isLookingForUsed = false;
 
@@ -37,7 +37,7 @@ export class LiveSubscriptions {
     readonly options: LiveOptions,
     readonly stats: LiveStats,
   ) {
-    this.unusedScopes = new UnusedScopes(options.unusedScopesMax);
+    this.unusedScopes = new ScopesAwaitingScores(options.unusedScopesMax);
   }
 
   /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */

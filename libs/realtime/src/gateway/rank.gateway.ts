@@ -13,10 +13,10 @@ import { LadderError } from '@laddercast/domain';
 import { BoardCatalog } from '@laddercast/ledger';
 import { requestIdOf, sleep } from '@laddercast/platform';
 import type { WebSocket } from 'ws';
-import { LiveDoor } from '../connection/admission.js';
+import { Admission } from '../connection/admission.js';
 import { LiveFeeds } from '../feeds/live-feeds.js';
 import { idOf, type RefusedMessage } from '../protocol/ws-frames.js';
-import { LiveNews } from '../feeds/gateway-announcements.js';
+import { GatewayAnnouncements } from '../feeds/gateway-announcements.js';
 import { readAuthenticate, readResume, readSubscribe, readUnsubscribe } from '../protocol/client-messages.js';
 import { CLOSE, LiveSocket } from '../connection/live-socket.js';
 import type { LiveStats } from '../live-stats.js';
@@ -63,8 +63,8 @@ export class RankGateway
     private readonly subscriptions: LiveSubscriptions,
     private readonly feeds: LiveFeeds,
     private readonly boards: BoardCatalog,
-    private readonly news: LiveNews,
-    private readonly door: LiveDoor,
+    private readonly news: GatewayAnnouncements,
+    private readonly door: Admission,
   ) {
     const { authenticator, options } = subscriptions;
     this.identities = new SocketIdentities(authenticator, options.keyCheckEveryMs);

@@ -12,7 +12,7 @@ interface WaitedFor {
  * Subscriptions to scopes in which nobody has a score yet, by the name of the scope. Such a scope has no number, and gets
  * none for being looked at: names are kept for ever, and anybody could ask for any number of them.
  */
-export class UnusedScopes {
+export class ScopesAwaitingScores {
   private readonly waiting = new Map<string, WaitedFor>();
   private readonly budget: WatchBudget;
 

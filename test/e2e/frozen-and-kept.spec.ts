@@ -118,7 +118,7 @@ describe('a board at other times than now', () => {
     const versions = [before, frozen, ended, settled].map(({ boardVersion }) => boardVersion);
     expect(versions).toEqual([...versions].sort((a, b) => a - b));
     expect(scoresOf(await read(anyone, `${path}&scope=region:EU`))).toEqual([['ada', 400]]);
-  }, 30_000);
+  }, 60_000);
 
   it('is read as it stood, where it keeps that, and as far as it keeps it', async () => {
     const clock = await DatabaseClock.of(service.databaseUrl);

@@ -60,7 +60,7 @@ export class MetricsKeeper {
       ...logSources(database, environment, part(KeptKafkaToken)),
       outboxSource(database, part(Lanes), environment),
       deadLetterSource(database),
-      settlementSource(new SettlementFailures(database)),
+      settlementSource(part(SettlementFailures)),
       nodeSource(part(RedisConnection)),
       generationSource(boards),
       shardSource(census, part(WindowCatalog)),

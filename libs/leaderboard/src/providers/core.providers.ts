@@ -191,9 +191,9 @@ export const coreProviders: Provider[] = [
   },
   {
     provide: ProjectionWatch,
-    inject: [RedisConnection, CommittedPositions, Lanes, RestoredLedgerCheck],
-    useFactory: (redis: RedisConnection, committed: CommittedPositions, lanes: Lanes, stamp: RestoredLedgerCheck) =>
-      new ProjectionWatch(new RedisLaneMarks(redis), committed, lanes.all, () => stamp.isAhead()),
+    inject: [RedisLaneMarks, CommittedPositions, Lanes, RestoredLedgerCheck],
+    useFactory: (marks: RedisLaneMarks, committed: CommittedPositions, lanes: Lanes, check: RestoredLedgerCheck) =>
+      new ProjectionWatch(marks, committed, lanes.all, () => check.isAhead()),
   },
   {
     provide: RankProjection,

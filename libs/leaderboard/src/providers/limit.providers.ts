@@ -1,14 +1,4 @@
-import {
-  EntryExpirer,
-  LimitStartMarker,
-  EntryTrimmer,
-  Lanes,
-  LimitSchedule,
-  OutboxNotifier,
-  PostgresDatabase,
-  PostgresLeases,
-} from '@laddercast/ledger';
-import { Environment } from '@laddercast/platform';
+import { EntryExpirer, EntryTrimmer, LimitSchedule, LimitStartMarker, PostgresLeases } from '@laddercast/ledger';
 import { Logger, type Provider } from '@nestjs/common';
 
 /**
@@ -16,25 +6,17 @@ import { Logger, type Provider } from '@nestjs/common';
  * @param holder names this process among the holders of leases
  */
 export const limitProjectorProviders = (holder: string): Provider[] => [
+  LimitStartMarker,
+  EntryTrimmer,
+  EntryExpirer,
   {
     provide: LimitSchedule,
-    inject: [PostgresDatabase, Lanes, PostgresLeases, OutboxNotifier, Environment],
-    useFactory: (
-      database: PostgresDatabase,
-      lanes: Lanes,
-      leases: PostgresLeases,
-      notifier: OutboxNotifier,
-      { OUTBOX_EVENTS_MAX }: Environment,
-    ) => {
+    inject: [LimitStartMarker, EntryTrimmer, EntryExpirer, PostgresLeases],
+    useFactory: (marker: LimitStartMarker, trimmer: EntryTrimmer, expirer: EntryExpirer, leases: PostgresLeases) => {
       const log = new Logger('ledger');
       const onFailure = (error: unknown): void =>
         log.warn(`What limits remove stays for now: ${(error as Error).message}`);
-      const work = {
-        marker: new LimitStartMarker(database, lanes),
-        trimmer: new EntryTrimmer(database, lanes, notifier, { OUTBOX_EVENTS_MAX }),
-        expirer: new EntryExpirer(database, lanes, notifier),
-      };
-      return new LimitSchedule(work, leases, { holder, onFailure });
+      return new LimitSchedule({ marker, trimmer, expirer }, leases, { holder, onFailure });
     },
   },
 ];

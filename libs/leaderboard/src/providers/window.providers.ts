@@ -2,9 +2,7 @@ import { CloseWindowHandler } from '@laddercast/commands';
 import {
   DayStartRecorder,
   HistoryPruner,
-  Lanes,
   OutboxNotifier,
-  PostgresDatabase,
   PostgresLeases,
   RollingExpirer,
   SettlementFailures,
@@ -22,28 +20,35 @@ export const windowApiProviders: Provider[] = [CloseWindowHandler];
 
 /** @param holder names this process among the holders of leases */
 export const windowProjectorProviders = (holder: string): Provider[] => [
+  StandingsRecorder,
+  DayStartRecorder,
+  RollingExpirer,
+  StandingsPruner,
+  HistoryPruner,
   {
     provide: WindowSchedule,
-    inject: [PostgresDatabase, Lanes, PostgresLeases, WindowCloser, SettlementFailures, OutboxNotifier],
+    inject: [
+      WindowCloser,
+      StandingsRecorder,
+      DayStartRecorder,
+      RollingExpirer,
+      StandingsPruner,
+      HistoryPruner,
+      PostgresLeases,
+    ],
     useFactory: (
-      database: PostgresDatabase,
-      lanes: Lanes,
-      leases: PostgresLeases,
       closer: WindowCloser,
-      failures: SettlementFailures,
-      notifier: OutboxNotifier,
+      keeper: StandingsRecorder,
+      days: DayStartRecorder,
+      expirer: RollingExpirer,
+      pruner: StandingsPruner,
+      historyPruner: HistoryPruner,
+      leases: PostgresLeases,
     ) => {
       const log = new Logger('windows');
       const onFailure = (error: unknown): void =>
         log.warn(`What is due by the clock waits: ${(error as Error).message}`);
-      const work = {
-        closer,
-        keeper: new StandingsRecorder(database, lanes, failures),
-        days: new DayStartRecorder(database),
-        expirer: new RollingExpirer(database, lanes, notifier),
-        pruner: new StandingsPruner(database),
-        historyPruner: new HistoryPruner(database),
-      };
+      const work = { closer, keeper, days, expirer, pruner, historyPruner };
       return new WindowSchedule(work, leases, { holder, onFailure });
     },
   },

@@ -1,47 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { helpOf, readArguments, type Arguments } from './command-line/arguments.js';
+import { Ending } from './command-line/ending.js';
 import type { Part } from './command-line/options.js';
 import type { BenchContext, CleanState, Log, Settings } from './installation/context.js';
 import { startInstallation } from './installation/installation.js';
 import { machineOf } from '../tools/machine.mjs';
 import { parts } from './parts/parts.js';
 import { prepare, projectRoot } from '../tools/build.mjs';
-import { stopSteps } from '../tools/commands.mjs';
 import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
 import { onInterruption } from '../tools/interruption.mjs';
-import { describeFailure } from '../tools/problem.mjs';
 import { step } from '../tools/progress.mjs';
-import type { RunningProcesses } from '../tools/running.mjs';
-import { removeDataDirectory } from '../tools/services/postgres-account.mjs';
 
 const sharedDir = dataDirectory(projectRoot, process.env);
 const runDir = join(sharedDir, `bench-${process.pid}`);
 const command = `npm run bench -- ${process.argv.slice(2).join(' ')}`.replace(/ -- $/, '');
-let running: RunningProcesses | null = null;
-let ending: Promise<never> | null = null;
-
-function end(code: number): Promise<never> {
-  ending ??= (async () => {
-    let exitCode = code;
-    try {
-      await stopSteps();
-      await running?.stopAll();
-      removeDataDirectory(runDir);
-    } catch (error) {
-      console.error(describeFailure(error));
-      exitCode = 1;
-    }
-    process.exit(exitCode);
-  })();
-  return ending;
-}
-
-function fail(error: unknown): void {
-  if (ending !== null) return;
-  console.error(`\n${describeFailure(error)}\n`);
-  void end(1);
-}
+const ending = new Ending(runDir);
 
 /** Before anything of ours runs: whether others keep the machine busy. */
 const machine = machineOf(projectRoot);
@@ -70,8 +44,8 @@ function startClean({ log, apps, apiCount, limits }: Start, settings?: Settings)
     apiCount,
     command,
     settings: { ...(limits === 'off' && withoutLimits), ...settings },
-    onDeath: fail,
-    onRunning: (processes) => (running = processes),
+    onDeath: (error) => ending.fail(error),
+    onRunning: (processes) => (ending.running = processes),
   });
 }
 
@@ -132,10 +106,10 @@ function logsOf(part: Part, { isAlone, kafka }: { isAlone: boolean; kafka?: bool
   return isAlone ? ['postgres'] : (part.logs ?? ['postgres']);
 }
 
-onInterruption(() => void end(130));
+onInterruption(() => void ending.end(130));
 try {
   await main();
-  await end(0);
+  await ending.end(0);
 } catch (error) {
-  fail(error);
+  ending.fail(error);
 }

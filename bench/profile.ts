@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { count, someOf } from './command-line/arguments.js';
+import { Ending } from './command-line/ending.js';
 import { tableOf } from './figures/figures.js';
 import type { Rated } from './load/generator.js';
 import { Inspector } from './profiles/inspector.js';
@@ -15,14 +16,11 @@ import { countingStatements, forgetStatements, topStatements, type Statement } f
 import { unbundled } from './profiles/unbundled.js';
 import { WriteLoad, type WriteContext } from './writes/writes.js';
 import { prepare, projectRoot } from '../tools/build.mjs';
-import { stopSteps } from '../tools/commands.mjs';
 import { dataDirectory, makeDataDirectory } from '../tools/data-directory.mjs';
 import { onInterruption } from '../tools/interruption.mjs';
 import { freePort } from '../tools/ports.mjs';
-import { describeFailure, Problem } from '../tools/problem.mjs';
+import { Problem } from '../tools/problem.mjs';
 import { step } from '../tools/progress.mjs';
-import type { RunningProcesses } from '../tools/running.mjs';
-import { removeDataDirectory } from '../tools/services/postgres-account.mjs';
 
 type LoadContext = WriteContext & ReadContext;
 
@@ -57,24 +55,7 @@ developer tools of Chromium or VS Code), and prints what takes the time there an
 const sharedDir = dataDirectory(projectRoot, process.env);
 const runDir = join(sharedDir, `profile-${process.pid}`);
 const profileDir = join(sharedDir, 'profiles');
-let running: RunningProcesses | null = null;
-let ending: Promise<never> | null = null;
-
-function end(code: number): Promise<never> {
-  ending ??= (async () => {
-    await stopSteps();
-    await running?.stopAll();
-    removeDataDirectory(runDir);
-    process.exit(code);
-  })();
-  return ending;
-}
-
-function fail(error: unknown): void {
-  if (ending !== null) return;
-  console.error(`\n${describeFailure(error)}\n`);
-  void end(1);
-}
+const ending = new Ending(runDir);
 
 function writes(context: LoadContext, board: LargeBoard, batch: number): (seconds: number) => Promise<Rated> {
   const load = new WriteLoad(context, board, batch);
@@ -128,8 +109,8 @@ async function profile(wanted: readonly string[], { seconds, entries, shards, ro
     command: 'npm run profile',
     nodeOptions: Object.fromEntries(inspected),
     postgresSettings: countingStatements,
-    onDeath: fail,
-    onRunning: (processes) => (running = processes),
+    onDeath: (error) => ending.fail(error),
+    onRunning: (processes) => (ending.running = processes),
   });
   const context = {
     ...installation,
@@ -190,10 +171,10 @@ function reportStatements(statements: readonly Statement[], count: number): void
   );
 }
 
-onInterruption(() => void end(130));
+onInterruption(() => void ending.end(130));
 try {
   await main();
-  await end(0);
+  await ending.end(0);
 } catch (error) {
-  fail(error);
+  ending.fail(error);
 }

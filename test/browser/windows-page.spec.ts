@@ -116,7 +116,8 @@ describe.runIf(hasChromium('the tests of windows on the live page'))('the window
   }, 150_000);
 
   it('shows the final standings when an operator closes the window', async () => {
-    const board = await session.boardOfTwelve({ windows: ['alltime', season('s1', -60, 3600)] });
+    const s1 = season('s1', -60, 3600);
+    const board = await session.boardOfTwelve({ windows: ['alltime', s1] });
     await session.open(board, '&window=season:s1');
     await session.untilShown(numbered(1, 12));
     await service.call('POST', `/v1/admin/boards/${board}/close-window`, { window: 'season:s1' });
@@ -127,9 +128,10 @@ describe.runIf(hasChromium('the tests of windows on the live page'))('the window
   }, 60_000);
 
   it('says that a window is frozen, and moves nothing meanwhile', async () => {
-    const board = await session.boardOfTwelve({
-      windows: ['alltime', season('s1', -60, 3600, { freezeAt: at(6) })],
-    });
+    const s1 = season('s1', -60, 3600);
+    const board = await session.boardOfTwelve({ windows: ['alltime', s1] });
+    // Only now, so that it freezes with all twelve however long they took.
+    await service.makeBoard(board, { windows: ['alltime', { ...s1, freezeAt: at(3) }] });
     await session.open(board, '&window=season:s1');
     await session.untilShown(numbered(1, 12));
     await session.until('#standing', /Season s1 is frozen since/, SETTLED);

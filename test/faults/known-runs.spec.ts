@@ -59,6 +59,15 @@ describe('what is known of boards that are being written', () => {
     expect(known.judge(list([row(2, 'bob', 20)], { total: 2, errorBound: 1 }))).toEqual([]);
   });
 
+  it('does not hold an exact list to a run that only an estimate showed, as it does to one that was shown as exact', () => {
+    const sums = { board: 'faults-sum' } as const;
+    for (const score of [1, 2, 4]) sent.add('faults-sum', { playerId: 'ada', score });
+    expect(known.judge(list([row(1, 'ada', 3)], { ...sums, accuracy: 'estimated' }))).toEqual([]);
+    expect(known.judge(list([row(1, 'ada', 1)], sums))).toEqual([]);
+    expect(known.judge(list([row(1, 'ada', 7)], sums))).toEqual([]);
+    expect(known.judge(list([row(1, 'ada', 3)], sums)).join()).toContain('after {');
+  });
+
   it('sees what nobody sent, players out of order or twice, and ranks that leap', () => {
     expect(known.judge(list([row(1, 'ada', 11)])).join()).toContain('nobody sent');
     expect(known.judge(list([row(1, 'bob', 20), row(2, 'cy', 30)])).join()).toContain('out of order');

@@ -21,6 +21,8 @@ export interface ShownList {
   notBeforeMs: number;
   /** How far off its ranks and its total are at most; 0 where they are exact. */
   errorBound?: number;
+  /** `exact` where it is not said. */
+  accuracy?: string | undefined;
 }
 
 interface Seen {
@@ -41,11 +43,14 @@ export class KnownRuns {
 
   constructor(private readonly sent: SentRuns) {}
 
-  /** What of it cannot be true, in words. What it shows counts as known from now on. */
+  /**
+   * What of it cannot be true, in words. What it shows counts as known from now on, where it is exact: an estimate shows a
+   * run that is claimed, and that lists by ranges do not have yet.
+   */
   judge(list: ShownList): string[] {
     const rows = list.rows.map((row) => ({ ...runOf(row), rank: row.rank }));
     const wrong = [...this.misshapen(list, rows), ...this.impossible(list, rows), ...this.misplaced(list, rows)];
-    for (const row of rows) this.remember(list, row);
+    if (list.accuracy !== 'estimated') for (const row of rows) this.remember(list, row);
     return wrong.map((what) => `${list.board} ${list.windowId}, ${what}`);
   }
 

@@ -186,6 +186,7 @@ const shownList = (board: FaultBoard, answer: ShownAnswer, notBeforeMs: number):
   rows: answer.entries ?? answer.neighbours ?? [],
   notBeforeMs,
   errorBound: answer.errorBound ?? 0,
+  accuracy: answer.accuracy,
 });
 
 const newCounts = (): Record<Read, ReadCounts> =>

@@ -118,10 +118,10 @@ export class Spectator {
     else if (frame.seq === this.held.seq) this.judge(frame);
   }
 
-  private judge({ asOf, errorBound = 0 }: ServerFrame): void {
+  private judge({ asOf, errorBound = 0, accuracy }: ServerFrame): void {
     const { rows, total } = this.held;
     const sorted = ([...rows.values()] as unknown as ShownRow[]).sort((a, b) => a.rank - b.rank);
-    const list = { board: this.watched.board, windowId: 'alltime', total, rows: sorted, errorBound };
+    const list = { board: this.watched.board, windowId: 'alltime', total, rows: sorted, errorBound, accuracy };
     const wrong = this.known?.judge({ ...list, notBeforeMs: Date.parse(asOf!) }) ?? [];
     this.wrong.push(...wrong.map((what) => `${JSON.stringify(this.watched)}: ${what}`));
   }

@@ -31,7 +31,10 @@ export class VitalSigns {
   /** What `/health/ready` of each process says. */
   async health(): Promise<{ status: number; missing: unknown }[]> {
     const answers = await Promise.all(this.installation.apps.map(({ url }) => call(`${url}/health/ready`)));
-    return answers.map(({ status, body }) => ({ status, missing: (body as { missing?: unknown } | null)?.missing }));
+    return answers.map(({ status, body, failure }) => ({
+      status,
+      missing: failure ?? (body as { missing?: unknown } | null)?.missing,
+    }));
   }
 
   private look(): void {

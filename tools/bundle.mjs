@@ -8,6 +8,7 @@ const apps = ['api', 'gateway', 'projector', 'standalone'];
 
 /** Packages that the bundle leaves in node_modules, with why; all others are copied into it. */
 const outside = new Map([
+  ['reflect-metadata', 'decorators need it before the first class of their file, where a copy would come last'],
   ['kafkajs', 'loaded where the log is in Kafka, and not elsewhere'],
   ...['class-transformer', 'class-validator', 'swagger-ui-dist', 'ws'].map((name) => [
     name,

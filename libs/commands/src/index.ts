@@ -1,3 +1,4 @@
+export * from './commands.module.js';
 export * from './bodies/board-definition.js';
 export * from './bodies/board-definition-dto.js';
 export * from './boards/put-board.handler.js';

@@ -1,7 +1,10 @@
 export * from './event-log.js';
+export * from './event-log.module.js';
 export * from './topics.js';
 export * from './kafka/log-change.js';
 export * from './delivery/log-line.js';
+export * from './kafka/kafka-options.js';
+export * from './kafka/kept-kafka-token.js';
 export * from './delivery/retriable.js';
 export { deliver, toLogBatch, type DeliveryOptions, type Park, type StoredRecord } from './delivery/delivery.js';
 export * from './postgres/postgres-event-log.js';
@@ -19,4 +22,3 @@ export * from './intake.js';
 export * from './kafka/kafka-intake.js';
 export { parkAllInto, type DeadLetter, type ParkAll } from './postgres/postgres-dead-letters.js';
 export * from './postgres/postgres-dead-letter-store.js';
-export * from './postgres/postgres-dead-letter-pruner.js';

@@ -1,4 +1,5 @@
 export * from './entry-enricher.js';
+export * from './extensions.js';
 export * from './friend-graph.js';
 export * from './kafka-tokens.js';
 export * from './submission-check.js';

@@ -1,17 +1,17 @@
-import { EntryEnricher, FriendGraph, KafkaTokens, SubmissionCheck } from '@laddercast/extension';
+import { EntryEnricher, Extensions, FriendGraph, KafkaTokens, SubmissionCheck } from '@laddercast/extension';
+import { Injectable } from '@nestjs/common';
 import type { DefinedBoard } from './define-board.js';
 
 /** The seams of this release, by the name a team knows them under. */
 const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, KafkaTokens };
 
 /** What the teams' modules brought along: their boards, and their classes behind the seams. */
-export class ExtensionRegistry {
+@Injectable()
+export class ExtensionRegistry extends Extensions {
   readonly boards: DefinedBoard[] = [];
   readonly checks: SubmissionCheck[] = [];
   enricher: EntryEnricher | null = null;
-  /** null: the service's own. */
   friendGraph: FriendGraph | null = null;
-  /** null: nobody gives any. */
   kafkaTokens: KafkaTokens | null = null;
 
   /** @throws when an extension fits no seam, or two claim the same place */

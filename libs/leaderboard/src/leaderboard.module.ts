@@ -1,20 +1,78 @@
-import { RankGateway } from '@laddercast/realtime';
-import { Environment } from '@laddercast/platform';
-import { sagas } from '@laddercast/sagas';
+import { CommandsApiModule, CommandsProjectorModule } from '@laddercast/commands';
+import { EventLogModule, EventLogProjectorModule } from '@laddercast/event-log';
+import { IdentityModule, RateLimits } from '@laddercast/identity';
+import { LedgerApiModule, LedgerModule, LedgerProjectorModule } from '@laddercast/ledger';
+import { ClientAddresses, Environment, EnvironmentModule, TokenLeases } from '@laddercast/platform';
+import { ProjectionsModule, ProjectionsProjectorModule } from '@laddercast/projections';
+import { QueriesApiModule, QueriesModule } from '@laddercast/queries';
+import { GatewayModule, PublisherModule } from '@laddercast/realtime';
+import { SagasModule } from '@laddercast/sagas';
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { CqrsModule } from '@nestjs/cqrs';
-import { apiProviders } from './providers/api.providers.js';
-import { coreProviders } from './providers/core.providers.js';
 import type { DefinedBoard } from './define-board.js';
 import { ExtensionRegistry } from './extension-registry.js';
-import { gatewayProviders } from './providers/gateway.providers.js';
-import { RouteGuard } from './http/route.guard.js';
+import { ExtensionsModule } from './extensions.module.js';
 import { HealthController } from './health/health.controller.js';
+import { Readiness } from './health/readiness.js';
+import { RouteGuard } from './http/route.guard.js';
 import { LeaderboardLifecycle } from './process/leaderboard.lifecycle.js';
+import { ProjectorLifecycle } from './process/projector.lifecycle.js';
+import { scoreIntake } from './process/score-intake.js';
 import { ROLES, type Role } from './roles.js';
-import { rateLimitProviders } from './providers/rate-limit.providers.js';
-import { projectorProviders } from './providers/projector.providers.js';
+
+const IN_EVERY_PROCESS: Type<object>[] = [
+  ExtensionsModule,
+  LedgerModule,
+  EventLogModule,
+  IdentityModule,
+  ProjectionsModule,
+  QueriesModule,
+];
+
+/** What a process has beside, by what it does. */
+const OF_ROLE: Record<Role, Type<object>[]> = {
+  api: [LedgerApiModule, CommandsApiModule, QueriesApiModule],
+  projector: [
+    LedgerProjectorModule,
+    EventLogProjectorModule,
+    ProjectionsProjectorModule,
+    CommandsProjectorModule,
+    SagasModule,
+    PublisherModule,
+  ],
+  gateway: [GatewayModule],
+};
+
+/** Who may do how much. */
+const limits: Provider[] = [
+  {
+    provide: ClientAddresses,
+    inject: [Environment],
+    useFactory: ({ TRUSTED_PROXIES }: Environment) => new ClientAddresses(TRUSTED_PROXIES),
+  },
+  {
+    provide: RateLimits,
+    inject: [TokenLeases, Environment],
+    useFactory: (leases: TokenLeases, environment: Environment) =>
+      new RateLimits(leases, {
+        keyPerSecond: environment.RATE_LIMIT_KEY_PER_SECOND,
+        playerPerSecond: environment.RATE_LIMIT_PLAYER_PER_SECOND,
+        addressPerSecond: environment.RATE_LIMIT_ADDRESS_PER_SECOND,
+        failedIdentityPerSecond: environment.RATE_LIMIT_FAILED_IDENTITY_PER_SECOND,
+        windowSeconds: environment.RATE_LIMIT_WINDOW_SECONDS,
+      }),
+  },
+];
+
+const providers = (roles: readonly Role[]): Provider[] => [
+  { provide: ROLES, useValue: roles },
+  ...limits,
+  Readiness,
+  ...(roles.includes('api') ? [scoreIntake] : []),
+  ...(roles.includes('projector') ? [ProjectorLifecycle] : []),
+  LeaderboardLifecycle,
+];
 
 export interface LeaderboardOptions {
   environment: Environment;
@@ -35,23 +93,14 @@ export interface LeaderboardFeature {
 export class LeaderboardModule {
   /** The service itself: once, in the root module. */
   static forRoot({ environment, roles }: LeaderboardOptions): DynamicModule {
-    const providers: Provider[] = [
-      { provide: Environment, useValue: environment },
-      { provide: ROLES, useValue: roles },
-      ...coreProviders,
-      ...rateLimitProviders,
-      ...(roles.includes('api') ? apiProviders : []),
-      ...(roles.includes('projector') ? projectorProviders : []),
-      ...(roles.includes('gateway') ? gatewayProviders : []),
-      LeaderboardLifecycle,
-    ];
+    const modules = [...IN_EVERY_PROCESS, ...new Set(roles.flatMap((role) => OF_ROLE[role]))];
     return {
       module: LeaderboardModule,
       global: true,
-      imports: [CqrsModule.forRoot()],
-      controllers: [HealthController, ...(roles.includes('projector') ? sagas : [])],
-      providers: [...providers, { provide: APP_GUARD, useClass: RouteGuard }],
-      exports: [...providers.filter((provider) => provider !== RankGateway), CqrsModule],
+      imports: [EnvironmentModule.of(environment), CqrsModule.forRoot(), ...modules],
+      controllers: [HealthController],
+      providers: [...providers(roles), { provide: APP_GUARD, useClass: RouteGuard }],
+      exports: [...providers(roles), ...modules, CqrsModule],
     };
   }
 

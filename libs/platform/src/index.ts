@@ -2,6 +2,7 @@ export * from './client-address.js';
 export * from './clock.js';
 export * from './telemetry/error-for-log.js';
 export * from './environment.js';
+export * from './environment.module.js';
 export * from './merge-objects.js';
 export * from './calls/call-batcher.js';
 export * from './telemetry/metrics.js';

@@ -1,3 +1,4 @@
+export * from './queries.module.js';
 export { CircleMembers } from './circles/circle-members.js';
 export * from './rows/entry-details.js';
 export * from './circles/get-guild.handler.js';

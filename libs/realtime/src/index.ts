@@ -10,7 +10,7 @@ export * from './gateway/live-subscriptions.js';
 export * from './publishing/rank-delta.publisher.js';
 export * from './publishing/sketch.publisher.js';
 export * from './gateway/rank.gateway.js';
-export * from './realtime.providers.js';
+export * from './realtime.module.js';
 export * from './publishing/snapshot-tick.js';
 export * from './publishing/tick-slots.js';
 export { WatchBudget } from './channels/watch-budget.js';

@@ -11,7 +11,7 @@ import {
   type StoredWindow,
   firstLayouts,
 } from '@laddercast/domain';
-import { FriendGraph } from '@laddercast/extension';
+import { FriendGraph, NO_EXTENSIONS } from '@laddercast/extension';
 import type {
   BoardCatalog,
   BoardListener,
@@ -194,14 +194,14 @@ export class TestProfiles implements SqlRunner {
 
   /** The details of one process. */
   details(): EntryDetails {
-    return new EntryDetails(this, () => null);
+    return new EntryDetails(this, NO_EXTENSIONS);
   }
 }
 
 /** Details without a database: rows carry what the projection knows. */
 export const plainDetails = (): EntryDetails => {
   const nothing: SqlRunner = { query: async () => [] };
-  return new EntryDetails(nothing, () => null);
+  return new EntryDetails(nothing, NO_EXTENSIONS);
 };
 
 /** Friendships in memory. */
@@ -222,7 +222,7 @@ export class TestFriends extends FriendGraph {
 
   /** The members as one process remembers them. */
   members(): CircleMembers {
-    return new CircleMembers(() => this, { membersOf: async () => [] });
+    return new CircleMembers({ graph: this }, { membersOf: async () => [] });
   }
 }
 

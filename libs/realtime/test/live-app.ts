@@ -5,7 +5,14 @@ import { BoardCatalog, LedgerClock, WindowCatalog, type KeyLook } from '@ladderc
 import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
-import { createLiveAdapter, gatewayProviders, LiveOptions, LiveOrigins, RankGateway } from '@laddercast/realtime';
+import {
+  createLiveAdapter,
+  gatewayProviders,
+  LiveOptions,
+  LiveOrigins,
+  RankGateway,
+  SnapshotTick,
+} from '@laddercast/realtime';
 import { SignJWT } from 'jose';
 import type { TestBoards } from './boards.js';
 
@@ -96,6 +103,7 @@ export async function startLiveApp(ports: LivePorts, { rates, origins, ...option
       { provide: BoardCatalog, useValue: ports.boards.catalog() },
       { provide: LedgerClock, useValue: ports.boards.clock },
       { provide: WindowCatalog, useValue: ports.boards.windowCatalog() },
+      SnapshotTick,
       ...gatewayProviders,
     ],
   }).compile();

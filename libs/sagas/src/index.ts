@@ -8,3 +8,4 @@ export * from './saga-server.js';
 export * from './score.saga.js';
 export * from './window.saga.js';
 export * from './sagas.js';
+export * from './sagas.module.js';

@@ -7,6 +7,7 @@ import {
   type LogSubscription,
 } from '@laddercast/event-log';
 import { isTracing, traced } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
 import { Server, type CustomTransportStrategy, type MessageHandler } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { parseSagaPattern } from './saga-pattern.js';
@@ -16,13 +17,14 @@ import { parseSagaPattern } from './saga-pattern.js';
  * gets whole batches; the batch's offset is committed only after the handler resolved. A handler that fails gets its
  * batch again, by the rules of the log.
  */
+@Injectable()
 export class SagaServer extends Server implements CustomTransportStrategy {
   private subscriptions: LogSubscription[] = [];
 
   /** @param groups where it is said that they are consumed; null: nowhere */
   constructor(
     private readonly eventLog: EventLog,
-    private readonly groups: PostgresLogGroups | null,
+    @Inject(PostgresLogGroups) private readonly groups: PostgresLogGroups | null,
   ) {
     super();
   }

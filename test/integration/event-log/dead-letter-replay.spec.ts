@@ -41,7 +41,9 @@ describe('replaying a letter of in.scores', () => {
       submitted += 1;
       return [result];
     };
-    const intake = new IntakeReplay(new Authenticator(keys, tokens), { execute } as never, KEY);
+    const intake = new IntakeReplay(new Authenticator(keys, tokens), { execute } as never, {
+      KAFKA_IN_SCORES_KEY: KEY,
+    });
     const handler = new ReplayDeadLetterHandler(letters, undefined as never, intake);
     const identity = { kind: 'key', scopes: ['admin'], id: 'k', name: 'k', keyId: 'k' } as unknown as Identity;
     const replay = () => handler.execute(new ReplayDeadLetterCommand(identity, letter!.id));

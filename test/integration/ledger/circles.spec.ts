@@ -176,7 +176,7 @@ describe('a named circle', () => {
     await circles.remove('team', 'ada');
     await circles.remove('team', 'bob');
     expect(await circles.membersOf('team')).toEqual([]);
-    const members = new CircleMembers(() => graph, circles);
+    const members = new CircleMembers({ graph }, circles);
     await expect(members.of({ kind: 'circle', circleId: 'team' })).rejects.toMatchObject({ code: 'CIRCLE_NOT_FOUND' });
   });
 
@@ -208,7 +208,7 @@ describe('who is in a circle, as boards read it', () => {
 
   it('is asked for once, however many read it in the same second', async () => {
     const team = new CountedGraph();
-    const members = new CircleMembers(() => team, circles);
+    const members = new CircleMembers({ graph: team }, circles);
     const answers = await Promise.all(Array.from({ length: 50 }, () => members.of(friendsOf('ada'))));
     for (const ids of [...answers, await members.of(friendsOf('ada'))]) expect(ids).toEqual(['ada', 'bob']);
     expect(team.asked).toBe(1);
@@ -228,14 +228,14 @@ describe('who is in a circle, as boards read it', () => {
   it('is bounded, whatever a graph answers', async () => {
     const team = new CountedGraph();
     team.answer = () => Promise.resolve(Array.from({ length: 3000 }, (_, at) => `f${at}`));
-    const ids = await new CircleMembers(() => team, circles).of(friendsOf('ada'));
+    const ids = await new CircleMembers({ graph: team }, circles).of(friendsOf('ada'));
     expect(ids).toHaveLength(501);
     expect(ids[0]).toBe('ada');
   });
 
   it('is what was known last while the graph is away, and 503 where nothing was', async () => {
     const team = new CountedGraph();
-    const members = new CircleMembers(() => team, circles);
+    const members = new CircleMembers({ graph: team }, circles);
     expect(await members.of(friendsOf('ada'))).toEqual(['ada', 'bob']);
     team.answer = () => Promise.reject(new Error('away'));
     await new Promise((resolve) => setTimeout(resolve, 1050));

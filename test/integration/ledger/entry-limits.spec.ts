@@ -193,7 +193,7 @@ describe('limits that remove entries', () => {
       const board = await keeping(1, { windows: [season] });
       await runs(board, { ada: 1, bob: 2 });
       await clock.stopAt(at('2026-11-21T01:00:00Z'));
-      await a.keeper.keepFrozen(running);
+      await a.recorder.keepFrozen(running);
       expect(await a.limit(board)).toBe(1);
       const windowUid = await a.windowUid(board, 'season:s1');
       const frozen = await a.database.query(

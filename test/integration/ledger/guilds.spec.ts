@@ -314,13 +314,13 @@ describe('guilds in the ledger', () => {
     const never = new AbortController().signal;
     const top = { kind: 'top' as const, k: 1, onLeave: 'takeAway' as const };
     await put({ operator: 'sum', guildAggregate: top }, board.id);
-    await node.rescoper.run(never);
+    await node.scopeMigration.run(never);
     expect((await total(board, red()))!.slice(0, 2)).toEqual([10, 2]);
     await put({ operator: 'sum', guildAggregate: top, scopes: ['global'] }, board.id);
-    await node.rescoper.run(never);
+    await node.scopeMigration.run(never);
     expect(await total(board, red())).toBeNull();
     await put({ operator: 'sum', scopes: ['global', 'guild'] }, board.id);
-    await node.rescoper.run(never);
+    await node.scopeMigration.run(never);
     expect((await total(board, red()))![0]).toBe(15);
   });
 
@@ -331,7 +331,7 @@ describe('guilds in the ledger', () => {
     await node.settled();
     await node.database.query('DELETE FROM guild_totals WHERE guild_id = $1', [red()]);
     await node.database.query('UPDATE boards SET rescope = true WHERE board_uid = $1', [board.uid]);
-    await node.rescoper.run(new AbortController().signal);
+    await node.scopeMigration.run(new AbortController().signal);
     expect((await total(board, red()))!.slice(0, 2)).toEqual([5, 1]);
   });
 

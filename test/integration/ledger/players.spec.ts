@@ -207,7 +207,7 @@ describe('players in the ledger', () => {
         await submit(board, `r${i}`, i);
       }
       await put({ windows: ['alltime'], scopes: ['global', 'region', { attribute: 'country' }] }, board.id);
-      await node.rescoper.run(new AbortController().signal);
+      await node.scopeMigration.run(new AbortController().signal);
       expect(await scopesOf(board, 'alltime', 'r3')).toEqual([['country:DE', 'region:EU'], []]);
       const count = async (): Promise<number> =>
         (await eventsOf('entry-changed')).filter(({ boardUid }) => boardUid === board.uid).length;
@@ -215,10 +215,10 @@ describe('players in the ledger', () => {
       const [row] = await node.database.query('SELECT rescope FROM boards WHERE board_uid = $1', [board.uid]);
       expect(row).toEqual({ rescope: false });
       await node.database.query('UPDATE boards SET rescope = true WHERE board_uid = $1', [board.uid]);
-      await node.rescoper.run(new AbortController().signal);
+      await node.scopeMigration.run(new AbortController().signal);
       expect(await count()).toBe(80);
       await put({ windows: ['alltime'], scopes: ['global', 'region'] }, board.id);
-      await node.rescoper.run(new AbortController().signal);
+      await node.scopeMigration.run(new AbortController().signal);
       expect(await scopesOf(board, 'alltime', 'r3')).toEqual([['region:EU'], ['country:DE']]);
       expect(await count()).toBe(120);
       expect(node.failures).toEqual([]);
@@ -242,10 +242,10 @@ describe('players in the ledger', () => {
         }
         return query<Row>(sql, values);
       };
-      await node.rescoper.run(new AbortController().signal);
+      await node.scopeMigration.run(new AbortController().signal);
       node.database.query = query;
       expect(await query('SELECT rescope FROM boards WHERE board_uid = $1', [board.uid])).toEqual([{ rescope: true }]);
-      await node.rescoper.run(new AbortController().signal);
+      await node.scopeMigration.run(new AbortController().signal);
       expect(await scopesOf(board, 'alltime', 'gil')).toEqual([[], ['region:EU']]);
       expect(await query('SELECT rescope FROM boards WHERE board_uid = $1', [board.uid])).toEqual([{ rescope: false }]);
     });

@@ -71,7 +71,7 @@ describe('standings', () => {
       await clock.stopAt(NOON_MS - 1);
       await setRegion('ada', 'EU');
       for (const player of ['ada', 'bob', 'cy']) await node.submit(board, player, 1);
-      await node.keeper.keepFrozen(running);
+      await node.recorder.keepFrozen(running);
       const windowUid = await node.windowUid(board, 'season:s1');
       expect(await node.editions(windowUid)).toEqual([]);
       await clock.stopAt(NOON_MS);
@@ -88,8 +88,8 @@ describe('standings', () => {
         audit,
       });
       await clock.stopAt(at('2026-11-20T20:00:00Z'));
-      await Promise.all([node.keeper.keepFrozen(running), other.keeper.keepFrozen(running)]);
-      await node.keeper.keepFrozen(running);
+      await Promise.all([node.recorder.keepFrozen(running), other.recorder.keepFrozen(running)]);
+      await node.recorder.keepFrozen(running);
       expect(await node.linesOf(windowUid, 'frozen')).toEqual(['ada 1', 'bob 1', 'cy 1']);
       const [eu, us] = await node.scopes.ensure(['region:EU', 'region:US']);
       expect(await node.linesOf(windowUid, 'frozen', eu)).toEqual(['ada 1']);
@@ -111,14 +111,14 @@ describe('standings', () => {
       const [broken, whole] = await Promise.all(boards.map((board) => node.windowUid(board, 'season:s1')));
       await breakWriting(broken!);
       await clock.stopAt(NOON_MS);
-      await expect(node.keeper.keepFrozen(running)).rejects.toThrow('no room');
+      await expect(node.recorder.keepFrozen(running)).rejects.toThrow('no room');
       expect(await node.linesOf(whole!, 'frozen')).toEqual(['ada 1']);
       const stands = { windowUid: broken, kind: 'frozen', closedAtMs: null, failures: 1, error: 'no room' };
       expect(await other.failures.list(10)).toMatchObject([{ ...stands, retryAtMs: NOON_MS + 1000 }]);
-      await node.keeper.keepFrozen(running);
-      await node.keeper.keepFailed(running);
+      await node.recorder.keepFrozen(running);
+      await node.recorder.keepFailed(running);
       await clock.stopAt(NOON_MS + 1000);
-      await expect(other.keeper.keepFailed(running)).rejects.toThrow('no room');
+      await expect(other.recorder.keepFailed(running)).rejects.toThrow('no room');
       expect(await node.failures.list(10)).toMatchObject([{ failures: 2, retryAtMs: NOON_MS + 3000 }]);
       const endMs = at('2026-11-21T00:00:00Z');
       await clock.stopAt(endMs);
@@ -142,7 +142,7 @@ describe('standings', () => {
          UPDATE entries SET score = 5 WHERE window_uid = ${windowUid}`,
       );
       await clock.stopAt(NOON_MS);
-      const freezing_ = node.keeper.keepFrozen(running);
+      const freezing_ = node.recorder.keepFrozen(running);
       await waitingBackend(other, 'pg_advisory_xact_lock');
       await run.end();
       await freezing_;
@@ -156,7 +156,7 @@ describe('standings', () => {
       const windowUid = await node.windowUid(board, 'season:s1');
       await clock.stopAt(NOON_MS);
       const held = await holding(other, 'LOCK TABLE standings IN SHARE MODE');
-      const writing = node.keeper.keepFrozen(running);
+      const writing = node.recorder.keepFrozen(running);
       await waitingBackend(other, 'WITH counted AS');
       await other.database.query(`UPDATE windows SET freeze_at = freeze_at + interval '1 hour' WHERE window_uid = $1`, [
         windowUid,
@@ -165,7 +165,7 @@ describe('standings', () => {
       await writing;
       expect(await node.editions(windowUid)).toEqual([]);
       await clock.stopAt(NOON_MS + 3_600_000);
-      await node.keeper.keepFrozen(running);
+      await node.recorder.keepFrozen(running);
       expect(await node.editions(windowUid)).toMatchObject([{ kind: 'frozen', asOfMs: NOON_MS + 3_600_000 }]);
     });
   });
@@ -183,7 +183,7 @@ describe('standings', () => {
       for (const board of boards) await node.submit(board, 'ada', 1);
       const [broken, whole] = await Promise.all(boards.map((board) => node.windowUid(board, today)));
       await breakWriting(broken!);
-      await expect(node.keeper.keepSnapshots(running)).rejects.toThrow('no room');
+      await expect(node.recorder.keepSnapshots(running)).rejects.toThrow('no room');
       expect([await asOf(broken!), await asOf(whole!)]).toEqual([[], ['20T12:00']]);
       const stands = {
         windowUid: broken,
@@ -193,18 +193,18 @@ describe('standings', () => {
         retryAtMs: NOON_MS + 1000,
       };
       expect(await other.failures.list(10)).toMatchObject([stands]);
-      await node.keeper.keepSnapshots(running);
-      await node.keeper.keepFailed(running);
+      await node.recorder.keepSnapshots(running);
+      await node.recorder.keepFailed(running);
       await clock.stopAt(NOON_MS + 1000);
-      await expect(node.keeper.keepFailed(running)).rejects.toThrow('no room');
+      await expect(node.recorder.keepFailed(running)).rejects.toThrow('no room');
       expect(await node.failures.list(10)).toMatchObject([{ failures: 2, retryAtMs: NOON_MS + 3000 }]);
       await mendWriting();
       await clock.stopAt(NOON_MS + 3000);
-      await node.keeper.keepFailed(running);
+      await node.recorder.keepFailed(running);
       expect([await asOf(broken!), await node.failures.count()]).toEqual([['20T12:00'], 0]);
       // It is one of many again.
       await clock.stopAt(NOON_MS + 900_000);
-      await node.keeper.keepSnapshots(running);
+      await node.recorder.keepSnapshots(running);
       expect(await asOf(broken!)).toEqual(['20T12:00', '20T12:15']);
     });
 
@@ -220,7 +220,7 @@ describe('standings', () => {
       await node.put({ windows: ['daily'] }, board.id);
       await clock.stopAt(at('2026-11-20T14:00:00Z'));
       expect(await node.failures.list(10)).toMatchObject([{ windowUid: going }]);
-      await node.keeper.keepFailed(running);
+      await node.recorder.keepFailed(running);
       expect(await node.database.query('SELECT 1 FROM settlement_failures')).toEqual([]);
     });
 
@@ -245,7 +245,7 @@ describe('standings', () => {
         '13:45:00',
       ]) {
         await clock.stopAt(at(`2026-11-20T${time}.000Z`));
-        await Promise.all([node.keeper.keepSnapshots(running), other.keeper.keepSnapshots(running)]);
+        await Promise.all([node.recorder.keepSnapshots(running), other.recorder.keepSnapshots(running)]);
       }
       expect(await asOf(windowUid)).toEqual(['20T12:00', '20T12:15', '20T13:31', '20T13:45']);
       expect(await asOf(await node.windowUid(board, 'alltime'))).toHaveLength(4);
@@ -272,10 +272,10 @@ describe('standings', () => {
       await node.submit(board, 'ada', 1);
       const held = await holding(other, 'LOCK TABLE standings IN SHARE MODE');
       await clock.stopAt(NOON_MS);
-      const first = node.keeper.keepSnapshots(running);
+      const first = node.recorder.keepSnapshots(running);
       await waitingBackend(other, 'WITH counted AS');
       await clock.stopAt(NOON_MS + 1);
-      const second = other.keeper.keepSnapshots(running);
+      const second = other.recorder.keepSnapshots(running);
       await new Promise((resolve) => setTimeout(resolve, 300));
       await held.end();
       await Promise.all([first, second]);
@@ -289,7 +289,7 @@ describe('standings', () => {
       const windowUid = await node.windowUid(board, 'season:s1');
       for (const time of ['13:59', '14:00', '15:30', '16:00', '17:00']) {
         await clock.stopAt(at(`2026-11-20T${time}:00.000Z`));
-        await node.keeper.keepSnapshots(running);
+        await node.recorder.keepSnapshots(running);
       }
       expect(await asOf(windowUid)).toEqual(['20T13:59']);
     });
@@ -298,7 +298,7 @@ describe('standings', () => {
       const board = await node.put({ windows: ['daily'], snapshot, retention: { standingsDays: 10 } });
       const forEver = await node.put({ windows: ['daily'] });
       for (const each of [board, forEver]) await node.submit(each, 'ada', 1);
-      await node.keeper.keepSnapshots(running);
+      await node.recorder.keepSnapshots(running);
       await clock.stopAt(at('2026-11-22T00:00:00Z'));
       await node.closer.run(running);
       const windowUid = await node.windowUid(board, today);

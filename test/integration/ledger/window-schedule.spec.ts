@@ -1,6 +1,6 @@
 // Real: PostgreSQL, two processes' schedules with their leases; the ledger's clock is the test's, and goes on.
 import type { Board } from '@laddercast/domain';
-import { ADVISORY_LOCKS, PostgresLeases, WindowSchedule } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, LeasedTask, PostgresLeases, windowDuties } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holding, TimeNode, waitingBackend } from '../nodes/time-node.js';
@@ -10,7 +10,7 @@ const at = (time: string): number => Date.parse(time);
 describe('the schedule of windows', () => {
   let testDatabase: TestDatabase;
   let nodes: TimeNode[];
-  let schedules: WindowSchedule[];
+  let schedules: LeasedTask[];
   let failures: string[];
   let clock: DatabaseClock;
 
@@ -21,9 +21,12 @@ describe('the schedule of windows', () => {
     clock = await DatabaseClock.of(testDatabase.url);
     failures = [];
     schedules = nodes.map(
-      (node, n) =>
-        new WindowSchedule(node, new PostgresLeases(node.database), {
-          holder: `process ${n}`,
+      (node) =>
+        new LeasedTask(new PostgresLeases(node.database), {
+          name: 'windows:schedule',
+          ttlMs: 5000,
+          askEveryMs: 1000,
+          duties: windowDuties(node),
           onFailure: (error) => failures.push((error as Error).message),
         }),
     );

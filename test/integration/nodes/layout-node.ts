@@ -10,13 +10,16 @@ import {
   MarkLaneCommand,
   MarkLaneHandler,
   ProjectionRecovery,
+  RangeSweeper,
   rankListOf,
   RedisConnection,
   RedisProjectionStore,
   RedisRankProjection,
   type CommittedPositions,
+  WindowLists,
   type LayoutNews,
   type RankList,
+  type RestoredLedgerCheck,
 } from '@laddercast/projections';
 import { ScoreSaga } from '@laddercast/sagas';
 import type { CommandBus } from '@nestjs/cqrs';
@@ -34,6 +37,7 @@ export class LayoutNode extends LedgerNode {
   readonly projection: RedisRankProjection;
   readonly committed: LedgerCommittedPositions;
   readonly store: RedisProjectionStore;
+  readonly windowLists = new WindowLists(this.database);
   readonly recovery: ProjectionRecovery;
   readonly builder: LayoutBuilder;
   readonly remover: LayoutRemover;
@@ -51,22 +55,33 @@ export class LayoutNode extends LedgerNode {
     this.store = new RedisProjectionStore(this.redis);
     this.committed = new LedgerCommittedPositions(database);
     const onFailure = (error: unknown): void => void this.failures.push(error);
-    const parts = { database, boards, layouts, projection: this.projection, committed: this.committed };
     const onNews = (news: LayoutNews): void => void this.news.push(news);
-    this.builder = new LayoutBuilder(parts, { onNews, onFailure, lookEveryMs: 20 });
-    this.remover = new LayoutRemover(parts, {
+    const { projection, committed, windowLists } = this;
+    this.builder = new LayoutBuilder(database, boards, layouts, projection, committed, windowLists, {
+      onNews,
+      onFailure,
+      lookEveryMs: 20,
+    });
+    this.remover = new LayoutRemover(boards, layouts, projection, windowLists, {
       onFailure,
       feedMs: options.feedMs ?? 300,
       keepMs: options.keepMs ?? 2000,
       lookEveryMs: 50,
     });
-    this.recovery = new ProjectionRecovery({ ...parts, onProgress: () => undefined, onError: (_, e) => onFailure(e) });
+    this.recovery = this.recoveryWith({ isAhead: async () => false });
     this.log = new PostgresEventLog(database, {
       lanes: lanes.count,
       leaseTtlMs: options.leaseTtlMs ?? 1000,
       log: (level, message) => void (level === 'error' && this.failures.push(message)),
     });
     this.saga = this.sagaWith(this.committed);
+  }
+
+  /** What brings lanes back, where this says whether the store is ahead of the ledger. */
+  recoveryWith(ledgerCheck: Pick<RestoredLedgerCheck, 'isAhead'>): ProjectionRecovery {
+    const { database, projection, committed, boards } = this;
+    const sweeper = new RangeSweeper(boards, this.windowLists, projection);
+    return new ProjectionRecovery(database, projection, committed, boards, ledgerCheck, sweeper);
   }
 
   /** The saga over another knowledge of positions. */

@@ -7,12 +7,10 @@ import {
   GuildTotals,
   LaneQueue,
   PlayerRegistry,
-  PostgresLeases,
   type SqlRunner,
 } from '@laddercast/ledger';
 import { GuildSaga } from '@laddercast/sagas';
 import type { CommandBus } from '@nestjs/cqrs';
-import { randomUUID } from 'node:crypto';
 import { LedgerNode } from './ledger-node.js';
 
 /** The ledger of one process with its players and guilds, by hand; the log is the outbox. */
@@ -22,16 +20,7 @@ export class PeopleNode extends LedgerNode {
   readonly totals = new GuildTotals(this.database, this.lanes, this.scopes, this.notifier);
   readonly players = new PlayerRegistry(this.database, this.lanes, this.work, this.reemission);
   readonly guilds = new GuildRegistry(this.database, this.lanes, this.work, this.scopes, this.reemission, this.totals);
-  readonly rescoper = new BoardScopeMigration(
-    {
-      database: this.database,
-      lanes: this.lanes,
-      leases: new PostgresLeases(this.database),
-      reemission: this.reemission,
-      totals: this.totals,
-    },
-    { holder: randomUUID(), onFailure: (error) => this.failures.push(error) },
-  );
+  readonly scopeMigration = new BoardScopeMigration(this.database, this.lanes, this.reemission, this.totals);
   readonly failures: unknown[] = [];
   readonly log = new PostgresEventLog(this.database, {
     lanes: this.lanes.count,
@@ -60,7 +49,6 @@ export class PeopleNode extends LedgerNode {
 
   override async stop(): Promise<void> {
     await this.subscription?.stop();
-    await this.rescoper.stop();
     await this.log.close();
     await this.notifier.settled();
     await super.stop();

@@ -36,7 +36,7 @@ let boardsMade = 0;
 export class TimeNode extends LedgerNode {
   readonly failures = new SettlementFailures(this.database);
   readonly closer = new WindowCloser(this.database, this.lanes, this.allLanes, this.notifier, this.failures);
-  readonly keeper = new StandingsRecorder(this.database, this.lanes, this.failures);
+  readonly recorder = new StandingsRecorder(this.database, this.lanes, this.failures);
   readonly days = new DayStartRecorder(this.database);
   readonly historyPruner = new HistoryPruner(this.database);
   readonly expirer = new RollingExpirer(this.database, this.lanes, this.notifier);

@@ -1,7 +1,8 @@
 // Real: PostgreSQL with the ledger, Redis or Valkey.
 import { LayoutGrowth, type RankList } from '@laddercast/projections';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LayoutNode } from '../nodes/layout-node.js';
 import { Redis } from '../nodes/redis-client.js';
 
@@ -32,18 +33,22 @@ describe('another generation for a board that grows', () => {
       [board.uid],
     );
     await node.put('grown', { title: 'Seen anew' });
-    const said: [string, number][] = [];
-    const growth = new LayoutGrowth(node, { lookEveryMs: 0, onNoRoom: (...news) => said.push(news) });
+    const said = vi.spyOn(Logger.prototype, 'warn');
+    const { boards, layouts, projection, store, windowLists } = node;
+    const growth = new LayoutGrowth(boards, layouts, projection, store, windowLists, 0);
     const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1]);
     try {
       await redis.config('SET', 'maxmemory', 2 * used);
       for (let look = 0; look < 3; look += 1) await growth.look(never);
       expect((await node.layoutsOf('grown')).opening).toBeNull();
-      expect(said).toEqual([['grown', expect.closeTo(0.5, 1)]]);
+      expect(said.mock.calls).toEqual([
+        [expect.objectContaining({ board: 'grown', memoryUse: expect.closeTo(0.5, 1) })],
+      ]);
       await redis.config('SET', 'maxmemory', 10 * used);
       await growth.look(never);
       expect((await node.layoutsOf('grown')).opening).toMatchObject({ generation: 2 });
     } finally {
+      said.mockRestore();
       await redis.config('SET', 'maxmemory', 0);
     }
   });
@@ -62,7 +67,7 @@ describe('another generation for a board that grows', () => {
       looked.push(list.windowUid);
       return node.projection.total(list);
     };
-    await new LayoutGrowth({ ...node, projection: { total } }).look(never);
+    await new LayoutGrowth(node.boards, node.layouts, { total }, node.store, node.windowLists).look(never);
     expect(looked).toContain(windowUid);
     expect(looked.length).toBe(101);
   });

@@ -292,7 +292,7 @@ describe('a generation that is filled', () => {
     );
     await node.put('grown', { title: 'Seen anew' });
     await node.follow();
-    const growth = new LayoutGrowth(node, { lookEveryMs: 0 });
+    const growth = new LayoutGrowth(node.boards, node.layouts, node.projection, node.store, node.windowLists, 0);
     await growth.look(never);
     expect((await node.layoutsOf('grown')).opening).toMatchObject({ generation: 2, indexBuckets: 256 });
     await Promise.all(Array.from({ length: 100 }, (_, player) => node.submit('grown', `p${player}`, player)));

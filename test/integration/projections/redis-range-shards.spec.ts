@@ -7,7 +7,6 @@ import {
   type Board,
   type BoardOrdering,
 } from '@laddercast/domain';
-import type { PostgresLeases } from '@laddercast/ledger';
 import {
   FIRST_GENERATION,
   RangeSweeper,
@@ -155,22 +154,16 @@ describe('a crossing that nobody finished', () => {
     await applyAll(projection, list, SETTLED);
     const crossing = change('ada', 10, 20);
     await applyUntil(list, crossing, 2);
-    const told: number[] = [];
     const sweeper = (leftAfterMs: number): RangeSweeper =>
-      new RangeSweeper({
-        boards: { all: () => [board] },
-        windowLists: { windowsOf: async () => [{ uid: 1, kind: 'alltime', keepUntilMs: null }] },
+      new RangeSweeper(
+        { all: () => [board] },
+        { windowsOf: async () => [{ uid: 1, kind: 'alltime', keepUntilMs: null }] },
         projection,
-        leases: {} as PostgresLeases,
-        holder: 'a test',
-        onFinished: (moves) => told.push(moves),
-        onFailure: (error) => expect.unreachable(String(error)),
         leftAfterMs,
-      });
+      );
     expect(await sweeper(60_000).sweep(new AbortController().signal)).toBe(0);
     expect((await projection.total(list)).accuracy).toBe('estimated');
     expect(await sweeper(0).sweep(new AbortController().signal)).toBe(1);
-    expect(told).toEqual([1]);
     expect(await projection.total(list)).toMatchObject({ total: 4 });
     expect((await projection.total(list)).accuracy).toBeUndefined();
   });

@@ -85,17 +85,22 @@ beforeEach(async () => {
   committed = new CommittedInMemory();
   committed.positions.fill(PLAYERS);
   progress = [];
-  recovery = new ProjectionRecovery({
-    database,
-    projection,
-    committed,
-    boards: boardsOf((uid) => (uid === board.uid ? board : undefined)),
-    onProgress: (step) => progress.push(step),
-    onError: (_lane, error) => {
-      throw error;
-    },
-  });
+  recovery = recoveryWith({});
 });
+
+interface RecoveryParts {
+  boards: RecoveredBoards;
+  projection: RedisRankProjection;
+  onProgress: (progress: RecoveryProgress) => void;
+}
+
+const recoveryWith = (parts: Partial<RecoveryParts>): ProjectionRecovery => {
+  const boards = parts.boards ?? boardsOf((uid) => (uid === board.uid ? board : undefined));
+  const onProgress = parts.onProgress ?? ((step) => progress.push(step));
+  const [ledgerCheck, sweeper] = [{ isAhead: async () => false }, { removeStrays: async () => undefined }];
+  const ranks = parts.projection ?? projection;
+  return new ProjectionRecovery(database, ranks, committed, boards, ledgerCheck, sweeper, { onProgress });
+};
 
 const boardsOf = (find: (uid: number) => Board | undefined): RecoveredBoards => ({
   refresh: async () => undefined,
@@ -213,8 +218,7 @@ describe('recovery of the ranks', () => {
 
   it('does not bring back a board that is gone', async () => {
     const goneAfter = (looks: number): ProjectionRecovery =>
-      new ProjectionRecovery({
-        ...recovery['options'],
+      recoveryWith({
         boards: boardsOf(() => ((looks -= 1) >= 0 ? board : undefined)),
       });
     expect(await goneAfter(0).check(0, never)).toBe(true);
@@ -244,7 +248,7 @@ describe('recovery of the ranks', () => {
         return super.apply(...change);
       }
     }
-    const patient = new ProjectionRecovery({ ...recovery['options'], projection: new SlowAtFirst(redis) });
+    const patient = recoveryWith({ projection: new SlowAtFirst(redis) });
     expect(await patient.check(0, never)).toBe(true);
     expect(await patient.check(1, never)).toBe(true);
     expect(failures).toBeLessThan(0);
@@ -252,8 +256,7 @@ describe('recovery of the ranks', () => {
   });
 
   it('does not vouch for a Redis that was emptied while it worked', async () => {
-    const emptiedOnce = new ProjectionRecovery({
-      ...recovery['options'],
+    const emptiedOnce = recoveryWith({
       onProgress: ({ step, sent }) => void (step === 'scanning' && sent > 4000 && void plain.flushall()),
     });
     await expect(emptiedOnce.check(0, never)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });

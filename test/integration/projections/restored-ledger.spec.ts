@@ -7,10 +7,10 @@ import {
   LeftoverSweeper,
   MarkLaneCommand,
   MarkLaneHandler,
-  ProjectionRecovery,
   ProjectionWatch,
   RedisLaneMarks,
   RedisProjectionStore,
+  type ProjectionRecovery,
 } from '@laddercast/projections';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -94,18 +94,7 @@ describe('a Redis that is ahead of a restored PostgreSQL', () => {
     );
     await watch.look();
     expect(() => watch.assertWhole()).toThrow('PROJECTION_UNAVAILABLE');
-    const parts = {
-      database: node.database,
-      projection: node.projection,
-      committed: node.committed,
-      boards: node.boards,
-    };
-    const recovery = new ProjectionRecovery({
-      ...parts,
-      isAhead: () => stamp.isAhead(),
-      onProgress: () => undefined,
-      onError: (_lane, error) => expect(error).toBeNull(),
-    });
+    const recovery = node.recoveryWith(stamp);
     for (const lane of node.lanes.all) await node.projection.dropMark(lane);
     if (byStamp) for (const lane of node.lanes.all) expect(await recovery.check(lane, never)).toBe(false);
     expect(await stamp.empty(never)).toBeGreaterThan(0);
@@ -144,13 +133,7 @@ describe('a Redis that is ahead of a restored PostgreSQL', () => {
 });
 
 describe('what outlived a ledger that went back', () => {
-  const recoveryOf = (of: LayoutNode): ProjectionRecovery =>
-    new ProjectionRecovery({
-      ...of,
-      isAhead: () => stampOf(of).isAhead(),
-      onProgress: () => undefined,
-      onError: (_lane, error) => expect(error).toBeNull(),
-    });
+  const recoveryOf = (of: LayoutNode): ProjectionRecovery => of.recoveryWith(stampOf(of));
   const recoverAll = async (of: LayoutNode): Promise<void> => {
     for (const lane of of.lanes.all) await recoveryOf(of).check(lane, never);
   };
@@ -360,10 +343,9 @@ describe('filling lists anew', () => {
           return applying(...parameters);
         },
       });
-      const builder = new LayoutBuilder(
-        { ...node, projection },
-        { noteEveryMs: 0, onFailure: () => undefined, lookEveryMs: 20 },
-      );
+      const { database, boards, layouts, committed, windowLists } = node;
+      const options = { noteEveryMs: 0, lookEveryMs: 20 };
+      const builder = new LayoutBuilder(database, boards, layouts, projection, committed, windowLists, options);
       const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(20_000)]);
       await builder.build(uid, signal).catch(() => undefined);
       readFrom.push(pages);

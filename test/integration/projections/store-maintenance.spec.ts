@@ -1,5 +1,5 @@
 // Real: PostgreSQL with the leases; what is looked at and swept is not there.
-import { PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
+import { LeasedTask, PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
 import { StoreMaintenance } from '@laddercast/projections';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -36,14 +36,16 @@ describe('looking after the store', () => {
       throw signal.reason;
     };
     const failures: unknown[] = [];
-    const schedule = new StoreMaintenance(stamp, { sweep }, new PostgresLeases(database), {
-      holder: 'the test',
-      wake: () => () => undefined,
-      onEmptied: () => undefined,
-      onLeftovers: () => undefined,
+    const store = new StoreMaintenance(stamp, { sweep }, { onReady: () => () => undefined }, 50);
+    const schedule = new LeasedTask(new PostgresLeases(database), {
+      name: 'projection:store',
+      ttlMs: 6000,
+      duties: [
+        { everyMs: 20, run: (signal) => store.look(signal) },
+        { everyMs: 20, run: (signal) => store.sweep(signal) },
+      ],
+      onTerm: () => store.begin(),
       onFailure: (error) => failures.push(error),
-      lookEveryMs: 20,
-      sweepAfterMs: 50,
     });
     schedule.start();
     await expect.poll(() => sweeps).toBe(1);

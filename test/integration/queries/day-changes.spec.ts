@@ -1,4 +1,5 @@
 // Real: PostgreSQL and the ledgers of two processes. The database's clock is the test's, and so is this process's date.
+import { NO_EXTENSIONS } from '@laddercast/extension';
 import { GLOBAL_SCOPE, isFrozen, type Board, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { DayStartRecorder, type Edition, type SqlRunner } from '@laddercast/ledger';
 import { rankListOf, RankReadings } from '@laddercast/projections';
@@ -66,7 +67,7 @@ describe('how far players have moved since the day began', () => {
       await node.registry.purgeRows(board.uid);
     }
     await node.database.query('TRUNCATE players');
-    details = new EntryDetails(node.database, () => null);
+    details = new EntryDetails(node.database, NO_EXTENSIONS);
     // What was kept is remembered for a minute, and each test begins that minute anew.
     keeper = new DayStartRecorder(node.database);
     otherKeeper = new DayStartRecorder(other.database);
@@ -190,7 +191,7 @@ describe('how far players have moved since the day began', () => {
     await keeper.keepDays(running);
     expect(await days(berlin, 'alltime')).toEqual([new Date(at(end)).toISOString()]);
     // That there was none a moment ago is remembered for a second.
-    details = new EntryDetails(node.database, () => null);
+    details = new EntryDetails(node.database, NO_EXTENSIONS);
     expect(await changesOf(list)).toEqual({ bob: 0, ada: 0 });
   });
 
@@ -311,7 +312,7 @@ describe('how far players have moved since the day began', () => {
         return isAway ? Promise.reject(new Error('away')) : node.database.query(text, parameters);
       },
     };
-    const by = new EntryDetails(sql, () => null);
+    const by = new EntryDetails(sql, NO_EXTENSIONS);
     const list = await resolvedList(board, 'alltime');
     const [ada, bob] = rowsNow();
     expect(await changesOf(list, { by, rows: [ada!] })).toEqual({ ada: 0 });

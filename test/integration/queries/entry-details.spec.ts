@@ -1,6 +1,6 @@
 // Real: PostgreSQL with its players, guilds and standings; the ranks are given by hand.
 import { GUILDS_SCOPE, withBoardDefaults, type Board, type StoredWindow } from '@laddercast/domain';
-import { EntryEnricher, type PlayerDecoration } from '@laddercast/extension';
+import { EntryEnricher, type PlayerDecoration, NO_EXTENSIONS } from '@laddercast/extension';
 import { NO_PROFILE, type SqlRunner } from '@laddercast/ledger';
 import { rankListOf, type ProjectedEntry, type RankReadings } from '@laddercast/projections';
 import { EntryDetails, type ResolvedList } from '@laddercast/queries';
@@ -68,7 +68,7 @@ describe('what a row shows beside its rank', () => {
       achievedAtMs: null,
     }));
   const detailsOn = (sql: SqlRunner = node.database, enricher: EntryEnricher | null = null) =>
-    new EntryDetails(sql, () => enricher);
+    new EntryDetails(sql, { ...NO_EXTENSIONS, enricher });
   const idsOf = (rows: { rank: number; playerId: string }[]) => rows.map(({ rank, playerId }) => [rank, playerId]);
 
   it('are the name, the columns by name, and time and metadata of the run', async () => {

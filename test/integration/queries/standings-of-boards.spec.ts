@@ -1,5 +1,6 @@
 // Real: PostgreSQL with the ledger's schema, the handler with all it finds boards and windows by. The ranks are a port
 // that says what the tests want, and fails where they want.
+import { NO_EXTENSIONS } from '@laddercast/extension';
 import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
 import { EditionCatalog } from '@laddercast/ledger';
 import {
@@ -81,7 +82,7 @@ describe('the standings of a player', () => {
     const editions = new EditionCatalog(database);
     const standings = new StandingsRanks(database);
     const resolver = new ListResolver(catalog, windows, scopes, editions, ranks, standings);
-    const details = new EntryDetails(database, () => null);
+    const details = new EntryDetails(database, NO_EXTENSIONS);
     const reader = new ListReader(resolver, details, undefined as unknown as SnapshotCache, new AnsweredVersions());
     handler = new GetStandingsHandler(catalog, windows, resolver, reader);
   });

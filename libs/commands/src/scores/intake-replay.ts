@@ -1,18 +1,20 @@
 import { LadderError } from '@laddercast/domain';
 import type { StoredDeadLetter } from '@laddercast/event-log';
-import type { CommandBus } from '@nestjs/cqrs';
-import type { Authenticator } from '@laddercast/identity';
+import { Authenticator } from '@laddercast/identity';
+import { Environment } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import { SubmitScoresCommand } from '../commands.js';
 import { identityOfIntake } from './intake-identity.js';
 import { intakeSubmissionOf } from './score-intake.js';
 
 /** Submits messages of `in.scores` that were refused once more, with the rights that they came with. */
+@Injectable()
 export class IntakeReplay {
-  /** @param key KAFKA_IN_SCORES_KEY */
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly commands: Pick<CommandBus, 'execute'>,
-    private readonly key: string | undefined,
+    @Inject(CommandBus) private readonly commands: Pick<CommandBus, 'execute'>,
+    @Inject(Environment) private readonly environment: Pick<Environment, 'KAFKA_IN_SCORES_KEY'>,
   ) {}
 
   /**
@@ -20,13 +22,14 @@ export class IntakeReplay {
    * @throws FORBIDDEN, UNAUTHENTICATED when the intake may not submit, and what can succeed later
    */
   async submit({ payload, cause }: Pick<StoredDeadLetter, 'payload' | 'cause'>): Promise<LadderError | null> {
-    if (this.key === undefined) {
+    const { KAFKA_IN_SCORES_KEY: key } = this.environment;
+    if (key === undefined) {
       throw new LadderError(
         'FORBIDDEN',
         'Set KAFKA_IN_SCORES_KEY: messages are submitted with the rights of that key.',
       );
     }
-    const identity = await identityOfIntake(this.authenticator, this.key);
+    const identity = await identityOfIntake(this.authenticator, key);
     const submission = intakeSubmissionOf(Buffer.from(payload, encodingOf(cause)));
     if (submission instanceof LadderError) return submission;
     const [result] = await this.commands.execute(new SubmitScoresCommand(identity, [submission], null));

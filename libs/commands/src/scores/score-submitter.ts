@@ -1,10 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
-import type { CheckedSubmission, SubmissionCheck } from '@laddercast/extension';
-import { type BoardCatalog, type Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
+import { Extensions, type CheckedSubmission } from '@laddercast/extension';
+import { BoardCatalog, Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
 import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
+import { Injectable } from '@nestjs/common';
 import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
 import { parseTimestamp, type SubmissionBody } from '../bodies/submission-body.js';
 
@@ -24,11 +25,12 @@ export interface AcceptedSubmission {
 }
 
 /** From a submission as it was sent to one that is durable. */
+@Injectable()
 export class ScoreSubmitter {
   constructor(
     private readonly boards: BoardCatalog,
     private readonly ledger: Ledger,
-    private readonly checks: () => readonly SubmissionCheck[],
+    private readonly extensions: Extensions,
   ) {}
 
   /**
@@ -73,7 +75,7 @@ export class ScoreSubmitter {
   }
 
   private async ask(board: Board, write: SubmitWrite, body: SubmissionBody): Promise<void> {
-    const asked = this.checks().filter((check) => check.boards === null || check.boards.includes(board.id));
+    const asked = this.extensions.checks.filter((check) => check.boards === null || check.boards.includes(board.id));
     if (asked.length === 0) return;
     const submission: CheckedSubmission = {
       submissionId: write.submissionId,

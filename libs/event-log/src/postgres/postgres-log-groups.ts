@@ -1,6 +1,7 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { sleep } from '@laddercast/platform';
-import { reasonOf, type LogLine } from '../delivery/log-line.js';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { reasonOf, writeLogLine, type LogLine } from '../delivery/log-line.js';
 import { TRIM_DEFAULTS } from './postgres-outbox-trimmer.js';
 import { TOPICS, type Topic } from '../topics.js';
 
@@ -24,13 +25,14 @@ interface Registration {
  * registers in its projectors is not in the code of the others. A group that nobody has renewed for seven days is gone,
  * as it is for the outbox.
  */
+@Injectable()
 export class PostgresLogGroups {
   private readonly stopped = new AbortController();
   private renewing: Promise<void> | null = null;
 
   constructor(
-    private readonly database: SqlRunner,
-    private readonly log: LogLine,
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    @Optional() private readonly log: LogLine = writeLogLine,
   ) {}
 
   /** Registers these groups, now and as long as they are not stopped. */

@@ -1,8 +1,8 @@
-import type { EventLog } from '@laddercast/event-log';
-import { KafkaEventLog } from '@laddercast/event-log';
-import { schemaVersion, type PostgresDatabase } from '@laddercast/ledger';
+import { EventLog, KafkaEventLog } from '@laddercast/event-log';
+import { PostgresDatabase, schemaVersion } from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
-import type { ProjectionWatch, RedisConnection } from '@laddercast/projections';
+import { ProjectionWatch, RedisConnection } from '@laddercast/projections';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 
 /** How one thing that the process works with stands. */
 export interface ComponentState {
@@ -23,26 +23,25 @@ export interface ReadinessReport {
   components: Record<string, ComponentState>;
 }
 
-export interface ReadinessParts {
-  database: PostgresDatabase;
-  redis: RedisConnection;
-  watch: ProjectionWatch;
-  /** Where this process reads the log. */
-  eventLog: EventLog | null;
-}
-
 /** What does not answer in time counts as missing: a hung server holds its connections open. */
 const ANSWER_WITHIN_MS = 2000;
 /** A look at Kafka opens a connection: probes of this time share one. */
 const KAFKA_LOOK_EVERY_MS = 10_000;
 
 /** Looks at each component of a process, and remembers since when it stands as it does. */
+@Injectable()
 export class Readiness {
   private readonly seen = new Map<string, { state: string; since: string }>();
   private looking: Promise<ReadinessReport> | null = null;
   private kafka: { isThere: boolean; atMs: number } | null = null;
 
-  constructor(private readonly parts: ReadinessParts) {}
+  /** @param eventLog where this process reads the log; null where it does not */
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly redis: RedisConnection,
+    private readonly watch: ProjectionWatch,
+    @Optional() @Inject(EventLog) private readonly eventLog: EventLog | null = null,
+  ) {}
 
   /** Calls that come while a look is under way share it. It never rejects, and ends within some two seconds. */
   look(): Promise<ReadinessReport> {
@@ -51,7 +50,7 @@ export class Readiness {
   }
 
   private async lookAtAll(): Promise<ReadinessReport> {
-    const { database, redis, eventLog } = this.parts;
+    const { database, redis, eventLog } = this;
     const [schema, masters, kafka] = await Promise.all([
       within(schemaVersion(database), null),
       redis.masterStates(ANSWER_WITHIN_MS),
@@ -77,7 +76,7 @@ export class Readiness {
   }
 
   private ranks(): ComponentState {
-    const lanes = this.parts.watch.lanesBehind;
+    const lanes = this.watch.lanesBehind;
     return this.component('ranks', lanes.length > 0 ? 'recovering' : 'ok', lanes.length > 0 ? { lanes } : {});
   }
 

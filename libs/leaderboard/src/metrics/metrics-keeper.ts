@@ -1,11 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import {
   INTAKE_TOPICS,
   KafkaEventLog,
+  kafkaOptions,
+  KeptKafkaToken,
   PostgresEventLog,
   PostgresLogGroups,
   RELAY_GROUP,
   TOPICS,
+  writeLogLine,
   type IntakeTopic,
   type LaneLag,
   type LogGroup,
@@ -25,8 +27,6 @@ import { Environment, metrics } from '@laddercast/platform';
 import { RedisConnection, ShardCensus, WindowLists } from '@laddercast/projections';
 import { sagas, sourcesOf } from '@laddercast/sagas';
 import type { INestApplicationContext, Type } from '@nestjs/common';
-import { kafkaOptions, writeLogLine } from '../log-options.js';
-import { KeptKafkaToken } from '../kept-kafka-token.js';
 import type { MetricsSource } from './metrics-collection.js';
 
 const [INTAKE] = INTAKE_TOPICS;
@@ -53,7 +53,7 @@ export class MetricsKeeper {
     const part = <Part>(token: Type<Part>): Part => app.get(token, { strict: false });
     const database = part(PostgresDatabase);
     const environment = part(Environment);
-    this.lease = new HeldLease(new PostgresLeases(database), { ...LEASE, holder: randomUUID() });
+    this.lease = new HeldLease(new PostgresLeases(database), LEASE);
     const boards = part(BoardCatalog);
     const census = new ShardCensus(boards, new WindowLists(database), part(RedisConnection));
     this.sources = [

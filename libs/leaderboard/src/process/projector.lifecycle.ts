@@ -1,63 +1,47 @@
 import {
   adoptLog,
+  EventLog,
   isRetriable,
   KafkaEventLog,
   KafkaLogWatch,
-  type EventLog,
-  type OutboxRelay,
-  type PostgresEventLog,
+  OutboxRelay,
+  PostgresEventLog,
+  writeLogLine,
 } from '@laddercast/event-log';
-import type { LeasedTickSlots, RankDeltaPublisher } from '@laddercast/realtime';
-import type { Lanes, PostgresDatabase } from '@laddercast/ledger';
-import type { RankProjection } from '@laddercast/projections';
-import { Logger } from '@nestjs/common';
+import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
 import { retryWhile } from '@laddercast/platform';
-import { writeLogLine } from '../log-options.js';
-import type { LaneRecoveries } from './lane-recoveries.js';
+import { LaneRecoveries, RankProjection } from '@laddercast/projections';
+import { RankDeltaPublisher, SketchPublisher, TickSlots, type LeasedTickSlots } from '@laddercast/realtime';
+import { Injectable, Logger, type Abstract, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { projectorTasks, type ProjectorTask } from './projector-tasks.js';
 
 const ADOPTED_WITHIN_MS = 60_000;
 
-/** Work that comes round by itself, in one process at a time. */
-interface Schedule {
-  start(): void;
-  stop(): Promise<void>;
-}
-
-interface ProjectorParts {
-  database: PostgresDatabase;
-  projection: RankProjection;
-  lanes: Lanes;
-  eventLog: EventLog;
-  outbox: PostgresEventLog;
-  /** null where the outbox is the log. */
-  relay: OutboxRelay | null;
-  recoveries: LaneRecoveries;
-  publisher: RankDeltaPublisher;
-  slots: LeasedTickSlots;
-  schedules: readonly Schedule[];
-}
-
 /** What a projector runs beside the sagas, which Nest starts and stops with its microservices. */
+@Injectable()
 export class ProjectorLifecycle {
   /** null where the outbox is the log, which loses nothing that the ledger has. */
   private watch: KafkaLogWatch | null = null;
+  private tasks: LeasedTask[] = [];
 
-  constructor(private readonly parts: ProjectorParts) {}
+  constructor(private readonly parts: ModuleRef) {}
 
   /** Resolves once it is known which log is read; from then on the sagas may begin. */
   async start(): Promise<void> {
-    const { relay, recoveries, publisher, slots, schedules } = this.parts;
     await this.adoptLog();
-    relay?.start();
-    for (const schedule of schedules) schedule.start();
-    recoveries.start();
-    slots.start();
-    publisher.start();
+    this.part<OutboxRelay | null>(OutboxRelay)?.start();
+    this.tasks = projectorTasks((token) => this.part(token)).map((task) => this.leased(task));
+    for (const task of this.tasks) task.start();
+    this.part(SketchPublisher).start();
+    this.part(LaneRecoveries).start();
+    this.slots.start();
+    this.part(RankDeltaPublisher).start();
   }
 
   /** What a log that is used no more still held of the ranks comes from PostgreSQL instead. */
   private async adoptLog(): Promise<void> {
-    const { database, eventLog } = this.parts;
+    const [database, eventLog] = [this.part(PostgresDatabase), this.part(EventLog)];
     const identity = eventLog instanceof KafkaEventLog ? await eventLog.identity() : ({ kind: 'postgres' } as const);
     // Redis may be connecting still, or be away for a moment.
     const changed = await retryWhile(() => adoptLog(database, identity, () => this.bringBack()), isRetriable, {
@@ -74,25 +58,40 @@ export class ProjectorLifecycle {
 
   /** Has everything that events bring about made again from the ledger. */
   private async bringBack(): Promise<void> {
-    const { database, projection, lanes } = this.parts;
-    for (const lane of lanes.all) await projection.dropMark(lane);
+    const projection = this.part(RankProjection);
+    for (const lane of this.part(Lanes).all) await projection.dropMark(lane);
     // What the log still held of guilds' totals is recomputed with the scopes.
-    await database.query(
+    await this.part(PostgresDatabase).query(
       `UPDATE boards SET rescope = true WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
     );
   }
 
   async stop(): Promise<void> {
-    const { eventLog, outbox, relay, recoveries, publisher, slots, schedules } = this.parts;
     await Promise.all([
-      publisher.stop(),
-      recoveries.stop(),
-      relay?.stop(),
+      this.part(RankDeltaPublisher).stop(),
+      this.part(LaneRecoveries).stop(),
+      this.part<OutboxRelay | null>(OutboxRelay)?.stop(),
       this.watch?.stop(),
-      ...schedules.map((one) => one.stop()),
+      this.part(SketchPublisher).stop(),
+      ...this.tasks.map((task) => task.stop()),
     ]);
-    await slots.stop();
+    await this.slots.stop();
+    const [eventLog, outbox] = [this.part(EventLog), this.part(PostgresEventLog)];
     await eventLog.close();
     if (outbox !== eventLog) await outbox.close();
+  }
+
+  private leased({ log, failing, ...task }: ProjectorTask): LeasedTask {
+    const logger = new Logger(log);
+    const onFailure = (error: unknown): void => logger.warn(`${failing}: ${(error as Error).message}`);
+    return new LeasedTask(this.part(PostgresLeases), { ...task, onFailure });
+  }
+
+  private get slots(): LeasedTickSlots {
+    return this.part(TickSlots) as LeasedTickSlots;
+  }
+
+  private part<Part>(token: Abstract<Part> | Type<Part>): Part {
+    return this.parts.get(token, { strict: false });
   }
 }

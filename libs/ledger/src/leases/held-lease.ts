@@ -12,8 +12,8 @@ export interface LeaseTerm {
 
 export interface HeldLeaseOptions {
   name: string;
-  /** Names this process (and part of it); unique over all processes. */
-  holder: string;
+  /** Names this process (and part of it), unique over all processes; as the leases say when not given. */
+  holder?: string;
   /** How long others wait when this process dies. */
   ttlMs: number;
   /** How often a lease that another holds is asked for, up to half as long again by chance. */
@@ -71,7 +71,7 @@ export class HeldLease {
   }
 
   private async run(work: (term: LeaseTerm) => Promise<void>): Promise<void> {
-    const { name, holder, ttlMs, askEveryMs } = this.options;
+    const { name, holder = this.leases.holder, ttlMs, askEveryMs } = this.options;
     let failures = 0;
     while (!this.stopped.signal.aborted) {
       const askedAtMs = monotonicMs();

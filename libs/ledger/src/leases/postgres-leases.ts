@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
@@ -14,6 +15,9 @@ export interface Lease {
  */
 @Injectable()
 export class PostgresLeases {
+  /** What this process is called among the holders. */
+  readonly holder: string = randomUUID();
+
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
   /** The lease, or null while another holds it. Asking again for what one holds prolongs it under the same epoch. */

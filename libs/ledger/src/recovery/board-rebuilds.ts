@@ -2,16 +2,12 @@ import type { Layouts } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
 import { BoardLayouts, type LayoutProgress } from '../boards/board-layouts.js';
-import { LeasedTask } from '../leases/leased-task.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import type { PostgresLeases } from '../leases/postgres-leases.js';
 
 /** Boards whose lists are made anew side by side: while one is, the projection holds it twice. */
 const BOARDS_AT_ONCE = 2;
 /** Generations that the projection still holds beside those, on their way out: as many as LayoutRemover takes out side by side. */
 const REMOVALS_WAITING_MAX = 16;
-const LOOK_EVERY_MS = 500;
-const LEASE_TTL_MS = 10_000;
 /** Rebuilt boards that are told of by name. */
 const UNDER_WAY_MAX = 100;
 
@@ -119,28 +115,5 @@ export class BoardRebuilds {
 
   private async done({ boardUid }: QueuedBoard): Promise<void> {
     await this.database.query('UPDATE rebuilds SET done_at = ladder_now() WHERE board_uid = $1', [boardUid]);
-  }
-}
-
-/** Brings the order to make all lists anew forward; one process at a time. */
-export class BoardRebuildSchedule {
-  private readonly task: LeasedTask;
-
-  constructor(
-    rebuilds: BoardRebuilds,
-    leases: PostgresLeases,
-    who: { holder: string; onFailure: (error: unknown) => void },
-  ) {
-    const duties = [{ everyMs: LOOK_EVERY_MS, run: () => rebuilds.advance() }];
-    const lease = { name: 'boards:rebuild', ttlMs: LEASE_TTL_MS, askEveryMs: LEASE_TTL_MS / 2 };
-    this.task = new LeasedTask(leases, { ...lease, ...who, duties });
-  }
-
-  start(): void {
-    this.task.start();
-  }
-
-  stop(): Promise<void> {
-    return this.task.stop();
   }
 }

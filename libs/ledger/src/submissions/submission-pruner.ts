@@ -1,32 +1,16 @@
-import { LeasedTask } from '../leases/leased-task.js';
-import type { SqlRunner } from '../database/postgres-database.js';
-import type { PostgresLeases } from '../leases/postgres-leases.js';
+import { Environment } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
-const EVERY_MS = 600_000;
 const CHUNK_ROWS = 5000;
-const LEASE_TTL_MS = 60_000;
 
-/** Forgets submission ids once their time is over; one process at a time, a chunk at a time. */
+/** Forgets submission ids once their time is over, a chunk at a time. */
+@Injectable()
 export class SubmissionPruner {
-  private readonly task: LeasedTask;
-
   constructor(
-    private readonly database: SqlRunner,
-    leases: PostgresLeases,
-    private readonly options: { holder: string; rememberedDays: number; onFailure: (error: unknown) => void },
-  ) {
-    const { holder, onFailure } = options;
-    const duties = [{ everyMs: EVERY_MS, run: (signal: AbortSignal) => this.prune(signal) }];
-    this.task = new LeasedTask(leases, { name: 'submissions:prune', holder, ttlMs: LEASE_TTL_MS, duties, onFailure });
-  }
-
-  start(): void {
-    this.task.start();
-  }
-
-  stop(): Promise<void> {
-    return this.task.stop();
-  }
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly environment: Environment,
+  ) {}
 
   /** @returns how many ids were forgotten */
   async prune(signal: AbortSignal): Promise<number> {
@@ -35,7 +19,7 @@ export class SubmissionPruner {
       const rows = await this.database.query(
         `DELETE FROM submissions WHERE ctid IN (SELECT ctid FROM submissions
            WHERE accepted_at < ladder_now() - $1::float8 * interval '1 day' LIMIT ${CHUNK_ROWS}) RETURNING 1`,
-        [this.options.rememberedDays],
+        [this.environment.SUBMISSION_ID_DAYS],
       );
       pruned += rows.length;
       if (rows.length < CHUNK_ROWS) break;

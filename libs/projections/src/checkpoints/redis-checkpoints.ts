@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { LadderError, memberPrefixBytes, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import { monotonicMs, nowMs } from '@laddercast/platform';
 import { LRUCache } from 'lru-cache';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { ProjectionWatch } from '../recovery/read-guard.js';
 import {
   Checkpoints,
   type Checkpoint,
@@ -18,7 +20,7 @@ import {
   type Cut,
 } from './redis-checkpoint-calls.js';
 import { checkpointOf, CheckpointReads, type CheckpointReadLimits } from './redis-checkpoint-reads.js';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { allShards, checkpointKeys, checkpointReadKey } from '../redis/redis-keys.js';
 import { RangeCheckpoints } from './range-checkpoints.js';
 import { nameOf, rankRows } from '../hash-shards/redis-rank-rows.js';
@@ -54,6 +56,7 @@ const NOTED_TIMES = 6;
 const NOTED_MAX = 10_000;
 
 /** The checkpoints of lists in Redis or Valkey; apply-entries.lua saves what changes while one is open. */
+@Injectable()
 export class RedisCheckpoints extends Checkpoints {
   private readonly ranges: RangeCheckpoints;
   private readonly reads: ShardReads;
@@ -61,8 +64,8 @@ export class RedisCheckpoints extends Checkpoints {
 
   constructor(
     private readonly redis: RedisConnection,
-    guard: ReadGuard = UNGUARDED,
-    private readonly limits = CHECKPOINT_LIMITS,
+    @Optional() @Inject(ProjectionWatch) guard: ReadGuard = UNGUARDED,
+    @Optional() private readonly limits = CHECKPOINT_LIMITS,
   ) {
     super();
     this.reads = new ShardReads(redis, guard);

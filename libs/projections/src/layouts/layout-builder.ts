@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { shardCountOf, versionsAfter, type Board, type Layout } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
-import type { BoardCatalog, BoardLayouts, SqlRunner } from '@laddercast/ledger';
+import { BoardCatalog, BoardLayouts, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
-import type { CommittedPositions } from '../recovery/committed-positions.js';
+import { CommittedPositions } from '../recovery/committed-positions.js';
 import { entryOfRow, LedgerScan, workOnPages, type ScannedPage } from '../recovery/ledger-scan.js';
-import type { RankProjection } from '../ranks/rank-projection.js';
+import { RankProjection } from '../ranks/rank-projection.js';
 import { ScanProgress } from '../recovery/scan-progress.js';
 import { WindowLists } from '../ranks/window-lists.js';
-
-export interface LayoutBuilderParts {
-  database: SqlRunner;
-  boards: BoardCatalog;
-  layouts: BoardLayouts;
-  projection: RankProjection;
-  committed: CommittedPositions;
-}
 
 /** What is told of a generation, a step at a time. */
 export interface LayoutNews {
@@ -29,7 +22,7 @@ export interface LayoutNews {
 export interface LayoutBuilderOptions {
   onNews?: (news: LayoutNews) => void;
   /** Told of failures; the board is looked at again. */
-  onFailure: (error: unknown) => void;
+  onFailure?: (error: unknown) => void;
   /** How often it is noted how far a generation is, ms. */
   noteEveryMs?: number;
   /** How often it is looked whether the log's consumers have passed a barrier, ms. */
@@ -55,25 +48,29 @@ const READ_LATER_MS = 600_000;
  * the board never had. That all of it reached the store is proven as for a lane: the mark of the barrier came through the
  * connection of the scan, after it, or through another to the same server. So a store that has the mark has the scan.
  */
+@Injectable()
 export class LayoutBuilder {
+  private readonly log = new Logger('layouts');
   private readonly building = new Map<number, Promise<void>>();
-  private readonly windowLists: WindowLists;
 
   constructor(
-    private readonly parts: LayoutBuilderParts,
-    private readonly options: LayoutBuilderOptions,
-  ) {
-    this.windowLists = new WindowLists(parts.database);
-  }
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly boards: BoardCatalog,
+    private readonly layouts: BoardLayouts,
+    private readonly projection: RankProjection,
+    private readonly committed: CommittedPositions,
+    private readonly windowLists: WindowLists,
+    @Optional() private readonly options: LayoutBuilderOptions = {},
+  ) {}
 
   /** Begins with generations that nobody works on here, as many as there is room for. It does not wait for them. */
   look(signal: AbortSignal): void {
-    for (const { uid, layouts } of this.parts.boards.all()) {
+    for (const { uid, layouts } of this.boards.all()) {
       if (this.building.size >= BOARDS_AT_ONCE) return;
       if (layouts.opening === null || this.building.has(uid)) continue;
       const work = this.build(uid, signal)
         .catch(async (error: unknown) => {
-          if (!signal.aborted) this.options.onFailure(error);
+          if (!signal.aborted) this.failed(error);
           await sleep(AFTER_FAILURE_MS, signal);
         })
         .finally(() => this.building.delete(uid));
@@ -91,11 +88,11 @@ export class LayoutBuilder {
    * @throws what cannot be tried again, or the signal's reason
    */
   async build(boardUid: number, signal: AbortSignal): Promise<void> {
-    const { boards, projection } = this.parts;
+    const { boards, projection } = this;
     await boards.refresh();
     const board = await boards.byUid(boardUid);
     if (!board?.layouts.opening) return;
-    const filling = new Filling(board, board.layouts.opening, this.options);
+    const filling = new Filling(board, board.layouts.opening, (news) => this.tell(news));
     for (let isServing = false; !isServing;) {
       signal.throwIfAborted();
       const session = projection.session();
@@ -108,9 +105,19 @@ export class LayoutBuilder {
     filling.tell('serving');
   }
 
+  private tell(news: LayoutNews): void {
+    this.log.log({ msg: `board ${news.board}, generation ${news.generation}: ${news.step}`, ...news });
+    this.options.onNews?.(news);
+  }
+
+  private failed(error: unknown): void {
+    this.log.warn(`A board's lists wait: ${(error as Error).message}`);
+    this.options.onFailure?.(error);
+  }
+
   /** Writes what the ledger holds into the generation; false when it was given up. */
   private async fill(filling: Filling, session: number, signal: AbortSignal): Promise<boolean> {
-    const { database, projection } = this.parts;
+    const { database, projection } = this;
     const again = <T>(work: () => Promise<T>): Promise<T> => retryWhile(work, isRetriable, { backoff: RETRY, signal });
     const scan = new LedgerScan({ query: (sql, parameters) => again(() => database.query(sql, parameters)) });
     const windows = new PresentWindows(this.windowLists);
@@ -147,7 +154,7 @@ export class LayoutBuilder {
 
   /** Goes on where an earlier scan is proven to have been, here or in a process that ended; else at the start. */
   private async begin(filling: Filling): Promise<void> {
-    const { layouts, projection } = this.parts;
+    const { layouts, projection } = this;
     const known = await layouts.progressOf(filling.board.uid);
     const reached = known?.generation === filling.layout.generation ? known.reached : null;
     const isThere = reached !== null && (await projection.findProof(filling.name)) === reached.proof;
@@ -158,15 +165,15 @@ export class LayoutBuilder {
 
   /** The board as it is now; null when the generation is not wanted any more. */
   private async wantedBoard({ board: { uid }, layout }: Filling): Promise<Board | null> {
-    await this.parts.boards.refresh();
-    const board = await this.parts.boards.byUid(uid);
+    await this.boards.refresh();
+    const board = await this.boards.byUid(uid);
     return board?.layouts.opening?.generation === layout.generation ? board : null;
   }
 
   private async note(filling: Filling, step: 'filling' | 'proving', session: number): Promise<void> {
     filling.notedAtMs = monotonicMs();
     filling.tell(step);
-    const { layouts, projection } = this.parts;
+    const { layouts, projection } = this;
     // What is noted is reached before the proof is left, or the proof would stand for what comes after it.
     const { place } = filling.reach;
     const proof = randomUUID();
@@ -180,17 +187,17 @@ export class LayoutBuilder {
     { isGuild, rows }: ScannedPage,
     keepUntilMs: number | null,
   ): Promise<void> {
-    if (keepUntilMs !== null && keepUntilMs <= this.parts.boards.clock.earliestMs()) return;
+    if (keepUntilMs !== null && keepUntilMs <= this.boards.clock.earliestMs()) return;
     const changes = new ChangesByShard();
     const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
     for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, keepUntilMs));
-    const { projection } = this.parts;
+    const { projection } = this;
     await changes.apply(({ list, shard, changes }) => projection.apply(list, shard, changes, keepUntilMs));
   }
 
   /** Waits until every lane has passed the end of the scan, and has the generation served; false: it is filled again. */
   private async prove(filling: Filling, session: number, signal: AbortSignal): Promise<boolean> {
-    const { boards, layouts, projection } = this.parts;
+    const { boards, layouts, projection } = this;
     const { uid } = filling.board;
     const isSameStore = (): boolean => projection.session() === session;
     if (!isSameStore()) return false;
@@ -222,7 +229,7 @@ export class LayoutBuilder {
    * mark, and what was filled before it, is seen to.
    */
   private async haveAllPassed({ filledAt = [] }: Layout): Promise<boolean> {
-    const { committed, projection } = this.parts;
+    const { committed, projection } = this;
     for (const [lane, position] of filledAt.entries()) {
       if ((await committed.of(lane)) < position) return false;
       if (((await projection.readMark(lane)) ?? -1) < position) return false;
@@ -241,7 +248,7 @@ class Filling {
   constructor(
     readonly board: Board,
     readonly layout: Layout,
-    private readonly options: LayoutBuilderOptions,
+    private readonly told: (news: LayoutNews) => void,
   ) {}
 
   /** What its proofs are called. */
@@ -251,7 +258,7 @@ class Filling {
 
   tell(step: LayoutNews['step']): void {
     const { board, layout, rowsScanned } = this;
-    this.options.onNews?.({ board: board.id, generation: layout.generation, step, rowsScanned });
+    this.told({ board: board.id, generation: layout.generation, step, rowsScanned });
   }
 
   progress(): { generation: number; rowsScanned: number; scans: number } {

@@ -1,20 +1,14 @@
 import type { Board, Layout } from '@laddercast/domain';
-import type { BoardCatalog, BoardLayouts, LayoutRemoval, SqlRunner } from '@laddercast/ledger';
+import { BoardCatalog, BoardLayouts, type LayoutRemoval } from '@laddercast/ledger';
 import { nowMs, sleep } from '@laddercast/platform';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { lastWritersOf } from '../recovery/drain-writers.js';
-import type { RankList, RankProjection } from '../ranks/rank-projection.js';
+import { RankProjection, type RankList } from '../ranks/rank-projection.js';
 import { WindowLists } from '../ranks/window-lists.js';
-
-export interface LayoutRemoverParts {
-  database: SqlRunner;
-  boards: BoardCatalog;
-  layouts: BoardLayouts;
-  projection: RankProjection;
-}
 
 export interface LayoutRemoverOptions {
   /** Told of failures; the generation is looked at again. */
-  onFailure: (error: unknown) => void;
+  onFailure?: (error: unknown) => void;
   /** How long a generation that another took the place of is still fed, for readers that have not heard, ms. */
   feedMs?: number;
   /** How long after that its keys are kept at most, for readers of its checkpoints, ms. */
@@ -37,26 +31,28 @@ const REMOVALS_AT_ONCE = 16;
  * a list that stands still; then it is fed no more; and when no checkpoint of it is open its keys go. What is still to be
  * done stands in the ledger: any process may go on where another ended, and each step may be repeated.
  */
+@Injectable()
 export class LayoutRemover {
+  private readonly log = new Logger('layouts');
   private readonly removing = new Map<string, Promise<void>>();
-  private readonly windowLists: WindowLists;
 
   constructor(
-    private readonly parts: LayoutRemoverParts,
-    private readonly options: LayoutRemoverOptions,
-  ) {
-    this.windowLists = new WindowLists(parts.database);
-  }
+    private readonly boards: BoardCatalog,
+    private readonly layouts: BoardLayouts,
+    private readonly projection: RankProjection,
+    private readonly windowLists: WindowLists,
+    @Optional() private readonly options: LayoutRemoverOptions = {},
+  ) {}
 
   /** Begins with what is to be removed and nobody works on here; it does not wait for it. */
   async look(signal: AbortSignal): Promise<void> {
-    for (const removal of await this.parts.layouts.removals()) {
+    for (const removal of await this.layouts.removals()) {
       if (this.removing.size >= REMOVALS_AT_ONCE) return;
       const name = `${removal.boardUid}.${removal.layout.generation}`;
       if (this.removing.has(name)) continue;
       const work = this.remove(removal, signal)
         .catch(async (error: unknown) => {
-          if (!signal.aborted) this.options.onFailure(error);
+          if (!signal.aborted) this.failed(error);
           await sleep(AFTER_FAILURE_MS, signal);
         })
         .finally(() => this.removing.delete(name));
@@ -71,7 +67,7 @@ export class LayoutRemover {
 
   /** @throws PROJECTION_UNAVAILABLE, a database error, or the signal's reason; what was done until then stays */
   async remove(removal: LayoutRemoval, signal: AbortSignal): Promise<void> {
-    const { boards, layouts, projection } = this.parts;
+    const { boards, layouts, projection } = this;
     const { boardUid, layout } = removal;
     await boards.refresh();
     const board = await boards.byUid(boardUid);
@@ -94,7 +90,7 @@ export class LayoutRemover {
 
   private async retire(board: Board, { layout, ageMs }: LayoutRemoval, signal: AbortSignal): Promise<void> {
     const { feedMs = FEED_MS, keepMs = KEEP_MS, lookEveryMs = LOOK_EVERY_MS } = this.options;
-    const { boards, layouts, projection } = this.parts;
+    const { boards, layouts, projection } = this;
     const bornMs = nowMs() - ageMs;
     await sleep(feedMs - ageMs, signal);
     signal.throwIfAborted();
@@ -123,6 +119,11 @@ export class LayoutRemover {
       left = kept;
       if (left.length > 0) await sleep(lookEveryMs, signal);
     }
+  }
+
+  private failed(error: unknown): void {
+    this.log.warn(`A board's lists wait: ${(error as Error).message}`);
+    this.options.onFailure?.(error);
   }
 
   private async listsOf(board: Board, layout: Layout): Promise<RankList[]> {

@@ -1,5 +1,6 @@
 import { GLOBAL_SCOPE } from '@laddercast/domain';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { Injectable, Logger, Optional } from '@nestjs/common';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { deltasKey, IN_USE_KEY, snapshotKey, TICKS_CHANNEL } from '../redis/redis-keys.js';
 import { callOf, redisScripts } from '../redis/redis-scripts.js';
 import { RedisSubscription } from '../redis/redis-subscription.js';
@@ -16,13 +17,14 @@ import {
 const KEPT_MS = 86_400_000;
 
 /** Snapshots in Redis: a hash and a capped stream for each list, hints by PUBLISH. */
+@Injectable()
 export class RedisSnapshotStore extends SnapshotStore {
   private readonly hints: RedisSubscription<{ list: ListRef; seq: number }>;
 
   /** @param onError told of failures of the subscription's own connection, which repairs itself */
   constructor(
     private readonly redis: RedisConnection,
-    private readonly onError: (error: Error) => void = () => undefined,
+    @Optional() private readonly onError: (error: Error) => void = warn,
   ) {
     super();
     this.hints = new RedisSubscription(redis, { channel: TICKS_CHANNEL, read: readHint, onError });
@@ -106,3 +108,6 @@ function isUnbroken(deltas: readonly RankDelta[], seq: number, storedSeq: number
   if (first.previousSeq !== seq || deltas.at(-1)!.seq !== storedSeq) return false;
   return deltas.every((delta, at) => at === 0 || delta.previousSeq === deltas[at - 1]!.seq);
 }
+
+const log = new Logger('redis');
+const warn = (error: Error): void => log.warn(`Snapshots: ${error.message}`);

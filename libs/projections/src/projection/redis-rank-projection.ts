@@ -1,5 +1,7 @@
 import { markStepOf, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import { CallBatcher } from '@laddercast/platform';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { ProjectionWatch } from '../recovery/read-guard.js';
 import {
   assertStyleKept,
   RankProjection,
@@ -14,7 +16,7 @@ import {
   type SortKeysReading,
   type RecoveryRun,
 } from '../ranks/rank-projection.js';
-import type { RedisConnection } from '../redis/redis-connection.js';
+import { RedisConnection } from '../redis/redis-connection.js';
 import { versionOfIndexValue } from '../redis/redis-index-value.js';
 import {
   allShards,
@@ -56,6 +58,7 @@ const ROWS_GATHERED_MAX = 500;
 const RETIRED_KNOWN_MS = 86_400_000;
 
 /** The ranks in Redis or Valkey: a sorted set and an index of players for each shard. */
+@Injectable()
 export class RedisRankProjection extends RankProjection {
   private readonly marks: RedisLaneMarks;
   private readonly proofs: RedisProofs;
@@ -82,9 +85,9 @@ export class RedisRankProjection extends RankProjection {
 
   constructor(
     private readonly redis: RedisConnection,
-    guard: ReadGuard = UNGUARDED,
-    private readonly pageLimits = PAGE_LIMITS,
-    private readonly checkpointChangesMax = shards.CHECKPOINT_CHANGES_MAX,
+    @Optional() @Inject(ProjectionWatch) guard: ReadGuard = UNGUARDED,
+    @Optional() private readonly pageLimits = PAGE_LIMITS,
+    @Optional() private readonly checkpointChangesMax = shards.CHECKPOINT_CHANGES_MAX,
   ) {
     super();
     this.reads = new ShardReads(redis, guard);

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { Injectable, Optional } from '@nestjs/common';
 import { nameOfRef, type ListRef } from './snapshot-store.js';
 
 /** A version, and when it was answered for the first time, Unix ms. */
@@ -15,10 +16,11 @@ const LISTS_MAX = 20_000;
  * behind it, and must not be answered after it. Of a list that is not known, or was forgotten, nothing may be answered
  * from memory until it was read again.
  */
+@Injectable()
 export class AnsweredVersions {
   private readonly answered: LRUCache<string, Answered>;
 
-  constructor(listsMax = LISTS_MAX) {
+  constructor(@Optional() listsMax = LISTS_MAX) {
     this.answered = new LRUCache({ max: listsMax });
   }
 

@@ -1,25 +1,18 @@
 import { everyLayout, type Board } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
-import { keptAfterEndMs, type SqlRunner } from '@laddercast/ledger';
-import { retryWhile, sleep } from '@laddercast/platform';
+import { BoardCatalog, keptAfterEndMs, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { metrics, retryWhile, sleep } from '@laddercast/platform';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
 import { entryOfRow, LedgerScan, workOnPages, type ScannedPage, type WindowsKept } from './ledger-scan.js';
+import { RangeSweeper } from '../range-shards/range-sweeper.js';
 import { RankProjection, RecoveryRun } from '../ranks/rank-projection.js';
+import { RestoredLedgerCheck } from './restored-ledger-check.js';
 
 export interface ProjectionRecoveryOptions {
-  database: SqlRunner;
-  projection: RankProjection;
-  committed: CommittedPositions;
-  boards: RecoveredBoards;
   /** Told what is being done, a step at a time. */
-  onProgress: (progress: RecoveryProgress) => void;
-  /** Called when all entries are there again, before the lane is said to be whole. */
-  afterwards?: (signal: AbortSignal) => Promise<void>;
-  /** Whether the projection has what the ledger has not: then it is emptied first, and nothing is brought back meanwhile. */
-  isAhead?: () => Promise<boolean>;
-  /** Told of failures; the next look tries again. */
-  onError: (lane: number, error: unknown) => void;
+  onProgress?: (progress: RecoveryProgress) => void;
   /** How often marks are looked at, ms. */
   intervalMs?: number;
 }
@@ -61,8 +54,20 @@ const WINDOWS_SQL = `
  * Notices that the projection has lost changes, and brings them back from PostgreSQL: for each lane it compares the
  * projection's mark with what the log's group has committed. Doing it twice, or beside the group, changes nothing.
  */
+@Injectable()
 export class ProjectionRecovery {
-  constructor(private readonly options: ProjectionRecoveryOptions) {}
+  private readonly log = new Logger('recovery');
+  private readonly sentOf = new Map<number, number>();
+
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    private readonly projection: RankProjection,
+    private readonly committed: CommittedPositions,
+    @Inject(BoardCatalog) private readonly boards: RecoveredBoards,
+    @Inject(RestoredLedgerCheck) private readonly ledgerCheck: Pick<RestoredLedgerCheck, 'isAhead'>,
+    @Inject(RangeSweeper) private readonly sweeper: Pick<RangeSweeper, 'removeStrays'>,
+    @Optional() private readonly options: ProjectionRecoveryOptions = {},
+  ) {}
 
   /**
    * Looks at the lane now, then every five seconds and whenever `wake` calls its listener (on each reconnection), until
@@ -72,7 +77,9 @@ export class ProjectionRecovery {
     while (!signal.aborted) {
       const woken = new AbortController();
       const stopListening = wake(() => woken.abort());
-      await this.check(lane, signal).catch((error: unknown) => this.options.onError(lane, error));
+      await this.check(lane, signal).catch((error: unknown) =>
+        this.log.warn(`Lane ${lane} cannot be recovered yet: ${(error as Error).message}`),
+      );
       await sleep(this.options.intervalMs ?? INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
       stopListening();
     }
@@ -84,25 +91,36 @@ export class ProjectionRecovery {
    * @throws PROJECTION_UNAVAILABLE, or a database error; what was applied until then stays
    */
   async check(lane: number, signal: AbortSignal): Promise<boolean> {
-    const { projection } = this.options;
+    const { projection } = this;
     const session = projection.session();
     // In this order: a group that is at work commits after it marks, so that a mark read later is never behind.
-    const committed = await this.options.committed.of(lane);
+    const committed = await this.committed.of(lane);
     const mark = await projection.readMark(lane);
     if (mark !== null && mark >= committed) return false;
-    if (await this.options.isAhead?.()) return false;
+    // Then it is emptied first, and nothing is brought back meanwhile.
+    if (await this.ledgerCheck.isAhead()) return false;
     const progress: RecoveryProgress = { lane, step: 'lost', mark, committed, sent: 0, newer: 0 };
-    this.options.onProgress({ ...progress });
+    this.tell({ ...progress });
     // A generation that was opened before the loss, and that this process has not heard of, lost as much as the others;
     // one that is opened from here on is filled after it.
-    await this.options.boards.refresh();
+    await this.boards.refresh();
     if (mark === null) await projection.openMark(lane);
     await this.reapply(lane, mark ?? 0, progress, { session, signal });
-    await this.options.afterwards?.(signal);
+    await this.sweeper.removeStrays(signal);
     // The mark was there at the start and must be there now: else Redis was emptied again while the scan ran.
     await projection.advanceMark(lane, mark ?? 0, committed, session);
-    this.options.onProgress({ ...progress, step: 'recovered' });
+    this.tell({ ...progress, step: 'recovered' });
     return true;
+  }
+
+  /** Says it in the metrics and the log. */
+  private tell(progress: RecoveryProgress): void {
+    const { lane, step, sent, committed } = progress;
+    metrics.laneRecovering.set({ lane }, step === 'recovered' ? 0 : 1);
+    metrics.recoveredEntries.inc(sent - (step === 'lost' ? 0 : (this.sentOf.get(lane) ?? 0)));
+    this.sentOf.set(lane, sent);
+    if (committed > 0) this.log.log({ msg: `lane ${lane}: ${step}`, ...progress });
+    this.options.onProgress?.(progress);
   }
 
   private async reapply(
@@ -112,16 +130,16 @@ export class ProjectionRecovery {
     { session, signal }: { session: number; signal: AbortSignal },
   ): Promise<void> {
     // A store that is slow for a moment costs a page, and not the whole scan; one that was replaced wants another scan.
-    const isPassing = (error: unknown): boolean => isRetriable(error) && this.options.projection.session() === session;
+    const isPassing = (error: unknown): boolean => isRetriable(error) && this.projection.session() === session;
     const windows = await this.windowsKept(signal);
     const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
     const run = new RecoveryRun();
-    await workOnPages(new LedgerScan(this.options.database).ofLane(windows, condition), async (page) => {
+    await workOnPages(new LedgerScan(this.database).ofLane(windows, condition), async (page) => {
       signal.throwIfAborted();
       const work = (): Promise<number> => this.applyPage(page, windows, run);
       progress.newer += await retryWhile(work, isPassing, { backoff: RETRY, signal });
       progress.sent += page.rows.length;
-      this.options.onProgress({ ...progress, step: 'scanning' });
+      this.tell({ ...progress, step: 'scanning' });
     });
   }
 
@@ -132,7 +150,7 @@ export class ProjectionRecovery {
   private boardsFilledAfter(lane: number, mark: number): number[] {
     const isFilledAfter = (board: Board): boolean =>
       everyLayout(board.layouts).some(({ filledAt }) => (filledAt?.[lane] ?? 0) > mark);
-    return this.options.boards
+    return this.boards
       .all()
       .filter(isFilledAfter)
       .map(({ uid }) => uid);
@@ -143,14 +161,14 @@ export class ProjectionRecovery {
     const kept = new Map<number, number | null>();
     for (let from = 0; ;) {
       signal.throwIfAborted();
-      const rows = await this.options.database.query<{
+      const rows = await this.database.query<{
         windowUid: number;
         boardUid: number;
         endsAtMs: number | null;
         nowMs: number;
       }>(WINDOWS_SQL, [from]);
       for (const { windowUid, boardUid, endsAtMs, nowMs } of rows) {
-        const board = await this.options.boards.byUid(boardUid);
+        const board = await this.boards.byUid(boardUid);
         if (board === undefined) continue;
         const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
         if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, keepUntilMs);
@@ -166,11 +184,11 @@ export class ProjectionRecovery {
     for (const row of rows) {
       const { boardUid } = row;
       // Asked anew for each page: a board that is deleted meanwhile must not come back.
-      if (!boards.has(boardUid)) boards.set(boardUid, await this.options.boards.byUid(boardUid));
+      if (!boards.has(boardUid)) boards.set(boardUid, await this.boards.byUid(boardUid));
       const board = boards.get(boardUid);
       if (board) changes.add(board, entryOfRow(row, isGuild, windows.get(row.windowUid) ?? null));
     }
-    const { projection } = this.options;
+    const { projection } = this;
     return changes.apply(({ list, shard, changes, keepUntilMs }) =>
       projection.apply(list, shard, changes, keepUntilMs, run),
     );

@@ -1,77 +1,49 @@
-import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
-import type { RestoredLedgerCheck } from './restored-ledger-check.js';
-import type { LeftoverSweeper } from './leftover-sweeper.js';
+import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { LeftoverSweeper } from './leftover-sweeper.js';
+import { RedisConnection } from '../redis/redis-connection.js';
+import { RestoredLedgerCheck } from './restored-ledger-check.js';
 
-export interface StoreScheduleOptions {
-  holder: string;
-  /** Calls the listener on each reconnection of the projection; returns how to end that. */
-  wake: (listener: () => void) => () => void;
-  /** Told when the store was ahead of the ledger, and how many of its keys went. */
-  onEmptied: (keys: number) => void;
-  /** Told of how many keys were left over, where there were any. */
-  onLeftovers: (keys: number) => void;
-  onFailure: (error: unknown) => void;
-  /** How often it is looked whether the store is ahead, ms. */
-  lookEveryMs?: number;
-  /** How long after the start and each reconnection keys are swept, ms. */
-  sweepAfterMs?: number;
-}
-
-const LOOK_EVERY_MS = 5000;
 const SWEEP_EVERY_MS = 3_600_000;
 /** After a connection was replaced: recovery comes first. */
 const SWEEP_AFTER_MS = 30_000;
-const LEASE_TTL_MS = 6000;
 
-/** Looks after the store as a whole; one process at a time. */
+/** Looks after the store as a whole. */
+@Injectable()
 export class StoreMaintenance {
-  private readonly task: LeasedTask;
+  private readonly log = new Logger('recovery');
   private sweepAtMs = Infinity;
 
   constructor(
-    private readonly stamp: Pick<RestoredLedgerCheck, 'isAhead' | 'advance' | 'empty'>,
-    private readonly leftovers: Pick<LeftoverSweeper, 'sweep'>,
-    leases: PostgresLeases,
-    private readonly options: StoreScheduleOptions,
-  ) {
-    const { holder, onFailure, lookEveryMs = LOOK_EVERY_MS, sweepAfterMs = SWEEP_AFTER_MS } = options;
-    const sweepLater = (): void => void (this.sweepAtMs = monotonicMs() + sweepAfterMs);
-    this.task = new LeasedTask(leases, {
-      name: 'projection:store',
-      holder,
-      ttlMs: LEASE_TTL_MS,
-      askEveryMs: LEASE_TTL_MS / 3,
-      duties: [
-        { everyMs: lookEveryMs, run: (signal) => this.look(signal) },
-        // Beside the looks: it reads every key there is.
-        { everyMs: lookEveryMs, run: (signal) => this.sweep(signal) },
-      ],
-      onTerm: () => {
-        sweepLater();
-        return options.wake(sweepLater);
-      },
-      onFailure,
-    });
+    @Inject(RestoredLedgerCheck)
+    private readonly ledgerCheck: Pick<RestoredLedgerCheck, 'isAhead' | 'advance' | 'empty'>,
+    @Inject(LeftoverSweeper) private readonly leftovers: Pick<LeftoverSweeper, 'sweep'>,
+    @Inject(RedisConnection) private readonly redis: Pick<RedisConnection, 'onReady'>,
+    @Optional() private readonly sweepAfterMs = SWEEP_AFTER_MS,
+  ) {}
+
+  /** From here on the keys are swept, a while after now and after each reconnection; returns how to end that. */
+  begin(): () => void {
+    const sweepLater = (): void => void (this.sweepAtMs = monotonicMs() + this.sweepAfterMs);
+    sweepLater();
+    return this.redis.onReady(sweepLater);
   }
 
-  start(): void {
-    this.task.start();
-  }
-
-  stop(): Promise<void> {
-    return this.task.stop();
-  }
-
-  private async sweep(signal: AbortSignal): Promise<void> {
+  /** Removes keys of lists that are gone, when it is time to. It reads every key there is. */
+  async sweep(signal: AbortSignal): Promise<void> {
     if (monotonicMs() < this.sweepAtMs) return;
     this.sweepAtMs = monotonicMs() + SWEEP_EVERY_MS;
     const keys = await this.leftovers.sweep(signal);
-    if (keys > 0) this.options.onLeftovers(keys);
+    if (keys > 0) this.log.warn({ msg: 'Redis held keys of lists that are gone; they were removed.', keys });
   }
 
-  private async look(signal: AbortSignal): Promise<void> {
-    if (await this.stamp.isAhead()) this.options.onEmptied(await this.stamp.empty(signal));
-    else await this.stamp.advance();
+  /** Empties a store that is ahead of the ledger; says to another that the ledger is there. */
+  async look(signal: AbortSignal): Promise<void> {
+    if (!(await this.ledgerCheck.isAhead())) return this.ledgerCheck.advance();
+    const keys = await this.ledgerCheck.empty(signal);
+    this.log.error({
+      msg: 'Redis was ahead of PostgreSQL, which was restored; it was emptied, and is filled anew.',
+      keys,
+    });
   }
 }

@@ -1,5 +1,6 @@
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { Announcements, type Announcement } from './announcements.js';
-import type { RedisConnection } from './redis-connection.js';
+import { RedisConnection } from './redis-connection.js';
 import { ANNOUNCEMENTS_CHANNEL } from './redis-keys.js';
 import { RedisSubscription } from './redis-subscription.js';
 
@@ -7,13 +8,14 @@ import { RedisSubscription } from './redis-subscription.js';
 const IDS_PER_MESSAGE_MAX = 500;
 
 /** Announcements by PUBLISH: whoever is connected hears them, and whoever was not hears that something may be missed. */
+@Injectable()
 export class RedisAnnouncements extends Announcements {
   private readonly subscription: RedisSubscription<Announcement | null>;
 
   /** @param onError told of failures of the subscription's own connection, which repairs itself, and of listeners */
   constructor(
     private readonly redis: RedisConnection,
-    onError: (error: Error) => void = () => undefined,
+    @Optional() onError: (error: Error) => void = warn,
   ) {
     super();
     const channel = ANNOUNCEMENTS_CHANNEL;
@@ -50,3 +52,6 @@ function announcementOf(message: string): Announcement | undefined {
   if (typeof kind === 'string' && kind !== 'players' && kind !== 'window-closed') return undefined;
   throw new Error(`No announcement: ${message.slice(0, 200)}`);
 }
+
+const log = new Logger('redis');
+const warn = (error: Error): void => log.warn(`Announcements: ${error.message}`);

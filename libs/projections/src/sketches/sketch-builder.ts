@@ -1,14 +1,16 @@
 import { SKETCH_MARKS_MAX } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
-import type { RankList, RankProjection } from '../ranks/rank-projection.js';
-import { isSameVersion, type SketchStamp, type SketchStore, type StoredSketch } from './sketch-store.js';
+import { Injectable, Optional } from '@nestjs/common';
+import { type RankList, RankProjection } from '../ranks/rank-projection.js';
+import { isSameVersion, type SketchStamp, SketchStore, type StoredSketch } from './sketch-store.js';
 
 /** Makes sketches of lists, and publishes them. */
+@Injectable()
 export class SketchBuilder {
   constructor(
     private readonly projection: RankProjection,
     private readonly store: SketchStore,
-    private readonly marksMax = SKETCH_MARKS_MAX,
+    @Optional() private readonly marksMax = SKETCH_MARKS_MAX,
   ) {}
 
   /**

@@ -1,9 +1,10 @@
 import { RankSketch } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
 import { LRUCache } from 'lru-cache';
+import { Injectable } from '@nestjs/common';
 import type { RankList } from '../ranks/rank-projection.js';
-import type { SketchBuilder } from './sketch-builder.js';
-import { isSameVersion, type SketchStamp, type SketchStore, type StoredSketch } from './sketch-store.js';
+import { SketchBuilder } from './sketch-builder.js';
+import { isSameVersion, type SketchStamp, SketchStore, type StoredSketch } from './sketch-store.js';
 import { nameOfRef } from '../ranks/snapshot-store.js';
 
 /** A list as it was sketched. */
@@ -50,6 +51,7 @@ interface CachedList {
  * here; where nobody does, this process makes it every five. While the store is away the last one serves for thirty
  * seconds, with its `asOfMs`.
  */
+@Injectable()
 export class SketchCache {
   private readonly lists = new LRUCache<string, CachedList>({ max: LISTS_MAX });
   private timer: NodeJS.Timeout | null = null;

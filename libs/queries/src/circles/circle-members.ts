@@ -1,8 +1,8 @@
+import { FriendGraphOwner } from '@laddercast/commands';
 import { CIRCLE_ENTRIES_MAX, LadderError } from '@laddercast/domain';
-import type { FriendGraph } from '@laddercast/extension';
-import type { Circles } from '@laddercast/ledger';
+import { Circles } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
-import { Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { CircleName } from '../queries.js';
 
@@ -24,6 +24,7 @@ interface Remembered {
  * Who is in a circle, by one keyed query, remembered for a second. While the graph is away, what is remembered is used,
  * however old.
  */
+@Injectable()
 export class CircleMembers {
   private readonly remembered = new LRUCache<string, Remembered>({
     maxSize: REMEMBERED_IDS_MAX,
@@ -34,8 +35,8 @@ export class CircleMembers {
   private said = '';
 
   constructor(
-    private readonly graph: () => FriendGraph,
-    private readonly circles: Pick<Circles, 'membersOf'>,
+    @Inject(FriendGraphOwner) private readonly owner: Pick<FriendGraphOwner, 'graph'>,
+    @Inject(Circles) private readonly circles: Pick<Circles, 'membersOf'>,
   ) {}
 
   /**
@@ -82,7 +83,9 @@ export class CircleMembers {
   private async ask(circle: CircleName): Promise<string[]> {
     if (circle.kind === 'circle') return (await this.circles.membersOf(circle.circleId)).map(({ id }) => id);
     const { kind, playerId } = circle;
-    const others = await (kind === 'friends' ? this.graph().friendsOf(playerId) : this.graph().followedBy(playerId));
+    const others = await (kind === 'friends'
+      ? this.owner.graph.friendsOf(playerId)
+      : this.owner.graph.followedBy(playerId));
     return [...new Set([playerId, ...others])].slice(0, CIRCLE_ENTRIES_MAX);
   }
 }

@@ -12,7 +12,7 @@ export class GetFriendsHandler implements IQueryHandler<GetFriendsQuery> {
   ) {}
 
   async execute({ playerId }: GetFriendsQuery): Promise<FriendLists> {
-    const graph = this.owner.others();
+    const graph = this.owner.theirs;
     if (graph === null) return this.friendships.listsOf(playerId);
     // How friends are made elsewhere is not known here: there are no requests.
     return { friends: [...(await answerInTime(graph.friendsOf(playerId)))], asked: [], askedBy: [] };

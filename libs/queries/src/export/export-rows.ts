@@ -1,7 +1,8 @@
 import { GLOBAL_SCOPE, LadderError, sharesRank, type BoardOrdering, type RankStyle } from '@laddercast/domain';
-import type { EntryEnricher } from '@laddercast/extension';
-import { entryOrderSql, type PostgresDatabase, type ScopeCatalog } from '@laddercast/ledger';
+import { Extensions } from '@laddercast/extension';
+import { entryOrderSql, PostgresDatabase, ScopeCatalog } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
 import { inTime } from '../shared/time-out.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
@@ -58,11 +59,12 @@ export interface ExportRowsOptions {
  * ledger's entries by a cursor. Not from the projection: its pages change while they are read, and a player who moves
  * would be on two of them, or on none.
  */
+@Injectable()
 export class ExportRows {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly scopes: ScopeCatalog,
-    private readonly enricher: () => EntryEnricher | null,
+    private readonly extensions: Extensions,
   ) {}
 
   /**
@@ -115,7 +117,7 @@ export class ExportRows {
   }
 
   private async complete({ list }: ResolvedList, style: RankStyle, rows: readonly StoredRow[]): Promise<ExportedRow[]> {
-    const enricher = this.enricher();
+    const enricher = this.extensions.enricher;
     const [scopes, decorations] = await Promise.all([
       this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes))]),
       enricher && rows.length > 0 ? inTime(enricher.decorate(rows.map(({ player_id }) => player_id))) : null,

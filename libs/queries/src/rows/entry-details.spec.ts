@@ -1,3 +1,4 @@
+import { NO_EXTENSIONS } from '@laddercast/extension';
 import { expect, it } from 'vitest';
 import { EntryDetails } from './entry-details.js';
 
@@ -10,7 +11,7 @@ class RememberedDetails extends EntryDetails {
 }
 
 it('forgets names when they are announced, and all of them when something may have been missed', () => {
-  const details = new RememberedDetails({ query: () => Promise.resolve([]) }, () => null);
+  const details = new RememberedDetails({ query: () => Promise.resolve([]) }, NO_EXTENSIONS);
   details.hear({ kind: 'players', ids: ['ada', 'bob'], isGuild: false });
   details.hear({ kind: 'players', ids: ['red'], isGuild: true });
   details.hear({ kind: 'window-closed', boardUid: 1, windowUid: 2 });

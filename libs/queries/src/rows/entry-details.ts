@@ -1,8 +1,9 @@
 import { GUILDS_SCOPE, type BoardOrdering, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import type { EntryEnricher } from '@laddercast/extension';
-import type { SqlRunner } from '@laddercast/ledger';
+import { Extensions } from '@laddercast/extension';
+import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import type { Announcement, ProjectedEntry } from '@laddercast/projections';
+import { Inject, Injectable } from '@nestjs/common';
 import type { WhenRead } from './lists-without-metadata.js';
 import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -28,14 +29,15 @@ export interface CompleteOptions {
  *
  * Players who are not listed are left out: rows keep their ranks, and show a gap.
  */
+@Injectable()
 export class EntryDetails {
   private readonly runs: RunDetailsOfLists;
   private readonly names: PlayerNames;
   private readonly days: DayChanges;
 
-  constructor(database: SqlRunner, enricher: () => EntryEnricher | null) {
+  constructor(@Inject(PostgresDatabase) database: SqlRunner, extensions: Extensions) {
     this.runs = new RunDetailsOfLists(database);
-    this.names = new PlayerNames(database, enricher);
+    this.names = new PlayerNames(database, () => extensions.enricher);
     this.days = new DayChanges(database);
   }
 

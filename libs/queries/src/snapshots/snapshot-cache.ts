@@ -1,6 +1,7 @@
 import { monotonicMs, nowMs } from '@laddercast/platform';
-import { nameOfRef, type ListRef, type RankSnapshot, type SnapshotStore } from '@laddercast/projections';
+import { nameOfRef, type ListRef, type RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import { LRUCache } from 'lru-cache';
+import { Injectable } from '@nestjs/common';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { advanceSnapshot } from './snapshot-follower.js';
 
@@ -46,6 +47,7 @@ interface CachedList {
  * found behind is served no more. The first read of a list, and the first after 30 s without one, gives nothing and
  * starts the fetch.
  */
+@Injectable()
 export class SnapshotCache {
   private readonly lists = new LRUCache<string, CachedList>({ max: LISTS_MAX });
   private readonly toMark = new Set<CachedList>();

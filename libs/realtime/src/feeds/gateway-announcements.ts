@@ -1,6 +1,7 @@
-import type { Announcement, Announcements } from '@laddercast/projections';
-import type { LiveFeeds } from './live-feeds.js';
-import type { SnapshotTick } from '../publishing/snapshot-tick.js';
+import { type Announcement, Announcements } from '@laddercast/projections';
+import { Injectable } from '@nestjs/common';
+import { LiveFeeds } from './live-feeds.js';
+import { SnapshotTick } from '../publishing/snapshot-tick.js';
 
 /** Changes of names that come at once are read anew once; what is shown is that much older. */
 const GATHER_FOR_MS = 100;
@@ -12,6 +13,7 @@ interface Changed {
 }
 
 /** What is announced to all processes, for the lists that this gateway follows: new names, and windows that closed. */
+@Injectable()
 export class GatewayAnnouncements {
   private unfollow: (() => void) | null = null;
   private changed = nothingChanged();

@@ -1,5 +1,6 @@
-import type { Lease, PostgresLeases } from '@laddercast/ledger';
+import { type Lease, PostgresLeases } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
+import { Injectable, Optional } from '@nestjs/common';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { TICK_SLOTS, TickSlots } from './tick-slots.js';
 
@@ -16,6 +17,7 @@ const NAMES = SLOTS.map(nameOf);
  * its own and, once the others' leases would have lapsed, with all. A free slot is taken one a second, so that processes that start together
  * share them; one that holds them all keeps them until it ends.
  */
+@Injectable()
 export class LeasedTickSlots extends TickSlots {
   private readonly held = new Map<number, Lease>();
   private ofOthers: ReadonlySet<number> = new Set();
@@ -24,10 +26,9 @@ export class LeasedTickSlots extends TickSlots {
   private readonly stopped = new AbortController();
   private running: Promise<void> | null = null;
 
-  /** @param holder names this process; unique over all processes */
   constructor(
     private readonly leases: PostgresLeases,
-    private readonly holder: string,
+    @Optional() private readonly holder: string = leases.holder,
   ) {
     super();
   }

@@ -1,18 +1,13 @@
 import { GUILDS_SCOPE, LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, nowMs, sleep } from '@laddercast/platform';
-import {
-  nameOfRef,
-  type Announcement,
-  type Announcements,
-  type ListRef,
-  type SnapshotStore,
-} from '@laddercast/projections';
-import type { ListResolver, ResolvedList } from '@laddercast/queries';
+import { nameOfRef, type Announcement, Announcements, type ListRef, SnapshotStore } from '@laddercast/projections';
+import { ListResolver, type ResolvedList } from '@laddercast/queries';
+import { Injectable } from '@nestjs/common';
 import { readableUntilMs } from './readable-until.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { RenamedPlayers, type Renamed } from './renamed-players.js';
-import type { SnapshotTick, TickedSnapshot } from './snapshot-tick.js';
-import { slotOf, type TickSlots } from './tick-slots.js';
+import { SnapshotTick, type TickedSnapshot } from './snapshot-tick.js';
+import { slotOf, TickSlots } from './tick-slots.js';
 
 /** The most lists that are ticked; more than that wait until others fall out of use. */
 export const TICKED_LISTS_MAX = 10_000;
@@ -53,6 +48,7 @@ interface TickedList {
  * Runs in any number of processes: they share the lists by slots, and where two tick one list only one can publish.
  * A failing tick is logged and tried at the next; ticks of one list never overlap.
  */
+@Injectable()
 export class RankDeltaPublisher {
   private readonly lists = new Map<string, TickedList>();
   private readonly failures = new RateLimitedLog(RankDeltaPublisher.name);

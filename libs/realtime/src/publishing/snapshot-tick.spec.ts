@@ -1,3 +1,4 @@
+import { NO_EXTENSIONS } from '@laddercast/extension';
 import type { SqlRunner } from '@laddercast/ledger';
 import { nameOfRef } from '@laddercast/projections';
 import { EntryDetails, type ResolvedList } from '@laddercast/queries';
@@ -129,7 +130,7 @@ describe('rows that could not be completed', () => {
   });
 
   it('are completed by the next tick that can, without a new score, and then left alone', async () => {
-    await start(list, new EntryDetails(database, () => null));
+    await start(list, new EntryDetails(database, NO_EXTENSIONS));
     await eventually('a first snapshot', () => historyOf(list).length === 1);
     expect(historyOf(list)[0]!.entries).toMatchObject([{ playerId: 'ada', metadata: null }]);
     database.isAway = false;
@@ -146,14 +147,14 @@ describe('rows that could not be completed', () => {
   });
 
   it('are completed by whichever process ticks the list next', async () => {
-    const details = () => new EntryDetails(database, () => null);
+    const details = () => new EntryDetails(database, NO_EXTENSIONS);
     await tickWith(details()).run(list, fresh);
     database.isAway = false;
     expect((await tickWith(details()).run(list, fresh)).entries).toMatchObject([{ metadata: { replay: 'r1' } }]);
   });
 
   it('are asked for some four times a second while they cannot be had, and not published again', async () => {
-    await start(list, new EntryDetails(database, () => null));
+    await start(list, new EntryDetails(database, NO_EXTENSIONS));
     await eventually('a first snapshot', () => historyOf(list).length === 1);
     const { asked } = database;
     await pause(1000);

@@ -6,11 +6,12 @@ import {
   type ListRef,
   type RankDelta,
   type RankSnapshot,
-  type SnapshotStore,
-  type TraceNotes,
+  SnapshotStore,
+  TraceNotes,
   type Announcement,
 } from '@laddercast/projections';
-import { styleToRead, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { styleToRead, EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { isSameWorth, worthOf } from '../protocol/frame-worth.js';
 import { publishTraced, tracesInto, type TickTraces } from './tick-traces.js';
 
@@ -39,12 +40,13 @@ export interface TickOptions {
 }
 
 /** One step of a list's history: reads the top, and publishes what changed since the snapshot before. */
+@Injectable()
 export class SnapshotTick {
   /** @param traceNotes where traced changes are noted; without it no trace leads on to a delta */
   constructor(
     private readonly store: SnapshotStore,
     private readonly details: EntryDetails,
-    private readonly traceNotes: TraceNotes | null = null,
+    @Optional() @Inject(TraceNotes) private readonly traceNotes: TraceNotes | null = null,
   ) {}
 
   /** What is announced of names and listings, which are remembered; null: any may have changed. */

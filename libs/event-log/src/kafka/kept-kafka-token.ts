@@ -1,7 +1,6 @@
-import type { KafkaToken, KafkaTokens } from '@laddercast/extension';
+import { Extensions, type KafkaToken, type KafkaTokens } from '@laddercast/extension';
 import { monotonicMs, sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
-import { ExtensionRegistry } from './extension-registry.js';
 
 const ANSWERS_WITHIN_MS = 8000;
 /** The part of its lifetime that a token is used for before another one is asked for. */
@@ -14,7 +13,7 @@ export class KeptKafkaToken {
   private asking: Promise<void> | null = null;
 
   /** @param extensions looked at when a token is needed: modules may bring theirs after Kafka is first tried */
-  constructor(private readonly extensions: ExtensionRegistry) {}
+  constructor(private readonly extensions: Extensions) {}
 
   /** @throws when there is none that counts */
   async value(): Promise<string> {

@@ -1,19 +1,26 @@
-import {
-  EventLog,
-  KafkaEventLog,
-  KafkaRelayTarget,
-  OutboxRelay,
-  PostgresEventLog,
-  PostgresLogEnds,
-} from '@laddercast/event-log';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { LedgerModule, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import type { Provider } from '@nestjs/common';
-import { kafkaOptions, writeLogLine } from '../log-options.js';
-import { KeptKafkaToken } from '../kept-kafka-token.js';
+import { Module, type Provider } from '@nestjs/common';
+import { writeLogLine } from './delivery/log-line.js';
+import { EventLog } from './event-log.js';
+import { KafkaEventLog } from './kafka/kafka-event-log.js';
+import { kafkaOptions } from './kafka/kafka-options.js';
+import { KafkaRelayTarget } from './kafka/kafka-relay-target.js';
+import { KeptKafkaToken } from './kafka/kept-kafka-token.js';
+import { OutboxRelay } from './kafka/outbox-relay.js';
+import { DeadLetterStore } from './postgres/postgres-dead-letter-store.js';
+import { PostgresEventLog } from './postgres/postgres-event-log.js';
+import { PostgresLogEnds } from './postgres/postgres-log-ends.js';
+import { PostgresLogGroups } from './postgres/postgres-log-groups.js';
+
+const inEveryProcess = [KeptKafkaToken, DeadLetterStore];
+
+/** What every process has of the log. */
+@Module({ imports: [LedgerModule], providers: inEveryProcess, exports: inEveryProcess })
+export class EventLogModule {}
 
 /** The log: the outbox itself, or Kafka with a relay that fills it. */
-export const eventLogProviders: Provider[] = [
+const ofProjectors: Provider[] = [
   {
     provide: PostgresEventLog,
     inject: [PostgresDatabase, Environment],
@@ -53,4 +60,9 @@ export const eventLogProviders: Provider[] = [
         ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment, token), new PostgresLogEnds(database)))
         : null,
   },
+  PostgresLogGroups,
 ];
+
+/** The log itself, which projectors read. */
+@Module({ imports: [LedgerModule, EventLogModule], providers: ofProjectors, exports: ofProjectors })
+export class EventLogProjectorModule {}

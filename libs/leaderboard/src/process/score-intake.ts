@@ -1,18 +1,23 @@
 import { ScoreIntake } from '@laddercast/commands';
 import { Authenticator } from '@laddercast/identity';
-import { KafkaIntake, parkAllInto, type IntakeTopic } from '@laddercast/event-log';
+import {
+  KafkaIntake,
+  kafkaOptions,
+  KeptKafkaToken,
+  parkAllInto,
+  writeLogLine,
+  type IntakeTopic,
+} from '@laddercast/event-log';
 import { PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import type { Provider } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { kafkaOptions, writeLogLine } from '../log-options.js';
-import { ScoreIntakeLifecycle } from '../process/score-intake.lifecycle.js';
-import { KeptKafkaToken } from '../kept-kafka-token.js';
+import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
 
 const TOPIC: IntakeTopic = 'in.scores';
 
 /** Submissions that other systems write to Kafka; null where they are not asked for. */
-export const scoreIntakeProvider: Provider = {
+export const scoreIntake: Provider = {
   provide: ScoreIntakeLifecycle,
   inject: [Environment, PostgresDatabase, Authenticator, CommandBus, KeptKafkaToken],
   useFactory: (

@@ -1,0 +1,81 @@
+import { EventLogModule } from '@laddercast/event-log';
+import { IdentityModule } from '@laddercast/identity';
+import { LedgerApiModule, LedgerModule, LedgerProjectorModule } from '@laddercast/ledger';
+import { ProjectionsModule } from '@laddercast/projections';
+import { Module, type Provider } from '@nestjs/common';
+import { CloseWindowHandler } from './boards/close-window.handler.js';
+import { DeleteBoardHandler } from './boards/delete-board.handler.js';
+import { PutBoardHandler } from './boards/put-board.handler.js';
+import { ResetBoardHandler } from './boards/reset-board.handler.js';
+import { RecordHistoryHandler } from './history/record-history.handler.js';
+import { AddCircleMemberHandler } from './people/add-circle-member.handler.js';
+import { AddFriendHandler } from './people/add-friend.handler.js';
+import { ChangeFollowHandler } from './people/change-follow.handler.js';
+import { DeleteGuildHandler } from './people/delete-guild.handler.js';
+import { FriendGraphOwner } from './people/friend-graph-owner.js';
+import { JoinGuildHandler } from './people/join-guild.handler.js';
+import { LeaveGuildHandler } from './people/leave-guild.handler.js';
+import { PutGuildHandler } from './people/put-guild.handler.js';
+import { PutPlayerHandler } from './people/put-player.handler.js';
+import { RecomputeGuildTotalsHandler } from './people/recompute-guild-totals.handler.js';
+import { RemoveCircleMemberHandler } from './people/remove-circle-member.handler.js';
+import { RemoveFriendHandler } from './people/remove-friend.handler.js';
+import { RebuildBoardHandler } from './recovery/rebuild-board.handler.js';
+import { RebuildBoardsHandler } from './recovery/rebuild-boards.handler.js';
+import { ReconcileBoardHandler } from './recovery/reconcile-board.handler.js';
+import { ReplayDeadLetterHandler } from './recovery/replay-dead-letter.handler.js';
+import { IntakeReplay } from './scores/intake-replay.js';
+import { OverrideEntryHandler } from './scores/override-entry.handler.js';
+import { ScoreSubmitter } from './scores/score-submitter.js';
+import { SubmissionRanks } from './scores/submission-ranks.js';
+import { SubmitScoreHandler } from './scores/submit-score.handler.js';
+import { SubmitScoresHandler } from './scores/submit-scores.handler.js';
+
+/** Whose friends are read, in every process. */
+@Module({ imports: [LedgerModule], providers: [FriendGraphOwner], exports: [FriendGraphOwner] })
+export class FriendsModule {}
+
+const ofApis: Provider[] = [
+  SubmitScoreHandler,
+  SubmitScoresHandler,
+  OverrideEntryHandler,
+  ScoreSubmitter,
+  SubmissionRanks,
+  PutBoardHandler,
+  DeleteBoardHandler,
+  ResetBoardHandler,
+  CloseWindowHandler,
+  PutPlayerHandler,
+  PutGuildHandler,
+  DeleteGuildHandler,
+  JoinGuildHandler,
+  LeaveGuildHandler,
+  AddFriendHandler,
+  RemoveFriendHandler,
+  ChangeFollowHandler,
+  AddCircleMemberHandler,
+  RemoveCircleMemberHandler,
+  RebuildBoardHandler,
+  RebuildBoardsHandler,
+  ReconcileBoardHandler,
+  ReplayDeadLetterHandler,
+  IntakeReplay,
+];
+
+/** What clients and operators have written. */
+@Module({
+  imports: [FriendsModule, IdentityModule, LedgerModule, LedgerApiModule, EventLogModule, ProjectionsModule],
+  providers: ofApis,
+  exports: ofApis,
+})
+export class CommandsApiModule {}
+
+const ofProjectors: Provider[] = [RecordHistoryHandler, RecomputeGuildTotalsHandler];
+
+/** What sagas have written. */
+@Module({
+  imports: [LedgerModule, LedgerProjectorModule, ProjectionsModule],
+  providers: ofProjectors,
+  exports: ofProjectors,
+})
+export class CommandsProjectorModule {}

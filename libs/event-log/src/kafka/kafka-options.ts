@@ -1,0 +1,14 @@
+import type { Environment } from '@laddercast/platform';
+import { writeLogLine } from '../delivery/log-line.js';
+import { kafkaAccess } from './kafka-access.js';
+import type { KafkaOptions } from './kafka-connection.js';
+import type { KeptKafkaToken } from './kept-kafka-token.js';
+
+/** How Kafka is reached; only where KAFKA_BROKERS is set. */
+export const kafkaOptions = (environment: Environment, token: KeptKafkaToken): KafkaOptions => ({
+  brokers: environment.KAFKA_BROKERS!.split(','),
+  prefix: environment.KAFKA_PREFIX,
+  lanes: environment.LEDGER_LANES,
+  log: writeLogLine,
+  connection: kafkaAccess(environment, () => token.value()),
+});

@@ -1,0 +1,16 @@
+import type { EntryEnricher } from './entry-enricher.js';
+import type { FriendGraph } from './friend-graph.js';
+import type { KafkaTokens } from './kafka-tokens.js';
+import type { SubmissionCheck } from './submission-check.js';
+
+/** What stands behind the seams. It is looked at when it is needed: modules may bring theirs after it is first asked for. */
+export abstract class Extensions {
+  abstract readonly checks: readonly SubmissionCheck[];
+  abstract readonly enricher: EntryEnricher | null;
+  /** null: the service's own. */
+  abstract readonly friendGraph: FriendGraph | null;
+  abstract readonly kafkaTokens: KafkaTokens | null;
+}
+
+/** Nobody brought any. */
+export const NO_EXTENSIONS: Extensions = { checks: [], enricher: null, friendGraph: null, kafkaTokens: null };

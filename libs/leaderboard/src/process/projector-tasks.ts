@@ -1,0 +1,174 @@
+import { DeadLetterStore } from '@laddercast/event-log';
+import {
+  BoardRebuilds,
+  BoardScopeMigration,
+  DayStartRecorder,
+  EntryExpirer,
+  EntryTrimmer,
+  HistoryPruner,
+  limitDuties,
+  LimitStartMarker,
+  RollingExpirer,
+  StandingsPruner,
+  StandingsRecorder,
+  SubmissionPruner,
+  windowDuties,
+  WindowCloser,
+  type LeasedTaskOptions,
+} from '@laddercast/ledger';
+import { Environment } from '@laddercast/platform';
+import {
+  LayoutBuilder,
+  LayoutGrowth,
+  LayoutRemover,
+  RangeSweeper,
+  ReconcileJobs,
+  ShardRestores,
+  StoreMaintenance,
+} from '@laddercast/projections';
+import type { Abstract, Type } from '@nestjs/common';
+
+/** Finds what the modules made. */
+export type PartOf = <Part>(token: Abstract<Part> | Type<Part>) => Part;
+
+/** Done by one projector at a time, the one that holds the lease `name`. */
+export interface ProjectorTask extends Omit<LeasedTaskOptions, 'holder' | 'onFailure'> {
+  /** Under which name failures are logged, and what is said of them. */
+  log: string;
+  failing: string;
+}
+
+/** All that projectors do by the clock: what, how often, and under which lease. */
+export const projectorTasks = (part: PartOf): ProjectorTask[] => [...ledgerTasks(part), ...projectionTasks(part)];
+
+function ledgerTasks(part: PartOf): ProjectorTask[] {
+  const { DEAD_LETTER_DAYS } = part(Environment);
+  const submissions = part(SubmissionPruner);
+  const scopes = part(BoardScopeMigration);
+  const rebuilds = part(BoardRebuilds);
+  const letters = part(DeadLetterStore);
+  return [
+    {
+      name: 'windows:schedule',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'windows',
+      failing: 'What is due by the clock waits',
+      duties: windowDuties({
+        closer: part(WindowCloser),
+        recorder: part(StandingsRecorder),
+        days: part(DayStartRecorder),
+        expirer: part(RollingExpirer),
+        pruner: part(StandingsPruner),
+        historyPruner: part(HistoryPruner),
+      }),
+    },
+    {
+      name: 'boards:limits',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'ledger',
+      failing: 'What limits remove stays for now',
+      duties: limitDuties({
+        marker: part(LimitStartMarker),
+        trimmer: part(EntryTrimmer),
+        expirer: part(EntryExpirer),
+      }),
+    },
+    {
+      name: 'boards:rescope',
+      ttlMs: 10_000,
+      askEveryMs: 5000,
+      log: 'ledger',
+      failing: "A board's entries cannot be given their new scopes now",
+      duties: [{ everyMs: 500, run: (signal) => scopes.run(signal) }],
+    },
+    {
+      name: 'boards:rebuild',
+      ttlMs: 10_000,
+      askEveryMs: 5000,
+      log: 'recovery',
+      failing: 'Boards cannot be rebuilt now',
+      duties: [{ everyMs: 500, run: () => rebuilds.advance() }],
+    },
+    {
+      name: 'submissions:prune',
+      ttlMs: 60_000,
+      log: 'ledger',
+      failing: 'Old submission ids are not pruned now',
+      duties: [{ everyMs: 600_000, run: (signal) => submissions.prune(signal) }],
+    },
+    {
+      name: 'dead-letters:prune',
+      ttlMs: 30_000,
+      log: 'recovery',
+      failing: 'Old dead letters are not removed now',
+      duties: [{ everyMs: 60_000, run: (signal) => letters.prune(DEAD_LETTER_DAYS, signal) }],
+    },
+  ];
+}
+
+function projectionTasks(part: PartOf): ProjectorTask[] {
+  const builder = part(LayoutBuilder);
+  const remover = part(LayoutRemover);
+  const growth = part(LayoutGrowth);
+  const ranges = part(RangeSweeper);
+  const reconciliation = part(ReconcileJobs);
+  const restores = part(ShardRestores);
+  const store = part(StoreMaintenance);
+  return [
+    {
+      name: 'boards:layouts',
+      ttlMs: 10_000,
+      askEveryMs: 2000,
+      log: 'layouts',
+      failing: "A board's lists wait",
+      duties: [
+        { everyMs: 250, run: async (signal) => builder.look(signal) },
+        { everyMs: 250, run: (signal) => remover.look(signal) },
+        { everyMs: 250, run: (signal) => growth.look(signal) },
+      ],
+      onTerm: () => () => Promise.all([builder.settled(), remover.settled()]),
+    },
+    {
+      name: 'ranges:sweep',
+      ttlMs: 15_000,
+      log: 'ranges',
+      failing: 'Moves between shards are not looked after now',
+      duties: [{ everyMs: 5000, run: (signal) => ranges.sweep(signal) }],
+    },
+    {
+      name: 'boards:reconcile',
+      ttlMs: 10_000,
+      askEveryMs: 2000,
+      log: 'reconcile',
+      failing: 'The ranks cannot be compared now',
+      duties: [
+        { everyMs: 500, run: (signal) => reconciliation.reconcile(signal) },
+        { everyMs: reconciliation.sampleEveryMs, run: (signal) => reconciliation.sample(signal) },
+      ],
+    },
+    {
+      name: 'projection:lost-shards',
+      ttlMs: 6000,
+      askEveryMs: 2000,
+      log: 'recovery',
+      failing: 'A shard cannot be brought back now',
+      duties: [{ everyMs: 500, run: (signal) => restores.look(signal) }],
+      onTerm: () => () => restores.settled(),
+    },
+    {
+      name: 'projection:store',
+      ttlMs: 6000,
+      askEveryMs: 2000,
+      log: 'recovery',
+      failing: 'Redis cannot be looked after now',
+      duties: [
+        { everyMs: 5000, run: (signal) => store.look(signal) },
+        // Beside the looks: it reads every key there is.
+        { everyMs: 5000, run: (signal) => store.sweep(signal) },
+      ],
+      onTerm: () => store.begin(),
+    },
+  ];
+}

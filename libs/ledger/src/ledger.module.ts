@@ -1,0 +1,101 @@
+import { Environment } from '@laddercast/platform';
+import { Module, type Provider } from '@nestjs/common';
+import { BoardLayouts } from './boards/board-layouts.js';
+import { BoardRegistry } from './boards/board-registry.js';
+import { BoardScopeMigration } from './boards/board-scope-migration.js';
+import { BoardCatalog } from './catalogs/board-catalog.js';
+import { BoardsWithMetadata } from './catalogs/boards-with-metadata.js';
+import { EditionCatalog } from './catalogs/edition-catalog.js';
+import { ScopeCatalog } from './catalogs/scope-catalog.js';
+import { WindowCatalog } from './catalogs/window-catalog.js';
+import { LedgerClock } from './database/ledger-clock.js';
+import { openDatabase } from './open-database.js';
+import { PostgresDatabase } from './database/postgres-database.js';
+import { DayStartRecorder } from './history/day-start-recorder.js';
+import { EntryHistory } from './history/entry-history.js';
+import { HistoryPruner } from './history/history-pruner.js';
+import { AllLanes } from './lanes/all-lanes.js';
+import { LaneQueue } from './lanes/lane-queue.js';
+import { Lanes } from './lanes/lanes.js';
+import { OutboxNotifier } from './lanes/outbox-notifier.js';
+import { PostgresLeases } from './leases/postgres-leases.js';
+import { EntryExpirer } from './limits/entry-expirer.js';
+import { EntryTrimmer } from './limits/entry-trimmer.js';
+import { LimitStartMarker } from './limits/limit-start-marker.js';
+import { ApiKeyStore } from './operators/api-key-store.js';
+import { AuditLog } from './operators/audit-log.js';
+import { Circles } from './people/circles.js';
+import { Follows } from './people/follows.js';
+import { Friendships } from './people/friendships.js';
+import { GuildRegistry } from './people/guild-registry.js';
+import { GuildTotals } from './people/guild-totals.js';
+import { PlayerRegistry } from './people/player-registry.js';
+import { PostgresFriendGraph } from './people/postgres-friend-graph.js';
+import { BoardRebuilds } from './recovery/board-rebuilds.js';
+import { Reconciliations } from './recovery/reconciliations.js';
+import { StateRepublisher } from './recovery/state-republisher.js';
+import { EntryReemission } from './reemission/entry-reemission.js';
+import { SettlementFailures } from './standings/settlement-failures.js';
+import { StandingsPruner } from './standings/standings-pruner.js';
+import { StandingsRecorder } from './standings/standings-recorder.js';
+import { Ledger } from './submissions/ledger.js';
+import { SubmissionPruner } from './submissions/submission-pruner.js';
+import { RollingExpirer } from './windows/rolling-expirer.js';
+import { WindowCloser } from './windows/window-closer.js';
+
+const inEveryProcess: Provider[] = [
+  { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
+  { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
+  { provide: LedgerClock, inject: [BoardCatalog], useFactory: (boards: BoardCatalog) => boards.clock },
+  AllLanes,
+  LaneQueue,
+  OutboxNotifier,
+  BoardCatalog,
+  ScopeCatalog,
+  WindowCatalog,
+  EditionCatalog,
+  BoardsWithMetadata,
+  BoardRegistry,
+  BoardLayouts,
+  BoardRebuilds,
+  Reconciliations,
+  WindowCloser,
+  SettlementFailures,
+  EntryHistory,
+  EntryReemission,
+  GuildTotals,
+  Circles,
+  Friendships,
+  Follows,
+  PostgresFriendGraph,
+  ApiKeyStore,
+  AuditLog,
+];
+
+/** What every process has of the ledger. */
+@Module({ providers: inEveryProcess, exports: inEveryProcess })
+export class LedgerModule {}
+
+const ofApis: Provider[] = [Ledger, PlayerRegistry, GuildRegistry, StateRepublisher];
+
+/** What writes for clients: submissions, profiles, guilds. */
+@Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })
+export class LedgerApiModule {}
+
+const ofProjectors: Provider[] = [
+  PostgresLeases,
+  StandingsRecorder,
+  DayStartRecorder,
+  RollingExpirer,
+  StandingsPruner,
+  HistoryPruner,
+  LimitStartMarker,
+  EntryTrimmer,
+  EntryExpirer,
+  SubmissionPruner,
+  BoardScopeMigration,
+];
+
+/** What the clock has done in the ledger. */
+@Module({ imports: [LedgerModule], providers: ofProjectors, exports: ofProjectors })
+export class LedgerProjectorModule {}

@@ -1,0 +1,52 @@
+import { Environment, untrustedCertificate } from '@laddercast/platform';
+import { Logger } from '@nestjs/common';
+import { fixLanes } from './lanes/lanes.js';
+import { believesAnyServer } from './database/postgres-address.js';
+import { unsafeDatabaseSettings } from './database/database-checks.js';
+import { PostgresDatabase } from './database/postgres-database.js';
+import { isDatabaseUnavailable, isServersAnswer } from './database/postgres-errors.js';
+
+/** One that the lane's writer keeps, and one for what is written in the lane beside runs. */
+const CONNECTIONS_PER_LANE = 2;
+/** Connections beside those of the lanes. */
+const POOL_SPARE = 10;
+
+/**
+ * Connects to PostgreSQL, brings its tables up to this release, and looks at what it promises.
+ * @throws where it cannot be used, with the way out
+ */
+export async function openDatabase(environment: Environment): Promise<PostgresDatabase> {
+  const { DATABASE_URL, DATABASE_CA_FILE, LEDGER_LANES } = environment;
+  const database = new PostgresDatabase({
+    url: DATABASE_URL,
+    ...(DATABASE_CA_FILE !== undefined && { caFile: DATABASE_CA_FILE }),
+    poolMax: CONNECTIONS_PER_LANE * LEDGER_LANES + POOL_SPARE,
+  });
+  await database.open({ migrate: true }).catch((cause: unknown) => {
+    const distrust = untrustedCertificate(cause, 'PostgreSQL', 'DATABASE_CA_FILE');
+    if (distrust !== null) throw new Error(`PostgreSQL cannot be used: ${distrust}`);
+    if (isServersAnswer(cause) || !isDatabaseUnavailable(cause)) throw cause;
+    throw new Error('PostgreSQL cannot be reached: start it, or correct DATABASE_URL', { cause });
+  });
+  await fixLanes(database, LEDGER_LANES);
+  await assertKeepsCommits(database, environment);
+  const log = new Logger('postgres');
+  if (believesAnyServer(DATABASE_URL, DATABASE_CA_FILE)) {
+    const why = 'with this sslmode of DATABASE_URL any server is believed';
+    log.warn(`PostgreSQL is not checked: ${why}. DATABASE_CA_FILE names who may vouch for it.`);
+  }
+  database.reach.start((text) => log.warn(text));
+  return database;
+}
+
+/** @throws where commits that were answered could be lost, and nobody said that this may be */
+async function assertKeepsCommits(database: PostgresDatabase, environment: Environment): Promise<void> {
+  const unsafe = await unsafeDatabaseSettings(database);
+  if (unsafe.length === 0) return;
+  const what = `PostgreSQL runs with ${unsafe.join(', ')}: a crash can take back scores that were answered.`;
+  const log = new Logger('postgres');
+  if (environment.DATABASE_MAY_FORGET === 'true') return log.log(what);
+  if (environment.NODE_ENV !== 'production') return log.warn(what);
+  await database.close();
+  throw new Error(`${what} Set them on, or DATABASE_MAY_FORGET=true where that is meant.`);
+}

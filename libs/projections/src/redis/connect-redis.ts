@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { installationId, type PostgresDatabase } from '@laddercast/ledger';
+import { sleep, type Environment } from '@laddercast/platform';
+import { Logger } from '@nestjs/common';
+import { RedisConnection } from './redis-connection.js';
+import { redisFault } from './redis-rights.js';
+
+/** How long a start waits for what Redis says, twice. */
+const REDIS_WORD_WITHIN_MS = 2000;
+
+/**
+ * Connects to Redis. One that is away holds nobody up.
+ * @throws where Redis refuses this process, with the way out
+ */
+export async function connectRedis(
+  { REDIS_URL, REDIS_CA_FILE }: Environment,
+  database: PostgresDatabase,
+): Promise<RedisConnection> {
+  const log = new Logger('redis');
+  let said = '';
+  let isStarting = true;
+  const redis = new RedisConnection({
+    url: REDIS_URL,
+    ...(REDIS_CA_FILE !== undefined && { ca: readFileSync(REDIS_CA_FILE, 'utf8') }),
+    namespace: `${await installationId(database)}:`,
+    onError: (error) => {
+      // The connection tries again for ever: each new kind of failure is said once, when it is known whether we start.
+      if (isStarting || error.message === said) return;
+      log.warn(`Redis: ${error.message}`);
+      said = error.message;
+    },
+  });
+  const connecting = redis.connect().then(
+    () => (said = ''),
+    () => undefined,
+  );
+  const looking = Promise.race([redisFault(redis), sleep(REDIS_WORD_WITHIN_MS).then(() => null)]);
+  // A Redis that is away holds nobody up: submissions go on, and it is tried again. One that refuses us never will be there.
+  await Promise.race([connecting, sleep(REDIS_WORD_WITHIN_MS)]);
+  await redis.masterStates(REDIS_WORD_WITHIN_MS);
+  const fault = (await looking) ?? redis.refusal;
+  isStarting = false;
+  if (fault === null) return redis;
+  await redis.close();
+  await database.close();
+  throw new Error(fault);
+}

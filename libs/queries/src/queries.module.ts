@@ -1,0 +1,79 @@
+import { FriendsModule } from '@laddercast/commands';
+import { LedgerApiModule, LedgerModule } from '@laddercast/ledger';
+import { ProjectionsModule } from '@laddercast/projections';
+import { Module, type Provider } from '@nestjs/common';
+import { CircleMembers } from './circles/circle-members.js';
+import { GetCircleMembersHandler } from './circles/get-circle-members.handler.js';
+import { GetCircleHandler } from './circles/get-circle.handler.js';
+import { GetFollowsHandler } from './circles/get-follows.handler.js';
+import { GetFriendsHandler } from './circles/get-friends.handler.js';
+import { GetGuildMembersHandler } from './circles/get-guild-members.handler.js';
+import { GetGuildHandler } from './circles/get-guild.handler.js';
+import { GetPlayerProfileHandler } from './circles/get-player-profile.handler.js';
+import { ExportRows } from './export/export-rows.js';
+import { ExportWindowHandler } from './export/export-window.handler.js';
+import { GetHistoryHandler } from './history/get-history.handler.js';
+import { GetStandingsHandler } from './history/get-standings.handler.js';
+import { GetWindowsHandler } from './history/get-windows.handler.js';
+import { ListResolver } from './lists/list-resolver.js';
+import { RankEstimates } from './lists/rank-estimates.js';
+import { EntriesPlaces } from './pages/entries-places.js';
+import { GetEntriesAroundHandler } from './pages/get-entries-around.handler.js';
+import { GetEntriesHandler } from './pages/get-entries.handler.js';
+import { OpenEntriesHandler } from './pages/open-entries.handler.js';
+import { ProposeBoundariesHandler } from './pages/propose-boundaries.handler.js';
+import { ReadCursorHandler } from './pages/read-cursor.handler.js';
+import { StablePages } from './pages/stable-pages.js';
+import { GetPercentilesHandler } from './ranks/get-percentiles.handler.js';
+import { GetPlayerHandler } from './ranks/get-player.handler.js';
+import { GetRankOfScoreHandler } from './ranks/get-rank-of-score.handler.js';
+import { LookupPlayersHandler } from './ranks/lookup-players.handler.js';
+import { EntryDetails } from './rows/entry-details.js';
+import { ListReader } from './rows/list-reader.js';
+import { SnapshotCache } from './snapshots/snapshot-cache.js';
+
+const inEveryProcess: Provider[] = [ListResolver, EntryDetails, RankEstimates, CircleMembers];
+
+/** What finds lists, and completes their rows: in every process. */
+@Module({
+  imports: [FriendsModule, LedgerModule, ProjectionsModule],
+  providers: inEveryProcess,
+  exports: inEveryProcess,
+})
+export class QueriesModule {}
+
+const ofApis: Provider[] = [
+  SnapshotCache,
+  ListReader,
+  EntriesPlaces,
+  StablePages,
+  ExportRows,
+  GetEntriesHandler,
+  GetEntriesAroundHandler,
+  OpenEntriesHandler,
+  ReadCursorHandler,
+  ProposeBoundariesHandler,
+  GetPlayerHandler,
+  GetRankOfScoreHandler,
+  GetPercentilesHandler,
+  LookupPlayersHandler,
+  GetHistoryHandler,
+  GetWindowsHandler,
+  GetStandingsHandler,
+  ExportWindowHandler,
+  GetFriendsHandler,
+  GetFollowsHandler,
+  GetCircleHandler,
+  GetCircleMembersHandler,
+  GetPlayerProfileHandler,
+  GetGuildHandler,
+  GetGuildMembersHandler,
+];
+
+/** What answers clients. */
+@Module({
+  imports: [QueriesModule, FriendsModule, LedgerModule, LedgerApiModule, ProjectionsModule],
+  providers: ofApis,
+  exports: ofApis,
+})
+export class QueriesApiModule {}

@@ -1,0 +1,15 @@
+import { EventLogProjectorModule } from '@laddercast/event-log';
+import { LedgerModule } from '@laddercast/ledger';
+import { ProjectionsModule } from '@laddercast/projections';
+import { Module } from '@nestjs/common';
+import { SagaServer } from './saga-server.js';
+import { sagas } from './sagas.js';
+
+/** What reads the log, and has done what follows from it. */
+@Module({
+  imports: [LedgerModule, EventLogProjectorModule, ProjectionsModule],
+  controllers: [...sagas],
+  providers: [SagaServer],
+  exports: [SagaServer],
+})
+export class SagasModule {}

@@ -1,4 +1,4 @@
-import { BoardDefinitionDto } from '@laddercast/commands';
+import { BoardDefinitionDto, orNull, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import {
   ATTRIBUTE_NAME_PATTERN,
   CALENDAR_KINDS,
@@ -7,7 +7,6 @@ import {
   RANK_STYLES,
   SHARDS_MAX,
 } from '@laddercast/domain';
-import { orNull, schemaOfClass, type JsonSchema } from './class-schema.js';
 import { count, list, object, oneOf, string } from './schema-parts.js';
 
 const timestamp = (description: string): JsonSchema => ({ ...string(description), format: 'timestamp' });

@@ -1,5 +1,5 @@
+import { schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { CLEAN_TEXT_PATTERN, ERRORS, OPAQUE_ID_PATTERN, type ErrorCode } from '@laddercast/domain';
-import { schemaOfClass, type JsonSchema } from './class-schema.js';
 import { namedId, opaqueId, ref } from './schema-parts.js';
 
 /** A parameter, header or answer of the document, as plain JSON. */

@@ -1,4 +1,4 @@
-import { orNull, type JsonSchema } from './class-schema.js';
+import { orNull, type JsonSchema } from '@laddercast/commands';
 import { count, list, numbersByName, object, oneOf, score, string, time } from './schema-parts.js';
 
 const point = object({

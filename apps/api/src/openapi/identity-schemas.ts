@@ -1,5 +1,5 @@
+import { orNull } from '@laddercast/commands';
 import { KEY_SCOPES, OVERLAP_SECONDS_MAX } from '@laddercast/ledger';
-import { orNull } from './class-schema.js';
 import { count, list, object, oneOf, string, text, time } from './schema-parts.js';
 
 const apiKey = { keyId: string(), name: string(), scopes: list(oneOf(...KEY_SCOPES)) };

@@ -1,4 +1,10 @@
-import { ATTRIBUTES_MAX, AVATAR_URL_LENGTH_MAX, DISPLAY_NAME_LENGTH_MAX } from '@laddercast/commands';
+import {
+  ATTRIBUTES_MAX,
+  AVATAR_URL_LENGTH_MAX,
+  DISPLAY_NAME_LENGTH_MAX,
+  orNull,
+  type JsonSchema,
+} from '@laddercast/commands';
 import {
   ASKED_BY_MAX,
   ASKED_MAX,
@@ -8,7 +14,6 @@ import {
   FRIENDS_MAX,
   SCOPE_VALUE_BYTES_MAX,
 } from '@laddercast/domain';
-import { orNull, type JsonSchema } from './class-schema.js';
 import { count, list, object, oneOf, string, text, time } from './schema-parts.js';
 
 const scopeValue = {

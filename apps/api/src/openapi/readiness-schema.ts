@@ -1,4 +1,4 @@
-import type { JsonSchema } from './class-schema.js';
+import type { JsonSchema } from '@laddercast/commands';
 import { list, object, oneOf, string, time } from './schema-parts.js';
 
 const stateOf = (states: string[], more: Record<string, JsonSchema> = {}, optional: string[] = []): JsonSchema =>

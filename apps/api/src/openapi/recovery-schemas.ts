@@ -1,4 +1,4 @@
-import { orNull, type JsonSchema } from './class-schema.js';
+import { orNull, type JsonSchema } from '@laddercast/commands';
 import { count, list, object, oneOf, ref, string, time } from './schema-parts.js';
 
 /** What operators read of dead letters, rebuilding and comparing. */

@@ -1,5 +1,5 @@
+import type { JsonSchema } from '@laddercast/commands';
 import { CLEAN_TEXT_PATTERN, COLUMNS_MAX, NAMED_ID_PATTERN, OPAQUE_ID_PATTERN } from '@laddercast/domain';
-import type { JsonSchema } from './class-schema.js';
 
 export const string = (description?: string): JsonSchema => ({
   type: 'string',

@@ -1,9 +1,8 @@
-import { BATCH_MAX, BATCHED_SUBMISSION_SCHEMA, SUBMISSION_SCHEMA } from '@laddercast/commands';
+import { BATCH_MAX, BATCHED_SUBMISSION_SCHEMA, SUBMISSION_SCHEMA, orNull, type JsonSchema } from '@laddercast/commands';
 import { SHARDS_MAX, ERRORS, RANK_STYLES } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
 import { LOOKUPS_MAX } from '../http/parameters.js';
-import { orNull, type JsonSchema } from './class-schema.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
 import { PEOPLE_SCHEMAS } from './people-schemas.js';

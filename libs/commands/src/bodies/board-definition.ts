@@ -1,6 +1,5 @@
 import {
   canKeepDense,
-  escapePointer,
   faultOfTimeZone,
   isCleanText,
   LadderError,
@@ -11,8 +10,9 @@ import {
   type Fault,
 } from '@laddercast/domain';
 import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { validateSync } from 'class-validator';
 import { BoardDefinitionDto, type ShardingDto } from './board-definition-dto.js';
+import { faultsOf, faultsUnseen } from './body-faults.js';
 import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 
 /**
@@ -45,36 +45,6 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
     'Dense ranks need all entries of a score in one shard: take one hash shard or sharding by range, or leave dense out.';
   throw new LadderError('RANK_STYLE_NOT_KEPT', detail);
 }
-
-/** Deeper than any definition, and far from where the validators would run out of stack. */
-const DEPTH_MAX = 8;
-/** More than any definition has in one place; what the validators do grows with the square of it. */
-const FIELDS_MAX = 1000;
-
-/**
- * Faults that class-transformer would never show to class-validator: it passes over names that every object has
- * (`constructor`, `toString`), and follows any nesting.
- */
-export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
-  if (typeof value !== 'object' || value === null) return [];
-  if (depth === DEPTH_MAX) return [{ pointer, message: 'is nested too deeply' }];
-  const fields = Object.entries(value);
-  if (fields.length > FIELDS_MAX) return [{ pointer, message: `has more than ${FIELDS_MAX} fields` }];
-  return fields.flatMap(([name, field]) => {
-    const at = `${pointer}/${escapePointer(name)}`;
-    return name in Object.prototype
-      ? [{ pointer: at, message: 'is not a known field' }]
-      : faultsUnseen(field, at, depth + 1);
-  });
-}
-
-const UNKNOWN_SHOWN_MAX = 50;
-
-/** A fault for each field of an object that should have none of them, of the first that are too many to read. */
-export const unknownFields = (fields: object): Fault[] =>
-  Object.keys(fields)
-    .slice(0, UNKNOWN_SHOWN_MAX)
-    .map((name) => ({ pointer: `/${escapePointer(name)}`, message: 'is not a known field' }));
 
 /** null means "the default", as in the answers of the service: what is read can be put again. */
 function withoutNulls(value: unknown): unknown {
@@ -145,37 +115,4 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
       faults.push({ pointer, message: 'must not hold control characters or lone surrogates' });
   }
   return faults;
-}
-
-/** What says that a value is of another type, the outermost first: then its bounds mean nothing. */
-const TYPE_FAULTS = {
-  isArray: 'must be an array',
-  isObject: 'must be an object',
-  nestedValidation: 'must be an object',
-  isString: 'must be a string',
-  isBoolean: 'must be true or false',
-  isInt: 'must be an integer',
-  isNumber: 'must be a finite number',
-};
-
-/** class-validator's tree as JSON pointers. */
-export function faultsOf(error: ValidationError, parent: string): Fault[] {
-  const pointer = `${parent}/${escapePointer(error.property)}`;
-  return [
-    ...messagesOf(error).map((message) => ({ pointer, message })),
-    ...(error.children ?? []).flatMap((child) => faultsOf(child, pointer)),
-  ];
-}
-
-function messagesOf({ property, value, constraints = {} }: ValidationError): string[] {
-  if ('whitelistValidation' in constraints) return ['is not a known field'];
-  const messages = Object.entries(constraints);
-  if (messages.length > 0 && value === undefined) return ['is required'];
-  for (const [rule, message] of Object.entries(TYPE_FAULTS)) {
-    const said = constraints[rule];
-    if (said !== undefined) return [said.startsWith('each value') ? `each value ${message}` : message];
-  }
-  return messages.map(([, message]) =>
-    message.replace(`each value in ${property} `, 'each value ').replace(`${property} `, ''),
-  );
 }

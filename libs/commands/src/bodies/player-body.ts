@@ -7,7 +7,7 @@ import {
   type Fault,
 } from '@laddercast/domain';
 import type { PlayerProfile } from '@laddercast/ledger';
-import { unknownFields } from './board-definition.js';
+import { unknownFields } from './body-faults.js';
 
 export const DISPLAY_NAME_LENGTH_MAX = 64;
 export const AVATAR_URL_LENGTH_MAX = 512;

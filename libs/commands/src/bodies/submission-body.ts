@@ -8,7 +8,7 @@ import {
   type Fault,
 } from '@laddercast/domain';
 import { Ajv, type ErrorObject } from 'ajv';
-import { unknownFields } from './board-definition.js';
+import { unknownFields } from './body-faults.js';
 import { faultOfUnsafeName, isUnsafeName } from './unsafe-names.js';
 
 /** A submission as the client sent it; well formed, not yet checked against its board. */

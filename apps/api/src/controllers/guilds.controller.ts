@@ -2,7 +2,8 @@ import {
   DeleteGuildCommand,
   JoinGuildCommand,
   LeaveGuildCommand,
-  parseGuild,
+  GuildBody,
+  parseBody,
   PutGuildCommand,
   type Membership,
 } from '@laddercast/commands';
@@ -44,7 +45,7 @@ export class GuildsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Guild> {
     assertMayWritePlayers(identity);
-    const { displayName } = parseGuild(body);
+    const { displayName } = parseBody(GuildBody, body);
     const { guild, created } = await this.commands.execute(
       new PutGuildCommand(identity, guildOf(guildId), displayName),
     );

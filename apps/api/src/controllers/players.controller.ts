@@ -1,4 +1,4 @@
-import { parsePlayer, PutPlayerCommand } from '@laddercast/commands';
+import { parseBody, PlayerBody, PutPlayerCommand } from '@laddercast/commands';
 import { assertIdentified, assertMayWritePlayers, type Identity } from '@laddercast/identity';
 import { CurrentIdentity } from '@laddercast/leaderboard';
 import type { StoredPlayer } from '@laddercast/ledger';
@@ -10,7 +10,7 @@ import { unlistedShownTo } from '../http/list-selection.js';
 import { playerOf } from '../http/parameters.js';
 
 /** A player as others see it lacks `listed`. */
-type PlayerBody = Omit<StoredPlayer, 'listed'> & { listed?: boolean };
+type ShownPlayer = Omit<StoredPlayer, 'listed'> & { listed?: boolean };
 
 /** What is known of players beside their scores. */
 @Controller('v1/players/:player')
@@ -22,7 +22,7 @@ export class PlayersController {
 
   @Get()
   @ApiOperation({ operationId: 'getPlayerProfile' })
-  async read(@Param('player') player: string, @CurrentIdentity() identity: Identity): Promise<PlayerBody> {
+  async read(@Param('player') player: string, @CurrentIdentity() identity: Identity): Promise<ShownPlayer> {
     assertIdentified(identity);
     const playerId = playerOf(player, identity);
     const shown = unlistedShownTo(identity);
@@ -39,6 +39,8 @@ export class PlayersController {
     @CurrentIdentity() identity: Identity,
   ): Promise<StoredPlayer> {
     assertMayWritePlayers(identity);
-    return this.commands.execute(new PutPlayerCommand(identity, playerOf(player, identity), parsePlayer(body)));
+    return this.commands.execute(
+      new PutPlayerCommand(identity, playerOf(player, identity), parseBody(PlayerBody, body)),
+    );
   }
 }

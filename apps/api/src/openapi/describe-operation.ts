@@ -1,4 +1,4 @@
-import { schemaOfClass, type JsonSchema } from '@laddercast/commands';
+import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { CLEAN_TEXT_PATTERN, ERRORS, OPAQUE_ID_PATTERN, type ErrorCode } from '@laddercast/domain';
 import { namedId, opaqueId, ref } from './schema-parts.js';
 
@@ -173,9 +173,6 @@ export function describeOperation(operationId: string, path: string, about: Oper
 /** Where `me` may stand for a player. */
 const namesPlayer = (path: string, { query }: OperationDescription): boolean =>
   path.includes('{player}') || (query !== undefined && 'aroundPlayer' in propertiesOf(query));
-
-const propertiesOf = (query: new () => object): Record<string, JsonSchema> =>
-  schemaOfClass(query, { optionalMayBeNull: false })['properties'] as Record<string, JsonSchema>;
 
 function securityOf(callers: OperationDescription['callers']): Part {
   const bearer = { bearer: [] };

@@ -1,5 +1,6 @@
 import { escapePointer, type Fault } from '@laddercast/domain';
 import type { ValidationError } from 'class-validator';
+import { faultFinderOf } from './body-rules.js';
 
 /** Deeper than any definition, and far from where the validators would run out of stack. */
 const DEPTH_MAX = 8;
@@ -45,6 +46,9 @@ const TYPE_FAULTS = {
 /** class-validator's tree as JSON pointers. */
 export function faultsOf(error: ValidationError, parent: string): Fault[] {
   const pointer = `${parent}/${escapePointer(error.property)}`;
+  const found = faultFinderOf(error.target!, error.property)?.(error.value) ?? [];
+  // A rule beside it may be the one that is broken.
+  if (found.length > 0) return found.map((fault) => ({ ...fault, pointer: pointer + fault.pointer }));
   return [
     ...messagesOf(error).map((message) => ({ pointer, message })),
     ...(error.children ?? []).flatMap((child) => faultsOf(child, pointer)),

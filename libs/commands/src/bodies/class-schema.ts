@@ -1,9 +1,7 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage } from 'class-validator';
-
-/** A JSON Schema (2020-12), as plain JSON. */
-export type JsonSchema = Record<string, unknown>;
+import { CHECKED, wordsOf, type JsonSchema } from './body-rules.js';
 
 type Class = new () => object;
 type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
@@ -20,6 +18,7 @@ const RULES: Record<string, (constraints: unknown[]) => JsonSchema> = {
   min: ([minimum]) => ({ minimum }),
   max: ([maximum]) => ({ maximum }),
   maxLength: ([maxLength]) => ({ maxLength }),
+  minLength: ([minLength]) => ({ minLength }),
   matches: ([pattern]) => ({ type: 'string', pattern: (pattern as RegExp).source }),
   arrayMinSize: ([minItems]) => ({ minItems }),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
@@ -30,14 +29,15 @@ const RULES: Record<string, (constraints: unknown[]) => JsonSchema> = {
   }),
   // Uniqueness by a function of the item has no word in JSON Schema.
   arrayUnique: ([identifier]) => (identifier ? {} : { uniqueItems: true }),
+  [CHECKED]: ([schema]) => schema as JsonSchema,
 };
 
 /**
  * The JSON Schema of what a class's validation decorators let through, so that the document cannot differ from the check.
- * @param optionalMayBeNull whether null stands for "not given", as in bodies
+ * @param optionalMayBeNull whether null is taken for a field with `@IsOptional`, as in bodies
  * @throws Error for a rule that is not known here
  */
-export function schemaOfClass(target: Class, { optionalMayBeNull }: { optionalMayBeNull: boolean }): JsonSchema {
+export function schemaOfClass(target: Class, { optionalMayBeNull = true } = {}): JsonSchema {
   const byProperty = new Map<string, Rule[]>();
   for (const rule of getMetadataStorage().getTargetValidationMetadatas(target, '', true, false)) {
     byProperty.set(rule.propertyName, [...(byProperty.get(rule.propertyName) ?? []), rule]);
@@ -47,12 +47,17 @@ export function schemaOfClass(target: Class, { optionalMayBeNull }: { optionalMa
   for (const [property, rules] of byProperty) {
     const schema = schemaOfProperty(target, property, rules, optionalMayBeNull);
     if (!rules.some(isOptional)) required.push(property);
-    properties[property] = rules.some(isOptional) && optionalMayBeNull ? orNull(schema) : schema;
+    properties[property] = optionalMayBeNull && rules.some(mayBeNull) ? orNull(schema) : schema;
   }
   return { type: 'object', additionalProperties: false, ...(required.length > 0 ? { required } : {}), properties };
 }
 
+/** The JSON Schema of each field, without the null that may stand for its default. */
+export const propertiesOf = (target: Class): Record<string, JsonSchema> =>
+  schemaOfClass(target, { optionalMayBeNull: false })['properties'] as Record<string, JsonSchema>;
+
 const isOptional = (rule: Rule): boolean => rule.type === 'conditionalValidation';
+const mayBeNull = (rule: Rule): boolean => rule.name === 'isOptional';
 
 function schemaOfProperty(target: Class, property: string, rules: Rule[], optionalMayBeNull: boolean): JsonSchema {
   let schema: JsonSchema = {};
@@ -65,7 +70,8 @@ function schemaOfProperty(target: Class, property: string, rules: Rule[], option
     if (rule.each) items = { ...items, ...said };
     else schema = { ...schema, ...said };
   }
-  return Object.keys(items).length > 0 ? { ...schema, items } : schema;
+  if (Object.keys(items).length > 0) schema = { ...schema, items };
+  return { ...schema, ...wordsOf(target.prototype as object, property) };
 }
 
 function wordOf(rule: Rule, target: Class): JsonSchema {

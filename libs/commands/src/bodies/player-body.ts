@@ -1,62 +1,60 @@
 import {
+  ATTRIBUTE_NAME_PATTERN,
   escapePointer,
   faultOfAttributeName,
   faultOfScopeValue,
   isCleanText,
-  validationFailed,
+  SCOPE_VALUE_BYTES_MAX,
   type Fault,
 } from '@laddercast/domain';
 import type { PlayerProfile } from '@laddercast/ledger';
-import { unknownFields } from './body-faults.js';
+import { IsBoolean, IsOptional } from 'class-validator';
+import { Checked, InSchema, Passes, textSchema } from './body-rules.js';
 
-export const DISPLAY_NAME_LENGTH_MAX = 64;
-export const AVATAR_URL_LENGTH_MAX = 512;
-export const ATTRIBUTES_MAX = 16;
+const DISPLAY_NAME_LENGTH_MAX = 64;
+const AVATAR_URL_LENGTH_MAX = 512;
+const ATTRIBUTES_MAX = 16;
 
-/**
- * The profile behind a body: what is absent, or null, is the default.
- * @throws VALIDATION_FAILED with every fault
- */
-export function parsePlayer(body: unknown): PlayerProfile {
-  const { displayName, region, avatarUrl, attributes, listed, ...unknown } = fieldsOf(body);
-  const faults = [
-    ...unknownFields(unknown),
-    ...faultsOfText('/displayName', displayName, faultOfDisplayName),
-    ...faultsOfText('/region', region, faultOfScopeValue),
-    ...faultsOfText('/avatarUrl', avatarUrl, faultOfAvatarUrl),
-    ...faultsOfAttributes(attributes ?? {}),
-  ];
-  if (typeof (listed ?? true) !== 'boolean') faults.push({ pointer: '/listed', message: 'must be true or false' });
-  if (faults.length > 0) throw validationFailed(faults);
-  return {
-    displayName: (displayName ?? null) as string | null,
-    region: (region ?? null) as string | null,
-    avatarUrl: (avatarUrl ?? null) as string | null,
-    attributes: { ...((attributes ?? {}) as Record<string, string>) },
-    listed: (listed ?? true) as boolean,
-  };
+const SCOPE_VALUE_SCHEMA = {
+  ...textSchema(SCOPE_VALUE_BYTES_MAX),
+  format: 'scope-value',
+  description: `1-${SCOPE_VALUE_BYTES_MAX} bytes of UTF-8 without control characters or lone surrogates.`,
+};
+
+/** The body of `PUT /v1/players/{player}`. */
+export class PlayerBody implements PlayerProfile {
+  @IsOptional()
+  @Passes(faultOfDisplayName, textSchema(DISPLAY_NAME_LENGTH_MAX))
+  displayName: string | null = null;
+
+  @IsOptional()
+  @Passes(faultOfScopeValue, SCOPE_VALUE_SCHEMA)
+  region: string | null = null;
+
+  @IsOptional()
+  @Passes(faultOfAvatarUrl, { format: 'http-url', pattern: '^https?://', maxLength: AVATAR_URL_LENGTH_MAX })
+  avatarUrl: string | null = null;
+
+  @IsOptional()
+  @Checked(faultsOfAttributes, {
+    type: 'object',
+    maxProperties: ATTRIBUTES_MAX,
+    propertyNames: { pattern: ATTRIBUTE_NAME_PATTERN },
+    additionalProperties: SCOPE_VALUE_SCHEMA,
+  })
+  attributes: Record<string, string> = {};
+
+  @IsOptional()
+  @IsBoolean()
+  @InSchema({ description: 'Whether others see the player in lists.' })
+  listed: boolean = true;
 }
 
-/**
- * A guild's name; null for none.
- * @throws VALIDATION_FAILED
- */
-export function parseGuild(body: unknown): { displayName: string | null } {
-  const { displayName, ...unknown } = fieldsOf(body);
-  const faults = [...unknownFields(unknown), ...faultsOfText('/displayName', displayName, faultOfDisplayName)];
-  if (faults.length > 0) throw validationFailed(faults);
-  return { displayName: (displayName ?? null) as string | null };
-}
-
-function fieldsOf(body: unknown): Record<string, unknown> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>;
-  throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
-}
-
-function faultsOfText(pointer: string, value: unknown, faultOf: (text: string) => string | null): Fault[] {
-  if (value === undefined || value === null) return [];
-  const message = typeof value === 'string' ? faultOf(value) : 'must be a string';
-  return message === null ? [] : [{ pointer, message }];
+/** The body of `PUT /v1/guilds/{guild}`. */
+export class GuildBody {
+  @IsOptional()
+  @Passes(faultOfDisplayName, textSchema(DISPLAY_NAME_LENGTH_MAX))
+  displayName: string | null = null;
 }
 
 function faultOfDisplayName(name: string): string | null {
@@ -72,20 +70,19 @@ function faultOfAvatarUrl(text: string): string | null {
 }
 
 function faultsOfAttributes(attributes: unknown): Fault[] {
-  const pointer = '/attributes';
   if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes)) {
-    return [{ pointer, message: 'must be an object of strings' }];
+    return [{ pointer: '', message: 'must be an object of strings' }];
   }
   const entries = Object.entries(attributes as Record<string, unknown>);
   const faults = entries.flatMap(([name, value]): Fault[] => {
-    const at = `${pointer}/${escapePointer(name)}`;
+    const at = `/${escapePointer(name)}`;
     const fault = faultOfAttributeName(name);
     if (fault !== null) return [{ pointer: at, message: `the name ${fault}` }];
     const message = typeof value === 'string' ? faultOfScopeValue(value) : 'must be a string';
     return message === null ? [] : [{ pointer: at, message }];
   });
   if (entries.length > ATTRIBUTES_MAX) {
-    faults.unshift({ pointer, message: `must have at most ${ATTRIBUTES_MAX}, not ${entries.length}` });
+    faults.unshift({ pointer: '', message: `must have at most ${ATTRIBUTES_MAX}, not ${entries.length}` });
   }
   return faults.slice(0, FAULTS_SHOWN_MAX);
 }

@@ -1,0 +1,72 @@
+import 'reflect-metadata';
+import { CLEAN_TEXT_PATTERN, isCleanText, type Fault } from '@laddercast/domain';
+import { ValidateBy, ValidateIf } from 'class-validator';
+
+/** A JSON Schema (2020-12), as plain JSON. */
+export type JsonSchema = Record<string, unknown>;
+
+const FAULTS = Symbol('faults');
+const WORDS = Symbol('words');
+
+/** The rule that {@link Checked} adds, whose JSON Schema is its one constraint. */
+export const CHECKED = 'checked';
+
+/** The field may be left out; null is a value like others, and of the wrong type. */
+export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);
+
+/** What the JSON Schema of a field says beside its rules: its description, or what is looked at later. */
+export const InSchema = (words: JsonSchema): PropertyDecorator => Reflect.metadata(WORDS, words);
+
+/** The one thing that is said of a field, whichever of its rules it breaks. */
+export const RefusedAs = (message: string): PropertyDecorator =>
+  Reflect.metadata(FAULTS, (): Fault[] => [{ pointer: '', message }]);
+
+/**
+ * A rule of our own.
+ * @param faultsIn what is wrong with a value, at pointers within it
+ * @param schema what JSON Schema says of that
+ */
+export function Checked(faultsIn: (value: unknown) => Fault[], schema: JsonSchema): PropertyDecorator {
+  const validator = {
+    validate: (value: unknown) => faultsIn(value).length === 0,
+    defaultMessage: () => 'is not valid',
+  };
+  const check = ValidateBy({ name: CHECKED, constraints: [schema], validator });
+  return (target, property) => {
+    check(target, property);
+    Reflect.defineMetadata(FAULTS, faultsIn, target, property);
+  };
+}
+
+/** A text in which the function finds no fault. */
+export const Passes = (faultOf: (text: string) => string | null, schema: JsonSchema): PropertyDecorator =>
+  Checked(
+    (value) => {
+      const message = typeof value === 'string' ? faultOf(value) : 'must be a string';
+      return message === null ? [] : [{ pointer: '', message }];
+    },
+    { type: 'string', ...schema },
+  );
+
+/** JSON Schema of a text that {@link IsText} takes. */
+export const textSchema = (lengthMax: number): JsonSchema => ({
+  type: 'string',
+  minLength: 1,
+  maxLength: lengthMax,
+  pattern: CLEAN_TEXT_PATTERN,
+});
+
+/** Text of at least one character, by which a client names something. */
+export function IsText(lengthMax: number, message = `must be 1-${lengthMax} characters`): PropertyDecorator {
+  const isText = (value: unknown): boolean =>
+    typeof value === 'string' && value !== '' && [...value].length <= lengthMax && isCleanText(value);
+  return Checked((value) => (isText(value) ? [] : [{ pointer: '', message }]), textSchema(lengthMax));
+}
+
+/** What {@link InSchema} says of a field. */
+export const wordsOf = (target: object, property: string): JsonSchema =>
+  (Reflect.getMetadata(WORDS, target, property) ?? {}) as JsonSchema;
+
+/** What finds the faults of a field by itself, where {@link Checked} or {@link RefusedAs} stands over it. */
+export const faultFinderOf = (target: object, property: string): ((value: unknown) => Fault[]) | undefined =>
+  Reflect.getMetadata(FAULTS, target, property) as ((value: unknown) => Fault[]) | undefined;

@@ -1,0 +1,47 @@
+import { validationFailed } from '@laddercast/domain';
+import { getMetadataStorage, validateSync } from 'class-validator';
+import { faultsOf, unknownFields } from './body-faults.js';
+
+/**
+ * A body as an instance of its class, by the decorators of class-validator. A field that is absent has the default of the
+ * class, and so has one that is null where `@IsOptional` allows that.
+ * @param elseMessage what is said of a body that is no object
+ * @throws VALIDATION_FAILED with every fault
+ */
+export function parseBody<Body extends object>(
+  type: new () => Body,
+  body: unknown,
+  elseMessage = 'must be a JSON object',
+): Body {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw validationFailed([{ pointer: '', message: elseMessage }]);
+  }
+  return parseFields(type, body);
+}
+
+/**
+ * As {@link parseBody}, of what is no object as of one without fields.
+ * @throws VALIDATION_FAILED with every fault
+ */
+export function parseFields<Body extends object>(type: new () => Body, body: unknown): Body {
+  const fields = Object.entries(typeof body === 'object' && body !== null ? body : {});
+  const known = fieldsOf(type);
+  const instance = new type() as Record<string, unknown>;
+  const defaults = Object.entries(instance);
+  for (const [name, value] of fields) if (known.has(name) && value !== undefined) instance[name] = value;
+  const faults = [
+    // class-validator's own look for unknown fields lets names that every object has pass, such as constructor.
+    ...unknownFields(Object.fromEntries(fields.filter(([name]) => !known.has(name)))),
+    ...validateSync(instance).flatMap((error) => faultsOf(error, '')),
+  ];
+  if (faults.length > 0) throw validationFailed(faults);
+  for (const [name, value] of defaults) instance[name] ??= value;
+  return instance as Body;
+}
+
+const fieldsOf = (type: new () => object): Set<string> =>
+  new Set(
+    getMetadataStorage()
+      .getTargetValidationMetadatas(type, '', true, false)
+      .map(({ propertyName }) => propertyName),
+  );

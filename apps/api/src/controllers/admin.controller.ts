@@ -1,12 +1,13 @@
 import {
   CloseWindowCommand,
+  parseBody,
+  parseFields,
   PutBoardCommand,
   ResetBoardCommand,
-  unknownFields,
   type ClosedWindow,
 } from '@laddercast/commands';
 import { actorOf, assertAdmin, type Identity } from '@laddercast/identity';
-import { isCleanText, LadderError, SHARDS_MAX, validationFailed } from '@laddercast/domain';
+import { LadderError, validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
   ApiKeyStore,
@@ -22,7 +23,7 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
-import { parseKey, parseRotation } from '../http/api-key-bodies.js';
+import { endMsOf, KeyRotationBody, NewApiKeyBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { BoardIdPipe, BoundariesParameters, CloseWindowParameters, PageParameters } from '../http/parameters.js';
 
 const KEYS_PAGE_DEFAULT = 50;
@@ -63,7 +64,8 @@ export class AdminController {
   ): Promise<ClosedWindow> {
     assertAdmin(identity);
     const isDryRun = dryRun !== undefined && dryRun !== 'false';
-    return this.commands.execute(new CloseWindowCommand(identity, boardId, parseWindowName(body), isDryRun));
+    const { window } = parseFields(WindowToCloseBody, body);
+    return this.commands.execute(new CloseWindowCommand(identity, boardId, window, isDryRun));
   }
 
   @Post('boards/:board/boundaries')
@@ -77,7 +79,7 @@ export class AdminController {
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<BoundariesProposal & { dryRun: boolean }> {
     assertAdmin(identity);
-    const { window, shards } = parseShards(body);
+    const { window, shards } = parseFields(ShardsToBoundBody, body);
     const board = this.boards.byId(boardId);
     const isDryRun = dryRun !== undefined && dryRun !== 'false';
     const proposal = await this.queries.execute(new ProposeBoundariesQuery(boardId, window, shards));
@@ -94,7 +96,9 @@ export class AdminController {
   @ApiOperation({ operationId: 'createApiKey' })
   async createKey(@Body() body: unknown, @CurrentIdentity() identity: Identity): Promise<CreatedApiKey> {
     assertAdmin(identity);
-    return this.keys.create(parseKey(body), actorOf(identity));
+    const { name, scopes, expiresAt } = parseFields(NewApiKeyBody, body);
+    const key = { name, scopes: [...new Set(scopes)], expiresAtMs: endMsOf(expiresAt) };
+    return this.keys.create(key, actorOf(identity));
   }
 
   @Post('api-keys/:key/rotate')
@@ -106,7 +110,8 @@ export class AdminController {
     @CurrentIdentity() identity: Identity,
   ): Promise<RotatedApiKey> {
     assertAdmin(identity);
-    const rotation = parseRotation(body);
+    const { overlapSeconds, expiresAt } = parseBody(KeyRotationBody, body, 'must be an object');
+    const rotation = { overlapSeconds, expiresAtMs: endMsOf(expiresAt) };
     return this.keys.rotate(keyOf(keyId), rotation, actorOf(identity));
   }
 
@@ -139,34 +144,4 @@ export class AdminController {
 function keyOf(keyId: string): string {
   if (!KEY_ID.test(keyId)) throw new LadderError('API_KEY_NOT_FOUND', 'There is no API key with this id.');
   return keyId;
-}
-
-const WINDOW_NAME_LENGTH_MAX = 80;
-const isWindowName = (text: string): boolean =>
-  text !== '' && [...text].length <= WINDOW_NAME_LENGTH_MAX && isCleanText(text);
-
-function parseWindowName(body: unknown): string {
-  const { window, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const faults = unknownFields(unknown);
-  if (typeof window !== 'string' || !isWindowName(window)) {
-    faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
-  }
-  if (faults.length > 0) throw validationFailed(faults);
-  return window as string;
-}
-
-function parseShards(body: unknown): { window: string | undefined; shards: number } {
-  const { window, shards, ...unknown } = (typeof body === 'object' && body !== null ? body : {}) as Record<
-    string,
-    unknown
-  >;
-  const faults = unknownFields(unknown);
-  if (!Number.isInteger(shards) || (shards as number) < 2 || (shards as number) > SHARDS_MAX) {
-    faults.push({ pointer: '/shards', message: `must be 2-${SHARDS_MAX}` });
-  }
-  if (window !== undefined && (typeof window !== 'string' || !isWindowName(window))) {
-    faults.push({ pointer: '/window', message: 'must be the id of a window, such as season:s1, or daily' });
-  }
-  if (faults.length > 0) throw validationFailed(faults);
-  return { window: window as string | undefined, shards: shards as number };
 }

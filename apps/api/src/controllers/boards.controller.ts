@@ -2,11 +2,11 @@ import {
   DeleteBoardCommand,
   OverrideEntryCommand,
   parseBoardDefinition,
+  parseBody,
   PutBoardCommand,
-  unknownFields,
 } from '@laddercast/commands';
 import { assertAdmin, assertMayListBoards, assertMayRead, type Identity } from '@laddercast/identity';
-import { faultOfNamedId, isCleanText, validationFailed, type Board, type BoardDefinition } from '@laddercast/domain';
+import { faultOfNamedId, validationFailed, type Board, type BoardDefinition } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog, entityTagOf } from '@laddercast/ledger';
 import { ListResolver } from '@laddercast/queries';
@@ -14,6 +14,7 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Re
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { EntryOverrideBody } from '../http/bodies.js';
 import { matchesTag } from '../http/conditional-get.js';
 import { BoardIdPipe, PageParameters, playerOf } from '../http/parameters.js';
 
@@ -105,7 +106,7 @@ export class BoardsController {
     @CurrentIdentity() identity: Identity,
   ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
     assertAdmin(identity);
-    const { score, columns, reason } = parseEntry(body);
+    const { score, columns, reason } = parseBody(EntryOverrideBody, body);
     return this.commands.execute(
       new OverrideEntryCommand(identity, boardId, playerOf(player, identity), { score, columns }, reason),
     );
@@ -128,26 +129,4 @@ function mustBeNew(ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
   throw validationFailed([{ pointer: '', message: 'the If-None-Match header of a PUT can only be *' }]);
-}
-
-const REASON_LENGTH_MAX = 500;
-
-function parseEntry(body: unknown): { score: number; columns: Record<string, number>; reason: string } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
-  const { score, columns = {}, reason, ...unknown } = body as Record<string, unknown>;
-  const faults = unknownFields(unknown);
-  if (typeof score !== 'number' || !Number.isFinite(score))
-    faults.push({ pointer: '/score', message: 'must be a finite number' });
-  const numbers =
-    typeof columns === 'object' &&
-    columns !== null &&
-    !Array.isArray(columns) &&
-    Object.values(columns).every((value) => typeof value === 'number' && Number.isFinite(value));
-  if (!numbers) faults.push({ pointer: '/columns', message: 'must be an object of finite numbers' });
-  if (typeof reason !== 'string' || reason === '' || [...reason].length > REASON_LENGTH_MAX || !isCleanText(reason)) {
-    faults.push({ pointer: '/reason', message: `must say why, in 1-${REASON_LENGTH_MAX} characters` });
-  }
-  if (faults.length > 0) throw validationFailed(faults);
-  return { score: score as number, columns: columns as Record<string, number>, reason: reason as string };
 }

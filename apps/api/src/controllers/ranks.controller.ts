@@ -1,6 +1,6 @@
-import { unknownFields } from '@laddercast/commands';
+import { parseFields } from '@laddercast/commands';
 import { type Identity } from '@laddercast/identity';
-import { faultOfOpaqueId, validationFailed, type RankAccuracy } from '@laddercast/domain';
+import { validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
 import {
   GetPercentilesQuery,
@@ -18,6 +18,7 @@ import {
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
+import { PlayerLookupBody } from '../http/bodies.js';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { entriesQueryOf } from '../http/entries-query.js';
 import { selectionOf, unlistedShownTo } from '../http/list-selection.js';
@@ -28,7 +29,6 @@ import {
   PercentilesParameters,
   PlayerParameters,
   playerOf,
-  LOOKUPS_MAX,
   ScoreParameters,
 } from '../http/parameters.js';
 import { ScoreQueryPipe } from '../http/score-query-pipe.js';
@@ -117,7 +117,7 @@ export class RanksController {
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayersLookup> {
     const selection = this.select(boardId, parameters, identity);
-    const { playerIds, ranked, accuracy } = parseLookup(body);
+    const { playerIds, ranked, accuracy } = parseFields(PlayerLookupBody, body);
     const unlistedShown = unlistedShownTo(identity);
     return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShown, accuracy));
   }
@@ -133,28 +133,4 @@ function refuseNeighbours({ around, above, below }: PlayerParameters): void {
   if (asked.length === 0) return;
   const message = 'must be 0 with accuracy=estimated: neighbours are for exact ranks';
   throw validationFailed(asked.map(([name]) => ({ pointer: `?${name}`, message })));
-}
-
-function parseLookup(body: unknown): { playerIds: string[]; ranked: boolean; accuracy: RankAccuracy } {
-  const {
-    playerIds,
-    ranked = false,
-    accuracy = 'exact',
-    ...unknown
-  } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  const faults = unknownFields(unknown);
-  if (!Array.isArray(playerIds) || playerIds.length < 1 || playerIds.length > LOOKUPS_MAX) {
-    faults.push({ pointer: '/playerIds', message: `must be an array of 1-${LOOKUPS_MAX} player ids` });
-  } else {
-    for (const [index, playerId] of playerIds.entries()) {
-      const fault = typeof playerId === 'string' ? faultOfOpaqueId(playerId) : 'must be a string';
-      if (fault) faults.push({ pointer: `/playerIds/${index}`, message: fault });
-    }
-  }
-  if (typeof ranked !== 'boolean') faults.push({ pointer: '/ranked', message: 'must be true or false' });
-  if (accuracy !== 'exact' && accuracy !== 'estimated') {
-    faults.push({ pointer: '/accuracy', message: 'must be exact or estimated' });
-  }
-  if (faults.length > 0) throw validationFailed(faults);
-  return { playerIds: playerIds as string[], ranked: ranked as boolean, accuracy: accuracy as RankAccuracy };
 }

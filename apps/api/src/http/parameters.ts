@@ -1,3 +1,4 @@
+import { Checked } from '@laddercast/commands';
 import type { Identity } from '@laddercast/identity';
 import {
   CALENDAR_KINDS,
@@ -36,7 +37,6 @@ import {
   Matches,
   MaxLength,
   Min,
-  ValidateBy,
 } from 'class-validator';
 
 const Integer = (): PropertyDecorator =>
@@ -53,14 +53,20 @@ const Decimal = (): PropertyDecorator => Transform(({ value }: { value: unknown 
 
 /** Extra columns, each by a parameter of its own: `columns.moves=31`. */
 const ColumnValues = (): PropertyDecorator =>
-  ValidateBy({
-    name: 'isColumnValues',
-    validator: {
-      validate: (value) =>
-        typeof value === 'object' && value !== null && Object.values(value).every((one) => Number.isFinite(one)),
-      defaultMessage: () => 'columns must be numbers, one parameter each, such as columns.moves=31',
+  Checked(
+    (value) => {
+      const isNumbers =
+        typeof value === 'object' && value !== null && Object.values(value).every((one) => Number.isFinite(one));
+      return isNumbers
+        ? []
+        : [{ pointer: '', message: 'must be numbers, one parameter each, such as columns.moves=31' }];
     },
-  });
+    {
+      type: 'object',
+      patternProperties: { '^columns\\.[a-zA-Z][a-zA-Z0-9_]{0,31}$': { type: 'number' } },
+      additionalProperties: false,
+    },
+  );
 
 /** JSON numbers, separated by commas. */
 const NumberList = (): PropertyDecorator =>
@@ -68,7 +74,8 @@ const NumberList = (): PropertyDecorator =>
     typeof value === 'string' ? value.split(',').map((part) => (JSON_NUMBER.test(part) ? Number(part) : part)) : value,
   );
 
-const ACCURACIES: readonly RankAccuracy[] = ['exact', 'estimated'];
+/** How ranks are asked for. */
+export const ACCURACIES: readonly RankAccuracy[] = ['exact', 'estimated'];
 
 /** A kind and an opaque id, or the value of an attribute. */
 const SCOPE_LENGTH_MAX = 200;

@@ -1,6 +1,6 @@
-import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
+import { OPAQUE_ID_SCHEMA, propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { CLEAN_TEXT_PATTERN, ERRORS, OPAQUE_ID_PATTERN, type ErrorCode } from '@laddercast/domain';
-import { namedId, opaqueId, ref } from './schema-parts.js';
+import { namedId, ref } from './schema-parts.js';
 
 /** A parameter, header or answer of the document, as plain JSON. */
 type Part = Record<string, unknown>;
@@ -95,12 +95,12 @@ const PATH_PARAMETERS: Record<string, Part> = {
   board: { description: 'The id of the board.', schema: namedId, example: 'blitz' },
   player: {
     description: "Percent-encoded UTF-8; `me` is the player of the caller's token.",
-    schema: { ...opaqueId, pattern: CLEAN_TEXT_PATTERN },
+    schema: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
     example: 'São Tomé',
   },
-  other: { description: 'Another player: percent-encoded UTF-8.', schema: opaqueId, example: 'bob' },
+  other: { description: 'Another player: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'bob' },
   circle: { description: 'The id of a named circle.', schema: namedId, example: 'class-of-2026' },
-  guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: opaqueId, example: 'red' },
+  guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'red' },
   key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
   letter: { description: 'The id of a dead letter.', schema: { type: 'string', minLength: 1 }, example: '17' },
 };
@@ -142,7 +142,7 @@ const QUERY_FORMATS: Record<string, JsonSchema> = {
   asOf: { format: 'timestamp' },
   from: { format: 'timestamp' },
   to: { format: 'timestamp' },
-  aroundPlayer: { ...opaqueId, pattern: CLEAN_TEXT_PATTERN },
+  aroundPlayer: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
   cursor: { format: 'cursor' },
 };
 

@@ -1,10 +1,10 @@
-import { orNull, type JsonSchema } from '@laddercast/commands';
-import { count, list, numbersByName, object, oneOf, score, string, time } from './schema-parts.js';
+import { NUMBERS_BY_NAME, orNull, type JsonSchema } from '@laddercast/commands';
+import { count, list, object, oneOf, score, string, time } from './schema-parts.js';
 
 const point = object({
   at: time('When the entry came to be so.'),
   score: { ...orNull(score), description: 'null: the entry was removed.' },
-  columns: numbersByName,
+  columns: NUMBERS_BY_NAME,
   version: count('Of the entry: it grows with each change.'),
   rank: {
     ...orNull(

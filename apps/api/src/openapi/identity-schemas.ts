@@ -1,6 +1,7 @@
-import { orNull } from '@laddercast/commands';
-import { KEY_SCOPES, OVERLAP_SECONDS_MAX } from '@laddercast/ledger';
-import { count, list, object, oneOf, string, text, time } from './schema-parts.js';
+import { orNull, schemaOfClass } from '@laddercast/commands';
+import { KEY_SCOPES } from '@laddercast/ledger';
+import { KeyRotationBody, NewApiKeyBody } from '../http/bodies.js';
+import { count, list, object, oneOf, string, time } from './schema-parts.js';
 
 const apiKey = { keyId: string(), name: string(), scopes: list(oneOf(...KEY_SCOPES)) };
 const secret = string('Shown this once, and stored nowhere.');
@@ -10,30 +11,11 @@ const overlapUntil = {
   description: 'Until when a secret from before a rotation still works; null: none does.',
 };
 const next = { ...orNull(string()), description: 'The next cursor.' };
-const newEnd = { type: ['string', 'null'], format: 'timestamp' };
 
 /** Schemas of keys and of what operators did. */
 export const IDENTITY_SCHEMAS = {
-  NewApiKey: object(
-    {
-      name: text(100),
-      scopes: { ...list(oneOf(...KEY_SCOPES)), minItems: 1 },
-      expiresAt: { ...newEnd, description: 'RFC 3339, in the future. Default: null, never.' },
-    },
-    ['expiresAt'],
-  ),
-  KeyRotation: object(
-    {
-      overlapSeconds: {
-        type: 'integer',
-        minimum: 0,
-        maximum: OVERLAP_SECONDS_MAX,
-        description: 'How long the secret of now still works (default 3600); with 0 all earlier ones end at once.',
-      },
-      expiresAt: { ...newEnd, description: 'When the key ends from now on; null: never. Default: as before.' },
-    },
-    ['overlapSeconds', 'expiresAt'],
-  ),
+  NewApiKey: schemaOfClass(NewApiKeyBody),
+  KeyRotation: schemaOfClass(KeyRotationBody),
   CreatedApiKey: object({ ...apiKey, expiresAt, secret }),
   RotatedApiKey: object({ ...apiKey, expiresAt, overlapUntil, secret }),
   ApiKeyList: object({

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '@laddercast/commands';
-import { CLEAN_TEXT_PATTERN, COLUMNS_MAX, NAMED_ID_PATTERN, OPAQUE_ID_PATTERN } from '@laddercast/domain';
+import { NAMED_ID_PATTERN } from '@laddercast/domain';
 
 export const string = (description?: string): JsonSchema => ({
   type: 'string',
@@ -14,23 +14,7 @@ export const count = (description?: string, minimum = 0): JsonSchema => ({
 export const oneOf = (...values: string[]): JsonSchema => ({ type: 'string', enum: values });
 export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 export const score: JsonSchema = { type: 'number', description: 'An IEEE double, bit for bit as it was submitted.' };
-export const numbersByName: JsonSchema = {
-  type: 'object',
-  maxProperties: COLUMNS_MAX,
-  additionalProperties: { type: 'number' },
-};
-
-/** Text that a client names something by. */
-export const text = (maxLength: number, minLength = 1): JsonSchema => ({
-  type: 'string',
-  minLength,
-  maxLength,
-  pattern: CLEAN_TEXT_PATTERN,
-});
 export const namedId: JsonSchema = { type: 'string', format: 'named-id', pattern: NAMED_ID_PATTERN };
-/** The limit is one of bytes, which a length in characters only comes near to. */
-export const opaqueId: JsonSchema = { ...text(128), pattern: OPAQUE_ID_PATTERN, format: 'opaque-id' };
-
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** An object that has exactly these fields, all of them unless said otherwise. */

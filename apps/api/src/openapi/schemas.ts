@@ -1,32 +1,21 @@
-import { BATCH_MAX, BATCHED_SUBMISSION_SCHEMA, SUBMISSION_SCHEMA, orNull, type JsonSchema } from '@laddercast/commands';
-import { SHARDS_MAX, ERRORS, RANK_STYLES } from '@laddercast/domain';
+import {
+  BATCH_MAX,
+  BATCHED_SUBMISSION_SCHEMA,
+  SUBMISSION_SCHEMA,
+  NUMBERS_BY_NAME,
+  orNull,
+  schemaOfClass,
+  type JsonSchema,
+} from '@laddercast/commands';
+import { ERRORS, RANK_STYLES } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
-import { LOOKUPS_MAX } from '../http/parameters.js';
+import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
 import { PEOPLE_SCHEMAS } from './people-schemas.js';
 import { READINESS_SCHEMA } from './readiness-schema.js';
-import {
-  count,
-  list,
-  numbersByName,
-  object,
-  oneOf,
-  opaqueId,
-  ref,
-  score,
-  string,
-  text,
-  time,
-  withRequestId,
-} from './schema-parts.js';
-
-const playerId = {
-  ...opaqueId,
-  description:
-    '1-128 bytes of UTF-8 without control characters or lone surrogates; not ".", ".." or "me"; compared byte by byte.',
-};
+import { count, list, object, oneOf, ref, score, string, time, withRequestId } from './schema-parts.js';
 
 const problem = object(
   {
@@ -48,7 +37,7 @@ const problem = object(
     player: string('LIMIT_REACHED: the player whose list is full.'),
     total: count('ENTRY_NOT_FOUND: how many entries the list has.'),
     scoreToBeat: {
-      ...orNull(object({ rank: count('1-based.', 1), score, columns: numbersByName })),
+      ...orNull(object({ rank: count('1-based.', 1), score, columns: NUMBERS_BY_NAME })),
       description: 'ENTRY_NOT_FOUND: the last entry, of a full board the last that is kept; null where there is none.',
     },
     scoreMin: orNull({ type: 'number' }),
@@ -80,7 +69,7 @@ const entry = {
   playerId: string(),
   displayName: orNull(string()),
   score,
-  columns: numbersByName,
+  columns: NUMBERS_BY_NAME,
   achievedAt: { ...orNull(time()), description: 'null only while the database, which alone keeps it, is away.' },
   metadata: { type: ['object', 'null'] },
 };
@@ -154,19 +143,8 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     if: { type: 'object', properties: { code: { const: 'VALIDATION_FAILED' } } },
     then: { type: 'object', properties: { errors: { type: 'array', minItems: 1 } }, required: ['errors'] },
   },
-  WindowToClose: object({
-    window: { ...text(80), description: 'A full id such as `season:s1`, or the name of a running window: `daily`.' },
-  }),
-  ShardsToBound: object(
-    {
-      shards: { ...count('How many shards there are to be.', 2), maximum: SHARDS_MAX },
-      window: {
-        ...text(80),
-        description: 'The window whose entries are looked at. Default: alltime, or the first of the board.',
-      },
-    },
-    ['window'],
-  ),
+  WindowToClose: schemaOfClass(WindowToCloseBody),
+  ShardsToBound: schemaOfClass(ShardsToBoundBody),
   BoundariesProposal: object({
     board: string(),
     window: string(),
@@ -229,7 +207,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   SubmissionResults: object({
     results: list({ anyOf: [ref('SubmissionResult'), object({ problem: ref('Problem') })] }),
   }),
-  EntryOverride: object({ score: { type: 'number' }, columns: numbersByName, reason: text(500) }, ['columns']),
+  EntryOverride: schemaOfClass(EntryOverrideBody),
   EntryChange: object({ board: string(), playerId: string(), windows: list(string()), version: count() }),
   RankedEntry: object(ranked, ['change']),
   EntriesPage: object(
@@ -289,14 +267,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     ['errorBound'],
   ),
   ...PEOPLE_SCHEMAS,
-  PlayerLookup: object(
-    {
-      playerIds: { ...list(playerId), minItems: 1, maxItems: LOOKUPS_MAX },
-      ranked: { type: 'boolean', description: 'Order the players among themselves.' },
-      accuracy: oneOf('exact', 'estimated'),
-    },
-    ['ranked', 'accuracy'],
-  ),
+  PlayerLookup: schemaOfClass(PlayerLookupBody),
   PlayersLookup: object(
     {
       ...envelope,
@@ -335,7 +306,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         total: envelope.total,
         percentile,
         score,
-        columns: numbersByName,
+        columns: NUMBERS_BY_NAME,
         achievedAt: entry.achievedAt,
         rankStyle: envelope.rankStyle,
         accuracy: oneOf('exact'),

@@ -1,5 +1,12 @@
 import 'reflect-metadata';
-import { CLEAN_TEXT_PATTERN, isCleanText, type Fault } from '@laddercast/domain';
+import {
+  CLEAN_TEXT_PATTERN,
+  COLUMNS_MAX,
+  isCleanText,
+  OPAQUE_ID_BYTES_MAX,
+  OPAQUE_ID_PATTERN,
+  type Fault,
+} from '@laddercast/domain';
 import { ValidateBy, ValidateIf } from 'class-validator';
 
 /** A JSON Schema (2020-12), as plain JSON. */
@@ -55,6 +62,20 @@ export const textSchema = (lengthMax: number): JsonSchema => ({
   maxLength: lengthMax,
   pattern: CLEAN_TEXT_PATTERN,
 });
+
+/** JSON Schema of an id that clients make. The limit is one of bytes, which a length in characters only comes near to. */
+export const OPAQUE_ID_SCHEMA: JsonSchema = {
+  ...textSchema(OPAQUE_ID_BYTES_MAX),
+  pattern: OPAQUE_ID_PATTERN,
+  format: 'opaque-id',
+};
+
+/** JSON Schema of the values of extra columns. */
+export const NUMBERS_BY_NAME: JsonSchema = {
+  type: 'object',
+  maxProperties: COLUMNS_MAX,
+  additionalProperties: { type: 'number' },
+};
 
 /** Text of at least one character, by which a client names something. */
 export function IsText(lengthMax: number, message = `must be 1-${lengthMax} characters`): PropertyDecorator {

@@ -22,11 +22,6 @@ const RULES: Record<string, (constraints: unknown[]) => JsonSchema> = {
   matches: ([pattern]) => ({ type: 'string', pattern: (pattern as RegExp).source }),
   arrayMinSize: ([minItems]) => ({ minItems }),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
-  isColumnValues: () => ({
-    type: 'object',
-    patternProperties: { '^columns\\.[a-zA-Z][a-zA-Z0-9_]{0,31}$': { type: 'number' } },
-    additionalProperties: false,
-  }),
   // Uniqueness by a function of the item has no word in JSON Schema.
   arrayUnique: ([identifier]) => (identifier ? {} : { uniqueItems: true }),
   [CHECKED]: ([schema]) => schema as JsonSchema,

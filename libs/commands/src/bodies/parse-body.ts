@@ -39,9 +39,14 @@ export function parseFields<Body extends object>(type: new () => Body, body: unk
   return instance as Body;
 }
 
-const fieldsOf = (type: new () => object): Set<string> =>
-  new Set(
-    getMetadataStorage()
-      .getTargetValidationMetadatas(type, '', true, false)
-      .map(({ propertyName }) => propertyName),
-  );
+const fieldsOfTypes = new Map<new () => object, Set<string>>();
+
+/** Remembered: class-validator looks for the rules of a class among those of all classes. */
+function fieldsOf(type: new () => object): Set<string> {
+  const known = fieldsOfTypes.get(type);
+  if (known) return known;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', true, false);
+  const fields = new Set(rules.map(({ propertyName }) => propertyName));
+  fieldsOfTypes.set(type, fields);
+  return fields;
+}

@@ -1,0 +1,146 @@
+import {
+  Checked,
+  InSchema,
+  IsText,
+  MayBeAbsent,
+  NUMBERS_BY_NAME,
+  OPAQUE_ID_SCHEMA,
+  parseTimestamp,
+  Passes,
+  RefusedAs,
+} from '@laddercast/commands';
+import { faultOfOpaqueId, SHARDS_MAX, type Fault, type RankAccuracy } from '@laddercast/domain';
+import { KEY_SCOPES, OVERLAP_SECONDS_MAX, type KeyScope } from '@laddercast/ledger';
+import { ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsOptional, Max, Min } from 'class-validator';
+import { ACCURACIES, LOOKUPS_MAX } from './parameters.js';
+
+const KEY_NAME_LENGTH_MAX = 100;
+const OVERLAP_SECONDS_DEFAULT = 3600;
+const WINDOW_NAME_LENGTH_MAX = 80;
+const REASON_LENGTH_MAX = 500;
+
+const NO_TIME = 'must be an RFC 3339 time, or null';
+const IsEnd = (): PropertyDecorator =>
+  Passes((text) => (parseTimestamp(text) === null ? NO_TIME : null), { format: 'timestamp' });
+
+/** Unix ms of a time that was taken; null and undefined stay what they are. */
+export const endMsOf = <Absent extends null | undefined>(end: string | Absent): number | null | Absent =>
+  typeof end === 'string' ? parseTimestamp(end) : end;
+
+/** The body that makes an API key. */
+export class NewApiKeyBody {
+  @IsText(KEY_NAME_LENGTH_MAX)
+  name!: string;
+
+  @RefusedAs(`must be an array of ${KEY_SCOPES.join(', ')}`)
+  @IsArray()
+  @ArrayMinSize(1)
+  @IsIn(KEY_SCOPES, { each: true })
+  scopes!: KeyScope[];
+
+  @IsOptional()
+  @RefusedAs(NO_TIME)
+  @IsEnd()
+  @InSchema({ description: 'RFC 3339, in the future. Default: null, never.' })
+  expiresAt: string | null = null;
+}
+
+/** The body that rotates an API key; `{}` is one. */
+export class KeyRotationBody {
+  @MayBeAbsent()
+  @RefusedAs(`must be 0-${OVERLAP_SECONDS_MAX}`)
+  @IsInt()
+  @Min(0)
+  @Max(OVERLAP_SECONDS_MAX)
+  @InSchema({
+    description: `How long the secret of now still works (default ${OVERLAP_SECONDS_DEFAULT}); with 0 all earlier ones end at once.`,
+  })
+  overlapSeconds: number = OVERLAP_SECONDS_DEFAULT;
+
+  @IsOptional()
+  @RefusedAs(NO_TIME)
+  @IsEnd()
+  @InSchema({ description: 'When the key ends from now on; null: never. Default: as before.' })
+  expiresAt?: string | null;
+}
+
+const IsWindowName = (): PropertyDecorator =>
+  IsText(WINDOW_NAME_LENGTH_MAX, 'must be the id of a window, such as season:s1, or daily');
+
+/** The body of `POST …/close-window`. */
+export class WindowToCloseBody {
+  @IsWindowName()
+  @InSchema({ description: 'A full id such as `season:s1`, or the name of a running window: `daily`.' })
+  window!: string;
+}
+
+/** The body of `POST …/boundaries`. */
+export class ShardsToBoundBody {
+  @RefusedAs(`must be 2-${SHARDS_MAX}`)
+  @IsInt()
+  @Min(2)
+  @Max(SHARDS_MAX)
+  @InSchema({ description: 'How many shards there are to be.' })
+  shards!: number;
+
+  @MayBeAbsent()
+  @IsWindowName()
+  @InSchema({ description: 'The window whose entries are looked at. Default: alltime, or the first of the board.' })
+  window?: string;
+}
+
+function faultsOfNumbers(columns: unknown): Fault[] {
+  const isObject = typeof columns === 'object' && columns !== null && !Array.isArray(columns);
+  return isObject && Object.values(columns).every(Number.isFinite)
+    ? []
+    : [{ pointer: '', message: 'must be an object of finite numbers' }];
+}
+
+/** The body that sets an entry by hand. */
+export class EntryOverrideBody {
+  @RefusedAs('must be a finite number')
+  @IsNumber()
+  score!: number;
+
+  @MayBeAbsent()
+  @Checked(faultsOfNumbers, NUMBERS_BY_NAME)
+  columns: Record<string, number> = {};
+
+  @IsText(REASON_LENGTH_MAX, `must say why, in 1-${REASON_LENGTH_MAX} characters`)
+  reason!: string;
+}
+
+function faultsOfPlayerIds(ids: unknown): Fault[] {
+  if (!Array.isArray(ids) || ids.length < 1 || ids.length > LOOKUPS_MAX) {
+    return [{ pointer: '', message: `must be an array of 1-${LOOKUPS_MAX} player ids` }];
+  }
+  return ids.flatMap((id: unknown, index): Fault[] => {
+    const message = typeof id === 'string' ? faultOfOpaqueId(id) : 'must be a string';
+    return message === null ? [] : [{ pointer: `/${index}`, message }];
+  });
+}
+
+/** The body of `POST …/lookups`. */
+export class PlayerLookupBody {
+  @Checked(faultsOfPlayerIds, {
+    type: 'array',
+    minItems: 1,
+    maxItems: LOOKUPS_MAX,
+    items: {
+      ...OPAQUE_ID_SCHEMA,
+      description:
+        '1-128 bytes of UTF-8 without control characters or lone surrogates; not ".", ".." or "me"; compared byte by byte.',
+    },
+  })
+  playerIds!: string[];
+
+  @MayBeAbsent()
+  @IsBoolean()
+  @InSchema({ description: 'Order the players among themselves.' })
+  ranked: boolean = false;
+
+  @MayBeAbsent()
+  @RefusedAs('must be exact or estimated')
+  @IsIn(ACCURACIES)
+  accuracy: RankAccuracy = 'exact';
+}

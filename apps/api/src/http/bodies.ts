@@ -1,9 +1,9 @@
 import {
   Checked,
   InSchema,
+  IsNumbersByName,
   IsText,
   MayBeAbsent,
-  NUMBERS_BY_NAME,
   OPAQUE_ID_SCHEMA,
   parseTimestamp,
   Passes,
@@ -89,13 +89,6 @@ export class ShardsToBoundBody {
   window?: string;
 }
 
-function faultsOfNumbers(columns: unknown): Fault[] {
-  const isObject = typeof columns === 'object' && columns !== null && !Array.isArray(columns);
-  return isObject && Object.values(columns).every(Number.isFinite)
-    ? []
-    : [{ pointer: '', message: 'must be an object of finite numbers' }];
-}
-
 /** The body that sets an entry by hand. */
 export class EntryOverrideBody {
   @RefusedAs('must be a finite number')
@@ -103,7 +96,7 @@ export class EntryOverrideBody {
   score!: number;
 
   @MayBeAbsent()
-  @Checked(faultsOfNumbers, NUMBERS_BY_NAME)
+  @IsNumbersByName()
   columns: Record<string, number> = {};
 
   @IsText(REASON_LENGTH_MAX, `must say why, in 1-${REASON_LENGTH_MAX} characters`)

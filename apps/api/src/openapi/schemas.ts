@@ -1,7 +1,7 @@
 import {
   BATCH_MAX,
-  BATCHED_SUBMISSION_SCHEMA,
-  SUBMISSION_SCHEMA,
+  BatchedSubmissionBody,
+  SubmissionBody,
   NUMBERS_BY_NAME,
   orNull,
   schemaOfClass,
@@ -191,8 +191,8 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   BoardDefinition: BOARD_DEFINITION_SCHEMA,
   Board: BOARD_SCHEMA,
   BoardList: object({ boards: list(ref('Board')), next: { ...orNull(string()), description: 'The next cursor.' } }),
-  Submission: SUBMISSION_SCHEMA,
-  BatchedSubmission: BATCHED_SUBMISSION_SCHEMA,
+  Submission: schemaOfClass(SubmissionBody),
+  BatchedSubmission: schemaOfClass(BatchedSubmissionBody),
   SubmissionBatch: object({
     submissions: {
       type: 'array',

@@ -77,6 +77,15 @@ export const NUMBERS_BY_NAME: JsonSchema = {
   additionalProperties: { type: 'number' },
 };
 
+/** The values of extra columns; that they are those of the board is looked at later. */
+export const IsNumbersByName = (): PropertyDecorator =>
+  Checked((columns) => {
+    const isObject = typeof columns === 'object' && columns !== null && !Array.isArray(columns);
+    return isObject && Object.values(columns).every(Number.isFinite)
+      ? []
+      : [{ pointer: '', message: 'must be an object of finite numbers' }];
+  }, NUMBERS_BY_NAME);
+
 /** Text of at least one character, by which a client names something. */
 export function IsText(lengthMax: number, message = `must be 1-${lengthMax} characters`): PropertyDecorator {
   const isText = (value: unknown): boolean =>

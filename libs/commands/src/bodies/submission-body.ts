@@ -4,69 +4,18 @@ import {
   faultOfNamedId,
   faultOfOpaqueId,
   isCleanText,
+  OPAQUE_ID_BYTES_MAX,
   validationFailed,
   type Fault,
 } from '@laddercast/domain';
 import { Ajv, type ErrorObject } from 'ajv';
+import { IsNumber, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { unknownFields } from './body-faults.js';
+import { InSchema, IsNumbersByName, MayBeAbsent, Passes, type JsonSchema } from './body-rules.js';
+import { schemaOfClass } from './class-schema.js';
 import { faultOfUnsafeName, isUnsafeName } from './unsafe-names.js';
 
-/** A submission as the client sent it; well formed, not yet checked against its board. */
-export interface SubmissionBody {
-  submissionId?: string;
-  playerId: string;
-  score: number;
-  columns?: Record<string, number>;
-  achievedAt?: string;
-  window?: string;
-  metadata?: Record<string, unknown>;
-  sourceId?: string;
-}
-
-/** A submission of a batch names its board. */
-export interface BatchedSubmissionBody extends SubmissionBody {
-  board: string;
-}
-
 export const BATCH_MAX = 1000;
-
-const properties = {
-  submissionId: {
-    type: 'string',
-    format: 'opaque-id',
-    maxLength: 128,
-    description: 'Makes retries safe; or the Idempotency-Key header.',
-  },
-  playerId: { type: 'string', format: 'opaque-id', maxLength: 128 },
-  score: { type: 'number', description: 'A finite double; on sum boards the increment.' },
-  columns: { type: 'object', additionalProperties: { type: 'number' }, maxProperties: 4 },
-  achievedAt: { type: 'string', format: 'timestamp', description: 'RFC 3339; default: now, by the database.' },
-  window: {
-    type: 'string',
-    maxLength: 64,
-    pattern: CLEAN_TEXT_PATTERN,
-    description:
-      'The full id of the window it was played in; with the achievedAt of the run where that window is over: without, it is ' +
-      'a run of now, and 422 WINDOW_MISMATCH.',
-  },
-  metadata: { type: 'object', description: 'At most 1,024 bytes of JSON.' },
-  sourceId: { type: 'string', format: 'opaque-id', maxLength: 128 },
-} as const;
-
-/** JSON Schema (2020-12) of one submission; it validates requests and stands in openapi.json. */
-export const SUBMISSION_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['playerId', 'score'],
-  properties,
-} as const;
-
-export const BATCHED_SUBMISSION_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['board', 'playerId', 'score'],
-  properties: { board: { type: 'string', format: 'named-id' }, ...properties },
-} as const;
 
 /** RFC 3339 date-time. */
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
@@ -82,33 +31,96 @@ export function parseTimestamp(text: string): number | null {
   return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }
 
-const ajv = new Ajv({
+function faultOfTimestamp(text: string): string | null {
+  return parseTimestamp(text) === null
+    ? 'must be an RFC 3339 time such as 2026-11-20T18:00:00.000Z, not before 1970'
+    : null;
+}
+
+/** What is wrong with a text of each format. */
+const FORMATS = { 'opaque-id': faultOfOpaqueId, 'named-id': faultOfNamedId, timestamp: faultOfTimestamp };
+const HasFormat = (format: keyof typeof FORMATS, words: JsonSchema = {}): PropertyDecorator =>
+  Passes(FORMATS[format], { format, ...words });
+
+const AJV = new Ajv({
   allErrors: false,
   strict: true,
-  formats: {
-    'opaque-id': (text: string) => faultOfOpaqueId(text) === null,
-    'named-id': (text: string) => faultOfNamedId(text) === null,
-    timestamp: (text: string) => parseTimestamp(text) !== null,
-  },
+  formats: Object.fromEntries(
+    Object.entries(FORMATS).map(([format, faultOf]) => [format, (text: string) => faultOf(text) === null]),
+  ),
 });
 
-const validateSubmission = ajv.compile(SUBMISSION_SCHEMA);
-const validateBatched = ajv.compile(BATCHED_SUBMISSION_SCHEMA);
+const IsIdOfClient = (): PropertyDecorator => HasFormat('opaque-id', { maxLength: OPAQUE_ID_BYTES_MAX });
+
+/** A submission as the client sent it; well formed, not yet checked against its board. */
+export class SubmissionBody {
+  @MayBeAbsent()
+  @IsIdOfClient()
+  @InSchema({ description: 'Makes retries safe; or the Idempotency-Key header.' })
+  submissionId?: string;
+
+  @IsIdOfClient()
+  playerId!: string;
+
+  @IsNumber()
+  @InSchema({ description: 'A finite double; on sum boards the increment.' })
+  score!: number;
+
+  @MayBeAbsent()
+  @IsNumbersByName()
+  columns?: Record<string, number>;
+
+  @MayBeAbsent()
+  @HasFormat('timestamp')
+  @InSchema({ description: 'RFC 3339; default: now, by the database.' })
+  achievedAt?: string;
+
+  @MayBeAbsent()
+  @IsString()
+  @MaxLength(64)
+  @Matches(new RegExp(CLEAN_TEXT_PATTERN))
+  @InSchema({
+    description:
+      'The full id of the window it was played in; with the achievedAt of the run where that window is over: without, it is ' +
+      'a run of now, and 422 WINDOW_MISMATCH.',
+  })
+  window?: string;
+
+  @MayBeAbsent()
+  @IsObject()
+  @InSchema({ description: 'At most 1,024 bytes of JSON.' })
+  metadata?: Record<string, unknown>;
+
+  @MayBeAbsent()
+  @IsIdOfClient()
+  sourceId?: string;
+}
+
+/** A submission of a batch names its board. */
+export class BatchedSubmissionBody extends SubmissionBody {
+  @HasFormat('named-id')
+  board!: string;
+}
+
+/** Compiled once from the class: runs are too many for class-validator. */
+const validateSubmission = AJV.compile<SubmissionBody>(schemaOfClass(SubmissionBody));
+const validateBatched = AJV.compile<BatchedSubmissionBody>(schemaOfClass(BatchedSubmissionBody));
 
 /** @throws VALIDATION_FAILED */
 export function parseSubmission(body: unknown): SubmissionBody {
   if (!validateSubmission(body)) throw validationFailed(faultsOfAjv(validateSubmission.errors ?? [], body));
-  return withCleanMetadata(body as unknown as SubmissionBody);
+  return withCleanMetadata(body);
 }
 
 /** @throws VALIDATION_FAILED */
 export function parseBatchedSubmission(body: unknown): BatchedSubmissionBody {
   if (!validateBatched(body)) throw validationFailed(faultsOfAjv(validateBatched.errors ?? [], body));
-  return withCleanMetadata(body as unknown as BatchedSubmissionBody);
+  return withCleanMetadata(body);
 }
 
 /**
- * The submissions of a batch, not yet looked into: each is parsed by itself, so that one bad item fails alone.
+ * The submissions of a batch, not yet looked into: each is parsed by itself, so that one bad item fails alone. By hand, for
+ * there is nothing to look at but their number.
  * @throws VALIDATION_FAILED when the batch itself is not well formed
  */
 export function parseBatch(body: unknown): unknown[] {
@@ -158,16 +170,12 @@ function faultsOfAjv(errors: ErrorObject[], body: unknown): Fault[] {
     if (error.keyword === 'required') return { pointer: at(params['missingProperty']!), message: 'is required' };
     if (error.keyword === 'format') {
       const value = String((body as Record<string, unknown>)[error.instancePath.slice(1)]);
-      return { pointer: error.instancePath, message: faultOfFormat(params['format']!, value) };
+      const format = params['format'] as keyof typeof FORMATS;
+      return { pointer: error.instancePath, message: FORMATS[format](value) ?? 'is not valid' };
     }
     if (error.keyword === 'pattern') {
       return { pointer: error.instancePath, message: 'must not hold control characters' };
     }
     return { pointer: error.instancePath, message: error.message ?? 'is not valid' };
   });
-}
-
-function faultOfFormat(format: string, value: string): string {
-  if (format === 'timestamp') return 'must be an RFC 3339 time such as 2026-11-20T18:00:00.000Z, not before 1970';
-  return (format === 'named-id' ? faultOfNamedId(value) : faultOfOpaqueId(value)) ?? 'is not valid';
 }

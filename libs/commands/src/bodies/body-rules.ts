@@ -46,7 +46,7 @@ export function Checked(faultsIn: (value: unknown) => Fault[], schema: JsonSchem
 }
 
 /** A text in which the function finds no fault. */
-export const Passes = (faultOf: (text: string) => string | null, schema: JsonSchema): PropertyDecorator =>
+export const Passes = (faultOf: (text: string) => string | null, schema: JsonSchema = {}): PropertyDecorator =>
   Checked(
     (value) => {
       const message = typeof value === 'string' ? faultOf(value) : 'must be a string';

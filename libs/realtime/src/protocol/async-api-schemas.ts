@@ -1,12 +1,9 @@
+import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { RANK_STYLES } from '@laddercast/domain';
-import { AROUND_MAX, OFFSET_MAX, RANGE_MAX, SUBSCRIPTION_ID_LENGTH_MAX } from './client-messages.js';
-
-type JsonSchema = Record<string, unknown>;
+import { CLIENT_MESSAGES, type ChannelRequest } from './client-messages.js';
 
 /** Limits that the schemas repeat from elsewhere. */
 export interface SchemaLimits {
-  boardPattern: string;
-  limitMax: number;
   passedMax: number;
   codes: readonly string[];
 }
@@ -21,13 +18,8 @@ const rank = {
     'of the player id. An ordinal gap is the place of a player who is not listed',
 };
 const time = { type: 'string', format: 'date-time', pattern: 'Z$', description: 'RFC 3339 UTC with milliseconds' };
-const id = {
-  type: 'string',
-  minLength: 1,
-  maxLength: SUBSCRIPTION_ID_LENGTH_MAX,
-  description: "The subscription's id, unique on its socket",
-};
-const playerId = { type: 'string', minLength: 1, description: '1-128 bytes of UTF-8' };
+const id = propertiesOf(CLIENT_MESSAGES.unsubscribe)['id']!;
+const playerId = propertiesOf(CLIENT_MESSAGES.subscribe.player)['playerId']!;
 const seq = { ...wholeNumber, description: 'Grows with every change, with gaps, and never repeats' };
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -40,54 +32,38 @@ function object(properties: Record<string, JsonSchema>, optional: readonly strin
 
 /** JSON schemas (2020-12) of every message of `/v1/live`, and of what they hold, by name. */
 export function liveMessageSchemas(limits: SchemaLimits): Record<string, JsonSchema> {
-  return { ...clientMessages(limits), ...serverMessages(), ...parts(limits) };
+  return { ...clientMessages(), ...serverMessages(), ...parts(limits) };
 }
 
-function clientMessages({ boardPattern, limitMax }: SchemaLimits): Record<string, JsonSchema> {
-  const board = {
-    rankStyle: {
-      type: 'string',
-      enum: RANK_STYLES,
-      description: "Default: the board's; dense only on boards that keep it",
-    },
-    board: { type: 'string', pattern: boardPattern },
-    window: {
-      type: 'string',
-      maxLength: 64,
-      description:
-        'alltime, daily, daily:2026-11-20, season:s1, rolling:24h, cron …, ended ones too; default as in reads',
-    },
-  };
-  const list = { ...board, scope: { type: 'string', description: 'global, region:EU, guild:red, country:US …' } };
-  const limit = { type: 'integer', minimum: 1, maximum: limitMax, description: 'Rounded up to 10, 25, 50 or 100' };
-  const around = { type: 'integer', minimum: 0, maximum: AROUND_MAX, default: 5 };
-  const offset = {
-    type: 'integer',
-    minimum: 0,
-    maximum: OFFSET_MAX,
-    description: 'The first row is that of rank offset + 1',
-  };
-  const places = { type: 'integer', minimum: 1, maximum: RANGE_MAX, default: 10, description: 'Not rounded' };
-  const optional = ['rankStyle', 'window', 'scope', 'limit', 'around'];
-  const channel = (name: string, fields: Record<string, JsonSchema>, description: string): JsonSchema => ({
-    ...object({ channel: { const: name }, ...fields }, optional),
-    description,
-  });
-  const channels = (head: Record<string, JsonSchema>): JsonSchema => ({
-    oneOf: [
-      channel('top', { ...head, ...list, limit }, 'The first places'),
-      channel('player', { ...head, ...list, playerId, around }, 'A player and the rows around'),
-      channel('range', { ...head, ...list, offset, limit: places }, 'Some places further down'),
-      channel('friends', { ...head, ...list, playerId }, 'A player and its friends, ranked among themselves'),
-      channel('guilds', { ...head, ...board, scope: { const: 'global' }, limit }, 'The first guilds'),
-    ],
+const CHANNELS: Record<ChannelRequest['channel'], string> = {
+  top: 'The first places',
+  player: 'A player and the rows around',
+  range: 'Some places further down',
+  friends: 'A player and its friends, ranked among themselves',
+  guilds: 'The first guilds',
+};
+
+function clientMessages(): Record<string, JsonSchema> {
+  const channels = (type: 'subscribe' | 'resume'): JsonSchema => ({
+    oneOf: Object.entries(CHANNELS).map(([channel, description]) => ({
+      ...messageSchema(CLIENT_MESSAGES[type][channel as keyof typeof CHANNELS], { type, channel }),
+      description,
+    })),
   });
   return {
-    subscribe: channels({ type: { const: 'subscribe' }, id }),
-    resume: channels({ type: { const: 'resume' }, id, seq }),
-    unsubscribe: object({ type: { const: 'unsubscribe' }, id }),
-    authenticate: object({ type: { const: 'authenticate' }, token: { type: 'string', minLength: 1 } }),
+    subscribe: channels('subscribe'),
+    resume: channels('resume'),
+    unsubscribe: messageSchema(CLIENT_MESSAGES.unsubscribe, { type: 'unsubscribe' }),
+    authenticate: messageSchema(CLIENT_MESSAGES.authenticate, { type: 'authenticate' }),
   };
+}
+
+/** What the class of a message takes, with the defaults that it has, and the fields that name it. */
+function messageSchema(message: new () => object, names: Record<string, string>): JsonSchema {
+  const properties = propertiesOf(message);
+  for (const [name, value] of Object.entries(new message())) properties[name] = { ...properties[name], default: value };
+  for (const [name, value] of Object.entries(names)) properties[name] = { const: value };
+  return { ...schemaOfClass(message), properties };
 }
 
 function serverMessages(): Record<string, JsonSchema> {

@@ -1,4 +1,4 @@
-import { ERRORS, NAMED_ID_PATTERN, PASSED_MAX, PUSH_TOP_MAX } from '@laddercast/domain';
+import { ERRORS, PASSED_MAX } from '@laddercast/domain';
 import { liveMessageSchemas } from './async-api-schemas.js';
 
 /** An AsyncAPI 3.0 document, as plain JSON. */
@@ -52,8 +52,6 @@ export function buildAsyncApi(version: string): AsyncApiDocument {
         ]),
       ),
       schemas: liveMessageSchemas({
-        boardPattern: NAMED_ID_PATTERN,
-        limitMax: PUSH_TOP_MAX,
         passedMax: PASSED_MAX,
         codes: Object.keys(ERRORS),
       }),

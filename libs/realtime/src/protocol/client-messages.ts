@@ -9,12 +9,10 @@ import {
   MaxLength,
   Min,
   MinLength,
-  ValidateBy,
-  ValidateIf,
   validateSync,
   type ValidationError,
 } from 'class-validator';
-import { faultsUnseen } from '@laddercast/commands';
+import { CHECKED, faultFinderOf, faultsUnseen, InSchema, MayBeAbsent, Passes } from '@laddercast/commands';
 import {
   escapePointer,
   faultOfOpaqueId,
@@ -23,14 +21,15 @@ import {
   PUSH_TOP_MAX,
   RANK_STYLES,
   validationFailed,
+  type Fault,
   type RankStyle,
 } from '@laddercast/domain';
 
 export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
-export const AROUND_MAX = 25;
+const AROUND_MAX = 25;
 /** The longest range. */
-export const RANGE_MAX = 100;
-export const OFFSET_MAX = 1_000_000_000;
+const RANGE_MAX = 100;
+const OFFSET_MAX = 1_000_000_000;
 const CHANNELS = ['top', 'player', 'range', 'friends', 'guilds'] as const;
 const AROUND_DEFAULT = 5;
 const LIMIT_DEFAULT = 10;
@@ -55,20 +54,6 @@ export type SubscribeRequest = {
   rankStyle: RankStyle | undefined;
 } & ChannelRequest;
 
-function Passes(name: string, faultOf: (text: string) => string | null): PropertyDecorator {
-  return ValidateBy({
-    name,
-    validator: {
-      validate: (value) => typeof value === 'string' && faultOf(value) === null,
-      defaultMessage: (args) =>
-        `${args!.property} ${typeof args!.value === 'string' ? faultOf(args!.value) : 'must be a string'}`,
-    },
-  });
-}
-
-/** null is a value like others, and of the wrong type. */
-const MayBeAbsent = (): PropertyDecorator => ValidateIf((_message, value) => value !== undefined);
-
 class IdentifiedMessage {
   @IsString()
   type!: string;
@@ -76,8 +61,12 @@ class IdentifiedMessage {
   @IsString()
   @MinLength(1)
   @MaxLength(SUBSCRIPTION_ID_LENGTH_MAX)
+  @InSchema({ description: "The subscription's id, unique on its socket" })
   id!: string;
 }
+
+const IsPlayerId = (): PropertyDecorator =>
+  Passes(faultOfOpaqueId, { minLength: 1, description: '1-128 bytes of UTF-8' });
 
 abstract class ChannelMessage extends IdentifiedMessage {
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'board must be the id of a board' })
@@ -86,14 +75,20 @@ abstract class ChannelMessage extends IdentifiedMessage {
   @MayBeAbsent()
   @IsString()
   @MaxLength(64)
+  @InSchema({
+    description:
+      'alltime, daily, daily:2026-11-20, season:s1, rolling:24h, cron …, ended ones too; default as in reads',
+  })
   window?: string;
 
   @MayBeAbsent()
-  @Passes('isScope', faultOfScope)
+  @Passes(faultOfScope)
+  @InSchema({ description: 'global, region:EU, guild:red, country:US …' })
   scope?: string;
 
   @MayBeAbsent()
   @IsIn(RANK_STYLES)
+  @InSchema({ description: "Default: the board's; dense only on boards that keep it" })
   rankStyle?: RankStyle;
 
   @IsIn(CHANNELS)
@@ -108,6 +103,7 @@ class TopMessage extends ChannelMessage {
   @IsInt()
   @Min(1)
   @Max(PUSH_TOP_MAX)
+  @InSchema({ description: 'Rounded up to 10, 25, 50 or 100' })
   limit?: number;
 
   override asked(): ChannelRequest {
@@ -118,6 +114,7 @@ class TopMessage extends ChannelMessage {
 class GuildsMessage extends TopMessage {
   @MayBeAbsent()
   @IsIn(['global'], { message: 'scope must be global: guilds are ranked over all players' })
+  @InSchema({ description: 'Guilds are ranked over all players' })
   override scope?: string;
 
   override asked(): ChannelRequest {
@@ -126,22 +123,22 @@ class GuildsMessage extends TopMessage {
 }
 
 class PlayerMessage extends ChannelMessage {
-  @Passes('isOpaqueId', faultOfOpaqueId)
+  @IsPlayerId()
   playerId!: string;
 
   @MayBeAbsent()
   @IsInt()
   @Min(0)
   @Max(AROUND_MAX)
-  around?: number;
+  around: number = AROUND_DEFAULT;
 
   override asked(): ChannelRequest {
-    return { channel: 'player', playerId: this.playerId, around: this.around ?? AROUND_DEFAULT };
+    return { channel: 'player', playerId: this.playerId, around: this.around };
   }
 }
 
 class FriendsMessage extends ChannelMessage {
-  @Passes('isOpaqueId', faultOfOpaqueId)
+  @IsPlayerId()
   playerId!: string;
 
   override asked(): ChannelRequest {
@@ -153,16 +150,18 @@ class RangeMessage extends ChannelMessage {
   @IsInt()
   @Min(0)
   @Max(OFFSET_MAX)
+  @InSchema({ description: 'The first row is that of rank offset + 1' })
   offset!: number;
 
   @MayBeAbsent()
   @IsInt()
   @Min(1)
   @Max(RANGE_MAX)
-  limit?: number;
+  @InSchema({ description: 'Not rounded' })
+  limit: number = LIMIT_DEFAULT;
 
   override asked(): ChannelRequest {
-    return { channel: 'range', offset: this.offset, limit: this.limit ?? LIMIT_DEFAULT };
+    return { channel: 'range', offset: this.offset, limit: this.limit };
   }
 }
 
@@ -193,6 +192,7 @@ function resumeOf(channel: ChannelMessageClass): new () => ResumeMessage {
     @IsInt()
     @Min(0)
     @Max(SEQ_MAX)
+    @InSchema({ description: 'Grows with every change, with gaps, and never repeats' })
     seq!: number;
   }
   return Resume as unknown as new () => ResumeMessage;
@@ -201,6 +201,14 @@ function resumeOf(channel: ChannelMessageClass): new () => ResumeMessage {
 const RESUMES = Object.fromEntries(
   Object.entries(SUBSCRIBES).map(([channel, message]) => [channel, resumeOf(message)]),
 ) as Record<ChannelRequest['channel'], new () => ResumeMessage>;
+
+/** The class of each message of clients; of what asks for a channel, one for each channel. */
+export const CLIENT_MESSAGES = {
+  subscribe: SUBSCRIBES,
+  resume: RESUMES,
+  unsubscribe: IdentifiedMessage,
+  authenticate: AuthenticateMessage,
+};
 
 /** An unknown channel is told by the check of that field. */
 const channelOf = ({ channel }: Record<string, unknown>): ChannelRequest['channel'] =>
@@ -247,8 +255,10 @@ function validated<T extends object>(type: new () => T, data: Record<string, unk
   return message;
 }
 
-function faultOf({ property, constraints = {} }: ValidationError): { pointer: string; message: string } {
+function faultOf({ target, property, value, constraints = {} }: ValidationError): Fault {
   const pointer = `/${escapePointer(property)}`;
+  const [fault] = (CHECKED in constraints && faultFinderOf(target!, property)?.(value)) || [];
+  if (fault) return { pointer, message: fault.message };
   if ('whitelistValidation' in constraints) return { pointer, message: 'is not a field of this message' };
   const text = Object.values(constraints)[0] ?? 'is not valid';
   return { pointer, message: text.startsWith(`${property} `) ? text.slice(property.length + 1) : text };

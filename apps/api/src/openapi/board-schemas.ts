@@ -109,7 +109,7 @@ export const BOARD_SCHEMA = object({
 
 /** The body of a PUT, as it is validated; windows, scopes and sharding are looked into by hand there. */
 export const BOARD_DEFINITION_SCHEMA = withProperty(
-  withItems(schemaOfClass(BoardDefinitionDto, { optionalMayBeNull: true }), { windows: window, scopes: scope }),
+  withItems(schemaOfClass(BoardDefinitionDto), { windows: window, scopes: scope }),
   'sharding',
   { anyOf: [HASH_SHARDING, RANGE_SHARDING, { type: 'null' }] },
 );

@@ -5,6 +5,7 @@ import {
   PUSH_TOP_MAX,
   RANK_STYLES,
   SHARDS_MAX,
+  type GivenBoard,
   type GuildAggregate,
   type RankStyle,
   type ScopeSpec,
@@ -166,8 +167,11 @@ export class GuildAggregateDto {
   onLeave?: GuildAggregate['onLeave'];
 }
 
-/** The body of `PUT /v1/boards/{board}`. */
-export class BoardDefinitionDto {
+/**
+ * The body of `PUT /v1/boards/{board}`. By hand stay the kinds of windows, scopes and sharding, which decorators cannot tell
+ * apart (`window-options.ts`), and the defaults, which are the domain's.
+ */
+export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   /** Only that of the path: answers carry it, and what is read can be put again. */
   @IsOptional()
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of the path, or absent' })

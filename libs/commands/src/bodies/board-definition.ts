@@ -8,6 +8,7 @@ import {
   withBoardDefaults,
   type BoardDefinition,
   type Fault,
+  type GivenBoard,
 } from '@laddercast/domain';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
@@ -33,7 +34,7 @@ export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefi
   const faults = errors.flatMap((error) => faultsOf(error, ''));
   faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
-  const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as BoardDefinition);
+  const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
   assertDenseCanBeKept(definition);
   return definition;
 }

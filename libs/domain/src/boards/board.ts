@@ -105,15 +105,16 @@ export const SHARDS_MAX = 64;
 /** The most rows that a board's live snapshot holds, and the longest top channel. */
 export const PUSH_TOP_MAX = 100;
 
-/** A definition with all defaults; `order` and `operator` are the only fields without one. */
-export function withBoardDefaults(
-  given: Pick<BoardDefinition, 'order' | 'operator'> & {
-    [Field in Exclude<keyof BoardDefinition, 'sharding'>]?: BoardDefinition[Field] extends
-      unknown[] | string | number | boolean | null
-      ? BoardDefinition[Field]
-      : Partial<BoardDefinition[Field]>;
-  } & { sharding?: Sharding | { by?: 'hash'; count: number } },
-): BoardDefinition {
+/** A definition as an operator gives it; `order` and `operator` are the only fields without a default. */
+export type GivenBoard = Pick<BoardDefinition, 'order' | 'operator'> & {
+  [Field in Exclude<keyof BoardDefinition, 'sharding'>]?: BoardDefinition[Field] extends
+    unknown[] | string | number | boolean | null
+    ? BoardDefinition[Field]
+    : Partial<BoardDefinition[Field]>;
+} & { sharding?: Sharding | { by?: 'hash'; count: number } };
+
+/** A definition with all defaults. */
+export function withBoardDefaults(given: GivenBoard): BoardDefinition {
   return {
     title: given.title ?? null,
     order: given.order,

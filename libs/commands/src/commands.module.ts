@@ -8,6 +8,9 @@ import { DeleteBoardHandler } from './boards/delete-board.handler.js';
 import { PutBoardHandler } from './boards/put-board.handler.js';
 import { ResetBoardHandler } from './boards/reset-board.handler.js';
 import { RecordHistoryHandler } from './history/record-history.handler.js';
+import { CreateApiKeyHandler } from './operators/create-api-key.handler.js';
+import { RevokeApiKeyHandler } from './operators/revoke-api-key.handler.js';
+import { RotateApiKeyHandler } from './operators/rotate-api-key.handler.js';
 import { AddCircleMemberHandler } from './people/add-circle-member.handler.js';
 import { AddFriendHandler } from './people/add-friend.handler.js';
 import { ChangeFollowHandler } from './people/change-follow.handler.js';
@@ -55,6 +58,9 @@ const ofApis: Provider[] = [
   ChangeFollowHandler,
   AddCircleMemberHandler,
   RemoveCircleMemberHandler,
+  CreateApiKeyHandler,
+  RotateApiKeyHandler,
+  RevokeApiKeyHandler,
   RebuildBoardHandler,
   RebuildBoardsHandler,
   ReconcileBoardHandler,

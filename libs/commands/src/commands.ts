@@ -1,14 +1,18 @@
 import type { Board, BoardDefinition, EntryOutcome, LadderError, Problem, RankMovement } from '@laddercast/domain';
 import type {
+  CreatedApiKey,
   FriendshipState,
   Guild,
   GuildTarget,
   HistoryPoint,
+  KeyRotation,
+  NewApiKey,
   PlayerProfile,
   Reconciliation,
+  RotatedApiKey,
+  StandingsPreview,
   StoredPlayer,
 } from '@laddercast/ledger';
-import type { StandingsPreview } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
 import type { Identity } from '@laddercast/identity';
 import type { SubmissionBody } from './bodies/submission-body.js';
@@ -89,6 +93,37 @@ export class ResetBoardCommand extends Command<Board> {
   constructor(
     readonly identity: Identity,
     readonly boardId: string,
+  ) {
+    super();
+  }
+}
+
+/** Makes an API key; its secret is in the answer and nowhere else. */
+export class CreateApiKeyCommand extends Command<CreatedApiKey> {
+  constructor(
+    readonly identity: Identity,
+    readonly key: NewApiKey,
+  ) {
+    super();
+  }
+}
+
+/** Gives an API key another secret; the one it had goes on for the overlap. */
+export class RotateApiKeyCommand extends Command<RotatedApiKey> {
+  constructor(
+    readonly identity: Identity,
+    readonly keyId: string,
+    readonly rotation: KeyRotation,
+  ) {
+    super();
+  }
+}
+
+/** Ends an API key, and all of its secrets. */
+export class RevokeApiKeyCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly keyId: string,
   ) {
     super();
   }

@@ -1,12 +1,15 @@
 import {
   CloseWindowCommand,
+  CreateApiKeyCommand,
   parseBody,
   parseFields,
   PutBoardCommand,
   ResetBoardCommand,
+  RevokeApiKeyCommand,
+  RotateApiKeyCommand,
   type ClosedWindow,
 } from '@laddercast/commands';
-import { actorOf, assertAdmin, type Identity } from '@laddercast/identity';
+import { assertAdmin, type Identity } from '@laddercast/identity';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
@@ -98,7 +101,7 @@ export class AdminController {
     assertAdmin(identity);
     const { name, scopes, expiresAt } = parseFields(NewApiKeyBody, body);
     const key = { name, scopes: [...new Set(scopes)], expiresAtMs: endMsOf(expiresAt) };
-    return this.keys.create(key, actorOf(identity));
+    return this.commands.execute(new CreateApiKeyCommand(identity, key));
   }
 
   @Post('api-keys/:key/rotate')
@@ -112,7 +115,7 @@ export class AdminController {
     assertAdmin(identity);
     const { overlapSeconds, expiresAt } = parseBody(KeyRotationBody, body, 'must be an object');
     const rotation = { overlapSeconds, expiresAtMs: endMsOf(expiresAt) };
-    return this.keys.rotate(keyOf(keyId), rotation, actorOf(identity));
+    return this.commands.execute(new RotateApiKeyCommand(identity, keyOf(keyId), rotation));
   }
 
   @Get('api-keys')
@@ -136,7 +139,7 @@ export class AdminController {
   @HttpCode(204)
   async revokeKey(@Param('key') keyId: string, @CurrentIdentity() identity: Identity): Promise<void> {
     assertAdmin(identity);
-    await this.keys.revoke(keyOf(keyId), actorOf(identity));
+    await this.commands.execute(new RevokeApiKeyCommand(identity, keyOf(keyId)));
   }
 }
 

@@ -15,6 +15,9 @@ export interface ApiKey {
   scopes: KeyScope[];
 }
 
+/** A key to be made; it ends at this time (Unix ms), null for never. */
+export type NewApiKey = Omit<ApiKey, 'keyId'> & { expiresAtMs: number | null };
+
 /** A key as it is listed: times in RFC 3339, null where there is none. */
 export interface ListedApiKey extends ApiKey {
   createdAt: string;
@@ -107,13 +110,9 @@ export class ApiKeyStore {
 
   /**
    * Makes a key; the secret is in this answer and nowhere else.
-   * @param expiresAtMs when it ends, Unix ms; null for never
-   * @throws VALIDATION_FAILED when that is over already
+   * @throws VALIDATION_FAILED when its end is over already
    */
-  async create(
-    { name, scopes, expiresAtMs }: Omit<ApiKey, 'keyId'> & { expiresAtMs: number | null },
-    actor: string,
-  ): Promise<CreatedApiKey> {
+  async create({ name, scopes, expiresAtMs }: NewApiKey, actor: string): Promise<CreatedApiKey> {
     const keyId = randomBytes(9).toString('base64url');
     const secret = newSecret();
     const expiresAt = timestampOf(expiresAtMs);

@@ -50,6 +50,15 @@ export class DeadLetterStore {
     return letter;
   }
 
+  /** How many letters of each group were not replayed, groups without one left out; {@link DEAD_LETTERS_MAX} in all. */
+  waitingByGroup(): Promise<{ group: string; letters: number }[]> {
+    return this.database.query(
+      `SELECT consumer_group AS "group", count(*)::int AS letters
+       FROM (SELECT consumer_group FROM dead_letters WHERE replayed_at IS NULL LIMIT $1) AS counted GROUP BY consumer_group`,
+      [DEAD_LETTERS_MAX],
+    );
+  }
+
   /** Notes what became of a replay: who asked for it, and whether the letter is settled by it. */
   async noteReplay(
     { id, group, topic }: StoredDeadLetter,

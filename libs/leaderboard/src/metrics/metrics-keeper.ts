@@ -1,4 +1,5 @@
 import {
+  DeadLetterStore,
   INTAKE_TOPICS,
   KafkaEventLog,
   kafkaOptions,
@@ -36,7 +37,6 @@ const KAFKA_EVERY_MS = 5000;
 const SHARDS_EVERY_MS = 10_000;
 /** The most shards that are shown: boards and windows are labels here, and here only. */
 const SHARDS_SHOWN_MAX = 20;
-const DEAD_LETTERS_COUNTED_MAX = 100_000;
 
 type MaybePromise<Value> = Value | Promise<Value>;
 type Clearable = { reset(): void; remove(...labels: string[]): void };
@@ -59,7 +59,7 @@ export class MetricsKeeper {
     this.sources = [
       ...logSources(database, environment, part(KeptKafkaToken)),
       outboxSource(database, part(Lanes), environment),
-      deadLetterSource(database),
+      deadLetterSource(new DeadLetterStore(database)),
       settlementSource(part(SettlementFailures)),
       nodeSource(part(RedisConnection)),
       generationSource(boards),
@@ -162,16 +162,12 @@ const outboxSource = (database: PostgresDatabase, lanes: Lanes, { OUTBOX_EVENTS_
   clear: clearOf(metrics.outboxEvents, metrics.outboxEventsMax),
 });
 
-const deadLetterSource = (database: PostgresDatabase): MetricsSource => ({
+const deadLetterSource = (store: DeadLetterStore): MetricsSource => ({
   name: 'dead letters',
   read: async () => {
-    const rows = await database.query<{ group: string; letters: number }>(
-      `SELECT consumer_group AS "group", count(*)::int AS letters
-       FROM (SELECT consumer_group FROM dead_letters WHERE replayed_at IS NULL LIMIT $1) AS counted GROUP BY consumer_group`,
-      [DEAD_LETTERS_COUNTED_MAX],
-    );
+    const counts = await store.waitingByGroup();
     metrics.deadLetters.reset();
-    for (const { group, letters } of rows) metrics.deadLetters.set({ group }, letters);
+    for (const { group, letters } of counts) metrics.deadLetters.set({ group }, letters);
   },
   clear: () => metrics.deadLetters.reset(),
 });

@@ -8,7 +8,7 @@ import {
   PostgresEventLog,
   writeLogLine,
 } from '@laddercast/event-log';
-import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
+import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases, rescopeGuildBoards } from '@laddercast/ledger';
 import { retryWhile } from '@laddercast/platform';
 import { LaneRecoveries, RankProjection } from '@laddercast/projections';
 import { RankDeltaPublisher, SketchPublisher, TickSlots, type LeasedTickSlots } from '@laddercast/realtime';
@@ -61,9 +61,7 @@ export class ProjectorLifecycle {
     const projection = this.part(RankProjection);
     for (const lane of this.part(Lanes).all) await projection.dropMark(lane);
     // What the log still held of guilds' totals is recomputed with the scopes.
-    await this.part(PostgresDatabase).query(
-      `UPDATE boards SET rescope = true WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
-    );
+    await rescopeGuildBoards(this.part(PostgresDatabase));
   }
 
   async stop(): Promise<void> {

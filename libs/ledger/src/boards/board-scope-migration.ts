@@ -5,7 +5,7 @@ import { GUILDS_OF_WINDOW } from '../people/guild-totals-sql.js';
 import { GuildTotals } from '../people/guild-totals.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { Lanes, takeLane } from '../lanes/lanes.js';
-import { PostgresDatabase } from '../database/postgres-database.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { settleEach } from '../database/settle-each.js';
 
 const PLAYERS_AT_ONCE = 500;
@@ -14,6 +14,13 @@ const GUILDS_AT_ONCE = 200;
 interface RescopedBoard {
   board_uid: number;
   definition_revision: number;
+}
+
+/** Has {@link BoardScopeMigration} go over every board that has guilds, and so recompute their totals. */
+export async function rescopeGuildBoards(database: SqlRunner): Promise<void> {
+  await database.query(
+    `UPDATE boards SET rescope = true WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
+  );
 }
 
 /**

@@ -1,7 +1,10 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
 import {
   BoardCatalog,
+  COMPARED_AT_ONCE,
+  comparedPage,
   keptAfterEndMs,
+  namedWindowsOfBoard,
   PostgresDatabase,
   Reconciliations,
   ScopeCatalog,
@@ -12,7 +15,6 @@ import {
 } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { COMPARED_AT_ONCE, comparedPage } from './compared-rows.js';
 import { EntryComparison, type ComparedWindow, type Drift } from './entry-comparison.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
 import { rankListOf } from '../ranks/rank-projection.js';
@@ -36,7 +38,6 @@ export interface NamedWindow {
 
 const NOTE_EVERY_MS = 1000;
 const EXAMPLES_MAX = 20;
-const WINDOWS_MAX = 5000;
 /** The keys of a window may expire by Redis' clock, a little before or after they should by ours. */
 const EXPIRES_SOON_MS = 120_000;
 
@@ -177,16 +178,10 @@ type Note = (reached: ReconciliationReached) => Promise<void>;
 
 /** The windows of a board whose keys the projection keeps for some time yet. */
 export async function comparedWindowsOf(database: SqlRunner, board: Board): Promise<NamedWindow[]> {
-  const rows = await database.query<{ uid: number; name: string; endsAtMs: number | null; boardMadeAtMs: number }>(
-    `SELECT window_uid AS uid, window_id AS name, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
-       (extract(epoch FROM created_at) * 1000)::float8 AS "boardMadeAtMs"
-     FROM windows JOIN boards USING (board_uid)
-     WHERE board_uid = $1 AND (ends_at IS NULL OR ends_at > ladder_now() - $2::float8 * interval '1 millisecond')
-     ORDER BY window_uid LIMIT ${WINDOWS_MAX}`,
-    [board.uid, keptAfterEndMs(board.definition) - EXPIRES_SOON_MS],
-  );
-  return rows.map(({ uid, name, endsAtMs, boardMadeAtMs }) => {
-    const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
+  const keptMs = keptAfterEndMs(board.definition);
+  const windows = await namedWindowsOfBoard(database, board.uid, keptMs - EXPIRES_SOON_MS);
+  return windows.map(({ uid, name, endsAtMs, boardMadeAtMs }) => {
+    const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptMs;
     return { uid, name, keepUntilMs, boardMadeAtMs };
   });
 }

@@ -7,11 +7,10 @@ import {
   type Board,
   type SortKey,
 } from '@laddercast/domain';
-import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { comparedRowsOf, PostgresDatabase, type ComparedRow, type SqlRunner } from '@laddercast/ledger';
 import { metrics, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { CommittedPositions } from '../recovery/committed-positions.js';
-import { comparedRowsOf, type ComparedRow } from './compared-rows.js';
 import { RankInspection, type HeldEntry } from '../ranks/rank-inspection.js';
 import { rankListOf, RankProjection, type RankList } from '../ranks/rank-projection.js';
 

@@ -1,10 +1,9 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
-import { BoardCatalog, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { BoardCatalog, comparedPage, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { asOf, comparedWindowsOf, type ReconciledBoards, type NamedWindow } from './board-reconciler.js';
 import { EntryComparison } from './entry-comparison.js';
-import { comparedPage } from './compared-rows.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
 import { rankListOf } from '../ranks/rank-projection.js';
 

@@ -1,4 +1,4 @@
-import { DRAWN_SQL, prepared, type SqlRunner } from '@laddercast/ledger';
+import { drawnPosition, projectedPosition, recordProjected, type SqlRunner } from '@laddercast/ledger';
 
 /** How far the ranks are known to be, as positions of the log: what a mark must have reached. */
 export abstract class CommittedPositions {
@@ -28,28 +28,15 @@ export class LedgerCommittedPositions extends CommittedPositions {
     super();
   }
 
-  override async of(lane: number): Promise<number> {
-    const [row] = await this.database.query<{ position: number }>(
-      'SELECT position FROM projected_positions WHERE lane = $1',
-      [lane],
-    );
-    return row?.position ?? 0;
+  override of(lane: number): Promise<number> {
+    return projectedPosition(this.database, lane);
   }
 
-  override async record(lane: number, position: number): Promise<void> {
-    await this.database.query(this.isLogBeside ? RECORD_SOON : RECORD, [lane, position]);
+  override record(lane: number, position: number): Promise<void> {
+    return recordProjected(this.database, lane, position, this.isLogBeside);
   }
 
-  override async drawn(): Promise<number> {
-    const [row] = await this.database.query<{ position: number }>(DRAWN_SQL);
-    return row!.position;
+  override drawn(): Promise<number> {
+    return drawnPosition(this.database);
   }
 }
-
-const RECORD = prepared(`
-  INSERT INTO projected_positions AS known (lane, position) VALUES ($1, $2)
-  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);
-const RECORD_SOON = prepared(`
-  WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-  INSERT INTO projected_positions AS known (lane, position) SELECT $1::smallint, $2::bigint FROM setting
-  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);

@@ -1,6 +1,13 @@
 import { everyLayout, type Board } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
-import { BoardCatalog, keptAfterEndMs, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import {
+  BoardCatalog,
+  keptAfterEndMs,
+  LIVING_WINDOWS_AT_ONCE,
+  livingWindows,
+  PostgresDatabase,
+  type SqlRunner,
+} from '@laddercast/ledger';
 import { metrics, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
@@ -38,17 +45,8 @@ export interface RecoveryProgress {
   newer: number;
 }
 
-/** How many windows one query reads. */
-const PAGE_ROWS = 5000;
 const INTERVAL_MS = 5000;
 const RETRY = { firstMs: 100, maxMs: 5000 };
-
-/** A page of the windows of boards that live. */
-const WINDOWS_SQL = `
-  SELECT window_uid AS "windowUid", board_uid AS "boardUid", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAtMs",
-    (extract(epoch FROM ladder_now()) * 1000)::float8 AS "nowMs"
-  FROM windows JOIN boards USING (board_uid)
-  WHERE board_id IS NOT NULL AND window_uid > $1 ORDER BY window_uid LIMIT ${PAGE_ROWS}`;
 
 /**
  * Notices that the projection has lost changes, and brings them back from PostgreSQL: for each lane it compares the
@@ -161,20 +159,15 @@ export class ProjectionRecovery {
     const kept = new Map<number, number | null>();
     for (let from = 0; ;) {
       signal.throwIfAborted();
-      const rows = await this.database.query<{
-        windowUid: number;
-        boardUid: number;
-        endsAtMs: number | null;
-        nowMs: number;
-      }>(WINDOWS_SQL, [from]);
-      for (const { windowUid, boardUid, endsAtMs, nowMs } of rows) {
+      const page = await livingWindows(this.database, from);
+      for (const { windowUid, boardUid, endsAtMs, nowMs } of page) {
         const board = await this.boards.byUid(boardUid);
         if (board === undefined) continue;
         const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
         if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, keepUntilMs);
       }
-      if (rows.length < PAGE_ROWS) return kept;
-      from = rows.at(-1)!.windowUid;
+      if (page.length < LIVING_WINDOWS_AT_ONCE) return kept;
+      from = page.at(-1)!.windowUid;
     }
   }
 

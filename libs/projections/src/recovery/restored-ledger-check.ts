@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { DRAWN_SQL, HISTORY, Lanes, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { beginHistory, Lanes, ledgerReach, PostgresDatabase, raiseStamp, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProjectionStore } from './projection-store.js';
 import { RedisLaneMarks } from '../redis/redis-lane-marks.js';
@@ -27,16 +26,13 @@ export class RestoredLedgerCheck {
     // The store first: what it has was in the ledger by then.
     const stamp = await store.stamp();
     const positions = await Promise.all(lanes.all.map((lane) => marks.readMark(lane)));
-    const [ledger] = await database.query<{ stamp: number; position: number }>(
-      `SELECT coalesce((SELECT value::bigint FROM installation WHERE name = 'stamp'), 0) AS stamp,
-         drawn.position FROM (${DRAWN_SQL}) AS drawn`,
-    );
-    return stamp > ledger!.stamp || positions.some((mark) => (mark ?? 0) > ledger!.position);
+    const ledger = await ledgerReach(database);
+    return stamp > ledger.stamp || positions.some((mark) => (mark ?? 0) > ledger.position);
   }
 
   /** Stamps the ledger and the store. To be called only where the store is not ahead. */
   async advance(): Promise<void> {
-    await this.store.setStamp(await this.stampLedger());
+    await this.store.setStamp(await raiseStamp(this.database));
   }
 
   /**
@@ -46,8 +42,8 @@ export class RestoredLedgerCheck {
    * @returns how many keys went
    */
   async empty(signal: AbortSignal): Promise<number> {
-    const { store, marks, lanes } = this;
-    const ahead = Math.max(await store.stamp(), (await this.stampLedger()) + 1);
+    const { database, store, marks, lanes } = this;
+    const ahead = Math.max(await store.stamp(), (await raiseStamp(database)) + 1);
     await store.setStamp(ahead);
     for (const lane of lanes.all) await marks.drop(lane);
     // Twice: what was written while the first pass went by has no mark, and is written again.
@@ -59,31 +55,7 @@ export class RestoredLedgerCheck {
       for (const lane of lanes.all) await marks.drop(lane);
     }
     signal.throwIfAborted();
-    await this.beginHistory(ahead);
+    await beginHistory(database, ahead);
     return removed;
-  }
-
-  /**
-   * One statement: when the store is not ahead any more, every process that remembers what is gone is on its way out, and no
-   * position is recorded that was not drawn (of a consumer that outlived the ledger).
-   */
-  private async beginHistory(stamp: number): Promise<void> {
-    await this.database.query(
-      `WITH drawn AS MATERIALIZED (${DRAWN_SQL}), lowered AS (
-         UPDATE projected_positions AS known SET position = drawn.position FROM drawn
-         WHERE known.position > drawn.position)
-       INSERT INTO installation AS known (name, value) VALUES ('stamp', $1), ('${HISTORY}', $2)
-       ON CONFLICT (name) DO UPDATE SET value = CASE known.name
-         WHEN 'stamp' THEN greatest(known.value::bigint, excluded.value::bigint)::text ELSE excluded.value END`,
-      [String(stamp), randomUUID()],
-    );
-  }
-
-  private async stampLedger(): Promise<number> {
-    const [row] = await this.database.query<{ stamp: string }>(
-      `INSERT INTO installation AS known (name, value) VALUES ('stamp', '1')
-       ON CONFLICT (name) DO UPDATE SET value = (known.value::bigint + 1)::text RETURNING value AS stamp`,
-    );
-    return Number(row!.stamp);
   }
 }

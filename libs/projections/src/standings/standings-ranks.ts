@@ -7,7 +7,18 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
-import { isDatabaseUnavailable, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import {
+  isDatabaseUnavailable,
+  lastStanding,
+  PostgresDatabase,
+  standingsAfter,
+  standingsAround,
+  standingsAt,
+  standingsOfPlayers,
+  type SqlRunner,
+  type StandingRow,
+  type StandingsList,
+} from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   RankReadings,
@@ -17,30 +28,9 @@ import {
   type RankList,
   type Reading,
 } from '../ranks/rank-projection.js';
-import {
-  STANDINGS_AROUND,
-  STANDINGS_AT,
-  STANDINGS_LAST,
-  STANDINGS_OF_PLAYERS,
-  STANDINGS_PAGE,
-} from './standings-sql.js';
 
 /** How many rows one step of the search for a key's place looks at: a million rows take four steps. */
 const PROBES = 63;
-
-interface StandingRow {
-  version: number;
-  as_of_ms: number;
-  total: number;
-  /** null where the list has no such row; then the others are null, too. */
-  ordinal: number | null;
-  competition: number;
-  dense: number;
-  player_id: string;
-  score: number;
-  columns: number[];
-  achieved_at_ms: number;
-}
 
 type FoundRow = StandingRow & { ordinal: number };
 
@@ -59,7 +49,7 @@ export class StandingsRanks extends RankReadings {
   }
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
-    const { reading, rows } = await this.read(list, STANDINGS_PAGE, [offset, offset + limit]);
+    const { reading, rows } = await this.read(list, standingsAfter, offset, offset + limit);
     return { ...reading, entries: rows.map((row) => entryOf(list, row, style)) };
   }
 
@@ -71,7 +61,7 @@ export class StandingsRanks extends RankReadings {
     below: number,
     style: RankStyle,
   ): Promise<PlayerReading> {
-    const { reading, rows } = await this.read(list, STANDINGS_AROUND, [playerId, above, below]);
+    const { reading, rows } = await this.read(list, standingsAround, playerId, above, below);
     const neighbours = rows.map((row) => entryOf(list, row, style));
     const entry = neighbours.find((neighbour) => neighbour.playerId === playerId);
     return { ...reading, entry: entry ? { ...entry, version: rows[0]!.version } : null, neighbours };
@@ -82,7 +72,7 @@ export class StandingsRanks extends RankReadings {
     playerIds: readonly string[],
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
-    const { reading, rows } = await this.read(list, STANDINGS_OF_PLAYERS, [[...new Set(playerIds)]]);
+    const { reading, rows } = await this.read(list, standingsOfPlayers, [...new Set(playerIds)]);
     const found = new Map(rows.map((row) => [row.player_id, entryOf(list, row, style)]));
     return { ...reading, entries: playerIds.map((playerId) => found.get(playerId) ?? null) };
   }
@@ -94,7 +84,7 @@ export class StandingsRanks extends RankReadings {
   async rankOfKey(list: RankList, asked: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
     const key = countedKey(list.ordering, asked, style);
     const isBefore = (row: FoundRow): boolean => compareSortKeys(keyOf(list, row), key) < 0;
-    const { reading, rows } = await this.read(list, STANDINGS_LAST, []);
+    const { reading, rows } = await this.read(list, lastStanding);
     const last = rows[0];
     if (last === undefined && reading.total === 0) return { ...reading, rank: 1 };
     if (last === undefined || isBefore(last)) {
@@ -106,7 +96,7 @@ export class StandingsRanks extends RankReadings {
     // Rows up to `before` stand before the key; the row at `after` does not.
     let [before, after] = [0, last];
     while (after.ordinal - before > 1) {
-      const probed = await this.read(list, STANDINGS_AT, [probesBetween(before, after.ordinal)]);
+      const probed = await this.read(list, standingsAt, probesBetween(before, after.ordinal));
       if (probed.rows.length === 0) throw gone();
       for (const row of probed.rows) {
         if (isBefore(row)) before = row.ordinal;
@@ -118,21 +108,20 @@ export class StandingsRanks extends RankReadings {
   }
 
   async total(list: RankList): Promise<Reading> {
-    return (await this.read(list, STANDINGS_LAST, [])).reading;
+    return (await this.read(list, lastStanding)).reading;
   }
 
-  private async read(
+  private async read<Asked extends unknown[]>(
     list: RankList,
-    sql: string,
-    parameters: readonly unknown[],
+    readRows: (database: SqlRunner, list: StandingsList, ...asked: Asked) => Promise<StandingRow[]>,
+    ...asked: Asked
   ): Promise<{ reading: Reading; rows: FoundRow[] }> {
-    const rows = await this.database
-      .query<StandingRow>(sql, [list.edition, list.scope, ...parameters])
-      .catch((error: unknown) => {
-        if (!isDatabaseUnavailable(error)) throw error;
-        const detail = 'The standings cannot be read now; try again shortly.';
-        throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
-      });
+    const { edition, scope } = list;
+    const rows = await readRows(this.database, { edition: edition!, scope }, ...asked).catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error)) throw error;
+      const detail = 'The standings cannot be read now; try again shortly.';
+      throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
+    });
     const head = rows[0];
     if (!head) throw gone();
     return {

@@ -1,6 +1,13 @@
-import { GLOBAL_SCOPE, LadderError, sharesRank, type BoardOrdering, type RankStyle } from '@laddercast/domain';
+import { GLOBAL_SCOPE, LadderError, sharesRank, type RankStyle } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
-import { entryOrderSql, PostgresDatabase, ScopeCatalog } from '@laddercast/ledger';
+import {
+  exportedEntries,
+  exportedStandings,
+  lastExportedOrdinal,
+  PostgresDatabase,
+  ScopeCatalog,
+  type ExportedStanding,
+} from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
@@ -9,42 +16,6 @@ import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
 
 /** How many rows are in memory at a time, and how many ids an enricher is asked for at once. */
 const ROWS_AT_ONCE = 500;
-
-/** A row as PostgreSQL holds it; who has no profile is listed. */
-interface StoredRow {
-  ordinal: number;
-  competition: number;
-  dense: number;
-  player_id: string;
-  score: number;
-  columns: number[];
-  achieved_at_ms: number;
-  metadata: string | null;
-  scopes: number[];
-  display_name: string | null;
-  listed: boolean | null;
-}
-
-const SHOWN = 'p.display_name, p.listed';
-
-/** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
-const STANDINGS_SQL = `
-  SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
-  FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
-  WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
-  ORDER BY s.ordinal`;
-
-/** How many rows edition `$1` has in scope `$2`; no row when the edition is gone. */
-const LAST_SQL = `
-  SELECT coalesce((SELECT max(ordinal) FROM standings WHERE edition_uid = $1 AND scope_uid = $2), 0) AS last
-  FROM editions WHERE edition_uid = $1`;
-
-/** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
-const entriesSql = (ordering: BoardOrdering): string => `
-  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
-  FROM entries e LEFT JOIN players p USING (player_id)
-  WHERE e.window_uid = $1 AND NOT e.removed AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
-  ORDER BY ${entryOrderSql(ordering)}`;
 
 export interface ExportRowsOptions {
   style: RankStyle;
@@ -81,13 +52,13 @@ export class ExportRows {
   }
 
   /** By their ordinals, which are dense: nothing is held open between two pages, and a gap is a page that was removed. */
-  private async *standings({ list, edition }: ResolvedList): AsyncGenerator<StoredRow[]> {
+  private async *standings({ list, edition }: ResolvedList): AsyncGenerator<ExportedStanding[]> {
     const { uid } = edition!;
-    const [head] = await this.database.query<{ last: number }>(LAST_SQL, [uid, list.scope]);
-    if (!head) throw gone();
-    for (let after = 0; after < head.last; after += ROWS_AT_ONCE) {
-      const to = Math.min(after + ROWS_AT_ONCE, head.last);
-      const rows = await this.database.query<StoredRow>(STANDINGS_SQL, [uid, list.scope, after, to]);
+    const last = await lastExportedOrdinal(this.database, uid, list.scope);
+    if (last === null) throw gone();
+    for (let after = 0; after < last; after += ROWS_AT_ONCE) {
+      const to = Math.min(after + ROWS_AT_ONCE, last);
+      const rows = await exportedStandings(this.database, uid, list.scope, after, to);
       if (rows.length !== to - after) throw gone();
       yield rows;
     }
@@ -96,14 +67,12 @@ export class ExportRows {
   private async *entries(
     { list, window }: ResolvedList,
     { timeoutMs, signal }: ExportRowsOptions,
-  ): AsyncGenerator<StoredRow[]> {
+  ): AsyncGenerator<ExportedStanding[]> {
     if (list.scope === NEVER_USED_SCOPE) return;
-    let last: StoredRow | undefined;
-    const chunks = this.database.chunks<Omit<StoredRow, RankStyle>>(
-      entriesSql(list.ordering),
-      [window.uid, list.scope === GLOBAL_SCOPE ? null : list.scope],
-      { rows: ROWS_AT_ONCE, timeoutMs, signal },
-    );
+    let last: ExportedStanding | undefined;
+    const scope = list.scope === GLOBAL_SCOPE ? null : list.scope;
+    const options = { rows: ROWS_AT_ONCE, timeoutMs, signal };
+    const chunks = exportedEntries(this.database, list.ordering, { windowUid: window.uid, scope }, options);
     for await (const chunk of chunks) {
       yield chunk.map((row) => {
         const ordinal = (last?.ordinal ?? 0) + 1;
@@ -116,7 +85,11 @@ export class ExportRows {
     }
   }
 
-  private async complete({ list }: ResolvedList, style: RankStyle, rows: readonly StoredRow[]): Promise<ExportedRow[]> {
+  private async complete(
+    { list }: ResolvedList,
+    style: RankStyle,
+    rows: readonly ExportedStanding[],
+  ): Promise<ExportedRow[]> {
     const enricher = this.extensions.enricher;
     const [scopes, decorations] = await Promise.all([
       this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes))]),

@@ -1,37 +1,10 @@
 import { nameOfSpec, specOf, validationFailed, windowOfId, type Board, type StoredWindow } from '@laddercast/domain';
-import { PostgresDatabase, WindowCatalog, type LedgerClock } from '@laddercast/ledger';
+import { endedWindows, PostgresDatabase, WindowCatalog, type LedgerClock } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { describeWindow } from '../rows/list-reader.js';
 import { ListResolver } from '../lists/list-resolver.js';
 import { GetWindowsQuery, type ListedWindow, type ListedWindowState, type WindowsPage } from '../queries.js';
-
-/** Windows that ended, the last to end first, after the one at `$4` and `$5`. Ends are microseconds. */
-const ENDED_SQL = `
-  SELECT w.window_uid, w.window_id, w.kind, w.state, (extract(epoch FROM w.ends_at) * 1000000)::bigint AS ends_at_us,
-    floor(extract(epoch FROM w.starts_at) * 1000)::bigint AS starts_at_ms,
-    floor(extract(epoch FROM w.freeze_at) * 1000)::bigint AS freeze_at_ms, final.version, final.entries
-  FROM windows w
-  LEFT JOIN LATERAL (
-    SELECT e.version, coalesce(t.total, 0) AS entries
-    FROM editions e LEFT JOIN edition_scopes t ON t.edition_uid = e.edition_uid AND t.scope_uid = 0
-    WHERE e.window_uid = w.window_uid AND e.kind = 'final' ORDER BY e.as_of DESC LIMIT 1) AS final ON true
-  WHERE w.board_uid = $1 AND (w.ends_at <= to_timestamp($2::float8 / 1000) OR w.state <> 'open')
-    AND ($3::text IS NULL OR (w.state = 'settled') = ($3 = 'settled'))
-    AND (w.ends_at, w.window_uid) < ('epoch'::timestamptz + $4::float8 * interval '1 microsecond', $5::int)
-  ORDER BY w.ends_at DESC, w.window_uid DESC LIMIT $6`;
-
-interface EndedRow {
-  window_uid: number;
-  window_id: string;
-  kind: StoredWindow['kind'];
-  state: StoredWindow['state'];
-  starts_at_ms: number | null;
-  ends_at_us: number;
-  freeze_at_ms: number | null;
-  version: number | null;
-  entries: number | null;
-}
 
 /** Where a window stands in the list: running ones, upcoming ones, ended ones; within each by two numbers. */
 interface Place {
@@ -132,23 +105,12 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
     after: Place | null,
   ): Promise<PlacedWindow[]> {
     const [first, second] = after?.group === 'ended' ? [after.first, after.second] : [LATEST_US, UID_MAX];
-    const rows = await this.database.query<EndedRow>(ENDED_SQL, [board.uid, now, state ?? null, first, second, limit]);
-    return rows.map((row) => {
-      const window: StoredWindow = {
-        uid: row.window_uid,
-        id: row.window_id,
-        kind: row.kind,
-        state: row.state,
-        startsAtMs: row.starts_at_ms,
-        endsAtMs: Math.floor(row.ends_at_us / 1000),
-        freezeAtMs: row.freeze_at_ms,
-      };
-      const { version, entries } = row;
-      const shown = listed(window, row.state === 'settled' ? 'settled' : 'ended', this.resolver.clock, {
-        version,
-        entries,
-      });
-      return { group: 'ended', first: row.ends_at_us, second: row.window_uid, window: shown };
+    const before = { endsAtUs: first, uid: second };
+    const ended = await endedWindows(this.database, board.uid, { nowMs: now, state, before, limit });
+    return ended.map(({ window, endsAtUs, version, entries }) => {
+      const shownState = window.state === 'settled' ? 'settled' : 'ended';
+      const shown = listed(window, shownState, this.resolver.clock, { version, entries });
+      return { group: 'ended', first: endsAtUs, second: window.uid, window: shown };
     });
   }
 }

@@ -1,5 +1,5 @@
 import { GLOBAL_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import { dayStartOf, type SqlRunner } from '@laddercast/ledger';
+import { dayStartOf, placesOfDay, type SqlRunner } from '@laddercast/ledger';
 import { LRUCache } from 'lru-cache';
 import { inTime } from '../shared/time-out.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -12,16 +12,6 @@ const PLACES_MAX = 100_000;
 interface Place {
   ordinal: number | null;
 }
-
-/** The places that players had when a day began: a row for each of them while its edition is there, else none. */
-const PLACES_SQL = `
-  SELECT k.player_id, s.ordinal
-  FROM editions AS e
-  CROSS JOIN unnest($3::text[]) AS k (player_id)
-  LEFT JOIN LATERAL (
-    SELECT ordinal FROM standings
-    WHERE edition_uid = e.edition_uid AND scope_uid = ${GLOBAL_SCOPE} AND player_id = k.player_id LIMIT 1) AS s ON true
-  WHERE e.window_uid = $1 AND e.kind = 'day' AND e.as_of = to_timestamp($2::float8 / 1000)`;
 
 /**
  * Says how far players have moved since the day of their board began. What a day began with does not change: it is read
@@ -63,16 +53,14 @@ export class DayChanges {
     if (startMs === null || ids.length === 0) return null;
     const day = `${resolved.window.uid}/${startMs}`;
     const unknown = ids.filter((id) => this.places.get(`${day}/${id}`) === undefined);
-    if (unknown.length > 0 && !(await this.load(day, [resolved.window.uid, startMs, unknown]))) return null;
+    if (unknown.length > 0 && !(await this.load(day, resolved.window.uid, startMs, unknown))) return null;
     return new Map(ids.map((id) => [id, this.places.get(`${day}/${id}`)?.ordinal ?? null]));
   }
 
-  private async load(day: string, parameters: [number, number, string[]]): Promise<boolean> {
+  private async load(day: string, windowUid: number, startMs: number, ids: string[]): Promise<boolean> {
     if (this.missing.get(day) !== undefined) return false;
     const remember = this.missing.asking();
-    const rows = await inTime(
-      this.database.query<{ player_id: string; ordinal: number | null }>(PLACES_SQL, parameters),
-    );
+    const rows = await inTime(placesOfDay(this.database, windowUid, startMs, ids));
     if (rows?.length === 0) remember(day, true);
     if (rows === null || rows.length === 0) return false;
     for (const { player_id, ordinal } of rows) {

@@ -1,37 +1,22 @@
 import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
-import { prepared, type SqlRunner } from '@laddercast/ledger';
+import {
+  hasShownProfiles,
+  shownProfiles,
+  type ProfileRow,
+  type ShownProfile,
+  type SqlRunner,
+} from '@laddercast/ledger';
 import { CoalescedCall } from '@laddercast/platform';
 import { GATHERED, inTime } from '../shared/time-out.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
 import { ShortMemory } from '../shared/short-memory.js';
-
-interface ShownProfile {
-  displayName: string | null;
-  listed: boolean;
-}
-
-interface ProfileRow extends ShownProfile {
-  id: string;
-}
-
-const PROFILES_SQL = prepared(`
-  SELECT k.id, p.display_name AS "displayName", p.listed
-  FROM unnest($1::text[]) AS k (id)
-  CROSS JOIN LATERAL (SELECT * FROM players WHERE player_id = k.id LIMIT 1) AS p`);
-
-const HAS_PROFILES_SQL = prepared('SELECT EXISTS (SELECT 1 FROM players) AS "hasProfiles"');
-
-const GUILDS_SQL = prepared(`
-  SELECT k.id, g.display_name AS "displayName", true AS listed
-  FROM unnest($1::text[]) AS k (id)
-  CROSS JOIN LATERAL (SELECT * FROM guilds WHERE guild_id = k.id LIMIT 1) AS g`);
 
 /** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and whether they are listed. */
 export class PlayerNames {
   private readonly players = new ShortMemory<ShownProfile>();
   private readonly guilds = new ShortMemory<ShownProfile>();
   private readonly decorations = new ShortMemory<PlayerDecoration>();
-  private readonly lookups: MergedLookups<string, ProfileRow>;
+  private readonly lookups: MergedLookups<boolean, ProfileRow>;
   private readonly presence = new CoalescedCall(() => this.lookForProfiles(), GATHERED);
   /** Whether there was one: then each is looked up. */
   private hasProfiles = false;
@@ -41,7 +26,7 @@ export class PlayerNames {
     private readonly enricher: () => EntryEnricher | null,
   ) {
     this.lookups = new MergedLookups(
-      (sql, ids) => this.database.query<ProfileRow>(sql, [ids]),
+      (isGuild, ids) => shownProfiles(this.database, isGuild, ids),
       ({ id }) => id,
     );
   }
@@ -56,7 +41,7 @@ export class PlayerNames {
    * @returns false when something did not answer in time
    */
   async load(ids: readonly string[], isGuild: boolean, profiles?: Promise<boolean | null>): Promise<boolean> {
-    if (isGuild) return this.loadProfiles(this.guilds, GUILDS_SQL, missingIn(this.guilds, ids));
+    if (isGuild) return this.loadProfiles(true, missingIn(this.guilds, ids));
     const loaded = await Promise.all([this.loadPlayers(ids, profiles), this.decorate(ids)]);
     return !loaded.includes(false);
   }
@@ -83,23 +68,18 @@ export class PlayerNames {
     if (missing.length === 0) return true;
     const hasProfiles = await (profiles ?? this.haveProfiles());
     if (hasProfiles === null) return false;
-    return hasProfiles ? this.loadProfiles(this.players, PROFILES_SQL, missing) : true;
+    return hasProfiles ? this.loadProfiles(false, missing) : true;
   }
 
   private async lookForProfiles(): Promise<boolean> {
-    const [row] = await this.database.query<{ hasProfiles: boolean }>(HAS_PROFILES_SQL);
-    this.hasProfiles = row?.hasProfiles ?? true;
+    this.hasProfiles = await hasShownProfiles(this.database);
     return this.hasProfiles;
   }
 
-  private async loadProfiles(
-    memory: ShortMemory<ShownProfile>,
-    sql: string,
-    missing: readonly string[],
-  ): Promise<boolean> {
+  private async loadProfiles(isGuild: boolean, missing: readonly string[]): Promise<boolean> {
     if (missing.length === 0) return true;
-    const remember = memory.asking();
-    const rows = await this.lookups.ask(sql, sql, missing);
+    const remember = (isGuild ? this.guilds : this.players).asking();
+    const rows = await this.lookups.ask(isGuild ? 'guilds' : 'players', isGuild, missing);
     if (rows === null) return false;
     for (const id of missing) remember(id, rows.get(id) ?? null);
     return true;

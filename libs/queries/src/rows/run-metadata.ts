@@ -1,4 +1,10 @@
-import { prepared, type SqlRunner } from '@laddercast/ledger';
+import {
+  guildTotalDetails,
+  runDetails,
+  standingsDetails,
+  type RunDetailsRow,
+  type SqlRunner,
+} from '@laddercast/ledger';
 import { GUILDS_SCOPE } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -15,35 +21,10 @@ export interface RunDetails {
   metadata: unknown;
 }
 
-const RUNS_SQL = prepared(`
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members
-  FROM unnest($2::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
-
-const TOTALS_SQL = prepared(`
-  SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
-  FROM unnest($2::text[]) AS k (guild_id)
-  CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`);
-
-const STANDINGS_SQL = prepared(`
-  SELECT s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.members
-  FROM unnest($3::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (
-    SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`);
-
-interface DetailRow {
-  player_id: string;
-  score: number;
-  columns: number[] | null;
-  achieved_at_ms: number;
-  metadata: string | null;
-  members: number | null;
-}
-
 /** The runs behind rows, guilds' totals, or what the standings kept of them. */
 export class RunDetailsOfLists {
   private readonly memory = new ShortMemory<RunDetails>();
-  private readonly lookups: MergedLookups<ResolvedList, DetailRow>;
+  private readonly lookups: MergedLookups<ResolvedList, RunDetailsRow>;
   private readonly bare: ListsWithoutMetadata;
 
   constructor(private readonly database: SqlRunner) {
@@ -95,9 +76,10 @@ export class RunDetailsOfLists {
     return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }
 
-  private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<DetailRow[]> {
-    if (edition) return this.database.query(STANDINGS_SQL, [edition.uid, list.scope, playerIds]);
-    return this.database.query(list.scope === GUILDS_SCOPE ? TOTALS_SQL : RUNS_SQL, [window.uid, playerIds]);
+  private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<RunDetailsRow[]> {
+    if (edition) return standingsDetails(this.database, edition.uid, list.scope, playerIds);
+    const read = list.scope === GUILDS_SCOPE ? guildTotalDetails : runDetails;
+    return read(this.database, window.uid, playerIds);
   }
 }
 
@@ -113,7 +95,7 @@ function keyOf({ window, list, edition }: ResolvedList, playerId: string): strin
   return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${playerId}` : `run/${window.uid}/${playerId}`;
 }
 
-const detailsOf = ({ score, columns, achieved_at_ms, metadata, members }: DetailRow): RunDetails => ({
+const detailsOf = ({ score, columns, achieved_at_ms, metadata, members }: RunDetailsRow): RunDetails => ({
   score,
   columns,
   achievedAtMs: achieved_at_ms,

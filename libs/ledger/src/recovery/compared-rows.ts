@@ -1,4 +1,4 @@
-import type { SqlRunner } from '@laddercast/ledger';
+import type { SqlRunner } from '../database/postgres-database.js';
 
 /** A row of the ledger that lists are compared with. */
 export interface ComparedRow {

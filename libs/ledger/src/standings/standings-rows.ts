@@ -1,4 +1,27 @@
-/**
+import type { SqlRunner } from '../database/postgres-database.js';
+
+/** A row of an edition's list, with what every reading says of the list. */
+export interface StandingRow {
+  version: number;
+  as_of_ms: number;
+  total: number;
+  /** null where the list has no such row; then the others are null, too. */
+  ordinal: number | null;
+  competition: number;
+  dense: number;
+  player_id: string;
+  score: number;
+  columns: number[];
+  achieved_at_ms: number;
+}
+
+/** One list of an edition. */
+export interface StandingsList {
+  edition: number;
+  scope: number;
+}
+
+/*
  * Statements that read standings: each is one, so that an edition is there as a whole or not at all. `$1` is the edition,
  * `$2` the scope. They answer at least one row, of what every reading says of the list, while the edition is there.
  * Look-ups are LATERAL, so that their plans stay probes of an index however long an edition is; all are
@@ -18,16 +41,14 @@ const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2'
 const by = (column: 'ordinal' | 'player_id', value: string): string =>
   `AND s.${column} >= ${value} AND s.${column} <= ${value} ORDER BY s.${column} LIMIT 1`;
 
-/** The rows after the ordinal `$3`, up to `$4`. */
-export const STANDINGS_PAGE = `
+const STANDINGS_PAGE = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT ${ROW} ${OF_LIST} AND s.ordinal > $3::bigint AND s.ordinal <= $4::bigint
     ORDER BY s.ordinal) AS found ON true
   ORDER BY found.ordinal`;
 
-/** The row of the player `$3`, with up to `$4` rows before it and `$5` after it. */
-export const STANDINGS_AROUND = `
+const STANDINGS_AROUND = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} ${by('player_id', '$3')}) AS own ON true
   LEFT JOIN LATERAL (
@@ -35,22 +56,57 @@ export const STANDINGS_AROUND = `
     ORDER BY s.ordinal) AS found ON true
   ORDER BY found.ordinal`;
 
-/** The rows of the players `$3`. */
-export const STANDINGS_OF_PLAYERS = `
+const STANDINGS_OF_PLAYERS = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT probed.* FROM unnest($3::text[]) AS asked (player_id)
     CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ${by('player_id', 'asked.player_id')}) AS probed) AS found ON true`;
 
-/** The rows at the ordinals `$3`. */
-export const STANDINGS_AT = `
+const STANDINGS_AT = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT probed.* FROM unnest($3::int[]) AS asked (ordinal)
     CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ${by('ordinal', 'asked.ordinal')}) AS probed) AS found ON true
   ORDER BY found.ordinal`;
 
-/** The last row that was kept. */
-export const STANDINGS_LAST = `
+const STANDINGS_LAST = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ORDER BY s.ordinal DESC LIMIT 1) AS found ON true`;
+
+const read = (database: SqlRunner, sql: string, { edition, scope }: StandingsList, parameters: readonly unknown[]) =>
+  database.query<StandingRow>(sql, [edition, scope, ...parameters]);
+
+/** The rows after an ordinal, up to another. */
+export const standingsAfter = (
+  database: SqlRunner,
+  list: StandingsList,
+  after: number,
+  to: number,
+): Promise<StandingRow[]> => read(database, STANDINGS_PAGE, list, [after, to]);
+
+/** The row of a player, with up to so many rows before it and after it. */
+export const standingsAround = (
+  database: SqlRunner,
+  list: StandingsList,
+  playerId: string,
+  above: number,
+  below: number,
+): Promise<StandingRow[]> => read(database, STANDINGS_AROUND, list, [playerId, above, below]);
+
+/** The rows of some players. */
+export const standingsOfPlayers = (
+  database: SqlRunner,
+  list: StandingsList,
+  playerIds: readonly string[],
+): Promise<StandingRow[]> => read(database, STANDINGS_OF_PLAYERS, list, [playerIds]);
+
+/** The rows at some ordinals. */
+export const standingsAt = (
+  database: SqlRunner,
+  list: StandingsList,
+  ordinals: readonly number[],
+): Promise<StandingRow[]> => read(database, STANDINGS_AT, list, [ordinals]);
+
+/** The last row that was kept. */
+export const lastStanding = (database: SqlRunner, list: StandingsList): Promise<StandingRow[]> =>
+  read(database, STANDINGS_LAST, list, []);

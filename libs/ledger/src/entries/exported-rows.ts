@@ -1,0 +1,70 @@
+import type { BoardOrdering } from '@laddercast/domain';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { entryOrderSql } from './entry-order-sql.js';
+
+/** An entry as an export shows it; who has no profile is listed. */
+export interface ExportedEntry {
+  player_id: string;
+  score: number;
+  columns: number[];
+  achieved_at_ms: number;
+  metadata: string | null;
+  scopes: number[];
+  display_name: string | null;
+  listed: boolean | null;
+}
+
+/** An entry with the ranks that standings kept. */
+export interface ExportedStanding extends ExportedEntry {
+  ordinal: number;
+  competition: number;
+  dense: number;
+}
+
+const SHOWN = 'p.display_name, p.listed';
+
+/** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
+const STANDINGS_SQL = `
+  SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
+  FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
+  WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
+  ORDER BY s.ordinal`;
+
+/** How many rows edition `$1` has in scope `$2`; no row when the edition is gone. */
+const LAST_SQL = `
+  SELECT coalesce((SELECT max(ordinal) FROM standings WHERE edition_uid = $1 AND scope_uid = $2), 0) AS last
+  FROM editions WHERE edition_uid = $1`;
+
+/** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
+const entriesSql = (ordering: BoardOrdering): string => `
+  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
+  FROM entries e LEFT JOIN players p USING (player_id)
+  WHERE e.window_uid = $1 AND NOT e.removed AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
+  ORDER BY ${entryOrderSql(ordering)}`;
+
+/** The last ordinal of an edition's list, 0 for an empty one; null when the edition is gone. */
+export async function lastExportedOrdinal(
+  database: SqlRunner,
+  editionUid: number,
+  scope: number,
+): Promise<number | null> {
+  const [row] = await database.query<{ last: number }>(LAST_SQL, [editionUid, scope]);
+  return row?.last ?? null;
+}
+
+/** The rows of an edition's list after an ordinal, up to another, in their order. */
+export const exportedStandings = (
+  database: SqlRunner,
+  editionUid: number,
+  scope: number,
+  after: number,
+  to: number,
+): Promise<ExportedStanding[]> => database.query(STANDINGS_SQL, [editionUid, scope, after, to]);
+
+/** The entries of a window as they are at one moment, in their order, some at a time; `scope` null: of everybody. */
+export const exportedEntries = (
+  database: PostgresDatabase,
+  ordering: BoardOrdering,
+  { windowUid, scope }: { windowUid: number; scope: number | null },
+  options: { rows: number; timeoutMs: number; signal: AbortSignal },
+): AsyncGenerator<ExportedEntry[]> => database.chunks<ExportedEntry>(entriesSql(ordering), [windowUid, scope], options);

@@ -1,0 +1,38 @@
+import { DRAWN_SQL } from '../lanes/lanes.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+
+/** The log position up to which a lane was applied to the projection, 0 when nothing was. */
+export async function projectedPosition(database: SqlRunner, lane: number): Promise<number> {
+  const [row] = await database.query<{ position: number }>('SELECT position FROM projected_positions WHERE lane = $1', [
+    lane,
+  ]);
+  return row?.position ?? 0;
+}
+
+/**
+ * Records that a lane is applied up to a position.
+ * @param soon whether it need not be on the disk when this resolves
+ */
+export async function recordProjected(
+  database: SqlRunner,
+  lane: number,
+  position: number,
+  soon: boolean,
+): Promise<void> {
+  await database.query(soon ? RECORD_SOON : RECORD, [lane, position]);
+}
+
+/** The last position that the ledger drew, in any lane; 0 when none was. */
+export async function drawnPosition(database: SqlRunner): Promise<number> {
+  const [row] = await database.query<{ position: number }>(DRAWN_SQL);
+  return row!.position;
+}
+
+const RECORD = prepared(`
+  INSERT INTO projected_positions AS known (lane, position) VALUES ($1, $2)
+  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);
+const RECORD_SOON = prepared(`
+  WITH setting AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+  INSERT INTO projected_positions AS known (lane, position) SELECT $1::smallint, $2::bigint FROM setting
+  ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`);

@@ -1,0 +1,82 @@
+// Real: every TypeScript file of the libs, apps and examples, and the ledger's migrations.
+import { describe, expect, it } from 'vitest';
+import { isTest, isTypeScript, repositoryFiles, type TextFile } from './source-tree.js';
+import { tablesMade, tableUses, type TableUse } from './tables.js';
+
+/** Which libs write SQL on a table; every other asks one of them by name. */
+const OWNERS: { libs: string[]; tables: string[] }[] = [
+  {
+    libs: ['ledger'],
+    tables: [
+      ...['boards', 'windows', 'scopes', 'metadata_boards', 'layout_progress', 'layout_removals'],
+      ...['entries', 'frozen_entries', 'rolling_hours', 'submissions', 'attempts', 'entry_history'],
+      ...['editions', 'edition_scopes', 'standings', 'settlement_failures'],
+      ...['players', 'guilds', 'guild_members', 'guild_leavers', 'guild_totals', 'guild_kept'],
+      ...['friendships', 'follows', 'circle_members'],
+      ...['projected_positions', 'rebuilds', 'reconciliations'],
+      ...['api_keys', 'former_api_key_secrets', 'audit_log'],
+    ],
+  },
+  { libs: ['event-log'], tables: ['log_offsets', 'dead_letters'] },
+  // The ledger fills the outbox and the log reads it; the log waits for the leases of its groups; each keeps facts of its own.
+  { libs: ['ledger', 'event-log'], tables: ['outbox', 'leases', 'installation'] },
+];
+
+const tables = OWNERS.flatMap((owner) => owner.tables);
+const files = repositoryFiles().filter(isTypeScript);
+const isMigration = (path: string): boolean => path.startsWith('libs/ledger/src/database/migrations/');
+/** What tests share looks into tables, as tests do. */
+const isRunning = (path: string): boolean =>
+  /^(libs|apps|examples)\//.test(path) && !isTest(path) && !path.startsWith('libs/testing/') && !isMigration(path);
+
+const usesIn = (file: TextFile): UseOfLib[] => {
+  const lib = /^libs\/([^/]+)\//.exec(file.path)?.[1] ?? 'none';
+  return tableUses(file, tables).map((use) => ({ ...use, path: file.path, lib }));
+};
+type UseOfLib = TableUse & { path: string; lib: string };
+
+/** What is wrong with the place of such a string. */
+function faultOf({ path, line, lib, table }: UseOfLib): string[] {
+  const owners = table === null ? ['ledger'] : OWNERS.find((owner) => owner.tables.includes(table))!.libs;
+  return owners.includes(lib) ? [] : [`${path}:${line} has SQL on ${table ?? 'a table whose name is put together'}`];
+}
+
+describe('the tables of PostgreSQL', () => {
+  it('have an owner each', () => {
+    expect([...tables].sort()).toEqual(tablesMade(files.filter(({ path }) => isMigration(path))).sort());
+  });
+
+  const uses = files.filter(({ path }) => isRunning(path)).flatMap(usesIn);
+
+  it('are named in SQL by their owners only', () => {
+    expect(uses.flatMap(faultOf)).toEqual([]);
+  });
+
+  it('are each used by every lib that owns them', () => {
+    const used = new Set(uses.map(({ table, lib }) => `${table} ${lib}`));
+    const owned = OWNERS.flatMap((owner) =>
+      owner.libs.flatMap((lib) => owner.tables.map((table) => `${table} ${lib}`)),
+    );
+    expect(owned.filter((one) => !used.has(one))).toEqual([]);
+  });
+
+  it.each([
+    ['libs/queries/src/a.ts', "const sql = 'SELECT 1 FROM players';", 'players'],
+    ['libs/queries/src/a.ts', 'const sql = `SELECT 1 FROM boards b\n  JOIN windows USING (board_uid)`;', 'windows'],
+    ['libs/projections/src/a.ts', "const sql = 'INSERT INTO installation (name) VALUES ($1)';", 'installation'],
+    ['libs/ledger/src/a.ts', "const sql = 'DELETE FROM dead_letters';", 'dead_letters'],
+    ['libs/event-log/src/a.ts', "const sql = 'UPDATE entries SET removed = true';", 'entries'],
+    ['libs/event-log/src/a.ts', 'const sql = `SELECT 1 FROM ${table}`;', 'put together'],
+    ['apps/api/src/a.ts', "const sql = 'SELECT 1 FROM leases';", 'leases'],
+  ])('are refused in %s: %s', (path, text, fault) => {
+    expect(usesIn({ path, text }).flatMap(faultOf)).toContainEqual(expect.stringContaining(fault));
+  });
+
+  it.each([
+    ['libs/ledger/src/a.ts', 'const sql = `SELECT 1 FROM entries JOIN outbox ON true`;'],
+    ['libs/event-log/src/a.ts', "const sql = 'SELECT 1 FROM outbox';"],
+    ['libs/queries/src/a.ts', '// SELECT 1 FROM players\nconst entries = `read from windows and ${boards}`;'],
+  ])('are allowed in %s: %s', (path, text) => {
+    expect(usesIn({ path, text }).flatMap(faultOf)).toEqual([]);
+  });
+});

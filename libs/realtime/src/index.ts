@@ -1,4 +1,4 @@
-export * from './protocol/async-api.js';
+export * from './async-api/async-api.js';
 export * from './publishing/leased-tick-slots.js';
 export * from './connection/live-adapter.js';
 export * from './feeds/live-feeds.js';

@@ -2,9 +2,9 @@ import { LadderError } from '@laddercast/domain';
 import { describe, expect, it } from 'vitest';
 import { ListWriter, plainDetails, TestBoards, TestFriends } from '../../test/boards.js';
 import { MemoryRankProjection } from '../../test/memory-ports.js';
-import { FriendsRows } from './friends-rows.js';
+import { FriendsRows } from './friends-channel.js';
 import { PlayerRows } from './player-rows.js';
-import { RangeRows } from './range-rows.js';
+import { RangeRows } from './range-channel.js';
 import { WatchBudget } from './watch-budget.js';
 import type { RowsReader } from './watched-rows.js';
 

@@ -10,11 +10,11 @@ import {
   type ResolvedList,
 } from '@laddercast/queries';
 import { EstimatedPlayerRows } from '../channels/estimated-player-rows.js';
-import { FriendsRows, type FriendsWatch } from '../channels/friends-rows.js';
+import { FriendsRows, type FriendsWatch } from '../channels/friends-channel.js';
 import { readableUntilMs } from '../publishing/readable-until.js';
 import type { LiveSubscription } from '../connection/live-subscription.js';
 import { PlayerRows, type PlayerWatch } from '../channels/player-rows.js';
-import { RangeRows, type RangeWatch } from '../channels/range-rows.js';
+import { RangeRows, type RangeWatch } from '../channels/range-channel.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 import { refOf, type SnapshotTick } from '../publishing/snapshot-tick.js';

@@ -1,6 +1,6 @@
 import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { RANK_STYLES } from '@laddercast/domain';
-import { CLIENT_MESSAGES, type ChannelRequest } from './client-messages.js';
+import { CLIENT_MESSAGES, type ChannelRequest } from '../protocol/client-messages.js';
 
 /** Limits that the schemas repeat from elsewhere. */
 export interface SchemaLimits {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assertMatchesAsyncApi } from '../../test/frame-schemas.js';
 import { buildAsyncApi } from './async-api.js';
-import { readSubscribe } from './client-messages.js';
+import { readSubscribe } from '../protocol/client-messages.js';
 
 const entry = {
   rank: 1,

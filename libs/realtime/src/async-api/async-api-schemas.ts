@@ -1,6 +1,7 @@
 import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { RANK_STYLES } from '@laddercast/domain';
-import { CLIENT_MESSAGES, type ChannelRequest } from '../protocol/client-messages.js';
+import { CHANNEL_MESSAGES, CHANNELS } from '../channels/channel-table.js';
+import { AuthenticateMessage, IdentifiedMessage } from '../protocol/client-messages.js';
 
 /** Limits that the schemas repeat from elsewhere. */
 export interface SchemaLimits {
@@ -18,8 +19,8 @@ const rank = {
     'of the player id. An ordinal gap is the place of a player who is not listed',
 };
 const time = { type: 'string', format: 'date-time', pattern: 'Z$', description: 'RFC 3339 UTC with milliseconds' };
-const id = propertiesOf(CLIENT_MESSAGES.unsubscribe)['id']!;
-const playerId = propertiesOf(CLIENT_MESSAGES.subscribe.player)['playerId']!;
+const id = propertiesOf(IdentifiedMessage)['id']!;
+const playerId = propertiesOf(CHANNELS['player']!.message)['playerId']!;
 const seq = { ...wholeNumber, description: 'Grows with every change, with gaps, and never repeats' };
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -35,26 +36,18 @@ export function liveMessageSchemas(limits: SchemaLimits): Record<string, JsonSch
   return { ...clientMessages(), ...serverMessages(), ...parts(limits) };
 }
 
-const CHANNELS: Record<ChannelRequest['channel'], string> = {
-  top: 'The first places',
-  player: 'A player and the rows around',
-  range: 'Some places further down',
-  friends: 'A player and its friends, ranked among themselves',
-  guilds: 'The first guilds',
-};
-
 function clientMessages(): Record<string, JsonSchema> {
   const channels = (type: 'subscribe' | 'resume'): JsonSchema => ({
-    oneOf: Object.entries(CHANNELS).map(([channel, description]) => ({
-      ...messageSchema(CLIENT_MESSAGES[type][channel as keyof typeof CHANNELS], { type, channel }),
-      description,
+    oneOf: [...CHANNEL_MESSAGES[type]].map(([channel, message]) => ({
+      ...messageSchema(message, { type, channel }),
+      description: CHANNELS[channel]!.description,
     })),
   });
   return {
     subscribe: channels('subscribe'),
     resume: channels('resume'),
-    unsubscribe: messageSchema(CLIENT_MESSAGES.unsubscribe, { type: 'unsubscribe' }),
-    authenticate: messageSchema(CLIENT_MESSAGES.authenticate, { type: 'authenticate' }),
+    unsubscribe: messageSchema(IdentifiedMessage, { type: 'unsubscribe' }),
+    authenticate: messageSchema(AuthenticateMessage, { type: 'authenticate' }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { assertMatchesAsyncApi } from '../../test/frame-schemas.js';
+import { readSubscribe } from '../channels/channel-table.js';
 import { buildAsyncApi } from './async-api.js';
-import { readSubscribe } from '../protocol/client-messages.js';
 
 const entry = {
   rank: 1,
@@ -51,6 +51,7 @@ describe('the AsyncAPI document', () => {
     ['guilds of a region', { channel: 'guilds', scope: 'region:EU' }],
     ['a style that is none', { channel: 'top', rankStyle: 'olympic' }],
     ['a channel that is none', { channel: 'bottom' }],
+    ['a field that is called like a method of ours', { channel: 'top', asked: 1 }],
   ])('refuses what the gateway refuses: %s', (_what, asked) => {
     const message = { type: 'subscribe', id: '1', board: 'blitz', ...asked };
     expect(() => assertMatchesAsyncApi(message)).toThrow('does not match');

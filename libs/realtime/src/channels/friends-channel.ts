@@ -5,20 +5,37 @@ import {
   type CircleRow,
   type RankStyle,
 } from '@laddercast/domain';
+import { assertMayReadFriends, type Identity } from '@laddercast/identity';
 import type { ProjectedEntry } from '@laddercast/projections';
 import { faultOfStyle, type CircleMembers, type EntryDetails, type ResolvedList } from '@laddercast/queries';
+import { ChannelMessage, IsPlayerId } from '../protocol/client-messages.js';
+import { worthOf, type FrameWorth } from '../protocol/frame-worth.js';
+import type { ChannelKind } from './channel-kind.js';
 import { completedRows, shownOf } from './completed-rows.js';
 import type { WatchBudget } from './watch-budget.js';
-import { worthOf, type FrameWorth } from '../protocol/frame-worth.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
 /** Circles whose members are looked up at the same time. */
 const LOOKED_UP_AT_ONCE = 8;
 
 /** The friends of a player, and the player. */
-export interface FriendsWatch {
+interface Asked {
   playerId: string;
-  style: RankStyle;
+}
+
+type FriendsWatch = Asked & { style: RankStyle };
+
+class FriendsMessage extends ChannelMessage<Asked> {
+  @IsPlayerId()
+  playerId!: string;
+
+  override asked(): Asked {
+    return { playerId: this.playerId };
+  }
+
+  override assertMayWatch(identity: Identity): void {
+    assertMayReadFriends(identity, this.playerId);
+  }
 }
 
 interface WatchedCircle {
@@ -152,3 +169,11 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   const known = new Set(a);
   return b.every((id) => known.has(id));
 }
+
+export const friendsChannel: ChannelKind<Asked> = {
+  message: FriendsMessage,
+  description: 'A player and its friends, ranked among themselves',
+  rows: ({ members, details, channels, circleMembers }) => [
+    { reader: new FriendsRows(members, details, circleMembers), budget: channels },
+  ],
+};

@@ -1,14 +1,42 @@
+import { InSchema, MayBeAbsent } from '@laddercast/commands';
 import { LadderError, type RankStyle } from '@laddercast/domain';
 import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
-import { completedReadings, shownOf } from './completed-rows.js';
+import { IsInt, Max, Min } from 'class-validator';
+import { ChannelMessage } from '../protocol/client-messages.js';
 import { worthOf } from '../protocol/frame-worth.js';
+import type { ChannelKind } from './channel-kind.js';
+import { completedReadings, shownOf } from './completed-rows.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
+const RANGE_MAX = 100;
+const RANGE_DEFAULT = 10;
+const OFFSET_MAX = 1_000_000_000;
+
 /** The places from `offset` + 1 to `offset` + `limit`. */
-export interface RangeWatch {
+interface Asked {
   offset: number;
   limit: number;
-  style: RankStyle;
+}
+
+type RangeWatch = Asked & { style: RankStyle };
+
+class RangeMessage extends ChannelMessage<Asked> {
+  @IsInt()
+  @Min(0)
+  @Max(OFFSET_MAX)
+  @InSchema({ description: 'The first row is that of rank offset + 1' })
+  offset!: number;
+
+  @MayBeAbsent()
+  @IsInt()
+  @Min(1)
+  @Max(RANGE_MAX)
+  @InSchema({ description: 'Not rounded' })
+  limit: number = RANGE_DEFAULT;
+
+  override asked(): Asked {
+    return { offset: this.offset, limit: this.limit };
+  }
 }
 
 /** Reads watched stretches of a list. */
@@ -38,3 +66,9 @@ export class RangeRows implements RowsReader<RangeWatch> {
     );
   }
 }
+
+export const rangeChannel: ChannelKind<Asked> = {
+  message: RangeMessage,
+  description: 'Some places further down',
+  rows: ({ details, channels }) => [{ reader: new RangeRows(details), budget: channels }],
+};

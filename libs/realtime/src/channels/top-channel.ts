@@ -1,12 +1,55 @@
-import { diffRows, firstPlaces, LadderError, mergeChanges, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { InSchema, MayBeAbsent } from '@laddercast/commands';
+import {
+  diffRows,
+  firstPlaces,
+  LadderError,
+  mergeChanges,
+  PUSH_TOP_MAX,
+  validationFailed,
+  type Board,
+  type RankedEntry,
+  type RankStyle,
+} from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import { entriesInStyle, type RankDelta, type RankSnapshot } from '@laddercast/projections';
-import { isSameWorth, worthOf, type FrameWorth } from '../protocol/frame-worth.js';
+import { IsInt, Max, Min } from 'class-validator';
 import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
+import { ChannelMessage } from '../protocol/client-messages.js';
+import { isSameWorth, worthOf, type FrameWorth } from '../protocol/frame-worth.js';
 import { SharedFrame } from '../protocol/shared-frame.js';
+import type { ChannelKind } from './channel-kind.js';
+
+const LIMIT_DEFAULT = 10;
 
 /** The lengths of a top channel; a `limit` is rounded up to one of them. */
-export const TOP_LIMITS = [10, 25, 50, 100] as const;
+const TOP_LIMITS = [10, 25, 50, 100] as const;
+
+export class TopMessage extends ChannelMessage {
+  @MayBeAbsent()
+  @IsInt()
+  @Min(1)
+  @Max(PUSH_TOP_MAX)
+  @InSchema({ description: 'Rounded up to 10, 25, 50 or 100' })
+  limit?: number;
+
+  override asked(): object {
+    return {};
+  }
+
+  /** As asked, or ten, or what the board pushes if that is less; rounded up. */
+  override topLimit({ definition }: Board): number {
+    const { limit } = this;
+    const { top } = definition.push;
+    if (limit !== undefined && limit > top) {
+      const message = `must be at most ${top}, what this board pushes (push.top)`;
+      throw validationFailed([{ pointer: '/limit', message }]);
+    }
+    const asked = limit ?? Math.min(LIMIT_DEFAULT, top);
+    return TOP_LIMITS.find((rounded) => rounded >= asked) ?? asked;
+  }
+}
+
+export const topChannel: ChannelKind = { message: TopMessage, description: 'The first places' };
 
 /** Clients choose where they resume: what is kept for that stays within some megabytes. */
 const RESUMED_KEPT_MAX = 32;

@@ -40,6 +40,15 @@ export interface RowsReader<Watch> {
 
   /** Called when a channel ends, whether it was opened or not. */
   close?(watch: Watch): void;
+
+  /** Looks whether what decides the rows changed beside the list, as members of circles do. */
+  lookAgain?(): Promise<boolean>;
+
+  /**
+   * Of rows that are read from a sketch: whether there is a newer one, and no tick to come that would have them read again.
+   * @param listVersion of the last tick
+   */
+  isBehind?(resolved: ResolvedList, listVersion: number): Promise<boolean>;
 }
 
 /** The list whose rows are watched, as its feed knows it. */
@@ -163,9 +172,20 @@ export class WatchedRows<Watch extends StyledWatch> {
     return this.channels.size === 0;
   }
 
-  /** Whether what any channel shows since that tick, or a later one, is estimated. */
-  isEstimatedSince(seq: number): boolean {
+  /** Whether ranks that any channel shows since that tick, or a later one, should be counted, and are estimated for now. */
+  isDoubtedSince(seq: number): boolean {
+    if (this.reader.isBehind) return false;
     return [...this.channels.values()].some((channel) => channel.isEstimated && channel.seq! >= seq);
+  }
+
+  /** Whether the sketch that the rows are read from is newer than they are. */
+  async isBehind(listVersion: number): Promise<boolean> {
+    return !this.isEmpty && (await this.reader.isBehind?.(this.list.resolved, listVersion)) === true;
+  }
+
+  /** Whether what decides the rows changed beside the list. */
+  async isChanged(): Promise<boolean> {
+    return !this.isEmpty && (await this.reader.lookAgain?.()) === true;
   }
 
   /** Whether a change of one of these players can show somewhere. */
@@ -254,9 +274,3 @@ export class WatchedRows<Watch extends StyledWatch> {
     return faults;
   }
 }
-
-/** Watched rows of whatever kind. */
-export type AnyWatchedRows = Pick<
-  WatchedRows<StyledWatch>,
-  'subscribers' | 'isEmpty' | 'isEstimatedSince' | 'mayShow' | 'refresh'
->;

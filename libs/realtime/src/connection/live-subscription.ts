@@ -1,7 +1,7 @@
 import { LadderError, type RankStyle } from '@laddercast/domain';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from '../live-stats.js';
-import type { SubscribeRequest } from '../protocol/client-messages.js';
+import type { ChannelMessage } from '../protocol/client-messages.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 
 /** What a subscription hangs on: the top of a list at one limit, or watched rows of it. */
@@ -22,7 +22,7 @@ export class LiveSubscription {
 
   constructor(
     readonly id: string,
-    readonly request: SubscribeRequest,
+    readonly request: ChannelMessage,
     readonly socket: LiveSocket,
     private readonly stats: LiveStats,
     private readonly onRefused: (subscription: LiveSubscription, error: LadderError) => void,

@@ -2,41 +2,22 @@ import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
 import type { LedgerClock } from '@laddercast/ledger';
 import { isTracing, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
-import {
-  advanceSnapshot,
-  type CircleMembers,
-  type EntryDetails,
-  type RankEstimates,
-  type ResolvedList,
-} from '@laddercast/queries';
-import { EstimatedPlayerRows } from '../channels/estimated-player-rows.js';
-import { FriendsRows, type FriendsWatch } from '../channels/friends-channel.js';
+import { advanceSnapshot, type ResolvedList } from '@laddercast/queries';
+import type { ChannelSources, Viewed } from '../channels/channel-kind.js';
+import { CHANNELS } from '../channels/channel-table.js';
 import { readableUntilMs } from '../publishing/readable-until.js';
 import type { LiveSubscription } from '../connection/live-subscription.js';
-import { PlayerRows, type PlayerWatch } from '../channels/player-rows.js';
-import { RangeRows, type RangeWatch } from '../channels/range-channel.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 import { refOf, type SnapshotTick } from '../publishing/snapshot-tick.js';
 import { sendToAll, TopChannel } from '../channels/top-channel.js';
-import type { WatchBudget } from '../channels/watch-budget.js';
-import { WatchedRows, type AnyWatchedRows, type StyledWatch, type WatchedList } from '../channels/watched-rows.js';
+import { WatchedRows, type WatchedList } from '../channels/watched-rows.js';
 
-/** What feeds read from. */
-export interface FeedSources {
+/** What feeds, and the channels of their lists, read from. */
+export interface FeedSources extends ChannelSources {
   clock: LedgerClock;
   store: SnapshotStore;
-  details: EntryDetails;
   tick: SnapshotTick;
-  /** Who is in a circle. */
-  members: CircleMembers;
-  /** Of watched channels, whatever they show. */
-  channels: WatchBudget;
-  /** Of members of watched circles. */
-  circleMembers: WatchBudget;
-  estimates: RankEstimates;
-  /** Of players whose ranks are estimated, because no more can be kept exact. */
-  estimatedPlayers: WatchBudget;
 }
 
 /**
@@ -51,12 +32,9 @@ export class ListFeed implements WatchedList {
   /** Where the list stood when estimated ranks were looked at last. */
   private seqOfLastLook = 0;
   private readonly tops = new Map<string, TopChannel>();
-  private readonly players: WatchedRows<PlayerWatch>;
-  private readonly estimatedPlayers: WatchedRows<PlayerWatch>;
-  private readonly estimatedRows: EstimatedPlayerRows;
-  private readonly ranges: WatchedRows<RangeWatch>;
-  private readonly friends: WatchedRows<FriendsWatch>;
-  private readonly friendsRows: FriendsRows;
+  /** By the channel; none for those that show the first places. */
+  private readonly rowsOf = new Map<string, WatchedRows<Viewed>[]>();
+  private readonly watched: readonly WatchedRows<Viewed>[];
   private readonly failures = new RateLimitedLog(ListFeed.name);
   /** What changes the state runs one after another. */
   private turn: Promise<void> = Promise.resolve();
@@ -72,15 +50,16 @@ export class ListFeed implements WatchedList {
     private readonly sources: FeedSources,
     private askedAtMs: number,
   ) {
-    const { details, members, channels, circleMembers, estimates } = sources;
     this.readableUntilMs = readableUntilMs(resolved);
     this.isWindowClosed = resolved.window.state === 'settled';
-    this.friendsRows = new FriendsRows(members, details, circleMembers);
-    this.players = new WatchedRows(this, new PlayerRows(details), channels);
-    this.estimatedRows = new EstimatedPlayerRows(estimates, details);
-    this.estimatedPlayers = new WatchedRows(this, this.estimatedRows, sources.estimatedPlayers);
-    this.ranges = new WatchedRows(this, new RangeRows(details), channels);
-    this.friends = new WatchedRows(this, this.friendsRows, channels);
+    for (const [channel, { rows }] of Object.entries(CHANNELS)) {
+      const watchedBy = rows?.(sources) ?? [];
+      this.rowsOf.set(
+        channel,
+        watchedBy.map(({ reader, budget }) => new WatchedRows(this, reader, budget)),
+      );
+    }
+    this.watched = [...this.rowsOf.values()].flat();
   }
 
   /** Whether the list must be resolved anew before it is read: its board changed, or its window froze or ended. */
@@ -183,25 +162,17 @@ export class ListFeed implements WatchedList {
     });
   }
 
-  /** Serves a player and the rows around; the player alone, estimated, where no more can be exact. @throws as {@link WatchedRows.join} */
-  joinPlayer(subscription: LiveSubscription, watch: PlayerWatch, isWanted: () => boolean): Promise<void> {
-    const rows = this.players.hasRoomFor(watch, subscription.socket.party) ? this.players : this.estimatedPlayers;
-    return this.joinWatched(rows, subscription, watch, isWanted);
-  }
-
-  /** Serves some places of the list. @throws as {@link WatchedRows.join} */
-  joinRange(subscription: LiveSubscription, watch: RangeWatch, isWanted: () => boolean): Promise<void> {
-    return this.joinWatched(this.ranges, subscription, watch, isWanted);
-  }
-
-  /** Serves a player and its friends, ranked among themselves. @throws as {@link WatchedRows.join} */
-  joinFriends(subscription: LiveSubscription, watch: FriendsWatch, isWanted: () => boolean): Promise<void> {
-    return this.joinWatched(this.friends, subscription, watch, isWanted);
+  /** Serves a channel with rows of its own. @throws as {@link WatchedRows.join} */
+  async joinRows(subscription: LiveSubscription, watch: Viewed, isWanted: () => boolean): Promise<void> {
+    const rows = this.rowsOf.get(subscription.request.channel)!;
+    const withRoom = rows.find((some) => some.hasRoomFor(watch, subscription.socket.party));
+    await (withRoom ?? rows.at(-1)!).join(subscription, watch, isWanted);
+    if (isWanted()) this.tellIfClosed(subscription);
   }
 
   /** Looks who is in the watched circles now. */
   async lookAtCircles(): Promise<void> {
-    if (!this.friends.isEmpty && (await this.friendsRows.lookAgain())) await this.renumber();
+    if (await anyOf(this.watched, (rows) => rows.isChanged())) await this.renumber();
   }
 
   /** Looks whether estimated ranks are to be read once more although the list became quiet. */
@@ -210,8 +181,9 @@ export class ListFeed implements WatchedList {
     const seqBefore = this.seqOfLastLook;
     this.seqOfLastLook = this.seq;
     // Whatever was doubted while entries crossed between shards: where ticks go on, they read it again.
-    const isDoubted = this.seq === seqBefore && this.counted.some((rows) => rows.isEstimatedSince(this.seq));
-    if (isDoubted || (await this.areSketchesNewer(this.state.listVersion))) await this.renumber();
+    const isDoubted = this.seq === seqBefore && this.watched.some((rows) => rows.isDoubtedSince(this.seq));
+    const { listVersion } = this.state;
+    if (isDoubted || (await anyOf(this.watched, (rows) => rows.isBehind(listVersion)))) await this.renumber();
   }
 
   /** Names or listings changed: watched rows that may show one of them are read anew; null: it is not known whose. */
@@ -237,29 +209,6 @@ export class ListFeed implements WatchedList {
     if (this.isWindowClosed) return;
     this.isWindowClosed = true;
     for (const subscription of this.subscribers()) this.tellIfClosed(subscription);
-  }
-
-  private get watched(): readonly AnyWatchedRows[] {
-    return [...this.counted, this.estimatedPlayers];
-  }
-
-  /** Those whose ranks are counted in the list itself, and not read from its sketch. */
-  private get counted(): readonly AnyWatchedRows[] {
-    return [this.players, this.ranges, this.friends];
-  }
-
-  private async joinWatched<Watch extends StyledWatch>(
-    rows: WatchedRows<Watch>,
-    subscription: LiveSubscription,
-    watch: Watch,
-    isWanted: () => boolean,
-  ): Promise<void> {
-    await rows.join(subscription, watch, isWanted);
-    if (isWanted()) this.tellIfClosed(subscription);
-  }
-
-  private async areSketchesNewer(listVersion: number): Promise<boolean> {
-    return !this.estimatedPlayers.isEmpty && this.estimatedRows.isBehind(this.resolved, listVersion);
   }
 
   private refreshWatched(): void {
@@ -335,4 +284,9 @@ function sendTraced({ subscribers }: TopChannel, frame: SharedFrame, parents: re
   sendToAll(subscribers, frame);
   span?.set({ 'laddercast.subscribers': subscribers.size, 'laddercast.frame': frame.type });
   span?.end();
+}
+
+/** Whether any is so; they are asked side by side. */
+async function anyOf<T>(items: readonly T[], isSo: (item: T) => Promise<boolean>): Promise<boolean> {
+  return (await Promise.all(items.map(isSo))).includes(true);
 }

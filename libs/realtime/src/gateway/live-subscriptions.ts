@@ -1,4 +1,4 @@
-import { assertMayRead, assertMayReadFriends, Authenticator, holdsScope, type Identity } from '@laddercast/identity';
+import { assertMayRead, Authenticator, type Identity } from '@laddercast/identity';
 import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import {
@@ -13,13 +13,12 @@ import { Injectable } from '@nestjs/common';
 import type { ListFeed } from '../feeds/list-feed.js';
 import { LiveFeeds } from '../feeds/live-feeds.js';
 import { LiveOptions } from '../live-options.js';
-import { topLimitOf, type SubscribeRequest } from '../protocol/client-messages.js';
+import type { ChannelMessage } from '../protocol/client-messages.js';
 import type { LiveSocket } from '../connection/live-socket.js';
 import { LiveStats } from '../live-stats.js';
 import { LiveSubscription } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
-import { TOP_LIMITS } from '../channels/top-channel.js';
 import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
 
 /** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
@@ -47,7 +46,7 @@ export class LiveSubscriptions {
     for (const subscription of [...socket.subscriptions.values()]) {
       this.endIfForbidden(subscription);
       const { request } = subscription;
-      if (seesUnlisted(before, request) && !seesUnlisted(socket.identity, request)) await this.serveAgain(subscription);
+      if (request.seesUnlisted(before) && !request.seesUnlisted(socket.identity)) await this.serveAgain(subscription);
     }
   }
 
@@ -56,7 +55,7 @@ export class LiveSubscriptions {
    * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, ENTRY_NOT_FOUND,
    * UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED, RANK_STYLE_NOT_KEPT, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
-  async subscribe(socket: LiveSocket, id: string, request: SubscribeRequest, seq?: number): Promise<void> {
+  async subscribe(socket: LiveSocket, id: string, request: ChannelMessage, seq?: number): Promise<void> {
     const known = socket.subscriptions.get(id);
     if (known && seq === undefined) {
       throw new LadderError(
@@ -180,12 +179,13 @@ export class LiveSubscriptions {
     const { socket, request } = subscription;
     this.readableBoard(subscription);
     const askedAtMs = monotonicMs();
-    const { board: boardId, window, scope, channel } = request;
-    const resolved = await this.resolver.resolve({ boardId, window, scope, ofGuilds: channel === 'guilds' });
+    const { board: boardId, window } = request;
+    const names = { boardId, window, scope: request.listScope(), ofGuilds: request.isOfGuilds() };
+    const resolved = await this.resolver.resolve(names);
     if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);
     subscription.style = styleToRead(resolved, request.rankStyle);
     const { style } = subscription;
-    const limit = 'limit' in request && request.channel !== 'range' ? channelLimit(request.limit, resolved) : 0;
+    const topLimit = request.topLimit(resolved.board);
     const feed = await this.feeds.acquire(resolved, askedAtMs, seqFloor);
     if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
       this.feeds.release(feed);
@@ -195,22 +195,12 @@ export class LiveSubscriptions {
     this.feedOf.set(subscription, feed);
     // From here on whoever ends or moves the subscription takes the feed away from it.
     const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
-    switch (request.channel) {
-      case 'player':
-        return feed.joinPlayer(
-          subscription,
-          { ...request, style, isOwn: seesUnlisted(socket.identity, request) },
-          isWanted,
-        );
-      case 'range':
-        return feed.joinRange(subscription, { ...request, style }, isWanted);
-      case 'friends':
-        return feed.joinFriends(subscription, { ...request, style }, isWanted);
-      case 'top':
-      case 'guilds':
-        if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, limit);
-        return feed.resumeTop(subscription, limit, seq, isWanted);
+    if (topLimit === null) {
+      const watch = { ...request.asked(), style, isOwn: request.seesUnlisted(socket.identity) };
+      return feed.joinRows(subscription, watch, isWanted);
     }
+    if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, topLimit);
+    return feed.resumeTop(subscription, topLimit, seq, isWanted);
   }
 
   /**
@@ -269,15 +259,10 @@ export class LiveSubscriptions {
 const GONE: readonly string[] = ['SCOPE_NOT_FOUND', 'WINDOW_NOT_FOUND', 'SNAPSHOT_GONE'];
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
-function assertMayWatch(identity: Identity, board: Board, request: SubscribeRequest): void {
+function assertMayWatch(identity: Identity, board: Board, request: ChannelMessage): void {
   assertMayRead(identity, board);
-  if (request.channel === 'friends') assertMayReadFriends(identity, request.playerId);
+  request.assertMayWatch(identity);
 }
-
-/** Whether the reader sees the watched player also when it is not listed: it is the player itself, or a key that reads. */
-const seesUnlisted = (identity: Identity, request: SubscribeRequest): boolean =>
-  request.channel === 'player' &&
-  (holdsScope(identity, 'read') || (identity.kind === 'player' && identity.playerId === request.playerId));
 
 /** The very same list, whatever runs by now. */
 const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>
@@ -289,10 +274,5 @@ const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>
  * Whether the request means the same list whenever it is made. `daily` does not: a client that resumes it may hold rows
  * of the day before, and cannot say so.
  */
-const isSameForEver = ({ window: name }: SubscribeRequest, { window }: ResolvedList): boolean =>
+const isSameForEver = ({ window: name }: ChannelMessage, { window }: ResolvedList): boolean =>
   window.endsAtMs === null || window.id === name;
-
-function channelLimit(limit: number | null, { board }: ResolvedList): number {
-  const asked = topLimitOf(limit, board.definition.push.top);
-  return TOP_LIMITS.find((rounded) => rounded >= asked) ?? asked;
-}

@@ -17,7 +17,8 @@ import { Admission } from '../connection/admission.js';
 import { LiveFeeds } from '../feeds/live-feeds.js';
 import { idOf, type RefusedMessage } from '../protocol/ws-frames.js';
 import { GatewayAnnouncements } from '../feeds/gateway-announcements.js';
-import { readAuthenticate, readResume, readSubscribe, readUnsubscribe } from '../protocol/client-messages.js';
+import { readResume, readSubscribe } from '../channels/channel-table.js';
+import { readAuthenticate, readUnsubscribe } from '../protocol/client-messages.js';
 import { CLOSE, LiveSocket } from '../connection/live-socket.js';
 import type { LiveStats } from '../live-stats.js';
 import { LiveSubscriptions } from './live-subscriptions.js';
@@ -124,18 +125,18 @@ export class RankGateway
   @SubscribeMessage('subscribe')
   subscribe(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
     this.answer(client, idOf(data), async (socket) => {
-      const { id, request } = readSubscribe(data);
-      await this.door.subscribes(socket, id);
-      await this.subscriptions.subscribe(socket, id, request);
+      const request = readSubscribe(data);
+      await this.door.subscribes(socket, request.id);
+      await this.subscriptions.subscribe(socket, request.id, request);
     });
   }
 
   @SubscribeMessage('resume')
   resume(@ConnectedSocket() client: WebSocket, @MessageBody() data: Record<string, unknown>): void {
     this.answer(client, idOf(data), async (socket) => {
-      const { id, request, seq } = readResume(data);
-      await this.door.subscribes(socket, id);
-      await this.subscriptions.subscribe(socket, id, request, seq);
+      const request = readResume(data);
+      await this.door.subscribes(socket, request.id);
+      await this.subscriptions.subscribe(socket, request.id, request, request.seq);
     });
   }
 

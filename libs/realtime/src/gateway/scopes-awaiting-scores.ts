@@ -27,7 +27,7 @@ export class ScopesAwaitingScores {
 
   /** @throws SUBSCRIPTION_LIMIT */
   add(subscription: LiveSubscription): void {
-    const name = subscription.request.scope!;
+    const name = subscription.request.listScope()!;
     const { party } = subscription.socket;
     const known = this.waiting.get(name);
     if (known) return void known.subscriptions.add(subscription);
@@ -40,7 +40,7 @@ export class ScopesAwaitingScores {
   }
 
   delete(subscription: LiveSubscription): void {
-    const name = subscription.request.scope;
+    const name = subscription.request.listScope();
     const waiting = name === undefined ? undefined : this.waiting.get(name);
     if (!waiting?.subscriptions.delete(subscription) || waiting.subscriptions.size > 0) return;
     this.waiting.delete(name!);

@@ -1,4 +1,4 @@
-import { naiveDailyStroke, naiveWindow, type NaiveWindow } from './naive-calendar.js';
+import { naiveDailyStroke, naiveWindow, type NaiveWindow } from '@laddercast/testing';
 
 /** A board's rules, as far as the history needs them. */
 export interface HistoryRules {

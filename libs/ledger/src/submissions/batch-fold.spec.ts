@@ -1,20 +1,14 @@
-import {
-  withBoardDefaults,
-  type Board,
-  type BoardDefinition,
-  type EntryState,
-  type StoredWindow,
-} from '@laddercast/domain';
+import type { BoardDefinition, EntryState, StoredWindow } from '@laddercast/domain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { boardOf, overrideOf, runOf } from '../../test/made-writes.js';
 import { AttemptCounts } from './attempt-counts.js';
 import { BatchFold, entryKeyOf, type StoredBatch } from './batch-fold.js';
 import type { EntryRow } from '../entries/entry-rows.js';
 import type { PlacedWrite } from './window-placement.js';
-import type { LedgerWrite, OverrideWrite, SubmitReceipt, SubmitWrite } from '../entries/writes.js';
+import type { LedgerWrite, SubmitReceipt } from '../entries/writes.js';
 
 const NOW_MS = Date.parse('2026-11-20T20:00:00Z');
-const audit = { actor: 'key', action: 'entry.set', subject: 'blitz', details: {} };
 
 const window = (uid: number, given: Partial<StoredWindow> = {}): StoredWindow => ({
   uid,
@@ -34,39 +28,6 @@ const DAY = window(2, {
   endsAtMs: Date.parse('2026-11-21T00:00:00Z'),
 });
 
-const boardOf = (definition: Partial<BoardDefinition> = {}): Board => ({
-  uid: 7,
-  id: 'blitz',
-  revision: 1,
-  definitionRevision: 1,
-  definition: { ...withBoardDefaults({ order: 'desc', operator: 'best' }), ...definition },
-  windowsSinceMs: {},
-  layouts: {} as Board['layouts'],
-});
-
-let ids = 0;
-const run = (board: Board, given: Partial<SubmitWrite>): SubmitWrite => ({
-  kind: 'submit',
-  board,
-  playerId: 'ada',
-  submissionId: `s-${(ids += 1)}`,
-  idFromClient: true,
-  score: 0,
-  columns: [],
-  achievedAtMs: null,
-  windowId: null,
-  metadata: null,
-  bodySha256: Buffer.from('body'),
-  refusal: null,
-  ...given,
-});
-const override = (board: Board, entry: OverrideWrite['entry'], playerId = 'ada'): OverrideWrite => ({
-  kind: 'override',
-  board,
-  playerId,
-  entry,
-  audit,
-});
 const placed = <Write extends LedgerWrite>(
   write: Write,
   given: Partial<Omit<PlacedWrite, 'write'>> = {},
@@ -104,7 +65,7 @@ function receiptOf(result: ReturnType<BatchFold['apply']>): SubmitReceipt {
 describe('a batch', () => {
   it('counts a run in every window that it was placed in, and answers for the first', () => {
     const fold = new BatchFold(nothingStored());
-    const write = run(boardOf(), { score: 12, metadata: '{"a":1}' });
+    const write = runOf(boardOf(), { score: 12, metadata: '{"a":1}' });
     const { answer } = receiptOf(fold.apply(placed(write, { windows: [DAY, ALL_TIME] }), 50));
     expect(answer).toEqual({
       outcome: 'created',
@@ -123,15 +84,15 @@ describe('a batch', () => {
   it('takes the second run of a player on what the first left, and not on what is stored', () => {
     const fold = new BatchFold(nothingStored());
     const board = boardOf({ operator: 'sum' });
-    receiptOf(fold.apply(placed(run(board, { score: 3 })), 10));
-    const { answer } = receiptOf(fold.apply(placed(run(board, { score: 4 })), 11));
+    receiptOf(fold.apply(placed(runOf(board, { score: 3 })), 10));
+    const { answer } = receiptOf(fold.apply(placed(runOf(board, { score: 4 })), 11));
     expect(answer).toMatchObject({ outcome: 'changed', previousScore: 3, score: 7, version: 11 });
   });
 
   it('writes no event for a run that changes nothing, and still remembers its answer', () => {
     const stored = new Map([[entryKeyOf(ALL_TIME.uid, 'ada'), storedRow({ score: 9, version: 4 })]]);
     const fold = new BatchFold(nothingStored({ entries: stored }));
-    const { answer } = receiptOf(fold.apply(placed(run(boardOf(), { score: 5 })), 10));
+    const { answer } = receiptOf(fold.apply(placed(runOf(boardOf(), { score: 5 })), 10));
     expect(answer).toMatchObject({ outcome: 'unchanged', score: 9, previousScore: 9, version: 4 });
     expect(fold.events).toEqual([]);
     expect(fold.changedEntries.size).toBe(0);
@@ -142,7 +103,7 @@ describe('a batch', () => {
     const board = boardOf({ operator: 'sum', limits: { ...boardOf().definition.limits, scoreMax: 10 } });
     const full = new Map([[entryKeyOf(ALL_TIME.uid, 'ada'), storedRow({ score: 8 })]]);
     const fold = new BatchFold(nothingStored({ entries: full }));
-    const result = fold.apply(placed(run(board, { score: 5 }), { windows: [DAY, ALL_TIME] }), 10);
+    const result = fold.apply(placed(runOf(board, { score: 5 }), { windows: [DAY, ALL_TIME] }), 10);
     expect(result).toMatchObject({ error: { code: 'SCORE_OUT_OF_BOUNDS' } });
     expect([fold.changedEntries.size, fold.events.length, fold.newSubmissions.length]).toEqual([0, 0, 0]);
   });
@@ -150,14 +111,14 @@ describe('a batch', () => {
   it('answers a repeated id with the first answer, also inside one batch', () => {
     const fold = new BatchFold(nothingStored());
     const board = boardOf({ operator: 'sum' });
-    const first = run(board, { submissionId: 'once', score: 3 });
+    const first = runOf(board, { submissionId: 'once', score: 3 });
     const { answer } = receiptOf(fold.apply(placed(first), 10));
     expect(fold.replay(first)).toMatchObject({ receipt: { replayed: true, answer, movement: null } });
   });
 
   it('refuses a repeated id with another body', () => {
     const fold = new BatchFold(nothingStored());
-    const first = run(boardOf(), { submissionId: 'once' });
+    const first = runOf(boardOf(), { submissionId: 'once' });
     fold.apply(placed(first), 10);
     const other = { ...first, bodySha256: Buffer.from('another') };
     expect(fold.replay(other)).toMatchObject({ error: { code: 'SUBMISSION_ID_REUSED' } });
@@ -166,14 +127,14 @@ describe('a batch', () => {
   it('keeps ids per player where players submit for themselves', () => {
     const fold = new BatchFold(nothingStored());
     const board = boardOf({ submitters: 'players' });
-    fold.apply(placed(run(board, { submissionId: 'once' })), 10);
-    expect(fold.replay(run(board, { submissionId: 'once', playerId: 'bob' }))).toBeNull();
+    fold.apply(placed(runOf(board, { submissionId: 'once' })), 10);
+    expect(fold.replay(runOf(board, { submissionId: 'once', playerId: 'bob' }))).toBeNull();
   });
 
   it('does not remember a run that was refused', () => {
     const board = boardOf({ operator: 'sum', limits: { ...boardOf().definition.limits, scoreMax: 10 } });
     const fold = new BatchFold(nothingStored());
-    const write = run(board, { submissionId: 'too-much', score: 11 });
+    const write = runOf(board, { submissionId: 'too-much', score: 11 });
     fold.apply(placed(write), 10);
     expect(fold.replay(write)).toBeNull();
   });
@@ -182,7 +143,7 @@ describe('a batch', () => {
     const frozen = window(3, { ...DAY, uid: 3, freezeAtMs: NOW_MS - 1000 });
     const row = storedRow({ score: 4 }, { windowUid: 3 });
     const fold = new BatchFold(nothingStored({ entries: new Map([[entryKeyOf(3, 'ada'), row]]) }));
-    for (const score of [5, 6]) fold.apply(placed(run(boardOf(), { score }), { windows: [frozen] }), score);
+    for (const score of [5, 6]) fold.apply(placed(runOf(boardOf(), { score }), { windows: [frozen] }), score);
     expect([...fold.frozenEntries.values()]).toEqual([{ windowUid: 3, playerId: 'ada', row }]);
   });
 
@@ -192,7 +153,7 @@ describe('a batch', () => {
     const fold = new BatchFold(
       nothingStored({ entries: new Map([[entryKeyOf(4, 'ada'), row]]), scopes: new Map([['7/ada', [6]]]) }),
     );
-    fold.apply(placed(run(boardOf(), { score: 9 }), { windows: [ended, ALL_TIME] }), 10);
+    fold.apply(placed(runOf(boardOf(), { score: 9 }), { windows: [ended, ALL_TIME] }), 10);
     expect(fold.changedEntries.get('4/ada')).toMatchObject({ scopes: [5] });
     expect(fold.changedEntries.get('1/ada')).toMatchObject({ scopes: [6] });
   });
@@ -200,19 +161,20 @@ describe('a batch', () => {
   it('removes an entry under a version of its own, and leaves one that is not there alone', () => {
     const stored = new Map([[entryKeyOf(ALL_TIME.uid, 'ada'), storedRow({ score: 9, version: 4 })]]);
     const fold = new BatchFold(nothingStored({ entries: stored }));
-    fold.apply(placed(override(boardOf(), null)), 10);
-    fold.apply(placed(override(boardOf(), null, 'nobody')), 11);
+    const write = overrideOf(boardOf(), null);
+    fold.apply(placed(write), 10);
+    fold.apply(placed(overrideOf(boardOf(), null, 'nobody')), 11);
     expect([...fold.changedEntries.values()]).toMatchObject([
       { playerId: 'ada', removed: true, state: { version: 10 } },
     ]);
     expect(fold.events).toMatchObject([{ playerId: 'ada', version: 10, changes: [{ entry: null }] }]);
-    expect(fold.audits).toEqual([audit]);
+    expect(fold.audits).toEqual([write.audit]);
   });
 
   it('makes a removed entry again with a version that goes on', () => {
     const gone = storedRow({ score: 9, version: 4 }, { removed: true });
     const fold = new BatchFold(nothingStored({ entries: new Map([[entryKeyOf(ALL_TIME.uid, 'ada'), gone]]) }));
-    const { answer } = receiptOf(fold.apply(placed(run(boardOf(), { score: 1 })), 12));
+    const { answer } = receiptOf(fold.apply(placed(runOf(boardOf(), { score: 1 })), 12));
     expect(answer).toMatchObject({ outcome: 'created', previousScore: null, score: 1, version: 12 });
   });
 });
@@ -253,7 +215,7 @@ describe('random batches', () => {
         };
         runs.forEach(({ playerId, score, atMs, startsBatch }, index) => {
           if (startsBatch) commit();
-          fold.apply(placed(run(board, { playerId, score }), { atMs }), index + 1);
+          fold.apply(placed(runOf(board, { playerId, score }), { atMs }), index + 1);
         });
         commit();
         for (const playerId of new Set(runs.map((one) => one.playerId))) {
@@ -271,7 +233,7 @@ describe('random batches', () => {
         const fold = new BatchFold(nothingStored());
         const board = boardOf({ operator });
         runs.forEach(({ playerId, score, atMs }, index) => {
-          const { answer } = receiptOf(fold.apply(placed(run(board, { playerId, score }), { atMs }), index + 1));
+          const { answer } = receiptOf(fold.apply(placed(runOf(board, { playerId, score }), { atMs }), index + 1));
           expect(answer.outcome === 'unchanged').toBe(answer.version !== index + 1);
         });
         const versions = fold.events.map(({ version }) => version);

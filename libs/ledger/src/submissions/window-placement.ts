@@ -13,6 +13,9 @@ import type { LedgerWrite, SubmitWrite } from '../entries/writes.js';
 /** A run may lie this far ahead of the database's clock; it then becomes now. */
 const FUTURE_TOLERANCE_MS = 60_000;
 
+/** What is asked of the windows that are stored, and made, of a board. */
+export type PlacementWindows = Pick<WindowCatalog, 'cachedAt' | 'at' | 'ofId'>;
+
 /** A write with its time settled and the windows it goes to; the first of them is the one that is answered. */
 export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
   write: Write;
@@ -26,7 +29,11 @@ export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
 export type ExpectedPlace = Pick<PlacedWrite, 'write' | 'atMs' | 'windows'>;
 
 /** Where a write will probably go: by what this process remembers, and the time as it expects it. */
-export function expectedPlace(write: LedgerWrite, nowMs: number, catalog: WindowCatalog): ExpectedPlace {
+export function expectedPlace(
+  write: LedgerWrite,
+  nowMs: number,
+  catalog: Pick<WindowCatalog, 'madeAt'>,
+): ExpectedPlace {
   const atMs = write.kind === 'override' ? nowMs : Math.min(write.achievedAtMs ?? nowMs, nowMs);
   return { write, atMs, windows: catalog.madeAt(write.board, atMs) ?? [] };
 }
@@ -35,7 +42,7 @@ export function expectedPlace(write: LedgerWrite, nowMs: number, catalog: Window
  * Finds the windows that a write goes to, by its time and their stored bounds.
  * @throws the write's own refusal, ACHIEVED_AT_IN_FUTURE, WINDOW_CLOSED, WINDOW_MISMATCH
  */
-export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: WindowCatalog): Promise<PlacedWrite> {
+export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: PlacementWindows): Promise<PlacedWrite> {
   const { board } = write;
   const atMs = write.kind === 'override' ? nowMs : timeOfRun(write, nowMs);
   const holding = (catalog.cachedAt(board, atMs) ?? (await catalog.at(board, atMs, nowMs))).filter((window) =>
@@ -72,7 +79,7 @@ const reaches = (window: StoredWindow, atMs: number, nowMs: number): boolean =>
 async function refusalOfNamed(
   windowId: string,
   { board, achievedAtMs }: SubmitWrite,
-  { atMs, nowMs, catalog }: { atMs: number; nowMs: number; catalog: WindowCatalog },
+  { atMs, nowMs, catalog }: { atMs: number; nowMs: number; catalog: PlacementWindows },
 ): Promise<LadderError> {
   const { windows, timeZone, graceSeconds } = board.definition;
   const calculated = windowOfId(windows, timeZone, windowId);

@@ -1,12 +1,23 @@
-// Real: every TypeScript file of the libs and of the benchmark, read by TypeScript's own parser.
+// Real: every TypeScript file of the libs and of the benchmark, read by TypeScript's own parser; the page that names folders.
 import { describe, expect, it } from 'vitest';
 import { folderCircles } from './folders.js';
-import { isTypeScript, repositoryFiles } from './source-tree.js';
+import { isTypeScript, readRepositoryFile, repositoryFiles } from './source-tree.js';
 
-const files = repositoryFiles().filter((file) => isTypeScript(file) && /^(libs|bench)\//.test(file.path));
+const everyFile = repositoryFiles();
+const files = everyFile.filter((file) => isTypeScript(file) && /^(libs|bench)\//.test(file.path));
 
 /** A folder that holds more is a corridor: its rooms were not made. */
 const FILES_OF_FOLDER_MAX = 20;
+
+/** `ledger/lanes`, for each row of the table of folders; a lib is named in the first of its rows. */
+function namedFolders(page: string): string[] {
+  const table = page.slice(page.indexOf('### Folders of the libs'));
+  let lib = '';
+  return [...table.matchAll(/^\| (?:`([\w-]+)`)? *\| `([\w-]+)` *\| *\S.* \|$/gm)].map(([, named, folder]) => {
+    lib = named ?? lib;
+    return `${lib}/${folder}`;
+  });
+}
 
 describe('the folders of a lib, and of the benchmark', () => {
   it('import each other without a circle', () => {
@@ -21,6 +32,14 @@ describe('the folders of a lib, and of the benchmark', () => {
       counts.set(folder, (counts.get(folder) ?? 0) + 1);
     }
     expect([...counts].filter(([, count]) => count > FILES_OF_FOLDER_MAX)).toEqual([]);
+  });
+
+  it('are named in docs/architecture.md, each of a lib in one line that says what it holds', () => {
+    const folders = everyFile.flatMap(({ path }) => {
+      const [, lib, folder] = /^libs\/([^/]+)\/src\/([^/]+)\//.exec(path) ?? [];
+      return lib === undefined ? [] : [`${lib}/${folder}`];
+    });
+    expect(namedFolders(readRepositoryFile('docs/architecture.md').text).sort()).toEqual([...new Set(folders)].sort());
   });
 
   it.each([

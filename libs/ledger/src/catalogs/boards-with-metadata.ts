@@ -12,7 +12,7 @@ const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = A
 
 /**
  * The boards to which a run has brought metadata: for the rows of others nobody asks PostgreSQL for any. A board is noted
- * before the log position of such a run is drawn, so whoever finds none after it has seen a row knows that the row has none.
+ * before the log position of such a run is drawn, so a missing note proves that rows already seen have none.
  */
 @Injectable()
 export class BoardsWithMetadata {

@@ -2,7 +2,7 @@ import type { Environment } from '../environment.js';
 
 /** Signals that end a process in order. */
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-/** What hangs must not hold the process for ever; what was answered is durable long before. */
+/** Upper bound of a shutdown: what was answered is durable long before. */
 export const STOP_WITHIN_MS = 20_000;
 /** As production's default of `STOP_DRAIN_MS`: a load balancer that asks every second or two has noticed by then. */
 const PRODUCTION_DRAIN_MS = 5000;

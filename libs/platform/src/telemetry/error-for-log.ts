@@ -11,7 +11,7 @@ const TEXT_MAX = 4000;
 const CAUSES_MAX = 4;
 
 /**
- * What of an error goes into logs: name, message, code, stack and causes, each bounded. What a library hangs on it beside
+ * The loggable part of an error: name, message, code, stack and causes, each bounded. What a library hangs on it beside
  * stays out: statements with their parameters, commands with their arguments, whole requests.
  */
 export function describeError(error: unknown, depth = 0): DescribedError {

@@ -25,7 +25,7 @@ export class DropBoardHandler implements ICommandHandler<DropBoardCommand> {
     // Keys of windows that ended long ago have expired; snapshots expire by themselves.
     for (const window of await this.windowLists.windowsOf(board)) {
       for (const list of await this.windowLists.listsOf(board, window.uid, layouts)) {
-        // Who still writes what was read before, slow or paused, must not make the keys again.
+        // A slow or paused process may still write what it read before: it must not make the keys again.
         await this.projection.retire(list);
         await this.projection.drop(list);
       }

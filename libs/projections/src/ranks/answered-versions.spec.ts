@@ -4,7 +4,7 @@ import { AnsweredVersions } from './answered-versions.js';
 const list = (windowUid: number) => ({ boardUid: 1, windowUid, scope: 0 });
 
 describe('the versions that were answered', () => {
-  it('admit from memory what is not older, of lists that were read', () => {
+  it('admit a snapshot that is not older than the last answer, and only of a list that was read', () => {
     const answered = new AnsweredVersions();
     expect(answered.admits(list(1), 5)).toBe(false);
     answered.note(list(1), 5, 100);
@@ -13,7 +13,7 @@ describe('the versions that were answered', () => {
     expect(answered.admits(list(2), 6)).toBe(false);
   });
 
-  it('know what was read after a loss: it is older, and of a later time', () => {
+  it('recognise a reading after a loss: a lower version at a later time', () => {
     const answered = new AnsweredVersions();
     expect(answered.isOfLoss(list(1), 4, 200)).toBe(false);
     answered.note(list(1), 4, 50);
@@ -24,7 +24,7 @@ describe('the versions that were answered', () => {
     expect(answered.isOfLoss(list(1), 5, 200)).toBe(false);
   });
 
-  it('are forgotten for lists used longest ago, which then have to be read again', () => {
+  it('are forgotten for the lists used longest ago, which must be read again', () => {
     const answered = new AnsweredVersions(4);
     answered.note(list(1), 5, 100);
     for (let at = 2; at < 20; at += 1) {

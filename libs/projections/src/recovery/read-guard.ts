@@ -118,7 +118,7 @@ export class ProjectionWatch implements ReadGuard {
     return this.lanes.filter((_, at) => (marks[at] ?? 0) < expected[at]!);
   }
 
-  /** Unknown while the database does not answer: then nothing has changed. */
+  /** Unknown while the database does not answer; then what is known stays. */
   private async isFromLater(): Promise<boolean> {
     // An answer that comes later is the one to go by at the next look.
     const noted = this.isAhead().then(

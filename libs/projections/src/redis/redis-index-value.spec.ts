@@ -40,7 +40,7 @@ const anyChange = fc
   }));
 
 describe('an index value', () => {
-  it('gives version and sort key back, bit for bit, in bytes that a listpack takes', () => {
+  it('gives back version and sort key bit for bit, and fits into a listpack', () => {
     fc.assert(
       fc.property(anyChange, ({ playerId, version, key }) => {
         const value = packIndexValue({ playerId, version, key });
@@ -53,7 +53,7 @@ describe('an index value', () => {
     );
   });
 
-  it('of a removal is its version, and of no entry', () => {
+  it('of a removal holds a version and no entry', () => {
     fc.assert(
       fc.property(anyVersion, (version) => {
         const value = packIndexValue({ playerId: 'ada', version, key: null });
@@ -64,7 +64,7 @@ describe('an index value', () => {
     );
   });
 
-  it('ends where the next begins, when they stand in a row', () => {
+  it('tells its own length, so that several can stand in a row', () => {
     fc.assert(
       fc.property(anyChange, anyVersion, (change, removedAt) => {
         const value = packIndexValue(change);
@@ -76,7 +76,7 @@ describe('an index value', () => {
     );
   });
 
-  it('is short for a whole score and a young version', () => {
+  it('is short for a whole score and a low version', () => {
     const plain = { ...ordering, columns: [] };
     const key = encodeSortKey(plain, { score: 1520, columns: [], achievedAtMs: 1_763_700_000_000 }, 'ada');
     expect(packIndexValue({ playerId: 'ada', version: 48_213, key })).toHaveLength(1 + 2 + 3 + 6);

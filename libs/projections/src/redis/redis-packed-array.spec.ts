@@ -11,7 +11,7 @@ describe('an array for scripts', () => {
     expect(array.packed().toString('hex')).toBe('dd00000004' + 'ce00011170' + 'd902c3a9' + 'd90200ff' + 'd900');
   });
 
-  it('grows, and has long content with a long length', () => {
+  it('grows as needed, and writes long texts with a 32-bit length', () => {
     const array = new PackedArray(2);
     const long = 'x'.repeat(256);
     array.text('y'.repeat(255));

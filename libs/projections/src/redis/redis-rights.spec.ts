@@ -4,7 +4,7 @@ import { SENT_ALONE } from './redis-rights.js';
 
 const LIBS = new URL('../../../', import.meta.url);
 
-it('looks for the right to each command that is sent by itself', () => {
+it('checks the right to every command that is sent outside of scripts', () => {
   const files = readdirSync(LIBS, { recursive: true, encoding: 'utf8' });
   const sources = files.filter((name) => /\/src\/.*\.ts$/.test(name) && !name.endsWith('.spec.ts'));
   const sent = sources.flatMap((name) => {

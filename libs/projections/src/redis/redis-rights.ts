@@ -3,7 +3,7 @@ import { Command, type Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { redisScripts } from './redis-scripts.js';
 
-/** Commands on keys that are sent by themselves; those of scripts are found in the scripts. */
+/** Commands on keys that are sent outside of scripts; those of scripts are found in the scripts. */
 export const SENT_ALONE = [
   ...'DEL GET HGET HMGET HSCAN HVALS MGET PEXPIRE SADD SET SRANDMEMBER SREM UNLINK'.split(' '),
   ...'ZADD ZCARD ZRANGEBYSCORE ZREM ZREMRANGEBYRANK ZREMRANGEBYSCORE ZSCAN'.split(' '),
@@ -47,7 +47,7 @@ async function refusedCommands(client: Redis, redis: RedisConnection): Promise<s
   const inCluster = redis.isCluster ? OF_CLUSTER : [];
   const queued = [...(await commandsOnKeys(name, send)), ...OTHERS, ...inCluster, ['PUBLISH', name, '']];
   const [begun, ...answers] = await Promise.allSettled([['MULTI'], ...queued, ['DISCARD']].map(send));
-  // Who may not begin a transaction may be let do all the rest: that shows in time.
+  // A user without the right to MULTI may still have all others; what is missing shows when it is used.
   if (begun!.status === 'rejected') return [];
   const refused = queued.filter((_, at) => isNotAllowed(answers[at]!));
   // Last: a connection that has subscribed does nothing else.

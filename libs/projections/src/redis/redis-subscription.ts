@@ -4,7 +4,7 @@ import type { RedisConnection } from './redis-connection.js';
 export interface RedisSubscriptionOptions<Message> {
   /** The channel, without the namespace of the installation. */
   channel: string;
-  /** What a text says; undefined for one that is to be passed over. */
+  /** Parses a message; undefined: it is ignored. */
   read: (text: string) => Message | undefined;
   /** Told to a listener as soon as it hears the channel, and whenever it does again: what was said before is missed. */
   whenMissed?: Message;

@@ -18,7 +18,7 @@ export class GetCircleHandler implements IQueryHandler<GetCircleQuery> {
     const reading = await resolved.ranks.lookup(resolved.list, members, style);
     const found = reading.entries.filter((entry) => entry !== null);
     const ranked = rankAmongThemselves(resolved.list.ordering, found, style);
-    // Cut before unlisted players are left out: their places stay.
+    // Cut first, then leave out unlisted players: they keep their places.
     const shown = ranked.slice(offset, offset + limit);
     const rows = await this.reader.details.complete(resolved, shown, {
       including: readerId === null ? [] : [readerId],

@@ -14,7 +14,7 @@ export class GetFriendsHandler implements IQueryHandler<GetFriendsQuery> {
   async execute({ playerId }: GetFriendsQuery): Promise<FriendLists> {
     const graph = this.owner.theirs;
     if (graph === null) return this.friendships.listsOf(playerId);
-    // How friends are made elsewhere is not known here: there are no requests.
+    // With a friend graph of a team's own, there are no requests here: how friends are made is not known.
     return { friends: [...(await answerInTime(graph.friendsOf(playerId)))], asked: [], askedBy: [] };
   }
 }

@@ -20,12 +20,12 @@ const COLUMNS = [
 describe('lines of an export', () => {
   const csv = lineFormatOf('csv', COLUMNS);
 
-  it('begin in CSV with a header in which no two fields have one name', () => {
+  it('start a CSV with a header of unique names', () => {
     const header = 'rank,ordinal,playerId,displayName,score,columns.moves,columns.score,achievedAt,scopes,metadata\r\n';
     expect(csv.head).toBe(header);
   });
 
-  it('have in CSV every number as the shortest text that is the same double', () => {
+  it('write a number into CSV as the shortest text that reads back as the same double', () => {
     expect(csv.line(ROW)).toBe(
       '2,3,ada,,0.30000000000000004,1e+21,0,2026-11-20T18:00:00.000Z,"[""guild:a,b"",""region:EU""]","{""x"":""\\u2028""}"\r\n',
     );
@@ -61,14 +61,14 @@ describe('lines of an export', () => {
     );
   });
 
-  it('have with the guard every number as it is', () => {
+  it('leave numbers as they are when formulas are guarded', () => {
     const guarded = lineFormatOf('csv', COLUMNS, 'formulas');
     const row = { ...ROW, score: -5e-324, columns: [-1, -1e300] };
     expect(guarded.line(row)).toBe(csv.line(row));
     expect(guarded.head).toBe(csv.head);
   });
 
-  it('are in NDJSON one object each, with the columns by name', () => {
+  it('are one object each in NDJSON, with columns by name', () => {
     const { head, line } = lineFormatOf('ndjson', COLUMNS);
     expect(head).toBe('');
     expect(line(ROW)).toMatch(/^[^\n]*\n$/);

@@ -33,7 +33,7 @@ export class GetHistoryHandler implements IQueryHandler<GetHistoryQuery> {
     const isShown = reader.unlistedShown === 'all' || reader.unlistedShown.includes(playerId);
     const mayBeShown = isShown || ((await this.players.find(playerId))?.listed ?? true);
     const span = spanOf(range, hiddenFromMs);
-    // Of one who is not listed others learn what they learn of one who never played.
+    // To others, an unlisted player looks like one who never played.
     const found = mayBeShown ? await this.history.read(window.uid, playerId, span) : [];
     const page = found.slice(0, range.limit);
     return {

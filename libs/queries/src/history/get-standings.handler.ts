@@ -36,7 +36,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     const { boards, next } = this.boardsOfPage(query);
     const unread = new Map<string, unknown>();
     const windows = await this.windowsOf(boards, query, unread);
-    // Who is not listed is looked up all the same: the answer must not differ from that of who has no entries.
+    // Unlisted players are looked up, too: their answer must not differ from that of a player without entries.
     const [found, isShown] = await Promise.all([
       this.read(windows, playerId, unread),
       this.reader.details.shows(playerId, reader.unlistedShown),
@@ -134,7 +134,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
   }
 }
 
-/** What may be over in a moment is one board's; anything else is thrown on. */
+/** A failure that may pass soon concerns one board; anything else is thrown on. */
 function unlessBroken(error: unknown): unknown {
   if (error instanceof LadderError || isDatabaseUnavailable(error)) return error;
   throw error;

@@ -24,7 +24,7 @@ function readingAt(
 }
 
 describe('boardVersion', () => {
-  it('never falls for who reads a season, running, frozen, ended and settled, however late its first run was', () => {
+  it('of a season never falls, whatever its state and however late its first run was', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 64 }),
@@ -60,7 +60,7 @@ describe('boardVersion', () => {
     );
   });
 
-  it('of what was kept is below that of the present, so that the present can be asked for after it', () => {
+  it('of kept standings is below that of the running list, so that a reader of both can go on to the present', () => {
     const { resolved } = new MemoryList(EMPTY_BOARD);
     const window: StoredWindow = { ...resolved.window, endsAtMs: STARTS_AT_MS };
     expect(readingAt(resolved, window, 'kept', 0, STARTS_AT_MS)).toBe(4711);

@@ -3,7 +3,7 @@ import { keptAfterEndMs } from '@laddercast/ledger';
 import type { ResolvedList } from './list-resolver.js';
 
 /**
- * The `boardVersion` of a list that was read with the list version `listVersion`. It never falls for who reads a window,
+ * The `boardVersion` of a list that was read with the list version `listVersion`. It never falls for a reader of a window,
  * whatever the window is read from at the time:
  *
  * - running: the projection's own version.

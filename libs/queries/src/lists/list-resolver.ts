@@ -102,7 +102,7 @@ export class ListResolver {
   }
 
   /**
-   * What was read of a running list may be what nobody is to see, when its window froze between.
+   * The window may have frozen during the reading: then nobody may see what was read.
    * @throws PROJECTION_BEHIND
    */
   assertShown({ window, edition, isWithheld = false }: ResolvedList): void {
@@ -186,7 +186,7 @@ export class ListResolver {
     if (!calculated || !spec) throw windowNotFound(board, asked, now);
     const { kind, startsAtMs, endsAtMs } = calculated;
     const runs = (startsAtMs ?? 0) <= now && now < (endsAtMs ?? Infinity);
-    // A season that is over was there, whoever used it.
+    // A season that ended exists, even when nobody played in it.
     const isOver = kind === 'season' && endsAtMs! <= now;
     const made = runs || isOver ? await windows.ofSpec(board, spec, isOver ? startsAtMs! : now, now) : null;
     if (made?.id !== asked) throw windowNotFound(board, asked, now, startsAtMs);

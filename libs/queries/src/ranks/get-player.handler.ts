@@ -24,7 +24,7 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const beganAtMs = monotonicMs();
     const reading = await resolved.ranks.player(resolved.list, playerId, above, below, style);
     const envelope = this.reader.envelope(resolved, style, reading);
-    // Who may see everybody asked for one: of the others beside it, the listed are shown.
+    // The reader may see unlisted players, and asked for this one: of its neighbours only listed ones are shown.
     const including = unlistedShown === 'all' ? [playerId] : unlistedShown;
     const read = { listVersion: reading.listVersion, beganAtMs };
     const rows = await this.reader.details.complete(resolved, reading.neighbours, { including, read, profiles });

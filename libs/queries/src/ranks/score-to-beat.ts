@@ -3,7 +3,7 @@ import { columnsByName } from '../rows/entry-details.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import type { ListEnvelope } from '../queries.js';
 
-/** The entry that whoever has none has to beat, to stand above somebody and to be kept. */
+/** The entry that a newcomer has to beat, to stand above somebody and to be kept. */
 export interface ScoreToBeat {
   rank: number;
   score: number;

@@ -10,7 +10,7 @@ class RememberedDetails extends EntryDetails {
   }
 }
 
-it('forgets names when they are announced, and all of them when something may have been missed', () => {
+it('forgets announced names, and all names when an announcement may have been missed', () => {
   const details = new RememberedDetails({ query: () => Promise.resolve([]) }, NO_EXTENSIONS);
   details.hear({ kind: 'players', ids: ['ada', 'bob'], isGuild: false });
   details.hear({ kind: 'players', ids: ['red'], isGuild: true });

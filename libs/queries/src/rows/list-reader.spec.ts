@@ -35,7 +35,7 @@ const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyl
   rowsOfSnapshot(top, offset, limit, style)?.map(({ rank }) => rank) ?? null;
 
 describe('a page out of a snapshot', () => {
-  it('is cut out by place, so that who is not listed leaves a gap and moves nobody up', () => {
+  it('leaves a gap for an unlisted player, and moves nobody up', () => {
     const top = topOf([9, null, 7, 6, null, 4]);
     expect(ranks(top, 0, 2, 'ordinal')).toEqual([1]);
     expect(ranks(top, 2, 2, 'ordinal')).toEqual([3, 4]);
@@ -43,14 +43,14 @@ describe('a page out of a snapshot', () => {
     expect(ranks(top, 6, 10, 'ordinal')).toEqual([]);
   });
 
-  it('is not there when the snapshot does not reach so far', () => {
+  it('is null when the snapshot does not reach that far', () => {
     const top = topOf([9, 8, 7], { total: 10 });
     expect(ranks(top, 0, 3, 'ordinal')).toEqual([1, 2, 3]);
     expect(ranks(top, 0, 4, 'ordinal')).toBeNull();
     expect(ranks(top, 1, 3, 'competition')).toBeNull();
   });
 
-  it('shares ranks over equal scores, also with those on the page before', () => {
+  it('gives equal scores the same rank, also across pages', () => {
     const top = topOf([9, 8, 8, 8, 5]);
     expect(ranks(top, 0, 5, 'competition')).toEqual([1, 2, 2, 2, 5]);
     expect(ranks(top, 3, 2, 'competition')).toEqual([2, 5]);
@@ -59,14 +59,14 @@ describe('a page out of a snapshot', () => {
     expect(ranks(topOf([9, 8, 5]), 1, 2, 'dense')).toEqual([2, 3]);
   });
 
-  it('knows whom somebody who is not shown shares a rank with', () => {
+  it('counts unlisted players in the ranks that others share', () => {
     const top = topOf([9, null, 8, 8, 7]);
     expect(ranks(top, 0, 5, 'competition')).toEqual([1, 3, 3, 5]);
     expect(ranks(top, 0, 5, 'dense')).toEqual([1, 2, 2, 3]);
     expect(ranks(top, 1, 2, 'competition')).toEqual([3]);
   });
 
-  it('does not guess ranks that the snapshot does not say', () => {
+  it('is null in a style for which the snapshot does not say who shares ranks', () => {
     const { shared: _shared, ...old } = topOf([9, 8, 8]);
     expect(rowsOfSnapshot(old, 0, 3, 'ordinal')).toHaveLength(3);
     expect(rowsOfSnapshot(old, 0, 3, 'competition')).toBeNull();
@@ -77,14 +77,14 @@ describe('the times of a window', () => {
   const window = { uid: 1, state: 'open', freezeAtMs: null } as const;
   const HOUR = 3_600_000;
 
-  it('say when it is reset, until it has ended', () => {
+  it('say when it resets, until it has ended', () => {
     const daily = { ...window, kind: 'daily', id: 'daily:1970-01-01', startsAtMs: 0, endsAtMs: 24 * HOUR } as const;
     const times = { id: daily.id, startsAt: '1970-01-01T00:00:00.000Z', endsAt: '1970-01-02T00:00:00.000Z' };
     expect(describeWindow(daily, 5)).toEqual({ ...times, resetsAt: times.endsAt });
     expect(describeWindow(daily, 24 * HOUR)).toEqual({ ...times, resetsAt: null });
   });
 
-  it('of a rolling one reach back from the present hour, and say when the oldest leaves', () => {
+  it('of a rolling window begin with its oldest hour, and say when that hour leaves it', () => {
     const rolling = { ...window, kind: 'rolling', id: 'rolling:2h', startsAtMs: null, endsAtMs: null } as const;
     expect(describeWindow(rolling, 10.5 * HOUR)).toEqual({
       id: 'rolling:2h',
@@ -95,7 +95,7 @@ describe('the times of a window', () => {
   });
 });
 
-describe('a list that is read while its board comes to be served from another generation', () => {
+describe('a list whose board switches to another generation', () => {
   const { resolved } = new MemoryList(EMPTY_BOARD);
   const generation = (number: number): ResolvedList => ({
     ...resolved,
@@ -108,7 +108,7 @@ describe('a list that is read while its board comes to be served from another ge
     return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered);
   };
 
-  it('is not answered from a snapshot of the one before, whose version is lower', () => {
+  it('is not served from a snapshot of the old generation, whose version is lower', () => {
     const reader = readerOf({}, topOf([9]));
     expect(reader.snapshot(generation(1), undefined)).toBeDefined();
     expect(reader.snapshot(generation(2), undefined)).toBeUndefined();
@@ -116,7 +116,7 @@ describe('a list that is read while its board comes to be served from another ge
     expect(moved.snapshot(generation(2), undefined)).toBeDefined();
   });
 
-  it('is not answered from memory where something newer was answered, and then not as exact when nothing else is left', () => {
+  it('is not served from a snapshot older than the last answer; when nothing else is left, that is called estimated', () => {
     const answered = new AnsweredVersions();
     const { list } = resolved;
     const snapshot = topOf([9], { listVersion: 7 });
@@ -139,7 +139,7 @@ describe('a list that is read while its board comes to be served from another ge
     expect(answered.admits(list, 8)).toBe(true);
   });
 
-  it('is not answered from a snapshot that was read after a loss, however little else is left', () => {
+  it('is never served from a snapshot that was read after a loss', () => {
     const ofLoss = topOf([], { listVersion: 0, asOfMs: Date.now() + 60_000 });
     const snapshots = { lastKnown: () => ofLoss } as unknown as SnapshotCache;
     const resolver = { assertShown: () => undefined } as unknown as ListResolver;
@@ -149,7 +149,7 @@ describe('a list that is read while its board comes to be served from another ge
     expect(reader.lastKnown(generation(2), undefined)).toBeDefined();
   });
 
-  it('reaches a version of the next one as soon as this process hears of it', async () => {
+  it('reaches a version of the new generation as soon as this process hears of it', async () => {
     let asked = 0;
     const ranks = {
       total: async (list: RankList) => ({ total: 1, listVersion: list.generation === 1 ? 10 : 1000 }),

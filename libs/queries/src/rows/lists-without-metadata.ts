@@ -22,8 +22,8 @@ interface Found {
 }
 
 /**
- * Which lists are bare: no run has brought metadata to their board. What is found of a list holds for its rows as long as it
- * does not change; a later one may be of the board's first run with metadata.
+ * Knows which lists are bare: no run has brought metadata to their board. A finding holds for one version of a list; a
+ * later version may hold the board's first run with metadata.
  */
 export class ListsWithoutMetadata {
   private readonly boards: BoardsWithMetadata;

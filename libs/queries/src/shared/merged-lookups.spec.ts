@@ -33,7 +33,7 @@ const idsOf = async (answer: Promise<ReadonlyMap<string, Row> | null>): Promise<
 ];
 
 describe('look-ups', () => {
-  it('that come together are one query for what belongs together, each id once', async () => {
+  it('that arrive together share one query for each name, with each id once', async () => {
     const answers = [
       lookups.ask('a', 'A', ['1', '2']),
       lookups.ask('b', 'B', ['1']),
@@ -49,7 +49,7 @@ describe('look-ups', () => {
     expect(await Promise.all(answers.map(idsOf))).toEqual([['1', '3'], ['1'], ['1', '3']]);
   });
 
-  it('never join a query that has begun, and wait for one of two to end', async () => {
+  it('never join a query that has begun; at most two queries run at a time', async () => {
     for (const id of ['1', '2', '3', '4']) {
       void lookups.ask('a', 'A', [id]);
       await turn();
@@ -60,14 +60,14 @@ describe('look-ups', () => {
     expect(queries.map(({ ids }) => ids)).toEqual([['1'], ['2'], ['3', '4']]);
   });
 
-  it('are not more than a thousand in one query', async () => {
+  it('put at most a thousand ids into one query', async () => {
     const ids = (from: number): string[] => Array.from({ length: 400 }, (_, at) => String(from + at));
     for (const from of [0, 400, 800]) void lookups.ask('a', 'A', ids(from));
     await turn();
     expect(queries.map((query) => query.ids.length)).toEqual([800, 400]);
   });
 
-  it('that fail are null to those who asked, and harm nobody after', async () => {
+  it('that fail give null, and do not affect later ones', async () => {
     const failed = lookups.ask('a', 'A', ['1']);
     await turn();
     queries[0]!.fail();
@@ -78,7 +78,7 @@ describe('look-ups', () => {
     expect(await idsOf(next)).toEqual(['1']);
   });
 
-  it('that nobody waits for any more are never asked', async () => {
+  it('are not sent once nobody waits for them', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const asked = [];

@@ -1,8 +1,8 @@
 import { inTime } from './time-out.js';
 
-/** One asks while the other is answered; with more, each would ask for less. */
+/** One query gathers ids while the other is answered; more queries would only be smaller ones. */
 const QUERIES_AT_ONCE = 2;
-/** So many ids stand in one query, but for a request that has more by itself. */
+/** The most ids in one query; a request that has more by itself is not split. */
 const IDS_MAX = 1000;
 
 type Rows<Row> = ReadonlyMap<string, Row>;

@@ -3,7 +3,7 @@ import { ShortMemory } from './short-memory.js';
 
 const LIMIT = 50_000;
 
-it('keeps at least the newer half of what it holds at most, and finds what was asked for before', () => {
+it('keeps the newest rows: at most its limit, and at least half of it', () => {
   const memory = new ShortMemory<number>();
   const remember = memory.asking();
   for (let at = 0; at < 3 * LIMIT; at += 1) remember(`player-${at}`, at);
@@ -14,7 +14,7 @@ it('keeps at least the newer half of what it holds at most, and finds what was a
   expect(known.length).toBeGreaterThanOrEqual(LIMIT / 2);
 });
 
-it('gives a row no more that was forgotten, newer or older, nor one that was asked for before that', () => {
+it('does not return a forgotten row, nor one from a look-up that began before it was forgotten', () => {
   const memory = new ShortMemory<string>();
   const early = memory.asking();
   early('ada', 'Ada');

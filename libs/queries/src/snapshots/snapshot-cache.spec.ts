@@ -26,7 +26,7 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const tick = (): Promise<unknown> => store.publishNow(list);
 
 describe('a list that is read', () => {
-  it('is given from memory a second or two after the first reading, which only begins to follow it', async () => {
+  it('is served from memory within two seconds of its first read, which only starts following it', async () => {
     list.set({ ada: 1 });
     await tick();
     expect(cache.latest(list.resolved)).toBeUndefined();
@@ -41,7 +41,7 @@ describe('a list that is read', () => {
     expect([store.reads, store.deltaReads]).toEqual([reads, deltaReads]);
   });
 
-  it('is not given while the stored snapshot is known to be old, and is with the next tick', async () => {
+  it('is not served while the stored snapshot is known to be old, and is after the next tick', async () => {
     list.set({ ada: 1 });
     await tick();
     list.set({ ada: 2 });
@@ -66,7 +66,7 @@ describe('a list that is read', () => {
     expect(store.reads).toBe(1);
   });
 
-  it('is kept in use, by one mark in ten seconds, for as long as it is read and thirty seconds more', async () => {
+  it('is marked in use once in ten seconds, until thirty seconds after its last read', async () => {
     for (let second = 0; second < 60; second += 1) {
       cache.latest(list.resolved);
       await pass(1000);
@@ -79,7 +79,7 @@ describe('a list that is read', () => {
 });
 
 describe('a list that nobody read for half a minute', () => {
-  it('is followed no more, and not given at the next reading', async () => {
+  it('is no longer followed, and its next read finds no snapshot', async () => {
     list.set({ ada: 1 });
     await tick();
     cache.latest(list.resolved);
@@ -114,19 +114,19 @@ describe('when hints are lost', () => {
     return cache.latest(list.resolved);
   }
 
-  it('a change shows within some five seconds all the same', async () => {
+  it('a change still shows within about five seconds', async () => {
     list.set({ ada: 2 });
     await tick();
     expect(await readFor(6200)).toMatchObject({ listVersion: 2 });
   });
 
-  it('and nothing is published any more, a snapshot found behind is served no more', async () => {
+  it('and nothing is published any more, a snapshot found behind is no longer served', async () => {
     list.set({ ada: 2 });
     expect(await readFor(12_000)).toBeUndefined();
     expect(cache.lastKnown(list.resolved)).toMatchObject({ listVersion: 1 });
   });
 
-  it('and Redis is away, the snapshot is current for ten seconds, and known afterwards', async () => {
+  it('and Redis is away, the snapshot counts as current for ten seconds, and stays known after that', async () => {
     list.failure = new LadderError('PROJECTION_UNAVAILABLE', 'Redis is away.');
     store.failure = list.failure;
     expect(await readFor(4000)).toMatchObject({ listVersion: 1 });
@@ -138,7 +138,7 @@ describe('when hints are lost', () => {
   });
 });
 
-it('at most a thousand lists are kept: the one read longest ago makes room', async () => {
+it('keeps at most a thousand lists, and drops the one read longest ago', async () => {
   await tick();
   cache.latest(list.resolved);
   await pass(20);

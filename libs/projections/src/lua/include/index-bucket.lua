@@ -1,4 +1,4 @@
--- Where one player was new the next may be, too: to look for what is not there takes as long as to write it.
+-- Batches are mostly all new or all known: after a new player, HSETNX is tried first. A miss costs as much as a write.
 local was_new = false
 
 -- Puts the index value of a player where none is. Returns the one that is there, and stays; false where there was none.

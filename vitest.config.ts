@@ -47,9 +47,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'processes',
+          // What these test runs in processes of its own: nothing of it stays behind in the worker.
+          isolate: false,
+          include: ['test/{browser,e2e,faults,operation}/**/*.spec.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'services',
-          include: ['examples/**/*.spec.ts', 'tools/**/*.spec.mjs', 'test/**/*.spec.ts'],
-          exclude: ['test/architecture/**'],
+          include: ['examples/**/*.spec.ts', 'tools/**/*.spec.mjs', 'test/{integration,property}/**/*.spec.ts'],
         },
       },
     ],

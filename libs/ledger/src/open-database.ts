@@ -35,7 +35,6 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
     const why = 'with this sslmode of DATABASE_URL any server is believed';
     log.warn(`PostgreSQL is not checked: ${why}. DATABASE_CA_FILE names who may vouch for it.`);
   }
-  database.reach.start((text) => log.warn(text));
   return database;
 }
 

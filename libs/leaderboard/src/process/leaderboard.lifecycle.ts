@@ -44,6 +44,9 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     }
     if (this.estimates) this.part(SketchCache).start();
     if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
+    // Last: a start waits for a slow PostgreSQL as long as it takes, and only requests are refused at once.
+    const log = new Logger('postgres');
+    this.part(PostgresDatabase).reach.start((text) => log.warn(text));
   }
 
   /** Runs after the listeners are closed and their requests answered. */

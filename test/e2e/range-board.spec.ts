@@ -1,5 +1,5 @@
 // Real: the built service, PostgreSQL, Redis. The board is kept by ranges of scores from its creation on.
-import { startStandalone, type RunningStandalone } from '@laddercast/testing';
+import { SortedArrayOracle, startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, RestClient } from './rest-client.js';
 
@@ -42,10 +42,10 @@ describe('a board by ranges of scores', () => {
 
   /** Higher is better, then by the bytes of the id. */
   const expected = (): Row[] =>
-    [...scores]
-      .map(([playerId, score]) => ({ playerId, score }))
-      .sort((a, b) => b.score - a.score || Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId)))
-      .map((row, at) => ({ rank: at + 1, ...row }));
+    SortedArrayOracle.of(
+      { order: 'desc', operator: 'best', tiebreak: 'none', columns: [] },
+      [...scores].map(([playerId, score]) => ({ playerId, score, columns: [], achievedAtMs: 0 })),
+    ).entries.map(({ playerId, score }, at) => ({ rank: at + 1, playerId, score }));
   const get = async <Body>(path: string): Promise<Body> => {
     const response = await admin.get(path);
     expect(response.status, response.text).toBe(200);

@@ -1,12 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { Dice } from '@laddercast/testing';
 
-/** A repeatable source of chance; its seed is printed, and FAULTS_SEED repeats a run. */
-export class Chance {
-  private readonly next: () => number;
-
+/** Dice of a scenario; their seed is printed, and FAULTS_SEED repeats a run. */
+export class Chance extends Dice {
   constructor(readonly seed: number) {
-    this.next = new Dice(seed).next;
+    super(seed);
   }
 
   /** A new one for a scenario, with a word of its seed. */
@@ -15,24 +13,6 @@ export class Chance {
     const seed = Number.isInteger(given) && given > 0 ? given : randomInt(1, 1_000_000_000);
     process.stderr.write(`${scenario}: FAULTS_SEED=${seed}\n`);
     return new Chance(seed);
-  }
-
-  /** An integer from 0 to limit − 1. */
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  between(first: number, last: number): number {
-    return first + this.below(last - first + 1);
-  }
-
-  oneOf<T>(all: readonly T[]): T {
-    return all[this.below(all.length)]!;
-  }
-
-  /** Whether something happens that does so this often (0 to 1). */
-  happens(probability: number): boolean {
-    return this.next() < probability;
   }
 
   /** Another source, for a part of its own: what one draws does not move what another does. */

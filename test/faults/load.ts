@@ -104,10 +104,10 @@ export class Load {
   private async client(number: number, chance: Chance): Promise<void> {
     const pauseMs = 1000 / (this.options.perSecond ?? 20);
     for (let sent = 0; !this.isStopping; sent += 1) {
-      const again = this.answered.size > 0 && chance.happens(0.05);
+      const again = this.answered.size > 0 && chance.isUnder(0.05);
       if (this.isHeld) await sleep(pauseMs);
       else if (again) await this.sendAgain(chance);
-      else if (chance.happens(0.2)) await this.sendBatch(number, sent, chance);
+      else if (chance.isUnder(0.2)) await this.sendBatch(number, sent, chance);
       else await this.sendOne(this.run(`${number}-${sent}`, chance), chance);
       await sleep(pauseMs * (0.5 + chance.below(1000) / 1000));
     }
@@ -118,7 +118,7 @@ export class Load {
     const definition = FAULT_BOARDS[board];
     const submissionId = `${this.options.seed}-${id}`;
     const playerId = `p${chance.below(this.options.players)}`;
-    const run: Run = { board, submissionId, playerId, score: chance.between(1, 50) };
+    const run: Run = { board, submissionId, playerId, score: chance.from(1, 50) };
     if ('columns' in definition) run.columns = { moves: chance.below(5) };
     // Of equal times the last to arrive would stay, and only the service knows which one that was.
     if (definition.operator === 'latest') run.achievedAt = new Date(TIMES_FROM_MS + (this.times += 1)).toISOString();
@@ -140,9 +140,7 @@ export class Load {
   }
 
   private async sendBatch(client: number, sent: number, chance: Chance): Promise<void> {
-    let left = Array.from({ length: chance.between(2, BATCH_MAX) }, (_, i) =>
-      this.run(`${client}-${sent}-${i}`, chance),
-    );
+    let left = Array.from({ length: chance.from(2, BATCH_MAX) }, (_, i) => this.run(`${client}-${sent}-${i}`, chance));
     for (const run of left) this.begin(run);
     // What a partial success refused for now is sent again.
     while (left.length > 0) {

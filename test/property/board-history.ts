@@ -1,4 +1,13 @@
-import { naiveDailyStroke, naiveWindow, type NaiveWindow } from '@laddercast/testing';
+import type { BoardOrdering } from '@laddercast/domain';
+import {
+  entryOfRuns,
+  guildScoreOf,
+  naiveDailyStroke,
+  naiveWindow,
+  SortedArrayOracle,
+  type NaiveWindow,
+  type OracleRun as Run,
+} from '@laddercast/testing';
 
 /** A board's rules, as far as the history needs them. */
 export interface HistoryRules {
@@ -14,11 +23,6 @@ export interface HistoryProfile {
   region: string | null;
   country: string | null;
   guild: string | null;
-}
-
-interface Run {
-  score: number;
-  atMs: number;
 }
 
 interface HistoryEntry {
@@ -37,6 +41,10 @@ export type HistoryRow = [name: string, score: number];
 
 const HOUR_MS = 3_600_000;
 const ROLLING = 'rolling';
+const hourOf = (atMs: number): number => Math.floor(atMs / HOUR_MS);
+
+/** Higher is better, then earlier. */
+const ORDERING: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
 
 /** What a board must show, computed from everything that happened to it, as plainly as it can be said. */
 export class BoardHistory {
@@ -54,7 +62,7 @@ export class BoardHistory {
       const window = this.windows.get(bounds.id) ?? { ...bounds, entries: new Map(), kept: new Map() };
       this.windows.set(bounds.id, window);
       const entry = window.entries.get(playerId) ?? { runs: [], scopes: this.scopesOf(playerId) };
-      entry.runs.push({ score, atMs });
+      entry.runs.push({ score, columns: [], achievedAtMs: atMs });
       if (nowMs < window.endsAtMs) entry.scopes = this.scopesOf(playerId);
       window.entries.set(playerId, entry);
     }
@@ -112,28 +120,22 @@ export class BoardHistory {
   }
 
   private aggregate(parts: Run[]): Run {
-    const { kind, k } = this.rules.aggregate;
-    const best = parts.map(({ score }) => score).sort((a, b) => b - a);
-    const total = best.slice(0, kind === 'top' ? k! : Infinity).reduce((sum, score) => sum + score, 0);
-    const atMs = Math.max(...parts.map((part) => part.atMs));
-    return { score: kind === 'average' ? total / parts.length : total, atMs };
+    const score = guildScoreOf(
+      this.rules.aggregate,
+      ORDERING.order,
+      parts.map((part) => part.score),
+    );
+    return { score, columns: [], achievedAtMs: Math.max(...parts.map((part) => part.achievedAtMs)) };
   }
 
   private valueOf(window: NaiveWindow, { runs }: HistoryEntry, nowMs: number): Run | null {
     const first = Math.floor(nowMs / HOUR_MS) - this.rules.rollingHours + 1;
-    const counted = window.id.startsWith(ROLLING)
-      ? runs.filter(({ atMs }) => Math.floor(atMs / HOUR_MS) >= first)
-      : runs;
+    const isRolling = window.id.startsWith(ROLLING);
+    const counted = isRolling ? runs.filter(({ achievedAtMs }) => hourOf(achievedAtMs) >= first) : runs;
     if (counted.length === 0) return null;
-    const latestMs = Math.max(...counted.map(({ atMs }) => atMs));
-    switch (this.rules.operator) {
-      case 'sum':
-        return window.id.startsWith(ROLLING) ? addedUp(hoursOf(counted).map(addedUp)) : addedUp(counted);
-      case 'latest':
-        return counted.filter(({ atMs }) => atMs === latestMs).at(-1)!;
-      case 'best':
-        return [...counted].sort((a, b) => b.score - a.score || a.atMs - b.atMs)[0]!;
-    }
+    const ordering = { ...ORDERING, operator: this.rules.operator };
+    const isAddedByHour = isRolling && ordering.operator === 'sum';
+    return entryOfRuns(ordering, isAddedByHour ? hoursOf(counted).map((of) => entryOfRuns(ordering, of)) : counted);
   }
 
   private windowsAt(atMs: number): NaiveWindow[] {
@@ -158,28 +160,17 @@ export class BoardHistory {
   }
 }
 
-/** What runs add up to in their order: a first 0 makes an entry, a later one changes nothing, its time neither. */
-function addedUp(runs: readonly Run[]): Run {
-  const added = runs.filter(({ score }, index) => index === 0 || score !== 0);
-  return {
-    score: added.reduce((sum, { score }) => sum + score, 0),
-    atMs: Math.max(...added.map(({ atMs }) => atMs)),
-  };
-}
-
 /** Runs by the hour that they were made in, the oldest hour first, each hour in the order in which they came. */
 function hoursOf(runs: readonly Run[]): Run[][] {
   const hours = new Map<number, Run[]>();
   for (const run of runs) {
-    const hour = Math.floor(run.atMs / HOUR_MS);
+    const hour = hourOf(run.achievedAtMs);
     hours.set(hour, [...(hours.get(hour) ?? []), run]);
   }
   return [...hours].sort(([a], [b]) => a - b).map(([, ofHour]) => ofHour);
 }
 
-/** Higher is better, then earlier, then by the bytes of the name. */
 function inOrder(values: [string, Run][]): HistoryRow[] {
-  return values
-    .sort(([a, x], [b, y]) => y.score - x.score || x.atMs - y.atMs || Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    .map(([name, { score }]) => [name, score]);
+  const entries = values.map(([playerId, run]) => ({ ...run, playerId }));
+  return SortedArrayOracle.of(ORDERING, entries).entries.map(({ playerId, score }) => [playerId, score]);
 }

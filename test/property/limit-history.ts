@@ -1,4 +1,5 @@
-import type { BoardLimits, Operator, SortOrder, Tiebreak } from '@laddercast/domain';
+import type { BoardLimits, BoardOrdering, Operator, SortOrder, Tiebreak } from '@laddercast/domain';
+import { entryOfRuns, SortedArrayOracle } from '@laddercast/testing';
 
 /** A board's rules, as far as the history needs them. */
 export interface LimitRules {
@@ -95,29 +96,19 @@ export class LimitHistory {
   }
 
   standings(id: string): Standing[] {
-    const { order, tiebreak } = this.rules;
-    const time = { earliest: 1, latest: -1, none: 0 }[tiebreak];
-    return [...(this.windows.get(id)?.entries ?? [])]
-      .map(([player, { runs }]): Standing => [player, ...this.fold(runs)])
-      .sort(
-        ([p, a, s], [q, b, t]) =>
-          (order === 'asc' ? a - b : b - a) || time * (s - t) || Buffer.compare(Buffer.from(p), Buffer.from(q)),
-      );
-  }
-
-  private fold(runs: readonly Run[]): [score: number, atMs: number] {
-    const { operator, order, tiebreak } = this.rules;
-    if (operator === 'sum') {
-      return [runs.reduce((sum, { score }) => sum + score, 0), Math.max(...runs.map(({ atMs }) => atMs))];
-    }
-    let [kept] = runs as [Run];
-    for (const run of runs.slice(1)) {
-      const gain = order === 'asc' ? kept.score - run.score : run.score - kept.score;
-      const sooner = { earliest: kept.atMs - run.atMs, latest: run.atMs - kept.atMs, none: 0 }[tiebreak];
-      const isBetter = operator === 'latest' ? run.atMs >= kept.atMs : gain > 0 || (gain === 0 && sooner > 0);
-      if (isBetter) kept = run;
-    }
-    return [kept.score, kept.atMs];
+    const ordering: BoardOrdering = { ...this.rules, columns: [] };
+    const entries = [...(this.windows.get(id)?.entries ?? [])].map(([playerId, { runs }]) => ({
+      ...entryOfRuns(
+        ordering,
+        runs.map(({ score, atMs }) => ({ score, columns: [], achievedAtMs: atMs })),
+      ),
+      playerId,
+    }));
+    return SortedArrayOracle.of(ordering, entries).entries.map(({ playerId, score, achievedAtMs }): Standing => [
+      playerId,
+      score,
+      achievedAtMs,
+    ]);
   }
 
   private attempts(id: string, player: string, nowMs: number): number {

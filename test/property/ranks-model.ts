@@ -1,3 +1,5 @@
+import { entryOfRuns, SortedArrayOracle, type OracleRun } from '@laddercast/testing';
+
 /** The rules of a board, as far as its order is concerned. */
 export interface ModelRules {
   order: 'asc' | 'desc';
@@ -26,7 +28,7 @@ export interface ModelRow extends ModelRun {
  * anew each time, and a list is an array that is sorted by comparing values.
  */
 export class RankModel {
-  private readonly windows = new Map<string, Map<string, ModelRun[]>>();
+  private readonly windows = new Map<string, Map<string, OracleRun[]>>();
   private readonly sorted = new Map<string, ModelRow[]>();
 
   constructor(
@@ -72,17 +74,16 @@ export class RankModel {
   rows(windowId: string): ModelRow[] {
     const known = this.sorted.get(windowId);
     if (known) return known;
-    const entries = [...this.windows.get(windowId)!].map(([playerId, runs]) => ({ playerId, ...this.entryOf(runs) }));
-    entries.sort((a, b) => this.compare(a, b) || Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId)));
-    const rows: ModelRow[] = [];
-    for (const [index, entry] of entries.entries()) {
-      const above = rows.at(-1);
-      const isTied = above !== undefined && this.compareValues(above, entry) === 0;
-      const ordinal = index + 1;
-      const competition = isTied ? above.ranks.competition : ordinal;
-      const dense = (above?.ranks.dense ?? 0) + (isTied ? 0 : 1);
-      rows.push({ ...entry, ranks: { ordinal, competition, dense } });
-    }
+    const entries = [...this.windows.get(windowId)!].map(([playerId, runs]) => {
+      const { score, ...entry } = entryOfRuns(this.rules, runs);
+      return { playerId, ...entry, score: zero(score) };
+    });
+    const oracle = SortedArrayOracle.of(this.rules, entries);
+    const rows = oracle.entries.map(({ playerId, score, columns, achievedAtMs }, index): ModelRow => {
+      const ranks = { ordinal: index + 1, competition: 0, dense: 0 };
+      for (const style of ['competition', 'dense'] as const) ranks[style] = oracle.rankAt(index, style);
+      return { playerId, score, columns, atMs: achievedAtMs, ranks };
+    });
     this.sorted.set(windowId, rows);
     return rows;
   }
@@ -107,36 +108,6 @@ export class RankModel {
     return 1 + (style === 'competition' ? better.length : new Set(better.map((row) => row.score)).size);
   }
 
-  private entryOf(runs: readonly ModelRun[]): ModelRun {
-    const latestMs = Math.max(...runs.map(({ atMs }) => atMs));
-    switch (this.rules.operator) {
-      case 'sum': {
-        const added = runs.filter(({ score }, index) => index === 0 || score !== 0);
-        const score = added.reduce((sum, run) => sum + run.score, 0);
-        return { score: zero(score), columns: [], atMs: Math.max(...added.map(({ atMs }) => atMs)) };
-      }
-      case 'latest':
-        return runs.filter(({ atMs }) => atMs === latestMs).at(-1)!;
-      case 'best':
-        return [...runs].sort((a, b) => this.compare(a, b))[0]!;
-    }
-  }
-
-  private compare(a: ModelRun, b: ModelRun): number {
-    const byTime = a.atMs - b.atMs;
-    return this.compareValues(a, b) || { earliest: byTime, latest: -byTime, none: 0 }[this.rules.tiebreak];
-  }
-
-  private compareValues(a: ModelRun, b: ModelRun): number {
-    const byScore = this.compareScores(a.score, b.score);
-    if (byScore !== 0) return byScore;
-    for (const [at, { order }] of this.rules.columns.entries()) {
-      const [left, right] = [a.columns[at]!, b.columns[at]!];
-      if (left !== right) return left < right === (order === 'asc') ? -1 : 1;
-    }
-    return 0;
-  }
-
   private compareScores(a: number, b: number): number {
     if (a === b) return 0;
     return a < b === (this.rules.order === 'asc') ? -1 : 1;
@@ -145,8 +116,8 @@ export class RankModel {
 
 /** −0 and 0 are one number. */
 const zero = (value: number): number => (value === 0 ? 0 : value);
-const clean = ({ score, columns, atMs }: ModelRun): ModelRun => ({
+const clean = ({ score, columns, atMs }: ModelRun): OracleRun => ({
   score: zero(score),
   columns: columns.map(zero),
-  atMs,
+  achievedAtMs: atMs,
 });

@@ -1,6 +1,7 @@
-import type { RankedEntry, RankStyle } from '@laddercast/domain';
+import type { BoardOrdering, RankedEntry, RankStyle } from '@laddercast/domain';
 import type { RankProjection } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
+import { SortedArrayOracle } from '@laddercast/testing';
 import { ListWriter, type TestFriends, type TestProfiles } from './boards.js';
 import { listText } from './follower.js';
 
@@ -105,8 +106,13 @@ export class World {
     if (asked.channel === 'friends') {
       const ids = new Set([asked.playerId, ...(this.circles.get(asked.playerId) ?? [])]);
       const found = all.filter(({ playerId }) => ids.has(playerId));
-      const ranks = ranksInStyle(found, asked.rankStyle);
-      const among = found.map((row, index) => ({ ...row, rank: ranks[index]!, globalRank: row.rank }));
+      // They stand in the order of the list already.
+      const circle = oracleOf(found.map(({ playerId, score }, atMs) => ({ playerId, score, atMs })));
+      const among = found.map((row, index) => ({
+        ...row,
+        rank: circle.rankAt(index, asked.rankStyle),
+        globalRank: row.rank,
+      }));
       return listText(visible(among, asked.playerId), among.length);
     }
     if (asked.channel === 'player') {
@@ -121,17 +127,14 @@ export class World {
   private ranked({ channel, scope, rankStyle }: Asked): RankedEntry[] {
     const list = channel === 'guilds' ? this.guilds : this.entries;
     const region = scope?.replace('region:', '');
-    const ordered = [...list.values()]
-      .filter((entry) => region === undefined || entry.region === region)
-      .sort((a, b) => b.score - a.score || a.atMs - b.atMs || (a.playerId < b.playerId ? -1 : 1));
-    const ranks = ranksInStyle(ordered, rankStyle);
-    return ordered.map(({ playerId, score, atMs }, index) => ({
-      rank: ranks[index]!,
+    const oracle = oracleOf([...list.values()].filter((entry) => region === undefined || entry.region === region));
+    return oracle.entries.map(({ playerId, score, achievedAtMs }, index) => ({
+      rank: oracle.rankAt(index, rankStyle),
       playerId,
       displayName: this.names.get(playerId) ?? null,
       score,
       columns: {},
-      achievedAt: new Date(atMs + START_MS).toISOString(),
+      achievedAt: new Date(achievedAtMs + START_MS).toISOString(),
       metadata: null,
     }));
   }
@@ -151,11 +154,10 @@ export class World {
   }
 }
 
-/** As plainly as it can be said: how many are better, or how many better scores there are. */
-function ranksInStyle(ordered: readonly { score: number }[], style: RankStyle): number[] {
-  return ordered.map(({ score }, index) => {
-    if (style === 'ordinal') return index + 1;
-    const better = ordered.map((other) => other.score).filter((other) => other > score);
-    return 1 + (style === 'dense' ? new Set(better).size : better.length);
-  });
-}
+const ORDERING: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
+
+const oracleOf = (entries: readonly Pick<TrueEntry, 'playerId' | 'score' | 'atMs'>[]): SortedArrayOracle =>
+  SortedArrayOracle.of(
+    ORDERING,
+    entries.map(({ playerId, score, atMs }) => ({ playerId, score, columns: [], achievedAtMs: atMs })),
+  );

@@ -92,7 +92,7 @@ describe.each(logsUnderTest())('bad rows among good ones, over the log in %s', (
     const runs: Run[] = Array.from({ length: GOOD }, (_, i) => ({
       submissionId: `${board}-${i}`,
       playerId: `p${chance.below(PLAYERS)}`,
-      score: chance.between(-1000, 1000) / 8,
+      score: chance.from(-1000, 1000) / 8,
       code: null,
     }));
     for (const [i, [fields, code]] of bad.entries()) {

@@ -40,7 +40,7 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lo
       // A board that changes is read from PostgreSQL anew.
       await scenario.untilSeasonIsSettled();
       for (let stop = 0; stop < STOPS; stop += 1) {
-        await sleep(chance.between(1500, 3000));
+        await sleep(chance.from(1500, 3000));
         const ending = chance.oneOf(ENDINGS);
         tried.push(ending);
         const refused = load.count(503);
@@ -48,7 +48,7 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lo
         readers.take();
         await sleep(ANSWERED_AFTER_MS);
         const answered = load.answered.size;
-        await sleep(chance.between(AWAY_MS.least, AWAY_MS.most));
+        await sleep(chance.from(AWAY_MS.least, AWAY_MS.most));
         const { list, player } = readers.take();
         expect(load.answered.size, `answered without PostgreSQL (${ending})`).toBe(answered);
         expect(load.count(503), `no submission was refused (${ending})`).toBeGreaterThan(refused);
@@ -85,7 +85,7 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lo
       const { load, chance } = scenario;
       let unanswered = 0;
       for (let cut = 0; cut < CUTS; cut += 1) {
-        await sleep(chance.between(50, 500));
+        await sleep(chance.from(50, 500));
         await proxy.cutAfter('COMMIT');
         // Beyond its deadline even the api does not know, and its client has to ask again.
         if (cut % 5 !== 0) continue;

@@ -52,7 +52,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('Kafka lost under load', () 
         };
       };
       for (let round = 0; round < ROUNDS; round += 1) {
-        await sleep(chance.between(1000, 3000));
+        await sleep(chance.from(1000, 3000));
         // One that leads a lane: its records are what the others must have.
         const leader = await kafka.leaderOf(TOPIC, chance.below(2));
         await kafka.kill(leader);
@@ -62,11 +62,11 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('Kafka lost under load', () 
           .toBeGreaterThan(10);
         await expect.poll(async () => (await waiting()).seconds, { timeout: 60_000, interval: 500 }).toBeLessThan(1);
         await kafka.restart(leader);
-        await sleep(chance.between(500, 2000));
+        await sleep(chance.from(500, 2000));
 
         await kafka.killAll();
         const atLoss = load.answered.size;
-        await sleep(chance.between(AWAY_MS.least, AWAY_MS.most));
+        await sleep(chance.from(AWAY_MS.least, AWAY_MS.most));
         const lag = await waiting();
         expect(lag.events, 'the lag was not shown').toBeGreaterThan(0);
         expect(lag.seconds, 'nor how old it is').toBeGreaterThan(3);

@@ -23,7 +23,7 @@ describe.each(logsUnderTest())('processes killed under load, over the log in %s'
       const kinds = [installation.apis, installation.projectors, installation.gateways];
       let killed = 0;
       for (let round = 0; round < ROUNDS; round += 1) {
-        await sleep(chance.between(LIFE_MS.least, LIFE_MS.most));
+        await sleep(chance.from(LIFE_MS.least, LIFE_MS.most));
         // One, then one of each, then all: in turn, so that the shortest run has each of them.
         const victims: FaultyApp[] =
           round % 3 === 0

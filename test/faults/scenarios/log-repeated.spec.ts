@@ -48,7 +48,7 @@ describe.each(logsUnderTest())('events that come again under load, over the log 
       const { chance } = scenario!;
       const tried: string[] = [];
       for (let round = 0; round < roundsOn(log); round += 1) {
-        await sleep(chance.between(1000, 2000));
+        await sleep(chance.from(1000, 2000));
         const turn = [segmentsAgain, projectorsAsleep, offsetsSetBack][round % 3]!;
         tried.push(await turn(log, chance));
       }
@@ -74,7 +74,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a topic that is deleted und
       const rounds = longOr(4, 1);
       redis = openRedis(requiredService('TEST_REDIS_URL'));
       for (let round = 0; round < rounds; round += 1) {
-        await sleep(chance.between(1500, 3000));
+        await sleep(chance.from(1500, 3000));
         // The sagas wait for Redis with what they have in hand, and the relay goes on: what it brings now is read by nobody.
         await redis.call('CLIENT', 'PAUSE', String(UNREAD_MS), 'ALL');
         await sleep(1000);
@@ -122,9 +122,9 @@ const brokers = (): string => requiredService('TEST_KAFKA_BROKERS');
 async function segmentsAgain(_log: LogUnderTest, chance: Chance): Promise<string> {
   const events = await lastEvents(database!, SEGMENTS_EVENTS_MAX);
   const segments: StoredEvent[][] = [];
-  while (events.length > 0) segments.push(events.splice(0, chance.between(1, 400)));
+  while (events.length > 0) segments.push(events.splice(0, chance.from(1, 400)));
   shuffle(segments, chance);
-  const again = segments.flatMap((segment) => (chance.happens(0.5) ? shuffle(segment, chance) : segment));
+  const again = segments.flatMap((segment) => (chance.isUnder(0.5) ? shuffle(segment, chance) : segment));
   await redeliver(database!, again);
   return `${again.length} events again`;
 }
@@ -134,7 +134,7 @@ async function projectorsAsleep(_log: LogUnderTest, chance: Chance): Promise<str
   const { installation } = scenario!;
   for (const asleep of longOr(installation.projectors, [chance.oneOf(installation.projectors)])) {
     asleep.pause();
-    await sleep(chance.between(ASLEEP_MS.least, ASLEEP_MS.most));
+    await sleep(chance.from(ASLEEP_MS.least, ASLEEP_MS.most));
     asleep.resume();
     await sleep(chance.below(500));
   }

@@ -28,7 +28,7 @@ describe.each(logsUnderTest())('projectors restarted under load, over the log in
       await scenario.untilSeasonIsSettled();
       readers.take();
       for (let restart = 0; restart < RESTARTS; restart += 1) {
-        await sleep(chance.between(LIFE_MS.least, LIFE_MS.most));
+        await sleep(chance.from(LIFE_MS.least, LIFE_MS.most));
         const projector = installation.projectors[restart % installation.projectors.length]!;
         // In turn: one that says goodbye to its group, and one that is missed by it.
         await (restart % 2 === 0 ? projector.kill() : projector.terminate());

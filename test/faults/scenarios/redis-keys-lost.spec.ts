@@ -59,7 +59,7 @@ describe.each(logsUnderTest())('Redis that loses keys on a living connection, ov
       const { chance, installation, readers } = scenario;
       const marks = await openMarks(installation.databaseUrl, server.url);
       for (let flush = 0; flush < FLUSHES; flush += 1) {
-        await sleep(chance.between(LIFE_MS.least, LIFE_MS.most));
+        await sleep(chance.from(LIFE_MS.least, LIFE_MS.most));
         // By turns a tick comes upon the emptied store, or nobody fills it before it was read.
         const paused = flush % 2 === 1 ? installation.projectors : [];
         for (const projector of paused) projector.pause();
@@ -84,13 +84,13 @@ describe.each(logsUnderTest())('Redis that loses keys on a living connection, ov
       const { chance } = scenario;
       const deleted = new Map<string, number>();
       for (let round = 0; round < ROUNDS; round += 1) {
-        await sleep(chance.between(LIFE_MS.least, LIFE_MS.most));
+        await sleep(chance.from(LIFE_MS.least, LIFE_MS.most));
         for (const kind of [...(await keysByKind(redis)).keys()].sort()) {
           const keys = (await keysByKind(redis)).get(kind) ?? [];
           if (keys.length === 0 || (await redis.del(chance.oneOf(keys))) === 0) continue;
           deleted.set(kind, 1 + (deleted.get(kind) ?? 0));
           // By itself: who reads and writes has found what is missing by then, and it is there again.
-          await sleep(chance.between(LIFE_MS.least, LIFE_MS.most));
+          await sleep(chance.from(LIFE_MS.least, LIFE_MS.most));
           await expect.poll(() => lostShards(redis), { timeout: WHOLE_WITHIN_MS, message: kind }).toBe(0);
         }
       }

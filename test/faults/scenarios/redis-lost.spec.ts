@@ -35,12 +35,12 @@ describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log
       const tried: string[] = [];
       const first = longOr(0, log === 'kafka' ? chance.below(3) : 0);
       for (let round = first; round < first + roundsOn(log); round += 1) {
-        await sleep(chance.between(1000, 2000));
+        await sleep(chance.from(1000, 2000));
         readers.take();
         const answering = load.answered.size;
         const [what, comeBack] = await loss(round, redis, chance);
         tried.push(what);
-        await sleep(chance.between(AWAY_MS.least, AWAY_MS.most));
+        await sleep(chance.from(AWAY_MS.least, AWAY_MS.most));
         const away = readers.take();
         expect(load.answered.size, `no submission was answered while Redis was away (${what})`).toBeGreaterThan(
           answering,
@@ -70,7 +70,7 @@ async function loss(
   redis: RedisServer,
   chance: Scenario['chance'],
 ): Promise<[what: string, comeBack: () => Promise<void>]> {
-  const forgotten = (): Promise<void> => sleep(chance.between(FORGOTTEN_MS.least, FORGOTTEN_MS.most));
+  const forgotten = (): Promise<void> => sleep(chance.from(FORGOTTEN_MS.least, FORGOTTEN_MS.most));
   switch (round % 3) {
     case 0:
       await redis.kill();

@@ -67,7 +67,7 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))(
           [];
         for (let round = 0; round < ROUNDS; round += 1) {
           for (const app of installation.apps) {
-            await sleep(chance.between(200, 600));
+            await sleep(chance.from(200, 600));
             const end = await app.terminate();
             ends.push({ name: app.name, ...end, output: app.output });
             await app.start();

@@ -1,8 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { Dice, seedOfRun } from '@laddercast/testing';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { OutboxReading, OutboxRecord } from './postgres-outbox.js';
 import { PostgresSharedReadings } from './postgres-shared-readings.js';
 import { TOPICS } from '../topics.js';
+
+const seed = seedOfRun();
+const dice = new Dice(seed);
 
 /** One lane in memory, answered some turns after it was looked at, as the outbox answers, with a word for each record. */
 class Lane {
@@ -12,8 +16,8 @@ class Lane {
   failsNext = false;
 
   write(): void {
-    const position = (this.records.at(-1)?.position ?? 0) + 1 + Math.floor(Math.random() * 3);
-    const topic = TOPICS[Math.floor(Math.random() * TOPICS.length)]!;
+    const position = (this.records.at(-1)?.position ?? 0) + dice.from(1, 3);
+    const topic = dice.oneOf(TOPICS);
     this.records.push({ lane: 0, position, topic, key: 'ada', payload: '{}', createdAtMs: 0 });
   }
 
@@ -29,7 +33,7 @@ class Lane {
     const through = records.length === this.limit ? records.at(-1)!.position : Math.max(after, last);
     const fails = this.failsNext;
     this.failsNext = false;
-    for (let turns = Math.floor(Math.random() * 4); turns > 0; turns -= 1) await turn();
+    for (let turns = dice.below(4); turns > 0; turns -= 1) await turn();
     if (fails) throw new Error('away');
     return { records, through, more: through < last, nextSpan: 1 };
   }
@@ -46,7 +50,7 @@ const groups: (readonly string[])[] = [
 const startFakeTime = (): void => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 afterEach(() => void vi.useRealTimers());
 
-it('gives every group every record of its topics once and in order, whoever reads when', async () => {
+it(`gives every group every record of its topics once and in order, whoever reads when (SEED=${seed})`, async () => {
   startFakeTime();
   const lane = new Lane();
   const readings = new PostgresSharedReadings(lane, lane);
@@ -55,11 +59,11 @@ it('gives every group every record of its topics once and in order, whoever read
     let seen: number[] = [];
     for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
       // Now and then one falls behind, is failed, or begins anew at an older place as after a restart.
-      for (let turns = Math.random() < 0.1 ? 30 : 1; turns > 0; turns -= 1) await turn();
-      if (Math.random() < 0.02) lane.failsNext = true;
-      if (Math.random() < 0.02) {
+      for (let turns = dice.isUnder(0.1) ? 30 : 1; turns > 0; turns -= 1) await turn();
+      if (dice.isUnder(0.02)) lane.failsNext = true;
+      if (dice.isUnder(0.02)) {
         readings.forget(0);
-        position = seen[Math.floor(Math.random() * seen.length)] ?? 0;
+        position = seen.length > 0 ? dice.oneOf(seen) : 0;
         seen = seen.filter((one) => one <= position);
       }
       const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
@@ -75,7 +79,7 @@ it('gives every group every record of its topics once and in order, whoever read
     if (step < 4000) lane.write();
     else isWriting = false;
     await turn();
-    if (Math.random() < 0.3) await vi.advanceTimersByTimeAsync(Math.floor(Math.random() * 5));
+    if (dice.isUnder(0.3)) await vi.advanceTimersByTimeAsync(dice.below(5));
   }
   const seen = await Promise.all(followed);
   groups.forEach((topics, at) => {

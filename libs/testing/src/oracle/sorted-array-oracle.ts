@@ -1,15 +1,37 @@
 import type { BoardOrdering, RankStyle } from '@laddercast/domain';
 
-/** What an entry's place depends on, with its player. */
-export interface OracleValues {
-  playerId: string;
+/** What a run counts by. */
+export interface OracleRun {
   score: number;
   columns: number[];
   achievedAtMs: number;
 }
 
+/** What an entry's place depends on, with its player. */
+export interface OracleValues extends OracleRun {
+  playerId: string;
+}
+
 export interface OracleEntry extends OracleValues {
   version: number;
+}
+
+type Values = Pick<OracleRun, 'score' | 'columns'>;
+
+/** Negative where `a` has the better score, or with an equal one the better columns; 0 where they share a rank. */
+export function compareValues({ order, columns }: BoardOrdering, a: Values, b: Values): number {
+  if (a.score !== b.score) return a.score < b.score === (order === 'asc') ? -1 : 1;
+  for (const [at, column] of columns.entries()) {
+    const [left, right] = [a.columns[at]!, b.columns[at]!];
+    if (left !== right) return left < right === (column.order === 'asc') ? -1 : 1;
+  }
+  return 0;
+}
+
+/** As {@link compareValues}; equal ones by their time, as the tie-break says. */
+export function compareRuns(ordering: BoardOrdering, a: OracleRun, b: OracleRun): number {
+  const byTime = a.achievedAtMs - b.achievedAtMs;
+  return compareValues(ordering, a, b) || { earliest: byTime, latest: -byTime, none: 0 }[ordering.tiebreak];
 }
 
 /**
@@ -22,8 +44,15 @@ export class SortedArrayOracle {
 
   constructor(private readonly ordering: BoardOrdering) {}
 
+  /** The list of these entries. */
+  static of(ordering: BoardOrdering, entries: Iterable<OracleValues>): SortedArrayOracle {
+    const oracle = new SortedArrayOracle(ordering);
+    for (const { playerId, ...values } of entries) oracle.apply(playerId, 1, values);
+    return oracle;
+  }
+
   /** Applies an entry's new state, or its removal, unless a newer one is known. */
-  apply(playerId: string, version: number, values: Omit<OracleValues, 'playerId'> | null): boolean {
+  apply(playerId: string, version: number, values: OracleRun | null): boolean {
     const known = this.states.get(playerId);
     if (known && known.version >= version) return false;
     this.states.set(playerId, { version, entry: values === null ? null : { ...values, playerId, version } });
@@ -55,10 +84,16 @@ export class SortedArrayOracle {
 
   /** The 1-based rank that an entry with these values would get, beside all that is there. */
   rankOf(values: OracleValues, style: RankStyle): number {
-    if (style === 'ordinal') return this.countBefore(values) + 1;
-    const better = this.entries.filter((entry) => this.compareScores(entry, values) < 0);
+    return style === 'ordinal' ? this.countBefore(values) + 1 : this.rankOfValues(values, style);
+  }
+
+  /** The 1-based rank that the values share, whatever their time. */
+  rankOfValues(values: Values, style: 'competition' | 'dense'): number {
+    const better = this.entries.filter((entry) => compareValues(this.ordering, entry, values) < 0);
     if (style === 'competition') return better.length + 1;
-    return better.filter((entry, at) => at === 0 || this.compareScores(better[at - 1]!, entry) !== 0).length + 1;
+    const isFirst = (entry: Values, at: number): boolean =>
+      at === 0 || compareValues(this.ordering, better[at - 1]!, entry) !== 0;
+    return better.filter(isFirst).length + 1;
   }
 
   /** How many entries stand before the values, the entry of one player left out. */
@@ -67,20 +102,6 @@ export class SortedArrayOracle {
   }
 
   compare(a: OracleValues, b: OracleValues): number {
-    const byScore = this.compareScores(a, b);
-    if (byScore !== 0) return byScore;
-    const byTime = a.achievedAtMs - b.achievedAtMs;
-    if (this.ordering.tiebreak === 'earliest' && byTime !== 0) return byTime;
-    if (this.ordering.tiebreak === 'latest' && byTime !== 0) return -byTime;
-    return Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId));
-  }
-
-  private compareScores(a: OracleValues, b: OracleValues): number {
-    if (a.score !== b.score) return a.score < b.score === (this.ordering.order === 'asc') ? -1 : 1;
-    for (const [at, { order }] of this.ordering.columns.entries()) {
-      const [left, right] = [a.columns[at]!, b.columns[at]!];
-      if (left !== right) return left < right === (order === 'asc') ? -1 : 1;
-    }
-    return 0;
+    return compareRuns(this.ordering, a, b) || Buffer.compare(Buffer.from(a.playerId), Buffer.from(b.playerId));
   }
 }

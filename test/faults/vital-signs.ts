@@ -30,11 +30,13 @@ export class VitalSigns {
 
   /** What `/health/ready` of each process says. */
   async health(): Promise<{ status: number; missing: unknown }[]> {
-    const answers = await Promise.all(this.installation.apps.map(({ url }) => call(`${url}/health/ready`)));
-    return answers.map(({ status, body, failure }) => ({
-      status,
-      missing: failure ?? (body as { missing?: unknown } | null)?.missing,
-    }));
+    const { apps } = this.installation;
+    const answers = await Promise.all(apps.map(({ url }) => call(`${url}/health/ready`)));
+    return answers.map(({ status, body, failure }, at) => {
+      if (failure !== undefined)
+        return { status, missing: `${failure}; the ${apps[at]!.name} wrote: ${apps[at]!.output}` };
+      return { status, missing: (body as { missing?: unknown } | null)?.missing };
+    });
   }
 
   private look(): void {

@@ -1,6 +1,5 @@
 export * from './client-address.js';
 export * from './clock.js';
-export * from './telemetry/error-for-log.js';
 export * from './environment.js';
 export * from './environment.module.js';
 export * from './merge-objects.js';
@@ -9,7 +8,6 @@ export * from './telemetry/metrics.js';
 export * from './process/process-group.js';
 export * from './calls/rate-limiter.js';
 export * from './telemetry/process-log.js';
-export * from './telemetry/redaction.js';
 export * from './telemetry/request-id.js';
 export * from './calls/retry.js';
 export * from './calls/coalesced-call.js';

@@ -6,6 +6,7 @@ import { ADVISORY_LOCKS } from './advisory-locks.js';
 import { BoardEntity } from '../entities/board.entity.js';
 import { WindowEntity } from '../entities/window.entity.js';
 import { postgresAddress } from './postgres-address.js';
+import { PostgresClient } from './postgres-client.js';
 import { runStatement } from './postgres-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
@@ -64,7 +65,7 @@ export class PostgresDatabase implements SqlRunner {
     this.address = postgresAddress(options.url, options.caFile);
     this.reach = new PostgresReach(
       () =>
-        new pg.Client({
+        new PostgresClient({
           connectionString: this.address,
           application_name: 'laddercast looks',
           keepAlive: true,
@@ -95,6 +96,7 @@ export class PostgresDatabase implements SqlRunner {
       // A lost idle connection is noticed by the next query, which says so; the pool's own event must not end the process.
       poolErrorHandler: () => undefined,
       extra: {
+        Client: PostgresClient,
         lock_timeout: LOCK_TIMEOUT_MS,
         statement_timeout: STATEMENT_TIMEOUT_MS,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -174,7 +176,7 @@ export class PostgresDatabase implements SqlRunner {
     signal?: AbortSignal,
   ): Promise<T> {
     this.reach.assertThere();
-    const client = new pg.Client({
+    const client = new PostgresClient({
       connectionString: this.address,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -183,8 +185,6 @@ export class PostgresDatabase implements SqlRunner {
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     });
-    // A connection that breaks says so by the query that it breaks under.
-    client.on('error', () => undefined);
     await client.connect();
     const cut = (): void => void client.end().catch(() => undefined);
     signal?.addEventListener('abort', cut, { once: true });
@@ -260,7 +260,7 @@ export class PostgresDatabase implements SqlRunner {
   /** A connected client outside the pool; the caller ends it. */
   private async ownClient(statementTimeoutMs: number, idleTimeoutMs: number): Promise<pg.Client> {
     this.reach.assertThere();
-    const client = new pg.Client({
+    const client = new PostgresClient({
       connectionString: this.address,
       application_name: this.options.applicationName ?? 'laddercast',
       keepAlive: true,
@@ -270,8 +270,6 @@ export class PostgresDatabase implements SqlRunner {
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: idleTimeoutMs,
     });
-    // A connection that breaks says so by the query that it breaks under.
-    client.on('error', () => undefined);
     await client.connect();
     return client;
   }
@@ -279,7 +277,7 @@ export class PostgresDatabase implements SqlRunner {
   /** A client outside the pool for LISTEN; the caller ends it. */
   async listener(): Promise<pg.Client> {
     this.reach.assertThere();
-    const client = new pg.Client({
+    const client = new PostgresClient({
       connectionString: this.address,
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

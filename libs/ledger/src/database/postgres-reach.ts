@@ -113,8 +113,6 @@ export class PostgresReach {
   /** One that takes long goes on while others look. */
   private async connect(): Promise<pg.Client> {
     const client = this.newClient();
-    // It says so by its end.
-    client.on('error', () => undefined);
     client.once('end', () => this.lose(client));
     try {
       await client.connect();

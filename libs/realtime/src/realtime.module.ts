@@ -26,8 +26,13 @@ export class TickModule {}
 /** What ticks lists. */
 @Module({
   imports: [TickModule, LedgerProjectorModule, ProjectionsModule, QueriesModule],
-  providers: [{ provide: TickSlots, useClass: LeasedTickSlots }, RankDeltaPublisher, SketchPublisher],
-  exports: [TickSlots, RankDeltaPublisher, SketchPublisher],
+  providers: [
+    LeasedTickSlots,
+    { provide: TickSlots, useExisting: LeasedTickSlots },
+    RankDeltaPublisher,
+    SketchPublisher,
+  ],
+  exports: [LeasedTickSlots, RankDeltaPublisher, SketchPublisher],
 })
 export class PublisherModule {}
 

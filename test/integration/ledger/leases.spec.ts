@@ -110,12 +110,13 @@ describe('LeasedTask', () => {
   function holders(name: string, ttlMs: number) {
     const ran: string[] = [];
     const failures: unknown[] = [];
-    const tasks = ['a', 'b'].map((holder) => {
-      const run = async (): Promise<void> => void ran.push(holder);
+    const [ofA, ofB] = [new PostgresLeases(database), new PostgresLeases(database)];
+    const tasks = [ofA, ofB].map((own) => {
+      const run = async (): Promise<void> => void ran.push(own === ofA ? 'a' : 'b');
       const onFailure = (error: unknown): void => void failures.push(error);
-      return new LeasedTask(leases, { name, holder, ttlMs, askEveryMs: 20, duties: [{ everyMs: 5, run }], onFailure });
+      return new LeasedTask(own, { name, ttlMs, askEveryMs: 20, duties: [{ everyMs: 5, run }], onFailure });
     });
-    return { ran, failures, tasks };
+    return { ran, failures, tasks, b: ofB.holder };
   }
 
   it('runs in one process, and in the other once that has stopped', async () => {
@@ -134,12 +135,12 @@ describe('LeasedTask', () => {
   });
 
   it('goes on in the other process when the lease of the one is taken away', async () => {
-    const { ran, failures, tasks } = holders('lost task', 600);
+    const { ran, failures, tasks, b } = holders('lost task', 600);
     tasks[0]!.start();
     await expect.poll(() => ran.length).toBeGreaterThan(2);
     tasks[1]!.start();
     // As after a lapse that the holder did not see: the next to ask has it.
-    await database.query("UPDATE leases SET holder = 'b', epoch = epoch + 1 WHERE name = 'lost task'");
+    await database.query("UPDATE leases SET holder = $1, epoch = epoch + 1 WHERE name = 'lost task'", [b]);
     await expect.poll(() => ran.at(-1), { timeout: 5000 }).toBe('b');
     // The first learns it from its next renewal, and stops.
     await expect.poll(() => new Set(ran.slice(-3)), { timeout: 5000 }).toEqual(new Set(['b']));

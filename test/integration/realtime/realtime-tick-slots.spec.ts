@@ -24,8 +24,8 @@ afterEach(async () => {
   await testDatabase.drop();
 });
 
-function process(holder: string): LeasedTickSlots {
-  const slots = new LeasedTickSlots(new PostgresLeases(database), holder);
+function process(): LeasedTickSlots {
+  const slots = new LeasedTickSlots(new PostgresLeases(database));
   processes.push(slots);
   slots.start();
   return slots;
@@ -34,7 +34,7 @@ function process(holder: string): LeasedTickSlots {
 const heldBy = (slots: LeasedTickSlots): number[] => SLOTS.filter((slot) => slots.holds(slot));
 
 it('are all ticked from the first moment, each by one process after a while, and taken over when that ends', async () => {
-  const [a, b] = [process('a'), process('b')];
+  const [a, b] = [process(), process()];
   expect(heldBy(a)).toEqual(SLOTS);
   const isSharedOut = (): boolean => heldBy(a).length + heldBy(b).length === TICK_SLOTS;
   await eventually('each slot has one process', isSharedOut, 15_000);
@@ -46,7 +46,7 @@ it('are all ticked from the first moment, each by one process after a while, and
 });
 
 it('are all ticked by everyone while PostgreSQL is away', async () => {
-  const [a, b] = [process('a'), process('b')];
+  const [a, b] = [process(), process()];
   await eventually('some are shared out', () => heldBy(a).length + heldBy(b).length < 2 * TICK_SLOTS, 15_000);
   await database.close();
   const own = heldBy(a);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { LeasedTask, type PostgresDatabase, PostgresLeases } from '@laddercast/ledger';
 import { KafkaTopicError } from './kafka-topics.js';
 import { bringBackLost } from './log-change.js';
@@ -44,7 +43,6 @@ export class KafkaLogWatch {
   ) {
     this.task = new LeasedTask(new PostgresLeases(database), {
       name: 'log:watch',
-      holder: randomUUID(),
       ttlMs: LEASE_TTL_MS,
       askEveryMs: ASK_EVERY_MS,
       duties: [{ everyMs: options.everyMs ?? LOOK_EVERY_MS, run: () => this.watch() }],

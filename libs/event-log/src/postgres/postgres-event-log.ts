@@ -40,7 +40,6 @@ export class PostgresEventLog extends EventLog {
   ) {
     super();
     const { lanes, log } = options;
-    const holder = randomUUID();
     const outbox = new PostgresOutbox(database, lanes);
     const leases = new PostgresLeases(database);
     const listener = new PostgresOutboxListener(database, log);
@@ -52,10 +51,9 @@ export class PostgresEventLog extends EventLog {
       listener,
       log,
       lanes,
-      holder,
       leaseTtlMs: options.leaseTtlMs ?? LEASE_TTL_MS,
     };
-    this.trimmer = new PostgresOutboxTrimmer(outbox, leases, { ...TRIM_DEFAULTS, ...options.trim, holder, lanes }, log);
+    this.trimmer = new PostgresOutboxTrimmer(outbox, leases, { ...TRIM_DEFAULTS, ...options.trim, lanes }, log);
   }
 
   async consume(group: string, topics: readonly Topic[], handler: BatchHandler): Promise<LogSubscription> {
@@ -69,7 +67,7 @@ export class PostgresEventLog extends EventLog {
     handler: (records: readonly OutboxRecord[]) => Promise<void>,
   ): LogSubscription {
     const options = { group, topics, handler, park: parkInto(this.database, group) };
-    const consumer = new PostgresGroupConsumer(this.shared, options, `${this.shared.holder}/${randomUUID()}`);
+    const consumer = new PostgresGroupConsumer(this.shared, options, `${this.shared.leases.holder}/${randomUUID()}`);
     this.topicsOf.set(group, new Set([...(this.topicsOf.get(group) ?? []), ...topics]));
     this.consumers.add(consumer);
     this.shared.listener.start();

@@ -21,8 +21,6 @@ export interface ConsumerSurroundings {
   listener: PostgresOutboxListener;
   log: LogLine;
   lanes: number;
-  /** This process; unique over all processes. */
-  holder: string;
   /** How long a lane stands still when its consumer's process is killed. */
   leaseTtlMs: number;
 }

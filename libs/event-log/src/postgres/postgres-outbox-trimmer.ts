@@ -3,7 +3,6 @@ import { reasonOf, type LogLine } from '../delivery/log-line.js';
 import type { PostgresOutbox } from './postgres-outbox.js';
 
 export interface TrimOptions {
-  holder: string;
   lanes: number;
   /** Rows younger than this stay, for those who look into the outbox. */
   keepMs: number;
@@ -34,7 +33,6 @@ export class PostgresOutboxTrimmer {
     const { everyMs } = options;
     this.task = new LeasedTask(leases, {
       name: 'log:trim',
-      holder: options.holder,
       ttlMs: LEASE_TTL_MS,
       askEveryMs: everyMs,
       // Waiting first: consumers that start together with this process claim their lanes meanwhile.

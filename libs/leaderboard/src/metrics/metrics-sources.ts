@@ -1,7 +1,7 @@
 import { Ledger, PostgresDatabase } from '@laddercast/ledger';
 import { metrics, sleep } from '@laddercast/platform';
 import { RedisConnection, SketchCache } from '@laddercast/projections';
-import { LeasedTickSlots, LiveStats, RankDeltaPublisher, TickSlots } from '@laddercast/realtime';
+import { LeasedTickSlots, LiveStats, RankDeltaPublisher } from '@laddercast/realtime';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { collectDefaultMetrics } from 'prom-client';
 import type { Role } from '../roles.js';
@@ -20,7 +20,7 @@ export function sourcesOfProcess(app: INestApplicationContext, roles: readonly R
     storeSource('postgresql', async () => (await part(PostgresDatabase).query('SELECT 1')).length > 0),
     storeSource('redis', () => part(RedisConnection).answers()),
     ...(roles.includes('api') ? [laneSource(part(Ledger))] : []),
-    ...(roles.includes('projector') ? [tickSource(part(RankDeltaPublisher), part(TickSlots))] : []),
+    ...(roles.includes('projector') ? [tickSource(part(RankDeltaPublisher), part(LeasedTickSlots))] : []),
     ...(roles.includes('gateway') ? [liveSource(part(LiveStats))] : []),
     ...(roles.includes('api') || roles.includes('gateway') ? [sketchSource(part(SketchCache))] : []),
   ];
@@ -63,7 +63,7 @@ const laneSource = (ledger: Ledger): MetricsSource => ({
   },
 });
 
-function tickSource(publisher: RankDeltaPublisher, slots: TickSlots): MetricsSource {
+function tickSource(publisher: RankDeltaPublisher, slots: LeasedTickSlots): MetricsSource {
   const growth = growthOf();
   return {
     name: 'ticks',
@@ -73,7 +73,7 @@ function tickSource(publisher: RankDeltaPublisher, slots: TickSlots): MetricsSou
       metrics.tickedLists.set(lists);
       metrics.snapshotAgeSeconds.set(unconfirmedSeconds);
       metrics.snapshotsPublished.inc(growth('advanced', advanced));
-      if (slots instanceof LeasedTickSlots) metrics.leasesHeld.set({ lease: 'rank-ticks' }, slots.heldCount());
+      metrics.leasesHeld.set({ lease: 'rank-ticks' }, slots.heldCount());
     },
   };
 }

@@ -32,7 +32,7 @@ import type { Abstract, Type } from '@nestjs/common';
 export type PartOf = <Part>(token: Abstract<Part> | Type<Part>) => Part;
 
 /** Done by one projector at a time, the one that holds the lease `name`. */
-export interface ProjectorTask extends Omit<LeasedTaskOptions, 'holder' | 'onFailure'> {
+export interface ProjectorTask extends Omit<LeasedTaskOptions, 'onFailure'> {
   /** Under which name failures are logged, and what is said of them. */
   log: string;
   failing: string;

@@ -11,7 +11,7 @@ import {
 import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases, rescopeGuildBoards } from '@laddercast/ledger';
 import { retryWhile } from '@laddercast/platform';
 import { LaneRecoveries, RankProjection } from '@laddercast/projections';
-import { RankDeltaPublisher, SketchPublisher, TickSlots, type LeasedTickSlots } from '@laddercast/realtime';
+import { LeasedTickSlots, RankDeltaPublisher, SketchPublisher } from '@laddercast/realtime';
 import { Injectable, Logger, type Abstract, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { projectorTasks, type ProjectorTask } from './projector-tasks.js';
@@ -35,7 +35,7 @@ export class ProjectorLifecycle {
     for (const task of this.tasks) task.start();
     this.part(SketchPublisher).start();
     this.part(LaneRecoveries).start();
-    this.slots.start();
+    this.part(LeasedTickSlots).start();
     this.part(RankDeltaPublisher).start();
   }
 
@@ -73,7 +73,7 @@ export class ProjectorLifecycle {
       this.part(SketchPublisher).stop(),
       ...this.tasks.map((task) => task.stop()),
     ]);
-    await this.slots.stop();
+    await this.part(LeasedTickSlots).stop();
     const [eventLog, outbox] = [this.part(EventLog), this.part(PostgresEventLog)];
     await eventLog.close();
     if (outbox !== eventLog) await outbox.close();
@@ -83,10 +83,6 @@ export class ProjectorLifecycle {
     const logger = new Logger(log);
     const onFailure = (error: unknown): void => logger.warn(`${failing}: ${(error as Error).message}`);
     return new LeasedTask(this.part(PostgresLeases), { ...task, onFailure });
-  }
-
-  private get slots(): LeasedTickSlots {
-    return this.part(TickSlots) as LeasedTickSlots;
   }
 
   private part<Part>(token: Abstract<Part> | Type<Part>): Part {

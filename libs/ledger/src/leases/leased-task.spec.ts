@@ -40,7 +40,7 @@ afterEach(async () => {
 
 function start(duties: Duty[], more: Partial<LeasedTaskOptions> = {}): void {
   const onFailure = (error: unknown): void => void failures.push((error as Error).message);
-  const options = { name: 'a task', holder: 'a test', ttlMs: 60_000, duties, onFailure, ...more };
+  const options = { name: 'a task', ttlMs: 60_000, duties, onFailure, ...more };
   task = new LeasedTask(new PostgresLeases(table), options);
   task.start();
 }

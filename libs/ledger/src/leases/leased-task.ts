@@ -24,8 +24,6 @@ export class RunAgain {
 export interface LeasedTaskOptions {
   /** Of the lease. */
   name: string;
-  /** Names this process (and part of it), unique over all processes; as the leases say when not given. */
-  holder?: string;
   /** How long others wait when this process dies. */
   ttlMs: number;
   /** How often the lease is asked for while another holds it; as `ttlMs` when not given. */

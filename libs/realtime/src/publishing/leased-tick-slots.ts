@@ -1,6 +1,6 @@
 import { type Lease, PostgresLeases } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
-import { Injectable, Optional } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { TICK_SLOTS, TickSlots } from './tick-slots.js';
 
@@ -26,10 +26,7 @@ export class LeasedTickSlots extends TickSlots {
   private readonly stopped = new AbortController();
   private running: Promise<void> | null = null;
 
-  constructor(
-    private readonly leases: PostgresLeases,
-    @Optional() private readonly holder: string = leases.holder,
-  ) {
+  constructor(private readonly leases: PostgresLeases) {
     super();
   }
 
@@ -68,12 +65,14 @@ export class LeasedTickSlots extends TickSlots {
     const holderOf = new Map(holders.map(({ name, holder }) => [name, holder]));
     const free = SLOTS.filter((slot) => !holderOf.has(nameOf(slot)));
     if (free.length > 0) await this.acquire(free[Math.floor(Math.random() * free.length)]!);
-    this.ofOthers = new Set(SLOTS.filter((slot) => (holderOf.get(nameOf(slot)) ?? this.holder) !== this.holder));
+    this.ofOthers = new Set(
+      SLOTS.filter((slot) => (holderOf.get(nameOf(slot)) ?? this.leases.holder) !== this.leases.holder),
+    );
     this.knownUntilMs = askedAtMs + TTL_MS;
   }
 
   private async acquire(slot: number): Promise<void> {
-    const lease = await this.leases.acquire(nameOf(slot), this.holder, TTL_MS);
+    const lease = await this.leases.acquire(nameOf(slot), this.leases.holder, TTL_MS);
     if (lease) this.held.set(slot, lease);
     else this.held.delete(slot);
   }

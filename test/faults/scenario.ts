@@ -67,12 +67,22 @@ export class Scenario {
     await expect.poll(count, { timeout: SEASON.runsMs + SETTLED_WITHIN_MS, interval: 200 }).toBe(1);
   }
 
-  /** Ends the load, audits, records the row, and expects that nothing was lost, doubled or shown wrongly. */
+  /** Ends the load, audits, expects that nothing was lost, doubled or shown wrongly, and records the row. */
   async prove(tried: string, options: AuditOptions = {}): Promise<AuditResult> {
     const answered = await this.load.stop();
     await this.readers.stop();
     const result = await audit(this.installation, answered, this.spectators, options);
     const { lost, doubled, boards, spectators, wholeAfterSeconds } = result;
+    const { wrong } = this.load;
+    const readWrong = this.readers.wrong;
+    expect({ lost, doubled, faults: result.faults, wrong, readWrong }, this.outputs()).toEqual({
+      lost: [],
+      doubled: [],
+      faults: [],
+      wrong: [],
+      readWrong: [],
+    });
+    expect(answered.length).toBeGreaterThan(0);
     record({
       fault: this.fault,
       log: this.installation.log,
@@ -85,16 +95,6 @@ export class Scenario {
       ...this.readers.sum(),
       wholeAfterSeconds,
     });
-    const { wrong } = this.load;
-    const readWrong = this.readers.wrong;
-    expect({ lost, doubled, faults: result.faults, wrong, readWrong }, this.outputs()).toEqual({
-      lost: [],
-      doubled: [],
-      faults: [],
-      wrong: [],
-      readWrong: [],
-    });
-    expect(answered.length).toBeGreaterThan(0);
     return result;
   }
 

@@ -306,7 +306,7 @@ describe('what is brought back', () => {
     const begun: string[] = [];
     class Watched extends RedisConnection {
       override run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
-        begun.push(...calls.flatMap(({ script, keys }) => (script.name === 'range-begin' ? keys.slice(1) : [])));
+        begun.push(...calls.flatMap(({ script, keys }) => (script.name === 'range-begin' ? keys[1]! : [])));
         return super.run(calls);
       }
     }

@@ -37,8 +37,6 @@ export interface ShardApplied {
   wantsLaterExpiry: boolean;
   /** It has lost a key: nothing is changed until it was emptied and filled anew. */
   isLost: boolean;
-  /** Which keys it has was never noted. */
-  isUnnoted: boolean;
 }
 
 /** What every answer of a shard begins with. */
@@ -119,8 +117,8 @@ export function applyEntries(
   return {
     call: callOf(redisScripts.applyEntries, keys.keys, args),
     read: (raw) => {
-      const [newer, wantsLater, news] = raw as [number, number, Buffer | null];
-      return { newer, wantsLaterExpiry: wantsLater === 1, ...newsOf(news) };
+      const [newer, wantsLater, word] = raw as [number, number, Buffer | null];
+      return { newer, wantsLaterExpiry: wantsLater === 1, isLost: isLostWord(word) };
     },
   };
 }
@@ -325,11 +323,8 @@ export const readKeysOf = (list: RankList, shard: number): string[] => [
 
 const counterIn = (raw: unknown): number => (raw as [number, number])[1];
 
-/** What a script that changes a shard says of it. */
-export const newsOf = (news: Buffer | null | undefined): Pick<ShardApplied, 'isLost' | 'isUnnoted'> => {
-  const word = news?.toString('latin1');
-  return { isLost: word === 'lost', isUnnoted: word === 'unnoted' };
-};
+/** Whether a script that changes a shard says by a word that it has lost a key. */
+export const isLostWord = (word: Buffer | null | undefined): boolean => word?.toString('latin1') === 'lost';
 
 /** A double's shortest decimal reads back as the same double, in JavaScript and in Redis. */
 const argumentsOf = (keys: readonly SortKey[]): (string | Buffer)[] =>

@@ -20,14 +20,10 @@ import { RedisConnection } from '../redis/redis-connection.js';
 import { versionOfIndexValue } from '../redis/redis-index-value.js';
 import {
   allShards,
-  bucketCountOf,
-  bucketKey,
   checkpointsKey,
   counterKey,
   droppedKeys,
-  entriesKey,
   nameOfList,
-  partsKey,
   playerBucketKey,
   shardKeys,
 } from '../redis/redis-keys.js';
@@ -105,7 +101,6 @@ export class RedisRankProjection extends RankProjection {
       {
         extendExpiry: (list, shard, keepUntilMs) => this.extendExpiry(list, shard, keepUntilMs),
         noteLost: (list, shard) => this.lost.note(list, shard),
-        noteParts: (list, shard) => this.noteParts(list, shard),
       },
       () => redis.session(),
       checkpointChangesMax,
@@ -124,9 +119,8 @@ export class RedisRankProjection extends RankProjection {
       const [answer] = await this.run([
         shards.applyEntries(list, shard, chunk, keepUntilMs, recovery !== undefined, this.checkpointChangesMax),
       ]);
-      const { newer, wantsLaterExpiry, isLost, isUnnoted } = answer!;
+      const { newer, wantsLaterExpiry, isLost } = answer!;
       if (isLost) await this.lost.note(list, shard);
-      if (isUnnoted) await this.noteParts(list, shard);
       if (wantsLaterExpiry) await this.extendExpiry(list, shard, keepUntilMs!);
       return newer;
     });
@@ -343,16 +337,6 @@ export class RedisRankProjection extends RankProjection {
   private async extendExpiry(list: RankList, shard: number, keepUntilMs: number): Promise<void> {
     for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) {
       await this.redis.run([callOf(redisScripts.extendExpiry, keys, [Math.round(keepUntilMs)])]);
-    }
-  }
-
-  private async noteParts(list: RankList, shard: number): Promise<void> {
-    const buckets = Array.from({ length: bucketCountOf(list) }, (_, bucket) => bucketKey(list, shard, bucket));
-    const chunks = chunksOf(buckets, KEYS_CHUNK);
-    const head = [entriesKey(list, shard), partsKey(list, shard), counterKey(list, shard)];
-    for (const [at, chunk] of chunks.entries()) {
-      const isLast = at === chunks.length - 1;
-      await this.redis.run([callOf(redisScripts.noteParts, [...head, ...chunk], [isLast ? 1 : 0])]);
     }
   }
 

@@ -38,8 +38,6 @@ export interface ShardCare {
   extendExpiry: (list: RankList, shard: number, keepUntilMs: number) => Promise<void>;
   /** Has it brought back, because it has lost a key. */
   noteLost: (list: RankList, shard: number) => Promise<void>;
-  /** Notes which keys it has. */
-  noteParts: (list: RankList, shard: number) => Promise<void>;
 }
 
 /** Claims of one call. */
@@ -258,7 +256,6 @@ export class RangeApplier {
     for (const [at, answer] of answers.entries()) {
       const [shard, writes] = shards[at]!;
       if (answer.isLost) await this.waitFor(list, shard);
-      if (answer.isUnnoted) await this.care.noteParts(list, shard);
       this.epochs.learn(list, shard, answer.epoch);
       if (answer.wantsLaterExpiry) await this.care.extendExpiry(list, shard, options.keepUntilMs!);
       for (const [index, [move]] of writes.entries()) {

@@ -15,9 +15,8 @@ import { callOf, redisScripts } from '../redis/redis-scripts.js';
 import {
   CHECKPOINT_CHANGES_MAX,
   KeyNumbers,
-  newsOf,
+  isLostWord,
   NO_COLUMNS,
-  type ShardApplied,
   type ShardCall,
 } from '../hash-shards/redis-shard-calls.js';
 
@@ -46,11 +45,13 @@ export interface ShardWrite {
   isNoCrossing: boolean;
 }
 
-export interface ShardWritten extends Pick<ShardApplied, 'isLost' | 'isUnnoted'> {
+export interface ShardWritten {
   epoch: string;
   /** For each write whether it was done: not when the shard had seen something newer, or was retired; null in another epoch. */
   done: boolean[] | null;
   wantsLaterExpiry: boolean;
+  /** See `ShardApplied`. */
+  isLost: boolean;
 }
 
 /** An entry that was put into a shard, and not acknowledged yet. */
@@ -74,7 +75,6 @@ const EPOCH_IDLE_MS = 60_000;
 const PENDING_READ_MAX = 256;
 const NO_PLACES: Buffer[] = [];
 const NOTHING = Buffer.alloc(0);
-const LOST_WORD = Buffer.from('lost');
 const ONE = '1'.charCodeAt(0);
 /** What range-claim.lua says of a home that has lost a key. */
 const LOST = -1;
@@ -162,14 +162,14 @@ export function writeShard(
       args,
     ),
     read: (raw) => {
-      const [now, wantsLater, digits, news] = raw as [Buffer?, number?, Buffer?, Buffer?];
+      const [now, wantsLater, digits] = raw as [Buffer?, number?, Buffer?];
+      const isLost = isLostWord(now);
       // The shard was retired: whatever is written is as if it were older than what is there.
-      const isClosed = now === undefined || now.equals(LOST_WORD);
-      if (isClosed) {
-        return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false, ...newsOf(now) };
+      if (now === undefined || isLost) {
+        return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false, isLost };
       }
       return {
-        ...newsOf(news),
+        isLost,
         epoch: now.toString('latin1'),
         done: digits === undefined ? null : Array.from(digits, (digit) => digit === ONE),
         wantsLaterExpiry: wantsLater === 1,
@@ -189,8 +189,9 @@ export function beginRecovery(
   keepUntilMs: number | null,
 ): ShardCall<boolean> {
   const args = [untilOf(keepUntilMs), counterStart(list, nowMs()), epoch, EPOCH_IDLE_MS];
+  const keys = [counterKey(list, shard), rangeKeys(list, shard).written, partsKey(list, shard)];
   return {
-    call: callOf(redisScripts.rangeBegin, [counterKey(list, shard), rangeKeys(list, shard).written], args),
+    call: callOf(redisScripts.rangeBegin, keys, args),
     read: (raw) => raw === 1,
   };
 }

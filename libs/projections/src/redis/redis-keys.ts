@@ -175,6 +175,9 @@ export function shardOfCounter(counter: string): string {
   return `${list}.${generation}.${shard}`;
 }
 
+/** The {@link partsKey} beside a {@link counterKey}. */
+export const partsKeyOfCounter = (counter: string): string => counter.replace(/v$/, 'k');
+
 /** Whether a key is one of {@link counterKey}. */
 export const isCounterKey = (key: string): boolean => key.endsWith(':v');
 

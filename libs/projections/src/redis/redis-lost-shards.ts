@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { chunksOf } from './chunks.js';
 import type { RankList } from '../ranks/rank-projection.js';
 import { RedisConnection } from './redis-connection.js';
-import { counterKey, droppedKeys, LOST_KEY, nameOfShard, shardOfCounter } from './redis-keys.js';
+import { counterKey, droppedKeys, LOST_KEY, nameOfShard, partsKeyOfCounter, shardOfCounter } from './redis-keys.js';
 import { callOf, redisScripts } from './redis-scripts.js';
 
 /** A shard as it is noted to have lost a key. */
@@ -38,7 +38,7 @@ export class RedisLostShards {
   /** Closes a shard whose counter said so when a loss was seen, and notes it. A counter of another state knows already. */
   async report(counter: string, state: string): Promise<void> {
     const isOpen = state === '' || /^\d+$/.test(state);
-    if (isOpen && !(await this.move(counter, state, 'lost', null))) return;
+    if (isOpen && !(await this.move(counter, state, 'lost'))) return;
     await this.redis.command('SADD', LOST_KEY, shardOfCounter(counter));
   }
 
@@ -69,7 +69,7 @@ export class RedisLostShards {
 
   /** Closes a shard, whatever it holds. @returns false when it was retired */
   close(list: RankList, shard: number): Promise<boolean> {
-    return this.move(counterKey(list, shard), '*', 'lost', null);
+    return this.move(counterKey(list, shard), '*', 'lost');
   }
 
   /** Removes all keys of a closed shard. */
@@ -82,14 +82,18 @@ export class RedisLostShards {
     return this.move(counterKey(list, shard), 'lost', `filling ${filler}`, keepUntilMs);
   }
 
-  /** Opens a filled shard to readings, under a higher counter than it ever had. @returns false when another fills it */
+  /**
+   * Opens a filled shard to readings, under a higher counter than it ever had.
+   * @returns false when another fills it, or it has lost a key meanwhile
+   */
   finish(list: RankList, shard: number, filler: string): Promise<boolean> {
-    return this.move(counterKey(list, shard), `filling ${filler}`, String(counterStart(list, nowMs())), null);
+    return this.move(counterKey(list, shard), `filling ${filler}`, String(counterStart(list, nowMs())));
   }
 
-  private async move(counter: string, from: string, to: string, keepUntilMs: number | null): Promise<boolean> {
+  private async move(counter: string, from: string, to: string, keepUntilMs: number | null = null): Promise<boolean> {
     const until = keepUntilMs === null ? '' : Math.round(keepUntilMs);
-    const [moved] = await this.redis.run([callOf(redisScripts.moveShard, [counter], [from, to, until])]);
+    const keys = [counter, partsKeyOfCounter(counter)];
+    const [moved] = await this.redis.run([callOf(redisScripts.moveShard, keys, [from, to, until])]);
     return moved === 1;
   }
 }

@@ -57,7 +57,6 @@ export const redisScripts = {
   forgetPlayer: loadScript('shard/forget-player'),
   leaseTokens: loadScript('live/lease-tokens'),
   moveShard: loadScript('repair/move-shard'),
-  noteParts: loadScript('repair/note-parts'),
   openCheckpoint: loadScript('checkpoint/open-checkpoint'),
   publishSketch: loadScript('live/publish-sketch'),
   publishSnapshot: loadScript('live/publish-snapshot'),

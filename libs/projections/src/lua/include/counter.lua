@@ -3,12 +3,13 @@ local function is_closed(state)
   return state == 'retired' or state == 'lost'
 end
 
--- Counts changes of a shard: a new counter begins at start, and so does one that is behind it where is_recovery says '1'.
--- While the shard is filled anew a word stands there, and nothing is counted.
-local function count_changes(counter, start, is_recovery, changes)
-  local state = redis.call('GET', counter) or '-1'
-  local count = tonumber(state)
+-- Counts changes of a shard: a new counter begins at start, and is noted; one that is behind start is raised to it where
+-- is_recovery says '1'. While the shard is filled anew a word stands there, and nothing is counted.
+local function count_changes(counter, parts, start, is_recovery, changes)
+  local state = redis.call('GET', counter)
+  local count = tonumber(state or '-1')
   if not count then return end
+  if not state then redis.call('SETBIT', parts, counter_part, 1) end
   if count < 0 or (is_recovery == '1' and count < tonumber(start)) then redis.call('SET', counter, start, 'KEEPTTL') end
   redis.call('INCRBY', counter, changes)
 end

@@ -5,10 +5,12 @@ local function look_at(set, counter, state, pending, distinct, parts, style)
   if style == 'dense' then assert_values(entries, distinct, counter) end
   local crossing = redis.call('HLEN', pending)
   if crossing == 0 and is_noted(parts, pending_part) then refuse_lost(counter) end
+  local crossings = redis.call('HGET', state, 'crossings')
+  if not crossings and is_noted(parts, crossings_part) then refuse_lost(counter) end
   return {
     entries,
     count,
-    tonumber(redis.call('HGET', state, 'crossings') or '0'),
+    tonumber(crossings or '0'),
     crossing,
     redis.call('ZCARD', distinct),
   }

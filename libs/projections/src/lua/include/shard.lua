@@ -11,7 +11,7 @@ local function reading_of(set, counter, parts)
   if state == 'retired' then error({ err = 'RETIRED Another generation of this list serves.' }) end
   local entries = redis.call('ZCARD', set)
   local is_whole = count and (entries > 0 and state or entries == 0 and not is_noted(parts, set_part))
-  if not is_whole then refuse_lost(counter) end
+  if not is_whole or is_torn(state, parts) then refuse_lost(counter) end
   return entries, count
 end
 

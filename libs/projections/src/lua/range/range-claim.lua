@@ -22,16 +22,16 @@
 -- include index-value
 -- include index-bucket
 -- include bulk
--- include counter
 -- include parts
+-- include counter
 -- include noted-parts
 
 local counter, unfinished, parts = KEYS[1], KEYS[2], KEYS[3]
 local prefix_bytes = tonumber(ARGV[4])
 local state = redis.call('GET', counter)
 if is_closed(state) then return { state == 'lost' and -1 or 0 } end
-local buckets = new_buckets(parts, KEYS, 4)
-if not buckets or is_lost(parts, unfinished_part, unfinished) then
+local buckets = new_buckets(state, parts, KEYS, 4)
+if not buckets or is_torn(state, parts) or is_lost(parts, unfinished_part, unfinished) then
   lose(counter)
   return { -1 }
 end
@@ -97,9 +97,7 @@ if begun[1] then redis.call('SETBIT', parts, unfinished_part, 1) end
 note_buckets(parts, buckets)
 
 answer[2] = table.concat(letters)
-if ARGV[1] ~= '' then
-  local expiry_of_shard = redis.call('PEXPIRETIME', counter)
-  count_changes(counter, ARGV[2], '0', 0)
-  answer[1] = keep_keys(KEYS, expiry_of_shard, ARGV[1])
-end
+local expiry_of_shard = redis.call('PEXPIRETIME', counter)
+if not state then count_changes(counter, parts, ARGV[2], '0', 0) end
+answer[1] = keep_keys(KEYS, expiry_of_shard, ARGV[1])
 return answer

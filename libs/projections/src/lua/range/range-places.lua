@@ -9,12 +9,13 @@
 -- include parts
 -- include shard
 
-if is_lost(KEYS[3], unfinished_part, KEYS[1]) then refuse_lost(KEYS[2]) end
+local counter, parts = KEYS[2], KEYS[3]
+if is_torn(redis.call('GET', counter), parts) or is_lost(parts, unfinished_part, KEYS[1]) then refuse_lost(counter) end
 local answer = {}
 for at = 1, #ARGV, 2 do
   local player = ARGV[at + 1]
   answer[#answer + 1] = {
-    known_of(KEYS[tonumber(ARGV[at])], player, KEYS[2], KEYS[3]),
+    known_of(KEYS[tonumber(ARGV[at])], player, counter, parts),
     redis.call('HGET', KEYS[1], player),
   }
 end

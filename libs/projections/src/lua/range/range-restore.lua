@@ -18,10 +18,10 @@
 -- returns { what became of them, the epoch, 1 when all keys of the shard want a later expiry, else 0 }: put, epoch (it is
 --   another, and nothing was put), busy (something else was written, or a checkpoint is open, and nothing was put) retired or
 --   lost (it has lost a key)
+-- include parts
 -- include counter
 -- include bulk
 -- include range-epoch
--- include parts
 -- include noted-parts
 
 local set, counter, pending, written, parts = KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]
@@ -44,5 +44,5 @@ if not is_quiet then return { 'busy', epoch, 0 } end
 local added = write_all('ZADD', set, cmsgpack.unpack(ARGV[5]))
 note_set(shard, entries, parts)
 local expiry_of_shard = redis.call('PEXPIRETIME', counter)
-count_changes(counter, ARGV[2], '1', added)
+count_changes(counter, parts, ARGV[2], '1', added)
 return { 'put', epoch, keep_keys({ set, counter, parts }, expiry_of_shard, ARGV[1]) }

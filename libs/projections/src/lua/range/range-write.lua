@@ -34,19 +34,19 @@
 --   shard. Special are letters: p (it is pending until it is acknowledged), u (its coming or going is no crossing)
 -- ARGV[12] the name of an epoch that begins now where there is none, or the last has ended
 -- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, a digit for each change: 1, or 0 when
---   something newer was there, unnoted where the keys of the shard have to be noted }; the epoch alone when it is another,
---   nothing when the shard was retired, and { lost } when it has lost a key
+--   something newer was there }; the epoch alone when it is another, nothing when the shard was retired, and { lost } when
+--   it has lost a key
 -- include order
 -- include index-value
 -- include values
 -- include entries
 -- include checkpoint
 -- include checkpoints
+-- include parts
 -- include counter
 -- include bulk
 -- include plain-entries
 -- include range-epoch
--- include parts
 -- include noted-parts
 
 local counter, crossed, pending, written, parts = KEYS[2], KEYS[13], KEYS[14], KEYS[15], KEYS[16]
@@ -72,7 +72,7 @@ local shard = {
 }
 
 local entries = entries_of(shard, state, parts)
-if not entries or is_lost(parts, pending_part, pending) then
+if not entries or is_lost(parts, pending_part, pending) or is_lost(parts, crossings_part, crossed) then
   lose(counter)
   return { 'lost' }
 end
@@ -156,8 +156,10 @@ expire_checkpoints(shard.open)
 if waits[1] or acknowledged[1] then
   redis.call('SETBIT', parts, pending_part, redis.call('EXISTS', pending))
 end
-local is_unnoted = note_set(shard, entries, parts)
-if crossings > 0 then redis.call('HINCRBY', crossed, 'crossings', crossings) end
-if changed > 0 or ARGV[1] ~= '' then count_changes(counter, ARGV[2], ARGV[3], changed) end
+note_set(shard, entries, parts)
+if crossings > 0 and redis.call('HINCRBY', crossed, 'crossings', crossings) == crossings then
+  redis.call('SETBIT', parts, crossings_part, 1)
+end
+if changed > 0 or not state then count_changes(counter, parts, ARGV[2], ARGV[3], changed) end
 local wants_later = keep_keys({ shard.set, counter, shard.distinct, crossed, pending, parts }, expiry_of_shard, ARGV[1])
-return { epoch, wants_later, table.concat(digits), is_unnoted and 'unnoted' }
+return { epoch, wants_later, table.concat(digits) }

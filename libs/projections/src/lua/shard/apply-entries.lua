@@ -24,7 +24,7 @@
 -- ARGV[7] the changes, an array in MessagePack: four for each, number of the bucket in KEYS, player id, index value, score
 -- (empty: removed)
 -- returns { changes that were newer, 1 when all keys of the shard want a later expiry, else 0, lost where it has lost a
---   key, unnoted where its keys have to be noted, else nothing }
+--   key, else nothing }
 -- include order
 -- include index-value
 -- include index-bucket
@@ -32,8 +32,8 @@
 -- include entries
 -- include checkpoint
 -- include checkpoints
--- include counter
 -- include parts
+-- include counter
 -- include noted-parts
 -- include bulk
 -- include plain-entries
@@ -49,7 +49,7 @@ local shard = {
   columns = tonumber(ARGV[4]),
   open = open_checkpoints(KEYS[4], sets, ARGV[5], ARGV[6]),
 }
-local entries, buckets = entries_of(shard, state, KEYS[13]), new_buckets(KEYS[13], KEYS, 14)
+local entries, buckets = entries_of(shard, state, KEYS[13]), new_buckets(state, KEYS[13], KEYS, 14)
 if not entries or not buckets then
   lose(KEYS[2])
   return { 0, 0, 'lost' }
@@ -77,15 +77,15 @@ end
 if plain then plain.write() end
 expire_checkpoints(shard.open)
 note_buckets(KEYS[13], buckets)
-local is_unnoted = note_set(shard, entries, KEYS[13])
+note_set(shard, entries, KEYS[13])
 
 local expiry_of_shard = redis.call('PEXPIRETIME', KEYS[2])
 -- What is brought back and known already may be all that the log brought of many changes that were lost.
-if changed > 0 or ARGV[3] == '1' then count_changes(KEYS[2], ARGV[2], ARGV[3], changed) end
+if changed > 0 or ARGV[3] == '1' or not state then count_changes(KEYS[2], KEYS[13], ARGV[2], ARGV[3], changed) end
 local kept = {}
 if ARGV[1] ~= '' then
   for at, key in ipairs(KEYS) do
     if at <= 3 or at > 12 then kept[#kept + 1] = key end
   end
 end
-return { newer, keep_keys(kept, expiry_of_shard, ARGV[1]), is_unnoted and 'unnoted' }
+return { newer, keep_keys(kept, expiry_of_shard, ARGV[1]) }

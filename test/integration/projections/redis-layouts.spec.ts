@@ -386,6 +386,28 @@ describe('a generation that served', () => {
     await expectWhole(node, 'retired', 2);
   });
 
+  it('is removed beside eleven others without a warning of too many listeners', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const node = await newNode({ feedMs: 2000 });
+    await node.follow();
+    const end = new AbortController();
+    const ids = Array.from({ length: 12 }, (_, at) => `beside-${at}`);
+    for (const id of ids) {
+      await node.put(id, {});
+      await node.submit(id, 'ada', 1);
+      const { uid } = await node.put(id, { sharding: { by: 'hash', count: 2 } });
+      await node.builder.build(uid, end.signal);
+    }
+    await node.remover.look(end.signal);
+    await sleep(200);
+    end.abort();
+    await node.remover.settled();
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
   it('keeps its keys while somebody reads a checkpoint of it, and not for ever', async () => {
     const node = await newNode({ keepMs: 60_000 });
     const board = await putFilled(node, 'held');

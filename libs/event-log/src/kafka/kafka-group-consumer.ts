@@ -72,11 +72,14 @@ export class KafkaGroupConsumer {
       retry: { ...KAFKA_RETRY, restartOnFailure: () => Promise.resolve(false) },
     });
     const session = new KafkaSession(consumer, this.options);
+    const { signal } = this.stopped;
+    let stop!: () => void;
     const ended = new Promise<Error | null>((resolve) => {
       consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error));
-      this.stopped.signal.addEventListener('abort', () => resolve(null), { once: true });
-      if (this.stopped.signal.aborted) resolve(null);
+      stop = () => resolve(null);
     });
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
     try {
       consumer.on(consumer.events.GROUP_JOIN, () => session.joined());
       await beforeJoining?.(groupId, topics);
@@ -91,6 +94,7 @@ export class KafkaGroupConsumer {
       const crash = await ended;
       if (crash) throw crash;
     } finally {
+      signal.removeEventListener('abort', stop);
       await session.end();
       // A broker that does not answer must not hold up the end: the group notices by itself that a member is gone.
       await Promise.race([consumer.disconnect().catch(() => undefined), sleep(LEAVE_TIMEOUT_MS)]);

@@ -16,7 +16,7 @@ export class PostgresOutboxListener {
   private running: Promise<void> | null = null;
 
   constructor(
-    private readonly database: PostgresDatabase,
+    private readonly database: Pick<PostgresDatabase, 'listener'>,
     private readonly log: LogLine,
   ) {}
 
@@ -78,7 +78,7 @@ export class PostgresOutboxListener {
     const ending = AbortSignal.any([broken.signal, this.stopped.signal]);
     while (!ending.aborted) {
       await sleep(PROBE_EVERY_MS, ending);
-      if (!ending.aborted) await Promise.race([connection.query('SELECT 1'), abortOf(ending)]);
+      if (!ending.aborted) await probe(connection, ending);
     }
     if (!this.stopped.signal.aborted) throw cause;
   }
@@ -89,5 +89,12 @@ export class PostgresOutboxListener {
   }
 }
 
-const abortOf = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+/** Resolves once the connection has answered, or the signal aborts. @throws when it does not answer */
+async function probe(connection: Connection, ending: AbortSignal): Promise<void> {
+  const waiting = nap(PROBE_EVERY_MS, ending);
+  try {
+    await Promise.race([connection.query('SELECT 1'), waiting.over]);
+  } finally {
+    waiting.wake();
+  }
+}

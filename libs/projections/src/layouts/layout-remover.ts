@@ -50,10 +50,12 @@ export class LayoutRemover {
       if (this.removing.size >= REMOVALS_AT_ONCE) return;
       const name = `${removal.boardUid}.${removal.layout.generation}`;
       if (this.removing.has(name)) continue;
-      const work = this.remove(removal, signal)
+      // All of them wait at once: on one signal Node would take so many listeners for a leak.
+      const ending = AbortSignal.any([signal]);
+      const work = this.remove(removal, ending)
         .catch(async (error: unknown) => {
-          if (!signal.aborted) this.failed(error);
-          await sleep(AFTER_FAILURE_MS, signal);
+          if (!ending.aborted) this.failed(error);
+          await sleep(AFTER_FAILURE_MS, ending);
         })
         .finally(() => this.removing.delete(name));
       this.removing.set(name, work);

@@ -13,6 +13,16 @@ export interface EntryRow {
   leftScopes: number[];
 }
 
+/** What a row of `entries`, or of `guild_totals`, says of where it is ranked; guilds have neither columns nor scopes. */
+export interface RankedRow {
+  removed: boolean;
+  score: number;
+  columns: number[];
+  achievedAtMs: number;
+  scopes: number[];
+  leftScopes: number[];
+}
+
 /** The most left scopes that an entry remembers; beyond, the oldest are forgotten. */
 const LEFT_SCOPES_MAX = 256;
 

@@ -1,18 +1,13 @@
 import type { SqlRunner } from '../database/postgres-database.js';
+import type { RankedRow } from '../entries/entry-rows.js';
 
 /** A row of the ledger that lists are compared with. */
-export interface ComparedRow {
+export interface ComparedRow extends RankedRow {
   /** The guild's id where `isGuild` says so. */
   playerId: string;
   isGuild: boolean;
   lane: number;
   version: number;
-  removed: boolean;
-  score: number;
-  columns: number[];
-  achievedAtMs: number;
-  scopes: number[];
-  leftScopes: number[];
 }
 
 /** How many rows are compared at once. */

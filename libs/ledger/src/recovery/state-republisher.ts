@@ -1,6 +1,6 @@
 import { withBoardDefaults, type BoardDefinition, type EntryChange, type EntryChanged } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
-import { keptAfterEndMs } from '../entries/entry-rows.js';
+import { keptAfterEndMs, type RankedRow } from '../entries/entry-rows.js';
 import { GuildTotals } from '../people/guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
@@ -13,17 +13,11 @@ export interface EntriesWanted {
   windowUids: readonly number[] | null;
 }
 
-interface PresentRow {
+interface PresentRow extends RankedRow {
   boardUid: number;
   definition: BoardDefinition;
   windowUid: number;
   endsAtMs: number | null;
-  removed: boolean;
-  score: number;
-  columns: number[];
-  achievedAtMs: number;
-  scopes: number[];
-  leftScopes: number[];
 }
 
 /**

@@ -27,7 +27,8 @@ import {
 import { Environment, metrics } from '@laddercast/platform';
 import { RedisConnection, ShardCensus, WindowLists } from '@laddercast/projections';
 import { sagas, sourcesOf } from '@laddercast/sagas';
-import type { INestApplicationContext, Type } from '@nestjs/common';
+import type { INestApplicationContext } from '@nestjs/common';
+import { partsOf } from '../parts.js';
 import type { MetricsSource } from './metrics-collection.js';
 
 const [INTAKE] = INTAKE_TOPICS;
@@ -50,7 +51,7 @@ export class MetricsKeeper {
   private readonly lease: HeldLease;
 
   constructor(app: INestApplicationContext) {
-    const part = <Part>(token: Type<Part>): Part => app.get(token, { strict: false });
+    const part = partsOf(app);
     const database = part(PostgresDatabase);
     const environment = part(Environment);
     this.lease = new HeldLease(new PostgresLeases(database), LEASE);

@@ -2,8 +2,9 @@ import { Ledger, PostgresDatabase } from '@laddercast/ledger';
 import { metrics, sleep } from '@laddercast/platform';
 import { RedisConnection, SketchCache } from '@laddercast/projections';
 import { LeasedTickSlots, LiveStats, RankDeltaPublisher } from '@laddercast/realtime';
-import type { INestApplicationContext, Type } from '@nestjs/common';
+import type { INestApplicationContext } from '@nestjs/common';
 import { collectDefaultMetrics } from 'prom-client';
+import { partsOf } from '../parts.js';
 import type { Role } from '../roles.js';
 import type { MetricsSource } from './metrics-collection.js';
 
@@ -11,7 +12,7 @@ const ANSWER_WITHIN_MS = 900;
 
 /** What a process with these roles says of itself. To be called once in a process. */
 export function sourcesOfProcess(app: INestApplicationContext, roles: readonly Role[]): MetricsSource[] {
-  const part = <Part>(token: Type<Part> | (abstract new () => Part)): Part => app.get<Part>(token, { strict: false });
+  const part = partsOf(app);
   collectDefaultMetrics();
   for (const role of roles) metrics.process.set({ role }, 1);
   return [

@@ -4,32 +4,28 @@ import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxNotifier, Postg
 import { Environment } from '@laddercast/platform';
 import { Announcements, ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
 import { EntryDetails, SnapshotCache } from '@laddercast/queries';
-import {
-  Inject,
-  Injectable,
-  Logger,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-  type Abstract,
-  type Type,
-} from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ExtensionRegistry } from '../extension-registry.js';
 import { ROLES, type Role } from '../roles.js';
+import { partsOf, type PartOf } from '../parts.js';
 import { ProjectorLifecycle } from './projector.lifecycle.js';
 
 /** Starts what runs by itself, and stops it in the order in which nothing is lost. */
 @Injectable()
 export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown {
   private readonly log = new Logger('laddercast');
+  private readonly part: PartOf;
   private unfollowNames = (): void => undefined;
 
   constructor(
-    private readonly parts: ModuleRef,
+    modules: ModuleRef,
     private readonly environment: Environment,
     private readonly registry: ExtensionRegistry,
     @Inject(ROLES) private readonly roles: readonly Role[],
-  ) {}
+  ) {
+    this.part = partsOf(modules);
+  }
 
   async onModuleInit(): Promise<void> {
     await this.part(BoardCatalog).start();
@@ -90,9 +86,5 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     const made = `lk_${randomBytes(24).toString('base64url')}`;
     await keys.setBootstrapKey(made);
     this.log.warn(`No BOOTSTRAP_ADMIN_KEY is set: the development admin key is ${made}`);
-  }
-
-  private part<Part>(token: Abstract<Part> | Type<Part>): Part {
-    return this.parts.get(token, { strict: false });
   }
 }

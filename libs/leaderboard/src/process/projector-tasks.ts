@@ -26,10 +26,7 @@ import {
   ShardRestores,
   StoreMaintenance,
 } from '@laddercast/projections';
-import type { Abstract, Type } from '@nestjs/common';
-
-/** Finds what the modules made. */
-export type PartOf = <Part>(token: Abstract<Part> | Type<Part>) => Part;
+import type { PartOf } from '../parts.js';
 
 /** Done by one projector at a time, the one that holds the lease `name`. */
 export interface ProjectorTask extends Omit<LeasedTaskOptions, 'onFailure'> {

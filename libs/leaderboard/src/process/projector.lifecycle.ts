@@ -12,8 +12,9 @@ import { Lanes, LeasedTask, PostgresDatabase, PostgresLeases, rescopeGuildBoards
 import { retryWhile } from '@laddercast/platform';
 import { LaneRecoveries, RankProjection } from '@laddercast/projections';
 import { LeasedTickSlots, RankDeltaPublisher, SketchPublisher } from '@laddercast/realtime';
-import { Injectable, Logger, type Abstract, type Type } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { partsOf, type PartOf } from '../parts.js';
 import { projectorTasks, type ProjectorTask } from './projector-tasks.js';
 
 const ADOPTED_WITHIN_MS = 60_000;
@@ -21,17 +22,20 @@ const ADOPTED_WITHIN_MS = 60_000;
 /** What a projector runs beside the sagas, which Nest starts and stops with its microservices. */
 @Injectable()
 export class ProjectorLifecycle {
+  private readonly part: PartOf;
   /** null where the outbox is the log, which loses nothing that the ledger has. */
   private watch: KafkaLogWatch | null = null;
   private tasks: LeasedTask[] = [];
 
-  constructor(private readonly parts: ModuleRef) {}
+  constructor(modules: ModuleRef) {
+    this.part = partsOf(modules);
+  }
 
   /** Resolves once it is known which log is read; from then on the sagas may begin. */
   async start(): Promise<void> {
     await this.adoptLog();
     this.part<OutboxRelay | null>(OutboxRelay)?.start();
-    this.tasks = projectorTasks((token) => this.part(token)).map((task) => this.leased(task));
+    this.tasks = projectorTasks(this.part).map((task) => this.leased(task));
     for (const task of this.tasks) task.start();
     this.part(SketchPublisher).start();
     this.part(LaneRecoveries).start();
@@ -83,9 +87,5 @@ export class ProjectorLifecycle {
     const logger = new Logger(log);
     const onFailure = (error: unknown): void => logger.warn(`${failing}: ${(error as Error).message}`);
     return new LeasedTask(this.part(PostgresLeases), { ...task, onFailure });
-  }
-
-  private part<Part>(token: Abstract<Part> | Type<Part>): Part {
-    return this.parts.get(token, { strict: false });
   }
 }

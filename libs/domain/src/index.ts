@@ -7,7 +7,7 @@ export * from './events.js';
 export * from './ids.js';
 export * from './boards/layout.js';
 export * from './boards/list-version.js';
-export * from './boards/placement.js';
+export * from './boards/hash-placement.js';
 export * from './ranks/rank-delta.js';
 export * from './ranks/rank-sketch.js';
 export * from './ranks/rank-sketch-code.js';

@@ -15,7 +15,7 @@ export * from './recovery/board-rebuilds.js';
 export * from './lanes/all-lanes.js';
 export * from './lanes/lanes.js';
 export * from './submissions/ledger.js';
-export * from './entries/writes.js';
+export * from './entries/ledger-writes.js';
 export * from './catalogs/boards-with-metadata.js';
 export { keptAfterEndMs } from './entries/entry-rows.js';
 export * from './catalogs/window-catalog.js';

@@ -1,5 +1,5 @@
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import type { OverrideWrite, SubmitWrite } from '../src/entries/writes.js';
+import type { OverrideWrite, SubmitWrite } from '../src/entries/ledger-writes.js';
 
 /** A board as processes know it, without a database that it is in. */
 export const boardOf = (definition: Partial<BoardDefinition> = {}): Board => ({

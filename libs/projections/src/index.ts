@@ -32,7 +32,7 @@ export * from './standings/standings-ranks.js';
 export * from './handlers/drop-board.handler.js';
 export { RedisLostShards, type LostShard } from './redis/redis-lost-shards.js';
 export { type ReadGuard } from './hash-shards/redis-shard-reads.js';
-export * from './recovery/shard-restores.js';
+export * from './recovery/lost-shard-watch.js';
 export * from './recovery/shard-restorer.js';
 export { RedisLaneMarks } from './redis/redis-lane-marks.js';
 export * from './ranks/window-lists.js';

@@ -39,7 +39,7 @@ import { ProjectionWatch } from './recovery/read-guard.js';
 import { RedisProjectionStore } from './recovery/redis-projection-store.js';
 import { RestoredLedgerCheck } from './recovery/restored-ledger-check.js';
 import { ShardRestorer } from './recovery/shard-restorer.js';
-import { ShardRestores } from './recovery/shard-restores.js';
+import { LostShardWatch } from './recovery/lost-shard-watch.js';
 import { StoreMaintenance } from './recovery/store-maintenance.js';
 import { Announcements } from './redis/announcements.js';
 import { connectRedis } from './redis/connect-redis.js';
@@ -111,7 +111,7 @@ const ofProjectors: Provider[] = [
   ReconcileJobs,
   RedisLostShards,
   ShardRestorer,
-  ShardRestores,
+  LostShardWatch,
   LeftoverSweeper,
   StoreMaintenance,
 ];

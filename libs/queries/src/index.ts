@@ -1,5 +1,5 @@
 export * from './queries.module.js';
-export { CircleMembers } from './circles/circle-members.js';
+export { CircleMembers } from './people/circle-members.js';
 export * from './rows/entry-details.js';
 export { CURSOR_LENGTH_MAX } from './pages/entries-cursor.js';
 export { EntriesPlaces } from './pages/entries-places.js';

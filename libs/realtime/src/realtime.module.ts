@@ -9,7 +9,7 @@ import { Admission } from './connection/admission.js';
 import { LiveOrigins } from './connection/live-origins.js';
 import { GatewayAnnouncements } from './feeds/gateway-announcements.js';
 import { LiveFeeds } from './feeds/live-feeds.js';
-import { LiveSubscriptions } from './gateway/live-subscriptions.js';
+import { SubscriptionLifecycle } from './gateway/subscription-lifecycle.js';
 import { RankGateway } from './gateway/rank.gateway.js';
 import { LiveOptions } from './live-options.js';
 import { LiveStats } from './live-stats.js';
@@ -78,7 +78,7 @@ export const gatewayProviders: Provider[] = [
     },
   },
   GatewayAnnouncements,
-  LiveSubscriptions,
+  SubscriptionLifecycle,
   Admission,
   RankGateway,
 ];
@@ -96,6 +96,6 @@ const options: Provider[] = [
 @Module({
   imports: [TickModule, IdentityModule, LedgerModule, ProjectionsModule, QueriesModule],
   providers: [...options, ...gatewayProviders],
-  exports: [LiveOptions, LiveStats, LiveFeeds, LiveSubscriptions, GatewayAnnouncements],
+  exports: [LiveOptions, LiveStats, LiveFeeds, SubscriptionLifecycle, GatewayAnnouncements],
 })
 export class GatewayModule {}

@@ -23,7 +23,7 @@ import {
   LayoutRemover,
   RangeSweeper,
   ReconcileJobs,
-  ShardRestores,
+  LostShardWatch,
   StoreMaintenance,
 } from '@laddercast/projections';
 import type { PartOf } from '../parts.js';
@@ -111,7 +111,7 @@ function projectionTasks(part: PartOf): ProjectorTask[] {
   const growth = part(LayoutGrowth);
   const ranges = part(RangeSweeper);
   const reconciliation = part(ReconcileJobs);
-  const restores = part(ShardRestores);
+  const restores = part(LostShardWatch);
   const store = part(StoreMaintenance);
   return [
     {

@@ -6,7 +6,7 @@ import { GuildTotals } from '../people/guild-totals.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { Lanes, takeLane } from '../lanes/lanes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 
 const PLAYERS_AT_ONCE = 500;
 const GUILDS_AT_ONCE = 200;
@@ -42,7 +42,7 @@ export class BoardScopeMigration {
     const boards = await database.query<RescopedBoard>(
       'SELECT board_uid, definition_revision FROM boards WHERE rescope AND board_id IS NOT NULL ORDER BY board_uid',
     );
-    await settleEach(boards, signal, async (board) => {
+    await tryEach(boards, signal, async (board) => {
       if (!(await this.rescope(board.board_uid, signal))) return;
       // Put once more meanwhile: it begins again.
       await database.query('UPDATE boards SET rescope = false WHERE board_uid = $1 AND definition_revision = $2', [

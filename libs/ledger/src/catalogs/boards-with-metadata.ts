@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import type { LedgerWrite } from '../entries/writes.js';
+import type { LedgerWrite } from '../entries/ledger-writes.js';
 
 /** The most boards that a process remembers; one that it forgot is noted again. */
 const KNOWN_MAX = 100_000;

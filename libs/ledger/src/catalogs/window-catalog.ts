@@ -13,7 +13,7 @@ import { In, Not } from 'typeorm';
 import { LRUCache } from 'lru-cache';
 import { WindowEntity } from '../entities/window.entity.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { StaleBoardError } from '../entries/writes.js';
+import { StaleBoardError } from '../entries/ledger-writes.js';
 import { BoardCatalog, type ChangedBoard } from './board-catalog.js';
 
 /** The most boards whose windows a process remembers, and the most windows by their number. */

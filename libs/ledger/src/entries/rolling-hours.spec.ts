@@ -4,7 +4,7 @@ import { AttemptCounts } from '../submissions/attempt-counts.js';
 import { BatchFold, type StoredBatch } from '../submissions/batch-fold.js';
 import { entryOfHours } from './rolling-hours.js';
 import type { PlacedWrite } from '../submissions/window-placement.js';
-import type { SubmitWrite } from './writes.js';
+import type { SubmitWrite } from './ledger-writes.js';
 
 const HOUR_MS = 3_600_000;
 const { MAX_VALUE } = Number;

@@ -4,7 +4,7 @@ import { EntryRemoval } from './entry-removal.js';
 import { Lanes } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 
 /** The most entries that one look finds. */
 const ENTRIES_AT_ONCE = 5000;
@@ -35,7 +35,7 @@ export class EntryExpirer {
   async run(signal: AbortSignal): Promise<number> {
     let expired = 0;
     const windows = await this.database.query<ExpiredWindow>(WINDOWS_WITH_EXPIRED);
-    await settleEach(windows, signal, async ({ window_uid: windowUid, definition_revision, until_ms }) => {
+    await tryEach(windows, signal, async ({ window_uid: windowUid, definition_revision, until_ms }) => {
       while (!signal.aborted) {
         const rows = await this.database.query<{ player_id: string; renewed_at_ms: number }>(EXPIRED_ENTRIES, [
           windowUid,

@@ -8,7 +8,7 @@ import { ledgerNowMs } from '../database/ledger-clock.js';
 import { outboxBacklog } from '../lanes/outbox-backlog.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 
 /** A window is trimmed when so much more than its limit stands in it. */
 const SLACK = 1.02;
@@ -70,7 +70,7 @@ export class EntryTrimmer {
     if (windows.length === 0 || (await this.isLogBehind())) return 0;
     const begun = await this.begunSince(windows.filter((window) => !this.isDue(window)));
     let trimmed = 0;
-    await settleEach(windows, signal, async (window) => {
+    await tryEach(windows, signal, async (window) => {
       const isDue = this.isDue(window);
       const most = isDue ? window.entries_max : window.entries_max * SLACK;
       const known = this.counted.get(window.window_uid);

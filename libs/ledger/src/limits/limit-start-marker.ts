@@ -4,7 +4,7 @@ import { BEGIN_LIMITS, BOARDS_TO_MARK, MARK_ENTRIES, RUNNING_WINDOWS_OF_BOARD } 
 import { PLAYERS_OF_WINDOW } from '../reemission/entry-reemission-sql.js';
 import { Lanes, takeLane } from '../lanes/lanes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 
 const PLAYERS_AT_ONCE = 500;
 
@@ -49,7 +49,7 @@ export class LimitStartMarker {
    */
   async run(signal: AbortSignal): Promise<number> {
     const boards = await this.database.query<MarkedBoard>(BOARDS_TO_MARK);
-    await settleEach(boards, signal, async (board) => {
+    await tryEach(boards, signal, async (board) => {
       const windows = await this.database.query<{ window_uid: number }>(RUNNING_WINDOWS_OF_BOARD, [board.board_uid]);
       for (const { window_uid } of windows) await this.mark(window_uid, board.limits_since_ms, signal);
       if (signal.aborted) return;

@@ -20,7 +20,7 @@ import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
-import { StaleBoardError } from '../entries/writes.js';
+import { StaleBoardError } from '../entries/ledger-writes.js';
 
 /** A guild's entry in a window. */
 export interface GuildTarget {

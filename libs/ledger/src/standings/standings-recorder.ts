@@ -14,7 +14,7 @@ import { Lanes, takeLane } from '../lanes/lanes.js';
 import { forgetFailure, SettlementFailures, type AwaitedKind } from './settlement-failures.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 
 const MINUTE_MS = 60_000;
 /** The most windows that one look finds; the next look finds the others. */
@@ -79,7 +79,7 @@ export class StandingsRecorder {
     );
     if (frozen.length === 0) return;
     await this.passLanes();
-    await settleEach(frozen, signal, (row) => this.writeFrozen(row, signal));
+    await tryEach(frozen, signal, (row) => this.writeFrozen(row, signal));
   }
 
   /**
@@ -94,7 +94,7 @@ export class StandingsRecorder {
     const due = await this.database.query<DatedRow>(
       `${WINDOWS_TO_KEEP} ${neverFailed('kept')} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
     );
-    await settleEach(due, signal, ({ window_uid }) => this.writeKept(window_uid, signal));
+    await tryEach(due, signal, ({ window_uid }) => this.writeKept(window_uid, signal));
     if (due.length < WINDOWS_AT_ONCE && !signal.aborted) this.keptMinute = minute;
   }
 
@@ -106,7 +106,7 @@ export class StandingsRecorder {
     const failed = await this.database.query<{ window_uid: number; kind: AwaitedKind }>(FAILED_WINDOWS);
     if (failed.length === 0) return;
     if (failed.some(({ kind }) => kind === 'frozen')) await this.passLanes();
-    await settleEach(failed, signal, async ({ window_uid, kind }) => {
+    await tryEach(failed, signal, async ({ window_uid, kind }) => {
       if (kind === 'kept') return this.writeKept(window_uid, signal);
       const [row] = await this.database.query<DatedRow>(`${FROZEN_WINDOWS} AND w.window_uid = $1`, [window_uid]);
       if (row === undefined) return forgetFailure(this.database, window_uid, kind);

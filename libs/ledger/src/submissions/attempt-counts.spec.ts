@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
 import type { PlacedWrite } from './window-placement.js';
-import type { SubmitWrite } from '../entries/writes.js';
+import type { SubmitWrite } from '../entries/ledger-writes.js';
 
 const NOW_MS = Date.parse('2026-11-20T20:30:00Z');
 const HOUR = Math.floor(NOW_MS / HOUR_MS);

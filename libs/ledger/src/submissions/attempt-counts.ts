@@ -1,7 +1,7 @@
 import { firstRollingHour, HOUR_MS, LadderError, rollingHours, type StoredWindow } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import type { PlacedWrite } from './window-placement.js';
-import type { SubmitWrite } from '../entries/writes.js';
+import type { SubmitWrite } from '../entries/ledger-writes.js';
 
 /** How many runs of a player count in a window; by the hour (hours since 1970) where the window rolls, else under 0. */
 export interface AttemptRow {

@@ -6,7 +6,7 @@ import { AttemptCounts } from './attempt-counts.js';
 import { BatchFold, entryKeyOf, type StoredBatch } from './batch-fold.js';
 import type { EntryRow } from '../entries/entry-rows.js';
 import type { PlacedWrite } from './window-placement.js';
-import type { LedgerWrite, SubmitReceipt } from '../entries/writes.js';
+import type { LedgerWrite, SubmitReceipt } from '../entries/ledger-writes.js';
 
 const NOW_MS = Date.parse('2026-11-20T20:00:00Z');
 

@@ -15,7 +15,13 @@ import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-ro
 import type { FrozenEntry } from '../entries/lane-parameters.js';
 import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
 import type { PlacedWrite } from './window-placement.js';
-import type { LedgerWrite, OverrideWrite, SubmissionAnswer, SubmitWrite, WriteResult } from '../entries/writes.js';
+import type {
+  LedgerWrite,
+  OverrideWrite,
+  SubmissionAnswer,
+  SubmitWrite,
+  WriteResult,
+} from '../entries/ledger-writes.js';
 
 /** A remembered submission. */
 export interface RememberedSubmission {

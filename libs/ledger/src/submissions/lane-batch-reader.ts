@@ -16,7 +16,7 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { hourKeyOf, type RollingHourKey, type RollingHourRow } from '../entries/rolling-hours.js';
 import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { ExpectedPlace, PlacedWrite } from './window-placement.js';
-import type { SubmitWrite } from '../entries/writes.js';
+import type { SubmitWrite } from '../entries/ledger-writes.js';
 
 interface EntryKey {
   boardUid: number;

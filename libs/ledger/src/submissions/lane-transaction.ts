@@ -22,7 +22,7 @@ import { isServersAnswer } from '../database/postgres-errors.js';
 import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { WindowCatalog } from '../catalogs/window-catalog.js';
 import { expectedPlace, placeWrite, type PlacedWrite } from './window-placement.js';
-import { StaleBoardError, type WriteResult } from '../entries/writes.js';
+import { StaleBoardError, type WriteResult } from '../entries/ledger-writes.js';
 
 type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
 

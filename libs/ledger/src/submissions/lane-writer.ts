@@ -5,7 +5,7 @@ import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import { pipelineOf, rollBack, type PostgresDatabase } from '../database/postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
 import { noteFailure, noteReceipt } from './submission-outcomes.js';
-import type { LedgerReceipt, LedgerWrite, WriteResult } from '../entries/writes.js';
+import type { LedgerReceipt, LedgerWrite, WriteResult } from '../entries/ledger-writes.js';
 
 /** The most writes in one transaction. */
 export const LANE_BATCH_MAX = 512;

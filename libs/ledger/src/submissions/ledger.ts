@@ -10,7 +10,13 @@ import { outboxBacklog } from '../lanes/outbox-backlog.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { noteFailure } from './submission-outcomes.js';
-import type { LedgerWrite, OverrideReceipt, OverrideWrite, SubmitReceipt, SubmitWrite } from '../entries/writes.js';
+import type {
+  LedgerWrite,
+  OverrideReceipt,
+  OverrideWrite,
+  SubmitReceipt,
+  SubmitWrite,
+} from '../entries/ledger-writes.js';
 
 const OUTBOX_LOOK_EVERY_MS = 1000;
 

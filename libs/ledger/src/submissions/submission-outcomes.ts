@@ -1,7 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import { metrics } from '@laddercast/platform';
-import type { LedgerReceipt } from '../entries/writes.js';
-import { StaleBoardError } from '../entries/writes.js';
+import type { LedgerReceipt } from '../entries/ledger-writes.js';
+import { StaleBoardError } from '../entries/ledger-writes.js';
 
 const committed = metrics.submissionSeconds.labels('committed');
 const repeated = metrics.submissionSeconds.labels('repeated');

@@ -12,7 +12,7 @@ import { naiveDailyStroke, naiveWindow } from '@laddercast/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boardOf, overrideOf, runOf } from '../../test/made-writes.js';
-import type { LedgerWrite } from '../entries/writes.js';
+import type { LedgerWrite } from '../entries/ledger-writes.js';
 import { expectedPlace, placeWrite, type PlacementWindows } from './window-placement.js';
 
 const MINUTE_MS = 60_000;

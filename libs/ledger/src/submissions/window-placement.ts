@@ -8,7 +8,7 @@ import {
   type StoredWindow,
 } from '@laddercast/domain';
 import type { WindowCatalog } from '../catalogs/window-catalog.js';
-import type { LedgerWrite, SubmitWrite } from '../entries/writes.js';
+import type { LedgerWrite, SubmitWrite } from '../entries/ledger-writes.js';
 
 /** A run may lie this far ahead of the database's clock; it then becomes now. */
 const FUTURE_TOLERANCE_MS = 60_000;

@@ -21,7 +21,7 @@ import {
   WINDOWS_WITH_LEFT_HOURS,
   WRITE_ROLLING_ENTRIES,
 } from '../entries/rolling-sql.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 
 /** The most players of one transaction, and about the most hours that it reads of them. */
 const PLAYERS_AT_ONCE = 500;
@@ -73,7 +73,7 @@ export class RollingExpirer {
   async run(signal: AbortSignal): Promise<number> {
     let changed = 0;
     const windows = await this.database.query<RollingWindow>(WINDOWS_WITH_LEFT_HOURS);
-    await settleEach(windows, signal, async (window) => {
+    await tryEach(windows, signal, async (window) => {
       const hours = rollingHours(window.window_id);
       const firstHour = firstRollingHour(hours, await ledgerNowMs(this.database));
       const atOnce = Math.min(PLAYERS_AT_ONCE, Math.ceil(HOURS_AT_ONCE / hours));

@@ -23,7 +23,7 @@ import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { forgetFailure, settlementFailed, SettlementFailures } from '../standings/settlement-failures.js';
-import { settleEach } from '../database/settle-each.js';
+import { tryEach } from '../database/try-each.js';
 import {
   ANNOUNCE_BOARDS,
   CLOSE_WINDOWS,
@@ -102,7 +102,7 @@ export class WindowCloser {
     let settled = 0;
     for (;;) {
       const waiting = await this.database.query<WindowRow>(sql, [tried]);
-      await settleEach(waiting, signal, async (row) => {
+      await tryEach(waiting, signal, async (row) => {
         tried.push(row.window_uid);
         if ((await this.settleIfThere(windowOfRow(row), signal)) !== null) settled += 1;
       });

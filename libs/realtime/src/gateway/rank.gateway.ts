@@ -21,7 +21,7 @@ import { readResume, readSubscribe } from '../channels/channel-table.js';
 import { readAuthenticate, readUnsubscribe } from '../protocol/client-messages.js';
 import { CLOSE, LiveSocket } from '../connection/live-socket.js';
 import type { LiveStats } from '../live-stats.js';
-import { LiveSubscriptions } from './live-subscriptions.js';
+import { SubscriptionLifecycle } from './subscription-lifecycle.js';
 import { asLadderError } from '../protocol/problems.js';
 import { SocketIdentities, turnAway } from '../connection/socket-identities.js';
 
@@ -61,7 +61,7 @@ export class RankGateway
   private isStopping = false;
 
   constructor(
-    private readonly subscriptions: LiveSubscriptions,
+    private readonly subscriptions: SubscriptionLifecycle,
     private readonly feeds: LiveFeeds,
     private readonly boards: BoardCatalog,
     private readonly news: GatewayAnnouncements,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketOf, crc16, fnv1a, laneOf, shardOf } from './placement.js';
+import { bucketOf, crc16, fnv1a, laneOf, shardOf } from './hash-placement.js';
 
 const players = Array.from({ length: 20_000 }, (_, at) => `player-${at}`);
 

@@ -23,10 +23,10 @@ import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
 
 /** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
 @Injectable()
-export class LiveSubscriptions {
+export class SubscriptionLifecycle {
   private readonly feedOf = new Map<LiveSubscription, ListFeed>();
   private readonly unusedScopes: ScopesAwaitingScores;
-  private readonly failures = new RateLimitedLog(LiveSubscriptions.name);
+  private readonly failures = new RateLimitedLog(SubscriptionLifecycle.name);
   private isLookingForUsed = false;
 
   constructor(

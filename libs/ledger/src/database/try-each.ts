@@ -7,7 +7,7 @@ const UNAVAILABLE_MAX = 3;
  * Does the work on each, one after another, until the signal; one that fails holds up no other.
  * @throws AggregateError of what failed; where PostgreSQL is away, that
  */
-export async function settleEach<Item>(
+export async function tryEach<Item>(
   items: readonly Item[],
   signal: AbortSignal,
   work: (item: Item) => Promise<void>,

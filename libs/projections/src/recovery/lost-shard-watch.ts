@@ -8,7 +8,7 @@ const LISTS_AT_ONCE = 4;
 
 /** Has shards brought back that have lost a key, some lists side by side. */
 @Injectable()
-export class ShardRestores {
+export class LostShardWatch {
   private readonly log = new Logger('recovery');
   private readonly underWay = new Map<string, Promise<void>>();
 

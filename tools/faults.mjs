@@ -3,29 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineOf } from './machine.mjs';
 import { projectRoot } from './build.mjs';
-import { parseRows, tableOf } from './faults/table.mjs';
+import { cellsOnPage, merged, parseRows, tableOf } from './faults/table.mjs';
 import { answerHelp } from './help.mjs';
 
 answerHelp(`Runs the long version of the fault tests on both logs, and prints a table of what was tried and what was lost.
 
   npm run test:faults                        everything; FAULTS_SEED=… repeats the chances of a run
   npm run test:faults -- scenarios/killed    those scenarios
-  npm run test:faults -- --write             and writes the table to docs/faults.md
+  npm run test:faults -- --write             and writes what was tried into the table of docs/faults.md
   npm run test:faults -- --help              this text`);
 
 const pageOf = (table) => `# What was tried, and what was lost
 
 Written by \`npm run test:faults -- --write\`: every scenario of \`test/faults\` in its long version, on real processes and
-services. Which promise each row proves: [operations/faults.md](operations/faults.md).
+services. Which promise each row proves: [operations/faults.md](operations/faults.md). Each row says at which commit.
 
 ${machineText()}
 
 ${table}`;
 
-function machineText() {
-  const { machine, node, commit } = machineOf(projectRoot);
-  return `${machine}, Node ${node}, commit ${commit}.`;
-}
+const { machine, node, commit } = machineOf(projectRoot);
+const machineText = () => `${machine}, Node ${node}.`;
 
 const given = process.argv.slice(2);
 const writes = given.includes('--write');
@@ -43,11 +41,11 @@ process.argv.splice(
 
 // The tests end the process themselves, in whatever way they end.
 process.on('exit', () => {
-  const rows = existsSync(file) ? parseRows(readFileSync(file, 'utf8')) : [];
+  const rows = (existsSync(file) ? parseRows(readFileSync(file, 'utf8')) : []).map((row) => ({ ...row, commit }));
   rmSync(folder, { recursive: true, force: true });
   if (rows.length === 0) return;
-  const table = tableOf(rows);
-  console.log(`\n${table}`);
-  if (writes) writeFileSync(join(projectRoot, 'docs', 'faults.md'), pageOf(table));
+  console.log(`\n${tableOf(merged([], rows))}`);
+  const page = join(projectRoot, 'docs', 'faults.md');
+  if (writes) writeFileSync(page, pageOf(tableOf(merged(cellsOnPage(readFileSync(page, 'utf8')), rows))));
 });
 await import('./test.mjs');

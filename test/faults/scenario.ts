@@ -9,7 +9,7 @@ import { Load, type LoadOptions } from './load.js';
 import { Readers } from './readers.js';
 import { SentRuns } from './sent-runs.js';
 import { openSpectators, type Spectator } from './spectators.js';
-import { record } from './table.js';
+import { record, recordFailureOf } from './table.js';
 
 export interface ScenarioOptions extends InstallationOptions {
   /** The number and name of the fault, as in the table. */
@@ -37,6 +37,7 @@ export class Scenario {
 
   /** Resolves once processes, boards, spectators, readers and load are there. */
   static async start({ fault, boards = ALL_BOARDS, load = {}, ...options }: ScenarioOptions): Promise<Scenario> {
+    recordFailureOf(fault, options.log);
     const chance = Chance.of(`${fault}, log ${options.log}`);
     const installation = await FaultInstallation.start(options);
     try {

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
 
 /** What one scenario tried, and what was lost. */
 export interface FaultRow {
@@ -17,8 +18,24 @@ export interface FaultRow {
   wholeAfterSeconds: number;
 }
 
-/** Adds a row to the table that `npm run test:faults` prints, and shows it at once. */
+/** A scenario that failed: what the table had of it before holds no more. */
+export type FailedFault = Pick<FaultRow, 'fault' | 'log'> & { failed: true };
+
+/** Adds a row to the table that `npm run test:faults` prints once the running test has passed. */
 export function record(row: FaultRow): void {
+  onTestFinished(({ task }) => {
+    if (task.result?.state === 'pass') add(row);
+  });
+}
+
+/** Notes that the fault failed, should the running test not pass. */
+export function recordFailureOf(fault: string, log: string): void {
+  onTestFinished(({ task }) => {
+    if (task.result?.state !== 'pass') add({ fault, log, failed: true });
+  });
+}
+
+function add(row: FaultRow | FailedFault): void {
   const line = JSON.stringify(row);
   if (process.env.FAULTS_TABLE) appendFileSync(process.env.FAULTS_TABLE, `${line}\n`);
   process.stderr.write(`${line}\n`);

@@ -10,7 +10,9 @@ const COLUMNS = [
   ['reads answered', (row) => row.reads ?? ''],
   ['reads refused', (row) => row.refused ?? ''],
   ['whole after (s)', (row) => row.wholeAfterSeconds.toFixed(1)],
+  ['commit', (row) => row.commit],
 ];
+const TITLES = COLUMNS.map(([title]) => title);
 
 /** The rows that the scenarios wrote, one JSON object a line. */
 export const parseRows = (text) =>
@@ -19,17 +21,37 @@ export const parseRows = (text) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** The rows as a table of Markdown, in the order of the faults. */
-export function tableOf(rows) {
-  const sorted = [...rows].sort((a, b) => order(a).localeCompare(order(b)));
-  const cells = [
-    COLUMNS.map(([title]) => title),
-    ...sorted.map((row) => COLUMNS.map(([, cell]) => escaped(cell(row)))),
+/** The cells of the rows, by column. */
+export const cellsOf = (rows) => rows.map((row) => COLUMNS.map(([, cell]) => escaped(cell(row))));
+
+/** The cells of a table that {@link tableOf} wrote on a page; none where it has other columns. */
+export function cellsOnPage(page) {
+  const lines = page.split('\n').filter((line) => line.startsWith('| '));
+  const [titles, , ...cells] = lines.map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  return titles?.join() === TITLES.join() ? cells : [];
+}
+
+/** What was known, with what a run found in its place: a fault that failed, or was tried anew, has no rows of before. */
+export function merged(before, rows) {
+  const tried = new Set(rows.map(({ fault, log }) => nameOf(fault, log)));
+  return [
+    ...before.filter(([fault, log]) => !tried.has(nameOf(fault, log))),
+    ...cellsOf(rows.filter(({ failed }) => !failed)),
   ];
+}
+
+/** Cells as a table of Markdown, in the order of the faults. */
+export function tableOf(body) {
+  const sorted = [...body].sort(([a, logOfA], [b, logOfB]) => nameOf(a, logOfA).localeCompare(nameOf(b, logOfB)));
+  const cells = [TITLES, ...sorted];
   const widths = COLUMNS.map((_, column) => Math.max(...cells.map((line) => line[column].length)));
   const line = (texts) => `| ${texts.map((text, column) => text.padEnd(widths[column])).join(' | ')} |\n`;
-  const [head, ...body] = cells;
-  return line(head) + line(widths.map((width) => '-'.repeat(width))) + body.map(line).join('');
+  return line(TITLES) + line(widths.map((width) => '-'.repeat(width))) + sorted.map(line).join('');
 }
 
 /** What was tried again is told once, with how often. */
@@ -39,6 +61,6 @@ function counted(tried) {
   return [...times].map(([one, count]) => (count === 1 ? one : `${count} × ${one}`)).join(', ');
 }
 
-const order = ({ fault, log }) => `${fault} ${log}`;
+const nameOf = (fault, log) => `${fault} ${log}`;
 
 const escaped = (value) => String(value).replaceAll('|', '\\|').replaceAll('\n', ' ');

@@ -184,8 +184,8 @@ describe.each(logsUnderTest())('bad rows among good ones, over the log in %s', (
     const codes = settled.map(({ status, body }) => (status === 200 ? null : body.code!));
     expect(codes).toEqual(runs.map(({ code }) => code));
     const [after] = await committed();
-    // Far fewer transactions than runs: the bad ones were in the company of good ones.
-    expect(after!.position - before!.position).toBeLessThan(60);
+    // Far fewer transactions than runs, also where some came late: the bad ones were in the company of good ones.
+    expect(after!.position - before!.position).toBeLessThan(runs.length / 3);
     await audit('in-a-group', `${BAD.length} in a group commit of ${runs.length}`, runs);
   }, 60_000);
 

@@ -12,6 +12,20 @@ export * from './ranks/rank-delta.js';
 export * from './ranks/rank-sketch.js';
 export * from './ranks/rank-sketch-code.js';
 export * from './ranks/ranking.js';
+export * from './ratings/rating-algorithm.js';
+export * from './ratings/rating-algorithms.js';
+export { checkedParameters, type ParameterRule, type ParameterRules } from './ratings/parameters.js';
+export * from './ratings/pool.js';
+export * from './ratings/game.js';
+export * from './ratings/player-rating.js';
+export {
+  foldGames,
+  rateGame,
+  type FoldedGames,
+  type RatedGame,
+  type RatingChange,
+  type UnratedReason,
+} from './ratings/fold.js';
 export * from './boards/sort-key.js';
 export { faultOfTimeZone } from './time/time-zone.js';
 export * from './time/window.js';

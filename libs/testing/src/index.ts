@@ -10,6 +10,7 @@ export * from './services/running-app.js';
 export * from './services/services.js';
 export * from './oracle/guild-score-oracle.js';
 export * from './oracle/naive-calendar.js';
+export * from './oracle/pool-games.js';
 export * from './oracle/sorted-array-oracle.js';
 export * from './conformance/event-log-conformance.js';
 export * from './services/outbox-writer.js';

@@ -1,0 +1,5 @@
+import { elo } from './algorithms/elo.js';
+import type { RatingAlgorithm } from './rating-algorithm.js';
+
+/** The algorithms that every installation has; a team's own come behind them. */
+export const RATING_ALGORITHMS: readonly RatingAlgorithm[] = [elo];

@@ -1,5 +1,8 @@
 import type { RatingState } from './rating-algorithm.js';
 
+/** 1 where the first place is better, ½ where they are equal, else 0. */
+export const scoreOf = (place: number, other: number): number => (place < other ? 1 : place === other ? 0.5 : 0);
+
 type Side = readonly RatingState[];
 
 /**

@@ -10,7 +10,7 @@ export interface RatingState {
   /** How uncertain the rating is, as of the last game; null where the algorithm has no such number. */
   readonly deviation: number | null;
   readonly volatility: number | null;
-  /** Whatever else the algorithm must remember, as numbers under names of its own, always the same names. */
+  /** Whatever else the algorithm must remember, as numbers under names of its own. */
   readonly memory: Readonly<Record<string, number>>;
 }
 

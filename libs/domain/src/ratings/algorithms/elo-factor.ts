@@ -66,7 +66,7 @@ export function factorMemory(choice: FactorChoice, before: FactorMemory, rating:
   return gamesMax === 0 ? {} : { games: Math.min(gamesMax, (before.games ?? 0) + 1) };
 }
 
-/** What a newcomer's memory is, so that it has the same names from the first state on. */
+/** What {@link factorOf} knows of a newcomer. */
 export function newcomerMemory(choice: FactorChoice): Record<string, number> {
   if (typeof choice === 'number') return {};
   if (choice === 'fide') return { games: 0, reachedTop: 0 };

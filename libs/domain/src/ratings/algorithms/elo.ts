@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.js';
 import { pointerTo, type ParameterRules } from '../parameters.js';
-import { chancesByPairs } from '../pairs.js';
+import { chancesByPairs, scoreOf } from '../pairs.js';
 import type { GameToRate, MemberRating, RatingAlgorithm, RatingState, SideMember } from '../rating-algorithm.js';
 import { factorMemory, factorOf, faultsOfFactor, newcomerMemory, type FactorChoice } from './elo-factor.js';
 
@@ -83,9 +83,6 @@ function expectedScore({ scale, differenceMax }: EloParameters, difference: numb
   const counted = Math.min(bound, Math.max(-bound, difference));
   return 1 / (1 + 10 ** (-counted / scale));
 }
-
-/** 1 where the first place is better, ½ where they are equal, else 0. */
-export const scoreOf = (place: number, other: number): number => (place < other ? 1 : place === other ? 0.5 : 0);
 
 const meanRating = (members: readonly RatingState[]): number =>
   members.reduce((sum, { rating }) => sum + rating, 0) / members.length;

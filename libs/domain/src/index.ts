@@ -26,6 +26,7 @@ export {
   type RatingChange,
   type UnratedReason,
 } from './ratings/fold.js';
+export * from './ratings/period.js';
 export * from './boards/sort-key.js';
 export { faultOfTimeZone } from './time/time-zone.js';
 export * from './time/window.js';

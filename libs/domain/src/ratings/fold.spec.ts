@@ -47,7 +47,7 @@ describe('a fold of games', () => {
   ])('refuses a game that would make %s, and goes on', (_what, wrong) => {
     let games = 0;
     const odd = poolThatAnswers((parameters, game) => {
-      const ratings = pool.algorithm.rate(parameters, game);
+      const ratings = pool.algorithm.rate!(parameters, game);
       return games++ === 1 ? [ratings[0]!, { ...ratings[1]!, ...wrong }] : ratings;
     });
     const game = (position: number): PoolGame => poolGame(position, { ada: 1, bob: 2 });
@@ -67,15 +67,16 @@ describe('a fold of games', () => {
     ['names another player', ([first, second]) => [first!, { ...second!, playerId: 'mallory' }]],
     ['names a player twice', ([first, second]) => [first!, second!, second!]],
   ])('does not believe an algorithm that %s', (_what, spoiled) => {
-    const odd = poolThatAnswers((parameters, game) => spoiled(pool.algorithm.rate(parameters, game)));
+    const odd = poolThatAnswers((parameters, game) => spoiled(pool.algorithm.rate!(parameters, game)));
     expect(() => foldGames(odd, new Map(), [poolGame(1, { ada: 1, bob: 2 })])).toThrow(/elo@1 answered/);
   });
 
   it('knows no zero below zero, which no JSON carries', () => {
     const odd = poolThatAnswers((parameters, game) =>
-      pool.algorithm
-        .rate(parameters, game)
-        .map((rating) => ({ ...rating, after: after({ rating: -0, memory: { a: -0 } }) })),
+      pool.algorithm.rate!(parameters, game).map((rating) => ({
+        ...rating,
+        after: after({ rating: -0, memory: { a: -0 } }),
+      })),
     );
     const [change] = rateGame(odd, poolGame(1, { ada: 1, bob: 2 }), () => after({})).changes;
     const kept = JSON.parse(JSON.stringify(change!.after)) as RatingState;

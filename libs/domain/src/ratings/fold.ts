@@ -35,6 +35,7 @@ export interface FoldedGames {
 /** What one game makes of the states of its players, and of nobody else. */
 export function rateGame(pool: RatingPool, game: PoolGame, stateOf: (playerId: string) => RatingState): RatedGame {
   const { algorithm, parameters } = pool;
+  if (!algorithm.rate) throw new Error(`${algorithm.name} rates by periods alone`);
   const rated = { game, engine: algorithm.engine };
   const sides = ratedSides(game);
   if (sides === null) return { ...rated, unrated: 'TOO_FEW_SIDES', changes: [] };

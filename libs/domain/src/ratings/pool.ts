@@ -1,13 +1,16 @@
 import { LadderError, validationFailed, type Fault } from '../errors.js';
 import { namedSides, type GamePlayer, type ResultRules } from './game.js';
 import { checkedParameters, faultsOfNumber } from './parameters.js';
-import type { PoolUpdate, RatingAlgorithm } from './rating-algorithm.js';
+import type { RatingAlgorithm } from './rating-algorithm.js';
 
 /** The most players of one game. */
 export const GAME_PLAYERS_MAX = 500;
 
 /** What a game may weigh. */
 export const GAME_WEIGHT = { min: 0, isMinExcluded: true, max: 100 } as const;
+
+/** When ratings move: with each game, or at the end of each period. */
+export type PoolUpdate = 'per-game' | 'per-period';
 
 /** How many sides the games of a pool have, and how many members a side. */
 export interface SideBounds {
@@ -67,7 +70,8 @@ const SIDES_MAX = 500;
  */
 export function ratingPoolOf(definition: RatingPoolDefinition, algorithms: readonly RatingAlgorithm[]): RatingPool {
   const algorithm = algorithmNamed(definition.algorithm, algorithms);
-  const update = definition.update ?? algorithm.updates[0]!;
+  const updates = updatesOf(algorithm);
+  const update = definition.update ?? updates[0]!;
   const sides = { min: 2, max: 100, teamMax: 10, ...definition.sides };
   const provisional = definition.provisional && { games: null, deviationAbove: null, ...definition.provisional };
   const rankable = definition.rankable && {
@@ -77,9 +81,9 @@ export function ratingPoolOf(definition: RatingPoolDefinition, algorithms: reado
     ...definition.rankable,
   };
   const faults = [
-    ...(algorithm.updates.includes(update)
+    ...(updates.includes(update)
       ? []
-      : [{ pointer: '/update', message: `must be ${algorithm.updates.join(' or ')} with ${algorithm.name}` }]),
+      : [{ pointer: '/update', message: `must be ${updates.join(' or ')} with ${algorithm.name}` }]),
     ...faultsOfSides(sides),
     ...faultsOfRules(algorithm, provisional ?? null, rankable ?? null),
   ];
@@ -96,6 +100,12 @@ export function ratingPoolOf(definition: RatingPoolDefinition, algorithms: reado
     rankable: rankable ?? null,
   };
 }
+
+/** What an algorithm can do; the first is the default. */
+export const updatesOf = ({ rate, ratePeriod }: RatingAlgorithm): PoolUpdate[] => [
+  ...(rate ? (['per-game'] as const) : []),
+  ...(ratePeriod ? (['per-period'] as const) : []),
+];
 
 /** @throws ALGORITHM_UNKNOWN naming the known, NOT_SUPPORTED where we know it and do not offer it */
 export function algorithmNamed(name: string, algorithms: readonly RatingAlgorithm[]): RatingAlgorithm {

@@ -69,9 +69,6 @@ export interface Moment {
 /** When an idle player's deviation passes a bound: at a time, or as soon as a period is the running one. */
 export type IdleEnd = { readonly atMs: number } | { readonly period: number };
 
-/** When ratings move: with each game, or at the end of each period. */
-export type PoolUpdate = 'per-game' | 'per-period';
-
 /** What the sides of a game may be; null: as many as the pool allows. */
 export interface SideLimits {
   readonly sides: number | null;
@@ -89,8 +86,6 @@ export interface RatingAlgorithm<Parameters extends object = object> {
   /** Name and version of the arithmetic, kept with each change: another one where the same game may give other bits. */
   readonly engine: string;
   readonly parameterRules: ParameterRules;
-  /** The first is the default. */
-  readonly updates: readonly PoolUpdate[];
   /** Whether a game's weight counts; else only 1 is taken. */
   readonly takesWeight: boolean;
   readonly hasDeviation: boolean;
@@ -103,10 +98,13 @@ export interface RatingAlgorithm<Parameters extends object = object> {
   /** The state of a player before the first game. */
   newcomer(parameters: Parameters): RatingState;
 
-  /** One answer for each player of the game. */
-  rate(parameters: Parameters, game: GameToRate): readonly MemberRating[];
+  /** One answer for each player of the game; left out where games are rated by periods alone. */
+  rate?(parameters: Parameters, game: GameToRate): readonly MemberRating[];
 
-  /** As {@link rate}, for one player and all of its games of a period; all states are those of the period's start. */
+  /**
+   * As {@link rate}, for one player and all of its games of a period; all states are those of the period's start. Left
+   * out where games are rated one by one alone.
+   */
   ratePeriod?(parameters: Parameters, player: RatingState, games: readonly PeriodGame[], period: number): PeriodRating;
 
   /** How likely each side is the first, from the states as of now; the numbers add up to 1. */

@@ -36,7 +36,6 @@ export const elo: RatingAlgorithm<EloParameters> = {
   name: 'elo',
   engine: 'elo@1',
   parameterRules,
-  updates: ['per-game'],
   takesWeight: true,
   hasDeviation: false,
 

@@ -56,7 +56,6 @@ export const glicko2: RatingAlgorithm<Glicko2Parameters> = {
   name: 'glicko2',
   engine: 'glicko2@1',
   parameterRules,
-  updates: ['per-game', 'per-period'],
   takesWeight: false,
   hasDeviation: true,
 

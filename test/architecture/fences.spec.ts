@@ -29,7 +29,7 @@ describe('client libraries of other products', () => {
         .flatMap(importsOf)
         .map(({ specifier }) => specifier),
     );
-    for (const name of ['kafkajs', 'ioredis', 'pg', 'typeorm']) expect(used).toContain(name);
+    for (const name of ['kafkajs', 'ioredis', 'pg', 'typeorm', 'openskill']) expect(used).toContain(name);
   });
 
   it.each([
@@ -41,6 +41,7 @@ describe('client libraries of other products', () => {
     ['libs/ledger/src/lanes-postgres.ts', `import pg from 'pg';`, 'postgres-* files'],
     ['test/e2e/submit.spec.ts', `import pg from 'pg';`, 'postgres-* files'],
     ['libs/commands/src/postgres-commands.ts', `import { DataSource } from 'typeorm';`, 'libs/ledger'],
+    ['libs/domain/src/ratings/a.ts', `import { rate } from 'openskill';`, 'openskill-* files'],
     ['apps/api/src/a.ts', `import { TypeOrmModule } from '@nestjs/typeorm';`, 'libs/ledger'],
   ])('are refused in %s: %s', (path, text, rule) => {
     expect(importsOf({ path, text }).flatMap((one) => faultOfVendor(one) ?? [])).toEqual([

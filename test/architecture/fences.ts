@@ -19,6 +19,7 @@ const VENDOR_FENCES: { packages: string[]; rule: string; allows(path: string): b
     rule: 'client-address.ts',
     allows: (path) => posix.basename(path) === 'client-address.ts',
   },
+  { packages: ['openskill'], rule: 'openskill-* files', allows: (path) => isNamedAfter('openskill', path) },
   { packages: ['typeorm', '@nestjs/typeorm'], rule: 'libs/ledger', allows: (path) => path.startsWith('libs/ledger/') },
 ];
 

@@ -84,6 +84,7 @@ describe('the check of the order', () => {
   });
 
   it.each([
+    ['libs/domain/src/a.ts', `import { rate } from 'openskill/models';`],
     ['libs/extension/src/a.ts', `import type { Board } from '@laddercast/domain';`],
     ['libs/extension/src/a.ts', `import { type Board } from '@laddercast/domain';`],
     ['libs/ledger/src/entities/a.ts', `import { laneOf } from '../lanes.js';`],

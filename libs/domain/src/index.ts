@@ -27,6 +27,8 @@ export {
   type UnratedReason,
 } from './ratings/fold.js';
 export * from './ratings/period.js';
+export * from './ratings/prediction.js';
+export * from './ratings/rating-reading.js';
 export * from './boards/sort-key.js';
 export { faultOfTimeZone } from './time/time-zone.js';
 export * from './time/window.js';

@@ -1,24 +1,19 @@
-import type { RatingState } from './rating-algorithm.js';
-
 /** 1 where the first place is better, ½ where they are equal, else 0. */
 export const scoreOf = (place: number, other: number): number => (place < other ? 1 : place === other ? 0.5 : 0);
 
-type Side = readonly RatingState[];
-
 /**
- * Chances of being the first of several sides, out of the expected score of each pair: its mean over a side's pairs, with
- * all of them adding up to 1. Of two sides it is the expected score.
+ * Chances of being the first of several, out of the chance of the first of each pair to beat the second, asked by index:
+ * the mean over the pairs, with all of them adding up to 1.
  */
-export function chancesByPairs(sides: readonly Side[], expectedScore: (side: Side, other: Side) => number): number[] {
-  const wins = sides.map(() => 0);
-  for (const [at, side] of sides.entries()) {
-    for (const [other, opponent] of sides.entries()) {
-      if (other <= at) continue;
-      const expected = expectedScore(side, opponent);
-      wins[at]! += expected;
-      wins[other]! += 1 - expected;
+export function chancesByPairs(count: number, chanceOf: (index: number, other: number) => number): number[] {
+  const wins = Array.from({ length: count }, () => 0);
+  for (let index = 0; index < count; index++) {
+    for (let other = index + 1; other < count; other++) {
+      const chance = chanceOf(index, other);
+      wins[index]! += chance;
+      wins[other]! += 1 - chance;
     }
   }
-  const games = (sides.length * (sides.length - 1)) / 2;
-  return wins.map((won) => won / games);
+  const pairs = (count * (count - 1)) / 2;
+  return wins.map((won) => won / pairs);
 }

@@ -107,8 +107,8 @@ export interface RatingAlgorithm<Parameters extends object = object> {
    */
   ratePeriod?(parameters: Parameters, player: RatingState, games: readonly PeriodGame[], period: number): PeriodRating;
 
-  /** How likely each side is the first, from the states as of now; the numbers add up to 1. */
-  winChances(parameters: Parameters, sides: readonly (readonly RatingState[])[]): number[];
+  /** The score that a side is expected to make against another one, from the states as of now, in a game of so many sides. */
+  winChance(parameters: Parameters, side: readonly RatingState[], other: readonly RatingState[], sides: number): number;
 
   /** How likely a draw is; left out where the model has none. */
   drawChance?(parameters: Parameters, sides: readonly (readonly RatingState[])[]): number;

@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.js';
 import { pointerTo, type ParameterRules } from '../parameters.js';
-import { chancesByPairs, scoreOf } from '../pairs.js';
+import { scoreOf } from '../pairs.js';
 import type { GameToRate, MemberRating, RatingAlgorithm, RatingState, SideMember } from '../rating-algorithm.js';
 import { factorMemory, factorOf, faultsOfFactor, newcomerMemory, type FactorChoice } from './elo-factor.js';
 
@@ -63,8 +63,7 @@ export const elo: RatingAlgorithm<EloParameters> = {
     });
   },
 
-  winChances: (parameters, sides) =>
-    chancesByPairs(sides, (a, b) => expectedScore(parameters, meanRating(a) - meanRating(b))),
+  winChance: (parameters, side, other) => expectedScore(parameters, meanRating(side) - meanRating(other)),
 
   conservative: ({ rating }) => rating,
 };

@@ -1,4 +1,3 @@
-import { chancesByPairs } from '../pairs.js';
 import type { ParameterRules } from '../parameters.js';
 import type { PeriodGame, PeriodRating, RatingAlgorithm, RatingState } from '../rating-algorithm.js';
 import { fideFactor, fideMemory } from './elo-factor.js';
@@ -61,7 +60,9 @@ export const fide: RatingAlgorithm<FideParameters> = {
     };
   },
 
-  winChances: (_parameters, sides) => chancesByPairs(sides, ([a], [b]) => percentOf(a!, b!) / 100),
+  // Before a game both are told the same: what is expected of the higher rated.
+  winChance: (_parameters, [player], [opponent]) =>
+    (player!.rating >= opponent!.rating ? percentOf(player!, opponent!) : 100 - percentOf(opponent!, player!)) / 100,
 
   conservative: ({ rating }) => rating,
 };

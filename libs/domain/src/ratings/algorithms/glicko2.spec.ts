@@ -227,10 +227,10 @@ describe('the parameters of Glicko-2', () => {
   });
 
   it('expect of two what both deviations let expect, and rate nobody who is new any higher for it', () => {
-    const [win] = perGame.algorithm.winChances(perGame.parameters, [[player(1700, 50)], [player(1500, 350)]]);
-    const [sure] = perGame.algorithm.winChances(perGame.parameters, [[player(1700, 50)], [player(1500, 50)]]);
-    expect(win).toBeGreaterThan(0.5);
-    expect(win).toBeLessThan(sure!);
+    const chance = (deviation: number): number =>
+      perGame.algorithm.winChance(perGame.parameters, [player(1700, 50)], [player(1500, deviation)], 2);
+    expect(chance(350)).toBeGreaterThan(0.5);
+    expect(chance(350)).toBeLessThan(chance(50));
     expect(ratingsAfter(perGame, [poolGame(1, { ada: 1, bob: 1 })])).toEqual({ ada: 1500, bob: 1500 });
   });
 });

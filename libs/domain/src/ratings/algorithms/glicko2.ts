@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors.js';
 import { pointerTo, type ParameterRules } from '../parameters.js';
-import { chancesByPairs, scoreOf } from '../pairs.js';
+import { scoreOf } from '../pairs.js';
 import type {
   GameToRate,
   IdleEnd,
@@ -95,12 +95,11 @@ export const glicko2: RatingAlgorithm<Glicko2Parameters> = {
     return { after: { ...after, memory: { period } }, games: expected.map((one) => ({ expected: one, k: null })) };
   },
 
-  winChances: (_parameters, sides) =>
-    chancesByPairs(sides, ([a], [b]) => {
-      // Glickman, Parameter estimation in large dynamic paired comparison experiments (1999), (16): the uncertainty of both.
-      const together = Math.sqrt(a!.deviation! ** 2 + b!.deviation! ** 2) / SCALE;
-      return expectedScore(g(together), (a!.rating - b!.rating) / SCALE);
-    }),
+  winChance(_parameters, [player], [opponent]) {
+    // Glickman, Parameter estimation in large dynamic paired comparison experiments (1999), (16): the uncertainty of both.
+    const together = Math.sqrt(player!.deviation! ** 2 + opponent!.deviation! ** 2) / SCALE;
+    return expectedScore(g(together), (player!.rating - opponent!.rating) / SCALE);
+  },
 
   conservative: ({ rating, deviation }) => rating - 2 * deviation!,
 

@@ -73,7 +73,12 @@ export const wengLin: RatingAlgorithm<WengLinParameters> = {
     return inOrder.flatMap((side, at) => membersOf(side, rated[at]!, chances[at]!));
   },
 
-  winChances: (parameters, sides) => predictWin(sides.map(teamOf), optionsOf(parameters)),
+  // openskill adds β² once for each side of the game, and is asked for two of them here.
+  winChance: (parameters, side, other, sides) =>
+    predictWin(
+      [teamOf(side), teamOf(other)],
+      optionsOf({ ...parameters, beta: parameters.beta * Math.sqrt(sides / 2) }),
+    )[0]!,
 
   drawChance: (parameters, sides) => predictDraw(sides.map(teamOf), optionsOf(parameters)),
 

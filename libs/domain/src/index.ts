@@ -29,6 +29,13 @@ export {
 export * from './ratings/period.js';
 export * from './ratings/prediction.js';
 export * from './ratings/rating-reading.js';
+export {
+  recompute,
+  type Corrections,
+  type RatedHistory,
+  type Recomputation,
+  type RecomputedGame,
+} from './ratings/recompute.js';
 export * from './boards/sort-key.js';
 export { faultOfTimeZone } from './time/time-zone.js';
 export * from './time/window.js';

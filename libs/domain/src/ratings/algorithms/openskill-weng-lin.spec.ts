@@ -1,4 +1,14 @@
-import { Dice, poolGame, ratedPlayers, ratingPool, ratingsAfter } from '@laddercast/testing';
+import {
+  Dice,
+  poolGame,
+  ratedPlayers,
+  ratingPool,
+  ratingsAfter,
+  seedOfRun,
+  wengLinRated,
+  type Numbers,
+  type WengLinNumbers,
+} from '@laddercast/testing';
 import { describe, expect, it } from 'vitest';
 import { foldGames } from '../fold.js';
 import { refuseGameThatDoesNotFit, type RatingPool } from '../pool.js';
@@ -130,6 +140,8 @@ describe('Weng-Lin by Plackett-Luce', () => {
 });
 
 describe('the full models of Weng-Lin', () => {
+  const seed = seedOfRun();
+
   // openskill.js 5.0.1, src/models/__tests__, which know no tau.
   const alone = { tau: 0 };
 
@@ -187,6 +199,38 @@ describe('the full models of Weng-Lin', () => {
     fits(sidesMax);
     expect(() => fits(sidesMax + 1)).toThrow(expect.objectContaining({ code: 'PLAYERS_NOT_SUPPORTED' }));
     refuseGameThatDoesNotFit(pool, poolGame(1, sidesOf(100)).players, 1);
+  });
+
+  it(`agree with the formulas of the paper, where no side is so far ahead that openskill approximates, seed ${seed}`, () => {
+    const dice = new Dice(seed);
+    const number = (): Numbers => ({ rating: 20 + 10 * dice.next(), deviation: 2 + 6 * dice.next(), volatility: 0 });
+    for (let round = 0; round < 100; round++) {
+      const size = dice.from(1, 2);
+      const sides = Array.from({ length: dice.from(2, 4) }, () => ({
+        place: dice.from(1, 4),
+        isHome: false,
+        members: Array.from({ length: size }, number),
+      }));
+      const ids = sides.map(({ members }, side) => members.map((_, at) => `p-${side}-${at}`));
+      const states = Object.fromEntries(
+        sides.flatMap(({ members }, side) =>
+          members.map((numbers, at) => [ids[side]![at]!, { ...numbers, volatility: null }]),
+        ),
+      );
+      for (const tested of [thurstoneMosteller, bradleyTerry, pool]) {
+        const { model, ...numbers } = tested.parameters as WengLinNumbers & { model: string };
+        const game = poolGame(1, Object.fromEntries(sides.map(({ place }, side) => [ids[side]!.join('+'), place])));
+        const { changes } = foldGames(tested, ratedPlayers(tested, states), [game]).games[0]!;
+        const expected = wengLinRated(sides, model, numbers);
+        for (const [side, members] of expected.entries()) {
+          for (const [at, { rating, deviation }] of members.entries()) {
+            const { after: state } = changes.find(({ playerId }) => playerId === ids[side]![at])!;
+            expect(state.rating).toBeCloseTo(rating, 9);
+            expect(state.deviation).toBeCloseTo(deviation, 9);
+          }
+        }
+      }
+    }
   });
 
   /** A season of races: the same drivers, now and then a newcomer for one of them, the last ones not placed. */

@@ -1,0 +1,186 @@
+import {
+  Dice,
+  MemoryRatedHistory,
+  playersByPlace,
+  poolGame,
+  randomGames,
+  ratingPool,
+  seedOfRun,
+} from '@laddercast/testing';
+import { describe, expect, it } from 'vitest';
+import { foldGames, type RatedGame } from './fold.js';
+import type { PoolGame } from './game.js';
+import { PositionHeap } from './position-heap.js';
+import type { RatingPool } from './pool.js';
+import { isSameState, type RatingAlgorithm } from './rating-algorithm.js';
+import { recompute, type Corrections } from './recompute.js';
+
+const DAY_MS = 86_400_000;
+const elo = ratingPool('elo');
+const printed = (rating: number): number => Math.round(rating * 1e6) / 1e6;
+
+const three = [poolGame(1, { ada: 1, bob: 2 }), poolGame(2, { bob: 1, cy: 2 }), poolGame(3, { ada: 1, bob: 1 })];
+
+/** What a fold of all games with the corrections makes of them, from the first on. */
+const replay = (pool: RatingPool, games: readonly PoolGame[], corrections: Corrections): readonly RatedGame[] => {
+  const corrected = games.flatMap((game) => {
+    const correction = corrections.get(game.position);
+    return correction === undefined ? [game] : correction === null ? [] : [correction];
+  });
+  return foldGames(pool, new Map(), corrected).games;
+};
+
+describe('a void game', () => {
+  it('leaves the ratings that would be had it never been', async () => {
+    const history = new MemoryRatedHistory(elo, three);
+    const { players, games, gamesReached, touched } = await recompute(elo, history, new Map([[1, null]]), 100);
+    const after = Object.fromEntries([...players].map(([id, one]) => [id, printed(one.after.rating)]));
+    expect(after).toEqual({ ada: 1500.736307, bob: 1515.263693, cy: 1484 });
+    const before = Object.fromEntries([...players].map(([id, one]) => [id, printed(one.before.rating)]));
+    expect(before).toEqual({ ada: 1515.297533, bob: 1501.438774, cy: 1483.263693 });
+    expect(games.map(({ before: { game }, after: rated }) => [game.position, rated === null])).toEqual([
+      [1, true],
+      [2, false],
+      [3, false],
+    ]);
+    expect(gamesReached).toBe(3);
+    expect([...touched].sort()).toEqual(['ada', 'bob', 'cy']);
+  });
+
+  it('cannot be undone by its own points alone: who met its players later is wrong, too', () => {
+    const folded = foldGames(elo, new Map(), three);
+    const undone = Object.fromEntries([...folded.players].map(([id, { state }]) => [id, state.rating]));
+    for (const { playerId, before, after } of folded.games[0]!.changes)
+      undone[playerId]! -= after.rating - before.rating;
+    expect(Object.fromEntries(Object.entries(undone).map(([id, rating]) => [id, printed(rating)]))).toEqual({
+      ada: 1499.297533,
+      bob: 1517.438774,
+      cy: 1483.263693,
+    });
+  });
+
+  it('reaches no game of players who come out as they were', async () => {
+    // A draw of equals moves nobody: the void of it is over at once.
+    const games = [poolGame(1, { ada: 1, bob: 1 }), ...three.map((game) => ({ ...game, position: game.position + 1 }))];
+    const history = new MemoryRatedHistory(elo, games);
+    const { players, gamesReached, touched } = await recompute(elo, history, new Map([[1, null]]), 1);
+    expect(players.size).toBe(0);
+    expect(gamesReached).toBe(1);
+    expect([...touched].sort()).toEqual(['ada', 'bob']);
+  });
+
+  it('is refused where too many games are reached, and changes nothing', async () => {
+    const history = new MemoryRatedHistory(elo, three);
+    const known = [...history.games];
+    await expect(recompute(elo, history, new Map([[1, null]]), 2)).rejects.toMatchObject({
+      code: 'RECOMPUTE_TOO_LARGE',
+      extensions: { gamesMax: 2 },
+    });
+    expect(history.games).toEqual(known);
+    await recompute(elo, history, new Map([[1, null]]), 3);
+  });
+
+  it('is forgotten by K rules as soon as they stop to count games', async () => {
+    const pool = ratingPool('elo', { k: [{ gamesBelow: 2, k: 40 }, { k: 10 }], floor: 1500 });
+    const games = Array.from({ length: 10 }, (_, at) => poolGame(at + 1, { ada: 1, bob: 1 }));
+    const history = new MemoryRatedHistory(pool, games);
+    const { gamesReached } = await recompute(pool, history, new Map([[1, null]]), 100);
+    expect(gamesReached).toBe(3);
+  });
+});
+
+describe('a corrected result', () => {
+  it('counts in its old place, also with other players', async () => {
+    const correction = { ...three[0]!, players: playersByPlace({ cy: 1, di: 2 }) };
+    const corrections = new Map([[1, correction]]);
+    const history = new MemoryRatedHistory(elo, three);
+    const { players } = await recompute(elo, history, corrections, 100);
+    const expected = replay(elo, three, corrections);
+    for (const [id, { after }] of players) {
+      const last = expected.findLast(({ changes }) => changes.some(({ playerId }) => playerId === id));
+      const state = last?.changes.find(({ playerId }) => playerId === id)!.after;
+      expect(state === undefined ? after.rating : state.rating).toBe(after.rating);
+    }
+    expect([...players.keys()].sort()).toEqual(['ada', 'bob', 'cy', 'di']);
+  });
+
+  it('lets a game count that was refused because of it', async () => {
+    // An Elo that cannot say 1530 or more.
+    const { algorithm } = elo;
+    const rate: RatingAlgorithm['rate'] = (parameters, game) =>
+      algorithm.rate!(parameters, game).map((one) =>
+        one.after.rating < 1530 ? one : { ...one, after: { ...one.after, rating: Number.NaN } },
+      );
+    const short: RatingPool = { ...elo, algorithm: { ...algorithm, rate } };
+    const games = [1, 2, 3, 4].map((position) => poolGame(position, { ada: 1, [`x-${position}`]: 2 }));
+    const history = new MemoryRatedHistory(short, games);
+    expect(history.games.map(({ unrated }) => unrated)).toEqual([null, 'NUMERIC', 'NUMERIC', 'NUMERIC']);
+    const corrections = new Map([[1, null]]);
+    history.apply(await recompute(short, history, corrections, 100));
+    expect(history.games.map(({ unrated }) => unrated)).toEqual([null, 'NUMERIC', 'NUMERIC']);
+    expect(history.games).toEqual(replay(short, games, corrections));
+  });
+});
+
+describe('random corrections of random games', () => {
+  const seed = seedOfRun();
+
+  it.each<[string, Record<string, unknown>]>([
+    ['elo', {}],
+    ['elo', { k: 'fide', initial: 2395, floor: 2380 }],
+    ['elo', { k: [{ gamesBelow: 5, k: 60 }, { k: 10 }], homeAdvantage: 50 }],
+    ['glicko2', { deviationMin: 80 }],
+    ['weng-lin', {}],
+    ['weng-lin', { model: 'bradley-terry-full', limitSigma: true }],
+  ])(`come to the bits of a replay with them: %s %j, seed ${seed}`, async (algorithm, parameters) => {
+    const dice = new Dice(seed);
+    const pool = ratingPool(algorithm, parameters);
+    for (let round = 0; round < 4; round++) {
+      const games = randomGames(dice, pool, { games: 120, players: dice.from(8, 60), stepMs: 5 * DAY_MS });
+      const history = new MemoryRatedHistory(pool, games);
+      const corrections = new Map<number, PoolGame | null>();
+      // One after the other, and several at once: what is stored is then what earlier ones made of it.
+      for (let step = 0; step < 4; step++) {
+        const now = new Map<number, PoolGame | null>();
+        for (let count = dice.from(1, 3); count > 0; count--) {
+          const open = games.filter(({ position }) => corrections.get(position) !== null);
+          const game = dice.oneOf(open);
+          const [other] = randomGames(dice, pool, { games: 1, players: 12, stepMs: 0 });
+          now.set(
+            game.position,
+            dice.isUnder(0.6) ? null : { ...game, players: other!.players, results: other!.results },
+          );
+        }
+        const recomputed = await recompute(pool, history, now, 1000);
+        const states = history.states;
+        history.apply(recomputed);
+        for (const [position, game] of now) corrections.set(position, game);
+        const expected = replay(pool, games, corrections);
+        expect(history.games).toStrictEqual(expected);
+        for (const [id, state] of history.states) {
+          const { after = states.get(id)! } = recomputed.players.get(id) ?? {};
+          expect(isSameState(after, state), id).toBe(true);
+        }
+      }
+    }
+  });
+});
+
+describe('the heap of positions', () => {
+  it('gives the least first, each once, whatever goes in meanwhile', () => {
+    const dice = new Dice(seedOfRun());
+    const heap = new PositionHeap([5, 3, 5]);
+    const plain = new Set([3, 5]);
+    for (let step = 0; step < 2000; step++) {
+      if (dice.isUnder(0.55)) {
+        const position = dice.below(300);
+        heap.add(position);
+        plain.add(position);
+        continue;
+      }
+      const least = plain.size === 0 ? null : Math.min(...plain);
+      expect(heap.take()).toBe(least);
+      if (least !== null) plain.delete(least);
+    }
+  });
+});

@@ -1,10 +1,10 @@
 /**
- * Remembers what was made for at most `entriesMax` keys; when it is full, the one made first goes. For this lib, which
- * imports nothing; elsewhere `lru-cache` does it.
+ * Remembers the values of at most `entriesMax` keys; when it is full, the oldest goes. This lib imports nothing;
+ * elsewhere `lru-cache` does this.
  */
 export class BoundedCache<Key, Value> {
   private readonly made = new Map<Key, Value>();
-  /** Stays where it is: a new one would walk over all that went before, each time. */
+  /** One iterator for good: a new one would walk over all removed keys each time. */
   private readonly oldest = this.made.keys();
 
   constructor(private readonly entriesMax: number) {}
@@ -13,7 +13,7 @@ export class BoundedCache<Key, Value> {
     return this.made.size;
   }
 
-  /** What was made for the key; made now if it is not there (any more). What `make` throws is not remembered. */
+  /** The key's value, made now if it is not there (any more). An error of `make` is not remembered. */
   get(key: Key, make: () => Value): Value {
     const known = this.made.get(key);
     if (known !== undefined) return known;

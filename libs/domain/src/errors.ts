@@ -141,7 +141,7 @@ export class LadderError extends Error {
 /** A field's name as it stands in a JSON pointer (RFC 6901, section 3). */
 export const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** A body can hold far more faults than anybody reads, and an answer must not be larger than what it answers. */
+/** A body can hold far more faults than anybody reads, and an answer must not be larger than its request. */
 const FAULTS_SHOWN_MAX = 50;
 
 /** A 400 with one line for each fault, of the first 50. */

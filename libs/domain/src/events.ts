@@ -17,7 +17,7 @@ export interface EntryChange {
 export interface EntryChanged {
   type: 'entry-changed';
   boardUid: number;
-  /** Whom the entries are of: a player, or a guild where `isGuild` says so. Empty in a barrier. */
+  /** Whose entries these are: a player's, or a guild's with `isGuild`. Empty in a barrier. */
   playerId: string;
   version: number;
   /** Empty in a barrier. */
@@ -25,13 +25,14 @@ export interface EntryChanged {
   /** The entries stand in the list of guilds. */
   isGuild?: true;
   /**
-   * A barrier, written once in every lane: by here this generation of the board's lists holds what was there when it was
-   * opened. It travels with the entries, so that whoever has passed it has applied all that came before.
+   * A barrier, written once in every lane: from here on this generation of the board's lists holds everything that was
+   * there when it was opened. It travels with the entries, so a consumer that has passed it has applied all entries
+   * before it.
    */
   filledGeneration?: number;
   /**
-   * W3C trace context of the submission that it came of, when that is traced; absent: nothing to follow. It stands last,
-   * so that whoever passes the JSON on can find it without reading the rest.
+   * W3C trace context of the submission, if that is traced. It stands last in the JSON, so the relay can find it
+   * without parsing the rest.
    */
   traceparent?: string;
 }
@@ -45,7 +46,7 @@ export interface BoardChanged {
   revision: number;
 }
 
-/** A player or guild got another name, or is listed or not any more. */
+/** A player or guild was renamed, listed or unlisted. */
 export interface PlayerChanged {
   type: 'player-changed';
   playerId: string;

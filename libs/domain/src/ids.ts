@@ -5,10 +5,13 @@ const CONTROL_OR_LONE_SURROGATE =
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 
-/** {@link isCleanText} as a JSON Schema says it: lone surrogates have no place in a pattern that goes by characters. */
+/**
+ * {@link isCleanText} as a pattern of JSON Schema. Such patterns match whole characters, so they cannot name lone
+ * surrogates.
+ */
 export const CLEAN_TEXT_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
 
-/** What {@link faultOfOpaqueId} looks for, without the bytes. */
+/** The rules of {@link faultOfOpaqueId} as a pattern, apart from the length in bytes. */
 export const OPAQUE_ID_PATTERN = '^(?!(?:\\.{1,2}|me)$)[^\\u0000-\\u001f\\u007f-\\u009f]+$';
 
 /** Whether PostgreSQL's `text` and a UTF-8 wire can carry the string: no NUL or other control character, no lone surrogate. */

@@ -20,7 +20,7 @@ export interface GuildAggregate {
   kind: 'sum' | 'average' | 'top';
   /** Only with `top`. */
   k: number | null;
-  /** What becomes of a leaver's part in the running windows. */
+  /** What happens in running windows to the scores of a member who leaves. */
   onLeave: 'keep' | 'takeAway';
 }
 
@@ -47,12 +47,12 @@ export interface BoardDefinition extends BoardOrdering {
   limits: BoardLimits;
   graceSeconds: number;
   keepEndedSeconds: number;
-  /** Tops that are kept as they stood, every so many minutes; null: none. */
+  /** `keepEveryMinutes`: how often the top is kept as it stands; null: never. */
   snapshot: { top: number; keepEveryMinutes: number | null; keepDays: number };
   /** How long final standings are kept after their window closed; null: for ever. */
   retention: { standingsDays: number | null };
   push: { intervalMs: number; top: number };
-  /** What is recorded of players over time; null: nothing. */
+  /** How scores and ranks are recorded over time; null: they are not. */
   history: BoardHistory | null;
   /** Whether rows say how many places a player moved since yesterday. */
   change: boolean;
@@ -73,22 +73,19 @@ export interface Board {
   revision: number;
   definitionRevision: number;
   definition: BoardDefinition;
-  /**
-   * When windows of a spec that was added later begin, by {@link nameOfSpec}: the first is the one that starts then or
-   * after, Unix ms.
-   */
+  /** For window specs that were added later, by {@link nameOfSpec}: from when on they have windows, Unix ms. */
   windowsSinceMs: Record<string, number>;
   layouts: Layouts;
 }
 
 /** How often a player's score and rank are recorded, and for how long. */
 export interface BoardHistory {
-  /** One point for each stretch of so many minutes, all of which count from 1970. */
+  /** One point for each stretch of so many minutes; the stretches are counted from 1970. */
   everyMinutes: number;
   keepDays: number;
 }
 
-/** What a board takes; null: no limit. */
+/** The limits of a board; null: no limit. */
 export interface BoardLimits {
   scoreMin: number | null;
   scoreMax: number | null;
@@ -96,7 +93,7 @@ export interface BoardLimits {
   entriesMax: number | null;
   /** How many runs of a player count in a window. */
   attemptsMax: number | null;
-  /** How long an entry stays that no run renews. */
+  /** How long an entry stays when no run renews it. */
   entryLifetimeSeconds: number | null;
 }
 

@@ -2,15 +2,15 @@ import { LadderError } from '../errors.js';
 import { toRankScore } from './sort-key.js';
 import type { BoardDefinition, SortOrder } from './board.js';
 
-/** How the list of everybody is spread: by the player, or by the score. All other lists have one shard. */
+/** How the global list is spread over shards: by player, or by score. All other lists have one shard. */
 export type Sharding =
   | { by: 'hash'; count: number }
   /** Scores, ascending: one shard more than there are boundaries. */
   | { by: 'range'; boundaries: number[] };
 
 /**
- * How one generation of a board's lists is kept in the projection. A generation never changes: a board that is to be
- * kept otherwise gets another, beside it.
+ * How one generation of a board's lists is kept in the projection. A generation never changes: to keep a board in
+ * another way, a new generation is filled beside it.
  */
 export interface Layout {
   /** Counts from 1; it stands in every key. */
@@ -18,47 +18,47 @@ export interface Layout {
   sharding: Sharding;
   /** Whether distinct values are kept, which dense ranks need. */
   dense: boolean;
-  /** How many hashes the index of each shard of the list of everybody is cut into: see {@link indexBucketsFor}. */
+  /** How many hashes the index of each shard of the global list is split into: see {@link indexBucketsFor}. */
   indexBuckets: number;
-  /** What makes versions of lists grow from one generation to the next. */
+  /** Makes the versions of lists grow from one generation to the next. */
   versions: ListVersions;
   /** When entries began to be written to it, Unix ms by the ledger's clock; absent: with the board's first. */
   openedAtMs?: number;
   /**
-   * The log position, for each lane, by which it held every entry of before it was opened; absent: it is being filled,
-   * or it is the board's first and had nothing to be filled with.
+   * For each lane, the log position by which it held every entry from before it was opened. Absent while it is being
+   * filled, and for a board's first generation, which had nothing to be filled with.
    */
   filledAt?: number[];
 }
 
 export interface ListVersions {
-  /** Added to what the shards' counters count. */
+  /** Added to the sum of the shards' counters. */
   base: number;
-  /** Where the counting begins: what a counter is above it counts. */
+  /** Counters count from here: only what is above it is summed. */
   floor: number;
 }
 
 /** The generations of a board: entries are written to all of them, and read from one. */
 export interface Layouts {
   serving: Layout;
-  /** Being filled, to serve next. */
+  /** Being filled; it serves next. */
   opening: Layout | null;
-  /** Served until a moment ago: readers that have not heard yet still read it. */
+  /** Served until a moment ago; readers that do not know yet still read it. */
   retiring: Layout | null;
 }
 
-/** The newest first: what is written in that order is never missing in a generation and there in the one before it. */
+/** The newest first. Written in this order, an entry is never in an older generation and missing in a newer one. */
 export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =>
   [opening, serving, retiring].filter((layout) => layout !== null);
 
 const INDEX_BUCKETS_MIN = 256;
 const INDEX_BUCKETS_MAX = 524_288;
 /**
- * Redis looks through all of a small hash for a field: with twice as many, to bring a board back takes it a fifth longer. With
- * half as many, the hashes themselves take a byte of each entry more.
+ * Redis scans a whole small hash for one field. With twice as many players a bucket, bringing a board back takes a
+ * fifth longer; with half as many, the hashes cost one more byte an entry.
  */
 const PLAYERS_PER_BUCKET_MAX = 200;
-/** How many times more buckets a board gets that has outgrown its own: it is read whole for that. */
+/** By how much the number of buckets grows when a board has outgrown its own. Growing reads the whole board. */
 const BUCKETS_GROWTH = 2;
 
 /** How many index buckets a shard of so many entries is given. */
@@ -68,7 +68,7 @@ export function indexBucketsFor(entriesPerShard: number): number {
   return buckets;
 }
 
-/** How many each shard is given when the entries of the shards of a layout are spread over others. */
+/** How many index buckets each shard gets when the entries of a layout are spread over other shards. */
 export const indexBucketsOfShards = ({ sharding, indexBuckets }: Layout, next: Sharding): number =>
   indexBucketsFor((indexBuckets * PLAYERS_PER_BUCKET_MAX * shardCountOf(sharding)) / shardCountOf(next));
 
@@ -76,17 +76,17 @@ export const indexBucketsOfShards = ({ sharding, indexBuckets }: Layout, next: S
 export const wantsDense = ({ dense, rankStyle }: Pick<BoardDefinition, 'dense' | 'rankStyle'>): boolean =>
   dense || rankStyle === 'dense';
 
-/** Whether lists that are spread so can keep distinct values: each value must lie in one shard. */
+/** Whether lists with this sharding can keep distinct values: all entries of a value must lie in one shard. */
 export const canKeepDense = (sharding: Sharding): boolean => sharding.by === 'range' || sharding.count === 1;
 
-/** Answers a question for dense ranks of a board that does not want them. */
+/** The error for a request for dense ranks on a board that does not keep them. */
 export const denseNotKept = (): LadderError =>
   new LadderError(
     'RANK_STYLE_NOT_KEPT',
     'This board keeps no dense ranks: put "dense": true into its definition, with one hash shard or sharding by range.',
   );
 
-/** The layouts of a board that is empty; `versions` go on from those that were read under its id before. */
+/** The layouts of an empty board. Its `versions` continue from those of the board that had the id before. */
 export const firstLayouts = (
   definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>,
   versions: ListVersions = { base: 0, floor: 0 },
@@ -102,7 +102,7 @@ export const firstLayouts = (
   retiring: null,
 });
 
-/** How many shards the list of everybody has. */
+/** How many shards the global list has. */
 export const shardCountOf = (sharding: Sharding): number =>
   sharding.by === 'hash' ? sharding.count : sharding.boundaries.length + 1;
 
@@ -112,7 +112,7 @@ export function rankBoundariesOf(sharding: Sharding, order: SortOrder): number[]
   return sharding.boundaries.map((score) => toRankScore(order, score)).sort((a, b) => a - b);
 }
 
-/** The shard (0-based) that holds sort keys of this score: the first whose upper boundary is beyond it. */
+/** The shard (0-based) for this score: the first one whose upper boundary is above it. */
 export function rangeShardOf(boundaries: readonly number[], rankScore: number): number {
   let [low, high] = [0, boundaries.length];
   while (low < high) {

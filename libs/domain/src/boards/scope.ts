@@ -1,6 +1,6 @@
 import { faultOfOpaqueId, isCleanText } from '../ids.js';
 
-/** A way in which a board splits its players into lists of their own. */
+/** A way to split a board's players into lists of their own. */
 export type ScopeSpec = 'global' | 'region' | 'guild' | { attribute: string };
 
 /** What decides the scopes of a player's entries. */
@@ -10,7 +10,7 @@ export interface ScopeValues {
   attributes: Record<string, string>;
 }
 
-/** The number of the list of everybody, in keys, events and tables. Other scopes get theirs from the ledger. */
+/** The number of the global scope in keys, events and tables. Other scopes get theirs from the ledger. */
 export const GLOBAL_SCOPE = 0;
 /** The number of the list whose entries are guilds. */
 export const GUILDS_SCOPE = 1;
@@ -19,7 +19,7 @@ export const NOBODY_IN_PARTICULAR: ScopeValues = { region: null, guildId: null, 
 
 export const ATTRIBUTE_NAME_PATTERN = '^[a-z][a-z0-9_-]{0,31}$';
 const ATTRIBUTE_NAME = new RegExp(ATTRIBUTE_NAME_PATTERN);
-/** Names that the contract gives another meaning in `scope=`. */
+/** Names that already have a meaning in `scope=`. */
 const RESERVED_ATTRIBUTES = ['global', 'region', 'guild', 'guilds', 'patch'];
 /** The longest region or attribute value, in bytes of UTF-8. */
 export const SCOPE_VALUE_BYTES_MAX = 64;
@@ -63,7 +63,7 @@ export function scopeNamesOf(scopes: readonly ScopeSpec[], values: ScopeValues):
 function valueOf(scope: Exclude<ScopeSpec, 'global'>, { region, guildId, attributes }: ScopeValues): string | null {
   if (scope === 'region') return region;
   if (scope === 'guild') return guildId;
-  // Attributes may be called as what every object has.
+  // An attribute may be called like a property that every object has.
   return Object.hasOwn(attributes, scope.attribute) ? attributes[scope.attribute]! : null;
 }
 
@@ -71,7 +71,7 @@ function valueOf(scope: Exclude<ScopeSpec, 'global'>, { region, guildId, attribu
 export const scopeKindsOf = (scopes: readonly ScopeSpec[]): string[] =>
   scopes.map((scope) => (typeof scope === 'object' ? scope.attribute : scope));
 
-/** Whether the board ranks anything but everybody together. */
+/** Whether the board has any scope beside the global one. */
 export const hasCircles = (scopes: readonly ScopeSpec[]): boolean => scopes.some((scope) => scope !== 'global');
 
 /** `guild:red` → `red`; null for other scopes. */

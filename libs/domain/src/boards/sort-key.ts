@@ -36,18 +36,21 @@ export function memberPrefixBytes(ordering: BoardOrdering): number {
   return ordering.columns.length * COLUMN_BYTES + (ordering.tiebreak === 'none' ? 0 : TIME_BYTES);
 }
 
-/** How many bytes of a member hold the columns: what the competition style looks at beside the score. */
+/** How many bytes of a member hold the columns, which the competition style compares beside the score. */
 export function memberColumnBytes(ordering: BoardOrdering): number {
   return ordering.columns.length * COLUMN_BYTES;
 }
 
-/** The beginning that the sort keys of all entries with this score and these columns share: only better ones stand before. */
+/**
+ * The common beginning of the sort keys of all entries with this score and these columns: only better entries stand
+ * before it.
+ */
 export const valueKeyOf = (ordering: BoardOrdering, { score, member }: SortKey): SortKey => ({
   score,
   member: member.subarray(0, memberColumnBytes(ordering)),
 });
 
-/** What a rank in the style is counted up to: the whole key, or its score and columns. */
+/** The key up to which the style counts entries: the whole key, or its score and columns only. */
 export const countedKey = (ordering: BoardOrdering, key: SortKey, style: RankStyle): SortKey =>
   style === 'ordinal' ? key : valueKeyOf(ordering, key);
 

@@ -8,7 +8,7 @@ export const FRIENDS_MAX = 500;
 export const FOLLOWED_MAX = 500;
 /** The most players in one stored circle. */
 export const CIRCLE_MEMBERS_MAX = 500;
-/** The most requests for friendship that one player has sent and nobody has answered. */
+/** The most unanswered requests for friendship that one player has sent. */
 export const ASKED_MAX = 500;
 /** The most unanswered requests for friendship that wait for one player. */
 export const ASKED_BY_MAX = 1000;
@@ -17,7 +17,7 @@ export const CIRCLE_ENTRIES_MAX = 501;
 
 /** What decides the place of an entry among others. */
 export interface CircleEntry {
-  /** 1-based, in the list that the circle was found in. */
+  /** 1-based, in the list that the circle is read from. */
   rank: number;
   playerId: string;
   score: number;
@@ -28,8 +28,8 @@ export interface CircleEntry {
 
 /**
  * Entries of one list, the best first, with the 1-based rank among themselves as `rank` and the rank in the list as
- * `globalRank`. They are ordered as the board orders them, not by the ranks they come with: these can be of moments a
- * little apart, and equal for tied entries.
+ * `globalRank`. They are ordered by the board's order, not by the ranks they come with: those may have been read a
+ * moment apart, and tied entries share one.
  */
 export function rankAmongThemselves<Entry extends CircleEntry>(
   ordering: BoardOrdering,

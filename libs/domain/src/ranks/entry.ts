@@ -50,7 +50,7 @@ export function applyRun(
       ? { outcome: 'changed', entry: entryOfRun }
       : { outcome: 'unchanged', entry: current };
   }
-  // Equal in everything the order looks at: the first to arrive stays.
+  // Equal in the board's order: the first to arrive stays.
   return standsBefore(definition, entryOfRun, current)
     ? { outcome: 'improved', entry: entryOfRun }
     : { outcome: 'unchanged', entry: current };

@@ -9,14 +9,14 @@ export interface CircleRow extends RankedEntry {
   globalRank: number;
 }
 
-/** A row that is new or whose own values (or global rank) changed: whole, with where and what it was. */
+/** A row that is new, or whose values (or global rank) changed: complete, with its old place and score. */
 export interface EntryRowChange extends RankedEntry, Partial<Pick<CircleRow, 'globalRank'>> {
   previousRank: number | null;
   previousScore: number | null;
   passed: string[];
 }
 
-/** A row that others shifted. */
+/** A row that only moved because others did. */
 export interface ShiftedRowChange {
   playerId: string;
   rank: number;
@@ -33,9 +33,8 @@ export interface LeftRowChange {
 export type RowChange = EntryRowChange | ShiftedRowChange | LeftRowChange;
 
 /**
- * The changes that turn one list into another, ordered by new rank, the leavers last.
- * Every row whose rank or values changed is among them, and of a circle's rows each whose global rank did; a list with
- * no changes gives none.
+ * The changes that turn one list into another, ordered by new rank, the leavers last. They hold every row whose rank or
+ * values changed, in a circle also every row whose global rank did. A list without changes gives none.
  */
 export function diffRows(previous: readonly RankedEntry[], next: readonly RankedEntry[]): RowChange[] {
   const before = new Map(previous.map((row) => [row.playerId, row]));
@@ -60,7 +59,7 @@ export function diffRows(previous: readonly RankedEntry[], next: readonly Ranked
   return changes;
 }
 
-/** Who stood before the row and now stands behind it, nearest first. */
+/** The players that the row passed, nearest first. */
 function passedBy(
   row: RankedEntry,
   old: RankedEntry | undefined,
@@ -114,10 +113,10 @@ export const firstPlaces = <Row extends { rank: number }>(rows: readonly Row[], 
   rows.filter(({ rank }) => rank <= limit);
 
 /**
- * What a reader of the first `limit` places must be told, given the changes of the whole list since it last heard:
- * of one tick, or of several in a row when a client resumes.
+ * The changes for a reader of the first `limit` places, out of those of the whole list since its last frame: of one
+ * tick, or of several when a client resumes.
  * @param history the whole list's changes, oldest tick first
- * @param rows the whole list as it stands after them; ordinal ranks, with gaps where players are not listed
+ * @param rows the whole list after these changes; ordinal ranks, with gaps where players are not listed
  */
 export function mergeChanges(
   history: readonly (readonly RowChange[])[],

@@ -2,7 +2,7 @@ import { markCountOf, type ShardMarks } from './rank-sketch.js';
 import type { SortKey } from '../boards/sort-key.js';
 
 /**
- * The form: its number (1 byte) and how many shards there are (2); for each its total, its step (8 each) and its marks:
+ * The format: its number (1 byte), the number of shards (2); for each shard its total, its step (8 each) and its marks:
  * score (8), the member's length (1) and the member. Numbers are big-endian, those of 8 bytes doubles.
  */
 const FORM = 1;
@@ -26,7 +26,7 @@ export function encodeMarks(shards: readonly ShardMarks[]): Buffer {
   return bytes;
 }
 
-/** The marks that {@link encodeMarks} wrote; null for bytes of another form. */
+/** The marks that {@link encodeMarks} wrote; null for another format. */
 export function decodeMarks(bytes: Buffer): ShardMarks[] | null {
   try {
     const shards: ShardMarks[] = [];

@@ -1,6 +1,6 @@
 import { compareSortKeys, type SortKey } from '../boards/sort-key.js';
 
-/** The most marks of a list (a little more: up to twice as many, and the last of each shard). */
+/** About how many marks a list has: at most twice as many, and the last entry of each shard. */
 export const SKETCH_MARKS_MAX = 1000;
 
 /** A shard seen through some of its entries: those at the 0-based indexes 0, `step`, 2 × `step` …, and the last. */
@@ -12,7 +12,7 @@ export interface ShardMarks {
   keys: SortKey[];
 }
 
-/** A count that lies, for certain, between `low` and `high`. */
+/** A count that certainly lies between `low` and `high`. */
 export interface CountEstimate {
   low: number;
   high: number;
@@ -36,30 +36,33 @@ export function markCountOf(total: number, step: number): number {
 }
 
 /**
- * A quantile sketch of a list: equal-frequency marks of all its shards, merged, with sums of what is certain between
- * each two. A mark before a key proves the entries up to it to be before the key, and the next one of its shard those
- * from it on not to be; what lies between is interpolated by the score. Whatever is said is true of the list as the marks
- * were read: ties are nothing special, because marks are whole sort keys.
+ * A quantile sketch of a list: the marks of all shards, at equal distances, merged, with sums of what is certain
+ * between each two. A mark before a key proves that all entries up to it are before the key; the next mark of its shard
+ * proves that all entries from it on are not. What lies between is interpolated by score. The bounds hold for the list
+ * as the marks were read. Ties need no care, because marks are whole sort keys.
  *
  * One binary search answers, however many shards there are.
  */
 export class RankSketch {
   readonly total: number;
-  /** Whether every entry is a mark: then nothing is uncertain. */
+  /** Whether every entry is a mark: then every answer is exact. */
   readonly isWhole: boolean;
   private readonly scores: Float64Array;
-  /** The members of all marks, one behind the other; `offsets` says where each begins. */
+  /** The members of all marks in one buffer; `offsets` says where each begins. */
   private readonly members: Buffer;
   private readonly offsets: Uint32Array;
-  /** Of the stretch before each mark, and of the one behind the last: entries before a key in it, at least and at most. */
+  /**
+   * For a key in the stretch before each mark, or behind the last one: how many entries are before it, at least and at
+   * most.
+   */
   private readonly lows: Float64Array;
   private readonly highs: Float64Array;
-  /** How many are likely to be before a key at the beginning of the stretch, and at its end. */
+  /** How many entries are probably before a key at the beginning of the stretch, and before one at its end. */
   private readonly starts: Float64Array;
   private readonly ends: Float64Array;
   private players: Map<string, number> | null = null;
 
-  /** @param doubt how many entries may be in none of the shards, or in two */
+  /** @param doubt how many entries may be missing in all shards, or counted in two */
   constructor(
     shards: readonly ShardMarks[],
     private readonly doubt = 0,
@@ -87,7 +90,7 @@ export class RankSketch {
     return { low: Math.max(0, low - this.doubt), high: high + this.doubt, likely };
   }
 
-  /** How many entries before the key the shards held as their marks were read. */
+  /** How many entries the shards held before the key when their marks were read. */
   private seen(key: SortKey): CountEstimate {
     const at = this.marksBefore(key);
     if (this.isMark(at, key)) return this.beforeMark(at);
@@ -109,9 +112,9 @@ export class RankSketch {
   }
 
   /**
-   * Finds the entry that a player had as the marks were read.
+   * Finds the entry that a player had when the marks were read.
    * @param prefixBytes how many bytes of members precede the player's id
-   * @param candidates keys that it may have had, the likeliest first
+   * @param candidates sort keys that it may have had, the likeliest first
    */
   ownEntry(playerId: string, prefixBytes: number, candidates: readonly SortKey[]): OwnEntry {
     if (this.isWhole) {
@@ -123,7 +126,7 @@ export class RankSketch {
   }
 
   /**
-   * An entry whose rank is near the one given, and how far from it at most; null where there are no entries.
+   * An entry near the given rank, and how far away it is at most; null for an empty list.
    * @param rank 1-based
    */
   keyAt(rank: number): { key: SortKey; errorBound: number } | null {
@@ -140,7 +143,7 @@ export class RankSketch {
     return { key: this.keyOfMark(at), errorBound: boundOf(at) };
   }
 
-  /** Walks over the marks: at each, one shard goes on to its next. */
+  /** Walks over all marks in order: each mark moves one shard forward. */
   private measure(stretches: readonly ShardStretch[], shardOfMark: readonly number[]): void {
     const sumOf = (part: (stretch: ShardStretch) => number): number =>
       stretches.reduce((sum, stretch) => sum + part(stretch), 0);
@@ -160,7 +163,7 @@ export class RankSketch {
   }
 
   private beforeMark(at: number): CountEstimate {
-    // In its own shard nothing is uncertain.
+    // In the mark's own shard everything is certain.
     const [low, high] = [this.lows[at + 1]! - 1, this.highs[at]!];
     return { low, high, likely: within(low, high, Math.round(this.ends[at]!)) };
   }
@@ -203,7 +206,7 @@ export class RankSketch {
   }
 }
 
-/** Where a walk over all marks is in one shard: between two of its marks. */
+/** The place of the walk in one shard: between two of its marks. */
 class ShardStretch {
   /** The mark that was passed last; −1: none. */
   private passed = -1;
@@ -230,9 +233,9 @@ class ShardStretch {
   }
 }
 
-/** How much of the way from one score to another is done; half of it where they are the same. */
+/** Which share of the way from one score to the other lies behind a score; a half where both are the same. */
 function partBetween(from: number, to: number, score: number): number {
-  // Halves: the whole way may be longer than any double.
+  // Halved, because the distance between two doubles may overflow.
   const part = (score / 2 - from / 2) / (to / 2 - from / 2);
   return Number.isNaN(part) ? 0.5 : within(0, 1, part);
 }

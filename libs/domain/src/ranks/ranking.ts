@@ -7,17 +7,20 @@ export interface RankedEntry {
   displayName: string | null;
   score: number;
   columns: Record<string, number>;
-  /** RFC 3339 UTC with milliseconds; null only while the database, which alone keeps it for tiebreak `none`, is away. */
+  /**
+   * RFC 3339 UTC with milliseconds. null only with tiebreak `none` while the database is away, which alone keeps it
+   * then.
+   */
   achievedAt: string | null;
   metadata: unknown;
   /**
-   * How many places the player has moved up since the day began (negative: down), on boards that ask for it; null where
-   * nobody can say. Rows of live channels do not carry it.
+   * How many places the player has moved up since the day began (negative: down), on boards with `change`; null if
+   * unknown. Rows of live channels do not carry it.
    */
   change?: number | null;
 }
 
-/** What the competition and dense styles look at. */
+/** What the competition and dense styles compare. */
 export interface RankedValues {
   score: number;
   columns: readonly number[];
@@ -27,7 +30,7 @@ export interface RankedValues {
 export const sharesRank = (a: RankedValues, b: RankedValues): boolean =>
   a.score === b.score && a.columns.every((column, index) => column === b.columns[index]);
 
-/** The 1-based ranks of the first entries of a list, from its very first on and in its order. */
+/** The 1-based ranks of the first entries of a list, in its order, beginning with its very first. */
 export function ranksFromTop(entries: readonly RankedValues[], style: RankStyle): number[] {
   let rank = 0;
   return entries.map((entry, index) => {
@@ -43,14 +46,14 @@ export function percentileOf(rank: number, total: number): number {
   return (100 * (total - rank)) / Math.max(1, total - 1);
 }
 
-/** The 1-based rank whose percentile is nearest; of two that are equally near the better. 1 where there are no entries. */
+/** The 1-based rank with the nearest percentile, the better one of two that are equally near; 1 for an empty list. */
 export function rankAtPercentile(percentile: number, total: number): number {
   return Math.max(1, total - Math.round((percentile / 100) * (total - 1)));
 }
 
 export type RankAccuracy = 'exact' | 'estimated';
 
-/** What a submission's answer says of its rank. `delta` = before − after: positive when the player moved up. */
+/** The rank in the answer to a submission. `delta` = before − after: positive when the player moved up. */
 export interface RankMovement {
   before: number | null;
   after: number;

@@ -14,7 +14,7 @@ const SEARCH_DAYS = SEARCH_YEARS * 366;
 /** The Gregorian calendar repeats, with its weekdays, after 400 years: these begin here (2000-01-01). */
 const CYCLE_START_DAY = 10_957;
 const CYCLE_DAYS = 146_097;
-/** Expressions in use at a time: one a board at most. The oldest goes, and is read again when it is needed. */
+/** How many expressions are kept parsed; a board has at most one. The oldest goes, and is parsed again when needed. */
 const SCHEDULES_MAX = 256;
 
 interface CronField {
@@ -46,7 +46,7 @@ interface CronSchedule {
   months: ReadonlySet<number>;
   /** 0 is Sunday */
   weekdays: ReadonlySet<number>;
-  /** Both day fields are restricted: a day matches that either names. */
+  /** Both day fields are restricted: then a day matches if either does. */
   eitherDay: boolean;
 }
 
@@ -61,7 +61,7 @@ function readItem(field: CronField, item: string): number[] | string {
   if (stepText && !star && !lastText) return `${field.title} "${item}" has a step without a range`;
   const first = star ? field.min : readValue(field, firstText!);
   let last = star ? field.max : lastText ? readValue(field, lastText) : first;
-  // A week may end with its Sunday: FRI-SUN.
+  // A range of days may end with Sunday: FRI-SUN.
   if (lastText?.toUpperCase() === 'SUN' && field.names[0] === 'SUN' && first > 0) last = 7;
   if (first < field.min || last < field.min || first > field.max || last > field.max) {
     return `${field.title} "${item}" is not within ${field.min}-${field.max}`;
@@ -103,7 +103,7 @@ function readCron(expression: string): CronSchedule | string {
     Set<number>,
   ];
   if (weekdays.has(7)) weekdays.add(0);
-  // Vixie cron: a field that begins with a star does not restrict, also with a step behind it.
+  // Vixie cron: a field that begins with a star does not restrict, even with a step behind it.
   const eitherDay = !texts[2]!.startsWith('*') && !texts[4]!.startsWith('*');
   const schedule = { minutes, hours, days, months, weekdays, eitherDay };
   return pausesTooLong(schedule) ? `must fire at least once in any ${SEARCH_YEARS} years` : schedule;
@@ -148,7 +148,7 @@ function matchingMinute(schedule: CronSchedule, fromMinute: number, direction: 1
   return null;
 }
 
-/** Whether some search from a minute of the calendar's cycle would find nothing. */
+/** Whether a search from some minute of the calendar's cycle would find nothing. */
 function pausesTooLong(schedule: CronSchedule): boolean {
   let minute = CYCLE_START_DAY * DAY_MINUTES;
   while (minute < (CYCLE_START_DAY + CYCLE_DAYS) * DAY_MINUTES) {
@@ -173,11 +173,11 @@ export function faultOfCron(expression: string): string | null {
 
 /**
  * The last firing not after the instant, and the first one after it, in Unix ms; null when one of them lies more than
- * 13 years away. A firing in a gap of the local time is at the end of the gap, several in it are one; one in a fold is
- * at the first of the two times only.
+ * 13 years away. Firings in a gap of the local time happen once, at its end. A firing in a fold happens once, at the
+ * first of the two times.
  *
- * At most 256 expressions are kept read; the oldest goes. A search looks at 4,758 days each way at most, month by
- * month where the month does not match.
+ * At most 256 expressions are kept parsed; the oldest goes. A search looks at 4,758 days each way at most, and passes
+ * months that do not match in one step.
  *
  * @throws RangeError for an expression or a zone that {@link faultOfCron} or `faultOfTimeZone` refuses
  */

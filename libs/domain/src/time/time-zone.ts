@@ -3,7 +3,7 @@ import { BoundedCache } from '../bounded-cache.js';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** A time during which the zone's clocks keep one offset from UTC; it may go on behind either end. */
+/** A time during which the zone keeps one offset from UTC; the offset may hold beyond either end, too. */
 interface OffsetStretch {
   fromMs: number;
   untilMs: number;
@@ -12,14 +12,14 @@ interface OffsetStretch {
 
 /**
  * No zone has changed its offset twice within a day: the shortest time between two changes in the IANA data is four
- * days (Africa/Freetown 1939), so asking once a day misses none.
+ * days (Africa/Freetown 1939), so looking once a day misses none.
  */
 const PROBE_MS = DAY_MS;
-/** Offsets are looked up for 32 days at a time: 33 questions to Intl, some 0.1 ms. */
+/** Offsets are looked up for 32 days at a time: 33 calls of Intl, some 0.1 ms. */
 const CHUNK_MS = 32 * DAY_MS;
-/** 90 years a zone; a zone's first one found goes when a further one is needed. */
+/** 90 years a zone; when it is full, the zone's oldest one goes. */
 const CHUNKS_MAX = 1024;
-/** About a third of all zones; the first one asked for goes when a further one is needed. */
+/** About a third of all zones; when it is full, the oldest goes. */
 const ZONES_MAX = 128;
 /** Before the first offset in the IANA data (1835) a zone keeps that of its mean solar time. */
 const FIRST_PROBE_MS = Date.UTC(1800, 0, 1);
@@ -70,7 +70,7 @@ class ZoneOffsets {
     return stretches;
   }
 
-  /** The first whole second whose offset is another; it is after `beforeMs` and not after `afterMs`. */
+  /** The first whole second with the new offset; it lies after `beforeMs` and not after `afterMs`. */
   private changeBetween(beforeMs: number, afterMs: number, offsetMs: number): number {
     let before = beforeMs / 1000;
     let after = afterMs / 1000;
@@ -109,8 +109,8 @@ export function firstInstantOf(timeZone: string, localMs: number): number {
 }
 
 /**
- * The latest local time that the zone's clocks have shown up to the instant (Unix ms): in the second pass of a fold,
- * the end of the first. It is the latest one whose {@link firstInstantOf} has come.
+ * The latest local time that the zone's clocks have shown up to the instant (Unix ms). In the second pass of a fold
+ * that is the end of the first. It is the latest one whose {@link firstInstantOf} has come.
  *
  * @throws RangeError for a zone that {@link faultOfTimeZone} refuses
  */
@@ -128,7 +128,7 @@ export function latestLocalTime(timeZone: string, atMs: number): number {
 /** What is wrong with the name of a time zone, or null when it is one of the IANA data that Intl knows. */
 export function faultOfTimeZone(zone: string): string | null {
   const fault = 'must be an IANA time zone such as "Europe/Berlin" or "UTC"';
-  // Newer engines also take bare offsets, which are no names.
+  // Newer engines also accept bare offsets, which are no names of zones.
   if (zone.length > ZONE_NAME_LENGTH_MAX || !/^[A-Za-z]/.test(zone)) return fault;
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: zone });

@@ -4,7 +4,7 @@ import { firstInstantOf, latestLocalTime } from './time-zone.js';
 export const CALENDAR_KINDS = ['alltime', 'daily', 'weekly', 'monthly'] as const;
 export type CalendarKind = (typeof CALENDAR_KINDS)[number];
 
-/** One stretch of time with a name; times are RFC 3339 text as the operator wrote them. */
+/** A stretch of time with a name; times are RFC 3339 text as the operator wrote them. */
 export interface SeasonSpec {
   season: string;
   startsAt: string;
@@ -13,7 +13,7 @@ export interface SeasonSpec {
   freezeAt?: string | null;
 }
 
-/** The last so many hours, the present one included: `24h`; from `1h` to `720h`. */
+/** The last hours, including the present one: `24h`; from `1h` to `720h`. */
 export interface RollingSpec {
   rolling: string;
 }
@@ -61,7 +61,7 @@ const FIRST_YEAR = 1;
 const LAST_YEAR = 9999;
 /** 1970-01-01 was a Thursday: the Monday of its ISO week lies three days before. */
 const EPOCH_ISO_WEEKDAY_OFFSET = 3;
-/** Full ids of the kinds that have a window after another. */
+/** Full ids of the kinds whose windows follow each other. */
 const ID_SHAPES: Partial<Record<WindowKind, RegExp>> = {
   daily: /^daily:\d{4}-\d{2}-\d{2}$/,
   weekly: /^weekly:\d{4}-W\d{2}$/,
@@ -75,7 +75,7 @@ const pad = (value: number, width: number): string => String(value).padStart(wid
 const dayOf = (year: number, month: number, date: number): number =>
   new Date(0).setUTCFullYear(year, month, date) / DAY_MS;
 
-/** No local time of those years lies beyond; what lies far beyond is no Date. */
+/** No local time of these years lies beyond; far beyond, a Date is invalid. */
 const FIRST_MS = (dayOf(FIRST_YEAR, 0, 1) - 1) * DAY_MS;
 const END_MS = (dayOf(LAST_YEAR + 1, 0, 1) + 1) * DAY_MS;
 
@@ -85,7 +85,7 @@ export function kindOf(spec: WindowSpec): WindowKind {
   return 'rolling' in spec ? 'rolling' : 'cron';
 }
 
-/** How a running window of the spec is asked for: `daily`, `season:s1`, `rolling:24h`, `cron`. */
+/** The name by which a running window of the spec is requested: `daily`, `season:s1`, `rolling:24h`, `cron`. */
 export function nameOfSpec(spec: WindowSpec): string {
   if (typeof spec === 'string') return spec;
   if ('season' in spec) return `season:${spec.season}`;
@@ -135,7 +135,7 @@ function windowOfSpec(spec: WindowSpec, timeZone: string, id: string): WindowBou
   if (shape ? !shape.test(id) : nameOfSpec(spec) !== id) return null;
   if (typeof spec === 'string') {
     if (kind === 'alltime') return endless(kind, id);
-    // A date that does not exist rolls over into another window, whose id then differs.
+    // A date that does not exist rolls over into another window, whose id differs.
     const window = calendarWindow(spec, timeZone, firstDayOfId(id));
     return window?.id === id ? window : null;
   }
@@ -148,12 +148,12 @@ function windowOfSpec(spec: WindowSpec, timeZone: string, id: string): WindowBou
   return window?.id === id ? window : null;
 }
 
-/** The spec that a full id, or the name of a running window, is of; undefined when the board has none. */
+/** The spec behind a full id or the name of a running window; undefined if the board has none. */
 export function specOf(specs: readonly WindowSpec[], idOrName: string): WindowSpec | undefined {
   return specs.find((spec) => nameOfSpec(spec) === idOrName || ID_SHAPES[kindOf(spec)]?.test(idOrName));
 }
 
-/** Whether a run may still enter the window at `nowMs`: it is not closed, and not ended or its grace is not over. */
+/** Whether a run may still enter the window at `nowMs`: it is not closed, and its end with the grace has not passed. */
 export function isWindowOpen(
   window: Pick<StoredWindow, 'endsAtMs' | 'state'>,
   graceSeconds: number,
@@ -165,7 +165,7 @@ export function isWindowOpen(
 
 /**
  * Whether everyone but admins sees the window as it stood at its freeze.
- * @param latestMs where the time is only known to lie between two: the later one
+ * @param latestMs the latest that the time can be, where it is only known within bounds
  */
 export function isFrozen(
   { freezeAtMs, endsAtMs, state }: Pick<StoredWindow, 'freezeAtMs' | 'endsAtMs' | 'state'>,
@@ -188,7 +188,7 @@ export function rollingHours(spec: RollingSpec | string): number {
   return Number(text.slice(0, -1));
 }
 
-/** The first UTC hour (hours since 1970) that a rolling window of so many hours still counts at an instant. */
+/** The first UTC hour (hours since 1970) that a rolling window of so many hours still includes at an instant. */
 export function firstRollingHour(hours: number, nowMs: number): number {
   return Math.floor(nowMs / HOUR_MS) - hours + 1;
 }
@@ -232,7 +232,7 @@ function cronWindow(spec: CronSpec, timeZone: string, atMs: number): WindowBound
   };
 }
 
-/** The window of a local date (days since 1970); null when it has no instant, or its id no year. */
+/** The window of a local date (days since 1970); null if the zone skipped it, or its year has no four digits. */
 function calendarWindow(kind: CalendarKind, timeZone: string, day: number): WindowBounds | null {
   const span = calendarSpan(kind, day);
   if (!hasYearOfId(span.year)) return null;
@@ -241,7 +241,7 @@ function calendarWindow(kind: CalendarKind, timeZone: string, day: number): Wind
   return startsAtMs < endsAtMs ? { kind, id: `${kind}:${span.label}`, startsAtMs, endsAtMs, freezeAtMs: null } : null;
 }
 
-/** The local dates of a window, as days since 1970, and how its id writes them. */
+/** The local dates of a window, as days since 1970, and its id. */
 function calendarSpan(
   kind: CalendarKind,
   day: number,

@@ -1,6 +1,9 @@
-/** What is wrong with the addresses of a server (several: separated by commas), null when nothing is; it repeats none of them. */
+/**
+ * What is wrong with the addresses of a server (several: separated by commas), null when nothing is. The text never
+ * repeats an address.
+ */
 export function faultOfAddresses(text: string): string | null {
-  // What has no scheme is told by the rule for that.
+  // A missing scheme has a rule of its own.
   const addresses = text.split(/,(?=rediss?:)/).filter((address) => address.includes('://'));
   return addresses.every(isReadable)
     ? null

@@ -7,7 +7,7 @@ const IPV6_BITS_COUNTED = 64;
 const GROUP_BITS = 16;
 const NETWORKS_CACHED_MAX = 10_000;
 const NOBODY = 'unknown';
-/** For an empty part of the header, which proxy-addr would pass over. */
+/** Stands for an empty part of the header, which proxy-addr would skip. */
 const UNREADABLE = '-';
 
 /** What is wrong with a list of trusted proxies, or null. */
@@ -17,8 +17,8 @@ export function faultOfProxies(text: string): string | null {
 }
 
 /**
- * Whose request it is, for limits by address: the socket's address, or behind trusted proxies the last address of
- * `X-Forwarded-For` that is none of them. What else stands in that header is the client's to invent.
+ * The address that limits count for: that of the socket, or behind trusted proxies the last one in `X-Forwarded-For`
+ * that is not a proxy. A client can invent whatever stands before it.
  */
 export class ClientAddresses {
   readonly trustsAnybody: boolean;
@@ -71,7 +71,7 @@ const listOf = (text: string): string[] =>
     .filter((one) => one !== '');
 
 function isSubnet(text: string): boolean {
-  // proxy-addr knows names such as `loopback` as well, and netmasks.
+  // proxy-addr would also take netmasks and names such as `loopback`.
   if (!/^[^/]+(\/\d{1,3})?$/.test(text) || isIP(text.split('/')[0]!) === 0) return false;
   try {
     proxyAddr.compile(halvesOf(text));
@@ -81,7 +81,7 @@ function isSubnet(text: string): boolean {
   }
 }
 
-/** The network of all addresses as two, because proxy-addr takes no `/0`. */
+/** All addresses as two networks, because proxy-addr takes no `/0`. */
 function halvesOf(subnet: string): string[] {
   if (!/\/0+$/.test(subnet)) return [subnet];
   return subnet.includes(':') ? ['::/1', '8000::/1'] : ['0.0.0.0/1', '128.0.0.0/1'];
@@ -93,7 +93,7 @@ function withoutPort(text: string): string {
   return bracketed ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(':')) : text);
 }
 
-/** An IPv4 address in IPv6 clothes (RFC 4291, section 2.5.5.2) as itself; no zone. */
+/** An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) as IPv4; zones are cut off. */
 function plain(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   return mapped ?? address.split('%')[0]!;

@@ -14,7 +14,10 @@ const YEAR_10000_MS = 253_402_300_800_000;
 const days = new LRUCache<number, string>({ max: DAYS_MAX });
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
-/** RFC 3339 UTC with milliseconds: as a Date writes it, which takes a microsecond for each, and a page has hundreds. */
+/**
+ * RFC 3339 UTC with milliseconds, as `Date.toISOString` writes it. That takes a microsecond, and a page has hundreds of
+ * times.
+ */
 export function toTimestamp(unixMs: number): string {
   if (!(unixMs >= 0 && unixMs < YEAR_10000_MS)) return new Date(unixMs).toISOString();
   const day = Math.floor(unixMs / DAY_MS);
@@ -26,7 +29,7 @@ export function toTimestamp(unixMs: number): string {
 
 /** Such as `2026-11-20T`. */
 function textOfDay(day: number): string {
-  // Not `get`: that would note the use as well, for each row of a page.
+  // Not `get`, which would also note the use, for each row of a page.
   let text = days.peek(day);
   if (text === undefined) {
     text = new Date(day * DAY_MS).toISOString().slice(0, 11);
@@ -45,7 +48,7 @@ export interface Nap {
 /** Waits for so long, or until it is woken or the signal aborts. */
 export function nap(ms: number, signal?: AbortSignal): Nap {
   let wake!: () => void;
-  // An AbortError with its stack for each wait that ends early would cost more than the wait.
+  // No rejection: an AbortError with its stack costs more than the wait.
   const over = new Promise<void>((resolve) => {
     const timer = setTimeout(() => wake(), ms);
     wake = () => {
@@ -62,7 +65,7 @@ export function nap(ms: number, signal?: AbortSignal): Nap {
 /** Waits for so long, or until the signal aborts; it never rejects. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> => nap(ms, signal).over;
 
-/** Doubling waits from `firstMs` up to `maxMs`, with up to half of each left to chance so that peers do not march in step. */
+/** Waits that double from `firstMs` up to `maxMs`. Up to half of each is random, so that peers do not retry in step. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));
   return full / 2 + Math.random() * (full / 2);

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ConnectionSettings } from './connection-settings.js';
 
-/** The TLS modes of libpq that a client without a way back to plain text can keep, and what node-postgres adds. */
+/** The sslmodes that do not fall back to plain text: those of libpq, and the one that node-postgres adds. */
 const SSL_MODES = new Set(['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']);
 const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'] as const;
-/** The word of libpq for the certificates that the machine trusts. */
+/** What libpq calls the certificates that the machine trusts. */
 const SYSTEM = 'system';
 
 const parametersOf = (address: string): URLSearchParams => new URLSearchParams(address.split('?').slice(1).join('?'));

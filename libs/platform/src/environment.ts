@@ -225,7 +225,7 @@ export class Environment extends ConnectionSettings {
   @Setting(
     'How long a process that is told to stop still takes requests, while /health/ready already answers 503: as long as load balancers need to notice, in milliseconds. Default: 5000 with NODE_ENV=production, else 0. The stop itself takes at most 20 s more.',
   )
-  // Without a number as default there is nothing that says what the text is to become.
+  // There is no default that would tell that this is a number.
   @Transform(({ value }) => asNumber(value))
   @IsOptional()
   @IsInt()

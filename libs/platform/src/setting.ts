@@ -15,7 +15,7 @@ export function Setting(doc: string, example = ''): PropertyDecorator {
 }
 
 /**
- * A setting whose text has to pass.
+ * A setting with a check of its own.
  * @param faultOf says what is wrong with the text, null when nothing is
  */
 export const Passes = (faultOf: (text: string) => string | null): PropertyDecorator =>

@@ -1,6 +1,8 @@
-/** What Node.js and OpenSSL say of a certificate that they do not take (`X509_V_ERR_…`, `ERR_TLS_CERT_…`). */
+/**
+ * The error codes of Node.js and OpenSSL for a certificate that they do not trust (`X509_V_ERR_…`, `ERR_TLS_CERT_…`).
+ */
 const UNTRUSTED = /CERT|SIGNATURE|ISSUER|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)/;
-/** What the other side says of our own certificate. */
+/** What the other side answers when it does not take our own certificate. */
 const ALERT = /^ERR_SSL_/;
 const CAUSES_MAX = 5;
 

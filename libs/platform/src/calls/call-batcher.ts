@@ -1,20 +1,20 @@
 /**
- * Questions that come in one turn of the event loop, asked together where they are of one subject. None joins what has
- * begun, so each is answered by what was asked after it came.
+ * Batches the calls of one turn of the event loop that have the same subject. A call never joins a batch that was
+ * already sent, so its answer is never older than the call.
  */
 export class CallBatcher<Subject, Item, Answer> {
   private readonly open = new Map<string, Gathered<Subject, Item, Answer>>();
 
   /**
-   * @param question answers the items in their order
-   * @param weightMax of the items that are asked together; one that weighs more goes alone
+   * @param question answers the items, in their order
+   * @param weightMax of the items of one batch; a heavier one goes alone
    */
   constructor(
     private readonly question: (subject: Subject, items: readonly Item[]) => Promise<readonly Answer[]>,
     private readonly weightMax: number,
   ) {}
 
-  /** @param name one name is always of the same subject */
+  /** @param name names the subject */
   async ask(name: string, subject: Subject, item: Item, weight = 1): Promise<Answer> {
     let gathered = this.open.get(name);
     if (gathered && gathered.weight + weight > this.weightMax) {

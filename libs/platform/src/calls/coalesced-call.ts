@@ -1,18 +1,18 @@
 import { monotonicMs, sleep } from '../clock.js';
 
-/** How long those who come next are left to gather: the longer, the more asked the last time. */
+/** How long calls gather before the next one is sent: the longer, the more there were last time. */
 export interface Gathering {
   eachMs: number;
   mostMs: number;
 }
 
-/** One question for all who ask it at a time; each is answered by what was asked after it came. */
+/** One call for all who make it at the same time. It is sent after they came, so no answer is older than its call. */
 export class CoalescedCall<Answer> {
-  /** What those who ask now will be answered: it has not been asked yet. */
+  /** The answer for those who call now; it is not sent yet. */
   private gathering: Promise<Answer> | null = null;
   private gathered = 0;
   private underWay: Promise<unknown> | null = null;
-  /** From when on it is asked again. */
+  /** When the next call may be sent. */
   private notBeforeMs = -Infinity;
 
   constructor(

@@ -9,7 +9,7 @@ export interface RateLimit {
   windowSeconds: number;
 }
 
-/** What a bucket answers, in milliseconds of its filling, so that no clock but the store's is asked. */
+/** What a bucket answers, in milliseconds of filling, so that only the store's clock counts. */
 export interface Lease {
   grantedMs: number;
   /** Until the bucket is full again. */
@@ -37,19 +37,19 @@ export interface Account {
   readonly who: string;
   /** What this process may still spend without asking. */
   tokens: number;
-  /** What is spent, or among the tokens, and the bucket does not know of yet. */
+  /** Spent, or among the tokens here, and not yet taken from the bucket. */
   owed: number;
-  /** When the bucket is full again as far as is known, on the monotonic clock. */
+  /** When the bucket will be full again as far as is known, on the monotonic clock. */
   fullAtMs: number;
-  /** The bucket had less than was wanted: before this, only what it surely has is asked for. */
+  /** The bucket had less than was wanted: until then, only as much is asked for as it surely has. */
   askAgainAtMs: number;
   asking: Promise<void> | null;
-  /** What those who wait for the answer want to spend. */
+  /** How much the callers who wait for the answer want to spend. */
   waitingFor: number;
 }
 
 export interface RateLimiterOptions {
-  /** The most accounts that are remembered; beyond, those that were not used for longest start anew. */
+  /** The most accounts that are remembered; beyond, the least recently used start anew. */
   accountsMax?: number;
   /** For tests: milliseconds that only move forward. */
   now?: () => number;
@@ -66,13 +66,13 @@ const ASK_EMPTY_EVERY_MS = 20;
 const ROUNDS_MAX = 4;
 
 /**
- * Counts what many do, over all processes: each takes tokens from the shared bucket a chunk at a time and spends them in
- * memory, so that most calls cost a look into a map.
+ * Limits rates over all processes: each takes tokens from the shared bucket a chunk at a time and spends them in
+ * memory, so most calls cost one look into a map.
  *
- * In any T seconds all N processes together let through at most
- * `perSecond × (windowSeconds + T) + N × chunk × (1 + T / 60)`: the first term is the limit, the second the overshoot, since
- * a process holds a chunk at most (or what those want who wait), and gives an account that is new to it one before it asks. One batch that is larger than
- * the bucket passes a full one, and is paid off afterwards. While the store is away the limit holds for each process by
+ * In any T seconds all N processes together let through at most `perSecond × (windowSeconds + T) + N × chunk × (1 + T /
+ * 60)`: the first term is the limit, the second the overshoot: a process holds at most one chunk (or what its waiting
+ * callers want), and gives an account that is new to it one chunk before it asks. A batch that is larger than the
+ * bucket passes a full one, and is paid off afterwards. While the store is away the limit holds for each process by
  * itself. More than `accountsMax` accounts in use at once start anew more often than each minute.
  */
 export class RateLimiter {
@@ -118,7 +118,10 @@ export class RateLimiter {
     return account;
   }
 
-  /** Spends, and says whether it may; a promise only where the store has to be asked first. Nothing is spent by a refusal. */
+  /**
+   * Spends if there is enough, and says whether it did; a promise only where the store has to be asked first. A refusal
+   * spends nothing.
+   */
   take(account: Account, cost = 1): boolean | Promise<boolean> {
     if (account.tokens >= cost) {
       account.tokens -= cost;
@@ -128,7 +131,7 @@ export class RateLimiter {
     return this.isOn ? this.takeLater(account, cost) : true;
   }
 
-  /** Takes back one that was spent just now, for the same to be spent with more. */
+  /** Gives back one token that was just spent, so that it can be spent again together with more. */
   giveBack(account: Account): void {
     account.tokens += 1;
   }
@@ -138,7 +141,7 @@ export class RateLimiter {
     return !this.isOn || account.tokens >= 1 || this.mayGet(account, 1 - account.tokens);
   }
 
-  /** What is left: of the chunk, and in the bucket as far as is known. */
+  /** What is left: in the chunk, and in the bucket as far as is known. */
   remaining(account: Account): number {
     return Math.max(0, Math.floor(Math.min(this.capacity, account.tokens + this.level(account))));
   }
@@ -156,7 +159,7 @@ export class RateLimiter {
 
   private async takeLater(account: Account, cost: number): Promise<boolean> {
     const least = Math.min(cost, this.capacity);
-    // Others may spend what one answer brought; after some rounds there is too little for all of them.
+    // Other callers may spend what an answer brought; after some rounds there is too little for all of them.
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       if (account.tokens >= least) {
         this.spend(account, cost);
@@ -170,7 +173,7 @@ export class RateLimiter {
     return false;
   }
 
-  /** What a batch costs more than the bucket can hold is told to it at once: all processes wait until it is paid off. */
+  /** The bucket learns at once what a batch costs beyond its capacity: all processes wait until that is paid off. */
   private spend(account: Account, cost: number): void {
     const more = Math.max(0, cost - account.tokens);
     account.tokens -= cost - more;
@@ -178,7 +181,9 @@ export class RateLimiter {
     if (more > 0) account.asking ??= this.ask(account, 0);
   }
 
-  /** Whether asking is worth it: others only take from the bucket, so it never has more than is known here. */
+  /**
+   * Whether asking is worth it: other processes only take from the bucket, so it never has more than this one knows.
+   */
   private mayGet(account: Account, count: number): boolean {
     const { askAgainAtMs } = account;
     const level = this.level(account);
@@ -211,7 +216,7 @@ export class RateLimiter {
 
   private async lease(account: Account, amounts: Parameters<TokenLeases['lease']>[1]): Promise<Lease> {
     if (this.now() < this.storeAwayUntilMs) return this.leaseHere(account, amounts);
-    // One tries; meanwhile the others count for themselves.
+    // One call tries; meanwhile the others count for themselves.
     if (this.storeAwayUntilMs !== -Infinity) this.storeAwayUntilMs = this.now() + STORE_AWAY_FOR_MS;
     try {
       const lease = await this.leases.lease(`${this.limit.name}:${account.who}`, amounts);

@@ -7,9 +7,9 @@ import { drainMsOf, STOP_SIGNALS, STOP_WITHIN_MS } from './shutdown-times.js';
 
 /** Wait between an end and the next start: half of this at least, so 100 ms to 5 s. */
 const BACKOFF = { firstMs: 200, maxMs: 5000 };
-/** A process that ran for so long did not end of what ended the one before it. */
+/** A process that ran for this long did not end for the reason of the one before it. */
 const STEADY_AFTER_MS = 10_000;
-/** Beyond what a process grants itself: then it hangs, and is killed. */
+/** Longer than a process allows itself to stop: then it hangs, and is killed. */
 const STOP_SPARE_MS = 5000;
 const PORT_MAX = 65_535;
 const READY = 'ready';
@@ -28,7 +28,7 @@ export interface ProcessGroupOptions {
   name: string;
   /** How many processes. */
   count: number;
-  /** What the process of this number (from 0) has instead of this one's environment variables. */
+  /** Environment variables of the process with this number (from 0) that differ from this process's. */
   settingsOf(number: number): Record<string, string>;
   /** When a process that was told to stop is killed, ms. */
   stopWithinMs: number;
@@ -118,7 +118,7 @@ export class ProcessGroup {
         this.log.info(`${this.options.name} process ${number} is ready (pid ${worker.process.pid})`);
         onReady?.();
       });
-      // One that could not be made has no end. Of another the end follows.
+      // A process that could not be made emits no exit; any other does.
       worker.on('error', (error) => {
         if (worker.process.pid === undefined) ended(error.message, false);
       });
@@ -171,17 +171,19 @@ export function groupOptionsOf(name: string, environment: Environment): ProcessG
   };
 }
 
-/** Tells the process that watches over this one, where there is one, that this one serves. */
+/** Tells the process that watches over this one, if there is one, that this one serves. */
 export function tellReady(): void {
-  // A watcher that is gone meanwhile is noticed by itself.
+  // If the watcher is gone, that is noticed elsewhere.
   cluster.worker?.send(READY, () => undefined);
 }
 
-/** Calls `act` when the process that watches over this one is gone, and nobody new can come: the port went with it. */
+/**
+ * Calls `act` when the process that watches over this one is gone. The port went with it, so no more connections come.
+ */
 export function onWatcherGone(act: () => void): void {
   const { worker } = cluster;
   worker?.once('disconnect', () => {
-    // Else Node ends this process at once, whatever is in hand.
+    // Otherwise Node would end this process at once, with requests in hand.
     worker.exitedAfterDisconnect = true;
     act();
   });

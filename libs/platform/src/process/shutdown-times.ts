@@ -4,7 +4,9 @@ import type { Environment } from '../environment.js';
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Upper bound of a shutdown: what was answered is durable long before. */
 export const STOP_WITHIN_MS = 20_000;
-/** As production's default of `STOP_DRAIN_MS`: a load balancer that asks every second or two has noticed by then. */
+/**
+ * The default of `STOP_DRAIN_MS` in production: by then a load balancer that probes every second or two has noticed.
+ */
 const PRODUCTION_DRAIN_MS = 5000;
 
 /** How long a process that was told to stop still takes requests, ms. */

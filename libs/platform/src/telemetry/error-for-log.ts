@@ -11,8 +11,8 @@ const TEXT_MAX = 4000;
 const CAUSES_MAX = 4;
 
 /**
- * The loggable part of an error: name, message, code, stack and causes, each bounded. What a library hangs on it beside
- * stays out: statements with their parameters, commands with their arguments, whole requests.
+ * The loggable part of an error: name, message, code, stack and causes, each bounded. What libraries attach stays out:
+ * statements with their parameters, commands with their arguments, whole requests.
  */
 export function describeError(error: unknown, depth = 0): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, TEXT_MAX) };

@@ -13,7 +13,7 @@ const histogram = <Label extends string = never>(
   ...labelNames: Label[]
 ): Histogram<Label> => new Histogram({ name, help, buckets, labelNames });
 
-/** Upper bounds in seconds, from what takes a moment to what is given up. */
+/** Buckets in seconds, from what takes a moment to what has timed out. */
 const MOMENTS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const COMMITS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5];
 const REDIS_CALLS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];

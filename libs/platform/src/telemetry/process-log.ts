@@ -8,28 +8,28 @@ import { VERSION } from './version.js';
 let program = 'laddercast';
 let output: DestinationStream | null = null;
 
-/** From here on each log line of this process says that it is of this program, such as `api`. */
+/** From here on each log line of this process names the program, such as `api`. */
 export function nameProgram(name: string): void {
   program = name;
 }
 
 /**
- * The log of this process: one JSON object a line on standard output, with an ISO time, the level as a word, the program and
- * its version. Whatever a line says, secrets are taken out of it on its way out: no call has to think of that.
+ * The log of this process: one JSON object a line on standard output, with an ISO time, the level as a word, the
+ * program and its version. Secrets are removed from every line as it is written, so no call has to think of that.
  */
 export const processLog = (environment: Environment): Logger => pino(optionsOf(environment), standardOutput());
 
 /**
- * Ends the process with 1 and a last line that says why, whatever LOG_LEVEL is; what is in hand is not finished.
+ * Ends the process with exit code 1 and a last line that says why, whatever LOG_LEVEL is. Work in hand is not finished.
  * @param environment null where the settings could not be read
  */
 export function endProcess(reason: string, environment: Environment | null): never {
-  // Before pino returns from a fatal line it has written that line, and all that waited.
+  // pino writes a fatal line, and all that waited before it, synchronously.
   pino({ ...optionsOf(environment), level: 'fatal' }, standardOutput()).fatal(reason);
   process.exit(1);
 }
 
-/** One for every logger of the process, so that lines stand in the order in which they were logged. */
+/** One for all loggers of the process, so that lines stand in the order in which they were logged. */
 const standardOutput = (): DestinationStream => (output ??= pino.destination(1));
 
 function optionsOf(environment: Environment | null): LoggerOptions {

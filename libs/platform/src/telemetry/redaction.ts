@@ -7,11 +7,11 @@ const RULES: readonly Rule[] = [
   // Passwords in addresses: postgres://, redis://, http://.
   [/\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'\\]*):[^\s@"'\\]+@/gi, '$1:***@'],
   [/\b(bearer)(\s+|\.)[\w~+/=.-]+/gi, '$1$2***'],
-  // Query strings: they may carry tokens, and say whom somebody looks at.
+  // Query strings: they may carry tokens, and show which player somebody looks at.
   [/(\/[\w%.~:@!$&'()*+,;=/-]*)\?[\w%.~:@!$&'()*+,;=/?-]+/g, '$1?***'],
   // Players' tokens: a JSON object in base64url begins with eyJ.
   [/\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g, '***'],
-  // Keys that the service made; the one that a development start-up makes up is there to be read.
+  // Keys that the service made, apart from the one that a start-up in development prints on purpose.
   [/(?<!the development admin key is )\blk_[\w-]{20,}/g, 'lk_***'],
   [
     /(\b(?:password|passwd|secret|token|authorization|apikey|api_key)\\?["']?\s*[=:]\s*\\?["']?)(?!\*\*\*)[^\s"'\\,;}&]+/gi,
@@ -19,14 +19,14 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
-/** A shorter secret could be a word that every other line has. */
+/** A shorter secret could be a common word. */
 const SECRET_LENGTH_MIN = 8;
 
 /** Takes secrets out of a text: tokens, keys, passwords of addresses, query strings. */
 export const redactSecrets = (text: string): string =>
   RULES.reduce((left, [pattern, replacement]) => left.replace(pattern, replacement), text);
 
-/** As {@link redactSecrets}, and the secrets of these settings in whatever form they stand. */
+/** As {@link redactSecrets}, and also the secrets of these settings, whatever their form. */
 export function redactorOf(environment: Environment): (text: string) => string {
   const secrets = secretsOf(environment);
   return (text) => redactSecrets(secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text));
@@ -41,7 +41,7 @@ function secretsOf(environment: Environment): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/** The password of an address as it stands there, and as the server is sent it. */
+/** The password of an address, as it is written there and decoded. */
 function passwordsOf(address: string): string[] {
   const password = URL.canParse(address) ? new URL(address).password : '';
   try {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 /** What may stand in logs and headers as it is. */
 const SAFE = /^[\w.:+=@/-]{1,128}$/;
 
-/** Of this process; with a number behind it, an id costs a twentieth of a random one. */
+/** A prefix for this process. With a number behind it, an id costs a twentieth of a random one. */
 const PREFIX = randomBytes(9).toString('base64url');
 let made = 0;
 

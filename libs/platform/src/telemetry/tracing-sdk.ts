@@ -135,7 +135,7 @@ class SpanGroup implements OpenSpan {
   end(failure?: unknown): void {
     for (const span of this.spans) {
       if (failure !== undefined) {
-        // The name alone: messages may hold what a client sent.
+        // Only the name: messages may hold what a client sent.
         const message = failure instanceof Error ? ((failure as { code?: unknown }).code ?? failure.name) : 'failed';
         span.setStatus({ code: SpanStatusCode.ERROR, message: String(message) });
       }
@@ -143,7 +143,7 @@ class SpanGroup implements OpenSpan {
     }
   }
 
-  /** Whether it may have one more. */
+  /** Whether the span may have one more child. */
   takeChild(): boolean {
     this.children += 1;
     if (this.children === CHILDREN_MAX + 1) this.set({ 'laddercast.children_left_out': true });
@@ -193,7 +193,7 @@ function resourceOf(service: string): Resource {
   return resource;
 }
 
-/** Batches spans for the exporter; what the queue has no room for, and what could not be sent, is counted. */
+/** Batches spans for the exporter, and counts those that found no room or could not be sent. */
 class BoundedSpanProcessor implements SpanProcessor {
   private readonly batches: BatchSpanProcessor;
   private waiting = 0;
@@ -212,7 +212,7 @@ class BoundedSpanProcessor implements SpanProcessor {
       shutdown: () => exporter.shutdown(),
     };
     this.batches = new BatchSpanProcessor(counted, {
-      // Above what is let in, so that it is never this queue that drops unseen.
+      // Larger than what is let in, so that this queue never drops a span uncounted.
       maxQueueSize: 2 * QUEUE_SPANS_MAX,
       maxExportBatchSize: EXPORT_SPANS_MAX,
       scheduledDelayMillis: EXPORT_EVERY_MS,
@@ -221,7 +221,7 @@ class BoundedSpanProcessor implements SpanProcessor {
   }
 
   onStart(): void {
-    // Only what has ended is kept.
+    // Only ended spans are kept.
   }
 
   onEnd(span: ReadableSpan): void {

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment.js';
 
-/** What a span says beside its name and its times. */
+/** What a span holds beside its name and times. */
 export type SpanAttributes = Record<string, string | number | boolean>;
 
 export interface SpanOptions {
@@ -19,12 +19,12 @@ export interface SpanOptions {
 export interface OpenSpan {
   /** W3C traceparents of the span, one for each of its traces; what follows from it names them as `parents`. */
   readonly traceparents: readonly string[];
-  /** The one of them that is in the same trace as `parent`. */
+  /** The one in the same trace as `parent`. */
   traceparentAfter(parent: string): string | undefined;
   set(attributes: SpanAttributes): void;
   /** Runs `work` inside the span: what it starts is a child of it. */
   around<T>(work: () => T): T;
-  /** @param failure what it failed of; none: it went well */
+  /** @param failure the error; absent if it went well */
   end(failure?: unknown): void;
 }
 
@@ -33,12 +33,12 @@ export abstract class Tracing {
   /** The first span of a process in a trace; null when the trace is not sampled. */
   abstract startRequest(name: string, incoming: string | undefined): OpenSpan | null;
 
-  /** null when it follows from nothing that is sampled. */
+  /** null when none of its parents is sampled. */
   abstract start(name: string, options: SpanOptions): OpenSpan | null;
 
   abstract readonly current: OpenSpan | null;
 
-  /** Sends what waits, for a few seconds at most. */
+  /** Sends the spans that wait, for a few seconds at most. */
   abstract stop(): Promise<void>;
 }
 

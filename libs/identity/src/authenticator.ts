@@ -19,7 +19,7 @@ const TOKEN_LENGTH_MAX = 8192;
 interface Remembered {
   identity: Identity;
   confirmedAtMs: number;
-  /** Looked at again after this. */
+  /** After this the token is looked at again. */
   untilMs: number;
 }
 
@@ -27,7 +27,7 @@ interface Remembered {
 export class Authenticator {
   private readonly remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
   private readonly looking = new Map<string, Promise<Identity>>();
-  /** What the database was asked and did not answer yet, by secret. */
+  /** Questions that the database has not answered yet, by secret. */
   private readonly asked = new Map<string, Promise<Identity | LadderError>>();
   private readonly lookups: KeyLookups;
   /** When the database last said anything of a key. */
@@ -40,7 +40,7 @@ export class Authenticator {
     this.lookups = new KeyLookups(keys);
   }
 
-  /** Who comes with a token that was found good within the last second; null where it has to be looked at. */
+  /** The identity of a token that was found good within the last second; null if it has to be looked at. */
   known(token: string): Identity | null {
     const known = this.remembered.get(token);
     return known && known.untilMs > monotonicMs() ? known.identity : null;
@@ -52,7 +52,7 @@ export class Authenticator {
     if (known) return known;
     try {
       if (token.length > TOKEN_LENGTH_MAX) throw new AuthenticationFailure('too_long', 'The token is too long.');
-      // All who come with one token at the same time share one look.
+      // Requests with the same token at the same time share one look.
       const looking = this.looking.get(token) ?? this.look(token).finally(() => this.looking.delete(token));
       this.looking.set(token, looking);
       return await looking;
@@ -63,7 +63,7 @@ export class Authenticator {
   }
 
   /**
-   * Looks API keys up anew, all together: for who stays connected. A key that is no good any more has its failure in the
+   * Looks API keys up anew, all together, for sockets that stay open. A key that is no longer good has its failure in
    * place of its identity.
    * @throws LEDGER_UNAVAILABLE when nothing can be said now
    */
@@ -75,12 +75,15 @@ export class Authenticator {
     return new Map(tokens.map((token, index) => [token, this.settle(token, looks[index]!, askedAtMs)]));
   }
 
-  /** Whether it is no guess at keys: a player's token, which is checked here, or a key that was good when last looked at. */
+  /**
+   * Whether this cannot be a guess at keys: it is a player's token, which is checked here, or a key that was good when
+   * last looked at.
+   */
   isNoGuess(token: string): boolean {
     return isJwt(token) || this.remembered.has(token);
   }
 
-  /** Whether what an identity rests on still holds without a look: its time is not over, its signing key is still trusted. */
+  /** Whether an identity still holds without a new look: it has not expired, and its signing key is still trusted. */
   stillHolds(identity: Identity): boolean {
     if (isOver(identity)) return false;
     return identity.kind !== 'player' || this.tokens.trusts(identity);
@@ -94,7 +97,7 @@ export class Authenticator {
   }
 
   private async keyOf(token: string): Promise<Identity> {
-    // What cannot be a key is not worth a question to the database.
+    // The database is not asked for what cannot be a key.
     if (!KEY.test(token)) throw failureOf('unknown');
     const isKnown = this.remembered.has(token);
     const asked = this.ask(token, isKnown);
@@ -109,7 +112,7 @@ export class Authenticator {
     return settled;
   }
 
-  /** Asks the database, once for all who wait; the answer counts also when nobody waits for it any more. */
+  /** Asks the database, once for all who wait. The answer is remembered even if nobody waits for it any more. */
   private ask(token: string, isKnown: boolean): Promise<Identity | LadderError> {
     const asked =
       this.asked.get(token) ??
@@ -129,7 +132,7 @@ export class Authenticator {
     return known.identity;
   }
 
-  /** What a look at a key means: who it is, remembered, or why it is nobody. */
+  /** Remembers the result of looking a key up: its identity, or why it has none. */
   private settle(token: string, look: KeyLook, askedAtMs: number): Identity | LadderError {
     this.answeredAtMs = monotonicMs();
     if (look.state !== 'valid') {

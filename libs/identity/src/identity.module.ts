@@ -24,7 +24,7 @@ function playerTokens(environment: Environment): PlayerTokens {
   });
 }
 
-/** Who comes with a key or a token. */
+/** Tells who comes with a key or a token. */
 @Module({
   imports: [LedgerModule],
   providers: [

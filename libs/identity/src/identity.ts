@@ -91,7 +91,7 @@ export function assertMayWriteCircles(identity: Identity): void {
 }
 
 /**
- * Whom a player knows is seen by itself, and by keys with the scope read.
+ * A player's friends and follows are shown to that player and to keys with the scope read.
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
 export function assertMayReadFriends(identity: Identity, playerId: string): void {

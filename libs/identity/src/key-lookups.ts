@@ -2,12 +2,12 @@ import { LadderError } from '@laddercast/domain';
 import type { ApiKeyStore, KeyLook } from '@laddercast/ledger';
 import { nowMs } from '@laddercast/platform';
 
-/** Secrets of one query. */
+/** The most secrets in one query. */
 const BATCH_MAX = 500;
-/** Unknown secrets that may wait for their query; one more is told to come back. */
+/** The most unknown secrets that wait for a query; beyond, the answer is to come back later. */
 export const LOOKUPS_WAITING_MAX = 2000;
 
-/** What was found, and when the database was asked, Unix ms. */
+/** The key that was found, and when the database was asked, Unix ms. */
 export interface DatedLook {
   look: KeyLook;
   askedAtMs: number;
@@ -20,8 +20,8 @@ interface Waiting {
 }
 
 /**
- * Looks secrets up with one query at a time: those that come meanwhile share the next. However many wrong keys are tried,
- * they take one connection.
+ * Looks secrets up with one query at a time; those that come meanwhile share the next. So wrong keys take one
+ * connection, however many are tried.
  */
 export class KeyLookups {
   private readonly waiting: Waiting[] = [];
@@ -30,7 +30,7 @@ export class KeyLookups {
   constructor(private readonly keys: Pick<ApiKeyStore, 'look'>) {}
 
   /**
-   * @param isKnown whether it was good a moment ago: then it goes before all others, and there is always room for it
+   * @param isKnown whether the key was good a moment ago: then it goes first, and there is always room for it
    * @throws IDENTITY_UNAVAILABLE, and what the database throws
    */
   look(secret: string, isKnown: boolean): Promise<DatedLook> {

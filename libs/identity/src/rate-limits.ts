@@ -2,7 +2,7 @@ import { LadderError } from '@laddercast/domain';
 import { metrics, RateLimiter, type Account, type TokenLeases } from '@laddercast/platform';
 import type { Identity } from './identity.js';
 
-/** How much each may do in a second, over all processes; 0: as much as it wants. */
+/** How much each caller may do in a second, over all processes; 0: no limit. */
 export interface RateLimitRates {
   keyPerSecond: number;
   playerPerSecond: number;
@@ -11,7 +11,7 @@ export interface RateLimitRates {
   windowSeconds: number;
 }
 
-/** Probes of `/health` have a bucket of their own, so that what else comes from their address cannot make them fail. */
+/** Probes of `/health` have a bucket of their own, so that other requests from their address cannot make them fail. */
 const PROBES_PER_SECOND = 20;
 
 /** The rate limits of everyone who calls: keys and players by who they are, all others by their address. */
@@ -33,7 +33,7 @@ export class RateLimits {
     this.probes = limiter('probe', rates.addressPerSecond === 0 ? 0 : PROBES_PER_SECOND);
   }
 
-  /** Where a caller counts: by its identity, or without one by its address. */
+  /** The account of a caller: its identity, or without one its address. */
   of(identity: Identity, address: string): Account {
     if (identity.kind === 'key') return this.keys.account(identity.keyId);
     return identity.kind === 'player' ? this.players.account(identity.playerId) : this.ofAddress(address);
@@ -47,13 +47,13 @@ export class RateLimits {
     return this.probes.account(address);
   }
 
-  /** Where keys and tokens count that turn out to be wrong. */
+  /** The account for wrong keys and tokens. */
   ofFailures(address: string): Account {
     return this.failures.account(address);
   }
 }
 
-/** The refusal of what was over the limit, counted. */
+/** Counts a request over the limit, and makes its refusal. */
 export function rateLimited(account: Account, cost = 1): LadderError {
   const { limiter } = account;
   const { name, perSecond } = limiter.limit;

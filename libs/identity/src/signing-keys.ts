@@ -16,7 +16,10 @@ export interface SigningKeysOptions {
   /** Where the key set (RFC 7517) is served. */
   url: string;
   onFailure: (error: unknown) => void;
-  /** How old the set may get before it is asked for again, ms. A key that is taken out of it is good for no longer. */
+  /**
+   * How old the set may get before it is asked for again, ms. A key that was removed from the set is good for that long
+   * at most.
+   */
   ageMaxMs?: number;
   /** The least time between two tries, ms, however many tokens name unknown keys. */
   askEveryMs?: number;
@@ -32,8 +35,8 @@ const RSA_BITS_MIN = 2048;
 const RSA_BITS_MAX = 8192;
 
 /**
- * The keys of JWT_JWKS_URL. They are asked for when the first token comes, when a token names one that is not known, and
- * when the set is old; while the server is away, those that were had go on. A set replaces the one before as a whole.
+ * The keys of JWT_JWKS_URL. The set is fetched when the first token comes, when a token names an unknown key, and when
+ * the set is old. While the server is away, the last set goes on. A new set replaces the old one as a whole.
  */
 export class SigningKeys {
   private readonly options: Required<SigningKeysOptions>;
@@ -72,7 +75,7 @@ export class SigningKeys {
     return null;
   }
 
-  /** Whether a key is still in the set; as far as is known, which is asked for again when it is old. */
+  /** Whether a key is still in the set as it is known; an old set is fetched again. */
   holds(id: string): boolean {
     this.refreshWhenOld();
     return this.ids.has(id);
@@ -113,7 +116,7 @@ export class SigningKeys {
   private async read(): Promise<Map<string, SigningKey>> {
     const { url, timeoutMs } = this.options;
     const response = await fetch(url, {
-      // Whoever may send us elsewhere may choose the keys.
+      // A redirect would let somebody else choose the keys.
       redirect: 'error',
       headers: { accept: 'application/jwk-set+json, application/json' },
       signal: AbortSignal.timeout(timeoutMs),
@@ -143,14 +146,14 @@ function namedKeys(keys: readonly NamedKey[]): Map<string, SigningKey> {
   return named;
 }
 
-/** A key of the set as far as it is one that tokens may be signed with; others are left out, whatever they are. */
+/** A key of the set that tokens may be signed with; null for all others. */
 async function usableKey(value: unknown): Promise<NamedKey | null> {
   const jwk = (typeof value === 'object' && value !== null ? value : {}) as JWK;
   const algorithm = jwk.kty === 'RSA' ? 'RS256' : jwk.kty === 'EC' && jwk.crv === 'P-256' ? 'ES256' : null;
   if (algorithm === null || (jwk.alg ?? algorithm) !== algorithm || (jwk.use ?? 'sig') !== 'sig') return null;
   if (Array.isArray(jwk.key_ops) && !jwk.key_ops.includes('verify')) return null;
   if (jwk.kid !== undefined && typeof jwk.kid !== 'string') return null;
-  // Only what is public of it.
+  // Only the public part.
   const { kty, n, e, crv, x, y } = jwk;
   const publicKey = (algorithm === 'RS256' ? { kty, n, e } : { kty, crv, x, y }) as JWK;
   try {
@@ -159,7 +162,7 @@ async function usableKey(value: unknown): Promise<NamedKey | null> {
     if (bits !== undefined && (bits < RSA_BITS_MIN || bits > RSA_BITS_MAX)) return null;
     return { algorithm, kid: jwk.kid, id: await calculateJwkThumbprint(publicKey), key };
   } catch {
-    // A key that cannot be read signs nothing; the others of the set do.
+    // A key that cannot be read is left out; the others stay.
     return null;
   }
 }

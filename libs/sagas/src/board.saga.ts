@@ -7,7 +7,7 @@ import { SagaFailureFilter } from './saga-failure.filter.js';
 import { ConsumesLog } from './saga-pattern.js';
 
 /**
- * Clears the ranks of boards that are gone, and keeps those of windows whose end moved away. Every lane carries the
+ * Removes the ranks of boards that are gone, and keeps the ranks of windows whose end was moved. Every lane carries the
  * event, and the last one comes after its entries.
  */
 @Controller()

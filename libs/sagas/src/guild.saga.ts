@@ -7,7 +7,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { SagaFailureFilter } from './saga-failure.filter.js';
 import { ConsumesLog } from './saga-pattern.js';
 
-/** Orders the totals of the guilds whose members' entries changed: once for each guild and window of a batch. */
+/** Has the totals of guilds recomputed whose members' entries changed: once for each guild and window of a batch. */
 @Controller()
 @UseFilters(SagaFailureFilter)
 export class GuildSaga {

@@ -7,7 +7,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { SagaFailureFilter } from './saga-failure.filter.js';
 import { ConsumesLog } from './saga-pattern.js';
 
-/** Orders a record of players' entries over time, on boards that ask for it: of a batch the last state of each stretch. */
+/** Has players' entries recorded over time, on boards with `history`: of a batch the last state of each stretch. */
 @Controller()
 @UseFilters(SagaFailureFilter)
 export class HistorySaga {
@@ -45,7 +45,7 @@ export class HistorySaga {
     return [...last.values()];
   }
 
-  /** A freeze cuts its stretch in two: what comes after it must not take the place of what everyone may see. */
+  /** A freeze splits its stretch: what comes after it must not replace what everyone may see. */
   private async stretchIn(windowUid: number, history: BoardHistory, atMs: number): Promise<number> {
     const freezeAtMs = (await this.windows.byUid(windowUid))?.freezeAtMs ?? null;
     const stretchMs = stretchOf(history, atMs);

@@ -2,7 +2,7 @@ import { EventPattern } from '@nestjs/microservices';
 import { INTAKE_TOPICS, RELAY_GROUP, TOPICS, type LogGroup, type Topic } from '@laddercast/event-log';
 
 const SEPARATOR = ' reads ';
-/** What dead letters can be asked for by, and Kafka and Prometheus take as it is. */
+/** A name that Kafka, Prometheus and the query of dead letters take as it is. */
 const GROUP = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const NOT_FOR_SAGAS: readonly string[] = [RELAY_GROUP, ...INTAKE_TOPICS];
 const SOURCES = Symbol('consumer groups');
@@ -40,6 +40,6 @@ export const ConsumesLog =
     (EventPattern(sagaPattern(source)) as MethodDecorator)(saga, name, method);
   };
 
-/** The consumer groups that these sagas are, with what they read. */
+/** The consumer groups of these sagas, with the topics that they read. */
 export const sourcesOf = (sagas: readonly object[]): LogGroup[] =>
   sagas.flatMap((saga) => (Reflect.getOwnMetadata(SOURCES, saga) ?? []) as LogGroup[]);

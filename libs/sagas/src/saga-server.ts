@@ -21,7 +21,7 @@ import { parseSagaPattern } from './saga-pattern.js';
 export class SagaServer extends Server implements CustomTransportStrategy {
   private subscriptions: LogSubscription[] = [];
 
-  /** @param groups where it is said that they are consumed; null: nowhere */
+  /** @param groups where the groups are registered; null: nowhere */
   constructor(
     private readonly eventLog: EventLog,
     @Inject(PostgresLogGroups) private readonly groups: PostgresLogGroups | null,
@@ -79,7 +79,7 @@ function run(handler: MessageHandler, group: string, batch: LogBatch): Promise<v
   return traced(`saga ${group}`, { parents, kind: 'consumer', attributes }, () => handle(handler, batch));
 }
 
-/** A handler that failed resolves, to an observable that errors: only its last value says that it is done. */
+/** A handler that fails resolves to an observable that errors, so only the observable's end tells that it succeeded. */
 async function handle(handler: MessageHandler, batch: LogBatch): Promise<void> {
   const result: unknown = await handler(batch);
   if (isObservable(result)) await lastValueFrom(result, { defaultValue: undefined });

@@ -5,7 +5,7 @@ import { Module } from '@nestjs/common';
 import { SagaServer } from './saga-server.js';
 import { sagas } from './sagas.js';
 
-/** What reads the log, and has done what follows from it. */
+/** The sagas, and the server that runs them. */
 @Module({
   imports: [LedgerModule, EventLogProjectorModule, ProjectionsModule],
   controllers: [...sagas],

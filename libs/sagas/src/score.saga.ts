@@ -24,25 +24,26 @@ export const SCORE_GROUP = 'score';
 
 type ListTimes = Pick<EntryInLists, 'keepUntilMs' | 'startsAtMs'>;
 
-/** Events that are older are looked at for whether the ledger ever drew their positions, ms. */
+/** Of older events it is checked whether the ledger ever drew their positions, ms. */
 const LATE_MS = 10_000;
 
 /**
  * Brings the ranks up to the entries: events → one command per list and shard → the lane's mark.
  *
  * Every entry goes to all generations that its board's lists have. A generation is opened with all lanes held, so an
- * event that comes after it in its lane was committed after it: whoever looks for changed boards after having read the
- * event finds it. So each batch is followed by such a look, beside its writing, and written again where a generation was
- * not known. The mark is moved only then: what it vouches for is in every generation of its time. No other memory is
- * needed of who has passed an opening, nor of which process had the lane meanwhile, however long it slept.
+ * event behind the opening in its lane was committed after it: a look for changed boards after reading the event finds
+ * the generation. So after each batch is read there is such a look, beside its writing, and the batch is written again
+ * where a generation was not known. Only then the mark moves: everything before it is in every generation of that time.
+ * Nothing else needs to be remembered about openings, nor about which process had the lane meanwhile, however long it
+ * slept.
  *
- * A log outside PostgreSQL may hold events of after the point that a ledger was restored to. Those with positions that the
- * ledger has not drawn are passed over: neither written nor marked.
+ * A log outside PostgreSQL may hold events from after the point to which the ledger was restored. Events whose
+ * positions the ledger has not drawn are skipped: neither written nor marked.
  */
 @Controller()
 @UseFilters(SagaFailureFilter)
 export class ScoreSaga {
-  /** The ledger has drawn positions up to here, at least. */
+  /** The ledger has drawn positions at least up to here. */
   private drawn = 0;
 
   constructor(
@@ -71,8 +72,8 @@ export class ScoreSaga {
   }
 
   /**
-   * The records without those of a lost future. What comes at once is never one: that was written before the ledger went
-   * back. So only a batch that is late asks the ledger, and that not where it is known to be further.
+   * The records without those from a lost future. Such an event was written before the ledger was restored, so it is
+   * never fresh. So only a late batch asks the ledger, and not if the ledger is known to be further.
    */
   private async drawnOnes(records: LogRecord[]): Promise<LogRecord[]> {
     const last = records.at(-1);
@@ -81,7 +82,7 @@ export class ScoreSaga {
     return records.filter(({ position }) => position <= this.drawn);
   }
 
-  /** Writes the entries to every generation that is known of their boards, and returns the boards as they were known. */
+  /** Writes the entries to every known generation of their boards, and returns the boards as they were known. */
   private async write(events: EntryChanged[]): Promise<Map<number, Board | undefined>> {
     const boards = new Map<number, Board | undefined>();
     const sorted = await this.sorted(events, boards);
@@ -97,7 +98,7 @@ export class ScoreSaga {
 
   private async areAllWritten(written: ReadonlyMap<number, Board | undefined>): Promise<boolean> {
     for (const [uid, before] of written) {
-      // One that was not there is gone: uids are never used again.
+      // A board that was not found is gone: uids are never used again.
       if (before === undefined) continue;
       const board = await this.boards.byUid(uid);
       const generations = new Set(everyLayout(before.layouts).map(({ generation }) => generation));
@@ -114,12 +115,12 @@ export class ScoreSaga {
       // Once a batch: each look for a board that is gone asks PostgreSQL.
       if (!boards.has(boardUid)) boards.set(boardUid, await this.boards.byUid(boardUid));
       const board = boards.get(boardUid);
-      // Deleted or reset meanwhile: nothing may come back under its uid.
+      // Deleted or reset meanwhile: no entry may come back under its uid.
       if (!board) continue;
       for (const change of event.changes) {
         const { windowUid, entry: values, scopes = [], leftScopes = [] } = change;
         const { keepUntilMs, startsAtMs } = await this.timesOf(board, change);
-        // Its keys are gone, and nothing may make them again.
+        // Its keys are gone, and must not be made again.
         if (keepUntilMs !== null && keepUntilMs <= pastMs) continue;
         const times = { keepUntilMs, startsAtMs };
         sorted.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, ...times });
@@ -128,7 +129,7 @@ export class ScoreSaga {
     return sorted;
   }
 
-  /** An event says when its window would end; the end of a season may have been moved since. */
+  /** The event has the window's end as it was then; the end of a season may have been moved since. */
   private async timesOf(board: Board, { windowUid, keepUntilMs }: EntryChange): Promise<ListTimes> {
     if (keepUntilMs === null) return { keepUntilMs, startsAtMs: null };
     const window = await this.windows.byUid(windowUid);
@@ -138,7 +139,7 @@ export class ScoreSaga {
   }
 }
 
-/** Where the span's traces go on: the lists of everybody, and those of the scopes. */
+/** The lists in which the span's traces continue: the global ones, and those of the scopes. */
 function notesOf(events: readonly EntryChanged[], span: OpenSpan): { list: ListRef; note: TraceNote }[] {
   const notes: { list: ListRef; note: TraceNote }[] = [];
   for (const { boardUid, playerId, changes, traceparent: own } of events) {

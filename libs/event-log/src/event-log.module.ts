@@ -28,7 +28,7 @@ const ofProjectors: Provider[] = [
       new PostgresEventLog(database, {
         lanes: LEDGER_LANES,
         log: writeLogLine,
-        // What is handled must not keep the outbox at its limit.
+        // Handled rows must not keep the outbox at its limit.
         trim: { keptMax: Math.floor(OUTBOX_EVENTS_MAX / 10) },
       }),
   },

@@ -1,4 +1,4 @@
-/** One message that another system wrote, as it stands in its topic. */
+/** A message that another system wrote, as it stands in the topic. */
 export interface IntakeMessage {
   partition: number;
   offset: number;
@@ -8,9 +8,8 @@ export interface IntakeMessage {
 }
 
 /**
- * Settles messages of one partition, at most LOG_BATCH_MAX, given in the order in which they stand there.
- * When it resolves, each of them is durable or parked, and their offset may be committed; when it rejects, they come
- * again. It ends soon after the signal aborts.
+ * Settles at most LOG_BATCH_MAX messages of one partition, in their order. When it resolves, each of them is durable or
+ * parked, and their offset may be committed; when it rejects, they come again. It ends soon after the signal aborts.
  */
 export type IntakeHandler = (messages: readonly IntakeMessage[], signal: AbortSignal) => Promise<void>;
 

@@ -4,7 +4,7 @@ import { isRetriable } from './retriable.js';
 import type { LogBatch, LogRecord } from '../event-log.js';
 import type { Topic } from '../topics.js';
 
-/** A record as it is stored, before anybody looked into it. */
+/** A record as it is stored, not parsed. */
 export interface StoredRecord {
   lane: number;
   position: number;
@@ -14,17 +14,17 @@ export interface StoredRecord {
   payload: string;
   /** When the ledger wrote it, Unix ms. */
   createdAtMs: number;
-  /** W3C trace context that the log gave it on its way; absent: that of the event, if any. */
+  /** W3C trace context that the log added on the way; absent: the event's own counts, if any. */
   traceparent?: string;
-  /** What it says, once somebody looked: several groups of a process are given the same. */
+  /** The parsed event, once somebody parsed it: the groups of a process share it. */
   parsed?: LogRecord;
 }
 
-/** Keeps a record that fails by itself; keeping it again changes nothing. */
+/** Parks a record that fails by itself; parking it again changes nothing. */
 export type Park = (record: StoredRecord, cause: string) => Promise<void>;
 
 export interface DeliveryOptions {
-  /** Ends the waiting between tries; the delivery then rejects. */
+  /** Ends the waits between tries; the delivery then rejects. */
   signal: AbortSignal;
   park: Park;
   log: LogLine;
@@ -32,9 +32,9 @@ export interface DeliveryOptions {
 }
 
 const BACKOFF = { firstMs: 100, maxMs: 5000 };
-/** The wait before a parking that failed is tried again: that of the fifth try. */
+/** A parking that failed waits as long as a fifth try. */
 const PARK_AGAIN_ATTEMPT = 4;
-/** The longest cause that is kept, in characters. */
+/** The longest cause that is stored, in characters. */
 export const CAUSE_MAX = 4000;
 
 /**
@@ -68,7 +68,7 @@ export async function deliver(
   }
 }
 
-/** The lane waits for the parking: an event is never passed over without a trace. */
+/** The lane waits until the event is parked: no event is skipped without a trace. */
 async function parkOne(
   record: StoredRecord,
   error: unknown,
@@ -83,7 +83,7 @@ async function parkOne(
     log('warn', `The event cannot be parked yet: ${reasonOf(failure)}`, placeOf([record]));
     await sleep(backoffMs(PARK_AGAIN_ATTEMPT, backoff.firstMs, backoff.maxMs), signal);
     signal.throwIfAborted();
-    // What kept the event from being parked may be what it failed of: then it is no fault of the event.
+    // The event may have failed for the same reason that keeps it from being parked: then it is not the event's fault.
     await deliver([record], handler, options);
   }
 }
@@ -101,7 +101,7 @@ export function describeCause(error: unknown): string {
     parts.push(at instanceof Error ? (at.stack ?? `${at.name}: ${at.message}`) : describeValue(at));
     at = (at as { cause?: unknown }).cause;
   }
-  // More than is kept: what is cut off in the middle of a secret must not be among it.
+  // Longer than what is stored, so that a secret is not cut in two before it is recognized.
   const text = parts.join('\ncaused by ').slice(0, 2 * CAUSE_MAX);
   return withoutSecrets(text).replaceAll('\0', '\ufffd').slice(0, CAUSE_MAX);
 }
@@ -119,7 +119,7 @@ const withoutSecrets = (text: string): string =>
     .replace(/\b(\w{1,20}:\/\/[^\s:/@]*):[^\s@]+@/g, '$1:***@')
     .replace(/\b(password|secret|token|authorization)(["']?\s*[=:]\s*)("[^"]*"|'[^']*'|\S+)/gi, '$1$2***');
 
-/** The batch that a handler of the port gets. @throws on a payload that is not an event of its topic */
+/** The batch as a handler gets it. @throws on a payload that is not an event of its topic */
 export function toLogBatch(records: readonly StoredRecord[]): LogBatch {
   return { lane: records[0]!.lane, records: records.map(toLogRecord) };
 }
@@ -136,9 +136,9 @@ function toLogRecord(stored: StoredRecord): LogRecord {
   return record;
 }
 
-/** What the JSON of a traced event ends with; a traceparent that is not sampled is never carried. */
+/** How the JSON of a traced event ends; only sampled traceparents are carried. */
 const TRACED_END = /"traceparent":"(00-[0-9a-f]{32}-[0-9a-f]{16}-01)"\}$/;
 
-/** The trace context that the payload of a record carries, read without parsing it. */
+/** The trace context of a record, found without parsing its payload. */
 export const traceparentOf = ({ payload }: Pick<StoredRecord, 'payload'>): string | undefined =>
   payload.endsWith('-01"}') ? TRACED_END.exec(payload.slice(-80))?.[1] : undefined;

@@ -7,11 +7,11 @@ export type LogLine = (
   details?: Record<string, unknown>,
 ) => void;
 
-/** What an error says, short enough for a log line. */
+/** The message of an error, short enough for a log line. */
 export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, 500);
 
-/** Writes what the log has to say into that of the process. */
+/** Writes the lines of the event log into the log of the process. */
 export const writeLogLine: LogLine = (level, message, details) => {
   const logger = new Logger('event-log');
   const line = { msg: message, ...details };

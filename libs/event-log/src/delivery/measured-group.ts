@@ -1,6 +1,6 @@
 import { metrics, monotonicMs } from '@laddercast/platform';
 
-/** Wraps the work on each batch of a consumer group, and notes how long it took, how many events it was, and failures. */
+/** Wraps the handler of a consumer group, and measures the time, the events and the failures of each batch. */
 export function measuredGroup(group: string): (events: number, work: () => Promise<void>) => Promise<void> {
   const seconds = metrics.batchSeconds.labels(group);
   const handled = metrics.eventsHandled.labels(group);

@@ -17,8 +17,8 @@ type AccessSettings = Pick<
 >;
 
 /**
- * How the settings have brokers reached. Files are read now.
- * @param bearer gives a token that counts, with oauthbearer; asked for each connection
+ * How brokers are reached by the settings. Files are read now.
+ * @param bearer gives a valid token, with oauthbearer; called for each connection
  */
 export function kafkaAccess(settings: AccessSettings, bearer: () => Promise<string>): KafkaAccess {
   const sasl = saslOf(settings, bearer);
@@ -38,13 +38,13 @@ function saslOf(settings: AccessSettings, bearer: () => Promise<string>): SASLOp
   return { mechanism, username: username!, password: password! };
 }
 
-/** What brokers say of a certificate of ours that they miss, or do not take (TLS alerts). */
+/** What brokers answer when our certificate is missing, or not trusted (TLS alerts). */
 const CERTIFICATE_REFUSED = /^ERR_SSL_.*ALERT.*(CERTIFICATE|UNKNOWN_CA)/;
 const CAUSES_MAX = 5;
 
 /**
- * Why it is of no use to wait for these brokers with these settings: the user is refused, or a certificate. null when
- * waiting may help; a token that is refused may be followed by a better one.
+ * Why waiting for these brokers is of no use with these settings: the user or a certificate is refused. null when
+ * waiting may help: a better token may follow one that is refused.
  */
 export function refusalOf(error: unknown, mechanism: string | undefined, depth = 0): string | null {
   if (!(error instanceof Error) || depth > CAUSES_MAX) return null;

@@ -17,14 +17,14 @@ export interface KafkaOptions {
 }
 
 export const topicName = (prefix: string, topic: Topic | IntakeTopic): string => `${prefix}.${topic}`;
-/** @param incarnation of the log: another is read from its beginning, whatever was committed of the one before */
+/** @param incarnation of the log: a new one is read from its beginning, whatever was committed before */
 export const groupName = (prefix: string, group: string, incarnation = 0): string =>
   incarnation === 0 ? `${prefix}.${group}` : `${prefix}.${group}.${incarnation}`;
 
 /** kafkajs retries a call a few times by itself; what lasts longer is retried, and logged, by us. */
 export const KAFKA_RETRY = { initialRetryTime: 100, maxRetryTime: 2000, retries: 4 };
 
-/** Said of every idempotent producer that does not retry for ever inside kafkajs; here the relay does. */
+/** kafkajs warns so about each idempotent producer that does not retry for ever; here the relay retries. */
 const NOT_WORTH_A_LINE = /Limiting retries for the idempotent producer/;
 const CONNECTING = /^(Connection|BrokerPool)$/;
 
@@ -42,7 +42,7 @@ export function connectKafka({ brokers, prefix, log, connection }: KafkaOptions)
       () =>
       ({ level, namespace, log: { message, error, groupId } }: LogEntry) => {
         if (NOT_WORTH_A_LINE.test(message)) return;
-        // A connection that is made again is no news; when it stays away, we say so ourselves, less often.
+        // A connection that is made again is not worth a line; if it stays away, we log that ourselves, less often.
         const line = level <= logLevel.WARN && !CONNECTING.test(namespace) ? 'warn' : 'debug';
         log(line, `Kafka ${namespace ?? ''}: ${message}`, {
           ...(error ? { error } : {}),

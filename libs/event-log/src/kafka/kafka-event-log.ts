@@ -25,7 +25,7 @@ export interface KafkaEventLogOptions extends KafkaOptions {
   startTimeoutMs?: number;
 }
 
-/** What was asked to be consumed, and the consumer that does so now. */
+/** What is to be consumed, and the present consumer. */
 interface Consumption {
   make: () => KafkaGroupConsumer;
   consumer: KafkaGroupConsumer | null;
@@ -33,13 +33,13 @@ interface Consumption {
 
 const START_TIMEOUT_MS = 60_000;
 const RETRY = { firstMs: 200, maxMs: 5000 };
-/** Another incarnation of the log is heard of within this time. */
+/** A new incarnation of the log is noticed within this time. */
 const INCARNATION_EVERY_MS = 1000;
 
 /**
- * The log on Kafka: one topic for each of ours, one partition for each lane, fed by the outbox relay.
- * Different topics of one lane are handled side by side; within a topic a lane is in order. kafkajs fetches from a
- * broker again only when all of the last fetch is handled, so a lane whose handler waits holds up those beside it.
+ * The log on Kafka: one topic for each of ours, one partition for each lane, fed by the outbox relay. Different topics
+ * of one lane are handled side by side; within a topic a lane is in order. kafkajs fetches from a broker only after the
+ * whole last fetch is handled, so a lane whose handler waits holds up the lanes beside it.
  */
 export class KafkaEventLog extends EventLog {
   private readonly kafka: Kafka;
@@ -135,7 +135,7 @@ export class KafkaEventLog extends EventLog {
     });
   }
 
-  /** Looks until it is known what became of the records, also while it is stopped: after a restart nobody would notice. */
+  /** Looks until it is known what happened to the records, even while it stops: after a restart nobody would notice. */
   private async declareGap(
     groupId: string,
     { topic, partition, expected, found }: KafkaGap,
@@ -171,8 +171,8 @@ export class KafkaEventLog extends EventLog {
   }
 
   /**
-   * What Kafka lacks of what it acknowledged, in words. Topics that are missing are made first.
-   * To be asked twice, see {@link KafkaLogWatch}.
+   * What Kafka has lost of what it acknowledged, in words. Missing topics are made first. To be asked twice, see
+   * {@link KafkaLogWatch}.
    * @throws KafkaTopicError, or when brokers or the database do not answer
    */
   async losses(): Promise<LogLosses> {
@@ -190,8 +190,8 @@ export class KafkaEventLog extends EventLog {
   }
 
   /**
-   * What waits in Kafka, over the topics that this process consumes in the group (all, if none); for the group of the
-   * relay what waits in the outbox, which needs no Kafka. `seconds` in Kafka is rounded down to a power of two.
+   * What waits in Kafka, over the topics that this process consumes in the group (all, if none); for the relay's group
+   * what waits in the outbox, which needs no Kafka. `seconds` in Kafka is rounded down to a power of two.
    */
   override async lag(group: string, topics: readonly (Topic | IntakeTopic)[] = TOPICS): Promise<LaneLag[]> {
     const { prefix, lanes } = this.options;
@@ -224,9 +224,9 @@ function toStored(topic: Topic, lane: number, message: KafkaMessage): StoredReco
   return {
     topic,
     lane,
-    // A record that no relay of ours wrote: it will be parked, under a number that no position has.
+    // Not written by our relay: it will be parked, under a number that no position has.
     position: Number.isSafeInteger(position) ? position : -1 - Number(message.offset),
-    // Relays of earlier releases say it by the record's own time alone.
+    // Relays of earlier releases only set the record's own time.
     createdAtMs: Number(message.headers?.writtenAtMs?.toString() ?? message.timestamp),
     key: message.key?.toString() ?? '',
     payload: message.value?.toString() ?? 'null',

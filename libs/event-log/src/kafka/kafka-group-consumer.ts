@@ -14,7 +14,9 @@ export interface KafkaGroupOptions extends KafkaSessionOptions {
   beforeJoining?: (groupId: string, topics: readonly string[]) => Promise<void>;
 }
 
-/** How long a lane stands still when its consumer's process is killed: the least that brokers allow by default. */
+/**
+ * How long a lane stands still when its consumer's process is killed: the shortest time that brokers allow by default.
+ */
 const SESSION_TIMEOUT_MS = 6000;
 /** How long an empty fetch waits at the broker; a stop waits for it too. */
 const FETCH_WAIT_MS = 500;
@@ -22,7 +24,7 @@ const LEAVE_TIMEOUT_MS = 5000;
 const RESTART = { firstMs: 200, maxMs: 10_000 };
 const SETTLED_AFTER_MS = 60_000;
 
-/** One consumer of a group. When it crashes, whatever for, it is made anew with backoff. */
+/** One consumer of a group. When it crashes, for whatever reason, it is made anew with backoff. */
 export class KafkaGroupConsumer {
   private readonly stopped = new AbortController();
   private running: Promise<void> | null = null;
@@ -96,7 +98,7 @@ export class KafkaGroupConsumer {
     } finally {
       signal.removeEventListener('abort', stop);
       await session.end();
-      // A broker that does not answer must not hold up the end: the group notices by itself that a member is gone.
+      // A broker that does not answer must not hold up the end: the group notices a missing member by itself.
       await Promise.race([consumer.disconnect().catch(() => undefined), sleep(LEAVE_TIMEOUT_MS)]);
     }
   }

@@ -27,12 +27,12 @@ export class KafkaIntake implements LogSubscription {
     this.kafka = connectKafka(options);
   }
 
-  /** Returns at once: a Kafka that is away is tried again for ever, and holds nobody up. */
+  /** Returns at once. While Kafka is away it is tried again for ever, which holds up nothing else. */
   start(): void {
     this.running ??= this.run();
   }
 
-  /** Waits for what is in hand; what was not settled by then comes again. */
+  /** Waits for the batch in hand; what is not settled by then comes again. */
   async stop(): Promise<void> {
     this.stopped.abort();
     await this.running;

@@ -10,12 +10,12 @@ interface Waiting {
   to: bigint;
 }
 
-/** Ages that are asked for, in seconds: each twice the one before, up to more than Kafka keeps. */
+/** The ages for which brokers are asked, in seconds: each twice the one before, up to more than Kafka keeps. */
 const AGES = Array.from({ length: 21 }, (_, step) => 2 ** step);
 
 /**
- * How far a group is behind in each lane, over these topics; a topic of others may have more partitions than that.
- * `seconds` is rounded down to a power of two: brokers tell offsets for a time, not times for an offset.
+ * How far a group is behind in each lane, over these topics; a topic of another system may have more partitions than
+ * lanes. `seconds` is rounded down to a power of two: brokers give the offset for a time, not the time for an offset.
  */
 export async function readKafkaLag(
   admin: Admin,

@@ -5,19 +5,19 @@ import { reasonOf, type LogLine } from '../delivery/log-line.js';
 
 export interface KafkaLogWatchOptions {
   log: LogLine;
-  /** Brings back from the ledger what the log brings about; tried again when it fails. */
+  /** Brings back from the ledger what consumers made of the log; tried again when it fails. */
   bringBack: () => Promise<void>;
-  /** How often it is looked, ms; 5 s when not given. */
+  /** Time between two looks, ms; 5 s when not given. */
   everyMs?: number;
 }
 
-/** What is watched; see KafkaEventLog. */
+/** The watched log; see KafkaEventLog. */
 export interface WatchedLog {
   losses(): Promise<LogLosses>;
   declareLost(incarnation: number, reason: string): Promise<void>;
 }
 
-/** What the log of an incarnation lacks, in words; nothing when it holds all that it should. */
+/** What the log of an incarnation has lost, in words; empty when it is whole. */
 export interface LogLosses {
   incarnation: number;
   found: readonly string[];
@@ -28,9 +28,8 @@ const LEASE_TTL_MS = 6000;
 const ASK_EVERY_MS = 2000;
 
 /**
- * Notices, in one process at a time, that the log has lost what it had acknowledged, and has it brought back from the
- * ledger, whoever noticed it. What is missing must be so in two looks: a broker that comes back says for a moment what
- * it knew before.
+ * Notices that the log has lost what it had acknowledged, and has that brought back from the ledger. One process at a
+ * time does so. A loss must show in two looks: a broker that comes back answers for a moment with what it knew before.
  */
 export class KafkaLogWatch {
   private readonly task: LeasedTask;

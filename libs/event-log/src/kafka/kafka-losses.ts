@@ -2,10 +2,10 @@ import { sleep } from '@laddercast/platform';
 import type { Admin } from 'kafkajs';
 import type { LogEnd } from '../postgres/postgres-log-ends.js';
 
-/** Where a group stands in a partition, and what is kept of that. */
+/** A group's offset in a partition, and the records that are kept. */
 interface Standing {
   place: string;
-  /** The next offset that the group reads; below zero there is none. */
+  /** The next offset that the group reads; negative: none. */
   offset: bigint;
   low: bigint;
   high: bigint;
@@ -16,7 +16,7 @@ const SET_BACK = -2n;
 /** Between two looks: members commit what they have settled ten times a second. */
 const LOOK_AGAIN_AFTER_MS = 1000;
 
-/** Partitions that end below what was acknowledged of them before this was asked, in words. */
+/** Partitions that end below what they had acknowledged before this call, in words. */
 export async function readLostEnds(admin: Admin, ends: readonly LogEnd[]): Promise<string[]> {
   const kept = await readKept(admin, new Set(ends.map(({ topic }) => topic)));
   return ends
@@ -25,8 +25,8 @@ export async function readLostEnds(admin: Admin, ends: readonly LogEnd[]): Promi
 }
 
 /**
- * Records that a group has not read and that are not kept any more, in words. It is so when two looks agree: another
- * member may have records in hand that are not kept any more, and commit them in between.
+ * Records that are gone before a group has read them, in words. Two looks must agree: another member may have such
+ * records in hand, and commit them in between.
  */
 export async function readMissed(admin: Admin, groupId: string, topics: readonly string[]): Promise<string[]> {
   const missed = (await readStandings(admin, groupId, topics)).filter(isOutside);
@@ -43,8 +43,8 @@ export async function readMissed(admin: Admin, groupId: string, topics: readonly
 }
 
 /**
- * Whether records from `expected` on, which a member found no more, were read by nobody of its group. It is so when two
- * looks agree; else another member has read them, or the offsets between were those of no records.
+ * Whether nobody in the group has read the records from `expected` on, which a member did not find. Two looks must
+ * agree; otherwise another member has read them, or these offsets never had records.
  */
 export async function isGapLost(
   admin: Admin,
@@ -63,8 +63,8 @@ export async function isGapLost(
 }
 
 /**
- * One look. A group that is well stands in between: what is kept began no later before, and ends no earlier after.
- * (Read the other way round, a commit of another member, or a deletion, comes between the two.)
+ * One look. The beginning of what is kept is read before the group's offset, and the end after it: then a healthy group
+ * lies between them. (In the other order a commit or a deletion could come between the readings.)
  */
 async function readStandings(admin: Admin, groupId: string, topics: readonly string[]): Promise<Standing[]> {
   const names = new Set(topics);
@@ -76,7 +76,10 @@ async function readStandings(admin: Admin, groupId: string, topics: readonly str
   });
 }
 
-/** Whether records are gone that the group has not read; beyond the end, what it counted in is gone. */
+/**
+ * Whether records are gone that the group has not read. An offset beyond the end means that the partition it counted in
+ * is gone.
+ */
 const isOutside = ({ offset, low, high }: Standing): boolean => offset >= 0n && (offset < low || offset > high);
 
 /** By topic and partition: the next offset that the group reads. */

@@ -33,7 +33,7 @@ export class KafkaOffsets {
     return this.committing;
   }
 
-  /** After a rebalance: what waited belongs to others now, also what is being committed. */
+  /** After a rebalance: what waited, or is being committed, belongs to others now. */
   forget(): void {
     this.generation += 1;
     this.waiting.clear();

@@ -4,7 +4,7 @@ import { kafkaAccess } from './kafka-access.js';
 import type { KafkaOptions } from './kafka-connection.js';
 import type { KeptKafkaToken } from './kept-kafka-token.js';
 
-/** How Kafka is reached; only where KAFKA_BROKERS is set. */
+/** How Kafka is reached; only used with KAFKA_BROKERS. */
 export const kafkaOptions = (environment: Environment, token: KeptKafkaToken): KafkaOptions => ({
   brokers: environment.KAFKA_BROKERS!.split(','),
   prefix: environment.KAFKA_PREFIX,

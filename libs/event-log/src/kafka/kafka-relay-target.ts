@@ -11,10 +11,10 @@ import type { Topic } from '../topics.js';
 
 /** A send stays well below the megabyte that brokers take at once by default. */
 const SEND_BYTES_MAX = 512 * 1024;
-/** What Kafka answers when it will never take these very records (error codes 10, 18 and 87 of its protocol). */
+/** Kafka's errors for records that it will never take (codes 10, 18 and 87 of its protocol). */
 const RECORD_FAULTS = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 'INVALID_RECORD']);
 
-/** Kafka is not taking anything now; the same records can be sent later. */
+/** Kafka takes nothing now; the same records can be sent later. */
 export class KafkaUnavailableError extends Error {
   readonly retriable = true;
 }
@@ -52,7 +52,7 @@ export class KafkaRelayTarget extends RelayTarget {
     const known = await this.ends?.known();
     for (const { topicName, partition, baseOffset } of await this.produce(topicMessages)) {
       const appended = topicMessages.find(({ topic }) => topic === topicName)?.messages.length ?? 0;
-      // −1: the broker knows these records already, and does not say where they are.
+      // −1: the broker has these records already, and does not say where.
       if (baseOffset === undefined || baseOffset === '-1') continue;
       if (known) await this.ends?.appended(known, { topic: topicName, partition }, BigInt(baseOffset), appended);
     }
@@ -77,7 +77,7 @@ export class KafkaRelayTarget extends RelayTarget {
       idempotent: true,
       maxInFlightRequests: 1,
       retry: KAFKA_RETRY,
-      // Never asked, since every record names its partition; without it kafkajs warns about a changed default.
+      // Never called, as every record names its partition; without it kafkajs warns about a changed default.
       createPartitioner: kafkaLibrary().Partitioners.DefaultPartitioner,
     });
     await producer.connect();

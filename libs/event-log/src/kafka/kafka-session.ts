@@ -10,7 +10,7 @@ export interface KafkaChunk {
   messages: readonly KafkaMessage[];
 }
 
-/** Records that were expected next in a partition, and were not there. */
+/** Records that should have come next in a partition, and did not. */
 export interface KafkaGap {
   topic: string;
   partition: number;
@@ -21,7 +21,7 @@ export interface KafkaGap {
 export interface KafkaSessionOptions {
   /** Resolves once the offset behind the messages may be committed; rejects when the signal aborts before. */
   settle: (chunk: KafkaChunk, signal: AbortSignal) => Promise<void>;
-  /** Told, before what follows is settled, that records may have gone before they could be read. */
+  /** Called, before what follows is settled, when records may have gone before they were read. */
   onGap?: (gap: KafkaGap) => Promise<void>;
   log: LogLine;
 }
@@ -35,7 +35,7 @@ export const HEARTBEAT_EVERY_MS = 1500;
 export class KafkaSession {
   private readonly offsets: KafkaOffsets;
   private readonly inHand = new Map<AbortController, Promise<void>>();
-  /** Grows with every rebalance: what was begun in an earlier generation is not committed. */
+  /** Grows with every rebalance: work begun in an earlier generation is not committed. */
   private generation = 0;
   /** By topic and partition: the offset behind what was settled in this generation. */
   private readonly next = new Map<string, bigint>();
@@ -48,7 +48,7 @@ export class KafkaSession {
     this.offsets = new KafkaOffsets(consumer, options.log);
   }
 
-  /** To be called when the consumer has joined its group, again and again. */
+  /** To be called each time when the consumer has joined its group. */
   joined(): void {
     this.generation += 1;
     this.next.clear();
@@ -81,7 +81,7 @@ export class KafkaSession {
 
   private async handle(payload: EachBatchPayload, end: AbortController): Promise<void> {
     let loss: { error: unknown } | null = null;
-    // kafkajs sends heartbeats between batches only; a handler that waits for a service to come back takes longer.
+    // kafkajs sends heartbeats only between batches, and a handler may wait long for a service to come back.
     const beats = setInterval(() => {
       payload.heartbeat().catch((error: unknown) => {
         loss ??= { error };
@@ -107,7 +107,7 @@ export class KafkaSession {
     const goesOn = (): boolean => !end.aborted && isRunning() && !isStale() && generation === this.generation;
     const key = `${topic}/${partition}`;
     const [expected, found] = [this.next.get(key), BigInt(batch.messages[0]?.offset ?? 0)];
-    // A gap can be one of records that are gone, of records that another member read, or of a transaction's marker.
+    // A gap may come of records that are gone, of records that another member read, or of a transaction's marker.
     if (expected !== undefined && found > expected) {
       await this.options.onGap?.({ topic, partition, expected, found });
     }

@@ -22,7 +22,7 @@ export async function prepareTopics(admin: Admin, { prefix, lanes }: KafkaOption
   const present = new Set(await admin.listTopics());
   const missing = names.filter((name) => !present.has(name));
   if (missing.length > 0) {
-    // Another process may make them at the same time: then there is nothing to do, and the checks below say the rest.
+    // Another process may make them at the same time; the checks below find what it made.
     await admin.createTopics({
       waitForLeaders: true,
       topics: missing.map((topic) => ({
@@ -73,7 +73,7 @@ async function checkRetention(admin: Admin, names: string[]): Promise<void> {
 const AS_PRODUCED = 'producer';
 
 /**
- * Makes a topic that others write, when it is missing; one that is there is taken as it is, whatever its partitions.
+ * Makes a topic that other systems write, if it is missing. An existing one is taken as it is, whatever its partitions.
  * The broker keeps its messages uncompressed: producers may use any compression, and kafkajs reads only gzip.
  */
 export async function prepareIntakeTopic(

@@ -3,10 +3,10 @@ import { monotonicMs, sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 
 const ANSWERS_WITHIN_MS = 8000;
-/** The part of its lifetime that a token is used for before another one is asked for. */
+/** The share of its lifetime after which a token is replaced. */
 const USED_FOR = 0.8;
 
-/** The token of a team's {@link KafkaTokens}, kept for as long as it counts. */
+/** The token of a team's {@link KafkaTokens}, kept while it is valid. */
 @Injectable()
 export class KeptKafkaToken {
   private kept: { value: string; renewAtMs: number; endsAtMs: number } | null = null;
@@ -15,7 +15,7 @@ export class KeptKafkaToken {
   /** @param extensions looked at when a token is needed: modules may bring theirs after Kafka is first tried */
   constructor(private readonly extensions: Extensions) {}
 
-  /** @throws when there is none that counts */
+  /** @throws when there is no valid one */
   async value(): Promise<string> {
     if (this.kept === null || monotonicMs() >= this.kept.renewAtMs) {
       this.asking ??= this.renew().finally(() => (this.asking = null));

@@ -1,16 +1,16 @@
 import { ADVISORY_LOCKS, type PostgresDatabase } from '@laddercast/ledger';
 import { RELAY_GROUP } from './outbox-relay.js';
 
-/** Names the very log that is used. */
+/** Identifies the log that is used. */
 export type LogIdentity =
   | { kind: 'postgres' }
   /** A cluster, and what the names of our topics in it begin with. */
   | { kind: 'kafka'; clusterId: string; prefix: string };
 
 /**
- * Notices that another log is used than at the last start. What was relayed to the old one and not consumed yet would
- * never arrive, and its groups would keep the outbox from being trimmed: so what is projected is brought back from the
- * ledger, and the offsets that nobody needs any more are forgotten.
+ * Notices that another log is used than at the last start. Events that were relayed to the old one and not yet consumed
+ * would never arrive, and its groups would keep the outbox from being trimmed. So the ranks are brought back from the
+ * ledger, and offsets that nobody needs any more are forgotten.
  * @param bringBack is awaited before the new log counts as known; it runs again at the next start when it fails
  * @returns whether the log has changed
  */
@@ -26,7 +26,7 @@ export async function adoptLog(
     if (known?.value === identity) return false;
     if (known) {
       await bringBack();
-      // Of the outbox's groups Kafka needs the relay's alone, and the outbox as the log all others.
+      // With Kafka, only the relay's group of the outbox is needed; with the outbox as the log, all others.
       await transaction.query('DELETE FROM log_offsets WHERE (consumer_group = $1) = $2', [
         RELAY_GROUP,
         log.kind === 'postgres',

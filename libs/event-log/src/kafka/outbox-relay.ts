@@ -10,8 +10,8 @@ export const RELAY_GROUP = 'kafka-relay';
 /** A log outside PostgreSQL that the relay fills. */
 export abstract class RelayTarget {
   /**
-   * Resolves once the log keeps the records, all of one lane, in this order.
-   * @throws a retriable error when the log is away; another when it does not take these very records
+   * Resolves once the log has stored the records, all of one lane, in this order.
+   * @throws a retriable error when the log is away; another one when it refuses these records
    */
   abstract append(records: readonly OutboxRecord[]): Promise<void>;
 

@@ -1,10 +1,10 @@
 import { PostgresDatabase, recordAudit } from '@laddercast/ledger';
 import { Injectable } from '@nestjs/common';
 
-/** A record that is kept because it failed by itself. */
+/** A record that was parked because it failed by itself. */
 export interface StoredDeadLetter {
   id: number;
-  /** Whose handler it failed in: a consumer group of the log, `kafka-relay`, or `in.scores`. */
+  /** In whose handler it failed: a consumer group of the log, `kafka-relay`, or `in.scores`. */
   group: string;
   topic: string;
   lane: number;
@@ -27,12 +27,12 @@ const COLUMNS = `dead_letter_id AS id, consumer_group AS "group", topic, lane, p
   (extract(epoch FROM parked_at) * 1000)::float8 AS "parkedAtMs",
   (extract(epoch FROM replayed_at) * 1000)::float8 AS "replayedAtMs"`;
 
-/** The dead letters, for those who look after them. */
+/** The dead letters as operators see them. */
 @Injectable()
 export class DeadLetterStore {
   constructor(private readonly database: PostgresDatabase) {}
 
-  /** The newest first, those before a letter; of one group or of all. */
+  /** A page of letters, the newest first, beginning behind one; of one group or of all. */
   list(limit: number, beforeId: number | null, group: string | null): Promise<StoredDeadLetter[]> {
     return this.database.query(
       `SELECT ${COLUMNS} FROM dead_letters
@@ -59,7 +59,7 @@ export class DeadLetterStore {
     );
   }
 
-  /** Notes what became of a replay: who asked for it, and whether the letter is settled by it. */
+  /** Notes the result of a replay: who asked for it, and whether it settled the letter. */
   async noteReplay(
     { id, group, topic }: StoredDeadLetter,
     { actor, isSettled, details }: { actor: string; isSettled: boolean; details: object },

@@ -15,7 +15,7 @@ export const parkInto =
     metrics.deadLettersParked.inc({ group }, parked.length);
   };
 
-/** A record that is kept, with what it failed of. */
+/** A record to park, with the error that it failed with. */
 export interface DeadLetter {
   record: Omit<StoredRecord, 'createdAtMs'>;
   cause: string;

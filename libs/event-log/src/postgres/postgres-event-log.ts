@@ -60,7 +60,7 @@ export class PostgresEventLog extends EventLog {
     return this.consumeStored(group, topics, (records) => handler(toLogBatch(records)));
   }
 
-  /** Like {@link consume}, for one who passes the records on without looking into them. */
+  /** As {@link consume}, for a handler that passes the records on without parsing them. */
   consumeStored(
     group: string,
     topics: readonly Topic[],
@@ -81,7 +81,7 @@ export class PostgresEventLog extends EventLog {
     };
   }
 
-  /** The position up to which a group is done with a lane, events of other topics included; 0 for none. */
+  /** The position up to which a group has handled a lane, events of other topics included; 0: nothing yet. */
   committed(group: string, lane: number): Promise<number> {
     return this.shared.outbox.committed(group, lane);
   }

@@ -33,15 +33,17 @@ export interface GroupOptions {
 }
 
 const POLL_EVERY_MS = 250;
-/** Between looks that met only other topics' rows, so that a rare topic does not look at every commit. */
+/**
+ * Between looks that found only rows of other topics, so that a group of a rare topic does not look at every commit.
+ */
 const FOREIGN_ROWS_PAUSE_MS = 50;
-/** The offset is written this often; after a pause at once. */
+/** How often the offset is written; after a pause at once. */
 const COMMIT_EVERY_MS = 100;
-/** An offset that moved over other topics' rows only is written this seldom. */
+/** How often an offset is written that only moved over rows of other topics. */
 const IDLE_COMMIT_EVERY_MS = 1000;
 const ASK_EVERY_MS = 300;
 const SHARE_EVERY_MS = 1000;
-/** Long enough for the one that asked to take the lane. */
+/** Long enough for the process that asked to take the lane. */
 const STAY_AWAY_MS = 3000;
 
 /** One group in one process: serves each lane whose lease it holds, and leaves its fair share to other processes. */
@@ -92,7 +94,7 @@ export class PostgresGroupConsumer {
     let ahead: Promise<HeardReading> | null = null;
     const begin = (after: number, positions: number): Promise<HeardReading> => {
       const reading = readings.read(lane, after, topics, positions, group);
-      // It may be awaited late, or never.
+      // The reading may be awaited late, or never.
       reading.catch(() => undefined);
       return reading;
     };
@@ -108,7 +110,7 @@ export class PostgresGroupConsumer {
     };
     while (!term.ending.aborted) {
       const reading: HeardReading = await (ahead ?? begin(position, span));
-      // What comes next is read while this is handled.
+      // The next records are read while these are handled.
       ahead = reading.more ? begin(reading.through, reading.nextSpan) : null;
       if (reading.records.length > 0 && !(await this.handle(reading, term))) break;
       const moved = reading.through > position;
@@ -124,7 +126,7 @@ export class PostgresGroupConsumer {
     if (position > committed.position && !term.lost.aborted) await commit();
   }
 
-  /** Whether every record was settled; false when the term ended meanwhile, with records that come again. */
+  /** Whether every record was settled; false when the term ended meanwhile: then records come again. */
   private async handle(reading: OutboxReading, term: LeaseTerm): Promise<boolean> {
     const { handler, park } = this.options;
     try {
@@ -141,8 +143,8 @@ export class PostgresGroupConsumer {
   }
 
   /**
-   * Evens out who serves how many lanes. Whoever holds two fewer than another says so in the group's `wanted` lease,
-   * and the one with more gives one lane up and stays away from it for a moment.
+   * Spreads the lanes evenly over the processes. A process with two lanes fewer than another takes the group's `wanted`
+   * lease; the one with more sees that, gives one lane up, and stays away from it for a moment.
    */
   private async share(): Promise<void> {
     const { leases, lanes, log } = this.shared;

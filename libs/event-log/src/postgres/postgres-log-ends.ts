@@ -9,25 +9,25 @@ export interface LogPartition {
   partition: number;
 }
 
-/** How far a partition is known to be filled: the offset behind its last record. */
+/** The known end of a partition: the offset behind its last record. */
 export interface LogEnd extends LogPartition {
   end: bigint;
 }
 
-/** What a process knows of the ends of an incarnation, from PostgreSQL and from what it appended itself. */
+/** The ends of an incarnation as this process knows them, from PostgreSQL and from its own appends. */
 export interface KnownEnds {
   incarnation: number;
   ends: Map<string, { end: bigint; writtenAtMs: number }>;
 }
 
-/** An end is written this seldom; what is not written yet is known to its relay, and lost with it. */
+/** How often an end is written. Until then only its relay knows it, and takes it along when it ends. */
 const WRITE_EVERY_MS = 1000;
 
 /**
- * Knows how far a log outside PostgreSQL was filled, so that it is noticed when that log has lost records: when a topic
- * was deleted and made again, or a broker came back with less than it had acknowledged. Where that happened, what the
- * log carried counts as lost, and another incarnation of it begins: consumers read it from its beginning, and what they
- * bring about is brought back from the ledger ({@link bringBackLost}).
+ * Knows how far a log outside PostgreSQL was filled. So it is noticed when that log has lost records: a topic was
+ * deleted and made again, or a broker came back with less than it had acknowledged. Then everything in the log counts
+ * as lost, and a new incarnation begins: consumers read it from its beginning, and the effects of lost events are
+ * brought back from the ledger ({@link bringBackLost}).
  *
  * Kept in PostgreSQL, shared by all processes.
  */
@@ -45,7 +45,7 @@ export class PostgresLogEnds {
     return Number(row?.value ?? 0);
   }
 
-  /** The ends that were written of an incarnation; others know more by at most a second. */
+  /** The ends of an incarnation as they were written; relays know at most one second more. */
   async written(incarnation: number): Promise<LogEnd[]> {
     const prefix = nameOf(incarnation, '');
     const rows = await this.database.query<{ name: string; value: string }>(
@@ -58,14 +58,14 @@ export class PostgresLogEnds {
     });
   }
 
-  /** To be asked before records are sent: what others append meanwhile says nothing about where those went. */
+  /** To be read before records are sent: what others append meanwhile says nothing about where these went. */
   async known(): Promise<KnownEnds> {
     return (this.loaded ??= await this.load());
   }
 
   /**
-   * Notes that records were appended, the first of them at `offset`. An offset below what was known to be filled is the
-   * sign that records were lost: the log itself has given it.
+   * Notes that records were appended, the first of them at `offset`. An offset below the known end proves that records
+   * were lost, since the log itself assigned it.
    */
   async appended(known: KnownEnds, place: LogPartition, offset: bigint, records: number): Promise<void> {
     const key = keyOf(place);
@@ -75,7 +75,7 @@ export class PostgresLogEnds {
         known.incarnation,
         `${place.topic}/${place.partition} ended at ${before.end}, now ${offset}`,
       );
-      // Whoever declared it, what is known here is of an earlier incarnation.
+      // Whichever process declared it, the ends known here are of an earlier incarnation.
       if (this.loaded === known) this.loaded = null;
       return;
     }
@@ -91,7 +91,7 @@ export class PostgresLogEnds {
   }
 
   /**
-   * Begins the next incarnation, unless another process did since `incarnation` was read.
+   * Begins the next incarnation, unless another process has done so since `incarnation` was read.
    * @returns whether this call did
    */
   async declareLost(incarnation: number, reason: string): Promise<boolean> {

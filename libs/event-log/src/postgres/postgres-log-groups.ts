@@ -21,9 +21,9 @@ interface Registration {
 }
 
 /**
- * Which groups consume the log in any process of the installation, so that one process can speak for all: what a team
- * registers in its projectors is not in the code of the others. A group that nobody has renewed for seven days is gone,
- * as it is for the outbox.
+ * The groups that consume the log in any process of the installation, so that one process can report on all: groups
+ * that a team adds to its projectors are unknown to the code of the others. A group that nobody has renewed for seven
+ * days is dropped, as the outbox does.
  */
 @Injectable()
 export class PostgresLogGroups {
@@ -35,7 +35,7 @@ export class PostgresLogGroups {
     @Optional() private readonly log: LogLine = writeLogLine,
   ) {}
 
-  /** Registers these groups, now and as long as they are not stopped. */
+  /** Registers these groups, now and until they are stopped. */
   start(groups: readonly LogGroup[]): void {
     this.renewing ??= this.renew(groups);
   }

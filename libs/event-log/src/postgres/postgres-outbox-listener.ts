@@ -5,10 +5,10 @@ import { reasonOf, type LogLine } from '../delivery/log-line.js';
 type Connection = Awaited<ReturnType<PostgresDatabase['listener']>>;
 
 const RETRY = { firstMs: 100, maxMs: 5000 };
-/** A connection that died without a word is noticed within this time. */
+/** A connection that died silently is noticed within this time. */
 const PROBE_EVERY_MS = 15_000;
 
-/** Hears the ledger's word that a lane has new rows. A word may be lost: whoever waits also looks by itself. */
+/** Hears NOTIFY when a lane has new rows. A notification may be lost, so consumers also look by themselves. */
 export class PostgresOutboxListener {
   private readonly waiting = new Map<number, Set<Nap>>();
   private readonly heard = new Map<number, number>();
@@ -29,14 +29,14 @@ export class PostgresOutboxListener {
     await this.running;
   }
 
-  /** How many words of the lane were heard so far. */
+  /** How many notifications of the lane were heard so far. */
   words(lane: number): number {
     return this.heard.get(lane) ?? 0;
   }
 
   /**
-   * Resolves when more than `words` were heard of the lane, after `timeoutMs`, or when the signal aborts; it never
-   * rejects.
+   * Resolves when more than `words` notifications of the lane were heard, after `timeoutMs`, or when the signal aborts;
+   * it never rejects.
    */
   async wait(lane: number, words: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.words(lane) !== words) return;

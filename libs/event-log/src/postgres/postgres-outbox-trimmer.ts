@@ -4,11 +4,11 @@ import type { PostgresOutbox } from './postgres-outbox.js';
 
 export interface TrimOptions {
   lanes: number;
-  /** Rows younger than this stay, for those who look into the outbox. */
+  /** Younger rows stay, for people who look into the outbox. */
   keepMs: number;
-  /** But only so many of the newest: they count towards the limit at which submissions are refused. */
+  /** But at most this many: they count towards the limit at which submissions are refused. */
   keptMax: number;
-  /** Groups without a consumer for this long are not waited for: Kafka keeps its topics as long. */
+  /** A group without a consumer for this long is not waited for. Kafka keeps its topics for as long. */
   groupKeptMs: number;
   everyMs: number;
 }
@@ -17,7 +17,7 @@ export const TRIM_DEFAULTS = { keepMs: 60_000, keptMax: 1_000_000, groupKeptMs: 
 
 /** Chunks of one lane in one turn. */
 const CHUNKS_PER_TURN_MAX = 200;
-/** How long nobody trims when the process that does is killed. */
+/** How long nobody trims when the trimming process is killed. */
 const LEASE_TTL_MS = 20_000;
 
 /** Removes what every group has handled from the outbox; one process at a time. */
@@ -35,7 +35,7 @@ export class PostgresOutboxTrimmer {
       name: 'log:trim',
       ttlMs: LEASE_TTL_MS,
       askEveryMs: everyMs,
-      // Waiting first: consumers that start together with this process claim their lanes meanwhile.
+      // Waits first, so that consumers that start with this process have claimed their lanes.
       duties: [{ firstAfterMs: everyMs, everyMs, run: (signal) => this.trim(signal) }],
       onFailure: (error) => log('warn', `The outbox is not trimmed now: ${reasonOf(error)}`),
     });

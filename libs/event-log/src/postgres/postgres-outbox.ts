@@ -5,9 +5,9 @@ import type { LaneLag } from '../event-log.js';
 /** One look at a lane of the outbox. */
 export interface OutboxReading {
   records: OutboxRecord[];
-  /** Everything of these topics up to here was read, now or before. */
+  /** Everything in these topics up to here has been read. */
   through: number;
-  /** Whether the lane already goes on beyond `through`. */
+  /** Whether the lane already has more behind `through`. */
   more: boolean;
   /** How many positions the next look should cover. */
   nextSpan: number;
@@ -19,7 +19,7 @@ export type OutboxRecord = StoredRecord;
 export const SPAN_FIRST = 4000;
 const SPAN_MAX = 200_000;
 const SPAN_GROWTH = 4;
-/** The most events that a lag counts; beyond, it stays there. */
+/** The highest lag that is counted. */
 export const LAG_COUNTED_MAX = 1_000_000;
 /** Rows that one statement removes. */
 const TRIM_CHUNK = 10_000;
@@ -65,9 +65,10 @@ export class PostgresOutbox {
     return row.position;
   }
 
-  /** Moves the offset; false, and nothing changed, when the lane was claimed under a later epoch. */
+  /** Moves the offset; false, without a change, if the lane was claimed under a later epoch. */
   async commit(group: string, lane: number, epoch: number, position: number): Promise<boolean> {
-    // Not waiting for the disk: what a crash of PostgreSQL forgets is delivered again, which handlers must bear anyway.
+    // Does not wait for the disk: events whose offset a crash of PostgreSQL loses are delivered again, which handlers
+    // must bear anyway.
     const rows = await this.database.query(COMMIT, [group, lane, epoch, position]);
     return rows.length > 0;
   }
@@ -83,8 +84,8 @@ export class PostgresOutbox {
 
   /**
    * At most `limit` records of the topics after a position, in order.
-   * @param span how many positions to look at: the planner, whose statistics of a table that fills and empties are
-   * always wrong, sorts all rows of the range rather than walk the index, so the range is kept near what is needed
+   * @param span how many positions to look at. The table fills and empties, so its statistics are always wrong, and the
+   * planner sorts all rows of the range instead of walking the index: keep the range near what is needed
    */
   async read(
     lane: number,

@@ -4,46 +4,49 @@ import type { PostgresOutboxListener } from './postgres-outbox-listener.js';
 import type { OutboxReading, OutboxRecord, PostgresOutbox } from './postgres-outbox.js';
 import { TOPICS } from '../topics.js';
 
-/** Then one reads by itself. */
+/** How often a group waits for another's reading before it reads itself. */
 const WAITS_MAX = 2;
-/** The most records of a lane that are kept for groups that come later, some 2 MB where each is of one entry. */
+/** The most records of a lane that are kept for groups that come later: some 2 MB if each is of one entry. */
 const RECORDS_KEPT_MAX = 2 * LOG_BATCH_MAX;
-/** The most looks at a lane that they are kept of: most bring few. */
+/** The most looks at a lane whose records are kept; most bring few. */
 const STRETCHES_MAX = 64;
 /**
- * So long after a look at a lane's end what comes next is left to gather, and the longer the more it brought: each look,
- * and what every group does then, has its price.
+ * How long records gather after a look at a lane's end: the longer, the more it brought. Each look costs, and so does
+ * what each group does after it.
  */
 const GATHERED_FOR_MS = { least: 5, most: 30, eachRecord: 1.5 };
 
-/** So long the end of a lane is not looked at for the sake of groups that would lose what is kept for them. */
+/** How long a look at a lane's end waits for groups that would otherwise lose what is kept for them. */
 const PATIENCE_MS = { each: 5, most: 50 };
 /** A group that has asked for nothing for so long is waited for no more. */
 const STUCK_AFTER_MS = 1000;
 
-/** A reading with how many words of its lane were heard before the look that it goes back to: what is heard later may not be in it. */
+/**
+ * A reading, with the number of notifications that were heard before its look: what was notified later may not be in
+ * it.
+ */
 export interface HeardReading extends OutboxReading {
   words: number;
 }
 
-/** What one look at a lane brought, whatever the topic. */
+/** The result of one look at a lane, of all topics. */
 interface Stretch extends HeardReading {
   after: number;
 }
 
-/** What is known of a lane: stretches that follow each other, up to the last look at it. */
+/** What is kept of a lane: consecutive stretches, up to the last look. */
 interface KnownLane {
   stretches: Stretch[];
-  /** Until then nobody looks at its end again. */
+  /** Nobody looks at the lane's end before this. */
   gatheringUntilMs: number;
-  /** The groups of this process that read it, with the position behind which each asked the last time, and when. */
+  /** The groups of this process that read the lane: the position from which each last asked, and when. */
   readers: Map<string, { after: number; atMs: number }>;
 }
 
 /**
- * Readings of the outbox that all groups of a process share: one of them looks at the end of a lane for all, and what it
- * brought is kept for those who come a little later. What is visible up to a position of a lane never changes, so what was
- * read a moment ago is as good as what would be read now.
+ * Readings of the outbox that all groups of a process share: one of them looks at the end of a lane for all, and the
+ * result is kept for those that come a little later. What is visible up to a position of a lane never changes, so a
+ * reading of a moment ago is as good as a new one.
  */
 export class PostgresSharedReadings {
   private readonly lanes = new Map<number, KnownLane>();
@@ -70,11 +73,11 @@ export class PostgresSharedReadings {
       const kept = keptAfter(this.of(lane).stretches, after, topics);
       if (kept !== null) return kept;
       const underWay = this.underWay.get(lane);
-      // Of those that wait together for a reading that brings them nothing, the first reads for all.
+      // If a reading brought nothing for those who waited for it, the first of them reads for all.
       if (underWay === undefined || waits === WAITS_MAX) break;
       await underWay.catch(() => undefined);
     }
-    // Whoever is far behind reads for itself alone.
+    // A group that is far behind reads for itself.
     if (after < endOf(this.of(lane))) return this.look(lane, after, topics, span);
     const reading = this.readEnd(lane, after, span);
     this.underWay.set(lane, reading);
@@ -85,7 +88,7 @@ export class PostgresSharedReadings {
     }
   }
 
-  /** What was read of a lane may be of a ledger that has gone back since: whoever begins anew reads anew. */
+  /** The ledger may have been restored since the lane was read, so a consumer that begins anew reads anew. */
   forget(lane: number): void {
     this.lanes.delete(lane);
   }
@@ -128,7 +131,7 @@ function keep(known: KnownLane, stretch: Stretch): void {
   }
 }
 
-/** Whether somebody is about to need what goes when as much as possible comes; at the end of a lane little does. */
+/** Whether a full reading would drop records that some group is about to read; at the end of a lane little is read. */
 function wouldLose({ stretches, readers }: KnownLane): boolean {
   if (!stretches.at(-1)?.more) return false;
   let records = LOG_BATCH_MAX;
@@ -140,7 +143,7 @@ function wouldLose({ stretches, readers }: KnownLane): boolean {
   );
 }
 
-/** What is kept of after a position, as much of it as one reading may be; null when that is nothing. */
+/** The kept records after a position, at most one reading of them; null if there are none. */
 function keptAfter(stretches: readonly Stretch[], after: number, topics: readonly string[]): HeardReading | null {
   const first = stretches.findIndex((stretch) => stretch.after <= after && after < stretch.through);
   if (first < 0) return null;

@@ -96,6 +96,6 @@ const ofProjectors: Provider[] = [
   BoardScopeMigration,
 ];
 
-/** What the clock has done in the ledger. */
+/** What projectors do in the ledger by the clock. */
 @Module({ imports: [LedgerModule], providers: ofProjectors, exports: ofProjectors })
 export class LedgerProjectorModule {}

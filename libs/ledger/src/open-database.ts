@@ -12,8 +12,8 @@ const CONNECTIONS_PER_LANE = 2;
 const POOL_SPARE = 10;
 
 /**
- * Connects to PostgreSQL, brings its tables up to this release, and looks at what it promises.
- * @throws where it cannot be used, with the way out
+ * Connects to PostgreSQL, migrates its tables to this release, and checks its durability settings.
+ * @throws if it cannot be used, with what to do
  */
 export async function openDatabase(environment: Environment): Promise<PostgresDatabase> {
   const { DATABASE_URL, DATABASE_CA_FILE, LEDGER_LANES } = environment;
@@ -38,7 +38,7 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
   return database;
 }
 
-/** @throws where commits that were answered could be lost, and nobody said that this may be */
+/** @throws if answered commits could be lost, and no setting allows that */
 async function assertKeepsCommits(database: PostgresDatabase, environment: Environment): Promise<void> {
   const unsafe = await unsafeDatabaseSettings(database);
   if (unsafe.length === 0) return;

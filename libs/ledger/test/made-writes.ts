@@ -1,7 +1,7 @@
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import type { OverrideWrite, SubmitWrite } from '../src/entries/ledger-writes.js';
 
-/** A board as processes know it, without a database that it is in. */
+/** A board as processes know it, without a database. */
 export const boardOf = (definition: Partial<BoardDefinition> = {}): Board => ({
   uid: 7,
   id: 'blitz',

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { LadderError, nameOfSpec, wantsDense, type BoardDefinition, type Layout } from '@laddercast/domain';
 import { keptAfterEndMs } from '../entries/entry-rows.js';
 
-/** Options that decide the order of what is there. */
+/** Options that decide the order of existing entries. */
 const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns'] as const;
-/** Options that what is stored was written under; a later release changes some of them in the background. */
+/** Options that the stored data depend on; a later release may change some of them in the background. */
 const LAYOUT_OPTIONS = ['submitters', 'keepEndedSeconds'] as const;
 /** Options that hold from the next window on. */
 const WINDOW_OPTIONS = ['windows', 'timeZone'] as const;
-/** Options that every running entry is written anew for. */
+/** Options for which every running entry is written anew. */
 const SCOPE_OPTIONS = ['scopes', 'guildAggregate'] as const;
 
 const differing = <Option extends keyof BoardDefinition>(
@@ -39,7 +39,7 @@ function endlessWindowsDiffering(from: BoardDefinition, to: BoardDefinition): st
   return [...removed, ...after.filter((name) => name === 'alltime' && !before.includes(name))];
 }
 
-/** Windows that ended were let go from the projection by the old definition: they do not come back for longer. */
+/** The projection has dropped ended windows by the old definition, and does not bring them back. */
 const keepsLonger = (from: BoardDefinition, to: BoardDefinition): boolean => keptAfterEndMs(to) > keptAfterEndMs(from);
 
 /** Whether a board that has entries may take the new definition. */

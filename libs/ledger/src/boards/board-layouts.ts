@@ -12,9 +12,9 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 export interface LayoutRemoval {
   boardUid: number;
   layout: Layout;
-  /** Whether it was ever read from. */
+  /** Whether it was ever read. */
   hasServed: boolean;
-  /** How long ago another took its place, ms. */
+  /** How long ago another generation replaced it, ms. */
   ageMs: number;
 }
 
@@ -47,8 +47,8 @@ interface LivingBoard {
 }
 
 /**
- * What becomes of a generation of a board's lists, as facts of the ledger: opened, filled, served, given up. Each step is
- * taken under all lanes and announced, so that within a lane it has its place among the changes of entries.
+ * The life of a generation of a board's lists, as facts of the ledger: opened, filled, served, given up. Each step is
+ * taken under all lanes and announced, so that it has its place among the changes of entries in each lane.
  */
 @Injectable()
 export class BoardLayouts {
@@ -60,7 +60,7 @@ export class BoardLayouts {
   ) {}
 
   /**
-   * Opens another generation that is kept as the one that serves; one that is being filled already is left to it.
+   * Opens another generation with the layout of the serving one; if one is being filled already, that one goes on.
    * @returns the number of the generation that will serve
    * @throws BOARD_NOT_FOUND
    */
@@ -80,7 +80,7 @@ export class BoardLayouts {
     });
   }
 
-  /** Opens another generation with so many index buckets, unless the board has as many, or is being changed already. */
+  /** Opens another generation with so many index buckets, unless the board has that many, or is being changed. */
   async grow(boardUid: number, indexBuckets: number): Promise<void> {
     await this.allLanes.change(async (transaction) => {
       const board = await find(transaction, boardUid);
@@ -92,7 +92,7 @@ export class BoardLayouts {
   }
 
   /**
-   * Says in every lane that the generation holds by now what was there when it was opened.
+   * Writes into every lane that the generation now holds everything that was there when it was opened.
    * @returns the layout with the positions of the barrier; null when the board or the generation was given up
    */
   async filled(boardUid: number, generation: number): Promise<Layout | null> {
@@ -116,10 +116,10 @@ export class BoardLayouts {
   }
 
   /**
-   * Has the board read from a generation that was proven; the one before is still fed.
-   * @param proven as {@link filled} returned it: what was proven is what serves
-   * @param versionsOf what its lists' versions go on from, given the one that serves until now
-   * @returns false when it was given up or filled anew meanwhile, or when the last one that served is still fed
+   * Has the board read from a proven generation; the one before is still fed.
+   * @param proven as {@link filled} returned it, so that exactly what was proven serves
+   * @param versionsOf where its lists' versions continue, given the generation that served until now
+   * @returns false if it was given up or filled anew meanwhile, or if the last generation that served is still fed
    */
   async serve(boardUid: number, proven: Layout, versionsOf: (serving: Layout) => ListVersions): Promise<boolean> {
     return this.allLanes.change(async (transaction) => {

@@ -23,7 +23,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-/** By how much the clocks of processes, by which counters of lists begin, may be ahead of the ledger's. */
+/** How far the clocks of processes, which give lists' counters their start, may be ahead of the ledger's. */
 const CLOCKS_APART_MS = 60_000;
 const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history', 'attempts'];
 
@@ -144,7 +144,7 @@ export class BoardRegistry {
     });
   }
 
-  /** What a board that was deleted or reset was; undefined while it lives, or when it never did. */
+  /** A board that was deleted or reset, as it was; undefined while it lives, or if it never did. */
   async boardThatIsGone(boardUid: number): Promise<Pick<Board, 'uid' | 'definition' | 'layouts'> | undefined> {
     const [row] = await this.database.query<Pick<BoardRow, 'definition' | 'layouts'>>(
       'SELECT definition, layouts FROM boards WHERE board_uid = $1 AND board_id IS NULL',
@@ -179,11 +179,11 @@ export class BoardRegistry {
        FROM boards WHERE board_id = $1`,
       [id],
     );
-    // What an earlier release stored lacks the options that came later.
+    // Definitions that an earlier release stored lack later options.
     return row && { ...row, definition: withBoardDefaults(row.definition) };
   }
 
-  /** @param before of the board that had the id until now: the versions of its lists go on */
+  /** @param before of the board that had the id until now: its lists' versions continue */
   private async create(
     transaction: SqlRunner,
     id: string,
@@ -239,6 +239,6 @@ function matches(ifMatch: string, row: BoardRow): boolean {
   return ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
 }
 
-/** Whether what is stored of an empty board, its windows and layouts, fits the new definition. */
+/** Whether the stored windows and layouts of an empty board fit the new definition. */
 const keepsWindows = (from: BoardDefinition, to: BoardDefinition): boolean =>
   keepsEntries(from, to) && !differsInWindows(from, to) && wantsDense(from) === wantsDense(to);

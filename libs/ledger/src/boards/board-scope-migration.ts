@@ -16,7 +16,7 @@ interface RescopedBoard {
   definition_revision: number;
 }
 
-/** Has {@link BoardScopeMigration} go over every board that has guilds, and so recompute their totals. */
+/** Has {@link BoardScopeMigration} go over every board with guilds, which recomputes their totals. */
 export async function rescopeGuildBoards(database: SqlRunner): Promise<void> {
   await database.query(
     `UPDATE boards SET rescope = true WHERE board_id IS NOT NULL AND definition->'scopes' ? 'guild'`,
@@ -36,7 +36,7 @@ export class BoardScopeMigration {
     private readonly totals: GuildTotals,
   ) {}
 
-  /** Rescopes every board that waits for it. */
+  /** Migrates every board that waits for it. */
   async run(signal: AbortSignal): Promise<void> {
     const { database } = this;
     const boards = await database.query<RescopedBoard>(
@@ -54,7 +54,7 @@ export class BoardScopeMigration {
 
   /** @returns whether it came to the end */
   private async rescope(boardUid: number, signal: AbortSignal): Promise<boolean> {
-    // Also those that ended and still take late runs: their guilds' totals are made by the definition that closes them.
+    // Also ended windows that still take late runs: their guilds' totals follow the definition under which they close.
     const windows = await this.database.query<{ window_uid: number }>(
       `SELECT window_uid FROM windows WHERE board_uid = $1 AND state <> 'settled' AND state = 'open' ORDER BY window_uid`,
       [boardUid],
@@ -66,7 +66,7 @@ export class BoardScopeMigration {
     return !signal.aborted;
   }
 
-  /** What is written after the new definition was put has its scopes already: only those that were there are looked at. */
+  /** Entries written after the new definition was put have its scopes already: only older ones are looked at. */
   private async rescopeEntries(windowUid: number, signal: AbortSignal): Promise<void> {
     const { database, reemission, lanes } = this;
     for (let after = ''; !signal.aborted;) {

@@ -3,16 +3,16 @@ import { fitsLayout } from './board-changes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 
-/** A board's row, as far as its layouts go. */
+/** The part of a board's row that layouts need. */
 export interface LayoutsRow {
   board_uid: number;
   layouts: Layouts;
 }
 
 /**
- * The layouts of a board that is to be kept as the definition asks: with another generation opened beside the one that
- * serves, where that is kept otherwise. One that was being filled and is not wanted any more is given up. To be called
- * with all lanes held; the caller stores the result, with a new revision.
+ * The layouts that a definition asks for: if the serving generation differs, another one is opened beside it. A
+ * generation that was being filled and is not wanted any more is given up. To be called with all lanes held; the caller
+ * stores the result, with a new revision.
  */
 export async function layoutsFor(
   transaction: SqlRunner,

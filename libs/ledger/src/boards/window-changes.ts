@@ -12,8 +12,8 @@ interface SeasonRow {
 }
 
 /**
- * When the windows of each spec that is new in a definition begin; specs that stay keep what was said of them.
- * A season begins when it says.
+ * From when each new spec of a definition has windows; specs that stay keep their time. A season states its own
+ * beginning.
  */
 export async function sinceOfAddedWindows(
   transaction: SqlRunner,
@@ -79,7 +79,7 @@ function assertMovable(row: SeasonRow, season: SeasonSpec): void {
   }
   const freezeAtMs = freezeMs(season);
   if (row.freeze_at_ms === freezeAtMs) return;
-  // What runs counted since a freeze was seen by nobody: another freeze must not show it.
+  // Nobody has seen the runs since a freeze: another freeze must not show them.
   if (row.freeze_at_ms !== null && row.freeze_at_ms <= now) {
     throw new LadderError('WINDOW_MISMATCH', `${name} is frozen: its freeze stays until it ends.`);
   }

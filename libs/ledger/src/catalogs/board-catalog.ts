@@ -10,7 +10,7 @@ import { prepared } from '../database/postgres-statements.js';
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;
 
-/** One row where no board has changed, too: with the history alone. */
+/** Answers one row even if no board has changed: with the history alone. */
 const CHANGES_SQL = prepared(`
   SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
     definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts
@@ -19,7 +19,7 @@ const CHANGES_SQL = prepared(`
     LEFT JOIN boards ON revision > $1
   ORDER BY revision`);
 
-/** What no way of restoring a database leaves as it was, nor a stand-by that takes over. */
+/** Something that changes with every way of restoring a database, and when a stand-by takes over. */
 const SERVER_SQL = `
   SELECT concat_ws('/', pg_postmaster_start_time(), 'boards'::regclass::oid, oid) AS server
   FROM pg_database WHERE datname = current_database()`;
@@ -28,20 +28,21 @@ type ChangedRow = { history: string | null; nowMs: number } & (BoardEntity | { b
 
 export type BoardListener = (board: Board, gone: boolean) => void;
 
-/** A board as it is about to be known. */
+/** A board that is about to be known. */
 export type ChangedBoard = Pick<Board, 'uid' | 'revision'>;
 
 /**
  * All live boards, in memory, kept up to date from PostgreSQL. While PostgreSQL is away it answers what it knew.
  * Revisions are drawn under all lanes' locks, so they become visible in order and none is missed.
  *
- * A ledger that went back to an earlier state has boards and revisions that this memory would pass over, and so would others.
- * Once that was noticed (RestoredLedgerCheck) another history has begun. In a process that was there before, each look fails from
- * then on, so that nobody marks as done what was sorted by what is gone; and whoever listens ends the process.
+ * A ledger that was restored to an earlier state has boards and revisions that this memory would miss, as would other
+ * memories. Once that is noticed (RestoredLedgerCheck), another history begins. In a process that ran before it, each
+ * look fails from then on, so that nothing is marked as done by knowledge that is gone; and the listener ends the
+ * process.
  */
 @Injectable()
 export class BoardCatalog {
-  /** Every look says the ledger's time, too. */
+  /** Every look also brings the ledger's time. */
   readonly clock = new LedgerClock();
   private readonly boardsById = new Map<string, Board>();
   private readonly boardsByUid = new Map<number, Board>();
@@ -72,7 +73,7 @@ export class BoardCatalog {
 
   /** The live board with this uid; undefined also when it was deleted or reset. */
   async byUid(uid: number): Promise<Board | undefined> {
-    // An event can be ahead of the catalogue, never a board ahead of its event's commit.
+    // The catalogue may be behind an event, but a board is never visible before its event is committed.
     if (!this.boardsByUid.has(uid)) await this.refresh();
     return this.boardsByUid.get(uid);
   }
@@ -82,21 +83,21 @@ export class BoardCatalog {
     return [...this.boardsById.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Calls the listener for every board that appears, changes or goes; returns how to end that. */
+  /** Calls the listener for every board that appears, changes or goes; call the result to end that. */
   onChange(listener: BoardListener): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
   /**
-   * Has something done before boards are known to have changed, or to be gone: until it is, and where it fails, they are what
-   * they were. So what is read of them goes on while the database is away.
+   * Has work done before changes of boards, or their end, become known. Until it is done, and if it fails, boards stay
+   * as they were, so reads go on while the database is away.
    */
   beforeChange(prepare: (boards: readonly ChangedBoard[]) => Promise<void>): void {
     this.preparations.add(prepare);
   }
 
-  /** Calls the listener when the ledger is found to have gone back while this process ran. */
+  /** Calls the listener when the ledger was restored to an earlier state while this process ran. */
   onOtherHistory(listener: () => void): void {
     this.historyListeners.add(listener);
   }
@@ -135,7 +136,7 @@ export class BoardCatalog {
     }
   }
 
-  /** Where the tables are still those of the first look, the ledger went back before that: what is known here holds. */
+  /** If the tables are still those of the first look, the ledger was restored before it: what is known here holds. */
   private async assertBeganAfter(server: string): Promise<void> {
     if ((await this.server()) === server) return;
     for (const listener of this.historyListeners) listener();

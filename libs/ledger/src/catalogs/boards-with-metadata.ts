@@ -4,15 +4,15 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { prepared } from '../database/postgres-statements.js';
 import type { LedgerWrite } from '../entries/ledger-writes.js';
 
-/** The most boards that a process remembers; one that it forgot is noted again. */
+/** The most boards that a process remembers; a forgotten one is noted again. */
 const KNOWN_MAX = 100_000;
 
 const NOTE = 'INSERT INTO metadata_boards (board_uid) SELECT unnest($1::int[]) ON CONFLICT DO NOTHING';
 const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = ANY($1::int[])');
 
 /**
- * The boards to which a run has brought metadata: for the rows of others nobody asks PostgreSQL for any. A board is noted
- * before the log position of such a run is drawn, so a missing note proves that rows already seen have none.
+ * The boards to which a run has brought metadata: for rows of other boards PostgreSQL is not asked for it. A board is
+ * noted before the log position of such a run is drawn, so a missing note proves that rows already seen have none.
  */
 @Injectable()
 export class BoardsWithMetadata {
@@ -29,12 +29,12 @@ export class BoardsWithMetadata {
     for (const uid of unknown) this.known.set(uid, true);
   }
 
-  /** Notes them again: a server that took over may not have what another was told. */
+  /** Notes the boards again: a server that took over may lack what the other one had noted. */
   forget(): void {
     this.known.clear();
   }
 
-  /** Those of these boards that are noted now. */
+  /** Which of these boards are noted now. */
   async read(boardUids: readonly number[]): Promise<number[]> {
     const rows = await this.database.query<{ board_uid: number }>(READ, [boardUids]);
     return rows.map((row) => row.board_uid);

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
-/** The most scopes that a process remembers; the one used longest ago makes room. */
+/** The most scopes that a process remembers; the least recently used makes room. */
 export const SCOPES_CACHED_MAX = 100_000;
 
 /** The numbers of scopes such as `region:EU` and `guild:red`: one for each name, for ever, over all boards. */
@@ -36,12 +36,12 @@ export class ScopeCatalog {
     return names.map((name) => known.get(name) ?? made.get(name)!);
   }
 
-  /** The number of a name, undefined while nothing was ever ranked in it. */
+  /** The number of a name; undefined if nothing was ever ranked in it. */
   async find(name: string): Promise<number | undefined> {
     return this.uids.get(name) ?? (await this.read('name = ANY($1::text[])', [name])).get(name);
   }
 
-  /** Those of the names in which something was ranked. */
+  /** The numbers of those names in which something was ranked. */
   async used(names: readonly string[]): Promise<string[]> {
     const { known, missing } = this.remembered(names);
     const found = missing.length > 0 ? await this.read('name = ANY($1::text[])', missing) : known;
@@ -62,7 +62,7 @@ export class ScopeCatalog {
     return names;
   }
 
-  /** What is remembered of these names, and those of which nothing is, each once. */
+  /** The remembered numbers of these names, and the names without one, each once. */
   private remembered(names: readonly string[]): { known: Map<string, number>; missing: string[] } {
     const known = new Map<string, number>();
     const missing = new Set<string>();

@@ -23,9 +23,9 @@ const WINDOWS_CACHED_MAX = 20_000;
 export type WindowOfBoard = StoredWindow & { boardUid: number };
 
 /**
- * Windows and their stored bounds: what is stored wins over what a calendar or a new definition would say.
- * What a process remembers of a board's windows is right for the board's revision that it was read under: every change
- * of a window's bounds or state gives the board a new one.
+ * Windows and their stored bounds, which win over the calendar and over a new definition. What a process remembers of a
+ * board's windows holds for the revision under which it was read: every change of a window's bounds or state gives the
+ * board a new revision.
  */
 @Injectable()
 export class WindowCatalog {
@@ -37,7 +37,7 @@ export class WindowCatalog {
   /** Settled windows, which change no more, by board and id. */
   private readonly settled = new LRUCache<string, WindowOfBoard>({ max: WINDOWS_CACHED_MAX });
 
-  /** Grows when something is forgotten: what was read before is not remembered after. */
+  /** Grows when something is forgotten, so that an older reading is not remembered afterwards. */
   private generation = 0;
 
   constructor(
@@ -49,8 +49,8 @@ export class WindowCatalog {
 
   /**
    * The windows of a board that hold an instant, in the order of its definition, then those still running of an earlier
-   * definition. Windows are made as they are needed; those that have been closed for long, and were never made, are
-   * answered with the number 0. Rolling windows are always among them: how far back they reach depends on now.
+   * definition. Windows are made as they are needed; one that would have closed long ago, and was never made, has the
+   * number 0. Rolling windows are always among them: how far back they reach depends on now.
    * @throws StaleBoardError when one would have to be made for a definition that was replaced
    */
   async at(board: Board, atMs: number, nowMs: number): Promise<StoredWindow[]> {
@@ -78,13 +78,16 @@ export class WindowCatalog {
     return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
   }
 
-  /** Remembers, by one query, the windows of those boards of which this process does not have all that hold an instant. */
+  /**
+   * Reads, by one query, the windows that hold an instant of those boards for which this process does not remember them
+   * all.
+   */
   async prefetch(boards: readonly Board[], atMs: number): Promise<void> {
     const unknown = boards.filter((board) => this.cachedAt(board, atMs) === undefined);
     if (unknown.length > 0) await this.loadUnsettled(unknown);
   }
 
-  /** The windows that hold an instant, as far as they were made; undefined where nothing is remembered of the board. */
+  /** The windows that hold an instant, as far as they were made; undefined if nothing is remembered of the board. */
   madeAt(board: Board, atMs: number): StoredWindow[] | undefined {
     const live = this.unsettled.get(board.uid);
     if (live?.revision !== board.revision) return undefined;
@@ -126,8 +129,8 @@ export class WindowCatalog {
   }
 
   /**
-   * Reads anew what it remembers of the windows of boards that changed, and forgets what it does not read. Until that is
-   * done, and where it fails, it remembers them as they were.
+   * Reads the remembered windows of changed boards anew, and forgets those that it does not read. Until that is done,
+   * and if it fails, they stay as they were.
    */
   private async follow(boards: readonly ChangedBoard[]): Promise<void> {
     const remembered = boards.filter(({ uid }) => this.unsettled.has(uid));
@@ -161,7 +164,7 @@ export class WindowCatalog {
   private readUnsettled(boards: readonly ChangedBoard[]): Promise<WindowEntity[]> {
     const boardUid = In(boards.map(({ uid }) => uid));
     return this.repository().find({
-      // Settled seasons too: that one is over is looked up with every run until its stated end otherwise.
+      // Settled seasons too: otherwise each run until the season's stated end would look up that it is over.
       where: [
         { boardUid, state: Not('settled') },
         { boardUid, kind: 'season' },
@@ -177,14 +180,14 @@ export class WindowCatalog {
     const byBoard = new Map<number, WindowOfBoard[]>(boards.map(({ uid }) => [uid, []]));
     for (const row of rows) byBoard.get(row.boardUid)!.push(this.remember(row));
     for (const { uid, revision } of boards) {
-      // Read for a board that has changed meanwhile.
+      // The board has changed since this was read.
       if ((this.unsettled.get(uid)?.revision ?? 0) > revision) continue;
       this.unsettled.set(uid, { revision, windows: byBoard.get(uid)! });
     }
     return byBoard;
   }
 
-  /** What the spec alone says of the instant; null too before the first window of a spec that was added later. */
+  /** The window of the instant by the spec alone; null also before the first window of a spec that was added later. */
   private calculated(board: Board, spec: WindowSpec, atMs: number): WindowBounds | null {
     const bounds = windowAt(spec, board.definition.timeZone, atMs);
     const since = board.windowsSinceMs[nameOfSpec(spec)];
@@ -201,8 +204,8 @@ export class WindowCatalog {
     if (bounds === null) return null;
     const closed = { ...bounds, uid: 0, state: 'settled' as const };
     if (!isWindowOpen({ ...bounds, state: 'open' }, board.definition.graceSeconds, nowMs)) return closed;
-    // Only by the definition that stands: what a process that is behind would make, would stay. The board's row is locked
-    // for the moment of this statement, which nobody who holds the lanes waits in front of.
+    // Only by the present definition: a window made by a process that is behind would stay. The board's row is locked
+    // for this one statement, and nobody who holds the lanes waits for it.
     await this.database.query(
       `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, freeze_at)
        SELECT $1, $2, $3, to_timestamp($4::float8 / 1000), to_timestamp($5::float8 / 1000),
@@ -269,7 +272,7 @@ const isOf = (window: WindowBounds, spec: WindowSpec): boolean =>
 const stored = (live: readonly WindowOfBoard[], spec: WindowSpec, atMs: number): WindowOfBoard | undefined =>
   live.find((window) => isOf(window, spec) && holds(window, atMs));
 
-/** A season has one window: where that does not hold the instant, there is nothing to be made. */
+/** A season has one window: if that does not hold the instant, none is made. */
 const isKnownElsewhere = (live: readonly WindowOfBoard[], spec: WindowSpec): boolean =>
   kindOf(spec) === 'season' && live.some((window) => isOf(window, spec));
 
@@ -287,12 +290,12 @@ const ofEarlierDefinition = (
       !board.definition.windows.some((spec) => isOf(window, spec)),
   );
 
-/** An operator can close a window, and the one that follows it, again and again: so often within one period. */
+/** An operator can close a window, and the one after it, again and again: at most this often within one period. */
 const CLOSED_IN_A_PERIOD_MAX = 366;
 
 /**
- * Bounds that leave stored windows as they are: cut off where one of them begins or ends. Where the id is taken by a
- * window that has ended already (the zone changed, or it was closed early), what is left of its time belongs to the next.
+ * Bounds that leave stored windows as they are: cut off where one of them begins or ends. If the id belongs to a window
+ * that has already ended (the zone changed, or it was closed early), the rest of its time belongs to the next one.
  */
 function besides(
   stored: readonly WindowOfBoard[],

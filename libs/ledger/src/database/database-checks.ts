@@ -1,14 +1,14 @@
 import type { PostgresDatabase } from './postgres-database.js';
 
-/** What each setting has to be so that a commit that was answered outlives a crash of the server's machine. */
+/** The settings that make an answered commit survive a crash of the server's machine. */
 const KEEPS_COMMITS = `
   SELECT name, setting FROM pg_settings
   WHERE (name IN ('fsync', 'full_page_writes') AND setting <> 'on') OR (name = 'synchronous_commit' AND setting = 'off')
   ORDER BY name`;
 
 /**
- * Settings under which PostgreSQL answers commits that a crash can take back, as `fsync=off`; empty: none.
- * `synchronous_commit` is that of our own sessions; all of its values but off wait for the disk.
+ * Settings, such as `fsync=off`, under which a crash can lose answered commits; empty: none. `synchronous_commit` is
+ * that of our own sessions; all of its values but off wait for the disk.
  */
 export async function unsafeDatabaseSettings(database: PostgresDatabase): Promise<string[]> {
   const rows = await database.query<{ name: string; setting: string }>(KEEPS_COMMITS);

@@ -2,7 +2,7 @@ import { isFrozen, LadderError, type StoredWindow } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import type { SqlRunner } from './postgres-database.js';
 
-/** The ledger's own time, Unix ms: what is decided under a lane's lock is decided by the time that it is then. */
+/** The ledger's own time, Unix ms. Under a lane's lock, decisions go by the time at that moment. */
 export async function ledgerNowMs(sql: SqlRunner): Promise<number> {
   const [row] = await sql.query<{ now_ms: number }>(
     'SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms',
@@ -21,10 +21,10 @@ interface KnownOffset {
 }
 
 /**
- * The ledger's time as a process knows it without asking, as wide as it has to be: an answer of PostgreSQL was given
- * somewhere between question and answer. What answers say together is kept; one that contradicts what was known shows that
- * PostgreSQL's clock was set, or that another server took over, and replaces it. While PostgreSQL is away the last one
- * stands, and grows wider by 0.2 ms a second.
+ * The ledger's time as a process knows it without asking: an interval, since PostgreSQL read its clock at some moment
+ * between question and answer. The overlap of all answers is kept. An answer outside it shows that PostgreSQL's clock
+ * was set, or that another server took over, and replaces it. While PostgreSQL is away the last interval stands, and
+ * grows by 0.2 ms a second.
  *
  * What a board shows is decided by this, never by the process's own clock.
  */

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * A connection that breaks says so by what is asked on it. PostgreSQL may end one in the moment in which it opens, before
- * whoever wanted it listens, and an error that nobody listens to ends the process.
+ * A broken connection shows in the queries on it. But PostgreSQL may end one in the moment in which it opens, before
+ * anybody listens to its errors, and an error without a listener ends the process.
  */
 export class PostgresClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {

@@ -24,14 +24,14 @@ import { TimeAndCircles1763720000000 } from './migrations/1763720000000-time-and
 /** bigint columns hold positions and counts below 2^53: numbers are exact, and JSON can carry them. */
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** The server's own limits, each below the client's: a server that is well answers with an error first. */
+/** The server's own limits, each below the client's: a healthy server answers with an error first. */
 const LOCK_TIMEOUT_MS = 4000;
 const STATEMENT_TIMEOUT_MS = 5000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5000;
 /** A server that says nothing for so long hangs. */
 const ANSWER_TIMEOUT_MS = 6000;
-/** The same for a statement that others were sent before: it waits for them, too. */
+/** The same for a statement with others before it, for which it waits, too. */
 const BEHIND_OTHERS_TIMEOUT_MS = 2 * ANSWER_TIMEOUT_MS;
 /** How long a process that starts waits for another one's migrations. */
 const MIGRATIONS_WAIT_MS = 60_000;
@@ -39,7 +39,7 @@ const MIGRATIONS_ASK_EVERY_MS = 200;
 
 export interface PostgresDatabaseOptions {
   url: string;
-  /** Certificates of those who may vouch for the server; see {@link postgresAddress}. */
+  /** Certificates of the authorities that are trusted for the server; see {@link postgresAddress}. */
   caFile?: string;
   /** The most connections of this process: each lane keeps one of them, listeners come on top. */
   poolMax?: number;
@@ -58,7 +58,7 @@ export interface SqlRunner {
 export class PostgresDatabase implements SqlRunner {
   readonly dataSource: DataSource;
   private readonly address: string;
-  /** Whether there is anybody to be asked; it looks once it is started. */
+  /** Whether PostgreSQL can be reached; it looks once it is started. */
   readonly reach: PostgresReach;
 
   constructor(readonly options: PostgresDatabaseOptions) {
@@ -102,7 +102,7 @@ export class PostgresDatabase implements SqlRunner {
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
         query_timeout: ANSWER_TIMEOUT_MS,
         keepAlive: true,
-        // What is asked before the last answer has come is sent at once.
+        // Queries are sent at once, before the last answer has come.
         pipeline: true,
       },
     });
@@ -167,8 +167,8 @@ export class PostgresDatabase implements SqlRunner {
   }
 
   /**
-   * As {@link transaction}, on a connection of its own, for what takes minutes: no statement of it may take longer than
-   * `timeoutMs`. When the signal says so, the connection is cut and nothing is committed.
+   * As {@link transaction}, on a connection of its own, for work of minutes: no statement may take longer than
+   * `timeoutMs`. When the signal aborts, the connection is cut and nothing is committed.
    */
   async longTransaction<T>(
     timeoutMs: number,
@@ -205,10 +205,10 @@ export class PostgresDatabase implements SqlRunner {
   }
 
   /**
-   * The rows of one statement as they were when it began, some at a time: for more of them than memory should hold. On a
+   * The rows of one statement as they were when it began, some at a time: for more rows than memory should hold. On a
    * connection of its own, in a transaction that changes nothing.
-   * @param options `rows`: the most at a time; `timeoutMs`: how long PostgreSQL may take for them, and the reader between
-   * them; `signal`: ends the statement, also while it runs
+   * @param options `rows`: the most at a time; `timeoutMs`: how long PostgreSQL may take for them, and the reader
+   * between them; `signal`: ends the statement, also while it runs
    */
   async *chunks<Row>(
     sql: string,
@@ -227,7 +227,7 @@ export class PostgresDatabase implements SqlRunner {
       signal.addEventListener('abort', cancel, { once: true });
       signal.throwIfAborted();
       await client.query('BEGIN READ ONLY');
-      // All rows are asked for: a plan that is quick with the first of them would be slow in the end.
+      // All rows will be read, so a plan that is quick for the first ones would be slow in the end.
       await client.query('SET LOCAL cursor_tuple_fraction = 1');
       await client.query(`DECLARE chunks NO SCROLL CURSOR FOR ${sql}`, [...parameters]);
       for (;;) {
@@ -237,7 +237,7 @@ export class PostgresDatabase implements SqlRunner {
       }
     } finally {
       signal.removeEventListener('abort', cancel);
-      // Not before: the number of a backend that has gone may be another one's.
+      // Not before: the number of a backend that is gone may belong to another one.
       await cancelling;
       await client.end().catch(() => undefined);
     }
@@ -298,7 +298,7 @@ async function connect(runner: QueryRunner): Promise<void> {
   }
 }
 
-/** Ends a connection whose state is not known: given back, its open transaction would become the next user's. */
+/** Ends a connection in an unknown state: back in the pool, its open transaction would become the next user's. */
 export async function discardConnection(runner: QueryRunner, cause: unknown): Promise<void> {
   const reason = cause instanceof Error ? cause : new Error(String(cause));
   // The only way to tell the pool, through TypeORM, not to use a connection again.
@@ -326,15 +326,15 @@ async function takeMigrationLock(session: SqlRunner): Promise<void> {
 }
 
 /**
- * What is asked on one connection without waiting for the answers in between goes there in one trip, in this order, each
- * statement after the one before.
+ * Sends statements on one connection in one trip, without waiting for the answers in between; PostgreSQL runs them in
+ * this order.
  */
 export async function pipelineOf(runner: QueryRunner): Promise<SqlRunner> {
   const client = (await runner.connect()) as pg.PoolClient;
   const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
   return {
     query: <Row>(sql: string, parameters: unknown[] = []) => {
-      // What is asked in this turn is one write to the socket.
+      // All queries of this turn are one write to the socket.
       const isFirst = stream.writableCorked === 0;
       if (isFirst) {
         stream.cork();

@@ -34,12 +34,12 @@ export function sqlStateOf(error: unknown): string | undefined {
 export const isServersAnswer = (error: unknown): boolean =>
   typeof (error as { severity?: unknown } | null)?.severity === 'string';
 
-/** Whether the database could not be reached or asked to be left alone, as opposed to refusing these very data. */
+/** Whether the database could not be reached or is busy, as opposed to refusing these data. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error) ?? '';
   if (code === 'LEDGER_UNAVAILABLE') return true;
   const message = (error as DriverError | null)?.message ?? '';
   if (RETRIABLE_SOCKET.has(code) || RETRIABLE_SQLSTATE.test(code) || RETRIABLE_MESSAGE.test(message)) return true;
-  // A certificate that has run out will be replaced.
+  // An expired certificate will be replaced.
   return distrustIn(error) !== null;
 }

@@ -4,18 +4,18 @@ import { monotonicMs, nap, nowMs, sleep, toTimestamp, type Nap } from '@ladderca
 import type pg from 'pg';
 import { isServersAnswer, sqlStateOf } from './postgres-errors.js';
 
-/** So long without a connection, and nobody waits for one any more. A restart mostly takes less. */
+/** After so long without a connection nobody waits for one any more. A restart mostly takes less. */
 const AWAY_AFTER_MS = 2000;
 const LOOK_EVERY_MS = 1000;
 /** While it may come back in time for those who wait. */
 const LOOK_SOON_MS = 200;
 /** A server that says nothing for so long hangs; one that is only busy says something to somebody. */
 const ANSWER_WITHIN_MS = 3000;
-/** A timer that is later than this says that the machine is busy, and nothing of PostgreSQL. */
+/** A timer that fires later than this shows that the machine is busy, and tells nothing about PostgreSQL. */
 const TIMER_LATE_MS = 250;
 const RETRY_AFTER_SECONDS = 2;
 
-/** PostgreSQL's own word that it takes nobody now: it stops, or has not started yet. */
+/** PostgreSQL's answers while it takes no connections: it stops, or has not started yet. */
 const NOT_NOW = /^57P0[123]$/;
 
 /**
@@ -27,7 +27,7 @@ export class PostgresReach {
   private connecting: Promise<pg.Client> | null = null;
   private lostAtMs: number | null = null;
   private seenAtMs = -Infinity;
-  /** What the log was told last: since when it was away. */
+  /** What was last logged: since when it was away. */
   private told: string | null = null;
   private pause: Nap | null = null;
   private looking: Promise<void> | null = null;
@@ -75,7 +75,7 @@ export class PostgresReach {
       const beganAtMs = monotonicMs();
       const isThere = await this.answers();
       if (isThere) this.seen();
-      // It may have answered somebody else since the look began.
+      // PostgreSQL may have answered somebody else since the look began.
       else if (isThere === false) this.lostAtMs ??= Math.max(beganAtMs, this.seenAtMs);
       this.tell(log);
       this.pause = nap(this.lostAtMs !== null && !this.isAway ? LOOK_SOON_MS : LOOK_EVERY_MS);
@@ -137,12 +137,12 @@ export class PostgresReach {
     if (!client) return;
     this.client = null;
     this.connecting = null;
-    // A goodbye would wait for a server that hangs.
+    // A proper end would wait for a server that hangs.
     (client as unknown as { connection: { stream: Writable } }).connection.stream.destroy();
   }
 }
 
-/** When there was time for an answer, and none came: false; null where this process was too busy to say so. */
+/** false when there was time for an answer and none came; null when this process was too busy to tell. */
 async function silence(): Promise<false | null> {
   const beganAtMs = monotonicMs();
   await sleep(ANSWER_WITHIN_MS);

@@ -1,6 +1,6 @@
 import { isDatabaseUnavailable } from './postgres-errors.js';
 
-/** So many in a row that PostgreSQL is away for are not the items' fault. */
+/** If PostgreSQL is away for so many in a row, the items are not at fault. */
 const UNAVAILABLE_MAX = 3;
 
 /**

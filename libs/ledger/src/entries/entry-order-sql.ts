@@ -1,6 +1,6 @@
 import type { BoardOrdering } from '@laddercast/domain';
 
-/** The order of entries by what the competition and dense styles look at: score, then columns. */
+/** The order of entries in the competition and dense styles: score, then columns. */
 export const valueOrderSql = ({ order, columns }: Pick<BoardOrdering, 'order' | 'columns'>): string =>
   [`score ${order}`, ...columns.map((column, index) => `columns[${index + 1}] ${column.order}`)].join(', ');
 

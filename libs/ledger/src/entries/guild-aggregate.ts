@@ -1,13 +1,15 @@
 import type { BoardDefinition } from '@laddercast/domain';
 
-/** The very value of a score. Most are whole numbers, of which PostgreSQL's own cast keeps every digit, and costs less. */
+/**
+ * The exact value of a score. Most are whole numbers, for which PostgreSQL's own cast keeps every digit and costs less.
+ */
 const exact = (score: string): string =>
   `CASE WHEN ${score} = trunc(${score}) AND abs(${score}) < 1e18 THEN ${score}::bigint ELSE ladder_exact(${score}) END`;
 
 /**
- * The SQL of a guild's score, over grouped rows with `score`; null where there is none. It is the true sum, average or sum
- * of the best k, rounded once: whoever adds the same scores, in whatever order, gets the same. One beyond the doubles is
- * the greatest (or least) of them.
+ * The SQL of a guild's score, over grouped rows with `score`; null where there is none. It is the true sum, average or
+ * sum of the best k, rounded once, so the same scores give the same result in any order. A result beyond the doubles
+ * becomes the greatest (or least) of them.
  */
 export function guildScoreSql({ guildAggregate, order }: Pick<BoardDefinition, 'guildAggregate' | 'order'>): string {
   const sum = `sum(${exact('score')})`;

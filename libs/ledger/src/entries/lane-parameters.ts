@@ -2,7 +2,7 @@ import type { EntryChanged } from '@laddercast/domain';
 import { arrayLiteral, type EntryRow } from './entry-rows.js';
 import { boolArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 
-/** `$13` to `$27` of WRITE_LANE_BATCH: entries and the events that say what became of them. */
+/** `$13` to `$27` of WRITE_LANE_BATCH: entries and their events. */
 export const entryParameters = (entries: readonly EntryRow[], events: readonly EntryChanged[]): unknown[] => [
   int4Array(entries.map((row) => row.windowUid)),
   textArray(entries.map((row) => row.playerId)),

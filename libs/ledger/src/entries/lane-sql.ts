@@ -50,7 +50,10 @@ const allOf = (...parts: string[]): string => prepared(parts.join('\n  UNION ALL
  */
 export const READ_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS);
 
-/** The same with players whose scopes matter, and the hours of rolling windows: to begin a plan takes for each part of it. */
+/**
+ * The same with the scopes of players, and the hours of rolling windows. It is apart because starting a plan costs for
+ * each of its parts.
+ */
 export const READ_WIDE_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS, PLAYERS, HOURS);
 
 /** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */

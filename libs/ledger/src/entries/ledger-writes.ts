@@ -19,7 +19,7 @@ export interface SubmitWrite {
   metadata: string | null;
   /** SHA-256 of everything the client sent: tells a retry from another body under the same id. */
   bodySha256: Buffer;
-  /** What speaks against the run: it is refused with this, unless its id was counted before. */
+  /** Why the run is refused, unless its id was counted before. */
   refusal: LadderError | null;
   /** W3C trace context that its event carries; absent: it is not traced. */
   traceparent?: string;
@@ -63,13 +63,13 @@ export interface OverrideReceipt {
   /** The windows in which something changed. */
   windows: string[];
   version: number;
-  /** Whether an earlier try of this very write, whose commit went unanswered, may have done it already. */
+  /** Whether an earlier try of this write, whose commit went unanswered, may have stored it already. */
   settledBefore: boolean;
 }
 
 export type LedgerReceipt = SubmitReceipt | OverrideReceipt;
 
-/** What became of one write of a batch. */
+/** The result of one write of a batch. */
 export type WriteResult = { receipt: LedgerReceipt } | { error: LadderError | StaleBoardError };
 
 /** Thrown when the board a write was made for is gone or was redefined meanwhile: look it up again and retry. */

@@ -64,7 +64,7 @@ function sumOf(scores: readonly number[]): number {
   const add = (sum: number, score: number): number => sum + score;
   const sum = scores.reduce(add, 0);
   if (Number.isFinite(sum)) return withoutNegativeZero(sum);
-  // As many scaled doubles do not leave the doubles on the way, and what they lose is nothing beside the others.
+  // So many scaled doubles cannot overflow, and what scaling loses is negligible beside the rest of the sum.
   const most = Number.MAX_VALUE / SCALE;
   return Math.max(-most, Math.min(most, scores.map((score) => score / SCALE).reduce(add, 0))) * SCALE;
 }

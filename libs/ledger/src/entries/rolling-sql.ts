@@ -1,6 +1,6 @@
 /**
- * Rolling windows with hours that have left them. The least hour is the first of an index; for an EXISTS the planner would
- * rather look through the table for a while.
+ * Rolling windows with hours that have left them. The least hour is the first entry of an index; for an EXISTS the
+ * planner would scan the table.
  */
 export const WINDOWS_WITH_LEFT_HOURS = `
   SELECT w.window_uid, w.window_id, b.board_uid, b.definition FROM windows w JOIN boards b USING (board_uid)

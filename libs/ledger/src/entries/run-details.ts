@@ -1,9 +1,9 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 
-/** What a row has beside its rank: of a player's run, a guild's total, or what standings kept of either. */
+/** The columns of a row beside its rank: of a player's run, of a guild's total, or of either in standings. */
 export interface RunDetailsRow {
-  /** The guild's id where it is one. */
+  /** The guild's id for a guild. */
   player_id: string;
   score: number;
   /** null: guilds have none. */

@@ -13,7 +13,7 @@ import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 const MINUTE_MS = 60_000;
-/** Places that were read later than so long after the start of a day are not those of its start. */
+/** Places that are read later than this after the start of a day are not those of its start. */
 export const DAY_READ_WITHIN_MS = MINUTE_MS;
 /** The most rows of a day's edition: the best. */
 const PLACES_MAX = 1_000_000;
@@ -51,7 +51,7 @@ export function dayStartOf(timeZone: string, nowMs: number): number | null {
  */
 @Injectable()
 export class DayStartRecorder {
-  /** The minute, by the database's clock, of which every day is kept that is to be kept. */
+  /** The minute, by the database's clock, for which all days have been recorded. */
   private keptMinute: number | null = null;
 
   constructor(private readonly database: PostgresDatabase) {}
@@ -98,7 +98,7 @@ export class DayStartRecorder {
              (extract(epoch FROM ladder_now()) * 1000)::float8 AS now_ms`,
         );
         const { taken, now_ms } = first!;
-        // Another process writes them.
+        // Another process is writing them.
         if (!taken) return;
         const inTime = begun.filter(({ startMs }) => now_ms - startMs < DAY_READ_WITHIN_MS);
         const due = await transaction.query<DueRow>(WINDOWS_DUE, [

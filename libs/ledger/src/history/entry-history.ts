@@ -18,7 +18,7 @@ export interface RecordedRank {
   rankedAtMs: number;
 }
 
-/** What became of a player's entry in one stretch of time. */
+/** A player's entry at the end of one stretch of time. */
 export interface HistoryPoint {
   windowUid: number;
   playerId: string;
@@ -30,7 +30,7 @@ export interface HistoryPoint {
   /** null: the entry was removed. */
   score: number | null;
   columns: number[];
-  /** null: nobody could say in time. */
+  /** null: the rank could not be read in time. */
   ranked: RecordedRank | null;
 }
 
@@ -40,7 +40,7 @@ export function stretchOf({ everyMinutes }: BoardHistory, atMs: number): number 
   return Math.floor(atMs / lengthMs) * lengthMs;
 }
 
-/** Of boards that are gone nothing is written: what is purged of them does not come back. */
+/** Nothing is written for boards that are gone, so purged points do not come back. */
 const RECORD = `
   INSERT INTO entry_history AS h (window_uid, player_id, stretch_ms, at_ms, version, score, columns, rank, is_exact,
     total, ranked_at_ms)
@@ -93,7 +93,7 @@ export class EntryHistory {
   }
 
   /**
-   * Records the points: of a stretch the highest version stays, whatever comes how often and in which order.
+   * Records the points. The highest version of a stretch stays, in whatever order and however often points come.
    * @param given each player, window and stretch at most once
    */
   async record(given: readonly HistoryPoint[]): Promise<void> {

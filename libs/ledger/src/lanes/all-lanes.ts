@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Lanes, takeAllLanes } from './lanes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
-/** Changes that concern whole boards: while one runs, no entry is written anywhere. */
+/** Transactions on whole boards: while one runs, no entry is written anywhere. */
 @Injectable()
 export class AllLanes {
   private lastChange: Promise<unknown> = Promise.resolve();
@@ -13,8 +13,8 @@ export class AllLanes {
   ) {}
 
   /**
-   * Runs a transaction that holds every lane. Be quick: everybody waits.
-   * One at a time in this process: a connection that waits for the lanes is one that their writers cannot have.
+   * Runs a transaction that holds every lane. Be quick: everybody waits. One at a time in this process: while one waits
+   * for the lanes, it keeps a connection that their writers may need.
    */
   change<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
     const change = this.lastChange.then(() =>

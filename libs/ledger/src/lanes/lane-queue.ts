@@ -8,8 +8,8 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 const WAITING_MAX = 1000;
 
 /**
- * What is written in a lane beside the runs: profiles, memberships. One transaction at a time for each lane of this
- * process: one that waits for a lane keeps a connection that the lane's holder may need.
+ * Writes in a lane beside the runs: profiles, memberships. One transaction at a time for each lane of this process,
+ * because one that waits keeps a connection that the lane's holder may need.
  */
 @Injectable()
 export class LaneQueue {

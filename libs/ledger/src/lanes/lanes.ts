@@ -19,8 +19,8 @@ export class Lanes {
 
 /**
  * Begins a transaction and takes the lane's lock, in one round trip. The lock is held to the commit, so that positions
- * become visible in order. What a batch reads is found by keys whatever it asks for, which PostgreSQL does not know: it
- * would plan for each batch, and take as long as the batch itself.
+ * become visible in order. A batch always reads by keys, which PostgreSQL does not know: it would plan each batch anew,
+ * which takes as long as the batch itself.
  */
 export const openLaneSql = (lane: number): string =>
   `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`;
@@ -39,7 +39,7 @@ export async function takeLane(transaction: SqlRunner, lane: number): Promise<vo
   await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
 }
 
-/** Draws the next log position; only right while the lanes it is written to are held. */
+/** Draws the next log position; only valid while the lanes that it is written to are held. */
 export async function nextPosition(transaction: SqlRunner): Promise<number> {
   const [row] = await transaction.query<{ position: number }>(`SELECT nextval('ladder_position') AS position`);
   return row!.position;
@@ -86,12 +86,12 @@ export async function announceBoard(
 export const DRAWN_SQL = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position';
 
 /**
- * Under this name `installation` has what the ledger's history is called since it went back to an earlier state; no row: it
- * never did. What a process remembers of another history holds no more.
+ * The row of `installation` that names the ledger's history since it was restored to an earlier state; no row: it never
+ * was. What a process remembers of another history is not valid any more.
  */
 export const HISTORY = 'history';
 
-/** The random name of this installation, drawn at its first start: what lies outside PostgreSQL is kept under it. */
+/** The random name of this installation, drawn at its first start. Data outside PostgreSQL carry it. */
 export async function installationId(database: SqlRunner): Promise<string> {
   await database.query(`INSERT INTO installation (name, value) VALUES ('id', $1) ON CONFLICT (name) DO NOTHING`, [
     randomBytes(6).toString('hex'),

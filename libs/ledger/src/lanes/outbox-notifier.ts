@@ -7,7 +7,7 @@ export const OUTBOX_CHANNEL = 'ladder_outbox';
 /** Wakings of one process are at least this far apart: NOTIFY serialises every commit of the database. */
 const NOTIFY_EVERY_MS = 10;
 
-/** Tells the consumers of the outbox that a lane has news; what is not told is found by their next poll. */
+/** Tells the consumers of the outbox that a lane has new events; what is not told, their next poll finds. */
 @Injectable()
 export class OutboxNotifier {
   private readonly lanes = new Set<number>();

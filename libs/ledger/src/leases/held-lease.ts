@@ -16,9 +16,9 @@ export interface HeldLeaseOptions {
   holder?: string;
   /** How long others wait when this process dies. */
   ttlMs: number;
-  /** How often a lease that another holds is asked for, up to half as long again by chance. */
+  /** How often to ask for a lease that another holds; up to half as long again, at random. */
   askEveryMs: number;
-  /** Told of each try that failed because PostgreSQL did; it is tried again with backoff. */
+  /** Called for each try that PostgreSQL failed; it is tried again with backoff. */
   onFailure?: (error: unknown) => void;
 }
 
@@ -109,12 +109,15 @@ export class HeldLease {
       await renewing;
       this.current = null;
       this.held.dec();
-      // Not reached: it lapses by itself.
+      // If PostgreSQL cannot be reached, the lease lapses by itself.
       await this.leases.release(lease).catch((error: unknown) => this.options.onFailure?.(error));
     }
   }
 
-  /** Renews three times in each ttl. The lease counts as lost once its time has passed unrenewed, whoever has it. */
+  /**
+   * Renews three times in each ttl. The lease counts as lost once its time has passed without a renewal, even if nobody
+   * else has taken it.
+   */
   private async renew(lease: Lease, validUntilMs: number, lost: AbortController, done: AbortSignal): Promise<void> {
     const { ttlMs } = this.options;
     let validMs = validUntilMs;

@@ -16,13 +16,13 @@ export interface Duty {
   run: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** What a run of a {@link Duty} answers where it is to run again at another time than after `everyMs`. */
+/** Returned by a run of a {@link Duty} that is to run again sooner or later than after `everyMs`. */
 export class RunAgain {
   constructor(readonly inMs: number) {}
 }
 
 export interface LeasedTaskOptions {
-  /** Of the lease. */
+  /** The name of the lease. */
   name: string;
   /** How long others wait when this process dies. */
   ttlMs: number;
@@ -36,9 +36,9 @@ export interface LeasedTaskOptions {
 }
 
 /**
- * Does its duties in one process at a time: in the one that holds the lease. They run side by side, so that one that takes
- * minutes holds up no other; one that fails is tried again. For a moment two processes may both believe to hold the lease:
- * what a duty does twice must change nothing.
+ * Does its duties in one process at a time: in the one that holds the lease. They run side by side, so that one that
+ * takes minutes holds up no other; one that fails is tried again. For a moment two processes may both believe that they
+ * hold the lease, so a duty that runs twice must change nothing.
  */
 export class LeasedTask {
   private readonly lease: HeldLease;

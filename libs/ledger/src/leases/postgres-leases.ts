@@ -15,7 +15,7 @@ export interface Lease {
  */
 @Injectable()
 export class PostgresLeases {
-  /** What this process is called among the holders. */
+  /** The name of this process among the holders. */
   readonly holder: string = randomUUID();
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}

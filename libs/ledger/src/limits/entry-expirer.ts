@@ -15,7 +15,7 @@ interface ExpiredWindow {
   until_ms: number;
 }
 
-/** Takes out of running windows what no run has renewed for `limits.entryLifetimeSeconds`. */
+/** Removes entries from running windows that no run has renewed for `limits.entryLifetimeSeconds`. */
 @Injectable()
 export class EntryExpirer {
   private readonly removal: EntryRemoval;

@@ -1,7 +1,7 @@
 import type { BoardDefinition } from '@laddercast/domain';
 import { worstFirstSql } from '../entries/entry-order-sql.js';
 
-/** The clock as a value: a volatile function in a condition would be asked for each row. */
+/** The clock as a value: a volatile function in a condition would be called for each row. */
 const NOW = '(SELECT ladder_now())';
 
 const RUNS = `b.board_id IS NOT NULL AND w.state = 'open' AND (w.ends_at IS NULL OR w.ends_at > ${NOW})`;
@@ -56,8 +56,8 @@ export const COUNT_SINCE = `
     WHERE window_uid = k.window_uid AND renewed_at_ms >= k.since_ms AND ${STANDS}) AS c`;
 
 /**
- * What stands in window `$1` behind the best `$2` of those renewed after `$4`, the last first, at most `$3`: of one moment,
- * so that nothing that stands before the cut is among it. It reads the whole window.
+ * The entries of window `$1` behind the best `$2` of those renewed after `$4`, the last first, at most `$3`. One
+ * statement reads the whole window at one moment, so no entry before the cut is among them.
  */
 export const entriesBehindSql = (definition: BoardDefinition): string => `
   SELECT player_id, version FROM entries

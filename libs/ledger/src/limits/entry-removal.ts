@@ -8,17 +8,17 @@ import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
 import type { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 
-/** The most entries of one transaction: so long, some milliseconds, a lane's runs wait for it. */
+/** The most entries of one transaction; a lane's runs wait some milliseconds for it. */
 const ENTRIES_AT_ONCE = 250;
 
-/** A window as a limit was looked at in it. */
+/** A window, as it was when a limit was checked in it. */
 export interface LimitedWindow {
   windowUid: number;
-  /** The board's, by which it was decided what goes. */
+  /** The board's revision by which the entries to remove were chosen. */
   definitionRevision: number;
 }
 
-/** An entry that is to go if it still is as it was seen: under that version, or renewed last at that time. */
+/** An entry to remove, if it is still as it was seen: with that version, or last renewed at that time. */
 export interface SeenEntry {
   playerId: string;
   version: number | null;
@@ -60,14 +60,14 @@ export class EntryRemoval {
     let removed = 0;
     const ofLanes = this.lanes.all.map((lane) => seen.filter(({ playerId }) => this.lanes.of(playerId) === lane));
     const most = Math.max(...ofLanes.map((ofLane) => ofLane.length));
-    // In turns: no lane is taken again and again while the others rest.
+    // In turns, so that no lane is taken again and again while the others rest.
     for (let from = 0; from < most; from += ENTRIES_AT_ONCE) {
       for (const lane of this.lanes.all) {
         const chunk = ofLanes[lane]!.slice(from, from + ENTRIES_AT_ONCE);
         if (chunk.length === 0) continue;
         if (signal.aborted) return removed;
         const gone = await this.removeChunk(lane, window, chunk);
-        // Decided by what does not hold any more: the next look decides anew.
+        // The decision is out of date: the next look decides anew.
         if (gone === null) return removed;
         removed += gone;
       }
@@ -119,7 +119,7 @@ async function writeTombstones(
     const saved = standing.map((row) => ({ windowUid: row.windowUid, playerId: row.playerId, row }));
     await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
   }
-  // Or the next hour that leaves would bring the entry back.
+  // Otherwise the next hour that leaves would bring the entry back.
   if (is_rolling) await transaction.query(CLEAR_ROLLING_HOURS, keys);
   await storeEntries(transaction, lane, rows, events);
 }

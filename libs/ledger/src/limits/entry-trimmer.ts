@@ -10,11 +10,11 @@ import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
 
-/** A window is trimmed when so much more than its limit stands in it. */
+/** A window is trimmed when it holds so much more than its limit. */
 const SLACK = 1.02;
-/** So often a window is counted whole, and what is over its limit then goes, however little. */
+/** How often a window is counted completely; then everything over its limit goes, however little. */
 const COUNT_EVERY_MS = 60_000;
-/** A run may be committed so long after its time was taken. */
+/** How long after a run's time was taken the run may be committed. */
 const COMMITTED_WITHIN_MS = 1000;
 /** The most entries that one look at a window's order removes: some seconds, in which others may leave too. */
 const CUT_AT_ONCE = 5_000;
@@ -40,9 +40,9 @@ interface CountedWindow {
 }
 
 /**
- * Keeps of each running window the best `limits.entriesMax`, by the board's own order. How many entries there are is
- * estimated from what was counted last and what was begun since, which costs an index scan over the latter; what goes is
- * decided by one look at the whole order, and again for each entry under its lane.
+ * Keeps of each running window the best `limits.entriesMax`, by the board's own order. The number of entries is
+ * estimated from the last count and from the entries begun since, which costs an index scan over the latter. Which
+ * entries go is decided by one look at the whole order, and again for each entry under its lane.
  */
 @Injectable()
 export class EntryTrimmer {
@@ -109,7 +109,7 @@ export class EntryTrimmer {
     return row!.entries;
   }
 
-  /** An upper bound: of those that were there already, entries with a lifetime are renewed. */
+  /** An upper bound: entries with a lifetime that were renewed are counted twice. */
   private async begunSince(windows: readonly TrimmedWindow[]): Promise<Map<number, number>> {
     const begun = new Map<number, number>();
     for (let from = 0; from < windows.length; from += WINDOWS_AT_ONCE) {
@@ -139,7 +139,7 @@ export class EntryTrimmer {
     return this.removal.remove({ windowUid, definitionRevision }, seen, signal);
   }
 
-  /** On a connection of its own where a window may take longer than a statement may. */
+  /** On a connection of its own if a window may take longer than an ordinary statement may. */
   private patiently<Row>(entriesMax: number, sql: string, parameters: unknown[]): Promise<Row[]> {
     if (entriesMax <= QUICK_ENTRIES_MAX) return this.database.query<Row>(sql, parameters);
     return this.database.longTransaction(CUT_TIMEOUT_MS, (transaction) => transaction.query<Row>(sql, parameters));

@@ -4,7 +4,7 @@ import type { EntryTrimmer } from './entry-trimmer.js';
 import { RunAgain, type Duty } from '../leases/leased-task.js';
 
 const LOOK_EVERY_MS = 500;
-/** Where something was just removed, more is likely to come. */
+/** After a removal more is likely to come. */
 const LOOK_AGAIN_AFTER_MS = 50;
 const RETRY = { retryMs: 500, retryMaxMs: 10_000 };
 
@@ -15,7 +15,7 @@ export interface LimitWork {
   expirer: EntryExpirer;
 }
 
-/** Removes what limits of boards remove, twice a second. */
+/** Removes entries by the limits of boards, twice a second. */
 export function limitDuties({ marker, trimmer, expirer }: LimitWork): Duty[] {
   const duty = (run: (signal: AbortSignal) => Promise<number>): Duty => ({
     everyMs: LOOK_EVERY_MS,
@@ -24,7 +24,7 @@ export function limitDuties({ marker, trimmer, expirer }: LimitWork): Duty[] {
   });
   return [
     duty((signal) => marker.run(signal)),
-    // In turns: what expires while a trim is under way is not to be missing beside what that takes.
+    // In turns: an entry that expires during a trim must not be missing in addition to those that the trim removes.
     duty(async (signal) => (await expirer.run(signal)) + (await trimmer.run(signal))),
   ];
 }

@@ -26,15 +26,15 @@ export async function beginLimits(
 ): Promise<void> {
   const isAdded = (limit: 'entriesMax' | 'entryLifetimeSeconds'): boolean =>
     before[limit] === null && after[limit] !== null;
-  // Under a lifetime every entry is marked, or about to be: it goes on.
+  // Under a lifetime every entry is marked, or about to be, so nothing begins.
   if (before.entryLifetimeSeconds !== null) return;
   if (isAdded('entriesMax') || isAdded('entryLifetimeSeconds')) await transaction.query(BEGIN_LIMITS, [boardUid]);
 }
 
 /**
- * Marks the entries that were there before their board had a limit that removes entries, a chunk at a time. Only marked
- * ones are found by what trims and expires, which waits until all of a board are. Begun again after a failure, it passes
- * over what is done.
+ * Marks the entries that were there before their board had a limit that removes entries, a chunk at a time. Trimming
+ * and expiring only find marked entries, and wait until all entries of a board are marked. Begun again after a failure,
+ * it passes over what is done.
  */
 @Injectable()
 export class LimitStartMarker {
@@ -62,7 +62,7 @@ export class LimitStartMarker {
     return boards.length;
   }
 
-  /** Removed ones too: they come back marked. */
+  /** Removed entries too, so that they come back marked. */
   private async mark(windowUid: number, sinceMs: number, signal: AbortSignal): Promise<void> {
     for (let after = ''; !signal.aborted;) {
       const page = await this.database.query<{ player_id: string }>(PLAYERS_OF_WINDOW, [
@@ -79,7 +79,7 @@ export class LimitStartMarker {
     }
   }
 
-  /** Under the lane: whoever writes these rows holds it, so that nobody waits for rows in another order. */
+  /** Under the lane, which every writer of these rows holds, so that nobody waits for rows in another order. */
   private async markChunk(lane: number, windowUid: number, playerIds: string[], sinceMs: number): Promise<void> {
     await this.database.transaction(async (transaction) => {
       await takeLane(transaction, lane);

@@ -32,23 +32,26 @@ export interface ListedApiKey extends ApiKey {
 export type CreatedApiKey = ApiKey & { secret: string; expiresAt: string | null };
 export type RotatedApiKey = CreatedApiKey & { overlapUntil: string | null };
 
-/** What becomes of a key's secret; times in Unix ms. */
+/** How a key's secret is replaced; times in Unix ms. */
 export interface KeyRotation {
-  /** How long the secret of now goes on; with 0 all earlier ones end, too. */
+  /** How long the present secret goes on; with 0 all earlier ones end, too. */
   overlapSeconds: number;
   /** When the key ends from now on, null for never; undefined: as before. */
   expiresAtMs?: number | null;
 }
 
-/** What is known of a secret: its key, and for how many ms more (null: without end), or why it is none. */
+/**
+ * The result of looking a secret up: its key, and for how many ms it is still valid (null: for ever), or why it is
+ * none.
+ */
 export type KeyLook =
   | { state: 'valid'; key: ApiKey; validForMs: number | null }
   | { state: 'unknown' | 'revoked' | 'expired' | 'replaced' };
 
 export const OVERLAP_SECONDS_MAX = 30 * 86_400;
-/** Secrets of one key that go on beside the newest one. */
+/** How many secrets of one key go on beside the newest one. */
 const OVERLAPPING_MAX = 8;
-/** Ended secrets of one key that are told from ones that never were. */
+/** How many ended secrets of one key are told apart from unknown ones. */
 const ENDED_KEPT_MAX = 20;
 const LOOK_MAX = 500;
 const BOOTSTRAP_KEY_ID = 'bootstrap';
@@ -72,14 +75,16 @@ const LIST = `
       WHERE f.key_id = k.key_id AND f.until > ladder_now()) AS "overlapUntil"
   FROM api_keys AS k WHERE k.key_id > $2 ORDER BY k.key_id LIMIT $1`;
 
-/** Sets the bootstrap key where it is another one than before: one that was revoked stays so. */
+/** Sets the bootstrap key if it differs from the one before: a revoked one stays revoked. */
 const SET_BOOTSTRAP = `
   INSERT INTO api_keys AS k (key_id, name, secret_sha256, scopes) VALUES ($1, 'first admin key', $2, '{admin}')
   ON CONFLICT (key_id) DO UPDATE SET secret_sha256 = excluded.secret_sha256, revoked_at = NULL
     WHERE k.secret_sha256 <> excluded.secret_sha256
   RETURNING 1`;
 
-/** Ends of keys change one after the other, so that two which go at once do not each count on the other. */
+/**
+ * The ends of keys change one after the other, so that two admin keys cannot end at once, each counting on the other.
+ */
 const ONE_AT_A_TIME = 'LOCK TABLE api_keys IN SHARE ROW EXCLUSIVE MODE';
 
 /** Whether the key `$1` is an admin key in use, and no other one lasts as long. */
@@ -188,7 +193,7 @@ export class ApiKeyStore {
     return rows.length > 0;
   }
 
-  /** What each of these secrets is, in their order; at most 500 in one query. */
+  /** Looks these secrets up, in their order; at most 500 in one query. */
   async look(secrets: readonly string[]): Promise<KeyLook[]> {
     const looks: KeyLook[] = secrets.map(() => ({ state: 'unknown' }));
     for (let start = 0; start < secrets.length; start += LOOK_MAX) {

@@ -49,7 +49,7 @@ const WINDOWS_TO_KEEP = `
 const neverFailed = (kind: AwaitedKind): string => `
   AND NOT EXISTS (SELECT FROM settlement_failures f WHERE f.window_uid = w.window_uid AND f.kind = '${kind}')`;
 
-/** Windows whose next try is due; the frozen ones first, because nobody can read them until then. */
+/** Windows whose next try is due; frozen ones first, because nobody can read them until then. */
 const FAILED_WINDOWS = `
   SELECT window_uid, kind FROM settlement_failures WHERE kind IN ('frozen', 'kept') AND retry_at <= ${NOW}
   ORDER BY kind, window_uid LIMIT ${WINDOWS_AT_ONCE}`;
@@ -59,7 +59,7 @@ type DatedRow = WindowRow & { as_of: string };
 /** Writes the standings of windows that froze, and of boards that keep how they stood. */
 @Injectable()
 export class StandingsRecorder {
-  /** The minute, by the database's clock, of which everything is kept that is to be kept. */
+  /** The minute, by the database's clock, for which everything due has been kept. */
   private keptMinute: number | null = null;
 
   constructor(
@@ -89,7 +89,7 @@ export class StandingsRecorder {
    */
   async keepSnapshots(signal: AbortSignal): Promise<void> {
     const minute = Math.floor((await ledgerNowMs(this.database)) / MINUTE_MS);
-    // Stretches are whole minutes: within one nothing new can be due.
+    // Stretches are whole minutes: nothing new is due within one.
     if (minute === this.keptMinute) return;
     const due = await this.database.query<DatedRow>(
       `${WINDOWS_TO_KEEP} ${neverFailed('kept')} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
@@ -135,7 +135,7 @@ export class StandingsRecorder {
     });
   }
 
-  /** A run that took its time before a freeze, and its lane with it, is committed once this resolves. */
+  /** Once this resolves, every run whose time was taken under its lane before the freeze is committed. */
   private async passLanes(): Promise<void> {
     for (const lane of this.lanes.all) await this.database.transaction((transaction) => takeLane(transaction, lane));
   }

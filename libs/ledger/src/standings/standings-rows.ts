@@ -1,6 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 
-/** A row of an edition's list, with what every reading says of the list. */
+/** A row of an edition's list, with the list's totals. */
 export interface StandingRow {
   version: number;
   as_of_ms: number;
@@ -37,7 +37,7 @@ const ROW = 's.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns,
 
 const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2';
 
-/** One row by a unique column. An equality would have no order to ask for. */
+/** One row by a unique column, as a range: an equality would give no order. */
 const by = (column: 'ordinal' | 'player_id', value: string): string =>
   `AND s.${column} >= ${value} AND s.${column} <= ${value} ORDER BY s.${column} LIMIT 1`;
 

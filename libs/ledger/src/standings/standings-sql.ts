@@ -25,7 +25,7 @@ const PLACES_NOW = `
   SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes
   FROM entries WHERE window_uid = $1 AND NOT removed`;
 
-/** What each edition is written of. One of a day has no scopes, and so the list of everybody alone. */
+/** The source of each kind of edition. That of a day has no scopes, and so only the global list. */
 const COUNTED: Record<EditionKind, string> = {
   final: ENTRIES_NOW,
   frozen: ENTRIES_FROZEN,

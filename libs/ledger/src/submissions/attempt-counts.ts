@@ -23,7 +23,7 @@ const keyOf = (windowUid: number, playerId: string): string => `${windowUid}/${p
 const hourOf = (window: StoredWindow, atMs: number): number =>
   window.kind === 'rolling' ? Math.floor(atMs / HOUR_MS) : 0;
 
-/** What has to be read of a batch: the attempts of its players in the windows of boards that limit them. */
+/** The keys that a batch needs: the attempts of its players in the windows of boards that limit them. */
 export function attemptKeysOf(placed: readonly PlacedWrite[]): AttemptKey[] {
   const keys = new Map<string, AttemptKey>();
   for (const { write, windows, nowMs } of placed) {
@@ -37,7 +37,7 @@ export function attemptKeysOf(placed: readonly PlacedWrite[]): AttemptKey[] {
   return [...keys.values()];
 }
 
-/** The attempts of a batch, counted on under its lane as its runs are folded. */
+/** The attempts of a batch's players, counted further under the lane as runs are folded. */
 export class AttemptCounts {
   private readonly rows = new Map<string, AttemptRow[]>();
   private readonly changedRows = new Set<AttemptRow>();
@@ -47,7 +47,7 @@ export class AttemptCounts {
     for (const row of stored) this.rowsOf(row.windowUid, row.playerId).push({ ...row });
   }
 
-  /** What the batch has to store. */
+  /** The changes that the batch stores. */
   get changed(): AttemptRow[] {
     return [...this.changedRows];
   }

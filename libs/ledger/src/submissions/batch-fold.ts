@@ -70,7 +70,7 @@ export class BatchFold {
   readonly events: EntryChanged[] = [];
   readonly audits: AuditRecord[] = [];
   readonly changedHours = new Map<string, RollingHourRow>();
-  /** Players whose hours in a rolling window an operator overrode: what is stored of them goes first. */
+  /** Players whose hours in a rolling window an operator overrode: their stored hours are deleted first. */
   readonly clearedHours = new Map<string, { windowUid: number; playerId: string }>();
   /** Entries that were renewed, of boards with a limit that removes entries. */
   readonly renewedEntries = new Map<string, { windowUid: number; playerId: string }>();
@@ -79,7 +79,7 @@ export class BatchFold {
 
   constructor(private readonly stored: StoredBatch) {}
 
-  /** Counts one write under the log position that its event would carry. */
+  /** Counts one write under the log position that its event gets. */
   apply(placed: PlacedWrite, position: number): WriteResult {
     try {
       return placed.write.kind === 'submit'
@@ -190,7 +190,7 @@ export class BatchFold {
       this.saveFrozen(window, playerId, nowMs);
       const known = this.row(window, playerId);
       const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
-      // An ended window keeps the scopes that its entries had; a tombstone goes to where the entry was.
+      // An ended window keeps the scopes of its entries; a tombstone goes to the scopes of the entry.
       const keepsScopes = known !== null && (after === null || (hasEnded && !known.removed));
       const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
       const { left, everLeft } = leftScopesOf(known, scopes);
@@ -212,14 +212,14 @@ export class BatchFold {
     this.events.push(event);
   }
 
-  /** Where entries have no lifetime it is enough that one is marked when it begins. */
+  /** Without a lifetime it is enough to mark an entry when it begins. */
   private renew({ board, playerId }: LedgerWrite, window: StoredWindow, before: EntryState | null): void {
     const { entriesMax, entryLifetimeSeconds } = board.definition.limits;
     if (entryLifetimeSeconds === null && (entriesMax === null || before !== null)) return;
     this.renewedEntries.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
   }
 
-  /** From its freeze to its end a window shows what it held then: the first change after saves that. */
+  /** From its freeze to its end a window shows what it held at the freeze: the first change after it saves that. */
   private saveFrozen(window: StoredWindow, playerId: string, nowMs: number): void {
     const { freezeAtMs, endsAtMs } = window;
     if (freezeAtMs === null || nowMs < freezeAtMs || nowMs >= endsAtMs!) return;
@@ -241,7 +241,7 @@ export class BatchFold {
     return { ...place, state: addToHour(write.board.definition, before?.state ?? null, run, position) };
   }
 
-  /** What an operator sets counts from the present hour on; what was there before is gone. */
+  /** A total that an operator sets counts from the present hour on; earlier hours are gone. */
   private overrideHours(
     { write, nowMs }: PlacedWrite<OverrideWrite>,
     window: StoredWindow,

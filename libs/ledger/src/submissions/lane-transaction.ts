@@ -26,7 +26,7 @@ import { StaleBoardError, type WriteResult } from '../entries/ledger-writes.js';
 
 type Placement = PlacedWrite | { error: LadderError | StaleBoardError };
 
-/** What a lane's writers look up beside the lane's own rows. */
+/** The look-ups of a lane's writers beside the lane's own rows. */
 export interface LaneCatalogs {
   windows: WindowCatalog;
   scopes: ScopeCatalog;
@@ -52,7 +52,7 @@ export class LaneTransaction {
   /**
    * One result per write, in order; it resolves after the commit.
    * @param connection sends what it is asked at once, in this order
-   * @param expectedNowMs the ledger's time, more or less, Unix ms; null: not known
+   * @param expectedNowMs about the ledger's time, Unix ms; null: unknown
    */
   async run(connection: SqlRunner, expectedNowMs: number | null): Promise<WriteResult[]> {
     const reading = new LaneBatchReader(connection, this.batch);
@@ -72,7 +72,7 @@ export class LaneTransaction {
       // A retry gets its first answer even when its window or the definition has changed since.
       const replayed = revisions.has(write.board.uid) && write.kind === 'submit' ? fold.replay(write) : null;
       if (replayed) return this.asFirstAnswer(replayed, index);
-      // Windows too are those of this revision: what closes or moves one gives its board a new one.
+      // Windows, too, are those of this revision: closing or moving one gives its board a new revision.
       if (revisions.get(write.board.uid) !== write.board.revision)
         return { error: new StaleBoardError(write.board.uid) };
       const placement = placements[index]!;
@@ -202,8 +202,9 @@ export class LaneTransaction {
 }
 
 /**
- * Sends what ends with the commit, all of it at once: a commit behind a statement that failed rolls back.
- * @param counted the writes that are counted in it: `unsettled` from when it is sent until PostgreSQL says that it was not
+ * Sends the statements and the commit all at once: a commit behind a failed statement rolls back.
+ * @param counted the writes that are counted in it: `unsettled` from when it is sent until PostgreSQL says that it was
+ * not
  */
 async function commit(counted: readonly PendingWrite[], send: () => Promise<unknown>[]): Promise<void> {
   const before = counted.map(({ unsettled }) => unsettled);

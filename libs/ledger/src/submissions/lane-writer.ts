@@ -12,7 +12,7 @@ export const LANE_BATCH_MAX = 512;
 /** How long a write may wait for PostgreSQL before it is answered 503. */
 const WRITE_DEADLINE_MS = 5000;
 const RECONNECT_EVERY_MS = 100;
-/** An id that two lanes carry at once is settled by the second look; more would be a fault of ours. */
+/** An id that two lanes carry at once is settled by the second look; more looks would be a bug. */
 const COLLISION_RETRIES_MAX = 5;
 
 /** A write on its way. `unsettled` says that a commit of it was sent whose outcome is not known. */
@@ -21,7 +21,7 @@ export interface PendingWrite {
   expiresAtMs: number;
   /** A transaction that counts it may have been committed. */
   unsettled: boolean;
-  /** From here to the commit; null: not traced. */
+  /** The span from here to the commit; null: not traced. */
   span: OpenSpan | null;
   resolve(receipt: LedgerReceipt): void;
   reject(error: unknown): void;
@@ -41,7 +41,7 @@ export class LaneWriter {
   private readonly queue: PendingWrite[] = [];
   private connection: QueryRunner | null = null;
   private running: Promise<void> | null = null;
-  /** What the ledger's clock was ahead of this process's at the last batch, ms; null: not known yet. */
+  /** How far the ledger's clock was ahead of this process's at the last batch, ms; null: not known yet. */
   private clockAheadMs: number | null = null;
 
   constructor(
@@ -83,7 +83,7 @@ export class LaneWriter {
   }
 
   private async drain(): Promise<void> {
-    // Everything that arrives in this turn of the event loop goes along.
+    // Every write of this turn of the event loop joins the batch.
     await Promise.resolve();
     while (this.queue.length > 0) await this.commit(this.queue.splice(0, LANE_BATCH_MAX));
     // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
@@ -135,14 +135,14 @@ export class LaneWriter {
       return false;
     };
     const alive = batch.filter(isAlive);
-    // What waits behind the batch has waited for the same server.
+    // The writes behind the batch have waited for the same server.
     this.queue.splice(0, this.queue.length, ...this.queue.filter(isAlive));
     if (alive.length === 0) return;
     await sleep(RECONNECT_EVERY_MS);
     await this.commit(alive);
   }
 
-  /** One bad row never fails its batch: halves are tried until it stands alone. */
+  /** One bad row never fails its batch: the batch is halved until that row stands alone. */
   private async bisect(batch: PendingWrite[], error: unknown): Promise<void> {
     if (batch.length === 1) {
       refuse(batch[0]!, error, monotonicMs());

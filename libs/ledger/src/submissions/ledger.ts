@@ -23,7 +23,7 @@ const OUTBOX_LOOK_EVERY_MS = 1000;
 /** The most writes that wait in one lane, and the most events that wait in the outbox. */
 export type LedgerLimits = Pick<Environment, 'LANE_QUEUE_MAX' | 'OUTBOX_EVENTS_MAX'>;
 
-/** The truth: every write is durable, with its events, before it is answered. */
+/** The source of truth: every write is durable, with its events, before it is answered. */
 @Injectable()
 export class Ledger {
   private readonly writers: LaneWriter[];

@@ -13,7 +13,7 @@ import type { LedgerWrite, SubmitWrite } from '../entries/ledger-writes.js';
 /** A run may lie this far ahead of the database's clock; it then becomes now. */
 const FUTURE_TOLERANCE_MS = 60_000;
 
-/** What is asked of the windows that are stored, and made, of a board. */
+/** The look-ups of a board's windows, which are made when needed. */
 export type PlacementWindows = Pick<WindowCatalog, 'cachedAt' | 'at' | 'ofId'>;
 
 /** A write with its time settled and the windows it goes to; the first of them is the one that is answered. */
@@ -25,10 +25,10 @@ export interface PlacedWrite<Write extends LedgerWrite = LedgerWrite> {
   windows: StoredWindow[];
 }
 
-/** Where a write goes as far as reading is concerned. */
+/** The windows of a write, as far as reading needs them. */
 export type ExpectedPlace = Pick<PlacedWrite, 'write' | 'atMs' | 'windows'>;
 
-/** Where a write will probably go: by what this process remembers, and the time as it expects it. */
+/** The windows that a write will probably go to, by this process's memory and the expected time. */
 export function expectedPlace(
   write: LedgerWrite,
   nowMs: number,

@@ -47,7 +47,7 @@ interface PlayerRow {
   hours: { score: number; columns: number[]; achievedAtMs: number; metadata: string | null }[] | null;
 }
 
-/** An entry with what its remaining hours make of it; null: nothing remains. */
+/** An entry with its score from the remaining hours; null: none remain. */
 interface RecomputedEntry {
   row: PlayerRow;
   state: EntryState | null;
@@ -78,7 +78,7 @@ export class RollingExpirer {
       const firstHour = firstRollingHour(hours, await ledgerNowMs(this.database));
       const atOnce = Math.min(PLAYERS_AT_ONCE, Math.ceil(HOURS_AT_ONCE / hours));
       let lanes = [...this.lanes.all];
-      // The lanes in turn: an index scan that begins with the oldest hour then has nothing to pass over.
+      // The lanes in turn, so that an index scan from the oldest hour has nothing to skip.
       while (lanes.length > 0 && !signal.aborted) {
         const unfinished: number[] = [];
         for (const lane of lanes) {

@@ -45,9 +45,9 @@ export interface CloseRequest {
 }
 
 /**
- * Ends windows exactly once, in two steps that each say in the window's row what is done: under all lanes it is closed,
- * so that nothing enters any more; then, with nothing moving, its final standings are written with their event, and it is
- * settled. Any process may go on where another ended.
+ * Ends windows exactly once, in two steps, each noted in the window's row. First, under all lanes, it is closed, so
+ * that nothing enters any more. Then, with nothing moving, its final standings are written with their event, and it is
+ * settled. Any process may continue where another stopped.
  */
 @Injectable()
 export class WindowCloser {
@@ -69,7 +69,7 @@ export class WindowCloser {
   async closeDue(signal: AbortSignal): Promise<number> {
     let closed = 0;
     while (!signal.aborted) {
-      // Looked at first without the locks: there is hardly ever one.
+      // First a look without the locks: there is hardly ever a window to close.
       if ((await this.database.query(DUE_WINDOWS)).length === 0) return closed;
       const due = await this.allLanes.change(async (transaction) => {
         const rows = await transaction.query<WindowRow>(DUE_WINDOWS);
@@ -140,7 +140,7 @@ export class WindowCloser {
     return startOfEdition(database, await this.settled(window), window.definition.rankStyle);
   }
 
-  /** Under all lanes: what was written before is in, and nothing comes after. */
+  /** Under all lanes, so everything written before is in, and nothing comes after. */
   private async close(transaction: SqlRunner, windows: readonly WindowOfDefinition[]): Promise<void> {
     if (windows.length === 0) return;
     await transaction.query(CLOSE_WINDOWS, [windows.map(({ windowUid }) => windowUid)]);
@@ -212,13 +212,13 @@ export class WindowCloser {
   private async writeStandings(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
     const { database, lanes } = this;
     const { windowUid, boardUid } = window;
-    // Nobody reads them since the end. While the window is not settled, this is done again after a crash.
+    // Nobody reads them since the end. After a crash this is done again, as long as the window is not settled.
     await deleteFrozenRows(database, windowUid);
     await deleteAttempts(database, windowUid);
     const edition = await database.longTransaction(
       EDITION_TIMEOUT_MS,
       async (transaction) => {
-        // Another that settles the same window holds its row.
+        // A process that settles the same window holds its row.
         const [row] = await transaction.query<{ as_of: string }>(
           `SELECT closed_at::text AS as_of FROM windows WHERE window_uid = $1 AND state = 'closed'
            FOR NO KEY UPDATE SKIP LOCKED`,

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 250;
 const PRUNE_EVERY_MS = 600_000;
 const RETRY = { retryMs: 250, retryMaxMs: 10_000 };
 
-/** What time brings about in the ledger. */
+/** The ledger's work by the clock. */
 export interface WindowWork {
   closer: WindowCloser;
   recorder: StandingsRecorder;

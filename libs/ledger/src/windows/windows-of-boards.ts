@@ -1,7 +1,7 @@
 import type { StoredWindow } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 
-/** A window, and when it ends (Unix ms); null: never. */
+/** A window and its end (Unix ms); null: it has none. */
 export interface EndingWindow {
   uid: number;
   kind: string;
@@ -104,7 +104,7 @@ export interface EndedWindow {
 /** Which ended windows are wanted: those before a place in the list, whose state is this one. */
 export interface EndedWindowsWanted {
   nowMs: number;
-  /** undefined: any; another than `settled`: those that are not. */
+  /** undefined: any; any state but `settled` means those that are not settled. */
   state: string | undefined;
   before: { endsAtUs: number; uid: number };
   limit: number;

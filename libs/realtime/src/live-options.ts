@@ -10,10 +10,10 @@ export class LiveOptions {
   socketsPerAddressMax = 2000;
   /** The most subscriptions of one player over its sockets (SUBSCRIPTIONS_PER_PLAYER_MAX). */
   subscriptionsPerPlayerMax = 200;
-  /** How many times as many a key, and an address without identity, may have: many players are behind each. */
+  /** How many times as many a key, or an address without identity, may have: many players are behind each. */
   subscriptionsSharedBy = 100;
-  // Of each of these that follow, a player, and an address without identity, has a tenth at most: see WatchBudget.
-  /** The most names of scopes that nobody has a score in yet, and somebody waits for. */
+  // Of each of the following a player, or an address without identity, has a tenth at most: see WatchBudget.
+  /** The most names of scopes without a score that subscriptions wait for. */
   unusedScopesMax = 1000;
   /** The most different channels beside tops (players, ranges, circles) that this process watches, all exact at each tick. */
   watchedChannelsMax = 1000;

@@ -1,4 +1,4 @@
-/** What the gateway counts for its metrics, since its start (sockets and subscriptions: now). */
+/** The gateway's counts for its metrics: since its start, those of sockets and subscriptions as they are now. */
 export class LiveStats {
   sockets = 0;
   subscriptions = 0;

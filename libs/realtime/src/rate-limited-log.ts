@@ -5,7 +5,10 @@ import { LRUCache } from 'lru-cache';
 const EVERY_MS = 10_000;
 const KINDS_MAX = 100;
 
-/** A log for failures that come with every tick: each kind is written at most once in ten seconds, with how many there were. */
+/**
+ * A log for failures that may come with every tick: each kind is written at most once in ten seconds, with their
+ * number.
+ */
 export class RateLimitedLog {
   private readonly kinds = new LRUCache<string, { writtenAtMs: number; left: number }>({ max: KINDS_MAX });
   private readonly log: Logger;

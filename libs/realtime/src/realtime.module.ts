@@ -19,7 +19,7 @@ import { SketchPublisher } from './publishing/sketch.publisher.js';
 import { SnapshotTick } from './publishing/snapshot-tick.js';
 import { TickSlots } from './publishing/tick-slots.js';
 
-/** How a list is brought from one tick to the next, by whoever publishes it or serves it. */
+/** What publishing and serving share: one tick of a list. */
 @Module({ imports: [ProjectionsModule, QueriesModule], providers: [SnapshotTick], exports: [SnapshotTick] })
 export class TickModule {}
 

@@ -31,7 +31,7 @@ function object(properties: Record<string, JsonSchema>, optional: readonly strin
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** JSON schemas (2020-12) of every message of `/v1/live`, and of what they hold, by name. */
+/** JSON schemas (2020-12) of every message of `/v1/live` and its parts, by name. */
 export function liveMessageSchemas(limits: SchemaLimits): Record<string, JsonSchema> {
   return { ...clientMessages(), ...serverMessages(), ...parts(limits) };
 }
@@ -51,7 +51,7 @@ function clientMessages(): Record<string, JsonSchema> {
   };
 }
 
-/** What the class of a message takes, with the defaults that it has, and the fields that name it. */
+/** The schema of a message's class, with its defaults and the fields that name the message. */
 function messageSchema(message: new () => object, names: Record<string, string>): JsonSchema {
   const properties = propertiesOf(message);
   for (const [name, value] of Object.entries(new message())) properties[name] = { ...properties[name], default: value };

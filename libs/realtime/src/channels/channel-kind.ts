@@ -3,27 +3,27 @@ import type { ChannelMessageClass } from '../protocol/client-messages.js';
 import type { WatchBudget } from './watch-budget.js';
 import type { RowsReader, StyledWatch } from './watched-rows.js';
 
-/** What channels read from, and what they may take. */
+/** What channels read from, and the budgets that they share. */
 export interface ChannelSources {
   details: EntryDetails;
   /** Who is in a circle. */
   members: CircleMembers;
   estimates: RankEstimates;
-  /** Of watched channels, whatever they show. */
+  /** The budget of watched channels, of all kinds. */
   channels: WatchBudget;
-  /** Of members of watched circles. */
+  /** The budget of members of watched circles. */
   circleMembers: WatchBudget;
-  /** Of players whose ranks are estimated, because no more can be kept exact. */
+  /** The budget of players whose ranks are estimated, because no more can be exact. */
   estimatedPlayers: WatchBudget;
 }
 
-/** What decides how a reader sees a channel, beside what it asks for. */
+/** What a channel's rows depend on, beside the request itself. */
 export interface Viewed extends StyledWatch {
   /** Whether the reader sees the watched player also when it is not listed. */
   isOwn: boolean;
 }
 
-/** How rows of a channel are read, and what each different watch takes one of. */
+/** How rows of a channel are read, and the budget of which each different watch takes one. */
 export interface WatchedBy<Watch> {
   reader: RowsReader<Watch>;
   budget: WatchBudget;
@@ -31,7 +31,9 @@ export interface WatchedBy<Watch> {
 
 /** One kind of channel: a row of the channel table. */
 export interface ChannelKind<Asked extends object = object> {
-  /** What clients send: its decorators check it, and say it in /asyncapi.json; it says who may watch. */
+  /**
+   * What clients send. Its decorators check it and give its schema in /asyncapi.json; its methods say who may watch.
+   */
   message: ChannelMessageClass<Asked>;
   /** What the channel shows, for /asyncapi.json. */
   description: string;

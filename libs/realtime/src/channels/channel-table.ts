@@ -36,7 +36,7 @@ function resumeOf(message: ChannelMessageClass): new () => ResumeMessage {
 const SUBSCRIBES = new Map(NAMES.map((name) => [name, CHANNELS[name]!.message]));
 const RESUMES = new Map([...SUBSCRIBES].map(([name, message]) => [name, resumeOf(message)]));
 
-/** The classes of what asks for a channel, by the type of the message and the channel. */
+/** The classes of requests for a channel, by the type of the message and the channel. */
 export const CHANNEL_MESSAGES = { subscribe: SUBSCRIBES, resume: RESUMES } as const;
 
 /** @throws VALIDATION_FAILED with every fault */
@@ -48,7 +48,7 @@ export const readResume = (data: Record<string, unknown>): ResumeMessage => read
 function readChannel<T extends object>(messages: ReadonlyMap<string, new () => T>, data: Record<string, unknown>): T {
   const known = messages.get(data['channel'] as string);
   if (known) return validated(known, data);
-  // Any class tells what is wrong with the fields that all of them have.
+  // Any class reports the faults of the fields that all classes share.
   const fault = { pointer: '/channel', message: `must be one of the following values: ${NAMES.join(', ')}` };
   return validated(messages.get(NAMES[0]!)!, data, [fault]);
 }

@@ -3,17 +3,17 @@ import type { ProjectedEntry } from '@laddercast/projections';
 import type { EntryDetails, ResolvedList } from '@laddercast/queries';
 import type { RowsReading } from './watched-rows.js';
 
-/** Rows whose details are asked for at once. */
+/** The most rows whose details are asked for at once. */
 const DETAILS_AT_ONCE = 500;
 
 /** A row as its player sees it. */
 export interface CompletedRow {
   row: RankedEntry;
-  /** Whether others see it, too. */
+  /** Whether others see the row, too. */
   isListed: boolean;
 }
 
-/** Completes entries of one list, in the order given, those of players who are not listed included. */
+/** Completes entries of one list, in the order given, including those of players who are not listed. */
 export async function completedRows(
   details: EntryDetails,
   resolved: ResolvedList,
@@ -23,7 +23,7 @@ export async function completedRows(
   for (let start = 0; start < entries.length; start += DETAILS_AT_ONCE) {
     const part = entries.slice(start, start + DETAILS_AT_ONCE);
     const rows = await details.complete(resolved, part, { including: 'all' });
-    // The details are remembered by now: no second query.
+    // The details are in memory by now: no second query.
     const listed = new Set((await details.complete(resolved, part)).map(({ playerId }) => playerId));
     completed.push(...rows.map((row) => ({ row, isListed: listed.has(row.playerId) })));
   }
@@ -41,7 +41,7 @@ export async function completedReadings(
   return readings.map(({ length }) => rows.slice(next, (next += length)));
 }
 
-/** What a channel shows of the rows: those of listed players, and that of `ownId`. */
+/** The rows that a channel shows: those of listed players, and that of `ownId`. */
 export function shownOf(rows: readonly CompletedRow[], total: number, ownId: string | null): RowsReading {
   const entries = rows.filter(({ row, isListed }) => isListed || row.playerId === ownId).map(({ row }) => row);
   const shown = new Set(entries.map(({ playerId }) => playerId));

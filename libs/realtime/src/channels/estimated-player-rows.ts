@@ -5,12 +5,12 @@ import { keyOfPlayerWatch, type PlayerWatch } from './player-rows.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
 /**
- * Reads watched players that are more than can be kept exact: each has its own row alone, with its rank out of the list's
- * sketch, by one pipelined look-up of all.
+ * Reads the watched players beyond those that can be exact: each gets only its own row, with its rank from the list's
+ * sketch. One pipelined look-up reads them all.
  */
 export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
   readonly atOnce = 1000;
-  /** The version of the list that the rows read last were estimated by. */
+  /** The list version from which the last rows were estimated. */
   private readVersion: number | null = null;
 
   constructor(
@@ -54,8 +54,8 @@ export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
   }
 
   /**
-   * Whether there is a newer sketch than that of the rows, and no tick to come that would have them read again: the sketch
-   * follows the last tick of a list that became quiet.
+   * Whether there is a newer sketch than that of the rows, without a tick to come that would have them read again: the
+   * sketch comes after the last tick of a list that became quiet.
    * @param listVersion of the last tick
    */
   async isBehind(resolved: ResolvedList, listVersion: number): Promise<boolean> {
@@ -88,11 +88,11 @@ export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
 interface RowsOfPlayers {
   total: number;
   entries: Parameters<typeof completedRows>[2];
-  /** Of a player without an entry, or null, there is nothing to be wrong about. */
+  /** Nothing is uncertain about a player without an entry. */
   worthOfPlayer: (playerId: string | null) => Pick<RowsReading, 'accuracy' | 'errorBound' | 'asOfMs'>;
 }
 
-/** A sketch knows entries, and not how many different values are among them. */
+/** A sketch counts entries, not distinct values. */
 const denseIsCounted = (): LadderError =>
   new LadderError(
     'SUBSCRIPTION_LIMIT',

@@ -15,7 +15,7 @@ import { completedRows, shownOf } from './completed-rows.js';
 import type { WatchBudget } from './watch-budget.js';
 import type { RowsReader, RowsReading } from './watched-rows.js';
 
-/** Circles whose members are looked up at the same time. */
+/** How many circles' members are looked up at the same time. */
 const LOOKED_UP_AT_ONCE = 8;
 
 /** The friends of a player, and the player. */
@@ -41,9 +41,9 @@ class FriendsMessage extends ChannelMessage<Asked> {
 interface WatchedCircle {
   playerId: string;
   members: readonly string[];
-  /** In whose name it is watched. */
+  /** The party in whose name it is watched. */
   party: string | null;
-  /** Set when it outgrew what can be watched. */
+  /** Set when the circle has outgrown the budget. */
   fault: LadderError | null;
 }
 
@@ -52,7 +52,7 @@ interface WatchedCircle {
  * Nothing is ever kept for each follower.
  */
 export class FriendsRows implements RowsReader<FriendsWatch> {
-  /** All: circles share members. */
+  /** All at once, because circles share members. */
   readonly atOnce = Infinity;
   private readonly circles = new Map<string, WatchedCircle>();
 
@@ -84,7 +84,10 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     this.budget.give(circle.party, circle.members.length);
   }
 
-  /** Looks who is in the circles now; one that cannot be looked up stays as it was. @returns whether any changed */
+  /**
+   * Looks up the members of the circles; a circle that cannot be looked up stays as it was. @returns whether any
+   * changed
+   */
   async lookAgain(): Promise<boolean> {
     const keys = [...this.circles.keys()];
     let isChanged = false;
@@ -111,7 +114,7 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     watches: readonly FriendsWatch[],
     style: RankStyle,
   ): Promise<(RowsReading | LadderError)[]> {
-    // What is read belongs to the members that were asked for, whoever joins meanwhile.
+    // The rows belong to the members that were asked for, even if somebody joins meanwhile.
     const circles = watches.map((watch) => this.circles.get(this.keyOf(watch)) ?? { members: [], fault: null });
     const membersOf = circles.map(({ members }) => members);
     const { entries, ...worth } = await this.entriesOf(resolved, [...new Set(membersOf.flat())], style);

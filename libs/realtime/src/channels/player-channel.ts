@@ -31,7 +31,7 @@ class PlayerMessage extends ChannelMessage<Asked> {
   }
 }
 
-/** A player and the rows around; the player alone, estimated, where no more can be exact. */
+/** A player and the rows around; only the player, estimated, when no more can be exact. */
 export const playerChannel: ChannelKind<Asked> = {
   message: PlayerMessage,
   description: 'A player and the rows around',

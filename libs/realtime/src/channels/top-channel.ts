@@ -21,7 +21,7 @@ import type { ChannelKind } from './channel-kind.js';
 
 const LIMIT_DEFAULT = 10;
 
-/** The lengths of a top channel; a `limit` is rounded up to one of them. */
+/** The possible lengths of a top channel; a `limit` is rounded up to one of them. */
 const TOP_LIMITS = [10, 25, 50, 100] as const;
 
 export class TopMessage extends ChannelMessage {
@@ -36,7 +36,7 @@ export class TopMessage extends ChannelMessage {
     return {};
   }
 
-  /** As asked, or ten, or what the board pushes if that is less; rounded up. */
+  /** The requested length, by default ten or the board's `push.top` if that is less; rounded up. */
   override topLimit({ definition }: Board): number {
     const { limit } = this;
     const { top } = definition.push;
@@ -51,15 +51,18 @@ export class TopMessage extends ChannelMessage {
 
 export const topChannel: ChannelKind = { message: TopMessage, description: 'The first places' };
 
-/** Clients choose where they resume: what is kept for that stays within some megabytes. */
+/** Clients choose where they resume, so what is kept for that is bounded to some megabytes. */
 const RESUMED_KEPT_MAX = 32;
 
-/** The first places of one list, at one limit, in one style of ranks: everything it sends is made once, however many subscribe. */
+/**
+ * The first places of one list, at one limit, in one rank style. Each frame is made once, for any number of
+ * subscribers.
+ */
 export class TopChannel implements LiveChannel {
   readonly subscribers = new Set<LiveSubscription>();
   private state: RankSnapshot;
   private rows: RankedEntry[];
-  /** The `seq`, the total and what they are worth, as every subscriber has heard. */
+  /** The `seq`, the total and its accuracy, as every subscriber has heard them. */
   private told: FrameHead;
   private frame: SharedFrame | null = null;
   private readonly resumed = new Map<number, SharedFrame>();
@@ -85,7 +88,7 @@ export class TopChannel implements LiveChannel {
     return this.frame;
   }
 
-  /** What a reader of ordinal ranks that stands at `seq` must hear; the history leads from there to now. */
+  /** The changes for a reader of ordinal ranks that stands at `seq`; the history leads from there to now. */
   deltaSince(seq: number, history: readonly RankDelta[]): SharedFrame {
     const known = this.resumed.get(seq);
     if (known) return known;
@@ -97,11 +100,11 @@ export class TopChannel implements LiveChannel {
   /**
    * Takes the list's new state.
    * @param deltas what led to it; null when the connection to the old one is lost
-   * @returns what the subscribers must be sent, null when the first rows, the total and what they are worth are as they were
+   * @returns the frame for the subscribers; null when the first rows, the total and its accuracy are unchanged
    */
   advance(snapshot: RankSnapshot, deltas: readonly RankDelta[] | null): SharedFrame | null {
     const rows = firstRows(snapshot, this.limit, this.style);
-    // The next state is told with what this one changed.
+    // The next frame carries the changes of this one, too.
     if (rows === null) return null;
     const before = this.rows;
     this.state = snapshot;
@@ -137,7 +140,7 @@ function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): Ran
   return entriesInStyle(snapshot, style)?.slice(0, shown) ?? null;
 }
 
-/** Where a channel stands, as every frame says. */
+/** The fields of a channel's state in every frame. */
 interface FrameHead extends FrameWorth {
   seq: number;
   asOfMs: number;

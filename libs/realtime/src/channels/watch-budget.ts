@@ -1,15 +1,15 @@
 import { LadderError } from '@laddercast/domain';
 
-/** No party may have more than the tenth part, or this many where that is less. */
+/** No party may have more than a tenth, or this many if that is less. */
 const SHARE_OF = 10;
 const SHARE_LEAST = 10;
 
 /**
- * What is left of what a process can look at on every tick, and of each party's share of that: one of them alone cannot
- * take it from all others. API keys have no share: they are few, and known.
+ * What a process can still read on every tick, and each party's share of that, so that one party cannot take it from
+ * all others. API keys have no limit of their own: they are few, and known.
  */
 export class WatchBudget {
-  /** What parties have of it. */
+  /** How much each party has taken. */
   private readonly taken = new Map<string, number>();
   private readonly share: number;
 
@@ -37,7 +37,7 @@ export class WatchBudget {
     this.add(party, count);
   }
 
-  /** What was taken is given back in the name of the same party. */
+  /** Gives back what the same party has taken. */
   give(party: string | null, count = 1): void {
     this.add(party, -count);
   }

@@ -13,13 +13,13 @@ export interface RowsReading extends FrameWorth {
   total: number;
   /** Best first. */
   entries: RankedEntry[];
-  /** Players who stand among them without a row: they are not listed. */
+  /** Players among them without a row, because they are not listed. */
   hidden: ReadonlySet<string>;
-  /** Where the rows are not of the moment that they were read at: the one that they are of, Unix ms. */
+  /** The moment that the rows are of, Unix ms, if that is not the moment at which they were read. */
   asOfMs?: number;
 }
 
-/** What a channel shows, in which style of ranks. */
+/** What a channel shows, and in which rank style. */
 export interface StyledWatch {
   style: RankStyle;
 }
@@ -32,7 +32,7 @@ export interface RowsReader<Watch> {
   /** Who asks for the same is served by the same channel. */
   keyOf(watch: Watch): string;
 
-  /** The rows of each, or why nobody may see them (any more). */
+  /** The rows of each watch, or why nobody may see them (any more). */
   read(resolved: ResolvedList, watches: readonly Watch[]): Promise<(RowsReading | LadderError)[]>;
 
   /** Called before a channel is read for the first time, in the name of a party. @throws SUBSCRIPTION_LIMIT */
@@ -41,7 +41,7 @@ export interface RowsReader<Watch> {
   /** Called when a channel ends, whether it was opened or not. */
   close?(watch: Watch): void;
 
-  /** Looks whether what decides the rows changed beside the list, as members of circles do. */
+  /** Looks whether the rows changed for another reason than the list, such as members of circles. */
   lookAgain?(): Promise<boolean>;
 
   /**
@@ -56,7 +56,7 @@ export interface WatchedList {
   readonly resolved: ResolvedList;
   /** The newest tick. */
   readonly seq: number;
-  /** Whether it must be found anew before it is read. */
+  /** Whether the list must be resolved anew before it is read. */
   readonly isHeld: boolean;
 }
 
@@ -91,7 +91,7 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     return this.frame;
   }
 
-  /** Takes a new reading, and sends what is different. */
+  /** Takes a new reading, and sends the difference. */
   advance(rows: RowsReading, seq: number, asOfMs: number): void {
     const before = this.rows;
     this.rows = { asOfMs, ...rows, seq };
@@ -122,7 +122,7 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
   }
 }
 
-/** The watched channels of one kind of one list: read anew on every tick, each once, however many subscribe. */
+/** The watched channels of one kind of one list: each is read once on every tick, for any number of subscribers. */
 export class WatchedRows<Watch extends StyledWatch> {
   private readonly channels = new Map<string, WatchedChannel<Watch>>();
   private readonly failures = new RateLimitedLog(WatchedRows.name);
@@ -155,7 +155,7 @@ export class WatchedRows<Watch extends StyledWatch> {
       if (channel.seq === null) channel.opened = null;
       this.dropUnused(channel);
     }
-    // A tick that came during the first reading passed this channel by.
+    // A tick that came during the first reading has missed this channel.
     if (channel.seq !== this.list.seq) void this.refresh();
   }
 
@@ -163,7 +163,7 @@ export class WatchedRows<Watch extends StyledWatch> {
     for (const channel of this.channels.values()) yield* channel.subscribers;
   }
 
-  /** Whether the watch is served already, or one more can be for that party. */
+  /** Whether the watch is served already, or the party may have one more. */
   hasRoomFor(watch: Watch, party: string | null): boolean {
     return this.channels.has(this.reader.keyOf(watch)) || this.budget.has(party);
   }
@@ -172,7 +172,7 @@ export class WatchedRows<Watch extends StyledWatch> {
     return this.channels.size === 0;
   }
 
-  /** Whether ranks that any channel shows since that tick, or a later one, should be counted, and are estimated for now. */
+  /** Whether some channel, since that tick or a later one, shows estimated ranks that should be counted exactly. */
   isDoubtedSince(seq: number): boolean {
     if (this.reader.isBehind) return false;
     return [...this.channels.values()].some((channel) => channel.isEstimated && channel.seq! >= seq);
@@ -183,7 +183,7 @@ export class WatchedRows<Watch extends StyledWatch> {
     return !this.isEmpty && (await this.reader.isBehind?.(this.list.resolved, listVersion)) === true;
   }
 
-  /** Whether what decides the rows changed beside the list. */
+  /** Whether the rows changed for another reason than the list. */
   async isChanged(): Promise<boolean> {
     return !this.isEmpty && (await this.reader.lookAgain?.()) === true;
   }
@@ -235,7 +235,7 @@ export class WatchedRows<Watch extends StyledWatch> {
           for (const subscription of [...channel.subscribers]) subscription.refuse(error);
         }
       } catch (error) {
-        // Those that were not read stay behind, and the next tick or poll reads them.
+        // Channels that were not read are read by the next tick or poll.
         if (!this.list.isHeld) this.failures.warn('Watched rows cannot be read', error);
       }
     }
@@ -251,7 +251,7 @@ export class WatchedRows<Watch extends StyledWatch> {
   }
 
   private async readSome(channels: readonly WatchedChannel<Watch>[]) {
-    // Asked before the reading: what comes later than this tick belongs to the next.
+    // Taken before the reading: what comes after this tick belongs to the next.
     const { resolved, seq } = this.list;
     const asOfMs = nowMs();
     const readings = await this.reader.read(
@@ -259,7 +259,7 @@ export class WatchedRows<Watch extends StyledWatch> {
       channels.map(({ watch }) => watch),
     );
     if (this.list.isHeld || this.list.resolved.edition?.uid !== resolved.edition?.uid) {
-      // What was read may be what nobody is to see: the window was frozen, or ended, in the meantime.
+      // Nobody may see what was read if the window froze, or ended, in the meantime.
       throw new LadderError('PROJECTION_BEHIND', 'The standings change over; try again shortly.', {
         retryAfterSeconds: 1,
       });
@@ -268,7 +268,7 @@ export class WatchedRows<Watch extends StyledWatch> {
     for (const [index, channel] of channels.entries()) {
       const reading = readings[index]!;
       if (reading instanceof LadderError) faults.push({ channel, error: reading });
-      // Two states under one number could not be told apart.
+      // Two states with one number could not be told apart.
       else if (channel.seq === null || channel.seq < seq) channel.advance(reading, seq, asOfMs);
     }
     return faults;

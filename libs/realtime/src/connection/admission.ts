@@ -87,7 +87,7 @@ export class Admission {
     await assertWithinLimit(this.limits.of(identity, address));
   }
 
-  /** Whoever guesses is not even looked up any more. @throws RATE_LIMITED */
+  /** A caller who guesses is not even looked up any more. @throws RATE_LIMITED */
   assertMayAuthenticate({ address }: LiveSocket): void {
     const failures = this.limits.ofFailures(address);
     if (!failures.limiter.has(failures)) throw rateLimited(failures);
@@ -98,7 +98,7 @@ export class Admission {
     await assertWithinLimit(this.limits.ofFailures(address));
   }
 
-  /** Counts a key or token of which nothing could be said now: whoever guesses sends those, too. */
+  /** Counts a key or token that could not be checked: guesses may be among them. */
   doubted({ address }: LiveSocket): void {
     const failures = this.limits.ofFailures(address);
     void failures.limiter.take(failures);

@@ -17,7 +17,7 @@ class LiveAdapter extends WsAdapter {
     super(app, { messageParser: (frame) => parseFrame(frame, messageBytesMax) });
   }
 
-  /** Whoever may not come in is answered with a problem, as any request, and no socket is made. */
+  /** A refused client is answered with a problem, like any request, and no socket is made. */
   override create(port: number, options: Parameters<WsAdapter['create']>[1]): WebSocketServer {
     const verifyClient: ServerOptions['verifyClient'] = ({ req }, answer) => {
       void this.door.refusalOf(req).then((refusal) => {
@@ -34,7 +34,7 @@ class LiveAdapter extends WsAdapter {
     return super.create(port, { ...options, verifyClient }) as WebSocketServer;
   }
 
-  /** A client's broken frame closes its own socket, with the code that says why: nothing for the log. */
+  /** A client's broken frame closes its own socket, with the code that says why; that is not logged. */
   override bindErrorHandler(server: WebSocketServer): WebSocketServer {
     server.on('connection', (client: WebSocket) => client.on('error', () => undefined));
     server.on('error', (error) => this.logger.error(error));
@@ -43,8 +43,8 @@ class LiveAdapter extends WsAdapter {
 }
 
 /**
- * Node gives the socket of an upgrade away without a listener for its errors, and Nest answers an address that is no URL
- * without one: the reset of such a connection would end the process, and one that is never closed would stay.
+ * Node hands over the socket of an upgrade without an error listener, and Nest answers an address that is no URL
+ * without adding one. So the reset of such a connection would end the process, and one that is never closed would stay.
  */
 function guardUpgrade({ url = '', headers }: IncomingMessage, socket: Duplex): void {
   socket.on('error', () => socket.destroy());

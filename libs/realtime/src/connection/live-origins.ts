@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whose pages may open sockets. Tokens are given by the page itself and never by the browser, so there is nothing that
- * another page could use: without a list every origin may, as every client may that is no page.
+ * Whose pages may open sockets. Tokens are sent by the page itself and never by the browser, so another page could not
+ * use them. Without a list every origin may open sockets, as may every client that is no page.
  */
 export class LiveOrigins {
   private readonly listed: Set<string> | null;

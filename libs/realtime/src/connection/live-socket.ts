@@ -16,13 +16,13 @@ const PINGS_UNANSWERED_MAX = 2;
 const REFUSED_MAX = 1000;
 
 /**
- * One client's connection: who it is, what it subscribed to, and how much it may be sent.
- * Frames of one turn of the event loop leave in one write. A reader that is too slow gets no more deltas until it has
- * taken what was sent, and then fresh snapshots: what waits for it never grows without end.
+ * One client's connection: who it is, what it subscribed to, and how much it may be sent. Frames of one turn of the
+ * event loop leave in one write. A reader that is too slow gets no more deltas until it has read what was sent, and
+ * then fresh snapshots, so its buffer is bounded.
  */
 export class LiveSocket {
   readonly subscriptions = new Map<string, LiveSubscription>();
-  /** Of the request that opened it: names the socket in logs. */
+  /** The id of the request that opened it: names the socket in logs. */
   requestId: string | undefined;
   private who: Identity = { kind: 'anonymous' };
   private key: string | null = null;
@@ -39,7 +39,7 @@ export class LiveSocket {
 
   /**
    * @param raw the TCP socket below, which is corked while a turn's frames are written
-   * @param address whose socket it is as long as nobody knows better
+   * @param address the party of the socket until it has an identity
    */
   constructor(
     private readonly client: WebSocket,
@@ -61,13 +61,16 @@ export class LiveSocket {
     this.key = identity.kind === 'key' ? token : null;
   }
 
-  /** Who has a share of what a gateway can watch: the player, or without identity the address; null for an API key. */
+  /**
+   * The party that shares in what a gateway can watch: the player, or without identity the address; null for an API
+   * key.
+   */
   get party(): string | null {
     if (this.who.kind === 'key') return null;
     return this.who.kind === 'player' ? `player:${this.who.playerId}` : `address:${this.address}`;
   }
 
-  /** The secret that the socket came with, when its identity is that of an API key: it is looked up again. */
+  /** The secret of a socket with an API key, which is looked up again. */
   get apiKey(): string | null {
     return this.key;
   }
@@ -81,8 +84,8 @@ export class LiveSocket {
   }
 
   /**
-   * Whether deltas are held back; a reader that has drained in the meantime gets its fresh snapshots first.
-   * What counts is what earlier turns left unsent: this turn's frames were not offered to the network yet.
+   * Whether deltas are held back; a reader that has drained in the meantime gets its fresh snapshots first. Only bytes
+   * that earlier turns left unsent count: this turn's frames were not offered to the network yet.
    */
   isBehind(): boolean {
     const unsent = this.isCorked ? this.unsentBefore : this.bufferedBytes;
@@ -101,8 +104,8 @@ export class LiveSocket {
   }
 
   /**
-   * Writes a frame that is made as it goes over the wire, past ws: to frame it anew for each of thousands costs as much as
-   * to send it. ws itself writes whole frames at once, so none is ever cut in two by this.
+   * Writes a finished WebSocket frame, bypassing ws: framing it anew for each of thousands of sockets costs as much as
+   * sending it. ws also writes whole frames at once, so neither cuts the other's in two.
    */
   writeWire(frame: Buffer): void {
     this.writeFramed(() => this.raw.write(frame));
@@ -126,7 +129,7 @@ export class LiveSocket {
     });
   }
 
-  /** Half of the buffer is left to what a client asks for itself. */
+  /** Half of the buffer is reserved for answers to the client's own requests. */
   private isTurnFull(): boolean {
     return this.bufferedBytes > this.options.bufferedBytesMax / 2;
   }
@@ -156,7 +159,7 @@ export class LiveSocket {
     this.client.terminate();
   }
 
-  /** What is due from time to time: a ping, snapshots for a reader that has drained. */
+  /** Periodic work: a ping, and snapshots for a reader that has drained. */
   sweep(): void {
     this.pingWhenDue();
     if (this.behindSinceMs === null || !this.isBehind()) return;
@@ -174,7 +177,7 @@ export class LiveSocket {
 
   /**
    * Answers messages one after another, so that an unsubscribe never overtakes its subscribe.
-   * @throws TOO_MANY_MESSAGES when more come than the socket may send, or than can wait
+   * @throws TOO_MANY_MESSAGES when the socket sends more than it may, or more than can wait
    */
   enqueue(answer: () => Promise<void>): void {
     this.takeToken();
@@ -195,7 +198,7 @@ export class LiveSocket {
     this.tokens = Math.min(messagesBurst, this.tokens + earned);
     this.tokensAtMs = now;
     if (this.tokens < 1) throw this.tooMany();
-    // One that gets through between refusals is no pause; a second of silence is.
+    // An accepted message between refusals is no pause; a second of silence is.
     if (this.tokens >= Math.min(messagesPerSecond, messagesBurst)) this.refused = 0;
     this.tokens -= 1;
   }

@@ -4,7 +4,7 @@ import type { LiveStats } from '../live-stats.js';
 import type { ChannelMessage } from '../protocol/client-messages.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 
-/** What a subscription hangs on: the top of a list at one limit, or watched rows of it. */
+/** The source of a subscription: the top of a list at one limit, or watched rows of it. */
 export interface LiveChannel {
   /** The channel as it is now. */
   snapshot(): SharedFrame;
@@ -28,7 +28,7 @@ export class LiveSubscription {
     private readonly onRefused: (subscription: LiveSubscription, error: LadderError) => void,
   ) {}
 
-  /** Sends the channel whole; a reader that is behind gets it when it has drained. */
+  /** Sends the whole channel; a reader that is behind gets it when it has drained. */
   sendSnapshot(frame: SharedFrame): void {
     if (this.socket.isBehind()) {
       this.needsSnapshot = true;
@@ -38,19 +38,19 @@ export class LiveSubscription {
     this.socket.writeWire(frame.forId(this.id));
   }
 
-  /** Sends what changed; a reader that is behind is sent nothing, and a fresh snapshot later. */
+  /** Sends a delta; a reader that is behind gets a fresh snapshot later instead. */
   sendDelta(frame: SharedFrame): void {
     const missedOne = this.needsSnapshot;
     if (this.socket.isBehind()) {
       this.needsSnapshot = true;
       this.stats.dropped += 1;
     } else if (!missedOne) {
-      // One that had missed something was just given a snapshot, which holds this delta already.
+      // A reader that had missed something has just got a snapshot, which includes this delta.
       this.socket.writeWire(frame.forId(this.id));
     }
   }
 
-  /** The reader has drained: gives it the present state, if it missed anything. */
+  /** To be called when the reader has drained: sends the present state, if it missed anything. */
   catchUp(): void {
     if (!this.needsSnapshot || !this.channel) return;
     this.needsSnapshot = false;
@@ -62,7 +62,7 @@ export class LiveSubscription {
     this.socket.error(error, this.id);
   }
 
-  /** What it shows may not be seen any more: it ends, and the reader is told why. */
+  /** Ends the subscription because its rows may not be seen any more, and tells the reader why. */
   refuse(error: LadderError): void {
     this.onRefused(this, error);
   }

@@ -4,8 +4,8 @@ import { monotonicMs } from '@laddercast/platform';
 import { CLOSE, type LiveSocket } from './live-socket.js';
 
 /**
- * Ends sockets whose identity has ended while they were open. API keys are looked up anew all together, each once however
- * many sockets came with it; that they cannot be looked up now ends nobody.
+ * Ends sockets whose identity has ended while they were open. API keys are looked up anew all together, each once for
+ * all its sockets. If they cannot be looked up now, no socket ends.
  */
 export class SocketIdentities {
   private checkedAtMs = -Infinity;
@@ -16,7 +16,7 @@ export class SocketIdentities {
     private readonly keyCheckEveryMs: number,
   ) {}
 
-  /** Ends those that are over by what is known here, and has the keys of the others looked up when that is due. */
+  /** Ends the sockets whose identity is known to be over, and has the keys of the others looked up when that is due. */
   sweep(sockets: Iterable<LiveSocket>): void {
     const byKey = new Map<string, LiveSocket[]>();
     for (const socket of sockets) {
@@ -39,11 +39,11 @@ export class SocketIdentities {
       const looks = await this.authenticator.lookAgain([...byKey.keys()]);
       for (const [key, sockets] of byKey) {
         const found = looks.get(key)!;
-        // Who became somebody else while the keys were looked up has another key, or none.
+        // A socket that got another identity meanwhile has another key, or none.
         for (const socket of sockets) if (socket.apiKey === key) settle(socket, key, found);
       }
     } catch {
-      // The database is away: readiness and the log of others say so, and the next sweep asks again.
+      // The database is away: readiness and other logs say so, and the next sweep asks again.
     } finally {
       this.isChecking = false;
     }

@@ -3,16 +3,16 @@ import { Injectable } from '@nestjs/common';
 import { LiveFeeds } from './live-feeds.js';
 import { SnapshotTick } from '../publishing/snapshot-tick.js';
 
-/** Changes of names that come at once are read anew once; what is shown is that much older. */
+/** How long changes of names are gathered, so that they are read once; rows are that much older. */
 const GATHER_FOR_MS = 100;
 
-/** Whose names changed; null: anybody's may have. */
+/** The ids whose names changed; null: any may have. */
 interface Changed {
   players: Set<string> | null;
   guilds: Set<string> | null;
 }
 
-/** What is announced to all processes, for the lists that this gateway follows: new names, and windows that closed. */
+/** Brings announcements to the lists that this gateway follows: new names, and windows that closed. */
 @Injectable()
 export class GatewayAnnouncements {
   private unfollow: (() => void) | null = null;

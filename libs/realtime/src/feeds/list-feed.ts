@@ -29,14 +29,14 @@ export class ListFeed implements WatchedList {
   holders = 0;
   private state: RankSnapshot | null = null;
   private hintedSeq = 0;
-  /** Where the list stood when estimated ranks were looked at last. */
+  /** Where the list stood at the last look at estimated ranks. */
   private seqOfLastLook = 0;
   private readonly tops = new Map<string, TopChannel>();
-  /** By the channel; none for those that show the first places. */
+  /** By channel; channels of the first places have none. */
   private readonly rowsOf = new Map<string, WatchedRows<Viewed>[]>();
   private readonly watched: readonly WatchedRows<Viewed>[];
   private readonly failures = new RateLimitedLog(ListFeed.name);
-  /** What changes the state runs one after another. */
+  /** Changes of the state run one after another. */
   private turn: Promise<void> = Promise.resolve();
   private advanceWaits = false;
   private opening: Promise<void> | null = null;
@@ -67,7 +67,7 @@ export class ListFeed implements WatchedList {
     return this.isHeldWithin(0);
   }
 
-  /** Whether it will have to be in so many milliseconds. */
+  /** Whether it must be resolved anew within so many milliseconds. */
   isHeldWithin(ms: number): boolean {
     return this.sources.clock.latestMs() + ms >= this.readableUntilMs;
   }
@@ -78,7 +78,7 @@ export class ListFeed implements WatchedList {
     this.readableUntilMs = -Infinity;
   }
 
-  /** Takes the list as it was asked for anew, at `askedAtMs`; what is older than what is known changes nothing. */
+  /** Takes the list as it was resolved anew, asked for at `askedAtMs`; an older answer changes nothing. */
   follow(resolved: ResolvedList, askedAtMs: number): void {
     if (resolved.board.revision < this.resolved.board.revision || askedAtMs < this.askedAtMs) return;
     this.resolved = resolved;
@@ -122,7 +122,7 @@ export class ListFeed implements WatchedList {
     if (seq > this.seq) this.advance();
   }
 
-  /** Looks whether anything was published; a look that is still to come is enough for several calls. */
+  /** Looks whether anything was published; calls before a look begins share it. */
   advance(): void {
     if (this.state === null || this.advanceWaits) return;
     this.advanceWaits = true;
@@ -142,8 +142,8 @@ export class ListFeed implements WatchedList {
   }
 
   /**
-   * Serves the first rows to a reader that stands at `seq`: with what changed since when that is still known, and known
-   * in its style, else beginning with the snapshot.
+   * Serves the first rows to a reader that stands at `seq`: with the changes since then, if they are known in its
+   * style, else beginning with the snapshot.
    */
   async resumeTop(subscription: LiveSubscription, limit: number, seq: number, isWanted: () => boolean): Promise<void> {
     await this.inTurn(async () => {
@@ -170,23 +170,23 @@ export class ListFeed implements WatchedList {
     if (isWanted()) this.tellIfClosed(subscription);
   }
 
-  /** Looks who is in the watched circles now. */
+  /** Looks up the members of the watched circles. */
   async lookAtCircles(): Promise<void> {
     if (await anyOf(this.watched, (rows) => rows.isChanged())) await this.renumber();
   }
 
-  /** Looks whether estimated ranks are to be read once more although the list became quiet. */
+  /** Looks whether estimated ranks need one more reading although the list became quiet. */
   async lookAtEstimates(): Promise<void> {
     if (this.state === null || this.isHeld) return;
     const seqBefore = this.seqOfLastLook;
     this.seqOfLastLook = this.seq;
-    // Whatever was doubted while entries crossed between shards: where ticks go on, they read it again.
+    // Ranks were uncertain while entries crossed between shards; if ticks go on, they read them again.
     const isDoubted = this.seq === seqBefore && this.watched.some((rows) => rows.isDoubtedSince(this.seq));
     const { listVersion } = this.state;
     if (isDoubted || (await anyOf(this.watched, (rows) => rows.isBehind(listVersion)))) await this.renumber();
   }
 
-  /** Names or listings changed: watched rows that may show one of them are read anew; null: it is not known whose. */
+  /** Has watched rows read anew that may show a player whose name or listing changed; null: it is not known whose. */
   async playersChanged(playerIds: ReadonlySet<string> | null): Promise<void> {
     const mayShow = this.watched.some((rows) => (playerIds === null ? !rows.isEmpty : rows.mayShow(playerIds)));
     if (mayShow) await this.renumber();
@@ -197,14 +197,14 @@ export class ListFeed implements WatchedList {
     return this.resolved.list.scope === GUILDS_SCOPE;
   }
 
-  /** Whether the window may have closed without this process having heard. */
+  /** Whether the window may have closed without this process hearing of it. */
   mayHaveClosed(atMs: number): boolean {
     const { window, board } = this.resolved;
     if (this.isWindowClosed || window.endsAtMs === null) return false;
     return atMs >= window.endsAtMs + board.definition.graceSeconds * 1000;
   }
 
-  /** Tells the subscribers, once, that the window takes no more runs; those who come later hear it as they come. */
+  /** Tells the subscribers, once, that the window takes no more runs; later subscribers are told when they come. */
   windowClosed(): void {
     if (this.isWindowClosed) return;
     this.isWindowClosed = true;
@@ -216,8 +216,8 @@ export class ListFeed implements WatchedList {
   }
 
   /**
-   * Has watched rows read anew although the list did not change. What they show then needs a number of its own, so the
-   * list is published once more: numbers come from its one history alone.
+   * Has watched rows read anew although the list did not change. Their new rows need a `seq` of their own, so the list
+   * is published once more: all numbers come from its one history.
    */
   private async renumber(): Promise<void> {
     if (this.isRenumberingWanted || this.state === null) return;
@@ -251,7 +251,7 @@ export class ListFeed implements WatchedList {
     const advance = await advanceSnapshot(this.sources.store, refOf(this.resolved), this.snapshot);
     if (advance !== null && advance.snapshot.seq > this.seq) {
       this.state = advance.snapshot;
-      // First every channel, then the sending: a reader that catches up in between is given one state of all.
+      // First all channels take the state, then it is sent: a reader that catches up in between gets one state of all.
       const frames = [...this.tops.values()].map((channel) => channel.advance(advance.snapshot, advance.deltas));
       const traces = isTracing() ? (advance.deltas ?? []).flatMap((delta) => delta.traces ?? []) : [];
       for (const [index, channel] of [...this.tops.values()].entries()) {
@@ -259,7 +259,7 @@ export class ListFeed implements WatchedList {
         if (frame) sendTraced(channel, frame, traces);
       }
     }
-    // Also without news: those whose last reading failed are still behind.
+    // Even without news: channels whose last reading failed are still behind.
     this.refreshWatched();
   }
 
@@ -286,7 +286,7 @@ function sendTraced({ subscribers }: TopChannel, frame: SharedFrame, parents: re
   span?.end();
 }
 
-/** Whether any is so; they are asked side by side. */
+/** Whether the condition holds for any; they are checked in parallel. */
 async function anyOf<T>(items: readonly T[], isSo: (item: T) => Promise<boolean>): Promise<boolean> {
   return (await Promise.all(items.map(isSo))).includes(true);
 }

@@ -6,17 +6,17 @@ import { ListFeed, type FeedSources } from './list-feed.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { refOf } from '../publishing/snapshot-tick.js';
 
-/** Also how long a list can go without ticks after Redis lost its marks. */
+/** Also the longest that a list goes without ticks after Redis lost its marks. */
 const MARK_EVERY_MS = 5000;
 const MARK_FOR_MS = 30_000;
 const LOOK_AT_CIRCLES_EVERY_MS = 1000;
 const LOOK_AT_ESTIMATES_EVERY_MS = 1000;
-/** How late a window's closing shows when its announcement was lost. */
+/** How late a window's closing shows if its announcement was lost. */
 const LOOK_FOR_CLOSED_EVERY_MS = 5000;
 
 /**
- * The lists that this process follows, each once: keeps them in use while anybody subscribes, and brings them the hints.
- * Hints can be lost: every feed also looks by itself, every `pollEveryMs`.
+ * The lists that this process follows, each once. It keeps them in use while anybody subscribes, and passes hints on to
+ * them. Hints can be lost: every feed also looks by itself, every `pollEveryMs`.
  */
 export class LiveFeeds {
   private readonly feeds = new Map<string, ListFeed>();
@@ -107,7 +107,7 @@ export class LiveFeeds {
     }
   }
 
-  /** Tells subscribers of windows that closed unheard. While the database is away they hear it later. */
+  /** Tells subscribers about windows whose closing was missed. While the database is away they hear it later. */
   async lookForClosed(feeds: readonly ListFeed[] = this.all()): Promise<void> {
     const latestMs = this.sources.clock.latestMs();
     const uids = new Set(

@@ -30,8 +30,8 @@ export const LIVE_SUBPROTOCOL = 'ladder.v1';
 const TOKEN_SUBPROTOCOL = 'bearer.';
 
 /**
- * Messages above `messageBytesMax` are answered with an error frame; ws itself can only close (1009), so it does that
- * for what nobody sends by mistake.
+ * Messages above `messageBytesMax` are answered with an error frame. ws can only close the socket (1009), so its limit
+ * is beyond what anybody sends by mistake.
  */
 const FRAME_BYTES_MAX = 64 * 1024;
 const CLOSE_TIMEOUT_MS = 5000;
@@ -75,7 +75,7 @@ export class RankGateway
     this.feeds.start();
     this.news.start();
     this.stopListening = this.boards.onChange((board, gone) => {
-      // A reset is told as two changes, and only after both does the id lead to the new board.
+      // A reset shows as two changes, and only after both the id leads to the new board.
       if (gone) setImmediate(() => void this.subscriptions.boardGone(board));
       else this.subscriptions.boardChanged(board);
     });
@@ -150,7 +150,7 @@ export class RankGateway
     this.answer(client, undefined, (socket) => this.authenticateAs(socket, readAuthenticate(data)));
   }
 
-  /** What the adapter could not read as a message. */
+  /** A frame that the adapter could not read as a message. */
   @SubscribeMessage('refused')
   refused(@ConnectedSocket() client: WebSocket, @MessageBody() { id, error }: RefusedMessage): void {
     this.answer(client, id, () => Promise.reject(error));
@@ -165,7 +165,7 @@ export class RankGateway
         try {
           if (socket.isOpen) await work(socket);
         } catch (error) {
-          // Also what is thrown before the first step of the work: nothing may leave this promise rejected.
+          // This catches errors before the first step, too: the promise must never reject.
           tell(error);
         }
       });
@@ -199,7 +199,7 @@ export class RankGateway
     this.admit(socket);
   }
 
-  /** Counts the socket with whom it belongs to; closes it when that one has too many. */
+  /** Counts the socket with its party; closes it when the party has too many. */
   private admit(socket: LiveSocket): boolean {
     try {
       if (socket.isOpen) this.door.enter(socket);
@@ -218,7 +218,7 @@ export class RankGateway
     this.subscriptions.sweep();
   }
 
-  /** Ends those with the most unsent bytes, until all together have no more than the process can hold. */
+  /** Ends the sockets with the most unsent bytes, until all together are within the limit. */
   private endWorstReaders(): void {
     const readers = [...this.sockets.values()].map((socket) => ({ socket, bytes: socket.bufferedBytes }));
     let unsent = readers.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -232,7 +232,7 @@ export class RankGateway
   }
 }
 
-/** The token a client connects with: the header, the subprotocol, or the query; null for nobody in particular. */
+/** The token that a client connects with: from the header, the subprotocol or the query; null: none. */
 function tokenOf({ headers, url }: IncomingMessage): string | null {
   if (headers.authorization !== undefined) {
     const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization) ?? [];

@@ -9,8 +9,8 @@ interface WaitedFor {
 }
 
 /**
- * Subscriptions to scopes in which nobody has a score yet, by the name of the scope. Such a scope has no number, and gets
- * none for being looked at: names are kept for ever, and anybody could ask for any number of them.
+ * Subscriptions to scopes in which nobody has a score yet, by the name of the scope. Such a scope has no number, and
+ * reading it does not draw one: numbers are kept for ever, and anybody could ask for any number of names.
  */
 export class ScopesAwaitingScores {
   private readonly waiting = new Map<string, WaitedFor>();

@@ -21,7 +21,7 @@ import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
 
-/** What sockets subscribe to: who may, what they get, and what becomes of it when a board changes. */
+/** The life of subscriptions: who may subscribe, what they get, and what happens to them when a board changes. */
 @Injectable()
 export class SubscriptionLifecycle {
   private readonly feedOf = new Map<LiveSubscription, ListFeed>();
@@ -39,7 +39,7 @@ export class SubscriptionLifecycle {
     this.unusedScopes = new ScopesAwaitingScores(options.unusedScopesMax);
   }
 
-  /** Sets who the socket is; subscriptions that this identity may not read end. @throws UNAUTHENTICATED */
+  /** Sets the socket's identity; subscriptions that it may not read end. @throws UNAUTHENTICATED */
   async authenticate(socket: LiveSocket, token: string): Promise<void> {
     const before = socket.identity;
     socket.identify(await this.authenticator.authenticate(token), token);
@@ -81,7 +81,7 @@ export class SubscriptionLifecycle {
     }
   }
 
-  /** Ends a subscription; an id that is not there is no error, it may have ended by itself just now. */
+  /** Ends a subscription. An unknown id is no error: the subscription may have just ended by itself. */
   unsubscribe(socket: LiveSocket, id: string): void {
     const subscription = socket.subscriptions.get(id);
     if (subscription) this.end(subscription);
@@ -93,7 +93,7 @@ export class SubscriptionLifecycle {
 
   /**
    * Follows a change of a board or its windows: subscribers without the right to read it any more are told so, and end.
-   * What hangs on watched rows waits until each list is found anew.
+   * Watched rows wait until each list is resolved anew.
    */
   boardChanged(board: Board): void {
     for (const feed of this.feeds.ofBoard(board.uid)) {
@@ -108,19 +108,22 @@ export class SubscriptionLifecycle {
   /** The board was deleted or reset: subscribers move to the board that has its id now, or are told that there is none. */
   async boardGone(board: Board): Promise<void> {
     for (const [subscription, feed] of [...this.feedOf]) {
-      // Ended or moved while others were served.
+      // Ended or moved meanwhile.
       if (feed.resolved.board.uid !== board.uid || this.feedOf.get(subscription) !== feed) continue;
       await this.serveAgain(subscription);
     }
   }
 
-  /** Finds lists anew whose windows froze or ended, or will before the next sweep, or that somebody scored in first. */
+  /**
+   * Resolves lists anew whose windows froze or ended, or will before the next sweep, and scopes that got their first
+   * score.
+   */
   sweep(): void {
     for (const feed of this.feeds.all()) if (feed.isHeldWithin(this.options.sweepEveryMs)) void this.renew(feed);
     void this.lookForUsed();
   }
 
-  /** Moves those who wait for the first score of a scope to its list. */
+  /** Moves subscriptions that wait for the first score of a scope to its list. */
   private async lookForUsed(): Promise<void> {
     const { names } = this.unusedScopes;
     if (this.isLookingForUsed || names.length === 0) return;
@@ -139,21 +142,21 @@ export class SubscriptionLifecycle {
   private async renew(feed: ListFeed): Promise<void> {
     const askedAtMs = monotonicMs();
     try {
-      // One list stands for all scopes without a score: each subscriber finds its own.
+      // One list stands for all scopes without a score, so each subscription resolves its own.
       if (feed.resolved.list.scope === NEVER_USED_SCOPE) return await this.serveAllAgain(feed);
       const resolved = await this.resolver.resolve(namesOf(feed.resolved));
-      // A board that was reset has other lists: its subscribers move by themselves.
+      // A board that was reset has other lists, to which its subscribers move anyway.
       if (resolved.board.uid !== feed.resolved.board.uid) return;
       feed.follow(resolved, askedAtMs);
       await this.restyle(feed);
     } catch (error) {
-      // Standings that are being written, a database that is away: nothing is read until the next sweep finds the list.
+      // Standings are being written, or the database is away: nothing is read until the next sweep resolves the list.
       const isGone = error instanceof LadderError && GONE.includes(error.code);
       if (isGone) for (const subscription of [...feed.subscribers()]) this.refuse(subscription, error);
     }
   }
 
-  /** Serves those anew whose style is another by now: that of the board, or one that is not kept any more. */
+  /** Serves subscriptions anew whose rank style has changed: the board's default, or one that is not kept any more. */
   private async restyle(feed: ListFeed): Promise<void> {
     for (const subscription of [...feed.subscribers()]) {
       const { request, style } = subscription;
@@ -167,7 +170,7 @@ export class SubscriptionLifecycle {
     for (const [subscription, itsFeed] of [...this.feedOf]) if (itsFeed === feed) await this.serveAgain(subscription);
   }
 
-  /** Serves a subscription from the beginning: by another list, or another channel of it. */
+  /** Serves a subscription from the beginning: from another list, or another channel. */
   private async serveAgain(subscription: LiveSubscription): Promise<void> {
     const feed = this.feedOf.get(subscription);
     if (!feed) return;
@@ -193,7 +196,7 @@ export class SubscriptionLifecycle {
     }
     if (this.releaseIfReplaced(subscription, feed)) return this.serve(subscription, undefined, feed.seq);
     this.feedOf.set(subscription, feed);
-    // From here on whoever ends or moves the subscription takes the feed away from it.
+    // From here on, ending or moving the subscription releases its feed.
     const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
     if (topLimit === null) {
       const watch = { ...request.asked(), style, isOwn: request.seesUnlisted(socket.identity) };
@@ -204,7 +207,7 @@ export class SubscriptionLifecycle {
   }
 
   /**
-   * Gives the feed back when the board was reset, deleted or made private while it opened.
+   * Releases the feed if the board was reset, deleted or made private while the feed opened.
    * @returns whether there is another board under the id now
    * @throws BOARD_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN
    */
@@ -255,7 +258,7 @@ export class SubscriptionLifecycle {
   }
 }
 
-/** What a list cannot be followed after. */
+/** The errors after which a list cannot be followed. */
 const GONE: readonly string[] = ['SCOPE_NOT_FOUND', 'WINDOW_NOT_FOUND', 'SNAPSHOT_GONE'];
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
@@ -264,15 +267,15 @@ function assertMayWatch(identity: Identity, board: Board, request: ChannelMessag
   request.assertMayWatch(identity);
 }
 
-/** The very same list, whatever runs by now. */
+/** The same list, whichever window runs by now. */
 const namesOf = ({ board, window, scope, list }: ResolvedList): ListNames =>
   list.scope === GUILDS_SCOPE
     ? { boardId: board.id, window: window.id, ofGuilds: true }
     : { boardId: board.id, window: window.id, scope };
 
 /**
- * Whether the request means the same list whenever it is made. `daily` does not: a client that resumes it may hold rows
- * of the day before, and cannot say so.
+ * Whether the request always means the same list. `daily` does not: a client that resumes it may hold rows of the day
+ * before, and cannot say so.
  */
 const isSameForEver = ({ window: name }: ChannelMessage, { window }: ResolvedList): boolean =>
   window.endsAtMs === null || window.id === name;

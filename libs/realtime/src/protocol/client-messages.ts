@@ -29,7 +29,7 @@ export class IdentifiedMessage {
   id!: string;
 }
 
-/** A player's id, as a channel asks for it. */
+/** A player's id in a request for a channel. */
 export const IsPlayerId = (): PropertyDecorator =>
   Passes(faultOfOpaqueId, { minLength: 1, description: '1-128 bytes of UTF-8' });
 
@@ -57,22 +57,22 @@ export abstract class ChannelMessage<Asked extends object = object> extends Iden
   @InSchema({ description: "Default: the board's; dense only on boards that keep it" })
   rankStyle?: RankStyle;
 
-  /** A name of the channel table, as whoever finds the class by it has checked. */
+  /** A name of the channel table: the class was found by it. */
   @Checked(() => [], { type: 'string' })
   channel!: string;
 
-  /** What is asked of the channel's rows, with defaults filled in. */
+  /** The request's own fields, with defaults filled in. */
   abstract asked(): Asked;
 
   /**
-   * How many of the first places are asked for, which every list has in memory; null for a channel with rows of its own.
+   * How many of the first places are wanted, which every list has in memory; null for a channel with rows of its own.
    * @throws VALIDATION_FAILED where the board shows fewer
    */
   topLimit(_board: Board): number | null {
     return null;
   }
 
-  /** The scope that the list is looked up by; undefined: everybody. */
+  /** The scope of the list; undefined: global. */
   listScope(): string | undefined {
     return this.scope === 'global' ? undefined : this.scope;
   }
@@ -131,7 +131,7 @@ export function validated<T extends object>(
 
 const UNKNOWN_FIELD = 'is not a field of this message';
 
-/** class-transformer passes over fields that have the name of a method, so that class-validator never sees them. */
+/** class-transformer skips fields that are named like a method, so class-validator never sees them. */
 const methodFaults = (type: new () => object, data: object): Fault[] =>
   Object.keys(data)
     .filter((name) => name in type.prototype)

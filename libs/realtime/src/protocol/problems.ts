@@ -5,7 +5,7 @@ import { RateLimitedLog } from '../rate-limited-log.js';
 const log = new RateLimitedLog('Live');
 
 /**
- * The error that a client is told; what is not meant for clients is logged and told as INTERNAL.
+ * The error for a client; an error that is not meant for clients is logged, and sent as INTERNAL.
  * @param requestId names the socket's request in the log
  */
 export function asLadderError(error: unknown, requestId?: string): LadderError {

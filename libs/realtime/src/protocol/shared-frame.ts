@@ -11,7 +11,7 @@ export class SharedFrame {
 
   /**
    * @param body what follows `type` and `id`; it must have at least one member
-   * @param copiesMax 0 for a frame that few get
+   * @param copiesMax 0 for a frame with few readers
    */
   constructor(
     readonly type: 'snapshot' | 'delta',
@@ -21,7 +21,7 @@ export class SharedFrame {
     this.tail = Buffer.from(`,${JSON.stringify(body).slice(1)}`);
   }
 
-  /** The whole frame for a subscription as it goes over the wire: a WebSocket text frame of UTF-8 JSON. */
+  /** The complete frame for a subscription: a WebSocket text frame of UTF-8 JSON. */
   forId(id: string): Buffer {
     const known = this.copies.get(id);
     if (known) return known;
@@ -36,7 +36,7 @@ const FINAL_TEXT = 0x81;
 const LENGTH_IN_16_BITS = 126;
 const LENGTH_IN_64_BITS = 127;
 
-/** What stands before an unmasked text frame of so many bytes (RFC 6455, section 5.2). */
+/** The header of an unmasked text frame of so many bytes (RFC 6455, section 5.2). */
 export function textFrameHead(bytes: number): Buffer {
   if (bytes < LENGTH_IN_16_BITS) return Buffer.from([FINAL_TEXT, bytes]);
   if (bytes <= 0xffff) return Buffer.from([FINAL_TEXT, LENGTH_IN_16_BITS, bytes >> 8, bytes & 0xff]);

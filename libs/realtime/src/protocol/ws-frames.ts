@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import { LadderError, validationFailed } from '@laddercast/domain';
 import { SUBSCRIPTION_ID_LENGTH_MAX } from './client-messages.js';
 
-/** What clients may send, by `type`; each is a handler of the gateway. */
+/** The messages of clients, by `type`; each has a handler in the gateway. */
 export const CLIENT_MESSAGES = ['subscribe', 'resume', 'unsubscribe', 'authenticate'] as const;
 
-/** A message with what the adapter found wrong with it, for the handler that answers such. */
+/** A message that the adapter refused, with the reason, for the handler that answers it. */
 export interface RefusedMessage {
   id: string | undefined;
   error: LadderError;
@@ -16,14 +16,14 @@ export type ParsedFrame =
   | { event: (typeof CLIENT_MESSAGES)[number]; data: Record<string, unknown> }
   | { event: 'refused'; data: RefusedMessage };
 
-/** Reads a frame; whatever is wrong with it becomes a `refused` message, so that each frame is answered. */
+/** Reads a frame. A faulty one becomes a `refused` message, so that each frame is answered. */
 export function parseFrame(frame: Buffer | ArrayBuffer | Buffer[] | string, bytesMax: number): ParsedFrame {
   const text =
     Buffer.isBuffer(frame) || typeof frame === 'string' ? frame : Buffer.concat([frame].flat().map(toBuffer));
   if (Buffer.byteLength(text) > bytesMax) {
     return refused(undefined, new LadderError('PAYLOAD_TOO_LARGE', `A message may have at most ${bytesMax} bytes.`));
   }
-  // Text frames come as strings, and were looked at; bytes are those of binary frames.
+  // Text frames come as strings, whose UTF-8 was checked; bytes are those of binary frames.
   if (typeof text !== 'string' && !isUtf8(text)) {
     return refused(undefined, new LadderError('MALFORMED_JSON', 'The message is not UTF-8; send it in a text frame.'));
   }

@@ -12,10 +12,10 @@ const nameOf = (slot: number): string => `rank-ticks:${slot}`;
 const NAMES = SLOTS.map(nameOf);
 
 /**
- * Slots shared out by leases in PostgreSQL: a process ticks every list but those that another is known to tick.
- * So nothing waits for a lease, a slot without holder is ticked by all, and while PostgreSQL is away each goes on with
- * its own and, once the others' leases would have lapsed, with all. A free slot is taken one a second, so that processes that start together
- * share them; one that holds them all keeps them until it ends.
+ * Shares slots by leases in PostgreSQL: a process ticks every list except those that another process is known to tick.
+ * So nothing waits for a lease. A slot without a holder is ticked by all. While PostgreSQL is away each process goes on
+ * with its own slots and, once the others' leases would have lapsed, with all. A process takes one free slot a second,
+ * so that processes that start together share them; one that holds them all keeps them until it ends.
  */
 @Injectable()
 export class LeasedTickSlots extends TickSlots {

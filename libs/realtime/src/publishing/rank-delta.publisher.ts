@@ -19,7 +19,7 @@ const TRY_AGAIN_MS = 250;
 /** How long a board's definition and existence are taken as known. */
 const RESOLVED_FOR_MS = 1000;
 const TICKS_AT_ONCE = 32;
-/** A tick that takes longer gives its place to another list; its own list still waits for it. */
+/** A tick that takes longer frees its place for another list; its own list still waits for it. */
 const TICK_PLACE_MS = 2000;
 const STOP_WAIT_MS = 5000;
 
@@ -28,17 +28,17 @@ interface TickedList {
   slot: number;
   resolved: ResolvedList | null;
   resolvedAtMs: number;
-  /** Until when the list is read from where `resolved` says, by the ledger's time, Unix ms. */
+  /** Until when `resolved` holds, by the ledger's time, Unix ms. */
   readableUntilMs: number;
   /** The board's revision at the last tick: a new definition may show other rows. */
   revision: number | null;
-  /** Whether names that it shows may have changed. */
+  /** Whether names in it may have changed. */
   readAnew: boolean;
   last: TickedSnapshot | null | undefined;
   dueAtMs: number;
   running: Promise<void> | null;
   startedAtMs: number;
-  /** When a tick that ended well began; until then when the list came into use. */
+  /** When the last successful tick began; before the first, when the list came into use. */
   confirmedAtMs: number;
 }
 
@@ -169,7 +169,7 @@ export class RankDeltaPublisher {
       const { revision, definition } = resolved.board;
       const { intervalMs } = definition.push;
       const lateMs = list.startedAtMs - list.dueAtMs;
-      // At a fixed rate, without making up for ticks that were missed.
+      // At a fixed rate; missed ticks are not made up for.
       list.dueAtMs = Math.max(list.dueAtMs, list.startedAtMs - intervalMs / 2) + intervalMs;
       const before = list.last;
       const state = { last: before, seqFloor: before?.seq ?? 0 };
@@ -185,14 +185,14 @@ export class RankDeltaPublisher {
     } catch (error) {
       list.readAnew ||= renamed;
       list.dueAtMs = Math.max(list.dueAtMs, monotonicMs() + TRY_AGAIN_MS);
-      // Standings that are being written are no failure.
+      // Waiting for standings to be written is no failure.
       if (isBehind(error)) return;
       metrics.tickFailures.inc();
       this.failures.warn('A tick failed', error);
     }
   }
 
-  /** Whether what was resolved may no longer be where everyone reads the list. */
+  /** Whether the list may have to be read from elsewhere by now. */
   private isHeld(list: TickedList): boolean {
     return this.resolver.clock.latestMs() >= list.readableUntilMs;
   }
@@ -206,7 +206,8 @@ export class RankDeltaPublisher {
       list.readableUntilMs = list.resolved ? readableUntilMs(list.resolved) : Infinity;
       list.resolvedAtMs = now;
     } catch (error) {
-      // PostgreSQL is away: until the window's next turn what was known is still true, and nothing new can have been stored.
+      // PostgreSQL is away: until the window freezes or ends the known list still holds, and nothing new can have been
+      // stored.
       if (!list.resolved || this.isHeld(list)) throw error;
     }
     if (list.resolved === null) list.dueAtMs = now + RESOLVED_FOR_MS;
@@ -229,7 +230,7 @@ function mayShow({ ref, last }: TickedList, { players, guilds }: Renamed): boole
   const ids = ref.scope === GUILDS_SCOPE ? guilds : players;
   if (ids === null || last === undefined || last === null) return true;
   if (ids.size === 0) return false;
-  // A place without a row is that of somebody who was not listed, and may be now.
+  // A place without a row belongs to a player who was not listed, and may be now.
   return last.entries.length < last.depth || last.entries.some(({ playerId }) => ids.has(playerId));
 }
 
@@ -240,7 +241,7 @@ const newTickedList = (ref: ListRef): TickedList => ({
   resolvedAtMs: -Infinity,
   readableUntilMs: Infinity,
   revision: null,
-  // While nobody looked names may have changed.
+  // Names may have changed while nobody looked.
   readAnew: true,
   last: undefined,
   dueAtMs: -Infinity,

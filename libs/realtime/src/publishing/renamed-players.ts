@@ -1,7 +1,7 @@
 import type { Announcement } from '@laddercast/projections';
 import { monotonicMs } from '@laddercast/platform';
 
-/** After this long nothing is remembered from before, and whoever read the old names has published them. */
+/** After this long every process has forgotten the old names, and readings with them have been published. */
 const LOOK_AGAIN_AFTER_MS = 1200;
 
 /** Whose name or listing changed; null: it is not known whose. */
@@ -19,8 +19,8 @@ interface Batch {
 const newBatch = (): Batch => ({ players: new Set(), guilds: new Set(), isOfAll: false });
 
 /**
- * Gathers changes of names, and gives each twice: at once, and again a little later, because a reading that was under
- * way may have shown the old name after the first.
+ * Gathers changes of names, and gives each out twice: at once, and again a little later, because a reading that was
+ * under way may publish the old name in between.
  */
 export class RenamedPlayers {
   private fresh = newBatch();
@@ -34,7 +34,7 @@ export class RenamedPlayers {
     }
   }
 
-  /** What is due now; null when nothing is. */
+  /** The changes that are due now; null: none. */
   take(): Renamed | null {
     const now = monotonicMs();
     const due = this.later.filter(({ dueAtMs }) => dueAtMs <= now).map(({ batch }) => batch);

@@ -5,15 +5,15 @@ import { Injectable } from '@nestjs/common';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { slotOf, TickSlots } from './tick-slots.js';
 
-/** The most lists that are sketched; for more, whoever estimates makes its own every few seconds. */
+/** The most lists that are sketched; for others each process that estimates makes its own sketch every few seconds. */
 export const SKETCHED_LISTS_MAX = 2000;
-/** How often a list is looked at, and sketched anew at most. */
+/** How often a list is looked at; it is not sketched more often than that. */
 const EVERY_MS = 1000;
 const LISTS_AT_ONCE = 8;
 
 /**
- * Keeps the sketches of lists whose ranks are estimated up to date: once a second those that changed, by the process that
- * ticks the list. Where two do, the newer sketch stays. Standings need none: their ranks are written.
+ * Keeps the sketches of lists whose ranks are estimated up to date: once a second those that changed, by the process
+ * that ticks the list. If two do, the newer sketch stays. Standings need no sketch: their ranks are stored.
  */
 @Injectable()
 export class SketchPublisher {

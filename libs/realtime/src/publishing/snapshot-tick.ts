@@ -17,7 +17,7 @@ import { publishTraced, tracesInto, type TickTraces } from './tick-traces.js';
 
 /** A snapshot as it is stored. */
 export interface TickedSnapshot extends RankSnapshot {
-  /** Names or metadata could not be looked up in time: the next tick, by whichever process, completes the rows. */
+  /** Names or metadata could not be looked up in time: the next tick, in any process, completes the rows. */
   isPartial?: true;
 }
 
@@ -25,40 +25,40 @@ export interface TickedSnapshot extends RankSnapshot {
 export interface TickState {
   /** The last snapshot that is known to be stored; null when none is, undefined when nobody looked yet. */
   last: TickedSnapshot | null | undefined;
-  /** No lower `seq` is published, even when Redis forgot what there was. */
+  /** No lower `seq` is published, even if Redis has lost the snapshot. */
   seqFloor: number;
 }
 
-/** How a tick is made. */
+/** Options of a tick. */
 export interface TickOptions {
   /** The rows are read although the list's version is that of the last snapshot: names may have changed. */
   readAnew?: boolean;
-  /** It is published although nothing is different: what hangs on the list needs a new number. */
+  /** The list is published even without a change, because its watched rows need a new number. */
   force?: boolean;
-  /** Whether what was resolved is no longer where everyone reads the list. */
+  /** Whether the list has to be read from elsewhere by now. */
   isHeld?: () => boolean;
 }
 
-/** One step of a list's history: reads the top, and publishes what changed since the snapshot before. */
+/** One step of a list's history: reads the top, and publishes the difference to the last snapshot. */
 @Injectable()
 export class SnapshotTick {
-  /** @param traceNotes where traced changes are noted; without it no trace leads on to a delta */
+  /** @param traceNotes where traced changes are noted; without it no trace continues to a delta */
   constructor(
     private readonly store: SnapshotStore,
     private readonly details: EntryDetails,
     @Optional() @Inject(TraceNotes) private readonly traceNotes: TraceNotes | null = null,
   ) {}
 
-  /** What is announced of names and listings, which are remembered; null: any may have changed. */
+  /** Takes announcements of changed names and listings, which are remembered here; null: any may have changed. */
   hear(announcement: Announcement | null): void {
     this.details.hear(announcement);
   }
 
   /**
    * Publishes the list as it is, when its version, its length or where it is read from is not the last snapshot's, when
-   * that one's rows were not complete, or as the options say.
-   * The page is always read after the snapshot that it is compared with, and published by compare-and-set:
-   * whoever loses has published nothing, and goes on from the winner's snapshot.
+   * that one's rows were not complete, or as the options say. The page is always read after the snapshot that it is
+   * compared with, and published by compare-and-set: a process that loses has published nothing, and continues from the
+   * winner's snapshot.
    * @returns the newest snapshot in the store, this tick's own or another's
    * @throws PROJECTION_UNAVAILABLE, PROJECTION_BEHIND and whatever the store throws; nothing was published then, or the
    * next tick finds it
@@ -67,7 +67,8 @@ export class SnapshotTick {
     const { readAnew = false, force = false, isHeld } = options;
     const ref = refOf(resolved);
     const last: TickedSnapshot | null = state.last === undefined ? await this.store.read(ref) : state.last;
-    // What this process would read is older than what was published, and its version lower: it hears of it in a moment.
+    // This process would read something older than what was published, with a lower version: it will hear of the change
+    // in a moment.
     if (last !== null && isOfLaterGeneration(last, resolved)) return last;
     if (last !== null && !readAnew && !force && isComplete(last, resolved)) {
       // Standings stay as they were written.
@@ -86,7 +87,7 @@ export class SnapshotTick {
     if (published !== null) return published;
     const winner = await this.store.read(ref);
     if (winner !== null) return winner;
-    // Not another owner but a loss: the history begins anew, above every number there was.
+    // The snapshot was lost: the history begins anew, above every number there was.
     const floor = Math.max(state.seqFloor, last?.seq ?? 0);
     const first = await this.publish(ref, null, nextSnapshot(null, rows, floor));
     return first ?? this.stored(ref);
@@ -120,7 +121,7 @@ export class SnapshotTick {
     traces: TickTraces | null = null,
   ): Promise<TickedSnapshot | null> {
     const { entries, isPartial: _isPartial, ...head } = next;
-    // Whoever asked for no style holds other ranks now: no difference leads there.
+    // Readers without a style of their own now have other ranks: no difference leads there.
     const isContinued = last !== null && last.ownStyle === next.ownStyle;
     const delta = isContinued ? { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) } : null;
     const publish = (one: RankDelta | null): Promise<boolean> => this.store.publish(ref, last?.seq ?? null, next, one);
@@ -155,7 +156,7 @@ const generationOf = ({ list: { generation } }: ResolvedList): { generation?: nu
 const isOfLaterGeneration = ({ generation = 1 }: TickedSnapshot, { edition, list }: ResolvedList): boolean =>
   edition === null && generation > list.generation;
 
-/** Whether the snapshot shows all that it should of the list's version, read from where it is read now. */
+/** Whether the snapshot is complete for this version of the list, and read from where it is read now. */
 const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boolean =>
   !last.isPartial &&
   !last.accuracy &&
@@ -163,7 +164,7 @@ const isComplete = (last: TickedSnapshot, { board, edition }: ResolvedList): boo
   last.edition === edition?.uid &&
   last.depth === Math.min(last.total, board.definition.push.top);
 
-/** Whether nothing is new; what is missing in both may be missing still. */
+/** Whether nothing is new; what both lack may still be missing. */
 const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
   last.isPartial === rows.isPartial &&
   last.edition === rows.edition &&

@@ -7,7 +7,7 @@ export const TICK_SLOTS = 8;
 /** The part (0-based) that a list belongs to. */
 export function slotOf(list: ListRef): number {
   const sum = fnv1a(nameOfRef(list));
-  // The lowest bits of the sum alone say little more than whether the last digits are even.
+  // The lowest bits of the sum alone hardly depend on more than the parity of the last digits.
   return ((sum ^ (sum >>> 16)) >>> 0) % TICK_SLOTS;
 }
 

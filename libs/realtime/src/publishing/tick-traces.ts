@@ -7,7 +7,7 @@ export interface TickTraces {
   notes: readonly TraceNote[];
 }
 
-/** To be called before the list is read; null when nothing traced is on its way. */
+/** To be called before the list is read; null when no traced change is on its way. */
 export async function tracesInto(list: ListRef, source: TraceNotes | null): Promise<TickTraces | null> {
   if (source === null || !isTracing()) return null;
   const startedAtMs = nowMs();
@@ -16,7 +16,7 @@ export async function tracesInto(list: ListRef, source: TraceNotes | null): Prom
 }
 
 /**
- * Publishes a delta inside the traces of those changes that it shows, and lets it carry them on.
+ * Publishes a delta inside the traces of the changes that it shows, and passes their context on in it.
  * @param publish says whether it was written
  */
 export async function publishTraced(

@@ -34,7 +34,7 @@ import { SubmissionRanks } from './scores/submission-ranks.js';
 import { SubmitScoreHandler } from './scores/submit-score.handler.js';
 import { SubmitScoresHandler } from './scores/submit-scores.handler.js';
 
-/** Whose friends are read, in every process. */
+/** The friend graph, in every process. */
 @Module({ imports: [LedgerModule], providers: [FriendGraphOwner], exports: [FriendGraphOwner] })
 export class FriendsModule {}
 
@@ -68,7 +68,7 @@ const ofApis: Provider[] = [
   IntakeReplay,
 ];
 
-/** What clients and operators have written. */
+/** The writes of clients and operators. */
 @Module({
   imports: [FriendsModule, IdentityModule, LedgerModule, LedgerApiModule, EventLogModule, ProjectionsModule],
   providers: ofApis,
@@ -78,7 +78,7 @@ export class CommandsApiModule {}
 
 const ofProjectors: Provider[] = [RecordHistoryHandler, RecomputeGuildTotalsHandler];
 
-/** What sagas have written. */
+/** The writes of sagas. */
 @Module({
   imports: [LedgerModule, LedgerProjectorModule, ProjectionsModule],
   providers: ofProjectors,

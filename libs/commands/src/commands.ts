@@ -28,17 +28,17 @@ export interface SubmissionResult {
   previousScore: number | null;
   version: number;
   windows: string[];
-  /** null when nothing can be said now. */
+  /** null when the rank is unknown now. */
   rank: RankMovement | null;
 }
 
-/** A submission with the board it is for. */
+/** A submission and its board. */
 export interface BoardSubmission {
   boardId: string;
   body: SubmissionBody;
 }
 
-/** Counts one run, durably, and says what it did to the player's rank. */
+/** Counts one run, durably, and answers what it did to the player's rank. */
 export class SubmitScoreCommand extends Command<SubmissionResult> {
   constructor(
     readonly identity: Identity,
@@ -54,9 +54,9 @@ export class SubmitScoreCommand extends Command<SubmissionResult> {
 export class SubmitScoresCommand extends Command<(SubmissionResult | LadderError)[]> {
   constructor(
     readonly identity: Identity,
-    /** What could not be parsed stands in its place as the error. */
+    /** An item that could not be parsed is an error in its place. */
     readonly submissions: (BoardSubmission | LadderError)[],
-    /** As with {@link SubmitScoreCommand}; null: nobody asks for ranks. */
+    /** As in {@link SubmitScoreCommand}; null: no ranks are wanted. */
     readonly waitSeconds: number | null,
   ) {
     super();
@@ -108,7 +108,7 @@ export class CreateApiKeyCommand extends Command<CreatedApiKey> {
   }
 }
 
-/** Gives an API key another secret; the one it had goes on for the overlap. */
+/** Gives an API key another secret; the old one stays valid for the overlap. */
 export class RotateApiKeyCommand extends Command<RotatedApiKey> {
   constructor(
     readonly identity: Identity,
@@ -156,19 +156,19 @@ export class ReconcileBoardCommand extends Command<Reconciliation> {
   }
 }
 
-/** What became of a dead letter that was replayed. */
+/** The result of replaying a dead letter. */
 export interface ReplayedLetter {
   id: string;
   /**
    * `replayed`: the present state went into the log once more, or the submission was counted (now or before);
-   * `obsolete`: what it was about is gone; `refused`: the submission is refused still.
+   * `obsolete`: its subject is gone; `refused`: the submission is still refused.
    */
   outcome: 'replayed' | 'obsolete' | 'refused';
-  /** Why, where it was refused. */
+  /** Why it was refused. */
   problem?: Problem;
 }
 
-/** Has what a dead letter was about arrive after all. */
+/** Replays a dead letter: sends the present state of its subject once more. */
 export class ReplayDeadLetterCommand extends Command<ReplayedLetter> {
   constructor(
     readonly identity: Identity,
@@ -178,7 +178,7 @@ export class ReplayDeadLetterCommand extends Command<ReplayedLetter> {
   }
 }
 
-/** What closing a window writes, or would write. */
+/** The standings that closing a window writes, or would write. */
 export interface ClosedWindow {
   board: string;
   window: { id: string; startsAt: string | null; endsAt: string | null };
@@ -187,7 +187,7 @@ export interface ClosedWindow {
   scopes: StandingsPreview[];
 }
 
-/** Ends a window now, without grace, and writes its final standings; a dry run only says what they would be. */
+/** Ends a window now, without grace, and writes its final standings; a dry run only answers them. */
 export class CloseWindowCommand extends Command<ClosedWindow> {
   constructor(
     readonly identity: Identity,
@@ -277,7 +277,7 @@ export class RemoveCircleMemberCommand extends Command<void> {
   }
 }
 
-/** Puts a player's profile in the place of the one before. */
+/** Replaces a player's profile. */
 export class PutPlayerCommand extends Command<StoredPlayer> {
   constructor(
     readonly identity: Identity,
@@ -299,7 +299,7 @@ export class PutGuildCommand extends Command<{ guild: Guild; created: boolean }>
   }
 }
 
-/** Deletes a guild that nobody is in. */
+/** Deletes a guild without members. */
 export class DeleteGuildCommand extends Command<void> {
   constructor(
     readonly identity: Identity,
@@ -309,12 +309,12 @@ export class DeleteGuildCommand extends Command<void> {
   }
 }
 
-/** That a player is in a guild. */
+/** A player's membership of a guild. */
 export interface Membership {
   guildId: string;
   playerId: string;
   joinedAt: string;
-  /** The guild that it left for this one; null: none. */
+  /** The guild that the player left for this one; null: none. */
   leftGuildId: string | null;
 }
 
@@ -340,20 +340,20 @@ export class LeaveGuildCommand extends Command<void> {
   }
 }
 
-/** Brings guilds' totals up to what their members' entries are now; repeating it changes nothing. */
+/** Recomputes guilds' totals from their members' present entries; repeating it changes nothing. */
 export class RecomputeGuildTotalsCommand extends Command<void> {
   constructor(readonly targets: readonly GuildTarget[]) {
     super();
   }
 }
 
-/** A state of an entry that is to be recorded, before anybody looked where it stands. */
+/** A state of an entry to record, without its rank. */
 export interface StateToRecord extends Omit<HistoryPoint, 'ranked'> {
   /** With `history`. */
   board: Board;
 }
 
-/** Records what became of players' entries, each with its rank if that can be said in time; repeating it changes nothing. */
+/** Records states of players' entries, each with its rank if that can be read in time; repeating it changes nothing. */
 export class RecordHistoryCommand extends Command<void> {
   constructor(
     readonly lane: number,

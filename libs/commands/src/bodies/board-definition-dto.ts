@@ -168,11 +168,11 @@ export class GuildAggregateDto {
 }
 
 /**
- * The body of `PUT /v1/boards/{board}`. By hand stay the kinds of windows, scopes and sharding, which decorators cannot tell
- * apart (`window-options.ts`), and the defaults, which are the domain's.
+ * The body of `PUT /v1/boards/{board}`. The kinds of windows, scopes and sharding are checked by hand, since decorators
+ * cannot tell them apart (`window-options.ts`); the defaults are the domain's.
  */
 export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
-  /** Only that of the path: answers carry it, and what is read can be put again. */
+  /** Only the id of the path: answers carry it, and an answer can be put again. */
   @IsOptional()
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of the path, or absent' })
   id?: string;

@@ -47,7 +47,7 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
   throw new LadderError('RANK_STYLE_NOT_KEPT', detail);
 }
 
-/** null means "the default", as in the answers of the service: what is read can be put again. */
+/** null means "the default", as in the answers of the service, so that an answer can be put again. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
@@ -58,7 +58,7 @@ function withoutNulls(value: unknown): unknown {
   );
 }
 
-/** Options of the contract and of the releases it foresees that are not built: never stored and ignored. */
+/** Options of the contract that are not built yet: they are refused, and never stored and ignored. */
 const UNBUILT_OPTIONS = ['decay'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
@@ -70,7 +70,7 @@ function refuseUnbuilt(body: Record<string, unknown>): void {
   }
 }
 
-/** Shards by player are counted, those by score are between boundaries. */
+/** Hash shards have a count, range shards have boundaries. */
 function faultsOfSharding({ by, count, boundaries }: ShardingDto): Fault[] {
   const [own, other] = by === 'hash' ? (['count', 'boundaries'] as const) : (['boundaries', 'count'] as const);
   const given = { count, boundaries };

@@ -2,14 +2,14 @@ import { escapePointer, type Fault } from '@laddercast/domain';
 import type { ValidationError } from 'class-validator';
 import { faultFinderOf } from './body-rules.js';
 
-/** Deeper than any definition, and far from where the validators would run out of stack. */
+/** Deeper than any definition, and far from the depth at which the validators overflow the stack. */
 const DEPTH_MAX = 8;
-/** More than any definition has in one place; what the validators do grows with the square of it. */
+/** More than any definition has in one place; the validators' work grows with its square. */
 const FIELDS_MAX = 1000;
 
 /**
- * Faults that class-transformer would never show to class-validator: it passes over names that every object has
- * (`constructor`, `toString`), and follows any nesting.
+ * Faults that class-transformer hides from class-validator: it skips names that every object has (`constructor`,
+ * `toString`), and follows any nesting.
  */
 export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
   if (typeof value !== 'object' || value === null) return [];
@@ -26,13 +26,13 @@ export function faultsUnseen(value: unknown, pointer = '', depth = 0): Fault[] {
 
 const UNKNOWN_SHOWN_MAX = 50;
 
-/** A fault for each field of an object that should have none of them, of the first that are too many to read. */
+/** A fault for each field of an object that should have none of them, up to a readable number. */
 export const unknownFields = (fields: object): Fault[] =>
   Object.keys(fields)
     .slice(0, UNKNOWN_SHOWN_MAX)
     .map((name) => ({ pointer: `/${escapePointer(name)}`, message: 'is not a known field' }));
 
-/** What says that a value is of another type, the outermost first: then its bounds mean nothing. */
+/** The rules about a value's type, the outermost first: if one is broken, bounds mean nothing. */
 const TYPE_FAULTS = {
   isArray: 'must be an array',
   isObject: 'must be an object',
@@ -47,7 +47,7 @@ const TYPE_FAULTS = {
 export function faultsOf(error: ValidationError, parent: string): Fault[] {
   const pointer = `${parent}/${escapePointer(error.property)}`;
   const found = faultFinderOf(error.target!, error.property)?.(error.value) ?? [];
-  // A rule beside it may be the one that is broken.
+  // Another rule of the field may be the broken one.
   if (found.length > 0) return found.map((fault) => ({ ...fault, pointer: pointer + fault.pointer }));
   return [
     ...messagesOf(error).map((message) => ({ pointer, message })),

@@ -18,20 +18,20 @@ const WORDS = Symbol('words');
 /** The rule that {@link Checked} adds, whose JSON Schema is its one constraint. */
 export const CHECKED = 'checked';
 
-/** The field may be left out; null is a value like others, and of the wrong type. */
+/** The field may be left out; null is a value like any other, of the wrong type. */
 export const MayBeAbsent = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);
 
-/** What the JSON Schema of a field says beside its rules: its description, or what is looked at later. */
+/** Adds to the JSON Schema of a field what its rules do not say: a description, or what is checked later. */
 export const InSchema = (words: JsonSchema): PropertyDecorator => Reflect.metadata(WORDS, words);
 
-/** The one thing that is said of a field, whichever of its rules it breaks. */
+/** The one message for a field, whichever of its rules is broken. */
 export const RefusedAs = (message: string): PropertyDecorator =>
   Reflect.metadata(FAULTS, (): Fault[] => [{ pointer: '', message }]);
 
 /**
  * A rule of our own.
- * @param faultsIn what is wrong with a value, at pointers within it
- * @param schema what JSON Schema says of that
+ * @param faultsIn finds the faults of a value, with pointers into it
+ * @param schema the same as a JSON Schema
  */
 export function Checked(faultsIn: (value: unknown) => Fault[], schema: JsonSchema): PropertyDecorator {
   const validator = {
@@ -63,7 +63,9 @@ export const textSchema = (lengthMax: number): JsonSchema => ({
   pattern: CLEAN_TEXT_PATTERN,
 });
 
-/** JSON Schema of an id that clients make. The limit is one of bytes, which a length in characters only comes near to. */
+/**
+ * JSON Schema of an id that clients make. The real limit is in bytes, which a length in characters only approximates.
+ */
 export const OPAQUE_ID_SCHEMA: JsonSchema = {
   ...textSchema(OPAQUE_ID_BYTES_MAX),
   pattern: OPAQUE_ID_PATTERN,
@@ -77,7 +79,7 @@ export const NUMBERS_BY_NAME: JsonSchema = {
   additionalProperties: { type: 'number' },
 };
 
-/** The values of extra columns; that they are those of the board is looked at later. */
+/** The values of extra columns. Whether they are the board's columns is checked later. */
 export const IsNumbersByName = (): PropertyDecorator =>
   Checked((columns) => {
     const isObject = typeof columns === 'object' && columns !== null && !Array.isArray(columns);
@@ -86,7 +88,7 @@ export const IsNumbersByName = (): PropertyDecorator =>
       : [{ pointer: '', message: 'must be an object of finite numbers' }];
   }, NUMBERS_BY_NAME);
 
-/** Text of at least one character, by which a client names something. */
+/** A name given by a client, of at least one character. */
 export function IsText(lengthMax: number, message = `must be 1-${lengthMax} characters`): PropertyDecorator {
   const isText = (value: unknown): boolean =>
     typeof value === 'string' && value !== '' && [...value].length <= lengthMax && isCleanText(value);
@@ -97,6 +99,6 @@ export function IsText(lengthMax: number, message = `must be 1-${lengthMax} char
 export const wordsOf = (target: object, property: string): JsonSchema =>
   (Reflect.getMetadata(WORDS, target, property) ?? {}) as JsonSchema;
 
-/** What finds the faults of a field by itself, where {@link Checked} or {@link RefusedAs} stands over it. */
+/** The fault finder of a field with {@link Checked} or {@link RefusedAs}. */
 export const faultFinderOf = (target: object, property: string): ((value: unknown) => Fault[]) | undefined =>
   Reflect.getMetadata(FAULTS, target, property) as ((value: unknown) => Fault[]) | undefined;

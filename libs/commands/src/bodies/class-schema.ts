@@ -22,7 +22,7 @@ const RULES: Record<string, (constraints: unknown[]) => JsonSchema> = {
   matches: ([pattern]) => ({ type: 'string', pattern: (pattern as RegExp).source }),
   arrayMinSize: ([minItems]) => ({ minItems }),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
-  // Uniqueness by a function of the item has no word in JSON Schema.
+  // JSON Schema cannot express uniqueness by a function of the item.
   arrayUnique: ([identifier]) => (identifier ? {} : { uniqueItems: true }),
   [CHECKED]: ([schema]) => schema as JsonSchema,
 };

@@ -3,9 +3,9 @@ import { getMetadataStorage, validateSync } from 'class-validator';
 import { faultsOf, unknownFields } from './body-faults.js';
 
 /**
- * A body as an instance of its class, by the decorators of class-validator. A field that is absent has the default of the
- * class, and so has one that is null where `@IsOptional` allows that.
- * @param elseMessage what is said of a body that is no object
+ * A body as an instance of its class, by the decorators of class-validator. An absent field gets the default of the
+ * class, and so does null where `@IsOptional` allows it.
+ * @param elseMessage the message for a body that is no object
  * @throws VALIDATION_FAILED with every fault
  */
 export function parseBody<Body extends object>(
@@ -20,7 +20,7 @@ export function parseBody<Body extends object>(
 }
 
 /**
- * As {@link parseBody}, of what is no object as of one without fields.
+ * As {@link parseBody}; a body that is no object counts as one without fields.
  * @throws VALIDATION_FAILED with every fault
  */
 export function parseFields<Body extends object>(type: new () => Body, body: unknown): Body {
@@ -30,7 +30,7 @@ export function parseFields<Body extends object>(type: new () => Body, body: unk
   const defaults = Object.entries(instance);
   for (const [name, value] of fields) if (known.has(name) && value !== undefined) instance[name] = value;
   const faults = [
-    // class-validator's own look for unknown fields lets names that every object has pass, such as constructor.
+    // class-validator's own check for unknown fields accepts names that every object has, such as constructor.
     ...unknownFields(Object.fromEntries(fields.filter(([name]) => !known.has(name)))),
     ...validateSync(instance).flatMap((error) => faultsOf(error, '')),
   ];
@@ -41,7 +41,7 @@ export function parseFields<Body extends object>(type: new () => Body, body: unk
 
 const fieldsOfTypes = new Map<new () => object, Set<string>>();
 
-/** Remembered: class-validator looks for the rules of a class among those of all classes. */
+/** Cached, because class-validator searches the rules of all classes for those of one. */
 function fieldsOf(type: new () => object): Set<string> {
   const known = fieldsOfTypes.get(type);
   if (known) return known;

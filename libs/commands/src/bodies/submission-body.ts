@@ -26,7 +26,7 @@ export function parseTimestamp(text: string): number | null {
   if (!match) return null;
   const [, year, month, day, hour] = match.map(Number) as [number, number, number, number, number];
   const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  // Date.parse would take the 30th of February, and 24:00.
+  // Date.parse accepts 30 February, and 24:00.
   const ms = day > daysInMonth || hour > 23 ? NaN : Date.parse(text);
   return Number.isFinite(ms) && ms >= 0 ? ms : null;
 }
@@ -119,8 +119,8 @@ export function parseBatchedSubmission(body: unknown): BatchedSubmissionBody {
 }
 
 /**
- * The submissions of a batch, not yet looked into: each is parsed by itself, so that one bad item fails alone. By hand, for
- * there is nothing to look at but their number.
+ * The items of a batch, not parsed yet: each is parsed by itself, so that one bad item fails alone. Only their number
+ * is checked, by hand.
  * @throws VALIDATION_FAILED when the batch itself is not well formed
  */
 export function parseBatch(body: unknown): unknown[] {
@@ -149,7 +149,7 @@ function withCleanMetadata<Body extends SubmissionBody>(body: Body): Body {
 
 const METADATA_DEPTH_MAX = 32;
 
-/** Line breaks and tabs are text; other control characters are not. */
+/** Line breaks and tabs are allowed; other control characters are not. */
 function isClean(value: unknown, depth = 0): boolean {
   if (depth > METADATA_DEPTH_MAX) return false;
   if (typeof value === 'string') return isCleanText(value.replaceAll(/[\t\n\r]/g, ''));

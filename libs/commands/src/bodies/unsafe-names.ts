@@ -1,6 +1,6 @@
 import { escapePointer, type Fault } from '@laddercast/domain';
 
-/** Deeper than any body that is taken. */
+/** Deeper than any accepted body. */
 const DEPTH_MAX = 64;
 
 const MESSAGE = 'is a name that is not taken: it would change what an object is for whoever copies it';

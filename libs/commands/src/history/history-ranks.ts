@@ -4,16 +4,16 @@ import { monotonicMs, sleep } from '@laddercast/platform';
 import { LOOKUP_PLAYERS_MAX, rankListOf, type RankList, type RankProjection } from '@laddercast/projections';
 import type { StateToRecord } from '../commands.js';
 
-/** How many ranks the group looks up a second, over all lanes; what is more is recorded without one. */
+/** How many ranks the group looks up a second, over all lanes; further states are recorded without one. */
 export const HISTORY_RANKS_PER_SECOND = 2000;
-/** The ranks follow the same log: a state that they have not reached yet is looked for again after these times. */
+/** The ranks follow the same log: a state that they have not reached yet is looked up again after these waits. */
 const LOOK_AGAIN_AFTER_MS = [30, 120];
 /** How long nothing is looked up after the projection could not answer. */
 const PAUSE_MS = 5000;
 
 type FoundRank = Omit<RecordedRank, 'rankedAtMs'>;
 
-/** So many ranks a second, saved up for one second at most. */
+/** A budget of so many ranks a second, saved up for one second at most. */
 class RankBudget {
   private left: number;
   private atMs = monotonicMs();
@@ -22,7 +22,7 @@ class RankBudget {
     this.left = perSecond;
   }
 
-  /** @returns how many of those wanted may be looked up now */
+  /** @returns how many of the wanted look-ups may be made now */
   take(wanted: number): number {
     const now = monotonicMs();
     this.left = Math.min(this.perSecond, this.left + ((now - this.atMs) / 1000) * this.perSecond);
@@ -34,8 +34,8 @@ class RankBudget {
 }
 
 /**
- * Looks up where states stand that are to be recorded, at a bounded rate and without holding anything up: of those that
- * are beyond the rate, or that the projection does not answer for, nothing is found.
+ * Looks up the ranks of states to record, at a bounded rate and without holding anything up: states beyond the rate, or
+ * without an answer of the projection, get none.
  */
 export class HistoryRanks {
   private readonly budgets = new Map<number, RankBudget>();
@@ -47,7 +47,9 @@ export class HistoryRanks {
     private readonly lanes: number,
   ) {}
 
-  /** The rank of each state that has one: exact where it is of that very state, else of the one that the list shows. */
+  /**
+   * The rank of each state that has one: exact if the list shows this state, else the rank of the state that it shows.
+   */
   async of(lane: number, states: readonly StateToRecord[]): Promise<Map<StateToRecord, FoundRank>> {
     const found = new Map<StateToRecord, FoundRank>();
     let behind = states;
@@ -68,7 +70,7 @@ export class HistoryRanks {
       const behind = await Promise.all(partsOf(states).map((part) => this.lookAt(part, found)));
       return behind.flat();
     } catch {
-      // What was recorded is right without a rank; the lane must not wait for one.
+      // A record is right without a rank, and the lane must not wait for one.
       this.pausedUntilMs = monotonicMs() + PAUSE_MS;
       return [];
     }
@@ -95,7 +97,7 @@ export class HistoryRanks {
   }
 }
 
-/** The states by their lists, so many at a time as one look-up takes. */
+/** The states by their lists, in groups of the size of one look-up. */
 function partsOf(states: readonly StateToRecord[]): { list: RankList; states: StateToRecord[] }[] {
   const windows = new Map<number, StateToRecord[]>();
   for (const state of states) {

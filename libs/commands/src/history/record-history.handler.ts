@@ -37,6 +37,6 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
   }
 }
 
-/** Of a removal there is no rank, and of what happened a stretch ago none of that time can be read any more. */
+/** A removal has no rank, and for a state of an earlier stretch the rank of that time cannot be read any more. */
 const isRankable = ({ score, atMs, board }: StateToRecord, nowMs: number): boolean =>
   score !== null && nowMs - atMs <= board.definition.history!.everyMinutes * MINUTE_MS;

@@ -21,7 +21,7 @@ export class FriendGraphOwner {
     return this.theirs ?? this.ours;
   }
 
-  /** @throws NOT_SUPPORTED when what would be written here is read from elsewhere */
+  /** @throws NOT_SUPPORTED when a team's graph is read instead of what would be written here */
   assertOurs(): void {
     const graph = this.theirs;
     if (graph === null) return;

@@ -13,8 +13,8 @@ import { actorOf, assertAdmin } from '@laddercast/identity';
 import { IntakeReplay } from '../scores/intake-replay.js';
 
 /**
- * A letter holds what was, and something newer may be committed by now: so not the letter is sent again, but what is.
- * Hence replaying twice, or late, changes nothing.
+ * A letter holds an old state, and something newer may be committed by now. So the present state is sent, not the
+ * letter, and replaying twice, or late, changes nothing.
  */
 @CommandHandler(ReplayDeadLetterCommand)
 export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetterCommand> {
@@ -38,7 +38,7 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
     letter: StoredDeadLetter,
   ): Promise<{ outcome: ReplayedLetter['outcome']; problem?: LadderError }> {
     if (letter.topic === 'in.scores') {
-      // It counts already; its id may be forgotten sooner than the letter, so it is not submitted again.
+      // It was counted already. Its id may be forgotten sooner than the letter, so it is not submitted again.
       if (letter.replayedAtMs !== null) return { outcome: 'replayed' };
       const problem = await this.intake.submit(letter);
       return problem ? { outcome: 'refused', problem } : { outcome: 'replayed' };
@@ -46,13 +46,13 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
     return { outcome: (await this.emit(letter)) ? 'replayed' : 'obsolete' };
   }
 
-  /** Whether there is anything left to be said. */
+  /** Whether there was anything to send. */
   private async emit({ topic, key, lane, payload }: StoredDeadLetter): Promise<boolean> {
     const event = eventIn(payload);
     switch (topic) {
       case 'entry-changed': {
         const { isGuild, filledGeneration } = event as Partial<EntryChanged>;
-        // A barrier: it is looked at by its position alone, and that has passed.
+        // A barrier only matters by its position, which has passed.
         if (key === '' || filledGeneration !== undefined) return false;
         const wanted = wantedOf(event);
         return (await (isGuild ? this.present.emitGuild(key, wanted) : this.present.emitPlayer(key, wanted))) > 0;
@@ -74,7 +74,7 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
   }
 }
 
-/** What is left of an event that may be anything: fields are looked at one by one. */
+/** A parsed payload that may be anything: its fields are checked one by one. */
 function eventIn(payload: string): object {
   try {
     const event: unknown = JSON.parse(payload);
@@ -84,7 +84,7 @@ function eventIn(payload: string): object {
   }
 }
 
-/** Where the event does not say it, every entry of the player is meant. */
+/** If the event does not say which, every entry of the player is meant. */
 function wantedOf(event: Partial<EntryChanged>): EntriesWanted {
   const changes: unknown = event.changes;
   const windowUids = Array.isArray(changes)

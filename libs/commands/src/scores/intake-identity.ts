@@ -3,7 +3,7 @@ import type { Authenticator } from '@laddercast/identity';
 import type { Identity } from '@laddercast/identity';
 
 /**
- * The identity whose rights submissions have that come without a request: that of an API key.
+ * The identity, and so the rights, of submissions without a request: that of an API key.
  * @throws UNAUTHENTICATED, FORBIDDEN when the key may not submit scores, LEDGER_UNAVAILABLE
  */
 export async function identityOfIntake(authenticator: Authenticator, key: string): Promise<Identity> {

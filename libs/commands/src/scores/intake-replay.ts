@@ -8,7 +8,7 @@ import { SubmitScoresCommand } from '../commands.js';
 import { identityOfIntake } from './intake-identity.js';
 import { intakeSubmissionOf } from './score-intake.js';
 
-/** Submits messages of `in.scores` that were refused once more, with the rights that they came with. */
+/** Submits refused messages of `in.scores` once more, with the intake's rights. */
 @Injectable()
 export class IntakeReplay {
   constructor(
@@ -19,7 +19,7 @@ export class IntakeReplay {
 
   /**
    * @returns why the submission does not count; null when it does, now or before: it has an id
-   * @throws FORBIDDEN, UNAUTHENTICATED when the intake may not submit, and what can succeed later
+   * @throws FORBIDDEN, UNAUTHENTICATED when the intake may not submit; errors that can succeed later
    */
   async submit({ payload, cause }: Pick<StoredDeadLetter, 'payload' | 'cause'>): Promise<LadderError | null> {
     const { KAFKA_IN_SCORES_KEY: key } = this.environment;

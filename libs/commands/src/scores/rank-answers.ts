@@ -11,7 +11,7 @@ function countersOf(of: string) {
   return { exact: counterOf('exact'), estimated: counterOf('estimated'), none: counterOf('none') };
 }
 
-/** Counts an answer by what it is worth; null: nothing was said of the rank. */
+/** Counts an answer by its accuracy; null: an answer without a rank. */
 export function noteRankAnswer(
   of: keyof typeof COUNTERS,
   answer: { accuracy?: RankAccuracy; errorBound?: number } | null,

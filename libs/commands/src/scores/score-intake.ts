@@ -14,12 +14,15 @@ import type { Identity } from '@laddercast/identity';
 import { parseBatchedSubmission } from '../bodies/submission-body.js';
 
 const TOPIC: IntakeTopic = 'in.scores';
-/** The largest message that is looked into, in bytes; a submission within all limits is far smaller. */
+/** The largest message that is parsed, in bytes; a submission within all limits is far smaller. */
 export const INTAKE_MESSAGE_BYTES_MAX = 64 * 1024;
-/** The most of a refused message, and of its key, that is kept, in bytes. */
+/** How much of a refused message, and of its key, is kept, in bytes. */
 const PARKED_BYTES_MAX = 1024 * 1024;
 const PARKED_KEY_BYTES_MAX = 1024;
-/** A message that fails on our side so often, while others may count, is parked: the partition must not stand for ever. */
+/**
+ * A message that fails on our side this often, while others succeed, is parked: the partition must not stand still for
+ * ever.
+ */
 export const INTERNAL_TRIES_MAX = 30;
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 5000 };
 const LINE_EVERY_MS = 10_000;
@@ -42,7 +45,7 @@ interface Refused {
 }
 
 /**
- * Counts submissions that other systems write as messages, one JSON object each, as items of `POST /v1/scores` look.
+ * Counts submissions that other systems write as messages, each one JSON object like an item of `POST /v1/scores`.
  * Every message ends durable in the ledger, or parked with its problem; what can succeed later is tried again for ever.
  */
 export class ScoreIntake {
@@ -81,7 +84,7 @@ export class ScoreIntake {
     }
   }
 
-  /** @returns those that do not count, in their order */
+  /** @returns the messages that do not count, in their order */
   private async submit(identity: Identity, batch: readonly Submitted[]): Promise<(Submitted & Refused)[]> {
     const submissions = batch.map(({ submission }) => submission);
     const results = await this.parts.commands
@@ -96,7 +99,7 @@ export class ScoreIntake {
     });
   }
 
-  /** The partition waits for the parking: nothing is passed over without a trace. */
+  /** The partition waits until the message is parked: none is skipped without a trace. */
   private async parkAll(refused: readonly Refused[], signal: AbortSignal): Promise<void> {
     if (refused.length === 0) return;
     const { park, log, backoff = BACKOFF } = this.parts;
@@ -146,14 +149,17 @@ export class ScoreIntake {
 
 const placeOf = ({ partition, offset }: IntakeMessage): object => ({ partition, offset });
 
-/** Whether the same message would fail for ever. The key's rights are no fault of it: without them nothing is read. */
+/**
+ * Whether the same message would always fail. Missing rights of the key are not the message's fault: without them
+ * nothing is read.
+ */
 function isOfTheMessage({ code }: LadderError, tries: number): boolean {
   if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN') return false;
   if (code === 'INTERNAL') return tries >= INTERNAL_TRIES_MAX;
   return !ERRORS[code].retriable;
 }
 
-/** The submission in a message, or what it is refused for. */
+/** The submission in a message, or why it is refused. */
 export function intakeSubmissionOf(value: Buffer | null): BoardSubmission | LadderError {
   try {
     const { board, ...body } = parseBatchedSubmission(parseJson(value));
@@ -194,7 +200,7 @@ function textOf(bytes: Buffer): string | null {
   }
 }
 
-/** The message as it came: as text, or in base64, which the problem then says, where PostgreSQL's text cannot hold it. */
+/** The message as it came: as text, or in base64 if PostgreSQL's text cannot hold it; the problem says so then. */
 function toDeadLetter({ message, problem }: Refused): DeadLetter {
   const { partition, offset, key } = message;
   const value = message.value ?? Buffer.alloc(0);

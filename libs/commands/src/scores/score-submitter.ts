@@ -10,10 +10,10 @@ import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
 import { parseTimestamp, type SubmissionBody } from '../bodies/submission-body.js';
 
 export const METADATA_BYTES_MAX = 1024;
-/** A submission that passed what is looked at before the ledger. */
+/** A submission that passed all checks before the ledger. */
 export interface PreparedSubmission {
   write: SubmitWrite;
-  /** Prepares it anew, for the board as it is now. */
+  /** Prepares the write anew, for the board as it is now. */
   again: () => Promise<SubmitWrite>;
 }
 
@@ -24,7 +24,7 @@ export interface AcceptedSubmission {
   receipt: SubmitReceipt;
 }
 
-/** From a submission as it was sent to one that is durable. */
+/** Takes a submission from the request to the durable write. */
 @Injectable()
 export class ScoreSubmitter {
   constructor(
@@ -34,7 +34,7 @@ export class ScoreSubmitter {
   ) {}
 
   /**
-   * Everything that is looked at before the ledger: rights, the board's rules, the teams' checks.
+   * All checks before the ledger: rights, the board's rules, the teams' checks.
    * @throws LadderError with what is wrong
    */
   async prepare(identity: Identity, submission: BoardSubmission): Promise<PreparedSubmission> {
@@ -68,7 +68,7 @@ export class ScoreSubmitter {
       await this.ask(board, write, body);
       return write;
     } catch (error) {
-      // A retry gets its first answer whatever has changed since: only the ledger knows whether this is one.
+      // A retry gets its first answer, whatever has changed since, and only the ledger knows whether this is a retry.
       if (error instanceof LadderError && !error.retriable && write.idFromClient) return { ...write, refusal: error };
       throw error;
     }
@@ -102,7 +102,7 @@ export class ScoreSubmitter {
   }
 }
 
-/** The board's own rules, apart from those of its windows, which are the ledger's. */
+/** The board's own rules, apart from those of its windows, which the ledger checks. */
 function assertRules({ board, score, metadata }: SubmitWrite, body: SubmissionBody, identity: Identity): void {
   const { definition } = board;
   if (identity.kind === 'player' && body.achievedAt !== undefined && !definition.clientTime) {
@@ -139,7 +139,7 @@ function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
   };
 }
 
-/** The columns in the board's order; each has to be there, and no other. */
+/** The columns in the board's order; exactly these must be there. */
 export function columnValues(board: Board, given: Record<string, number>): number[] {
   const { columns } = board.definition;
   const names = columns.map(({ name }) => name);

@@ -25,7 +25,7 @@ import { Injectable } from '@nestjs/common';
 import { noteRankAnswer } from './rank-answers.js';
 import type { AcceptedSubmission } from './score-submitter.js';
 
-/** A retry is answered without a rank where the projection takes longer to say it. */
+/** A retry is answered without a rank if the projection takes longer than this. */
 const STANDING_WITHIN_MS = 250;
 const POLL_FIRST_MS = 2;
 const POLL_MAX_MS = 50;
@@ -37,7 +37,7 @@ interface MovedKeys {
   before: SortKey | null;
 }
 
-/** Says where a submission stands: estimated by the list's sketch in memory, or, after a wait, counted exactly. */
+/** Finds the rank of a submission: estimated by the list's sketch in memory, or, after a wait, counted exactly. */
 @Injectable()
 export class SubmissionRanks {
   constructor(
@@ -49,9 +49,9 @@ export class SubmissionRanks {
   ) {}
 
   /**
-   * @param untilMs until when the projection may take to reach this very submission (monotonic ms); null: no wait
-   * @returns null when nothing can be said now, or nothing that the one who asks may know: while a window is frozen, only
-   * admins see where anybody stands
+   * @param untilMs how long to wait until the projection has reached this submission (monotonic ms); null: no wait
+   * @returns null when the rank is unknown now, or the caller may not see it: while a window is frozen, only admins see
+   * ranks
    */
   async movementOf(
     accepted: AcceptedSubmission,
@@ -74,10 +74,10 @@ export class SubmissionRanks {
       const window = await this.windows.byUid(windowUid);
       if (!window || !mayKnow(window)) return null;
       const movement = await this.read(accepted, window, untilMs);
-      // It may have frozen meanwhile, or been given another freeze: a wait can take seconds.
+      // A wait can take seconds: the window may have frozen meanwhile, or got another freeze.
       return movement && mayKnow((await this.windows.byUid(windowUid)) ?? window) ? movement : null;
     } catch {
-      // The score is safe; a projection that cannot be read only leaves the rank unsaid.
+      // The score is safe; if the projection cannot be read, only the rank is missing.
       return null;
     }
   }
@@ -134,14 +134,14 @@ export class SubmissionRanks {
       after: reading.after,
       delta: reading.before === null ? null : reading.before - reading.after,
       accuracy: this.accuracyOf(list, reading, reading.version !== null && reading.version >= version),
-      // Counted, not interpolated: as of asOf nothing is uncertain but what was moving between shards.
+      // Counted, not interpolated: at asOf only entries that moved between shards are uncertain.
       errorBound,
       total: reading.total,
       asOf: toTimestamp(nowMs()),
     };
   }
 
-  /** A retry moved nothing: the rank as of now. */
+  /** A retry moved nothing: answers the present rank. */
   private async standing(list: RankList, playerId: string, version: number): Promise<RankMovement | null> {
     const { entry, total, ...reading } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
     if (!entry) return null;
@@ -151,7 +151,7 @@ export class SubmissionRanks {
     return { before: rank, after: rank, delta: 0, accuracy, errorBound, total, asOf: toTimestamp(nowMs()) };
   }
 
-  /** What was counted is exact where it has the submission; whoever is told so sees it in all exact answers after it. */
+  /** A count that includes the submission is exact, and all later exact answers show the submission, too. */
   private accuracyOf(list: RankList, { accuracy, listVersion }: Reading, isOfIt: boolean): RankAccuracy {
     if (!isOfIt || accuracy === 'estimated') return 'estimated';
     this.answered.note(list, listVersion, nowMs());
@@ -159,13 +159,13 @@ export class SubmissionRanks {
   }
 }
 
-/** Where both keys stand in the list as it was sketched, the player's own entry in it not counted. */
+/** The places of both keys in the sketched list, without the player's own entry. */
 function estimatedMovement(
   list: RankList,
   { playerId, after, before }: MovedKeys,
   { sketch, asOfMs }: ListSketch,
 ): RankMovement {
-  // The list may hold the entry before this run, or this one by now, or one that was there long before.
+  // The list may hold the entry from before this run, this run's entry already, or an even older one.
   const candidates = before === null ? [after] : [before, after];
   const found = sketch.ownEntry(playerId, memberPrefixBytes(list.ordering), candidates);
   const own = found.kind === 'unknown' && before === null ? { ...found, likely: null } : found;
@@ -178,7 +178,7 @@ function estimatedMovement(
     delta: rankBefore === null ? null : rankBefore - rank!,
     accuracy: 'estimated',
     errorBound: Math.max(...places.map(errorBoundOf)),
-    // The player, too; and nobody stands below the last.
+    // Includes the player; and no rank is below the last.
     total: Math.max(isNew ? sketch.total + 1 : sketch.total, rank!, rankBefore ?? 0),
     asOf: toTimestamp(asOfMs),
   };
@@ -189,5 +189,5 @@ function movedKeys(list: RankList, playerId: string, movement: NonNullable<Submi
   return { playerId, after: keyOf(movement.after), before: movement.before && keyOf(movement.before) };
 }
 
-/** The end of a wait of so many seconds that begins now; null for none. */
+/** The end of a wait of so many seconds from now; null: no wait. */
 export const waitUntilMs = (seconds: number): number | null => (seconds > 0 ? monotonicMs() + seconds * 1000 : null);

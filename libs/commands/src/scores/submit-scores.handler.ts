@@ -21,7 +21,7 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
     submissions,
     waitSeconds,
   }: SubmitScoresCommand): Promise<(SubmissionResult | LadderError)[]> {
-    // Checks may take their time in any order; what they let through enters the ledger in the order of the array.
+    // Checks may finish in any order; what they accept enters the ledger in the order of the array.
     const prepared = await Promise.all(
       submissions.map((one) =>
         one instanceof LadderError ? one : this.submitter.prepare(identity, one).catch(asProblem),
@@ -36,7 +36,7 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
     return this.withRanks(accepted, waitUntilMs(waitSeconds), identity);
   }
 
-  /** A few at a time, within one wait: a large batch must not crowd out the reads. */
+  /** A few at a time, within one wait, so that a large batch does not crowd out the reads. */
   private async withRanks(
     accepted: (AcceptedSubmission | LadderError)[],
     untilMs: number | null,

@@ -1,11 +1,14 @@
 import { parseBoardDefinition, parseTimestamp } from '@laddercast/commands';
+import type { BoardDefinition } from '@laddercast/domain';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { BOARD_DEFINITION_SCHEMA } from './board-schemas.js';
+import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA } from './board-schemas.js';
 
 describe('the JSON Schema of a validated class', () => {
   const formats = { timestamp: (text: string) => parseTimestamp(text) !== null };
-  const validate = new Ajv2020({ strict: true, allowUnionTypes: true, formats }).compile(BOARD_DEFINITION_SCHEMA);
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats });
+  const validate = ajv.compile(BOARD_DEFINITION_SCHEMA);
+  const validateAnswer = ajv.compile(BOARD_SCHEMA);
   const board = { order: 'desc', operator: 'best' };
   const accepted: Record<string, object> = {
     'the least': board,
@@ -34,11 +37,13 @@ describe('the JSON Schema of a validated class', () => {
       graceSeconds: 0,
       keepEndedSeconds: 1,
       push: { intervalMs: 100, top: 10 },
+      history: { everyMinutes: 5, keepDays: 1 },
+      change: true,
       format: { kind: 'time', decimals: 3, unit: 's' },
       submitters: 'players',
       clientTime: true,
       visibility: 'private',
-    },
+    } satisfies Record<keyof BoardDefinition | 'id', unknown>,
     ranges: { ...board, sharding: { by: 'range', boundaries: [-1.5, 0, 1000] } },
     nulls: { ...board, title: null, tiebreak: null, columns: null, sharding: null, push: { top: null } },
   };
@@ -82,8 +87,9 @@ describe('the JSON Schema of a validated class', () => {
   };
 
   it.each(Object.entries(accepted))('lets a board with %s through, as the check does', (_name, body) => {
-    expect(() => parseBoardDefinition(body, 'blitz')).not.toThrow();
+    const definition = parseBoardDefinition(body, 'blitz');
     expect(validate(body), JSON.stringify(validate.errors)).toBe(true);
+    expect(validateAnswer({ id: 'blitz', ...definition }), JSON.stringify(validateAnswer.errors)).toBe(true);
   });
 
   it.each(Object.entries(refused))('refuses a board with %s, as the check does', (_name, body) => {

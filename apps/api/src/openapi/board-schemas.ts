@@ -1,11 +1,10 @@
-import { BoardDefinitionDto, orNull, schemaOfClass, type JsonSchema } from '@laddercast/commands';
+import { BoardDefinitionDto, orNull, propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import {
   ATTRIBUTE_NAME_PATTERN,
   CALENDAR_KINDS,
-  COLUMNS_MAX,
   NAMED_ID_PATTERN,
-  RANK_STYLES,
   SHARDS_MAX,
+  withBoardDefaults,
 } from '@laddercast/domain';
 import { count, list, object, oneOf, string } from './schema-parts.js';
 
@@ -52,75 +51,39 @@ const HASH_SHARDING = object({
   count: { ...count('Of the global scope.', 1), maximum: SHARDS_MAX },
 });
 
-/** A definition with every default filled in. */
-export const BOARD_SCHEMA = object({
-  id: { type: 'string', pattern: NAMED_ID_PATTERN },
-  title: orNull(string()),
-  order: oneOf('asc', 'desc'),
-  operator: oneOf('best', 'latest', 'sum'),
-  tiebreak: oneOf('earliest', 'latest', 'none'),
-  columns: { ...list(object({ name: string(), order: oneOf('asc', 'desc') })), maxItems: COLUMNS_MAX },
-  rankStyle: oneOf(...RANK_STYLES),
-  dense: { type: 'boolean', description: 'Whether dense ranks are kept; a rankStyle of dense keeps them, too.' },
-  windows: { ...list(window), minItems: 1, uniqueItems: true },
-  timeZone: string('IANA name of the zone whose days the windows follow.'),
-  scopes: { ...list(scope), minItems: 1, uniqueItems: true },
+type Properties = Record<string, JsonSchema>;
+
+const BODY = schemaOfClass(BoardDefinitionDto);
+
+/** Windows, scopes and sharding are looked into by hand, which the class cannot say. */
+const lookedInto = (options: Properties): Properties => ({
+  ...options,
+  windows: { ...options['windows'], uniqueItems: true, items: window },
+  scopes: { ...options['scopes'], uniqueItems: true, items: scope },
   sharding: { anyOf: [HASH_SHARDING, RANGE_SHARDING] },
-  limits: object({
-    scoreMin: orNull({ type: 'number' }),
-    scoreMax: orNull({ type: 'number' }),
-    entriesMax: orNull(
-      count('How many entries a running window keeps: the best; up to 5 % more between two trims.', 1),
-    ),
-    attemptsMax: orNull(count('How many runs of a player count in each window.', 1)),
-    entryLifetimeSeconds: orNull(
-      count('An entry goes from the running windows when no run renews it for so long; at least 60.', 60),
-    ),
-  }),
-  graceSeconds: count('How late a submission may still enter an ended window.'),
-  keepEndedSeconds: count('How long an ended window stays in Redis; its standings stay in PostgreSQL.'),
-  snapshot: object({
-    top: count('How many rows of each list are kept.', 1),
-    keepEveryMinutes: orNull(count('null: none is kept.', 1)),
-    keepDays: count(undefined, 1),
-  }),
-  retention: object({ standingsDays: orNull(count('null: final standings are kept for ever.', 1)) }),
-  push: object({ intervalMs: count(undefined, 1), top: count(undefined, 1) }),
-  history: orNull(
-    object({
-      everyMinutes: {
-        ...count('One point of a player and window for each stretch of so many minutes.', 1),
-        maximum: 1440,
-      },
-      keepDays: { ...count('How long points are kept.', 1), maximum: 3650 },
-    }),
-  ),
-  change: { type: 'boolean', description: 'Whether rows say how many places a player moved since yesterday.' },
-  format: object({ kind: oneOf('number', 'time', 'currency'), decimals: count(), unit: orNull(string()) }),
-  guildAggregate: object({
-    kind: oneOf('sum', 'average', 'top'),
-    k: orNull(count('With `top`: of how many of the best.', 1)),
-    onLeave: oneOf('keep', 'takeAway'),
-  }),
-  submitters: oneOf('servers', 'players'),
-  clientTime: { type: 'boolean' },
-  visibility: oneOf('public', 'private'),
 });
 
-/** The body of a PUT, as it is validated; windows, scopes and sharding are looked into by hand there. */
-export const BOARD_DEFINITION_SCHEMA = withProperty(
-  withItems(schemaOfClass(BoardDefinitionDto), { windows: window, scopes: scope }),
-  'sharding',
-  { anyOf: [HASH_SHARDING, RANGE_SHARDING, { type: 'null' }] },
-);
-
-function withProperty(schema: JsonSchema, name: string, property: JsonSchema): JsonSchema {
-  return { ...schema, properties: { ...(schema['properties'] as Record<string, JsonSchema>), [name]: property } };
+/** All fields are there, and null only stands where it is the default. */
+function filledIn(options: Properties, defaults: Record<string, unknown>): JsonSchema {
+  const filled = Object.entries(options).map(([name, option]) => {
+    const value = defaults[name];
+    const inner = option['properties'] as Properties | undefined;
+    const schema = inner ? filledIn(inner, (value ?? {}) as Record<string, unknown>) : option;
+    return [name, value === null ? orNull({ ...option, ...schema }) : { ...option, ...schema }];
+  });
+  return object(Object.fromEntries(filled) as Properties);
 }
 
-function withItems(schema: JsonSchema, items: Record<string, JsonSchema>): JsonSchema {
-  const properties = { ...(schema['properties'] as Record<string, JsonSchema>) };
-  for (const [name, item] of Object.entries(items))
-    properties[name] = { ...properties[name], uniqueItems: true, items: item };
-  return { ...schema, properties };
-}
+/** A definition with every default filled in. */
+export const BOARD_SCHEMA = filledIn(lookedInto(propertiesOf(BoardDefinitionDto)), {
+  ...withBoardDefaults({ order: 'desc', operator: 'best' }),
+});
+
+/** The body of a PUT, as it is validated. */
+export const BOARD_DEFINITION_SCHEMA: JsonSchema = {
+  ...BODY,
+  properties: {
+    ...lookedInto(BODY['properties'] as Properties),
+    sharding: { anyOf: [HASH_SHARDING, RANGE_SHARDING, { type: 'null' }] },
+  },
+};

@@ -31,6 +31,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { InSchema } from './body-rules.js';
 import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
 
 const DAY_SECONDS = 86_400;
@@ -73,16 +74,19 @@ export class LimitsDto {
   @IsInt()
   @Min(1)
   @Max(ENTRIES_MAX)
+  @InSchema({ description: 'How many entries a running window keeps: the best; up to 5 % more between two trims.' })
   entriesMax?: number | null;
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(ATTEMPTS_MAX)
+  @InSchema({ description: 'How many runs of a player count in each window.' })
   attemptsMax?: number | null;
   @IsOptional()
   @IsInt()
   @Min(60)
   @Max(3650 * DAY_SECONDS)
+  @InSchema({ description: 'An entry goes from the running windows when no run renews it for so long; at least 60.' })
   entryLifetimeSeconds?: number | null;
 }
 
@@ -119,11 +123,13 @@ export class SnapshotDto {
   @IsInt()
   @Min(1)
   @Max(10_000)
+  @InSchema({ description: 'How many rows of each list are kept.' })
   top?: number;
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(1440)
+  @InSchema({ description: 'null: none is kept.' })
   keepEveryMinutes?: number | null;
   @IsOptional()
   @IsInt()
@@ -137,6 +143,7 @@ export class RetentionDto {
   @IsInt()
   @Min(1)
   @Max(36_500)
+  @InSchema({ description: 'null: final standings are kept for ever.' })
   standingsDays?: number | null;
 }
 
@@ -145,11 +152,13 @@ export class HistoryDto {
   @IsInt()
   @Min(1)
   @Max(1440)
+  @InSchema({ description: 'One point of a player and window for each stretch of so many minutes.' })
   everyMinutes?: number;
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(3650)
+  @InSchema({ description: 'How long points are kept.' })
   keepDays?: number;
 }
 
@@ -161,6 +170,7 @@ export class GuildAggregateDto {
   @IsInt()
   @Min(1)
   @Max(1000)
+  @InSchema({ description: 'With `top`: of how many of the best.' })
   k?: number | null;
   @IsOptional()
   @IsIn(['keep', 'takeAway'])
@@ -200,6 +210,7 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   rankStyle?: RankStyle;
   @IsOptional()
   @IsBoolean()
+  @InSchema({ description: 'Whether dense ranks are kept; a rankStyle of dense keeps them, too.' })
   dense?: boolean;
   @IsOptional()
   @IsArray()
@@ -209,6 +220,7 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsOptional()
   @IsString()
   @MaxLength(64)
+  @InSchema({ description: 'IANA name of the zone whose days the windows follow.' })
   timeZone?: string;
   @IsOptional()
   @IsArray()
@@ -229,11 +241,13 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsInt()
   @Min(0)
   @Max(30 * DAY_SECONDS)
+  @InSchema({ description: 'How late a submission may still enter an ended window.' })
   graceSeconds?: number;
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(3650 * DAY_SECONDS)
+  @InSchema({ description: 'How long an ended window stays in Redis; its standings stay in PostgreSQL.' })
   keepEndedSeconds?: number;
   @IsOptional()
   @IsObject()
@@ -257,6 +271,7 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   history?: HistoryDto | null;
   @IsOptional()
   @IsBoolean()
+  @InSchema({ description: 'Whether rows say how many places a player moved since yesterday.' })
   change?: boolean;
   @IsOptional()
   @IsObject()

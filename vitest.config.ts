@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import swc from 'unplugin-swc';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
 import tsconfig from './tsconfig.json' with { type: 'json' };
 
@@ -9,6 +10,34 @@ const alias = Object.fromEntries(
     fileURLToPath(new URL(file!, import.meta.url)),
   ]),
 );
+
+/** What takes longest begins first, so that no worker is left alone with one at the end. */
+const LONG = [
+  'test/e2e/demo.',
+  'test/e2e/schemathesis.',
+  'scenarios/kafka-lost.',
+  'scenarios/hanging.',
+  'property/ranks.',
+];
+
+/**
+ * The files of a project one after the other: a worker keeps the modules that it has loaded for as long as the next file
+ * is of the same project.
+ */
+class ProjectByProject extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const projects = ['processes', 'services', 'units'];
+    const rank = (file: TestSpecification): number => {
+      const long = LONG.findIndex((part) => file.moduleId.includes(`/${part}`));
+      return projects.indexOf(file.project.name) * (LONG.length + 1) + (long < 0 ? LONG.length : long);
+    };
+    const bySize = await super.sort(files);
+    return bySize
+      .map((file) => ({ file, rank: rank(file) }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ file }) => file);
+  }
+}
 
 export default defineConfig({
   resolve: { alias },
@@ -27,6 +56,7 @@ export default defineConfig({
   test: {
     // Side by side as far as there is a Redis for each: test files empty theirs.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 1),
+    sequence: { sequencer: ProjectByProject },
     // For what hangs: no test is to fail because the machine is slow.
     testTimeout: 120_000,
     hookTimeout: 180_000,

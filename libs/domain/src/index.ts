@@ -36,6 +36,7 @@ export {
   type Recomputation,
   type RecomputedGame,
 } from './ratings/recompute.js';
+export * from './ratings/recompute-periods.js';
 export * from './boards/sort-key.js';
 export { faultOfTimeZone } from './time/time-zone.js';
 export * from './time/window.js';

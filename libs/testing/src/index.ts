@@ -10,6 +10,7 @@ export * from './services/running-app.js';
 export * from './services/services.js';
 export * from './oracle/guild-score-oracle.js';
 export * from './oracle/naive-calendar.js';
+export * from './oracle/memory-period-history.js';
 export * from './oracle/memory-rated-history.js';
 export * from './oracle/pool-games.js';
 export * from './oracle/random-games.js';

@@ -1,0 +1,111 @@
+import {
+  changesOfPeriods,
+  Dice,
+  MemoryPeriodHistory,
+  poolGame,
+  randomGames,
+  ratingPool,
+  seedOfRun,
+} from '@laddercast/testing';
+import { describe, expect, it } from 'vitest';
+import type { PoolGame } from './game.js';
+import type { PeriodChange } from './period.js';
+import { isSameState, type RatingState } from './rating-algorithm.js';
+import { recomputePeriods, type PeriodCorrection } from './recompute-periods.js';
+
+const DAY_MS = 86_400_000;
+
+interface Period {
+  period: number;
+  games: PoolGame[];
+}
+
+const corrected = (periods: readonly Period[], corrections: readonly PeriodCorrection[]): Period[] =>
+  periods.map(({ period, games }) => ({
+    period,
+    games: games.flatMap((game) => {
+      const found = corrections.find(({ before }) => before.position === game.position);
+      return found === undefined ? [game] : found.after === null ? [] : [found.after];
+    }),
+  }));
+
+/** Of each player the state after its last period. */
+const lastStates = (changes: ReadonlyMap<string, PeriodChange>): Map<string, RatingState> =>
+  new Map(
+    [...changes]
+      .sort(([a], [b]) => parseInt(a) - parseInt(b))
+      .map(([, { playerId, after }]) => [playerId, after] as const),
+  );
+
+describe('a void game of a closed period', () => {
+  const fide = ratingPool('fide');
+  const periods: Period[] = [
+    { period: 1, games: [poolGame(1, { ada: 1, bob: 2 }), poolGame(2, { cy: 1, di: 2 })] },
+    { period: 2, games: [poolGame(3, { bob: 1, cy: 1 }), poolGame(4, { eve: 1, fay: 2 })] },
+  ];
+  const [first] = periods[0]!.games as [PoolGame];
+
+  it('is taken out of its period, and whoever met its players later is rated again', async () => {
+    const history = new MemoryPeriodHistory(fide, periods);
+    const {
+      players,
+      periods: changes,
+      gamesReached,
+    } = await recomputePeriods(fide, history, [{ period: 1, before: first, after: null }], 100);
+    expect(changes.map(({ period, playerId, after }) => [period, playerId, after === null])).toEqual([
+      [1, 'ada', true],
+      [1, 'bob', true],
+      [2, 'bob', false],
+      [2, 'cy', false],
+    ]);
+    expect(players.get('ada')!.after.rating).toBe(1500);
+    expect(gamesReached).toBe(2);
+  });
+
+  it('is refused where too many games are reached', async () => {
+    const history = new MemoryPeriodHistory(fide, periods);
+    const refused = recomputePeriods(fide, history, [{ period: 1, before: first, after: null }], 1);
+    await expect(refused).rejects.toMatchObject({ code: 'RECOMPUTE_TOO_LARGE', extensions: { gamesMax: 1 } });
+  });
+});
+
+describe('random corrections of random periods', () => {
+  const seed = seedOfRun();
+
+  it.each<[string, Record<string, unknown>]>([
+    ['fide', { initial: 2395 }],
+    ['glicko2', {}],
+    ['glicko2', { homeAdvantage: 60, deviationMin: 90 }],
+  ])(`come to the bits of a replay with them: %s %j, seed ${seed}`, async (algorithm, parameters) => {
+    const dice = new Dice(seed);
+    const pool = ratingPool(algorithm, parameters, { update: 'per-period' });
+    for (let round = 0; round < 4; round++) {
+      const games = randomGames(dice, pool, { games: 120, players: dice.from(8, 50), stepMs: DAY_MS });
+      let periods: Period[] = [];
+      for (let at = 0, period = 1; at < games.length; period += dice.from(1, 2)) {
+        const some = games.slice(at, at + dice.from(1, 30));
+        at += some.length;
+        periods.push({ period, games: some });
+      }
+      const history = new MemoryPeriodHistory(pool, periods);
+      for (let step = 0; step < 4; step++) {
+        const corrections = Array.from({ length: dice.from(1, 3) }, (): PeriodCorrection => {
+          const { period, games: open } = dice.oneOf(periods.filter((one) => one.games.length > 0));
+          const before = dice.oneOf(open);
+          const [other] = randomGames(dice, pool, { games: 1, players: 12, stepMs: 0 });
+          const after = dice.isUnder(0.6) ? null : { ...before, players: other!.players, results: other!.results };
+          return { period, before, after };
+        }).filter(({ before }, at, all) => all.findIndex((one) => one.before.position === before.position) === at);
+        const states = lastStates(history.changes);
+        const recomputed = await recomputePeriods(pool, history, corrections, 10_000);
+        periods = corrected(periods, corrections);
+        history.apply(recomputed, periods);
+        const expected = changesOfPeriods(pool, periods);
+        expect(new Map([...history.changes].sort())).toStrictEqual(new Map([...expected].sort()));
+        for (const [id, state] of lastStates(expected)) {
+          expect(isSameState(recomputed.players.get(id)?.after ?? states.get(id)!, state), id).toBe(true);
+        }
+      }
+    }
+  });
+});

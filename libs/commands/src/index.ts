@@ -4,6 +4,7 @@ export * from './bodies/board-definition-dto.js';
 export * from './bodies/body-faults.js';
 export * from './bodies/body-rules.js';
 export * from './bodies/class-schema.js';
+export * from './bodies/compiled-body.js';
 export * from './bodies/parse-body.js';
 export * from './people/friend-graph-owner.js';
 export * from './scores/intake-replay.js';

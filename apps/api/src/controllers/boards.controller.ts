@@ -15,7 +15,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { EntryOverrideBody } from '../http/bodies.js';
-import { matchesTag } from '../http/conditional-get.js';
+import { matchesTag, mustBeNew } from '../http/conditional-get.js';
 import { BoardIdPipe, PageParameters, playerOf } from '../http/parameters.js';
 
 const BOARDS_PAGE_DEFAULT = 50;
@@ -122,11 +122,4 @@ export class BoardsController {
   ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
     return this.commands.execute(new OverrideEntryCommand(identity, boardId, playerOf(player, identity), null, null));
   }
-}
-
-/** Whether the board of a PUT must not be there yet (RFC 9110, section 13.1.2). */
-function mustBeNew(ifNoneMatch: string | undefined): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  throw validationFailed([{ pointer: '', message: 'the If-None-Match header of a PUT can only be *' }]);
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { noteRankAnswer } from '@laddercast/commands';
-import type { RankAccuracy } from '@laddercast/domain';
+import { validationFailed, type RankAccuracy } from '@laddercast/domain';
 import type { BoardCatalog } from '@laddercast/ledger';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -99,4 +99,14 @@ const nothing = (): string => undefined as unknown as string;
 /** Whether If-None-Match names the tag (RFC 9110, section 13.1.2: compared weakly). */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   return (ifNoneMatch ?? '').split(',').some((candidate) => [tag, `W/${tag}`, '*'].includes(candidate.trim()));
+}
+
+/**
+ * Whether what a PUT makes must not be there yet (RFC 9110, section 13.1.2).
+ * @throws VALIDATION_FAILED
+ */
+export function mustBeNew(ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  throw validationFailed([{ pointer: '', message: 'the If-None-Match header of a PUT can only be *' }]);
 }

@@ -11,7 +11,7 @@ import {
   type ScopeSpec,
   type WindowSpec,
 } from '@laddercast/domain';
-import { parseTimestamp } from './submission-body.js';
+import { parseTimestamp } from './compiled-body.js';
 
 /** The most windows, and the most scopes, of one board. */
 export const WINDOWS_MAX = 32;

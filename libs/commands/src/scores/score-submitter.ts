@@ -7,7 +7,8 @@ import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
 import { Injectable } from '@nestjs/common';
 import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
-import { parseTimestamp, type SubmissionBody } from '../bodies/submission-body.js';
+import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
+import type { SubmissionBody } from '../bodies/submission-body.js';
 
 export const METADATA_BYTES_MAX = 1024;
 /** A submission that passed all checks before the ledger. */
@@ -112,13 +113,17 @@ function assertRules({ board, score, metadata }: SubmitWrite, body: SubmissionBo
     );
   }
   assertScoreInBounds(definition, score, 'The score');
+  assertMetadataFits(metadata);
+}
+
+/** @throws METADATA_TOO_LARGE */
+export function assertMetadataFits(metadata: string | null): void {
   const metadataBytes = metadata === null ? 0 : Buffer.byteLength(metadata);
-  if (metadataBytes > METADATA_BYTES_MAX) {
-    throw new LadderError(
-      'METADATA_TOO_LARGE',
-      `metadata has ${metadataBytes} bytes of JSON; at most ${METADATA_BYTES_MAX} are kept.`,
-    );
-  }
+  if (metadataBytes <= METADATA_BYTES_MAX) return;
+  throw new LadderError(
+    'METADATA_TOO_LARGE',
+    `metadata has ${metadataBytes} bytes of JSON; at most ${METADATA_BYTES_MAX} are kept.`,
+  );
 }
 
 function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
@@ -150,13 +155,4 @@ export function columnValues(board: Board, given: Record<string, number>): numbe
     throw new LadderError('COLUMNS_MISMATCH', `Board "${board.id}" ${wanted}.`, { missing, unknown });
   }
   return names.map((name) => given[name]!);
-}
-
-/** The same text for the same content, in whatever order the fields came. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, field: unknown) =>
-    typeof field === 'object' && field !== null && !Array.isArray(field)
-      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : field,
-  );
 }

@@ -1,6 +1,6 @@
 import { LadderError } from '@laddercast/domain';
-import { isDatabaseUnavailable } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { problemOfItem } from '../problem-of-item.js';
 import { SubmitScoresCommand, type SubmissionResult } from '../commands.js';
 import type { Identity } from '@laddercast/identity';
 import { ScoreSubmitter, type AcceptedSubmission } from './score-submitter.js';
@@ -57,11 +57,4 @@ export class SubmitScoresHandler implements ICommandHandler<SubmitScoresCommand>
   }
 }
 
-/** One bad item never fails its batch. */
-function asProblem(error: unknown): LadderError {
-  if (error instanceof LadderError) return error;
-  const again = 'send it again, with the same submissionId.';
-  return isDatabaseUnavailable(error)
-    ? new LadderError('LEDGER_UNAVAILABLE', `The database cannot be reached; ${again}`, {}, { cause: error })
-    : new LadderError('INTERNAL', `This submission failed on our side; ${again}`, {}, { cause: error });
-}
+const asProblem = (error: unknown): LadderError => problemOfItem(error, 'with the same submissionId');

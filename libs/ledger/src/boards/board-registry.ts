@@ -228,16 +228,18 @@ async function versionsFrom(transaction: SqlRunner, before: Layouts | null): Pro
 
 /** @throws PRECONDITION_FAILED */
 function assertMatches(id: string, current: BoardRow | undefined, ifMatch: string | null): void {
-  if (ifMatch === null || (current && matches(ifMatch, current))) return;
+  if (ifMatch === null || (current && namesTag(ifMatch, tagOf(current)))) return;
   throw new LadderError('PRECONDITION_FAILED', `Board "${id}" is not the one If-Match names; read it again.`);
 }
 
 const boardNotFound = (id: string): LadderError => new LadderError('BOARD_NOT_FOUND', `There is no board "${id}".`);
 
-function matches(ifMatch: string, row: BoardRow): boolean {
-  const tag = entityTagOf({ uid: row.board_uid, definitionRevision: row.definition_revision });
-  return ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
-}
+const tagOf = (row: BoardRow): string =>
+  entityTagOf({ uid: row.board_uid, definitionRevision: row.definition_revision });
+
+/** Whether an If-Match header names the entity tag (RFC 9110, section 13.1.1). */
+export const namesTag = (ifMatch: string, tag: string): boolean =>
+  ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
 
 /** Whether the stored windows and layouts of an empty board fit the new definition. */
 const keepsWindows = (from: BoardDefinition, to: BoardDefinition): boolean =>

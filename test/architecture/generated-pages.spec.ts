@@ -115,6 +115,6 @@ describe('the check of the generated pages', () => {
   });
 
   it('refuses a topic that its table does not explain', () => {
-    expect(() => pagesOf({ ...code, TOPICS: [...TOPICS, 'game-recorded'] })).toThrow('lacks game-recorded');
+    expect(() => pagesOf({ ...code, TOPICS: [...TOPICS, 'tea-served'] })).toThrow('lacks tea-served');
   });
 });

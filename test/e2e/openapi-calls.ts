@@ -78,6 +78,23 @@ export const GOOD: Record<string, Call> = {
   rotateApiKey: { params: { key: 'set below' }, body: { overlapSeconds: 60, expiresAt: null } },
   listAudit: { query: '?limit=1&action=board.create' },
   revokeApiKey: { params: { key: 'set below' } },
+  listPools: { query: '?limit=1' },
+  getPool: { params: { pool: 'rated' } },
+  putPool: { params: { pool: 'rated' }, body: { algorithm: 'elo', title: 'Rated', provisional: { games: null } } },
+  deletePool: { params: { pool: 'doomed' } },
+  recordGames: {
+    body: {
+      ...{ pool: 'rated', gameId: 'g1' },
+      players: [
+        { playerId: 'ada', place: 1 },
+        { playerId: 'bob', place: 2 },
+      ],
+    },
+  },
+  listGames: { params: { pool: 'rated' }, query: '?limit=1&player=ada' },
+  getGame: { params: { pool: 'rated', game: 'g1' } },
+  getRating: { params: { pool: 'rated', player: 'ada' } },
+  getRatingHistory: { params: { pool: 'rated', player: 'ada' }, query: '?limit=1' },
   healthLive: {},
   healthReady: {},
 };

@@ -1,9 +1,9 @@
 // Real: the built service in one process, with its PostgreSQL and Redis; its own document judges its answers.
-import { GUILD_MEMBERS_MAX, PostgresDatabase } from '@laddercast/ledger';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GOOD, type Call } from './openapi-calls.js';
+import { fillCircles, parkLetter, PRUNED, pruneWindow } from './openapi-rows.js';
 import { ServedDocument, type Document, type Operation } from './openapi-document.js';
 import { RestClient } from './rest-client.js';
 import { routesOfTheApi } from './service-routes.js';
@@ -12,6 +12,7 @@ import { routesOfTheApi } from './service-routes.js';
 const OF_SERVERS = [
   'submitScore',
   'submitScores',
+  'recordGames',
   ...['putPlayer', 'putGuild', 'deleteGuild', 'joinGuild', 'leaveGuild'],
   ...['addFriend', 'removeFriend', 'follow', 'unfollow', 'addCircleMember', 'removeCircleMember'],
 ];
@@ -88,6 +89,10 @@ describe('the OpenAPI document', () => {
     await admin.makeBoard('recorded', { history: {}, change: true });
     await admin.makeBoard('closed', { visibility: 'private' });
     await admin.makeBoard('ending', { windows: ['daily'] });
+    for (const pool of ['rated', 'doomed', 'closed']) {
+      const visibility = pool === 'closed' ? 'private' : 'public';
+      expect((await admin.put(`/v1/pools/${pool}`, { algorithm: 'elo', visibility })).status).toBe(201);
+    }
     await parkLetter(service.databaseUrl);
   }, 90_000);
   afterAll(() => service?.stop());
@@ -212,6 +217,15 @@ describe('the OpenAPI document', () => {
     const again = await exercise('closeWindow', { ...GOOD['closeWindow'], body: { window: window.id } });
     expect(again.status).toBe(409);
     await exercise('deleteBoard', GOOD['deleteBoard']!);
+    await exercise('recordGames', { ...GOOD['recordGames'], headers: { Prefer: 'wait=10' } }, writer);
+    const players = [
+      { playerId: 'ada', place: 1 },
+      { playerId: 'cy', status: 'absent' },
+    ];
+    await exercise('recordGames', { body: { games: [{ pool: 'rated', players }] } });
+    await exercise('putPool', { ...GOOD['putPool'], params: { pool: 'made-here' } });
+    const pools = ['getPool', 'putPool', 'listPools', 'listGames', 'getGame', 'getRating', 'getRatingHistory'];
+    for (const operationId of [...pools, 'deletePool']) await exercise(operationId, GOOD[operationId]!);
     const { keyId } = (await exercise('createApiKey', GOOD['createApiKey']!)).body as { keyId: string };
     await exercise('rotateApiKey', { ...GOOD['rotateApiKey'], params: { key: keyId } });
     await exercise('revokeApiKey', { params: { key: keyId } });
@@ -227,7 +241,7 @@ describe('the OpenAPI document', () => {
       const call =
         responses['304'] || ['lookupPlayers', 'exportWindow'].includes(operationId)
           ? withBoard(operationId, 'closed')
-          : GOOD[operationId]!;
+          : { ...GOOD[operationId], params: { ...GOOD[operationId]!.params, pool: 'closed' } };
       const wrong = OF_SERVERS.includes(operationId) ? reader : writer;
       expect((await exercise(operationId, call, wrong)).status, operationId).toBe(403);
     }
@@ -244,9 +258,10 @@ describe('the OpenAPI document', () => {
       }
       if (responses['404']) {
         const player = operationId === 'getPlayerProfile' ? 'nobody' : 'ada';
-        const others = { key: 'no-such-key', circle: 'no-such-circle', guild: 'no-such-guild' };
-        const params = { board: 'no-such-board', player, ...others };
-        expect((await exercise(operationId, { ...good, params })).status, operationId).toBe(404);
+        const others = { key: 'no-such-key', circle: 'no-such-circle', guild: 'no-such-guild', game: 'no-such-game' };
+        const params = { board: 'no-such-board', pool: 'no-such-pool', player, ...others };
+        const missing = operationId === 'recordGames' ? { body: { ...(good.body as object), pool: params.pool } } : {};
+        expect((await exercise(operationId, { ...good, params, ...missing })).status, operationId).toBe(404);
       }
       if (!requestBody) continue;
       const text = { 'Content-Type': 'text/plain' };
@@ -325,6 +340,20 @@ describe('the OpenAPI document', () => {
       ['getCircleBoard', { ...GOOD['getCircleBoard'], query: '?rankStyle=dense' }, 422],
       ['getGuilds', { ...GOOD['getGuilds'], query: '?rankStyle=dense' }, 422],
       ['getGuilds', { ...GOOD['getGuilds'], query: '?asOf=2020-01-01T00:00:00Z' }, 410],
+      ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', parameters: { k: 1 } } }, 409],
+      ['putPool', { ...GOOD['putPool'], headers: { 'If-Match': '"0-0"' } }, 412],
+      ['putPool', { ...GOOD['putPool'], headers: { 'If-None-Match': '*' } }, 412],
+      ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', onVoid: 'keep' } }, 422],
+      ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'dice' } }, 422],
+      ['deletePool', { params: { pool: 'rated' }, headers: { 'If-Match': '"0-0"' } }, 412],
+      ['recordGames', { body: { ...(GOOD['recordGames']!.body as object), weight: 2 } }, 409],
+      [
+        'recordGames',
+        { body: { ...(GOOD['recordGames']!.body as object), gameId: 'g2', metadata: { x: 'x'.repeat(1024) } } },
+        422,
+      ],
+      ['listGames', { params: { pool: 'rated' }, query: '?player=me' }, 422],
+      ['getRating', { params: { pool: 'rated', player: 'nobody' } }, 404],
       ['deleteGuild', { params: { guild: 'red' } }, 409],
       ['joinGuild', { params: { guild: 'full', player: 'bob' } }, 409],
       ['addFriend', { params: { player: 'full', other: 'ada' } }, 409],
@@ -344,10 +373,16 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes what a batch answers for items that are not well formed', async () => {
-    const response = await admin.post('/v1/scores', { submissions: [7, { board: 'open' }] });
-    expect(response.status).toBe(200);
-    const operation = served.operation('submitScores');
-    expectBody(operation, operation.responses['200']!, response);
+    const batches: [string, string, object][] = [
+      ['submitScores', '/v1/scores', { submissions: [7, { board: 'open' }] }],
+      ['recordGames', '/v1/games', { games: [7, { pool: 'rated' }] }],
+    ];
+    for (const [operationId, path, body] of batches) {
+      const response = await admin.post(path, body);
+      expect(response.status).toBe(200);
+      const operation = served.operation(operationId);
+      expectBody(operation, operation.responses['200']!, response);
+    }
   });
 
   it('describes the limits that hold for every request', async () => {
@@ -381,43 +416,3 @@ describe('the OpenAPI document', () => {
     expect((await routesOfTheApi()).sort()).toEqual(documented);
   });
 });
-
-/** A window of the board `open` whose standings were kept for a while. */
-const PRUNED = 'daily:2019-06-01';
-
-async function pruneWindow(databaseUrl: string): Promise<void> {
-  const database = new PostgresDatabase({ url: databaseUrl });
-  await database.open({ migrate: false });
-  await database.query(
-    `INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, state)
-     SELECT board_uid, $1, 'daily', '2019-06-01Z', '2019-06-02Z', 'settled' FROM boards WHERE board_id = 'open'`,
-    [PRUNED],
-  );
-  await database.close();
-}
-
-async function parkLetter(databaseUrl: string): Promise<void> {
-  const database = new PostgresDatabase({ url: databaseUrl });
-  await database.open({ migrate: false });
-  await database.query(
-    `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
-     VALUES ('score', 0, 1, 'entry-changed', 'ada', 'no JSON', 'Error: of this test')`,
-  );
-  await database.close();
-}
-
-/** 500 friends and follows of the player `full`, a circle `full`, and a guild `full`. */
-async function fillCircles(databaseUrl: string): Promise<void> {
-  const database = new PostgresDatabase({ url: databaseUrl });
-  await database.open({ migrate: false });
-  const others = `generate_series(1, 500) AS i`;
-  await database.query(`INSERT INTO friendships SELECT 'full', 'f' || i, 'friends', ladder_now() FROM ${others}`);
-  await database.query(`INSERT INTO follows SELECT 'full', 'f' || i, ladder_now() FROM ${others}`);
-  await database.query(`INSERT INTO circle_members SELECT 'full', 'f' || i, ladder_now() FROM ${others}`);
-  await database.query(`INSERT INTO guilds VALUES ('full', NULL, ladder_now())`);
-  await database.query(
-    `INSERT INTO guild_members SELECT 'g' || i, 'full', ladder_now() FROM generate_series(1, $1) AS i`,
-    [GUILD_MEMBERS_MAX],
-  );
-  await database.close();
-}

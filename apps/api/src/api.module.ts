@@ -5,6 +5,7 @@ import { AuditController } from './controllers/audit.controller.js';
 import { BoardsController } from './controllers/boards.controller.js';
 import { CircleBoardsController } from './controllers/circle-boards.controller.js';
 import { CirclesController } from './controllers/circles.controller.js';
+import { GamesController } from './controllers/games.controller.js';
 import { GuildBoardsController } from './controllers/guild-boards.controller.js';
 import { GuildsController } from './controllers/guilds.controller.js';
 import { HistoryController } from './controllers/history.controller.js';
@@ -15,7 +16,9 @@ import { RequestMeter } from './http/request-meter.js';
 import { RouteTable } from './http/route-table.js';
 import { LayoutsController } from './controllers/layouts.controller.js';
 import { PlayersController } from './controllers/players.controller.js';
+import { PoolsController } from './controllers/pools.controller.js';
 import { RanksController } from './controllers/ranks.controller.js';
+import { RatingsController } from './controllers/ratings.controller.js';
 import { RecoveryController } from './controllers/recovery.controller.js';
 import { ScoresController } from './controllers/scores.controller.js';
 import { SettlementsController } from './controllers/settlements.controller.js';
@@ -41,6 +44,9 @@ import { WindowsController } from './controllers/windows.controller.js';
     GuildBoardsController,
     WindowsController,
     StandingsController,
+    PoolsController,
+    RatingsController,
+    GamesController,
   ],
   providers: [
     RouteTable,

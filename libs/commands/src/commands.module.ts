@@ -23,6 +23,11 @@ import { PutPlayerHandler } from './people/put-player.handler.js';
 import { RecomputeGuildTotalsHandler } from './people/recompute-guild-totals.handler.js';
 import { RemoveCircleMemberHandler } from './people/remove-circle-member.handler.js';
 import { RemoveFriendHandler } from './people/remove-friend.handler.js';
+import { DeletePoolHandler } from './pools/delete-pool.handler.js';
+import { PutPoolHandler } from './pools/put-pool.handler.js';
+import { RatePoolsHandler } from './pools/rate-pools.handler.js';
+import { RatingWaits } from './pools/rating-waits.js';
+import { RecordGamesHandler } from './pools/record-games.handler.js';
 import { RebuildBoardHandler } from './recovery/rebuild-board.handler.js';
 import { RebuildBoardsHandler } from './recovery/rebuild-boards.handler.js';
 import { ReconcileBoardHandler } from './recovery/reconcile-board.handler.js';
@@ -48,6 +53,10 @@ const ofApis: Provider[] = [
   DeleteBoardHandler,
   ResetBoardHandler,
   CloseWindowHandler,
+  PutPoolHandler,
+  DeletePoolHandler,
+  RecordGamesHandler,
+  RatingWaits,
   PutPlayerHandler,
   PutGuildHandler,
   DeleteGuildHandler,
@@ -76,7 +85,7 @@ const ofApis: Provider[] = [
 })
 export class CommandsApiModule {}
 
-const ofProjectors: Provider[] = [RecordHistoryHandler, RecomputeGuildTotalsHandler];
+const ofProjectors: Provider[] = [RecordHistoryHandler, RecomputeGuildTotalsHandler, RatePoolsHandler];
 
 /** The writes of sagas. */
 @Module({

@@ -63,5 +63,42 @@ export interface WindowClosed {
   version: number;
 }
 
-export type LadderEvent = EntryChanged | BoardChanged | PlayerChanged | WindowClosed;
+/**
+ * Games of a pool were recorded: its ratings are behind. It carries no game, since whoever rates them reads them from
+ * PostgreSQL, all that are not rated yet.
+ */
+export interface GameRecorded {
+  type: 'game-recorded';
+  poolUid: number;
+  /** Of the last of these games. */
+  position: number;
+}
+
+/** A player's rating after the games of a pool that were rated together. */
+export interface RatingChanged {
+  type: 'rating-changed';
+  poolUid: number;
+  playerId: string;
+  /** Up to which the pool is rated with it. */
+  ratedPosition: number;
+  /** The whole new state. */
+  rating: {
+    state: {
+      rating: number;
+      deviation: number | null;
+      volatility: number | null;
+      memory: Readonly<Record<string, number>>;
+    };
+    games: number;
+    wins: number;
+    draws: number;
+    losses: number;
+    peak: { rating: number; atMs: number; gameId: string } | null;
+    lastPlayedAtMs: number | null;
+    /** Of the last game that changed it. */
+    position: number;
+  };
+}
+
+export type LadderEvent = EntryChanged | BoardChanged | PlayerChanged | WindowClosed | GameRecorded | RatingChanged;
 export type LadderEventType = LadderEvent['type'];

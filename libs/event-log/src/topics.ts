@@ -9,12 +9,16 @@ import type { LadderEventType } from '@laddercast/domain';
  * | player-changed | `PlayerChanged`: another name of a player or guild, or listed or not any more | player or guild id |
  * | board-changed | `BoardChanged`: created, redefined, reset or deleted, or its windows changed; written once in every lane | board uid |
  * | window-closed | `WindowClosed`: the final standings are written; once, in the lane of the board | board uid |
+ * | game-recorded | `GameRecorded`: a pool has games that are not rated yet; one for all that were committed together | pool uid |
+ * | rating-changed | `RatingChanged`: a player's rating after the games that were rated together; in the lane of the pool | player id |
  */
 export const TOPICS = [
   'entry-changed',
   'player-changed',
   'board-changed',
   'window-closed',
+  'game-recorded',
+  'rating-changed',
 ] as const satisfies readonly LadderEventType[];
 
 export type Topic = (typeof TOPICS)[number];

@@ -48,11 +48,14 @@ export const mayReadPrivateBoards = (identity: Identity): boolean =>
   identity.kind === 'player' || holdsScope(identity, 'read');
 
 /**
- * Public boards may be read by everyone, private ones by players and by keys with the scope read.
+ * Public boards and pools may be read by everyone, private ones by players and by keys with the scope read.
  * @throws UNAUTHENTICATED, FORBIDDEN
  */
-export function assertMayRead(identity: Identity, board: Board): void {
-  if (board.definition.visibility !== 'public') assertMayListBoards(identity);
+export function assertMayRead(
+  identity: Identity,
+  { definition }: { definition: Pick<Board['definition'], 'visibility'> },
+): void {
+  if (definition.visibility !== 'public') assertMayListBoards(identity);
 }
 
 /**

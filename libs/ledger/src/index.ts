@@ -48,6 +48,12 @@ export { writeEdition, type StandingsPreview } from './standings/edition-writer.
 export * from './lanes/lane-queue.js';
 export * from './reemission/entry-reemission.js';
 export * from './people/player-registry.js';
+export * from './pools/pool.js';
+export * from './pools/pool-registry.js';
+export * from './pools/pool-rater.js';
+export * from './pools/pool-reads.js';
+export * from './pools/game-writer.js';
+export type { GameReceipt, GameWrite, RecordedPlayer } from './pools/recorded-games.js';
 export * from './recovery/state-republisher.js';
 export * from './recovery/reconciliations.js';
 export * from './people/guild-registry.js';

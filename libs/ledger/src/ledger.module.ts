@@ -31,6 +31,9 @@ import { GuildRegistry } from './people/guild-registry.js';
 import { GuildTotals } from './people/guild-totals.js';
 import { PlayerRegistry } from './people/player-registry.js';
 import { PostgresFriendGraph } from './people/postgres-friend-graph.js';
+import { GameWriter } from './pools/game-writer.js';
+import { PoolRater } from './pools/pool-rater.js';
+import { PoolRegistry } from './pools/pool-registry.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
@@ -68,6 +71,7 @@ const inEveryProcess: Provider[] = [
   Friendships,
   Follows,
   PostgresFriendGraph,
+  PoolRegistry,
   ApiKeyStore,
   AuditLog,
 ];
@@ -76,7 +80,7 @@ const inEveryProcess: Provider[] = [
 @Module({ providers: inEveryProcess, exports: inEveryProcess })
 export class LedgerModule {}
 
-const ofApis: Provider[] = [Ledger, PlayerRegistry, GuildRegistry, StateRepublisher];
+const ofApis: Provider[] = [Ledger, GameWriter, PlayerRegistry, GuildRegistry, StateRepublisher];
 
 /** What writes for clients: submissions, profiles, guilds. */
 @Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })
@@ -94,6 +98,7 @@ const ofProjectors: Provider[] = [
   EntryExpirer,
   SubmissionPruner,
   BoardScopeMigration,
+  PoolRater,
 ];
 
 /** What projectors do in the ledger by the clock. */

@@ -108,6 +108,12 @@ export class Environment extends ConnectionSettings {
   @Min(1000)
   OUTBOX_EVENTS_MAX = 10_000_000;
 
+  @Setting('How many rating pools a projector rates at once.')
+  @IsInt()
+  @Min(1)
+  @Max(16)
+  RATING_POOLS_AT_ONCE = 2;
+
   @Setting('How many days a submission id is remembered.')
   @IsInt()
   @Min(1)

@@ -24,6 +24,13 @@ import { OpenEntriesHandler } from './pages/open-entries.handler.js';
 import { ProposeBoundariesHandler } from './pages/propose-boundaries.handler.js';
 import { ReadCursorHandler } from './pages/read-cursor.handler.js';
 import { StablePages } from './pages/stable-pages.js';
+import { GetGameHandler } from './pools/get-game.handler.js';
+import { GetPoolHandler } from './pools/get-pool.handler.js';
+import { GetRatingHistoryHandler } from './pools/get-rating-history.handler.js';
+import { GetRatingHandler } from './pools/get-rating.handler.js';
+import { ListGamesHandler } from './pools/list-games.handler.js';
+import { ListPoolsHandler } from './pools/list-pools.handler.js';
+import { PoolReader } from './pools/pool-reader.js';
 import { GetPercentilesHandler } from './ranks/get-percentiles.handler.js';
 import { GetPlayerHandler } from './ranks/get-player.handler.js';
 import { GetRankOfScoreHandler } from './ranks/get-rank-of-score.handler.js';
@@ -68,6 +75,13 @@ const ofApis: Provider[] = [
   GetPlayerProfileHandler,
   GetGuildHandler,
   GetGuildMembersHandler,
+  PoolReader,
+  GetPoolHandler,
+  ListPoolsHandler,
+  GetGameHandler,
+  ListGamesHandler,
+  GetRatingHandler,
+  GetRatingHistoryHandler,
 ];
 
 /** What answers clients. */

@@ -298,6 +298,31 @@ export class PageParameters {
   cursor?: string;
 }
 
+/** The longest page of games, which may have hundreds of players each. */
+const GAMES_PAGE_MAX = 100;
+
+/** Query parameters of the changes of a rating. */
+export class RatingHistoryParameters {
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(GAMES_PAGE_MAX)
+  limit?: number;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(200)
+  cursor?: string;
+}
+
+/** Query parameters of a pool's games. */
+export class GamesParameters extends RatingHistoryParameters {
+  @IsOptional()
+  @IsString()
+  player?: string;
+}
+
 const CLEAN_TEXT = new RegExp(CLEAN_TEXT_PATTERN);
 
 const IsFilter = (lengthMax: number): PropertyDecorator =>
@@ -372,6 +397,15 @@ export class BoardIdPipe implements PipeTransform<string, string> {
     const fault = faultOfNamedId(boardId);
     if (fault) throw validationFailed([{ pointer: '{board}', message: fault }]);
     return boardId;
+  }
+}
+
+/** The `{pool}` of a path. */
+export class PoolIdPipe implements PipeTransform<string, string> {
+  transform(poolId: string): string {
+    const fault = faultOfNamedId(poolId);
+    if (fault) throw validationFailed([{ pointer: '{pool}', message: fault }]);
+    return poolId;
   }
 }
 

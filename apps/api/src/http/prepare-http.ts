@@ -13,12 +13,12 @@ import { Callers } from './identity.guard.js';
 import { sendProblem } from './problem.filter.js';
 import { refusalOfRequest } from './request-limits.js';
 import { RequestMeter } from './request-meter.js';
+import { BATCH_ROUTES } from './request-costs.js';
 import { RouteTable } from './route-table.js';
 import { securityHeadersOf } from './security-headers.js';
 
-const BATCH_ROUTE = '/v1/scores';
-/** Their own parser looks at the names of fields, so that a submission of a batch is refused alone. */
-const SUBMISSION_ROUTES = [BATCH_ROUTE, '/v1/boards/:board/scores'];
+/** Their own parser looks at the names of fields, so that an item of a batch is refused alone. */
+const SUBMISSION_ROUTES = [...BATCH_ROUTES, '/v1/boards/:board/scores'];
 
 /** What the API adds to the HTTP server before its routes are made. */
 export function prepareHttp(app: NestFastifyApplication): void {
@@ -65,7 +65,7 @@ function takeJsonOnly(app: NestFastifyApplication): void {
     const text = bytes.toString();
     if (text === '' && takesNothing(request)) return done(null, undefined);
     const { url } = request.routeOptions;
-    const fault = faultOfShape(text, url === BATCH_ROUTE ? BATCH_JSON_VALUES_MAX : JSON_VALUES_MAX);
+    const fault = faultOfShape(text, BATCH_ROUTES.includes(url!) ? BATCH_JSON_VALUES_MAX : JSON_VALUES_MAX);
     if (fault) return done(validationFailed([fault]));
     void parseJson(request, text, (error, body) => {
       const value = error === null ? undefined : jsonOf(text);

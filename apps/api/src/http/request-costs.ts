@@ -1,8 +1,9 @@
-import { BATCH_MAX } from '@laddercast/commands';
+import { BATCH_MAX, GAMES_BATCH_MAX } from '@laddercast/commands';
 import type { FastifyRequest } from 'fastify';
 import { BOARDS_DEFAULT, LOOKUPS_MAX, PAGE_MAX } from './parameters.js';
 
-const BATCH_ROUTE = '/v1/scores';
+/** Routes that may take many items at once. */
+export const BATCH_ROUTES: readonly string[] = ['/v1/scores', '/v1/games'];
 /** What a read of one player costs is what this many cost that are read together. */
 const READ_FOR_ONE = 25;
 
@@ -10,7 +11,8 @@ type Asked = Pick<FastifyRequest, 'query' | 'body'>;
 
 /** Routes that cost more than one request by what they ask for, and how much. */
 const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
-  [BATCH_ROUTE]: ({ body }) => lengthOf(body, 'submissions', BATCH_MAX),
+  '/v1/scores': ({ body }) => lengthOf(body, 'submissions', BATCH_MAX),
+  '/v1/games': ({ body }) => lengthOf(body, 'games', GAMES_BATCH_MAX),
   '/v1/boards/:board/lookups': ({ body }) => lengthOf(body, 'playerIds', LOOKUPS_MAX) / READ_FOR_ONE,
   '/v1/players/:player/standings': ({ query }) => {
     const { limit = BOARDS_DEFAULT } = query as { limit?: unknown };
@@ -20,7 +22,7 @@ const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
 };
 
 /** Whether it is counted as a whole, or not at all. */
-export const isBatch = ({ routeOptions }: FastifyRequest): boolean => routeOptions.url === BATCH_ROUTE;
+export const isBatch = ({ routeOptions }: FastifyRequest): boolean => BATCH_ROUTES.includes(routeOptions.url ?? '');
 
 /** How many requests a request counts as, at least 1; whether it can be answered is not looked at. */
 export function costOf(request: FastifyRequest): number {

@@ -19,7 +19,7 @@ export interface AnswerDescription {
 
 /** What the document says of one operation, beside its address. */
 export interface OperationDescription {
-  tag: 'Scores' | 'Ranks' | 'Boards' | 'Players' | 'Circles' | 'Administration' | 'Health';
+  tag: 'Scores' | 'Ranks' | 'Boards' | 'Players' | 'Circles' | 'Ratings' | 'Administration' | 'Health';
   summary: string;
   description?: string;
   /** Who may call it. `anyone`: no identity is looked at; `reader`: public boards need none. */
@@ -82,10 +82,18 @@ const REQUEST_HEADERS = {
     schema: { type: 'string' },
     example: 'wait=1',
   },
-  'If-Match': { description: 'Only if the board still has this ETag; else 412.', schema: { type: 'string' } },
+  'Prefer: wait for ratings': {
+    name: 'Prefer',
+    description:
+      '`wait=N`: wait up to N seconds (at most 10) until the games are rated, and answer what they did; `rated` is null ' +
+      'where that takes longer.',
+    schema: { type: 'string' },
+    example: 'wait=1',
+  },
+  'If-Match': { description: 'Only if it still has this ETag; else 412.', schema: { type: 'string' } },
   'If-None-Match: *': {
     name: 'If-None-Match',
-    description: '`*`: only if there is no such board yet; else 412.',
+    description: '`*`: only if there is none of that id yet; else 412.',
     schema: { type: 'string', enum: ['*'] },
   },
   'If-None-Match': { description: 'Answer 304 if the ETag is still this one.', schema: { type: 'string' } },
@@ -93,6 +101,8 @@ const REQUEST_HEADERS = {
 
 const PATH_PARAMETERS: Record<string, Part> = {
   board: { description: 'The id of the board.', schema: namedId, example: 'blitz' },
+  pool: { description: 'The id of the rating pool.', schema: namedId, example: 'blitz' },
+  game: { description: 'The id of a game: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'g-77' },
   player: {
     description: "Percent-encoded UTF-8; `me` is the player of the caller's token.",
     schema: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
@@ -127,6 +137,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   columns: '`columns.moves=31`: one parameter for each extra column; those left out are taken as the worst there are.',
   at: 'Percentiles, separated by commas: `50,90,99`.',
   state: 'Only windows in this state.',
+  player: 'Only games of this player; `me` is the player of the token.',
   format: 'Default csv.',
   guard: '`formulas`, of CSV: text that a spreadsheet would take for a formula gets a single quote before it.',
   group: 'Only those of this consumer group.',
@@ -143,6 +154,7 @@ const QUERY_FORMATS: Record<string, JsonSchema> = {
   from: { format: 'timestamp' },
   to: { format: 'timestamp' },
   aroundPlayer: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
+  player: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
   cursor: { format: 'cursor' },
 };
 
@@ -172,7 +184,8 @@ export function describeOperation(operationId: string, path: string, about: Oper
 
 /** Where `me` may stand for a player. */
 const namesPlayer = (path: string, { query }: OperationDescription): boolean =>
-  path.includes('{player}') || (query !== undefined && 'aroundPlayer' in propertiesOf(query));
+  path.includes('{player}') ||
+  (query !== undefined && ['aroundPlayer', 'player'].some((name) => name in propertiesOf(query)));
 
 function securityOf(callers: OperationDescription['callers']): Part {
   const bearer = { bearer: [] };

@@ -7,11 +7,13 @@ import { CIRCLES } from './operations/circles.js';
 import { HISTORY } from './operations/history.js';
 import { LAYOUTS } from './operations/layouts.js';
 import { PEOPLE } from './operations/people.js';
+import { POOLS } from './operations/pools.js';
 import { RANKS } from './operations/ranks.js';
 import { RECOVERY } from './operations/recovery.js';
 import { SCORES } from './operations/scores.js';
 import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
+import { POOL_SCHEMAS } from './pool-schemas.js';
 import { RECOVERY_SCHEMAS } from './recovery-schemas.js';
 import { SCHEMAS } from './schemas.js';
 
@@ -27,6 +29,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...STANDINGS,
   ...PEOPLE,
   ...CIRCLES,
+  ...POOLS,
   ...ADMINISTRATION,
   ...LAYOUTS,
   ...RECOVERY,
@@ -40,7 +43,7 @@ problem+json with a stable \`code\`; a wrong method is answered 405 with \`Allow
 \`X-Request-Id\`: the one of the request, where that is 1-128 letters, digits or \`_.:+=@/-\`, else a new one.
 
 How often a caller may ask is limited over all processes: keys and players by who they are, everybody else by address (429
-\`RATE_LIMITED\` with \`Retry-After\`; a batch counts each of its submissions, look-ups and standings one for every 25 that are asked for). \`RateLimit\` and \`RateLimit-Policy\` say with
+\`RATE_LIMITED\` with \`Retry-After\`; a batch counts each of its submissions or games, look-ups and standings one for every 25 that are asked for). \`RateLimit\` and \`RateLimit-Policy\` say with
 each answer what is left. A body may be 2 MiB large and 64 deep, without a Content-Encoding. Changes are pushed over a WebSocket at
 \`/v1/live\`, described by \`/asyncapi.json\`.`;
 
@@ -55,6 +58,7 @@ const CONFIG = new DocumentBuilder()
   .addTag('Boards', 'What a board ranks, and how.')
   .addTag('Players', 'What is known of players beside their scores, and their guilds.')
   .addTag('Circles', 'Who is whose friend, who follows whom, and named circles.')
+  .addTag('Ratings', 'Rating pools: games in, ratings out, each change explained.')
   .addTag('Administration', 'For operators: needs the scope admin.')
   .addTag('Health', 'For whatever restarts processes.')
   .addBearerAuth(
@@ -91,7 +95,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never },
     components: {
       ...components,
-      schemas: { ...components.schemas, ...SCHEMAS, ...RECOVERY_SCHEMAS },
+      schemas: { ...components.schemas, ...SCHEMAS, ...POOL_SCHEMAS, ...RECOVERY_SCHEMAS },
       headers: HEADERS,
     },
   } as OpenAPIObject;

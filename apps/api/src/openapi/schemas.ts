@@ -46,6 +46,15 @@ const problem = object(
     unknown: list(string('COLUMNS_MISMATCH: a column that the board does not have.')),
     check: string('SUBMISSION_REJECTED: the check that said no.'),
     limit: string('RATE_LIMITED: which limit it was: key, player, address, failed-identity, probe or sockets.'),
+    known: list(string('ALGORITHM_UNKNOWN: an algorithm that there is.')),
+    initial: {
+      ...object({
+        rating: { type: 'number' },
+        deviation: orNull({ type: 'number' }),
+        volatility: orNull({ type: 'number' }),
+      }),
+      description: 'RATING_NOT_FOUND: what the first game of the player begins with.',
+    },
     retryAfterSeconds: { type: 'number', minimum: 0, description: 'When the same request may succeed.' },
   },
   [
@@ -60,6 +69,8 @@ const problem = object(
     'unknown',
     'check',
     'limit',
+    'known',
+    'initial',
     'retryAfterSeconds',
   ],
 );

@@ -48,7 +48,7 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
 }
 
 /** null means "the default", as in the answers of the service, so that an answer can be put again. */
-function withoutNulls(value: unknown): unknown {
+export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

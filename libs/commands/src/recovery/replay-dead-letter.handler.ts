@@ -2,6 +2,7 @@ import {
   LadderError,
   type BoardChanged,
   type EntryChanged,
+  type GameRecorded,
   type PlayerChanged,
   type WindowClosed,
 } from '@laddercast/domain';
@@ -68,6 +69,10 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
         const windowUid = numberIn((event as Partial<WindowClosed>).windowUid);
         return windowUid !== null && this.present.emitWindow(windowUid, lane);
       }
+      case 'game-recorded': {
+        const poolUid = numberIn((event as Partial<GameRecorded>).poolUid);
+        return poolUid !== null && this.present.emitPool(poolUid, lane);
+      }
       default:
         return false;
     }
@@ -94,6 +99,6 @@ function wantedOf(event: Partial<EntryChanged>): EntriesWanted {
   return { boardUid: numberIn(event.boardUid), windowUids: areKnown ? (windowUids as number[]) : null };
 }
 
-/** Numbers of boards and windows. */
+/** Numbers of boards, windows and pools. */
 const numberIn = (value: unknown): number | null =>
   Number.isInteger(value) && Math.abs(value as number) < 2 ** 31 ? (value as number) : null;

@@ -8,6 +8,8 @@ import {
   HistoryPruner,
   limitDuties,
   LimitStartMarker,
+  PoolRater,
+  PoolRegistry,
   RollingExpirer,
   StandingsPruner,
   StandingsRecorder,
@@ -44,6 +46,8 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const scopes = part(BoardScopeMigration);
   const rebuilds = part(BoardRebuilds);
   const letters = part(DeadLetterStore);
+  const rater = part(PoolRater);
+  const pools = part(PoolRegistry);
   return [
     {
       name: 'windows:schedule',
@@ -87,6 +91,17 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'recovery',
       failing: 'Boards cannot be rebuilt now',
       duties: [{ everyMs: 500, run: () => rebuilds.advance() }],
+    },
+    {
+      name: 'pools:rate',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'pools',
+      failing: 'Games whose event was lost are not rated now',
+      duties: [
+        { everyMs: 5000, run: (signal) => rater.sweep(signal) },
+        { everyMs: 5000, run: (signal) => pools.purge(signal) },
+      ],
     },
     {
       name: 'submissions:prune',

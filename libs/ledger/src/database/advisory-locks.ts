@@ -14,6 +14,8 @@ export const ADVISORY_LOCKS = {
   days: 7_165,
   /** Held while a window's standings are kept; the second key is the window. */
   keptStandings: 7_166,
+  /** Held while a pool's games are rated; the second key is the pool. */
+  pools: 7_167,
   /** Held while migrations run, so that processes that start together run them once. */
   migrations: 7_162_534,
   /** Held while it is decided whether the log has changed. */

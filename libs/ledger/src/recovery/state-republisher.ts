@@ -90,6 +90,20 @@ export class StateRepublisher {
       return true;
     });
   }
+
+  /** @returns false when the pool is gone */
+  async emitPool(poolUid: number, lane: number): Promise<boolean> {
+    return this.work.holding(lane, async (transaction) => {
+      const [pool] = await transaction.query<{ position: number }>(
+        'SELECT recorded_position AS position FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL',
+        [poolUid],
+      );
+      if (!pool) return false;
+      const event = { type: 'game-recorded' as const, poolUid, ...pool };
+      await appendEvent(transaction, lane, await nextPosition(transaction), String(poolUid), event);
+      return true;
+    });
+  }
 }
 
 async function emitEntries(

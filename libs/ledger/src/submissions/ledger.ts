@@ -71,10 +71,10 @@ export class Ledger {
   }
 
   /** @throws LEDGER_UNAVAILABLE, OUTBOX_FULL where a write would wait in vain */
-  private assertTakes(): void {
+  assertTakes(): void {
     this.database.reach.assertThere();
     if (!this.outboxFull) return;
-    const detail = 'The log is far behind; send it again later, with the same submissionId.';
+    const detail = 'The log is far behind; send it again later, with the same id.';
     throw new LadderError('OUTBOX_FULL', detail, { retryAfterSeconds: 10 });
   }
 

@@ -10,8 +10,8 @@ import {
 import type { WindowCatalog } from '../catalogs/window-catalog.js';
 import type { LedgerWrite, SubmitWrite } from '../entries/ledger-writes.js';
 
-/** A run may lie this far ahead of the database's clock; it then becomes now. */
-const FUTURE_TOLERANCE_MS = 60_000;
+/** A run or a game may lie this far ahead of the database's clock; it then becomes now. */
+export const FUTURE_TOLERANCE_MS = 60_000;
 
 /** The look-ups of a board's windows, which are made when needed. */
 export type PlacementWindows = Pick<WindowCatalog, 'cachedAt' | 'at' | 'ofId'>;

@@ -99,6 +99,15 @@ export const metrics = {
     'Submissions that wait in the process for a commit of their lane; at LANE_QUEUE_MAX they are refused. From: api.',
     'lane',
   ),
+  gamesRecorded: counter(
+    'laddercast_games_recorded_total',
+    'Games that were recorded in rating pools, replays left out. From: api.',
+  ),
+  gamesRated: counter(
+    'laddercast_games_rated_total',
+    'Games of rating pools that were looked at, by outcome: rated, or why they move nobody (TOO_FEW_SIDES, NUMERIC). From: projector.',
+    'outcome',
+  ),
   outboxEvents: gauge(
     'laddercast_outbox_events',
     'Events that the outbox holds, an upper bound: at OUTBOX_EVENTS_MAX submissions are refused. It holds a minute of them at least. From: keeper.',

@@ -1,0 +1,93 @@
+import { DeletePoolCommand, parsePoolDefinition, PutPoolCommand } from '@laddercast/commands';
+import { assertAdmin, type Identity } from '@laddercast/identity';
+import { faultOfNamedId, validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
+import { entityTagOfPool, type Pool, type PoolDefinition, type PoolProgress } from '@laddercast/ledger';
+import { GetPoolQuery, ListPoolsQuery } from '@laddercast/queries';
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
+import { CommandBus, QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { mustBeNew } from '../http/conditional-get.js';
+import { PageParameters, PoolIdPipe } from '../http/parameters.js';
+
+const POOLS_PAGE_DEFAULT = 50;
+
+/** A definition as it is read; `periods`, `onVoid` and `boards` are what they are as long as nothing else is built. */
+export type PoolBody = { id: string; periods: null; onVoid: 'recompute'; boards: [] } & PoolDefinition;
+
+const bodyOf = ({ id, definition }: Pool): PoolBody => {
+  const { title, algorithm, parameters, update, sides, results, provisional, rankable, visibility } = definition;
+  return {
+    ...{ id, title, algorithm, parameters, update, periods: null, sides, results },
+    ...{ provisional, rankable, onVoid: 'recompute', boards: [], visibility },
+  };
+};
+
+/** What rating pools are. */
+@Controller('v1/pools')
+export class PoolsController {
+  constructor(
+    private readonly commands: CommandBus,
+    private readonly queries: QueryBus,
+  ) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'listPools' })
+  async list(
+    @Query(QueryPipe) { limit = POOLS_PAGE_DEFAULT, cursor = '' }: PageParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<{ pools: PoolBody[]; next: string | null }> {
+    if (cursor !== '' && faultOfNamedId(cursor)) {
+      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    }
+    const { pools, next } = await this.queries.execute(new ListPoolsQuery(identity, limit, cursor));
+    return { pools: pools.map(bodyOf), next };
+  }
+
+  @Get(':pool')
+  @ApiOperation({ operationId: 'getPool' })
+  @Public()
+  async read(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @CurrentIdentity() identity: Identity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PoolBody & PoolProgress> {
+    const pool = await this.queries.execute(new GetPoolQuery(identity, poolId));
+    const { ratedPosition, pending, players, games } = pool;
+    // Of the definition: it is what a PUT names by If-Match. How far the ratings are is always of now.
+    void reply.header('ETag', entityTagOfPool(pool)).header('Cache-Control', 'no-store');
+    return { ...bodyOf(pool), ratedPosition, pending, players, games };
+  }
+
+  @Put(':pool')
+  @ApiOperation({ operationId: 'putPool' })
+  async put(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Headers('if-none-match') ifNoneMatch: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PoolBody> {
+    assertAdmin(identity);
+    const definition = parsePoolDefinition(body, poolId);
+    const { pool, created } = await this.commands.execute(
+      new PutPoolCommand(identity, poolId, definition, ifMatch ?? null, mustBeNew(ifNoneMatch)),
+    );
+    void reply.status(created ? 201 : 200).header('ETag', entityTagOfPool(pool));
+    return bodyOf(pool);
+  }
+
+  @Delete(':pool')
+  @ApiOperation({ operationId: 'deletePool' })
+  @TakesNothing()
+  @HttpCode(204)
+  async delete(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @CurrentIdentity() identity: Identity,
+    @Headers('if-match') ifMatch: string | undefined,
+  ): Promise<void> {
+    await this.commands.execute(new DeletePoolCommand(identity, poolId, ifMatch ?? null));
+  }
+}

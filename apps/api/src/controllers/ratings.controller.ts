@@ -1,0 +1,92 @@
+import { type Identity } from '@laddercast/identity';
+import { faultOfOpaqueId, validationFailed } from '@laddercast/domain';
+import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
+import {
+  GetGameQuery,
+  GetRatingHistoryQuery,
+  GetRatingQuery,
+  ListGamesQuery,
+  type GamesOfPool,
+  type NewestPage,
+  type PoolCaller,
+  type RatingHistory,
+  type ShownGame,
+  type ShownRating,
+} from '@laddercast/queries';
+import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { QueryBus } from '@nestjs/cqrs';
+import { ApiOperation } from '@nestjs/swagger';
+import { unlistedShownTo } from '../http/list-selection.js';
+import { GamesParameters, playerOf, PoolIdPipe, RatingHistoryParameters } from '../http/parameters.js';
+
+const PAGE_DEFAULT = 50;
+const CURSOR = /^\d{1,16}$/;
+
+/** What is in a pool: games, and where players stand. All of it comes from PostgreSQL, as of now. */
+@Controller('v1/pools/:pool')
+export class RatingsController {
+  constructor(private readonly queries: QueryBus) {}
+
+  @Get('games')
+  @ApiOperation({ operationId: 'listGames' })
+  @Public()
+  @Header('Cache-Control', 'no-store')
+  games(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @Query(QueryPipe) { limit, cursor, player }: GamesParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<GamesOfPool> {
+    const playerId = player === undefined ? null : playerOf(player, identity, '?player');
+    return this.queries.execute(new ListGamesQuery(callerOf(identity), poolId, playerId, pageOf(limit, cursor)));
+  }
+
+  @Get('games/:game')
+  @ApiOperation({ operationId: 'getGame' })
+  @Public()
+  @Header('Cache-Control', 'no-store')
+  game(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('game') gameId: string,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<ShownGame> {
+    const fault = faultOfOpaqueId(gameId);
+    if (fault) throw validationFailed([{ pointer: '{game}', message: fault }]);
+    return this.queries.execute(new GetGameQuery(identity, poolId, gameId));
+  }
+
+  @Get('players/:player')
+  @ApiOperation({ operationId: 'getRating' })
+  @Public()
+  @Header('Cache-Control', 'no-store')
+  rating(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('player') player: string,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<ShownRating> {
+    return this.queries.execute(new GetRatingQuery(callerOf(identity), poolId, playerOf(player, identity)));
+  }
+
+  @Get('players/:player/history')
+  @ApiOperation({ operationId: 'getRatingHistory' })
+  @Public()
+  @Header('Cache-Control', 'no-store')
+  history(
+    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('player') player: string,
+    @Query(QueryPipe) { limit, cursor }: RatingHistoryParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<RatingHistory> {
+    const playerId = playerOf(player, identity);
+    return this.queries.execute(new GetRatingHistoryQuery(callerOf(identity), poolId, playerId, pageOf(limit, cursor)));
+  }
+}
+
+const callerOf = (identity: Identity): PoolCaller => ({ identity, unlistedShown: unlistedShownTo(identity) });
+
+/** @throws VALIDATION_FAILED for a cursor that no page gave */
+function pageOf(limit = PAGE_DEFAULT, cursor?: string): NewestPage {
+  if (cursor !== undefined && !(CURSOR.test(cursor) && Number.isSafeInteger(Number(cursor)))) {
+    throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+  }
+  return { limit, beforePosition: cursor === undefined ? null : Number(cursor) };
+}

@@ -1,0 +1,200 @@
+import { GamesParameters, PageParameters, RatingHistoryParameters } from '../../http/parameters.js';
+import type { OperationDescription } from '../describe-operation.js';
+
+const given = { title: 'Ranked blitz', algorithm: 'elo', parameters: { k: 32 }, provisional: { games: 10 } };
+const pool = {
+  id: 'blitz',
+  title: 'Ranked blitz',
+  algorithm: 'elo',
+  parameters: { initial: 1500, k: 32, scale: 400, differenceMax: null, homeAdvantage: 0, floor: null },
+  update: 'per-game',
+  periods: null,
+  sides: { min: 2, max: 100, teamMax: 10 },
+  results: { disqualified: 'last', absent: 'unrated' },
+  provisional: { games: 10, deviationAbove: null },
+  rankable: null,
+  onVoid: 'recompute',
+  boards: [],
+  visibility: 'public',
+};
+const newGame = {
+  gameId: 'g-77',
+  pool: 'blitz',
+  playedAt: '2026-11-20T18:00:00.000Z',
+  players: [
+    { playerId: 'ada', place: 1 },
+    { playerId: 'bob', place: 2 },
+  ],
+};
+const rated = {
+  position: 48213,
+  players: [
+    { playerId: 'ada', before: 1500, after: 1516, delta: 16, expected: 0.5, k: 32 },
+    { playerId: 'bob', before: 1500, after: 1484, delta: -16, expected: 0.5, k: 32 },
+  ],
+};
+const player = { team: null, home: false, status: 'played', score: null };
+const game = {
+  ...{ gameId: 'g-77', pool: 'blitz', position: 48213 },
+  ...{ playedAt: '2026-11-20T18:00:00.000Z', recordedAt: '2026-11-20T18:00:31.204Z', weight: 1 },
+  players: [
+    { playerId: 'ada', place: 1, ...player },
+    { playerId: 'bob', place: 2, ...player },
+  ],
+  metadata: null,
+  rated,
+};
+const result = { gameId: 'g-77', pool: 'blitz', outcome: 'recorded', replayed: false, position: 48213, rated: null };
+const ofGames = { cursor: 'The `next` of the page before.', limit: 'Default 50, at most 100.' };
+
+export const POOLS = {
+  listPools: {
+    tag: 'Ratings',
+    summary: 'List the rating pools',
+    description: "Needs a key with the scope read, or a player's token.",
+    callers: 'identified',
+    query: PageParameters,
+    parameters: { cursor: ofGames.cursor },
+    answers: { 200: { description: 'Pools by id.', schema: 'PoolList', example: { pools: [pool], next: 'blitz' } } },
+    errors: ['FORBIDDEN'],
+  },
+  getPool: {
+    tag: 'Ratings',
+    summary: 'Read a pool, and how far its ratings are',
+    callers: 'reader',
+    answers: {
+      200: {
+        description: 'The definition with every default filled in. The ETag is of the definition.',
+        schema: 'PoolState',
+        headers: ['ETag', 'Cache-Control'],
+        example: { ...pool, ratedPosition: 48213, pending: 0, players: 2, games: 1 },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
+  },
+  putPool: {
+    tag: 'Ratings',
+    summary: 'Create or replace a pool',
+    description:
+      'Needs the scope admin. Only `algorithm` is required; null means the default, except within `parameters`. Title, ' +
+      'visibility, provisional and rankable are free to change; sides and results hold for games that are accepted from ' +
+      'then on; algorithm, parameters and update are fixed once a game was recorded. Options of the contract that are not ' +
+      'built are refused by name.',
+    callers: 'identified',
+    headers: ['If-Match', 'If-None-Match: *'],
+    body: { schema: 'PoolDefinition', examples: { least: { algorithm: 'elo' }, blitz: given } },
+    answers: {
+      200: { description: 'Replaced.', schema: 'Pool', headers: ['ETag'], example: pool },
+      201: { description: 'Created.', schema: 'Pool', headers: ['ETag'], example: pool },
+    },
+    errors: ['FORBIDDEN', 'POOL_HAS_GAMES', 'PRECONDITION_FAILED', 'NOT_SUPPORTED', 'ALGORITHM_UNKNOWN', 'OVERLOADED'],
+  },
+  deletePool: {
+    tag: 'Ratings',
+    summary: 'Delete a pool with its games and ratings',
+    description: 'Needs the scope admin. A pool made again under the same id is empty.',
+    callers: 'identified',
+    headers: ['If-Match'],
+    answers: { 204: { description: 'Deleted.' } },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'PRECONDITION_FAILED', 'OVERLOADED'],
+  },
+  recordGames: {
+    tag: 'Ratings',
+    summary: 'Record a game, or up to 1,000',
+    description:
+      'Needs a key with the scope scores:write. Answered once the game is durable; it is rated a moment later, in the order ' +
+      'of `position`, with `Prefer: wait` before the answer where that is in time. `gameId` makes retries safe: it is unique ' +
+      'in its pool for as long as the game is kept. In a batch each game succeeds or fails by itself, in the order of the ' +
+      'array. Equal places are a draw; places say only who was before whom.',
+    callers: 'identified',
+    headers: ['Prefer: wait for ratings'],
+    body: { schema: 'GameOrGames', examples: { game: newGame, batch: { games: [newGame] } } },
+    answers: { 200: { description: 'The game counts.', schema: 'GameResultOrResults', example: result } },
+    errors: [
+      'FORBIDDEN',
+      'POOL_NOT_FOUND',
+      'GAME_ID_REUSED',
+      'GAME_TOO_LARGE',
+      'PLAYERS_NOT_SUPPORTED',
+      'NOT_SUPPORTED',
+      'METADATA_TOO_LARGE',
+      'ACHIEVED_AT_IN_FUTURE',
+      'OVERLOADED',
+      'OUTBOX_FULL',
+    ],
+  },
+  listGames: {
+    tag: 'Ratings',
+    summary: 'Read the games of a pool, the newest first',
+    callers: 'reader',
+    query: GamesParameters,
+    parameters: ofGames,
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: 'GamesPage',
+        headers: ['Cache-Control'],
+        example: { games: [game], next: null },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
+  },
+  getGame: {
+    tag: 'Ratings',
+    summary: 'Read a game and what it did to each player',
+    callers: 'reader',
+    answers: {
+      200: { description: 'The game.', schema: 'RecordedGame', headers: ['Cache-Control'], example: game },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'GAME_NOT_FOUND'],
+  },
+  getRating: {
+    tag: 'Ratings',
+    summary: 'Read the rating of a player',
+    description:
+      'From PostgreSQL, as of now. Before the first rated game, and for a player who is not listed, 404 with the `initial` ' +
+      'values of the pool.',
+    callers: 'reader',
+    answers: {
+      200: {
+        description: 'Where the player stands.',
+        schema: 'PlayerRating',
+        headers: ['Cache-Control'],
+        example: {
+          ...{ pool: 'blitz', playerId: 'ada', rating: 1516, deviation: null, storedDeviation: null, volatility: null },
+          ...{ conservative: 1516, interval95: null, games: 1, wins: 1, draws: 0, losses: 0, provisional: true },
+          peak: { rating: 1516, at: '2026-11-20T18:00:00.000Z', gameId: 'g-77' },
+          ...{ lastPlayedAt: '2026-11-20T18:00:00.000Z', rankable: true, missing: [], rankableUntil: null },
+          ...{ position: 48213, pending: 0, asOf: '2026-11-20T18:00:31.230Z' },
+        },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'RATING_NOT_FOUND'],
+  },
+  getRatingHistory: {
+    tag: 'Ratings',
+    summary: "Read each change of a player's rating, the newest first",
+    callers: 'reader',
+    query: RatingHistoryParameters,
+    parameters: ofGames,
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: 'RatingHistory',
+        headers: ['Cache-Control'],
+        example: {
+          pool: 'blitz',
+          playerId: 'ada',
+          changes: [
+            {
+              ...{ kind: 'game', gameId: 'g-77', position: 48213, playedAt: '2026-11-20T18:00:00.000Z' },
+              ...{ before: 1500, after: 1516, delta: 16, expected: 0.5, k: 32, outcome: 'win', opponents: ['bob'] },
+            },
+          ],
+          next: null,
+        },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
+  },
+} satisfies Record<string, OperationDescription>;

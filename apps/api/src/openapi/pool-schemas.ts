@@ -1,0 +1,168 @@
+import {
+  GameBody,
+  GAMES_BATCH_MAX,
+  orNull,
+  PoolDefinitionDto,
+  schemaOfClass,
+  type JsonSchema,
+} from '@laddercast/commands';
+import { GAME_PLAYERS_MAX } from '@laddercast/domain';
+import { count, list, namedId, object, oneOf, ref, string, time } from './schema-parts.js';
+
+const number = (description?: string): JsonSchema => ({ type: 'number', ...(description ? { description } : {}) });
+const next = { ...orNull(string()), description: 'The next cursor.' };
+const rules = oneOf('last', 'unrated');
+
+const definition = {
+  id: namedId,
+  title: orNull(string()),
+  algorithm: string('Such as elo.'),
+  parameters: { type: 'object', description: 'All of the algorithm.' },
+  update: oneOf('per-game'),
+  periods: { type: 'null', description: 'Not built yet.' },
+  sides: object({
+    min: count('The least sides of a game.', 2),
+    max: count('The most.', 2),
+    teamMax: count('The most members of a side.', 1),
+  }),
+  results: object({ disqualified: rules, absent: rules }),
+  provisional: orNull(object({ games: orNull(count()), deviationAbove: orNull(number()) })),
+  rankable: orNull(
+    object({ gamesMin: orNull(count()), deviationMax: orNull(number()), inactiveDaysMax: orNull(number()) }),
+  ),
+  onVoid: oneOf('recompute'),
+  boards: { ...list({ type: 'object' }), maxItems: 0, description: 'Not built yet.' },
+  visibility: oneOf('public', 'private'),
+};
+
+const place = count("The game's place in the pool's order.", 1);
+const change = {
+  before: number(),
+  after: number(),
+  delta: number('after − before.'),
+  expected: number(
+    "The score that was expected of the player's side, 0-1; of more than two sides the mean over pairs.",
+  ),
+  k: { ...orNull(number()), description: "Points of a whole surprise, without the game's weight." },
+};
+
+const rated: JsonSchema = {
+  anyOf: [
+    object({ position: place, players: list(object({ playerId: string(), ...change })) }),
+    object({
+      reason: {
+        ...oneOf('TOO_FEW_SIDES', 'NUMERIC'),
+        description: 'Why it moves nobody: fewer than two sides played, or its numbers would not be finite.',
+      },
+    }),
+    { type: 'null' },
+  ],
+};
+
+const game = object({
+  gameId: string(),
+  pool: string(),
+  position: place,
+  playedAt: time(),
+  recordedAt: time(),
+  weight: number(),
+  players: {
+    ...list(
+      object({
+        playerId: string(),
+        place: { ...orNull(count('1 is best.', 1)), description: 'null for those who did not play.' },
+        team: orNull(string()),
+        home: { type: 'boolean' },
+        status: oneOf('played', 'disqualified', 'absent'),
+        score: orNull(number()),
+      }),
+    ),
+    maxItems: GAME_PLAYERS_MAX,
+  },
+  metadata: { type: ['object', 'null'] },
+  rated: { ...rated, description: 'What it did; null while it is not rated.' },
+});
+
+/** What answers and bodies of rating pools look like. */
+export const POOL_SCHEMAS: Record<string, JsonSchema> = {
+  PoolDefinition: schemaOfClass(PoolDefinitionDto),
+  Pool: object(definition),
+  PoolState: object({
+    ...definition,
+    ratedPosition: count('Of the last game that was rated; 0 before the first.'),
+    pending: count('Games that are recorded and not rated yet.'),
+    players: count('With a rated game.'),
+    games: count('That were recorded.'),
+  }),
+  PoolList: object({ pools: list(ref('Pool')), next }),
+  Game: schemaOfClass(GameBody),
+  GameOrGames: {
+    anyOf: [
+      ref('Game'),
+      object({
+        games: {
+          type: 'array',
+          minItems: 1,
+          maxItems: GAMES_BATCH_MAX,
+          items: ref('Game'),
+          description: 'One that is not well formed fails alone: its result is a problem.',
+        },
+      }),
+    ],
+  },
+  GameResult: object({
+    gameId: string(),
+    pool: string(),
+    outcome: oneOf('recorded'),
+    replayed: { type: 'boolean', description: 'true: this gameId was recorded before, with the same body.' },
+    position: place,
+    rated: { ...rated, description: 'With `Prefer: wait`, what it did; null while it is not rated, or nobody waited.' },
+  }),
+  GameResultOrResults: {
+    anyOf: [
+      ref('GameResult'),
+      object({ results: list({ anyOf: [ref('GameResult'), object({ problem: ref('Problem') })] }) }),
+    ],
+  },
+  RecordedGame: game,
+  GamesPage: object({ games: list(ref('RecordedGame')), next }),
+  PlayerRating: object({
+    pool: string(),
+    playerId: string(),
+    rating: number(),
+    deviation: { ...orNull(number()), description: 'As of now; null where the algorithm has none.' },
+    storedDeviation: { ...orNull(number()), description: 'After the last game.' },
+    volatility: orNull(number()),
+    conservative: number('What the player has at least, with great likelihood; with elo the rating.'),
+    interval95: { ...orNull({ type: 'array', items: number(), minItems: 2, maxItems: 2 }) },
+    games: count(),
+    wins: count('First places of games with more than two sides, too.'),
+    draws: count('Of two sides only.'),
+    losses: count(),
+    provisional: { type: 'boolean' },
+    peak: orNull(object({ rating: number(), at: time(), gameId: string() })),
+    lastPlayedAt: orNull(time()),
+    rankable: { type: 'boolean' },
+    missing: list(string('A rule of `rankable` that fails now.')),
+    rankableUntil: { ...orNull(time()), description: 'If the player stays away; null: for ever, or not even now.' },
+    position: count('Of the last game that changed it.'),
+    pending: count('Games of the pool that are recorded and not rated yet.'),
+    asOf: time(),
+  }),
+  RatingHistory: object({
+    pool: string(),
+    playerId: string(),
+    changes: list(
+      object({
+        kind: oneOf('game'),
+        gameId: string(),
+        position: place,
+        playedAt: time(),
+        ...change,
+        outcome: oneOf('win', 'draw', 'loss'),
+        opponents: list(string('A player of another side.')),
+      }),
+    ),
+    next,
+  }),
+};

@@ -1,0 +1,93 @@
+import { LadderError } from '@laddercast/domain';
+import { describe, expect, it } from 'vitest';
+import { parsePoolDefinition } from './pool-definition.js';
+
+const problemOf = (body: unknown): { code: string; pointers: string[]; option: unknown } => {
+  try {
+    parsePoolDefinition(body, 'blitz');
+  } catch (error) {
+    if (!(error instanceof LadderError)) throw error;
+    const {
+      code,
+      errors = [],
+      option,
+    } = error.toProblem() as unknown as {
+      code: string;
+      errors?: { pointer: string }[];
+      option?: unknown;
+    };
+    return { code, pointers: errors.map(({ pointer }) => pointer), option };
+  }
+  return { code: 'none', pointers: [], option: undefined };
+};
+
+describe('the definition of a pool', () => {
+  it('has every default', () => {
+    expect(parsePoolDefinition({ algorithm: 'elo' }, 'blitz')).toEqual({
+      ...{ title: null, algorithm: 'elo', update: 'per-game', provisional: null, rankable: null, visibility: 'public' },
+      parameters: { initial: 1500, k: 32, scale: 400, differenceMax: null, homeAdvantage: 0, floor: null },
+      sides: { min: 2, max: 100, teamMax: 10 },
+      results: { disqualified: 'last', absent: 'unrated' },
+    });
+  });
+
+  it('keeps what is said, and what is read can be put again', () => {
+    const said = {
+      ...{ id: 'blitz', title: 'Blitz', algorithm: 'elo', visibility: 'private', onVoid: 'recompute', boards: [] },
+      parameters: { k: 24, differenceMax: 400, floor: null },
+      sides: { max: 2 },
+      results: { absent: 'last' },
+      provisional: { games: 10 },
+      rankable: { gamesMin: 5, deviationMax: null },
+      periods: null,
+    };
+    const first = parsePoolDefinition(said, 'blitz');
+    expect(first).toMatchObject({
+      ...{ title: 'Blitz', visibility: 'private' },
+      parameters: { k: 24, differenceMax: 400, floor: null },
+      sides: { min: 2, max: 2, teamMax: 10 },
+      results: { disqualified: 'last', absent: 'last' },
+      provisional: { games: 10, deviationAbove: null },
+      rankable: { gamesMin: 5, deviationMax: null, inactiveDaysMax: null },
+    });
+    expect(parsePoolDefinition({ id: 'blitz', ...first, onVoid: 'recompute', boards: [] }, 'blitz')).toEqual(first);
+  });
+
+  it.each([
+    ['algorithm', { algorithm: 'fide' }],
+    ['algorithm', { algorithm: 'weng-lin' }],
+    ['onVoid', { algorithm: 'elo', onVoid: 'refund' }],
+    ['onVoid', { algorithm: 'elo', onVoid: 'keep' }],
+    ['periods', { algorithm: 'elo', periods: { every: 'monthly' } }],
+    ['boards', { algorithm: 'elo', boards: [{ board: 'blitz', value: 'rating' }] }],
+    ['boards', { algorithm: 'elo', board: 'blitz' }],
+  ])('is refused for what is not built: %s', (option, body) => {
+    expect(problemOf(body)).toEqual({ code: 'NOT_SUPPORTED', pointers: [], option });
+  });
+
+  it.each([
+    ['/algorithm', {}],
+    ['/algorithm', { algorithm: 7 }],
+    ['/id', { algorithm: 'elo', id: 'other' }],
+    ['/title', { algorithm: 'elo', title: 'a\u0000b' }],
+    ['/parameters', { algorithm: 'elo', parameters: [] }],
+    ['/parameters/tau', { algorithm: 'elo', parameters: { tau: 1 } }],
+    ['/parameters/k', { algorithm: 'elo', parameters: { k: null } }],
+    ['/sides/max', { algorithm: 'elo', sides: { max: 'all' } }],
+    ['/sides/max', { algorithm: 'elo', sides: { min: 5, max: 4 } }],
+    ['/results/absent', { algorithm: 'elo', results: { absent: 'first' } }],
+    ['/provisional/deviationAbove', { algorithm: 'elo', provisional: { deviationAbove: 100 } }],
+    ['/update', { algorithm: 'elo', update: 'per-period' }],
+    ['/onVoid', { algorithm: 'elo', onVoid: 'forget' }],
+    ['/boards', { algorithm: 'elo', boards: 'blitz' }],
+    ['/decay', { algorithm: 'elo', decay: true }],
+    ['/constructor', { algorithm: 'elo', constructor: {} }],
+  ])('is refused for what is wrong at %s', (pointer, body) => {
+    expect(problemOf(body)).toMatchObject({ code: 'VALIDATION_FAILED', pointers: [pointer] });
+  });
+
+  it('names the algorithms that there are, where it asks for another', () => {
+    expect(problemOf({ algorithm: 'dice' }).code).toBe('ALGORITHM_UNKNOWN');
+    expect(problemOf('elo').code).toBe('VALIDATION_FAILED');
+  });
+});

@@ -1,0 +1,67 @@
+import {
+  LadderError,
+  RATING_ALGORITHMS,
+  ratingPoolOf,
+  validationFailed,
+  type RatingPoolDefinition,
+} from '@laddercast/domain';
+import type { PoolDefinition } from '@laddercast/ledger';
+import { plainToInstance } from 'class-transformer';
+import { validateSync } from 'class-validator';
+import { withoutNulls } from './board-definition.js';
+import { faultsOf, faultsUnseen } from './body-faults.js';
+import { PoolDefinitionDto } from './pool-definition-dto.js';
+
+/** Algorithms that pools do not rate by yet: what is kept of a player, and of time, was tried with elo alone. */
+const UNBUILT_ALGORITHMS: readonly string[] = ['fide', 'glicko2', 'weng-lin'];
+
+/**
+ * The definition behind a body, with all defaults.
+ * @param poolId the only `id` that the body may carry
+ * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault;
+ * ALGORITHM_UNKNOWN naming the known
+ */
+export function parsePoolDefinition(body: unknown, poolId: string): PoolDefinition {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
+  }
+  const unseen = faultsUnseen(body);
+  if (unseen.length > 0) throw validationFailed(unseen);
+  refuseUnbuilt(body as Record<string, unknown>);
+  const { parameters } = body as { parameters?: unknown };
+  // null may be the value of a parameter.
+  const given = { ...(withoutNulls(body) as object), ...(parameters != null && { parameters }) };
+  const dto = plainToInstance(PoolDefinitionDto, given);
+  const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  const faults = errors.flatMap((error) => faultsOf(error, ''));
+  if (faults.length === 0 && dto.id !== undefined && dto.id !== poolId) {
+    faults.push({ pointer: '/id', message: 'must be the id of the path, or absent' });
+  }
+  if (faults.length > 0) throw validationFailed(faults);
+  return definitionOf(dto);
+}
+
+function definitionOf(dto: PoolDefinitionDto): PoolDefinition {
+  const { algorithm, title = null, visibility = 'public' } = dto;
+  const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
+  const offered = RATING_ALGORITHMS.filter(({ name }) => !UNBUILT_ALGORITHMS.includes(name));
+  const pool = ratingPoolOf(plain, offered);
+  const { parameters, update, sides, results, provisional, rankable } = pool;
+  if (update !== 'per-game') throw notBuilt('update');
+  return {
+    ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update },
+    ...{ sides, results, provisional, rankable, visibility },
+  };
+}
+
+/** What the contract promises and is not built is never stored and ignored. */
+function refuseUnbuilt({ algorithm, board, boards, periods, onVoid }: Record<string, unknown>): void {
+  if (board != null || (Array.isArray(boards) && boards.length > 0)) throw notBuilt('boards');
+  if (periods != null) throw notBuilt('periods');
+  if (onVoid === 'refund' || onVoid === 'keep') throw notBuilt('onVoid');
+  if (UNBUILT_ALGORITHMS.includes(algorithm as string)) throw notBuilt('algorithm', String(algorithm));
+}
+
+function notBuilt(option: string, what = option): LadderError {
+  return new LadderError('NOT_SUPPORTED', `Not built yet: ${what}. Leave it out, or take another.`, { option });
+}

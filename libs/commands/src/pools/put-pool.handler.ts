@@ -1,0 +1,20 @@
+import { actorOf, assertAdmin } from '@laddercast/identity';
+import { PoolRegistry, type Pool } from '@laddercast/ledger';
+import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { PutPoolCommand } from '../commands.js';
+
+@CommandHandler(PutPoolCommand)
+export class PutPoolHandler implements ICommandHandler<PutPoolCommand> {
+  constructor(private readonly registry: PoolRegistry) {}
+
+  execute({
+    identity,
+    poolId,
+    definition,
+    ifMatch,
+    onlyCreate,
+  }: PutPoolCommand): Promise<{ pool: Pool; created: boolean }> {
+    assertAdmin(identity);
+    return this.registry.put(poolId, definition, { ifMatch, onlyCreate }, actorOf(identity));
+  }
+}

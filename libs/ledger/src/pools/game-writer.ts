@@ -1,0 +1,163 @@
+import { LadderError } from '@laddercast/domain';
+import { Environment, metrics, monotonicMs, sleep } from '@laddercast/platform';
+import { Inject, Injectable } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
+import { Lanes } from '../lanes/lanes.js';
+import { Ledger, type LedgerLimits } from '../submissions/ledger.js';
+import { recordGames, type GameReceipt, type GameResult, type GameWrite } from './recorded-games.js';
+
+/** The most games in one transaction, and about the most players in them: their rows hold the lane. */
+const BATCH_GAMES_MAX = 512;
+const BATCH_PLAYERS_MAX = 2000;
+/** The most players of games that wait in one lane: a game may have hundreds. */
+const WAITING_PLAYERS_MAX = 200_000;
+/** How long a game may wait for PostgreSQL before it is answered 503. */
+const WRITE_DEADLINE_MS = 5000;
+const RETRY_EVERY_MS = 100;
+
+interface PendingGame {
+  write: GameWrite;
+  expiresAtMs: number;
+  /** A transaction that records it may have been committed. */
+  unsettled: boolean;
+  resolve(receipt: GameReceipt): void;
+  reject(error: unknown): void;
+}
+
+interface GamesOfLane {
+  lane: number;
+  waiting: PendingGame[];
+  /** Of all that wait. */
+  players: number;
+  isDraining: boolean;
+}
+
+/**
+ * Records games, each in the lane of its pool: whatever waits when the lane is free is committed together. Games share
+ * with submissions the lane's lock, its positions and its turn, and none of the work: no board, window or entry is looked at.
+ */
+@Injectable()
+export class GameWriter {
+  private readonly byLane: GamesOfLane[];
+
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly lanes: Lanes,
+    private readonly work: LaneQueue,
+    @Inject(Environment) private readonly limits: Pick<LedgerLimits, 'LANE_QUEUE_MAX'>,
+  ) {
+    this.byLane = lanes.all.map((lane) => ({ lane, waiting: [], players: 0, isDraining: false }));
+  }
+
+  /**
+   * Resolves once the game is durable with its event. Games of a pool are recorded in the order of these calls.
+   * @throws OVERLOADED, OUTBOX_FULL, LEDGER_UNAVAILABLE, and what the game itself is refused for
+   */
+  async record(write: GameWrite): Promise<GameReceipt> {
+    this.ledger.assertTakes();
+    const queue = this.byLane[this.lanes.of(write.poolId)]!;
+    if (queue.waiting.length >= this.limits.LANE_QUEUE_MAX || queue.players >= WAITING_PLAYERS_MAX) {
+      const detail = 'Too many games are waiting; send it again shortly, with the same gameId.';
+      throw new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
+    }
+    return new Promise((resolve, reject) => {
+      const expiresAtMs = monotonicMs() + WRITE_DEADLINE_MS;
+      queue.waiting.push({ write, expiresAtMs, unsettled: false, resolve, reject });
+      queue.players += write.players.length;
+      if (!queue.isDraining) void this.drain(queue);
+    });
+  }
+
+  private async drain(queue: GamesOfLane): Promise<void> {
+    queue.isDraining = true;
+    // Everything that arrives in this turn of the event loop goes along.
+    await Promise.resolve();
+    while (queue.waiting.length > 0) await this.commit(queue, nextBatch(queue));
+    // In the same turn as the last look at the queue, or a game could slip in between and wait for ever.
+    queue.isDraining = false;
+  }
+
+  /** Settles every game of the batch, whatever happens. */
+  private async commit(queue: GamesOfLane, batch: PendingGame[]): Promise<void> {
+    try {
+      const results = await this.work.holding(queue.lane, async (transaction) => {
+        const recorded = await recordGames(
+          transaction,
+          queue.lane,
+          batch.map(({ write }) => write),
+        );
+        // What follows is the commit: should nobody answer it, a game that is found next time is this one.
+        const answered = recorded.map((result, index) => asFirstAnswer(result, batch[index]!));
+        batch.forEach((pending, index) => (pending.unsettled ||= isNew(recorded[index]!)));
+        return answered;
+      });
+      batch.forEach((pending, index) => settle(pending, results[index]!));
+    } catch (error) {
+      if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(queue, batch, error);
+      if (error instanceof LadderError) return batch.forEach(({ reject }) => reject(error));
+      return this.bisect(queue, batch, error);
+    }
+  }
+
+  private async retryUntilDeadline(queue: GamesOfLane, batch: PendingGame[], cause: unknown): Promise<void> {
+    const now = monotonicMs();
+    const isAlive = (pending: PendingGame): boolean => {
+      if (pending.expiresAtMs > now) return true;
+      pending.reject(unavailable(pending, cause));
+      return false;
+    };
+    const alive = batch.filter(isAlive);
+    // What waits behind the batch has waited for the same server.
+    queue.waiting = queue.waiting.filter(isAlive);
+    queue.players = playersOf(queue.waiting);
+    if (alive.length === 0) return;
+    await sleep(RETRY_EVERY_MS);
+    await this.commit(queue, alive);
+  }
+
+  /** One bad game never fails its batch: halves are tried until it stands alone. */
+  private async bisect(queue: GamesOfLane, batch: PendingGame[], error: unknown): Promise<void> {
+    if (batch.length === 1) return batch[0]!.reject(error);
+    const middle = batch.length >> 1;
+    await this.commit(queue, batch.slice(0, middle));
+    await this.commit(queue, batch.slice(middle));
+  }
+}
+
+/** Takes from the front what goes into one transaction: at least one. */
+function nextBatch(queue: GamesOfLane): PendingGame[] {
+  const { waiting } = queue;
+  let count = 0;
+  let players = 0;
+  while (count < Math.min(waiting.length, BATCH_GAMES_MAX)) {
+    players += waiting[count]!.write.players.length;
+    if (count > 0 && players > BATCH_PLAYERS_MAX) break;
+    count += 1;
+  }
+  const batch = waiting.splice(0, count);
+  queue.players -= playersOf(batch);
+  return batch;
+}
+
+const playersOf = (games: readonly PendingGame[]): number =>
+  games.reduce((sum, { write }) => sum + write.players.length, 0);
+
+const isNew = (result: GameResult): boolean => 'receipt' in result && !result.receipt.replayed;
+
+/** A game whose own commit went unanswered finds itself: that is its first answer, not a replay. */
+const asFirstAnswer = (result: GameResult, { unsettled }: PendingGame): GameResult =>
+  'receipt' in result && unsettled ? { receipt: { ...result.receipt, replayed: false } } : result;
+
+function settle({ resolve, reject }: PendingGame, result: GameResult): void {
+  if ('error' in result) return reject(result.error);
+  if (!result.receipt.replayed) metrics.gamesRecorded.inc();
+  resolve(result.receipt);
+}
+
+function unavailable({ unsettled }: PendingGame, cause: unknown): LadderError {
+  const detail = unsettled
+    ? 'The database went away during the commit: it is not known whether the game was recorded. Send it again with the same gameId.'
+    : 'The database cannot be reached; nothing was stored. Send it again with the same gameId.';
+  return new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause });
+}

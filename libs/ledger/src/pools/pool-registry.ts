@@ -1,0 +1,147 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
+import { namesTag, type PutCondition } from '../boards/board-registry.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
+import { Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
+import { recordAudit } from '../operators/audit-log.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import {
+  entityTagOfPool,
+  findPool,
+  poolNotFound,
+  ratingPoolWith,
+  requirePool,
+  takePoolTurn,
+  type Pool,
+  type PoolDefinition,
+  type PoolProgress,
+} from './pool.js';
+
+const PURGE_CHUNK_ROWS = 5000;
+const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes'];
+
+/** Creates, redefines and deletes pools: each under the pool's turn and then its lane, so that nothing of it is under way. */
+@Injectable()
+export class PoolRegistry {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+    private readonly work: LaneQueue,
+  ) {}
+
+  /** @throws POOL_NOT_FOUND */
+  get(id: string): Promise<Pool & PoolProgress> {
+    return requirePool(this.database, id);
+  }
+
+  /** Pools by id, after a given one. */
+  list(after: string, limit: number): Promise<Pool[]> {
+    return this.database.query<Pool>(
+      `SELECT pool_uid AS uid, pool_id AS id, revision, definition FROM pools
+       WHERE pool_id > $1 ORDER BY pool_id LIMIT $2`,
+      [after, limit],
+    );
+  }
+
+  /**
+   * Creates or replaces a definition.
+   * @param actor who is named in the audit log
+   * @throws PRECONDITION_FAILED, POOL_HAS_GAMES
+   */
+  put(
+    id: string,
+    definition: PoolDefinition,
+    condition: PutCondition,
+    actor: string,
+  ): Promise<{ pool: Pool; created: boolean }> {
+    return this.changing(id, async (transaction, current) => {
+      assertMatches(id, current, condition.ifMatch ?? null);
+      if (condition.onlyCreate && current) {
+        throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" exists already (If-None-Match: *).`);
+      }
+      if (current && current.games > 0) assertKeepsRatings(current.definition, definition);
+      const action = current ? 'pool.replace' : 'pool.create';
+      await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
+      const revision = await nextPosition(transaction);
+      const values = [id, JSON.stringify(definition), revision];
+      const [row] = await transaction.query<{ uid: number }>(
+        `INSERT INTO pools (pool_id, definition, revision) VALUES ($1, $2, $3)
+         ON CONFLICT (pool_id) DO UPDATE SET definition = excluded.definition, revision = excluded.revision
+         RETURNING pool_uid AS uid`,
+        values,
+      );
+      return { pool: { uid: row!.uid, id, revision, definition }, created: current === undefined };
+    });
+  }
+
+  /**
+   * Takes the id from the pool; its rows go afterwards, {@link purge}.
+   * @throws POOL_NOT_FOUND, PRECONDITION_FAILED
+   */
+  delete(id: string, ifMatch: string | null, actor: string): Promise<void> {
+    return this.changing(id, async (transaction, current) => {
+      if (!current) throw poolNotFound(id);
+      assertMatches(id, current, ifMatch);
+      await recordAudit(transaction, { actor, action: 'pool.delete', subject: id, details: {} });
+      await transaction.query('UPDATE pools SET pool_id = NULL WHERE pool_uid = $1', [current.uid]);
+    });
+  }
+
+  /** Deletes what is left of pools that are gone, a chunk at a time. */
+  async purge(signal: AbortSignal): Promise<void> {
+    const gone = await this.database.query<{ uid: number }>(
+      'SELECT pool_uid AS uid FROM pools WHERE pool_id IS NULL LIMIT 100',
+    );
+    for (const { uid } of gone) {
+      for (const table of TABLES_BY_POOL) {
+        const chunk = `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE pool_uid = $1
+          LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`;
+        while (!signal.aborted && (await this.database.query(chunk, [uid])).length === PURGE_CHUNK_ROWS);
+      }
+      if (signal.aborted) return;
+      await this.database.query('DELETE FROM pools WHERE pool_uid = $1', [uid]);
+    }
+  }
+
+  private changing<T>(
+    id: string,
+    change: (transaction: SqlRunner, current: (Pool & PoolProgress) | undefined) => Promise<T>,
+  ): Promise<T> {
+    const lane = this.lanes.of(id);
+    return this.work.inTurn(lane, async (transaction) => {
+      const seen = await findPool(transaction, id);
+      if (seen) await takePoolTurn(transaction, seen.uid);
+      await takeLane(transaction, lane);
+      const current = await findPool(transaction, id);
+      if (current && current.uid !== seen?.uid) {
+        throw new LadderError('OVERLOADED', `Pool "${id}" was made a moment ago; send it again.`, {
+          retryAfterSeconds: 1,
+        });
+      }
+      return change(transaction, current);
+    });
+  }
+}
+
+/** @throws PRECONDITION_FAILED */
+function assertMatches(id: string, current: Pool | undefined, ifMatch: string | null): void {
+  if (ifMatch === null || (current && namesTag(ifMatch, entityTagOfPool(current)))) return;
+  throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" is not the one If-Match names; read it again.`);
+}
+
+/** @throws POOL_HAS_GAMES where its ratings would have come out otherwise */
+function assertKeepsRatings(from: PoolDefinition, to: PoolDefinition): void {
+  const parametersOf = (definition: PoolDefinition): object => ratingPoolWith(definition).parameters;
+  const fixed = [
+    ...(['algorithm', 'update'] as const).filter((option) => from[option] !== to[option]),
+    ...(from.algorithm === to.algorithm && !isDeepStrictEqual(parametersOf(from), parametersOf(to))
+      ? ['parameters']
+      : []),
+  ];
+  if (fixed.length === 0) return;
+  throw new LadderError(
+    'POOL_HAS_GAMES',
+    `${fixed.join(', ')} cannot change once a game was recorded: make another pool, and send its games again.`,
+  );
+}

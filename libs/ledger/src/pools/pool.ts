@@ -1,0 +1,77 @@
+import {
+  LadderError,
+  RATING_ALGORITHMS,
+  ratingPoolOf,
+  type ProvisionalRules,
+  type RankableRules,
+  type RatingPool,
+  type ResultRules,
+  type SideBounds,
+} from '@laddercast/domain';
+import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+
+/** What a pool rates and how, with every default filled in. */
+export interface PoolDefinition {
+  title: string | null;
+  algorithm: string;
+  parameters: Record<string, unknown>;
+  update: RatingPool['update'];
+  sides: SideBounds;
+  results: ResultRules;
+  provisional: ProvisionalRules | null;
+  rankable: RankableRules | null;
+  visibility: 'public' | 'private';
+}
+
+/** A pool under the number that no other ever has. */
+export interface Pool {
+  uid: number;
+  id: string;
+  /** Changes with every change of the definition, and never comes back. */
+  revision: number;
+  definition: PoolDefinition;
+}
+
+/** How far the ratings of a pool are. */
+export interface PoolProgress {
+  /** Of the last game that was rated, or found to move nobody; 0 before the first. */
+  ratedPosition: number;
+  /** Games that are recorded and not rated yet. */
+  pending: number;
+  /** Players with a rated game. */
+  players: number;
+  /** All that were recorded. */
+  games: number;
+}
+
+/** A pool's entity tag: it changes with every change of the definition, and never comes back. */
+export const entityTagOfPool = ({ uid, revision }: Pick<Pool, 'uid' | 'revision'>): string => `"${uid}-${revision}"`;
+
+/** What the pool's games are rated by. */
+export const ratingPoolWith = (definition: PoolDefinition): RatingPool => ratingPoolOf(definition, RATING_ALGORITHMS);
+
+export const poolNotFound = (id: string): LadderError => new LadderError('POOL_NOT_FOUND', `There is no pool "${id}".`);
+
+/** Waits until nobody rates games of the pool. To be taken before the lane. */
+export async function takePoolTurn(transaction: SqlRunner, poolUid: number): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.pools, poolUid]);
+}
+
+const FIND_POOL = `
+  SELECT pool_uid AS uid, pool_id AS id, revision, definition, rated_position AS "ratedPosition",
+    games_recorded - games_rated AS pending, players, games_recorded AS games
+  FROM pools WHERE pool_id = $1`;
+
+/** The pool of that id as it is committed. */
+export async function findPool(sql: SqlRunner, id: string): Promise<(Pool & PoolProgress) | undefined> {
+  const [row] = await sql.query<Pool & PoolProgress>(FIND_POOL, [id]);
+  return row;
+}
+
+/** @throws POOL_NOT_FOUND */
+export async function requirePool(sql: SqlRunner, id: string): Promise<Pool & PoolProgress> {
+  const pool = await findPool(sql, id);
+  if (!pool) throw poolNotFound(id);
+  return pool;
+}

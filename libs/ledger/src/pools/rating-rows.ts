@@ -1,0 +1,177 @@
+import type { FoldedGames, PlayerRating, PoolGame, RatingChange } from '@laddercast/domain';
+import { float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import type { PoolDefinition } from './pool.js';
+
+/** The most games that are rated in one transaction, and about the most players in them: their rows hold the lane. */
+export const TURN_GAMES_MAX = 500;
+const TURN_PLAYERS_MAX = 2000;
+
+/** The rating of a row `r` of ratings, as JSON: PostgreSQL writes doubles so that they come back bit for bit. */
+export const RATING_JSON = `json_build_object(
+  'state', json_build_object('rating', r.rating, 'deviation', r.deviation, 'volatility', r.volatility,
+    'memory', coalesce(r.memory, '{}')),
+  'games', r.games, 'wins', r.wins, 'draws', r.draws, 'losses', r.losses,
+  'peak', CASE WHEN r.peak_rating IS NOT NULL THEN
+    json_build_object('rating', r.peak_rating, 'atMs', r.peak_at_ms, 'gameId', r.peak_game_id) END,
+  'lastPlayedAtMs', r.last_played_at_ms, 'position', r.position)`;
+
+interface GamesToRateRow {
+  id: string;
+  definition: PoolDefinition;
+  ratedPosition: number;
+  games: PoolGame[];
+  ratings: { playerId: string; rating: PlayerRating }[];
+}
+
+/** What a turn of a pool begins with: its next games, and where their players stand before them. */
+export interface GamesToRate extends Omit<GamesToRateRow, 'ratings'> {
+  ratings: ReadonlyMap<string, PlayerRating>;
+}
+
+/** One statement, so that games and ratings are of one moment. */
+const GAMES_TO_RATE = prepared(`
+  WITH pool AS (
+    SELECT pool_id, definition, rated_position FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL
+  ), next AS MATERIALIZED (
+    SELECT g.*, sum(jsonb_array_length(g.players)) OVER places AS players_so_far, row_number() OVER places AS place
+    FROM (SELECT * FROM games WHERE pool_uid = $1 AND position > (SELECT rated_position FROM pool)
+      ORDER BY position LIMIT ${TURN_GAMES_MAX}) AS g
+    WINDOW places AS (ORDER BY g.position)
+  ), taken AS MATERIALIZED (
+    SELECT * FROM next WHERE place = 1 OR players_so_far <= ${TURN_PLAYERS_MAX}
+  ), named AS (
+    SELECT DISTINCT player ->> 'playerId' AS player_id FROM taken CROSS JOIN jsonb_array_elements(players) AS player
+  )
+  SELECT pool_id AS id, definition, rated_position AS "ratedPosition",
+    coalesce((SELECT json_agg(json_build_object('gameId', game_id, 'position', position, 'playedAtMs', played_at_ms,
+      'weight', weight, 'players', players, 'results', results) ORDER BY position) FROM taken), '[]') AS games,
+    coalesce((SELECT json_agg(json_build_object('playerId', r.player_id, 'rating', ${RATING_JSON})) FROM named
+      CROSS JOIN LATERAL (
+        SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = named.player_id LIMIT 1) AS r), '[]') AS ratings
+  FROM pool`);
+
+/** The next games of a pool that are not rated; undefined where the pool is gone. */
+export async function readGamesToRate(transaction: SqlRunner, poolUid: number): Promise<GamesToRate | undefined> {
+  const [row] = await transaction.query<GamesToRateRow>(GAMES_TO_RATE, [poolUid]);
+  return row && { ...row, ratings: new Map(row.ratings.map(({ playerId, rating }) => [playerId, rating])) };
+}
+
+const MOVE_RATED_POSITION = prepared(`
+  UPDATE pools SET rated_position = $3, games_rated = games_rated + $4, players = players + $5
+  WHERE pool_uid = $1 AND rated_position = $2 AND pool_id IS NOT NULL RETURNING pool_uid`);
+
+/** Whether the pool was still rated up to `from`, and is now up to `to`. */
+export async function moveRatedPosition(
+  transaction: SqlRunner,
+  poolUid: number,
+  { from, to, games, newcomers }: { from: number; to: number; games: number; newcomers: number },
+): Promise<boolean> {
+  return (await transaction.query(MOVE_RATED_POSITION, [poolUid, from, to, games, newcomers])).length === 1;
+}
+
+const WRITE_RATINGS = prepared(`
+  WITH changed AS (
+    INSERT INTO rating_changes (pool_uid, player_id, position, before_rating, before_deviation, before_volatility,
+      before_memory, after_rating, after_deviation, after_volatility, after_memory, expected, k, outcome, engine)
+    SELECT $1::int, c.player_id, c.position, c.before_rating, c.before_deviation::float8, c.before_volatility::float8,
+      c.before_memory::jsonb, c.after_rating, c.after_deviation::float8, c.after_volatility::float8,
+      c.after_memory::jsonb, c.expected, c.k::float8, c.outcome, c.engine
+    FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
+      $10::text[], $11::text[], $12::float8[], $13::text[], $14::text[], $15::text[])
+      AS c (player_id, position, before_rating, before_deviation, before_volatility, before_memory, after_rating,
+        after_deviation, after_volatility, after_memory, expected, k, outcome, engine)
+  ), stood AS (
+    INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
+      losses, peak_rating, peak_at_ms, peak_game_id, last_played_at_ms)
+    SELECT $1::int, n.player_id, n.position, n.rating, n.deviation::float8, n.volatility::float8, n.memory::jsonb,
+      n.games, n.wins, n.draws, n.losses, n.peak_rating::float8, n.peak_at_ms::bigint, n.peak_game_id,
+      n.last_played_at_ms::bigint
+    FROM unnest($16::text[], $17::bigint[], $18::float8[], $19::text[], $20::text[], $21::text[], $22::int[],
+      $23::int[], $24::int[], $25::int[], $26::text[], $27::text[], $28::text[], $29::text[])
+      AS n (player_id, position, rating, deviation, volatility, memory, games, wins, draws, losses, peak_rating,
+        peak_at_ms, peak_game_id, last_played_at_ms)
+    ON CONFLICT (pool_uid, player_id) DO UPDATE SET position = excluded.position, rating = excluded.rating,
+      deviation = excluded.deviation, volatility = excluded.volatility, memory = excluded.memory,
+      games = excluded.games, wins = excluded.wins, draws = excluded.draws, losses = excluded.losses,
+      peak_rating = excluded.peak_rating, peak_at_ms = excluded.peak_at_ms, peak_game_id = excluded.peak_game_id,
+      last_played_at_ms = excluded.last_played_at_ms
+  ), parked AS (
+    UPDATE games AS g SET unrated = u.reason FROM unnest($30::bigint[], $31::text[]) AS u (position, reason)
+    WHERE g.pool_uid = $1 AND g.position = u.position AND g.unrated IS DISTINCT FROM u.reason
+  )
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT $32::smallint, o.position, 'rating-changed', o.key, o.payload
+  FROM unnest($33::bigint[], $34::text[], $35::text[]) AS o (position, key, payload)`);
+
+/** Stores what a fold made of a pool's games, with an event for each player whose rating it changed. */
+export async function writeRatings(
+  transaction: SqlRunner,
+  { poolUid, lane, ratedPosition }: { poolUid: number; lane: number; ratedPosition: number },
+  { games, players }: FoldedGames,
+  eventPositions: readonly number[],
+): Promise<void> {
+  const changes = games.flatMap(({ game: { position }, engine, changes: ofGame }) =>
+    ofGame.map((change) => ({ ...change, position, engine })),
+  );
+  const rated = [...players].map(([playerId, rating]) => ({ playerId, rating }));
+  const events = rated.map(({ playerId, rating }) => ({
+    type: 'rating-changed',
+    ...{ poolUid, playerId, ratedPosition, rating },
+  }));
+  const unrated = games.filter(({ unrated: reason }) => reason !== null);
+  await transaction.query(WRITE_RATINGS, [
+    poolUid,
+    ...changeParameters(changes),
+    ...ratingParameters(rated),
+    int8Array(unrated.map(({ game }) => game.position)),
+    textArray(unrated.map(({ unrated: reason }) => reason)),
+    lane,
+    int8Array(eventPositions),
+    textArray(events.map(({ playerId }) => playerId)),
+    textArray(events.map((event) => JSON.stringify(event))),
+  ]);
+}
+
+type ChangeOfGame = RatingChange & { position: number; engine: string };
+
+const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] => [
+  textArray(changes.map(({ playerId }) => playerId)),
+  int8Array(changes.map(({ position }) => position)),
+  ...(['before', 'after'] as const).flatMap((side) => [
+    float8Array(changes.map((change) => change[side].rating)),
+    numberTexts(changes.map((change) => change[side].deviation)),
+    numberTexts(changes.map((change) => change[side].volatility)),
+    memoryTexts(changes.map((change) => change[side].memory)),
+  ]),
+  float8Array(changes.map(({ expected }) => expected)),
+  numberTexts(changes.map(({ k }) => k)),
+  textArray(changes.map(({ outcome }) => outcome)),
+  textArray(changes.map(({ engine }) => engine)),
+];
+
+const ratingParameters = (rated: readonly { playerId: string; rating: PlayerRating }[]): unknown[] => [
+  textArray(rated.map(({ playerId }) => playerId)),
+  int8Array(rated.map(({ rating }) => rating.position)),
+  float8Array(rated.map(({ rating }) => rating.state.rating)),
+  numberTexts(rated.map(({ rating }) => rating.state.deviation)),
+  numberTexts(rated.map(({ rating }) => rating.state.volatility)),
+  memoryTexts(rated.map(({ rating }) => rating.state.memory)),
+  int4Array(rated.map(({ rating }) => rating.games)),
+  int4Array(rated.map(({ rating }) => rating.wins)),
+  int4Array(rated.map(({ rating }) => rating.draws)),
+  int4Array(rated.map(({ rating }) => rating.losses)),
+  numberTexts(rated.map(({ rating }) => rating.peak?.rating ?? null)),
+  numberTexts(rated.map(({ rating }) => rating.peak?.atMs ?? null)),
+  textArray(rated.map(({ rating }) => rating.peak?.gameId ?? null)),
+  numberTexts(rated.map(({ rating }) => rating.lastPlayedAtMs)),
+];
+
+/** Numbers that may be missing: binary arrays of numbers have no place for that. The text says every bit. */
+const numberTexts = (values: readonly (number | null)[]): Buffer =>
+  textArray(values.map((value) => (value === null ? null : String(value))));
+
+/** null where there is nothing to remember. */
+const memoryTexts = (memories: readonly Readonly<Record<string, number>>[]): Buffer =>
+  textArray(memories.map((memory) => (Object.keys(memory).length === 0 ? null : JSON.stringify(memory))));

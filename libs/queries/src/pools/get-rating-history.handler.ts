@@ -1,0 +1,39 @@
+import { changesOfPlayer, PostgresDatabase, type RatingStep } from '@laddercast/ledger';
+import { toTimestamp } from '@laddercast/platform';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { GetRatingHistoryQuery, type RatingHistory, type ShownRatingChange } from './pool-queries.js';
+import { PoolReader } from './pool-reader.js';
+
+@QueryHandler(GetRatingHistoryQuery)
+export class GetRatingHistoryHandler implements IQueryHandler<GetRatingHistoryQuery> {
+  constructor(
+    private readonly reader: PoolReader,
+    private readonly database: PostgresDatabase,
+  ) {}
+
+  async execute({ caller, poolId, playerId, page }: GetRatingHistoryQuery): Promise<RatingHistory> {
+    const pool = await this.reader.pool(poolId, caller.identity);
+    const isShown = await this.reader.isShown(playerId, caller.unlistedShown);
+    const { limit, beforePosition } = page;
+    const found = isShown
+      ? await changesOfPlayer(this.database, pool.uid, playerId, { beforePosition, limit: limit + 1 })
+      : [];
+    const changes = found.slice(0, limit).map((step) => shownChange(playerId, step));
+    return {
+      ...{ pool: poolId, playerId, changes },
+      next: found.length > limit ? String(changes.at(-1)!.position) : null,
+    };
+  }
+}
+
+function shownChange(playerId: string, step: RatingStep): ShownRatingChange {
+  const { gameId, position, playedAtMs, before, after, expected, k, outcome, players } = step;
+  const own = players.find((player) => player.playerId === playerId)!;
+  const isOpponent = (player: (typeof players)[number]): boolean =>
+    player.playerId !== playerId && (own.team === null || player.team !== own.team);
+  return {
+    ...{ kind: 'game', gameId, position, playedAt: toTimestamp(playedAtMs) },
+    ...{ before, after, delta: after - before, expected, k, outcome },
+    opponents: players.filter(isOpponent).map((player) => player.playerId),
+  };
+}

@@ -1,0 +1,24 @@
+import { gamesOfPool, PostgresDatabase } from '@laddercast/ledger';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { ListGamesQuery, type GamesOfPool } from './pool-queries.js';
+import { PoolReader } from './pool-reader.js';
+import { shownGame } from './shown-game.js';
+
+@QueryHandler(ListGamesQuery)
+export class ListGamesHandler implements IQueryHandler<ListGamesQuery> {
+  constructor(
+    private readonly reader: PoolReader,
+    private readonly database: PostgresDatabase,
+  ) {}
+
+  async execute({ caller, poolId, playerId, page }: ListGamesQuery): Promise<GamesOfPool> {
+    const pool = await this.reader.pool(poolId, caller.identity);
+    if (playerId !== null && !(await this.reader.isShown(playerId, caller.unlistedShown))) {
+      return { games: [], next: null };
+    }
+    const { limit, beforePosition } = page;
+    const found = await gamesOfPool(this.database, pool.uid, { playerId, beforePosition, limit: limit + 1 });
+    const games = found.slice(0, limit).map((game) => shownGame(poolId, game));
+    return { games, next: found.length > limit ? String(games.at(-1)!.position) : null };
+  }
+}

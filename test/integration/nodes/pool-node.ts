@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { parsePoolDefinition } from '@laddercast/commands';
+import {
+  changesOfPlayer,
+  GameWriter,
+  LaneQueue,
+  PoolRater,
+  PoolRegistry,
+  ratingOfPlayer,
+  type GameWrite,
+  type Pool,
+  type RecordedPlayer,
+} from '@laddercast/ledger';
+import { playersByPlace } from '@laddercast/testing';
+import { LedgerNode } from './ledger-node.js';
+
+/** The ledger of one process with its rating pools, by hand. */
+export class PoolNode extends LedgerNode {
+  readonly work = new LaneQueue(this.database, this.notifier);
+  readonly pools = new PoolRegistry(this.database, this.lanes, this.work);
+  readonly games = new GameWriter(this.ledger, this.lanes, this.work, { LANE_QUEUE_MAX: 20_000 });
+  readonly rater = new PoolRater(this.database, this.lanes, this.notifier, { RATING_POOLS_AT_ONCE: 2 });
+
+  async makePool(id: string, definition: object = {}): Promise<Pool> {
+    const full = parsePoolDefinition({ algorithm: 'elo', ...definition }, id);
+    return (await this.pools.put(id, full, {}, 'test')).pool;
+  }
+
+  /** The rating of a player; null before the first rated game. */
+  async ratingOf(pool: Pool, playerId: string): Promise<number | null> {
+    return (await ratingOfPlayer(this.database, pool.uid, playerId))?.rating.state.rating ?? null;
+  }
+
+  /** The ratings of a player after each game, the oldest first. */
+  async ratingsOf(pool: Pool, playerId: string): Promise<number[]> {
+    const changes = await changesOfPlayer(this.database, pool.uid, playerId, { beforePosition: null, limit: 10_000 });
+    return changes.map(({ after }) => after).reverse();
+  }
+
+  override async stop(): Promise<void> {
+    await this.notifier.settled();
+    await super.stop();
+  }
+}
+
+/** A game as the commands hand it to the ledger: players by their places, `ada+bob` are a team. */
+export function gameOf(
+  poolId: string,
+  gameId: string,
+  places: Record<string, number>,
+  more: Partial<GameWrite> = {},
+): GameWrite {
+  const players: RecordedPlayer[] = playersByPlace(places).map((player) => ({ ...player, score: null }));
+  const bodySha256 = createHash('sha256')
+    .update(JSON.stringify([gameId, places]))
+    .digest();
+  return { poolId, gameId, players, playedAtMs: null, weight: 1, metadata: null, bodySha256, ...more };
+}

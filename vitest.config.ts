@@ -58,9 +58,9 @@ export default defineConfig({
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 1),
     sequence: { sequencer: ProjectByProject },
     // For what hangs: no test is to fail because the machine is slow.
-    testTimeout: 120_000,
+    testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       {
         extends: true,

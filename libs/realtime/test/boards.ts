@@ -279,7 +279,7 @@ export function randomScores(random: () => number, players: number, count: numbe
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  withinMs = 5000,
+  withinMs = 30_000,
 ): Promise<void> {
   const endsAtMs = Date.now() + withinMs;
   while (!(await holds())) {

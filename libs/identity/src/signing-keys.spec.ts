@@ -130,7 +130,7 @@ describe('SigningKeys', () => {
     await delay(5);
     const began = performance.now();
     await expect(keys.find('RS256', 'b')).rejects.toMatchObject(unavailable);
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(20_000);
     expect(failures).toHaveLength(1);
     expect((await keys.find('RS256', 'a'))!.id).toBe(id);
   });

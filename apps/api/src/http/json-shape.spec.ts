@@ -52,6 +52,6 @@ describe('the shape of a body', () => {
     ];
     const startedAt = performance.now();
     for (const bomb of bombs) faultOfShape(bomb, 1e9);
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

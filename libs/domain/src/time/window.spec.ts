@@ -88,7 +88,7 @@ describe('windows of a kind', () => {
         }
       }
     }
-    expect(performance.now() - fromMs).toBeLessThan(10_000);
+    expect(performance.now() - fromMs).toBeLessThan(60_000);
   });
 });
 

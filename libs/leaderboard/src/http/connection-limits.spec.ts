@@ -63,20 +63,16 @@ describe('the time to send a request', () => {
     ['app', 'header fields', 'POST /take HTTP/1.1\r\nHost: x\r\n'],
     ['app', 'body', 'POST /take HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{'],
     ['metrics', 'header fields', 'GET /metrics HTTP/1.1\r\nHost: x\r\n'],
-  ])(
-    'cuts off who stops in the middle, with 408: %s, %s',
-    async (name, _where, begun) => {
-      const server = servers[name]!;
-      // As if the time were over almost at once: what looks is the server as it was made.
-      Object.assign(server, { headersTimeout: 50, requestTimeout: 50 });
-      const socket = connect((server.address() as { port: number }).port, '127.0.0.1');
-      let answer = '';
-      socket.on('data', (chunk) => (answer += chunk.toString()));
-      socket.write(begun);
-      await once(socket, 'close');
-      expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-      if (name === 'app') expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
-    },
-    15_000,
-  );
+  ])('cuts off who stops in the middle, with 408: %s, %s', async (name, _where, begun) => {
+    const server = servers[name]!;
+    // As if the time were over almost at once: what looks is the server as it was made.
+    Object.assign(server, { headersTimeout: 50, requestTimeout: 50 });
+    const socket = connect((server.address() as { port: number }).port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.write(begun);
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    if (name === 'app') expect(answer).toContain('"code":"REQUEST_TIMEOUT"');
+  });
 });

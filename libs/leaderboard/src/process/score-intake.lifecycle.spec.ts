@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
 
 const WRITER: Identity = { kind: 'key', keyId: 'writer', scopes: ['scores:write'] };
-const POLL = { timeout: 3000, interval: 5 };
+const POLL = { interval: 5 };
 
 describe('ScoreIntakeLifecycle', () => {
   let answer: () => Identity;

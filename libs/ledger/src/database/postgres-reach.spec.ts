@@ -33,7 +33,7 @@ describe('a PostgreSQL that says nothing to the looks', () => {
 
   it('is away once a look was not answered', async () => {
     start();
-    await expect.poll(() => reach.awaySince, { timeout: 20_000, interval: 50 }).not.toBeNull();
+    await expect.poll(() => reach.awaySince, { interval: 50 }).not.toBeNull();
     expect(() => reach.assertThere()).toThrow(/has not answered/);
     expect(told).toHaveLength(1);
   });

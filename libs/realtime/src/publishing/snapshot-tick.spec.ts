@@ -134,7 +134,7 @@ describe('rows that could not be completed', () => {
     await eventually('a first snapshot', () => historyOf(list).length === 1);
     expect(historyOf(list)[0]!.entries).toMatchObject([{ playerId: 'ada', metadata: null }]);
     database.isAway = false;
-    await eventually('the metadata', () => historyOf(list).length === 2, 2000);
+    await eventually('the metadata', () => historyOf(list).length === 2);
     const [first, second] = historyOf(list);
     expect(second!.entries).toMatchObject([{ playerId: 'ada', metadata: { replay: 'r1' } }]);
     expect(await store.deltasSince(refOf(list), first!.seq)).toEqual([

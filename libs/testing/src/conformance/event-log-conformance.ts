@@ -31,7 +31,7 @@ export interface EventLogConformanceOptions {
   bulkMs: number;
 }
 
-const TEST_TIMEOUT_MS = 90_000;
+const TEST_TIMEOUT_MS = 180_000;
 const POLL_MS = 20;
 
 let lastBoardUid = 1000;
@@ -265,7 +265,7 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
         expect(lag.map(({ lane }) => lane)).toEqual(lanes());
         expect(lag.map(({ events }) => events)).toEqual(lanes().map((lane) => [3, 1][lane] ?? 0));
         expect(lag[0]!.seconds).toBeGreaterThanOrEqual(2);
-        expect(lag[0]!.seconds).toBeLessThan(10);
+        expect(lag[0]!.seconds).toBeLessThan(60);
         held.open();
         await until('nothing waits', async () =>
           (await process!.log.lag(group)).every((lane) => lane.events === 0 && lane.seconds === 0),

@@ -25,7 +25,7 @@ export interface CallOptions {
 /** One request; never throws. */
 export function call(
   url: string,
-  { method = 'GET', key, body, timeoutMs = 15_000 }: CallOptions = {},
+  { method = 'GET', key, body, timeoutMs = 30_000 }: CallOptions = {},
 ): Promise<Answer> {
   const startedMs = Date.now();
   const text = body === undefined ? undefined : JSON.stringify(body);

@@ -7,7 +7,7 @@ import type { FaultyApp } from './installation.js';
 
 const ASK_EVERY_MS = 100;
 const ANSWER_WITHIN_MS = 5000;
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
 
 interface Backend {
   app: FaultyApp;

@@ -85,6 +85,11 @@ export class Readers {
     return { reads: over('ok'), refused: over('refused') };
   }
 
+  /** What was read since it was last taken. */
+  get untaken(): Record<Read, ReadCounts> {
+    return this.counts;
+  }
+
   /** What was read since the last time that this was asked. */
   take(): Record<Read, ReadCounts> {
     const taken = this.counts;

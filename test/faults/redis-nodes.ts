@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import type { RedisProcess } from '../integration/nodes/redis-process.js';
 
 const SLOTS = 16_384;
-const FORMED_WITHIN_MS = 30_000;
+const FORMED_WITHIN_MS = 60_000;
 
 /** Makes one cluster of masters that run with `--cluster-enabled yes`, the slots shared out evenly. */
 export async function formCluster(nodes: readonly RedisProcess[]): Promise<void> {

@@ -6,7 +6,7 @@ import { openTcpProxy, type TcpProxy } from '@laddercast/testing';
 import { Redis } from 'ioredis';
 import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 
-const IN_SYNC_WITHIN_MS = 10_000;
+const IN_SYNC_WITHIN_MS = 60_000;
 
 /** A replica that is on its way to be the master. */
 export interface Replica {

@@ -9,10 +9,10 @@ import { Scenario } from '../scenario.js';
 import { VitalSigns } from '../vital-signs.js';
 
 const STOPS = longOr(9, 1);
-/** A batch that was committed in part is answered when the rest is given up on, after five seconds. */
-const ANSWERED_AFTER_MS = 6500;
-const AWAY_MS = longOr({ least: 3000, most: 15_000 }, { least: 3000, most: 4000 });
-const BACK_WITHIN_MS = 30_000;
+const AWAY_MS = longOr({ least: 9500, most: 21_500 }, { least: 9500, most: 10_500 });
+const BACK_WITHIN_MS = 60_000;
+/** A time-out of ours is behind every answer; in the short version beside other tests. */
+const ANSWERED_WITHIN_MS = longOr(14_000, 25_000);
 const CUTS = longOr(40, 6);
 
 let scenario: Scenario | undefined;
@@ -46,28 +46,29 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lo
         const refused = load.count(503);
         await postgres.stop(ending);
         readers.take();
-        await sleep(ANSWERED_AFTER_MS);
-        const answered = load.answered.size;
+        // What was begun before may have been committed, and is answered when the rest of its batch is given up on.
+        const begun = new Set([...load.answered.keys(), ...load.open.keys()]);
         await sleep(chance.from(AWAY_MS.least, AWAY_MS.most));
         const { list, player } = readers.take();
-        expect(load.answered.size, `answered without PostgreSQL (${ending})`).toBe(answered);
+        const since = [...load.answered.keys()].filter((id) => !begun.has(id));
+        expect(since, `answered without PostgreSQL (${ending})`).toEqual([]);
         expect(load.count(503), `no submission was refused (${ending})`).toBeGreaterThan(refused);
         expect({ lists: [...list.codes], players: [...player.codes] }, ending).toEqual({ lists: [], players: [] });
         expect(Math.min(list.ok, player.ok), `nothing was read (${ending})`).toBeGreaterThan(5);
         for (const { status, missing } of await signs.health()) {
           expect({ status, missing: String(missing) }).toEqual({ status: 503, missing: 'postgresql' });
         }
+        const answered = load.answered.size;
         await postgres.start();
         await expect.poll(() => load.answered.size, { timeout: BACK_WITHIN_MS }).toBeGreaterThan(answered);
       }
       expect(installation.apps.map(({ pid }) => pid)).toEqual(pids);
       expect(installation.apps.every(({ isRunning }) => isRunning)).toBe(true);
       await scenario.prove(tried.join(', '));
-      // A time-out of ours is behind every answer.
-      expect(load.slowestMs).toBeLessThan(14_000);
+      expect(load.slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
       expect(load.count(0)).toBe(0);
     },
-    longOr(900_000, 180_000),
+    longOr(900_000, 300_000),
   );
 
   it(
@@ -97,6 +98,6 @@ describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))('PostgreSQL lo
       await scenario.prove(`${CUTS} commits cut, ${unanswered} times for 6.5 s`);
       expect(load.count(503), 'no client was ever told that the outcome is not known').toBeGreaterThan(0);
     },
-    longOr(600_000, 180_000),
+    longOr(600_000, 300_000),
   );
 });

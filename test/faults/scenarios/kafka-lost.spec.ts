@@ -58,7 +58,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('Kafka lost under load', () 
         await kafka.kill(leader);
         const answering = load.answered.size;
         await expect
-          .poll(() => load.answered.size - answering, { timeout: 10_000, message: 'nothing was answered without it' })
+          .poll(() => load.answered.size - answering, { message: 'nothing was answered without it' })
           .toBeGreaterThan(10);
         await expect.poll(async () => (await waiting()).seconds, { timeout: 60_000, interval: 500 }).toBeLessThan(1);
         await kafka.restart(leader);
@@ -67,10 +67,14 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('Kafka lost under load', () 
         await kafka.killAll();
         const atLoss = load.answered.size;
         await sleep(chance.from(AWAY_MS.least, AWAY_MS.most));
-        const lag = await waiting();
-        expect(lag.events, 'the lag was not shown').toBeGreaterThan(0);
-        expect(lag.seconds, 'nor how old it is').toBeGreaterThan(3);
-        expect(load.answered.size - atLoss, 'no submission was answered without Kafka').toBeGreaterThan(10);
+        await expect
+          .poll(() => load.answered.size - atLoss, { message: 'no submission was answered without Kafka' })
+          .toBeGreaterThan(10);
+        expect((await waiting()).events, 'the lag was not shown').toBeGreaterThan(0);
+        // How old it is grows with what was written first.
+        await expect
+          .poll(async () => (await waiting()).seconds, { message: 'its age was not shown' })
+          .toBeGreaterThan(3);
         await kafka.restartAll();
       }
       expect(load.count(503)).toBe(0);
@@ -81,7 +85,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('Kafka lost under load', () 
       expect(answered).toBeGreaterThan(0);
       await log.close();
     },
-    longOr(1_500_000, 240_000),
+    longOr(1_500_000, 400_000),
   );
 });
 

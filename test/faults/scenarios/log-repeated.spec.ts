@@ -61,7 +61,7 @@ describe.each(logsUnderTest())('events that come again under load, over the log 
       await scenario!.prove(tried.join(', '));
       expect(await database!.query('SELECT cause FROM dead_letters')).toEqual([]);
     },
-    longOr(900_000, 150_000),
+    longOr(900_000, 300_000),
   );
 });
 
@@ -86,7 +86,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a topic that is deleted und
       }
       await scenario!.prove(`${rounds} times deleted with events that nobody had read`);
     },
-    longOr(900_000, 240_000),
+    longOr(900_000, 300_000),
   );
 });
 

@@ -1,5 +1,6 @@
 // Real: api, projector and gateway processes on PostgreSQL, Redis and Kafka, under load: events that no saga can handle
 // among those that are well, and what was said in one of them is made good by replaying it.
+import { isDeepStrictEqual } from 'node:util';
 import { logsUnderTest } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { call, type Answer } from '../call.js';
@@ -7,7 +8,7 @@ import { openPostgres, type PostgresSession } from '../postgres-session.js';
 import { lastEvents, redeliver } from '../redelivery.js';
 import { Scenario } from '../scenario.js';
 
-const PARKED_WITHIN_MS = 30_000;
+const PARKED_WITHIN_MS = 60_000;
 const BOARD = 'faults-poison';
 
 interface Letter {
@@ -26,7 +27,7 @@ describe.each(logsUnderTest())('poison events under load, over the log in %s', (
     await scenario?.stop();
   });
 
-  it('are parked with their cause, listed and replayed, and hold up nobody', { timeout: 150_000 }, async () => {
+  it('are parked with their cause, listed and replayed, and hold up nobody', async () => {
     scenario = await Scenario.start({ fault: '7 poison events', log });
     const { installation, chance } = scenario;
     const session = (database = await openPostgres(installation.databaseUrl));
@@ -69,8 +70,14 @@ describe.each(logsUnderTest())('poison events under load, over the log in %s', (
       (
         (await ask('GET', `/v1/boards/${BOARD}/entries`)).body as { entries: { playerId: string; score: number }[] }
       ).entries.map(({ playerId, score }) => [playerId, score]);
-    const letters = await listed(ask, chance.from(1, 5));
-    expect(letters.map(({ key }) => key).sort()).toEqual((await parked()).map(({ key }) => key).sort());
+    // Other groups may park theirs between the two looks.
+    let letters: { id: string; key: string }[] = [];
+    const keysOf = (all: readonly { key: string }[]): string[] => all.map(({ key }) => key).sort();
+    const isListed = async (): Promise<boolean> => {
+      letters = await listed(ask, chance.from(1, 5));
+      return isDeepStrictEqual(keysOf(letters), keysOf(await parked()));
+    };
+    await expect.poll(isListed).toBe(true);
     for (const { id, key } of letters) {
       const { status, body } = await ask('POST', `/v1/admin/dead-letters/${id}/replay`);
       expect(status, JSON.stringify(body)).toBe(200);

@@ -74,7 +74,7 @@ describe.each(logsUnderTest())('Redis that loses keys on a living connection, ov
       await marks.close();
       await prove(`${FLUSHES} × FLUSHALL`);
     },
-    longOr(600_000, 240_000),
+    longOr(600_000, 300_000),
   );
 
   it(
@@ -98,7 +98,7 @@ describe.each(logsUnderTest())('Redis that loses keys on a living connection, ov
       expect(await restoredShards(scenario), 'no shard was brought back').toBeGreaterThan(0);
       await prove([...deleted].map(([kind, times]) => `${times} × ${kind}`).join(', '));
     },
-    longOr(1_200_000, 240_000),
+    longOr(1_200_000, 300_000),
   );
 });
 

@@ -17,9 +17,10 @@ import { openSpectators, type Spectator } from '../spectators.js';
 import { record } from '../table.js';
 
 const ROUNDS = longOr(4, 1);
-const DRAIN_MS = 1500;
+/** A balancer on a loaded machine has seen by then that the process is not ready. */
+const DRAIN_MS = 3000;
 /** The drain and what takes time after it, far below the 20 s at which the process would be ended. */
-const STOPPED_WITHIN_SECONDS = 10;
+const STOPPED_WITHIN_SECONDS = 15;
 const RESTART_CODE = 1012;
 
 describe.each(longOr(logsUnderTest(), logsUnderTest().slice(-1)))(

@@ -12,7 +12,7 @@ describe('the documents for machines', () => {
   beforeAll(async () => {
     service = await startStandalone();
     anyone = new RestClient(service.url);
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   it('describe HTTP by the recommended rules of redocly', async () => {

@@ -57,9 +57,7 @@ describe('boardVersion of one process', () => {
     expectRising(seen);
     // What is in memory serves again once it has caught up.
     const last = seen.at(-1)!;
-    await expect
-      .poll(async () => (await read(`/v1/boards/mixed/entries?limit=10&minVersion=${last}`)).total, { timeout: 5000 })
-      .toBe(63);
+    await expect.poll(async () => (await read(`/v1/boards/mixed/entries?limit=10&minVersion=${last}`)).total).toBe(63);
   });
 
   it('has who waited see the own score in the next top list', async () => {
@@ -73,7 +71,7 @@ describe('boardVersion of one process', () => {
       const { entries } = await read('/v1/boards/waited/entries?limit=10');
       expect(entries[0]).toMatchObject({ playerId: 'mia', score: 1000 + at });
     }
-  }, 30_000);
+  });
 });
 
 describe('boardVersion of one name', () => {
@@ -139,14 +137,14 @@ describe('boardVersion of one name', () => {
       await fill('closed', 12);
       await expect.poll(async () => (await readAll('closed', versions))[2]!.total).toBe(12);
     }
-  }, 30_000);
+  });
 
   it('never locks out who polls with minVersion over the hour at which the next window begins', async () => {
     await admin.makeBoard('minutes', { ...SHARDED, scopes: ['global'], windows: [{ cron: '* * * * *' }] });
     await fill('minutes', 12);
     const seen: number[] = [];
     const windows = new Set<string>();
-    const afterMs = Date.now() + 65_000;
+    const afterMs = Date.now() + 120_000;
     for (let at = 0; windows.size < 2 || at % 20 !== 0; at += 1) {
       const limit = at % 2 === 0 ? 500 : 10;
       const list = await read(`/v1/boards/minutes/entries?window=cron&limit=${limit}&minVersion=${seen.at(-1) ?? 0}`);
@@ -156,5 +154,5 @@ describe('boardVersion of one name', () => {
       await delay(50);
     }
     expectRising(seen);
-  }, 90_000);
+  });
 });

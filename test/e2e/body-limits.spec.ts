@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, RestClient } from './rest-client.js';
 
 const SCORES = '/v1/boards/open/scores';
+/** Some milliseconds where nothing else runs; a bomb that is parsed and validated takes much longer. */
+const HELD_UP_MS = 10_000;
 
 describe('limits of a request', () => {
   let service: RunningStandalone;
@@ -16,7 +18,7 @@ describe('limits of a request', () => {
     service = await startStandalone({ BODY_BYTES_MAX: String(4 * 1024 * 1024) });
     admin = new RestClient(service.url, service.adminKey);
     await admin.makeBoard('open');
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -53,7 +55,7 @@ describe('limits of a request', () => {
     expect(expectProblem(batch, 'VALIDATION_FAILED').detail).toContain('more than 300000 values');
     // A bomb does not hold up the others.
     const waits = [msOf(admin.post(SCORES, bombs[1])), msOf(admin.get('/v1/boards/open/entries'))];
-    expect((await Promise.all(waits))[1]).toBeLessThan(1000);
+    expect((await Promise.all(waits))[1]).toBeLessThan(HELD_UP_MS);
   });
 
   it('values: the largest batch there can be passes', async () => {

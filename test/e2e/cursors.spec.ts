@@ -40,7 +40,7 @@ describe('pages by cursor', () => {
     await admin.makeBoard('big', { sharding: { by: 'hash', count: 3 } });
     const players = Array.from({ length: ENTRIES }, (_, at) => ({ playerId: `p${at}`, score: 10_000 - (at >> 1) }));
     await submit('big', players);
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   async function submit(board: string, runs: { playerId: string; score: number; metadata?: unknown }[]): Promise<void> {
@@ -80,6 +80,7 @@ describe('pages by cursor', () => {
     const pages = [first];
     for (let page = first; page.next !== null; pages.push(page))
       page = await read(page.next.replace('limit=70', 'limit=90'));
+    await expect.poll(() => writes).toBeGreaterThan(3);
     for (let page = pages.at(-1)!; page.prev !== null; pages.push(page)) page = await read(page.prev);
     isReading = false;
     await writer;
@@ -95,9 +96,8 @@ describe('pages by cursor', () => {
     for (const page of pages) expect(page).toMatchObject({ total, boardVersion, asOf, cursorExpiresAt });
     expect(total).toBe(ENTRIES);
     expect(Date.parse(cursorExpiresAt!) - Date.parse(asOf)).toBe(300_000);
-    expect(writes).toBeGreaterThan(3);
     expect((await read('/v1/boards/big/entries')).total).not.toBe(ENTRIES);
-  }, 120_000);
+  });
 
   it('go on in the shards of then when the board is sharded anew, and these are fed no more', async () => {
     await admin.makeBoard('moved', { sharding: { by: 'hash', count: 2 } });
@@ -120,20 +120,20 @@ describe('pages by cursor', () => {
     };
     await admin.put('/v1/boards/moved', { order: 'desc', operator: 'best', sharding: { by: 'hash', count: 5 } });
     await further();
-    await expect.poll(statesOf, { timeout: 30_000, interval: 100 }).toEqual(['1 retiring', '2 serving']);
+    await expect.poll(statesOf, { timeout: 60_000, interval: 100 }).toEqual(['1 retiring', '2 serving']);
     await further();
     const live = await read('/v1/boards/moved/entries?limit=1');
     expect(live.entries[0]!.score).toBe(2000);
     // Of the new shards: nobody shares a checkpoint over generations.
     expect((await read('/v1/boards/moved/entries?cursor=start&limit=1')).entries[0]!.score).toBe(2000);
     // What is held still is kept, and changes no more.
-    await expect.poll(statesOf, { timeout: 60_000, interval: 500 }).toEqual(['1 removing', '2 serving']);
+    await expect.poll(statesOf, { timeout: 90_000, interval: 500 }).toEqual(['1 removing', '2 serving']);
     while (pages.at(-1)!.next !== null) await further();
     expect(pages.flatMap(idsOf)).toEqual(players);
     for (const { boardVersion, asOf } of pages) {
       expect([boardVersion, asOf]).toEqual([first.boardVersion, first.asOf]);
     }
-  }, 120_000);
+  });
 
   it('jump to a rank, a score and a player, live and to stay', async () => {
     await admin.makeBoard('jumps', { sharding: { by: 'hash', count: 2 } });
@@ -197,7 +197,7 @@ describe('pages by cursor', () => {
       'scopes',
       [0, 1, 2].map((at) => ({ playerId: `m${at}`, score: 10 - at })),
     );
-    await expect.poll(async () => (await read('/v1/boards/scopes/guilds')).total, { timeout: 5000 }).toBe(3);
+    await expect.poll(async () => (await read('/v1/boards/scopes/guilds')).total).toBe(3);
     for (const [path, ids] of [
       ['guilds?', ['g0', 'g1', 'g2']],
       ['entries?scope=region:EU&', ['m0', 'm1', 'm2']],
@@ -230,7 +230,7 @@ describe('pages by cursor', () => {
     await submit('shown', [{ playerId: 'cy', score: 100, metadata: { at: 100 } }]);
     await admin.put('/v1/players/dee', { displayName: 'Dee' });
     await expect
-      .poll(async () => (await read(first.next!)).entries, { timeout: 3000 })
+      .poll(async () => (await read(first.next!)).entries)
       .toMatchObject([
         { rank: 3, playerId: 'cy', score: 7, metadata: null, achievedAt: null },
         { rank: 4, playerId: 'dee', displayName: 'Dee', metadata: { at: 3 }, achievedAt: expect.any(String) as string },
@@ -323,16 +323,16 @@ describe('pages by cursor', () => {
     );
     const { next } = await read('/v1/boards/closed/entries?cursor=start&limit=1');
     await admin.put('/v1/boards/closed', { order: 'desc', operator: 'best', visibility: 'private' });
-    await expect.poll(async () => (await anyone.get(next!)).status, { timeout: 5000 }).toBe(401);
+    await expect.poll(async () => (await anyone.get(next!)).status).toBe(401);
     expect((await admin.get(next!)).status).toBe(200);
     expect((await admin.post('/v1/admin/boards/closed/reset')).status).toBeLessThan(300);
-    await expect.poll(async () => (await admin.get(next!)).status, { timeout: 5000 }).toBe(410);
+    await expect.poll(async () => (await admin.get(next!)).status).toBe(410);
     expectProblem(await admin.get(next!), 'CURSOR_EXPIRED');
   });
 
   it('show of a frozen window what everyone may see, and its standings as long as they are those', async () => {
     const started = Date.now();
-    const [freezeAt, endsAt] = [started + 4000, started + 9000];
+    const [freezeAt, endsAt] = [started + 8000, started + 18_000];
     const at = (ms: number): string => new Date(ms).toISOString();
     const season = { season: 's1', startsAt: at(started - 3_600_000), endsAt: at(endsAt), freezeAt: at(freezeAt) };
     await admin.makeBoard('cup', { windows: [season], graceSeconds: 0, keepEndedSeconds: 3 });
@@ -345,9 +345,9 @@ describe('pages by cursor', () => {
     expect(idsOf(await read(running.next!))).toEqual(['c', 'd']);
     await sleepUntil(freezeAt + 50);
     // While the frozen standings are being written, no reader can be told what it will see.
-    await expect.poll(async () => (await anyone.get(running.next!)).status, { timeout: 4000 }).not.toBe(503);
+    await expect.poll(async () => (await anyone.get(running.next!)).status).toBe(410);
     expectProblem(await anyone.get(running.next!), 'CURSOR_EXPIRED');
-    await expect.poll(async () => (await anyone.get(open)).status, { timeout: 4000 }).toBe(200);
+    await expect.poll(async () => (await anyone.get(open)).status).toBe(200);
     await submit('cup', [{ playerId: 'd', score: 100 }]);
     const frozen = await read(open);
     expect(frozen).toMatchObject({ cursorExpiresAt: null, total: 4 });
@@ -364,10 +364,10 @@ describe('pages by cursor', () => {
     expectProblem(await admin.get(frozen.next!), 'CURSOR_EXPIRED');
     await sleepUntil(endsAt + 50);
     expectProblem(await anyone.get(frozen.next!), 'CURSOR_EXPIRED');
-    await expect.poll(async () => (await read(open)).cursorExpiresAt, { timeout: 20_000, interval: 500 }).toBeNull();
+    await expect.poll(async () => (await read(open)).cursorExpiresAt, { interval: 500 }).toBeNull();
     const final = await read(open);
     expect([...idsOf(final), ...idsOf(await read(final.next!))]).toEqual(['d', 'a', 'b', 'c']);
-  }, 60_000);
+  });
 
   it('go on as it stood where a moment is asked for', async () => {
     await admin.makeBoard('past', { windows: ['daily'], graceSeconds: 0 });
@@ -392,9 +392,7 @@ describe('pages by cursor', () => {
     await redis.close();
     // Whether it is the list or the whole store that is gone shows when the ranks are back.
     expect([410, 503]).toContain((await anyone.get(next!)).status);
-    await expect
-      .poll(async () => (await anyone.get('/v1/boards/big/entries?offset=1500')).status, { timeout: 20_000 })
-      .toBe(200);
+    await expect.poll(async () => (await anyone.get('/v1/boards/big/entries?offset=1500')).status).toBe(200);
     expectProblem(await anyone.get(next!), 'CURSOR_EXPIRED');
-  }, 60_000);
+  });
 });

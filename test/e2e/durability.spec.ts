@@ -62,12 +62,12 @@ describe.each(logsUnderTest())('a score that was answered with 200, over the log
             score: 1 + (i % 5),
           };
           sent.push(run);
-          if (!(await send(run))) return;
+          if (!(await send(run))) await sleep(20);
         }
       };
       const clients = Array.from({ length: CLIENTS }, (_, number) => client(number));
       const answeredBefore = answered.size;
-      await vi.waitUntil(() => answered.size > answeredBefore + ANSWERED_MIN, { timeout: 20_000, interval: 5 });
+      await vi.waitUntil(() => answered.size > answeredBefore + ANSWERED_MIN, { timeout: 60_000, interval: 5 });
       await sleep(Math.random() * 500);
       app.process.kill('SIGKILL');
       await once(app.process, 'exit');
@@ -78,7 +78,7 @@ describe.each(logsUnderTest())('a score that was answered with 200, over the log
     expect(answered.size).toBeGreaterThan(100);
     // The clients' rule: what was not answered is sent again under its id, and so is some of what was.
     for (const run of sent)
-      if (!answered.has(run.submissionId) || Math.random() < 0.2) expect(await send(run)).toBe(true);
+      if (!answered.has(run.submissionId) || Math.random() < 0.2) await expect.poll(() => send(run)).toBe(true);
 
     const expected = new Map<string, number>();
     for (const { playerId, score } of sent) expected.set(playerId, (expected.get(playerId) ?? 0) + score);
@@ -93,5 +93,5 @@ describe.each(logsUnderTest())('a score that was answered with 200, over the log
         { timeout: 40_000, interval: 200 },
       )
       .toEqual(Object.fromEntries(expected));
-  }, 120_000);
+  });
 });

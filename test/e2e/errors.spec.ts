@@ -21,7 +21,7 @@ describe('requests that are wrong', () => {
     admin = new RestClient(service.url, service.adminKey);
     await admin.makeBoard('open');
     await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }] });
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   /** A path exactly as it is written here: clients of a higher level would tidy it up. */
@@ -391,6 +391,8 @@ describe('requests that are wrong', () => {
 
   it('did not take the service down', async () => {
     expect((await admin.get('/health/ready')).body).toMatchObject({ status: 'ok', missing: [] });
-    expect(service.output()).toBe('');
+    // Of a store that was slow it may speak; of these requests it has nothing to say.
+    const lines = service.output().split('\n');
+    expect(lines.filter((line) => line !== '' && !/has not answered|answers again/.test(line))).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ describe('estimated ranks', () => {
       const answer = await admin.get(`/v1/boards/big/players/${lastId}?around=0`);
       return (answer.body as { entry?: Entry }).entry?.score === scores.get(lastId);
     };
-    await expect.poll(isProjected, { timeout: 15_000, interval: 20 }).toBe(true);
+    await expect.poll(isProjected, { interval: 20 }).toBe(true);
     const isSketched = async (): Promise<boolean> => {
       const [sketched, counted] = await Promise.all([
         get<{ boardVersion: number; accuracy: string }>('big/percentiles?at=50'),
@@ -59,7 +59,7 @@ describe('estimated ranks', () => {
       // What has no sketch yet is counted.
       return sketched.accuracy === 'estimated' && sketched.boardVersion === counted.boardVersion;
     };
-    await expect.poll(isSketched, { timeout: 15_000, interval: 100 }).toBe(true);
+    await expect.poll(isSketched, { interval: 100 }).toBe(true);
   };
   const submitEstimated = async (playerId: string, score: number): Promise<Movement> => {
     const answer = await submit(playerId, score);
@@ -99,7 +99,7 @@ describe('estimated ranks', () => {
       const headers = from + BATCH === PLAYERS ? WAIT : {};
       expect((await admin.post('/v1/scores', { submissions: some }, headers)).status).toBe(200);
     }
-  }, 90_000);
+  });
   afterAll(async () => {
     await app?.stop();
     await redis?.stop();
@@ -122,7 +122,7 @@ describe('estimated ranks', () => {
       scores.set(playerId, Math.max(score, scores.get(playerId) ?? -Infinity));
       await untilSketched(playerId);
     }
-  }, 60_000);
+  });
 
   it('give way to exact ones where the submission is waited for', async () => {
     const { body } = await submit('p7', 20_000, WAIT);
@@ -137,12 +137,12 @@ describe('estimated ranks', () => {
     const first = await post('ada', 5);
     if (first !== null) expect(first).toMatchObject({ before: null, after: 1, total: 1, errorBound: 0 });
     await expect
-      .poll(async () => post('bob', 4), { timeout: 10_000, interval: 300 })
+      .poll(async () => post('bob', 4), { interval: 300 })
       .toMatchObject({ after: 2, total: 2, errorBound: 0 });
     await expect
-      .poll(async () => post('bob', 6), { timeout: 10_000, interval: 300 })
+      .poll(async () => post('bob', 6), { interval: 300 })
       .toMatchObject({ before: 1, after: 1, total: 2, errorBound: 0 });
-  }, 30_000);
+  });
 
   it('of a player take one look-up, and have no neighbours', async () => {
     await untilSketched();
@@ -211,7 +211,7 @@ describe('estimated ranks', () => {
     }
     // Of a small board nothing is uncertain, once the last run is in the sketch.
     await expect
-      .poll(() => get('small/percentiles?at=100,0'), { timeout: 10_000, interval: 200 })
+      .poll(() => get('small/percentiles?at=100,0'), { interval: 200 })
       .toMatchObject({
         accuracy: 'estimated',
         percentiles: [
@@ -236,25 +236,28 @@ describe('estimated ranks', () => {
     scores.set('p100', 600);
     await redis.stop();
     const stopped = new Map(scores);
+    let quickestMs = Infinity;
     for (let at = 0; at < 10; at += 1) {
       const startedAtMs = Date.now();
       const movement = await submitEstimated(`away${at}`, at * 50);
-      expect(Date.now() - startedAtMs).toBeLessThan(1000);
+      quickestMs = Math.min(quickestMs, Date.now() - startedAtMs);
       const truth = [...stopped].filter(([, other]) => other >= at * 50).length;
       // Whether the sketch was made before or after the last submission there was, the player of it stood far above or below.
       expect(Math.abs(movement.after - 1 - truth)).toBeLessThanOrEqual(movement.errorBound + 1);
       expect(Date.parse(movement.asOf)).toBeLessThanOrEqual(startedAtMs);
       scores.set(`away${at}`, at * 50);
     }
+    // One that waits for Redis takes as long as its time-out, every time.
+    expect(quickestMs).toBeLessThan(1000);
     redis = await startRedis({ port: redis.port });
     const sketchedAgain = async (): Promise<boolean> => {
       const answer = await admin.get('/v1/boards/big/percentiles?at=50&accuracy=exact');
       return answer.status === 200 && (answer.body as { total: number }).total === scores.size;
     };
-    await expect.poll(sketchedAgain, { timeout: 30_000, interval: 200 }).toBe(true);
+    await expect.poll(sketchedAgain, { timeout: 60_000, interval: 200 }).toBe(true);
     await untilSketched();
     const movement = await submitEstimated('back', 123);
     expect(Date.parse(movement.asOf)).toBeGreaterThan(Date.parse(asOf));
     expectWithin(movement, 'back', 123);
-  }, 90_000);
+  });
 });

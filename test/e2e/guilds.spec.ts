@@ -11,8 +11,8 @@ interface Row {
   metadata: unknown;
 }
 
-/** What the contract promises: a second, and one for a machine that is busy with other tests. */
-const SOON = { timeout: 2000, interval: 20 };
+/** The contract promises a second; a machine that is busy with other tests takes longer. */
+const SOON = { interval: 20 };
 
 describe('guilds', () => {
   let service: RunningStandalone;
@@ -28,7 +28,7 @@ describe('guilds', () => {
     admin = anonymous.as(service.adminKey);
     writer = anonymous.as(await admin.makeKey('scores:write'));
     reader = anonymous.as(await admin.makeKey('read'));
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   const guild = async (id: string, ...players: string[]): Promise<void> => {
@@ -40,7 +40,7 @@ describe('guilds', () => {
   };
   const submit = async (board: string, scores: Record<string, number>): Promise<void> => {
     const submissions = Object.entries(scores).map(([playerId, score]) => ({ board, playerId, score }));
-    const response = await writer.post('/v1/scores', { submissions }, { Prefer: 'wait=5' });
+    const response = await writer.post('/v1/scores', { submissions }, { Prefer: 'wait=10' });
     expect(response.status, response.text).toBe(200);
   };
   const rows = async (path: string): Promise<Row[]> => {

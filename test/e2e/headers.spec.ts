@@ -17,7 +17,7 @@ describe('what browsers are told', () => {
     service = await startStandalone();
     open = new RestClient(service.url);
     await open.as(service.adminKey).makeBoard('open');
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   it('is to do nothing with an answer but read it, whatever the answer is', async () => {
@@ -91,7 +91,7 @@ describe('what browsers are told', () => {
       open = new RestClient(listed.url);
       await open.as(listed.adminKey).makeBoard('open');
       await open.as(listed.adminKey).makeBoard('closed', { visibility: 'private' });
-    }, 90_000);
+    });
     afterAll(() => listed?.stop());
 
     it('lets their pages ask first without an identity, and read what they need', async () => {

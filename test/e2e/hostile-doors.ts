@@ -81,7 +81,7 @@ export function logDoor(prefix: string, database: () => PostgresDatabase): Door 
             outcomes.set(key, (JSON.parse(cause) as Problem).code);
           return outcomes.size;
         },
-        { timeout: 30_000, interval: 200 },
+        { timeout: 60_000, interval: 200 },
       )
       .toBe(runs.length);
     return runs.map((_run, i) => outcomes.get(idOf(i))!);

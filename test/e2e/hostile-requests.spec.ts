@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RestClient } from './rest-client.js';
 
 /** Some milliseconds where nothing else runs; what a bomb costs that goes off is minutes, or the process. */
-const ANSWERED_WITHIN_MS = 5000;
+const ANSWERED_WITHIN_MS = 15_000;
 const nested = (open: string, close: string, depth: number): string => `${open.repeat(depth)}1${close.repeat(depth)}`;
 const manyKeys = (count: number): string => Array.from({ length: count }, (_, i) => `"k${i}":0`).join();
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await admin.makeBoard('board', { scopes: ['global', 'region', { attribute: 'country' }] });
   const run = { playerId: 'ada', score: 1 };
   expect((await admin.post('/v1/boards/board/scores', run, { Prefer: 'wait=10' })).status).toBe(200);
-}, 90_000);
+});
 afterAll(() => service?.stop());
 
 afterEach(async () => {
@@ -34,7 +34,7 @@ function exchange(bytes: string | Buffer): Promise<{ status: number; type: strin
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let answer = '';
-    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
+    socket.setTimeout(30_000, () => socket.destroy(new Error('no answer')));
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
     socket.on('error', reject);
     socket.on('close', () => {
@@ -174,7 +174,7 @@ describe('bytes that are not UTF-8', () => {
     expect((await admin.delete('/v1/boards/board/players/é😀')).status).toBe(200);
     const total = async (): Promise<number> =>
       ((await admin.get('/v1/boards/board/entries')).body as { total: number }).total;
-    await expect.poll(total, { timeout: 10_000 }).toBe(1);
+    await expect.poll(total).toBe(1);
   });
 
   it.each([
@@ -231,20 +231,16 @@ describe('bodies', () => {
     ['POST', '/v1/admin/boards/board/reset'],
   ];
 
-  it.each(ROUTES)(
-    'that are bombs are refused at once: %s %s',
-    async (method, path) => {
-      for (const [name, bomb] of BOMBS) {
-        const startedMs = Date.now();
-        const response = await admin.send(method, path, bomb);
-        expect(Date.now() - startedMs, name).toBeLessThan(ANSWERED_WITHIN_MS);
-        expect(response.status, `${name}: ${response.text.slice(0, 200)}`).toBeGreaterThanOrEqual(400);
-        expect(response.status, `${name}: ${response.text.slice(0, 200)}`).toBeLessThan(500);
-        expect(response.text.length, name).toBeLessThan(256 * 1024);
-      }
-    },
-    60_000,
-  );
+  it.each(ROUTES)('that are bombs are refused at once: %s %s', async (method, path) => {
+    for (const [name, bomb] of BOMBS) {
+      const startedMs = Date.now();
+      const response = await admin.send(method, path, bomb);
+      expect(Date.now() - startedMs, name).toBeLessThan(ANSWERED_WITHIN_MS);
+      expect(response.status, `${name}: ${response.text.slice(0, 200)}`).toBeGreaterThanOrEqual(400);
+      expect(response.status, `${name}: ${response.text.slice(0, 200)}`).toBeLessThan(500);
+      expect(response.text.length, name).toBeLessThan(256 * 1024);
+    }
+  });
 
   it.each([
     ['PUT', '/v1/players/eve', '{"attributes":{"__proto__":{"polluted":1}}}'],

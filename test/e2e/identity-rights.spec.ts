@@ -3,7 +3,7 @@
 import { PostgresDatabase } from '@laddercast/ledger';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { GOOD, type Call } from './openapi-calls.js';
 import { ServedDocument, type Document, type Operation } from './openapi-document.js';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
@@ -55,7 +55,11 @@ beforeAll(async () => {
   await admin.put('/v1/players/bob/friends/cy');
   await admin.put('/v1/players/bob/follows/cy');
   await admin.put('/v1/circles/team/members/bob');
-}, 90_000);
+  // The entries of who joins a guild are written once more, in their own time.
+  const inGuild = async (): Promise<number> =>
+    ((await admin.get('/v1/boards/secret/entries?scope=guild:red')).body as { total: number }).total;
+  await vi.waitUntil(async () => (await inGuild()) === 2, { timeout: 60_000 });
+});
 afterAll(async () => {
   await database?.close();
   await service?.stop();

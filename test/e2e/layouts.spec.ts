@@ -49,7 +49,7 @@ describe('a board that is re-sharded while projectors sleep and die', () => {
       await supertest(api.url).post('/v1/scores').set(admin).set('Prefer', 'wait=10').send({ submissions }).expect(200);
     }
     working = Promise.all([write(), read()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     stop.abort();
     await working.catch(() => undefined);
@@ -106,24 +106,24 @@ describe('a board that is re-sharded while projectors sleep and die', () => {
     expect(body.sharding).toEqual({ by: 'hash', count: 4 });
     await sleep(7000);
     projectors[0]!.process.kill('SIGCONT');
-    await expect.poll(serving, { timeout: 40_000, interval: 100 }).toBe(2);
+    await expect.poll(serving, { timeout: 90_000, interval: 100 }).toBe(2);
     expect((await generations()).map(({ state }) => state).sort()).toEqual(['retiring', 'serving']);
     expect(faults).toEqual([]);
-  }, 60_000);
+  });
 
   it('goes on when projectors are killed while the lists are made anew', async () => {
     const { body } = await supertest(api.url).post('/v1/admin/boards/moving/rebuild').set(admin).expect(202);
     expect(body).toEqual({ board: 'moving', generation: 3 });
     // It is filled at once, and waits until nobody is fed by the first generation any more.
     const states = async (): Promise<string[]> => (await generations()).map(({ state }) => state);
-    await expect.poll(states, { timeout: 20_000, interval: 50 }).toContain('proving');
+    await expect.poll(states, { interval: 50 }).toContain('proving');
     for (const projector of projectors.splice(0)) {
       projector.process.kill('SIGKILL');
       await once(projector.process, 'exit');
       projectors.push(await startApp('projector', installation));
       if (projectors.length === 2) break;
     }
-    await expect.poll(serving, { timeout: 60_000, interval: 100 }).toBe(3);
+    await expect.poll(serving, { timeout: 120_000, interval: 100 }).toBe(3);
     stop.abort();
     await working;
     expect(faults).toEqual([]);
@@ -137,6 +137,6 @@ describe('a board that is re-sharded while projectors sleep and die', () => {
       }
       return found;
     };
-    await expect.poll(walked, { timeout: 10_000 }).toEqual(sorted);
-  }, 120_000);
+    await expect.poll(walked).toEqual(sorted);
+  }, 300_000);
 });

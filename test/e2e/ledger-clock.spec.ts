@@ -39,20 +39,16 @@ describe.each([
     server = anyone.as(key);
     const headers = { authorization: `Bearer ${key}` };
     live = await LiveClient.connect(`${service.url.replace('http', 'ws')}/v1/live`, ['ladder.v1'], { headers });
-  }, 90_000);
+  });
   afterAll(async () => {
     live?.socket.terminate();
     await clock?.close();
     await service?.stop();
   });
 
-  const untilLedger = async (ms: number): Promise<void> => {
-    const leftMs = ms - (await clock.nowMs());
-    await new Promise((resolve) => setTimeout(resolve, Math.max(0, leftMs)));
-  };
   /** Submits, and waits until it is ranked; where it stands, or null. */
   const submit = async (board: string, playerId: string, score: number): Promise<{ after: number } | null> => {
-    const answer = await server.post(`/v1/boards/${board}/scores`, { playerId, score }, { Prefer: 'wait=5' });
+    const answer = await server.post(`/v1/boards/${board}/scores`, { playerId, score }, { Prefer: 'wait=10' });
     expect(answer.status, answer.text).toBe(200);
     return (answer.body as { rank: { after: number } | null }).rank;
   };
@@ -70,6 +66,8 @@ describe.each([
     // The processes have heard by then.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     const startMs = await clock.nowMs();
+    // It stands while something is done or looked at, so that a slow machine is never late.
+    await clock.stopAt(startMs);
     const [freezeAtMs, endsAtMs] = [startMs + 4000, startMs + 12_000];
     const season = { season: 's', startsAt: at(startMs - HOUR_MS), endsAt: at(endsAtMs), freezeAt: at(freezeAtMs) };
     await admin.makeBoard('cup', {
@@ -91,15 +89,20 @@ describe.each([
       const answer = await live.ask({ type: 'subscribe', id, board: 'cup', window: 'season:s', ...channel });
       expect(answer, JSON.stringify(answer)).toMatchObject({ type: 'snapshot', total: 1 });
     }
-    expect(await clock.nowMs()).toBeLessThan(freezeAtMs);
-    await untilLedger(freezeAtMs + 10);
+    await clock.stopAt(freezeAtMs + 10);
+    await expect.poll(async () => (await windowsOf('cup'))[0]).toMatchObject({ isFrozen: true });
 
     expect(await submit('cup', 'bob', 500)).toBeNull();
     const path = `/v1/boards/cup/entries?${window}`;
     const seen = new Set<string>();
-    while ((await clock.nowMs()) < freezeAtMs + 4000) {
+    const look = async (): Promise<number> => {
       const { status, body } = await anyone.get(path);
       if (status !== 503) seen.add(playersOf(body as Page).join());
+      return status;
+    };
+    await expect.poll(look).toBe(200);
+    for (let looks = 0; looks < 60; looks += 1) {
+      await look();
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect([...seen]).toEqual(['ada']);
@@ -108,26 +111,25 @@ describe.each([
     const history = `/v1/boards/cup/players/bob/history?${window}`;
     const points = async (client: RestClient): Promise<unknown[]> =>
       ((await client.get(history)).body as { points: unknown[] }).points;
-    await expect.poll(() => points(admin), { timeout: 5000 }).toHaveLength(1);
+    await expect.poll(() => points(admin)).toHaveLength(1);
     expect(await points(server)).toEqual([]);
     expect(playersOf(await pageOf(admin, path))).toEqual(['bob', 'ada']);
-    expect(await clock.nowMs()).toBeLessThan(endsAtMs);
     const framesUntilNow = live.frames.filter(({ id }) => id !== undefined);
     expect(framesUntilNow.filter((frame) => JSON.stringify(frame).includes('bob'))).toEqual([]);
     for (const id of Object.keys(channels)) expect(live.list(id).total).toBe(1);
 
-    await untilLedger(endsAtMs);
+    await clock.goOnFrom(endsAtMs);
     const shown = async (): Promise<string> => {
       const { status, body } = await anyone.get(path);
       return status === 200 ? playersOf(body as Page).join() : '';
     };
-    await expect.poll(shown, { timeout: 5000 }).toBe('bob,ada');
-    await expect.poll(() => live.list('range').places(), { timeout: 5000 }).toEqual(['1 bob', '2 ada']);
-  }, 60_000);
+    await expect.poll(shown).toBe('bob,ada');
+    await expect.poll(() => live.list('range').places()).toEqual(['1 bob', '2 ada']);
+  });
 
   it('the day that runs is the one that the ledger puts runs in', async () => {
     const dayMs = DAY_MS * Math.sign(aheadMs);
-    await clock.goOnFrom(Date.now() + dayMs);
+    await clock.stopAt(Date.now() + dayMs);
     await new Promise((resolve) => setTimeout(resolve, 1000));
     await admin.makeBoard('days', { windows: ['daily'] });
     await submit('days', 'ada', 1);
@@ -138,5 +140,5 @@ describe.each([
     expect(listed).toEqual([[day, 'running']]);
     const { standings } = (await server.get('/v1/players/ada/standings')).body as { standings: { board: string }[] };
     expect(standings.filter(({ board }) => board === 'days')).toHaveLength(1);
-  }, 30_000);
+  });
 });

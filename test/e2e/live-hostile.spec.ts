@@ -10,7 +10,7 @@ import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { frameOf, OPCODE, RawWebSocket } from './raw-websocket.js';
 import { RestClient } from './rest-client.js';
 
-const SETTLED = { timeout: 10_000, interval: 20 };
+const SETTLED = { interval: 20 };
 const subscribe = (id: string, more: object = {}): string =>
   JSON.stringify({ type: 'subscribe', id, board: 'live', channel: 'top', limit: 10, ...more });
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   expect((await admin.post('/v1/scores', { submissions }, { Prefer: 'wait=10' })).status).toBe(200);
   witness = await LiveClient.connect(url);
   expect((await witness.ask({ type: 'subscribe', id: 'w', board: 'live', channel: 'top' })).type).toBe('snapshot');
-}, 90_000);
+});
 afterAll(async () => {
   witness?.socket.terminate();
   await service?.stop();
@@ -40,7 +40,7 @@ afterAll(async () => {
 async function othersAreServed(): Promise<void> {
   score += 1;
   expect((await admin.post('/v1/boards/live/scores', { playerId: 'runner', score })).status).toBe(200);
-  await expect.poll(() => witness.list('w').rows.get('runner')?.['score'], { timeout: 3000, interval: 20 }).toBe(score);
+  await expect.poll(() => witness.list('w').rows.get('runner')?.['score'], { interval: 20 }).toBe(score);
   expect(witness.list('w')).toMatchObject({ snapshots: 1, gaps: 0 });
 }
 
@@ -174,7 +174,7 @@ describe('a socket that keeps the rules to do harm', () => {
     await othersAreServed();
     // 1,800 subscriptions and some 25 MB of pings a round: kept, they would be far more.
     expect(residentMib() - before).toBeLessThan(96);
-  }, 120_000);
+  });
 
   it('leaves a service that has nothing to report of itself', async () => {
     await othersAreServed();

@@ -64,7 +64,7 @@ describe('what the service writes while everything is tried, and fails', () => {
     const ports = { port: await freePort(), metricsPort: 0 };
     app = await startApp('standalone', { ...installation, settings: { LOG_LEVEL: 'trace' } }, ports);
     admin = new RestClient(app.url, adminKey);
-  }, 60_000);
+  });
   afterAll(async () => {
     await app?.stop();
     await redis?.stop();
@@ -73,20 +73,23 @@ describe('what the service writes while everything is tried, and fails', () => {
 
   it('names the port that was chosen for the metrics', async () => {
     const chosen = /listens on .*, with its metrics on port (\d+)"/;
-    await expect.poll(() => app.output(), { timeout: 10_000 }).toMatch(chosen);
+    await expect.poll(() => app.output()).toMatch(chosen);
     const [, port] = chosen.exec(app.output())!;
     expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('process_cpu_user_seconds_total');
   });
 
   it('is one JSON object a line, and nothing of a request that went well', async () => {
     await admin.makeBoard('quiet');
-    const before = app.output().length;
+    const before = lines().length;
     for (let i = 0; i < 20; i += 1) {
       expect((await admin.post('/v1/boards/quiet/scores', { playerId: `p${i}`, score: i })).status).toBe(200);
       expect((await admin.get('/v1/boards/quiet/entries')).status).toBe(200);
       expect((await admin.get('/v1/boards/quiet/players/nobody')).status).toBe(404);
     }
-    expect(app.output().slice(before)).toBe('');
+    const since = lines().slice(before);
+    expect(since.filter((line) => 'requestId' in line || JSON.stringify(line).includes('quiet'))).toEqual([]);
+    // Of its own work it may say something now and then.
+    expect(since.length).toBeLessThan(20);
     for (const line of app.output().trim().split('\n')) expect(() => JSON.parse(line) as unknown, line).not.toThrow();
     for (const line of lines()) {
       expect(line).toMatchObject({
@@ -125,7 +128,7 @@ describe('what the service writes while everything is tried, and fails', () => {
     expect(failed.status).toBe(503);
     expect(failed.text).not.toMatch(/\n\s+at |node_modules|\.js:\d+/);
     const named = (id: string) => lines().find(({ requestId }) => requestId === id);
-    await expect.poll(() => named('while-redis-is-away'), { timeout: 5000 }).toBeDefined();
+    await expect.poll(() => named('while-redis-is-away')).toBeDefined();
     const line = named('while-redis-is-away');
     expect(line).toMatchObject({ msg: 'request failed', code: 'PROJECTION_UNAVAILABLE', method: 'GET' });
     expect(line).toMatchObject({
@@ -133,8 +136,8 @@ describe('what the service writes while everything is tried, and fails', () => {
       err: { message: expect.any(String) as string },
     });
     redis = await startRedis({ port: redis.port, password: `${REDIS_PASSWORD}-changed` });
-    await expect.poll(() => app.output(), { timeout: 10_000 }).toMatch(/WRONGPASS|NOAUTH|invalid username-password/);
-  }, 30_000);
+    await expect.poll(() => app.output()).toMatch(/WRONGPASS|NOAUTH|invalid username-password/);
+  });
 
   it('holds no secret, whichever way it came', async () => {
     const made = await admin.makeKey('read');
@@ -155,7 +158,7 @@ describe('what the service writes while everything is tried, and fails', () => {
     expect(output.length).toBeGreaterThan(500);
     for (const secret of secrets)
       expect(output.includes(secret), `${secret} in ${lineWith(output, secret)}`).toBe(false);
-  }, 60_000);
+  });
 });
 
 describe('a start that fails', () => {
@@ -170,7 +173,7 @@ describe('a start that fails', () => {
     expect(message).toContain('cannot start');
     expect(message).not.toContain(databasePassword);
     expect(message).not.toContain(REDIS_PASSWORD);
-  }, 60_000);
+  });
 });
 
 const lineWith = (output: string, secret: string): string | undefined =>

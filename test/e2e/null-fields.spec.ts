@@ -131,7 +131,7 @@ beforeAll(async () => {
   expect((await admin.post('/v1/scores', { submissions }, { Prefer: 'wait=10' })).status).toBe(200);
   const key = (await admin.post('/v1/admin/api-keys', { name: 'rotated', scopes: ['read'] })).body as { keyId: string };
   COMPLETE['rotateApiKey']!.path = `/v1/admin/api-keys/${key.keyId}/rotate`;
-}, 90_000);
+});
 afterAll(() => service?.stop());
 
 /** Where every field of a value stands. */
@@ -203,6 +203,5 @@ describe('null in a field of a body', () => {
         for (const fault of problem!.errors!) expect(`${pointer}/`, what).toContain(`${fault.pointer}/`);
       }
     },
-    60_000,
   );
 });

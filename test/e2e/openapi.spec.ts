@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
       expect((await admin.put(`/v1/pools/${pool}`, { algorithm: 'elo', visibility })).status).toBe(201);
     }
     await parkLetter(service.databaseUrl);
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   it('is well-formed OpenAPI 3.1', () => {
@@ -185,7 +185,7 @@ describe('the OpenAPI document', () => {
         return (await exercise(operationId, { ...GOOD[operationId], headers }, client)).status;
       };
       // What was written last may still be on its way to the ranks between the two reads.
-      await expect.poll(readAgain, { timeout: 5000 }).toBe(304);
+      await expect.poll(readAgain).toBe(304);
     }
     await exercise('getPlayer', { params: { board: 'open', player: 'nobody' }, query: '?fallback=last' });
     await exercise('getPlayer', { params: { board: 'open', player: 'ada' }, query: '?accuracy=estimated' });
@@ -396,7 +396,7 @@ describe('the OpenAPI document', () => {
       expect(large.status, operationId).toBe(431);
       const asker = PARTS_WITHOUT_IDENTITY.includes(operationId) ? new RestClient(service.url) : guesser;
       const again = () => exercise(operationId, { ...good, headers }, asker);
-      for (let round = 0; round < 20 && !seen.get(operationId)!.has('429'); round += 1) {
+      for (let round = 0; round < 200 && !seen.get(operationId)!.has('429'); round += 1) {
         await Promise.all(Array.from({ length: 10 }, again));
       }
     }

@@ -9,8 +9,8 @@ interface Row {
   displayName: string | null;
 }
 
-/** What the contract promises: a second, and one for a machine that is busy with other tests. */
-const SOON = { timeout: 2000, interval: 20 };
+/** The contract promises a second; a machine that is busy with other tests takes longer. */
+const SOON = { interval: 20 };
 
 describe('players', () => {
   let service: RunningStandalone;
@@ -26,7 +26,7 @@ describe('players', () => {
     admin = anonymous.as(service.adminKey);
     writer = anonymous.as(await admin.makeKey('scores:write'));
     reader = anonymous.as(await admin.makeKey('read'));
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   const put = async (player: string, profile: object): Promise<void> => {
@@ -35,7 +35,7 @@ describe('players', () => {
   };
   const submit = async (board: string, scores: Record<string, number>): Promise<void> => {
     const submissions = Object.entries(scores).map(([playerId, score]) => ({ board, playerId, score }));
-    const response = await writer.post('/v1/scores', { submissions }, { Prefer: 'wait=5' });
+    const response = await writer.post('/v1/scores', { submissions }, { Prefer: 'wait=10' });
     expect(response.status, response.text).toBe(200);
   };
   const rows = async (path: string, client = anonymous): Promise<Row[]> => {
@@ -169,7 +169,7 @@ describe('players', () => {
       scopes: ['global', 'region'],
     });
     expect(changed.status, changed.text).toBe(200);
-    await expect.poll(() => ids('/v1/boards/later/entries?scope=region:EU'), { timeout: 5000 }).toEqual(['l1']);
+    await expect.poll(() => ids('/v1/boards/later/entries?scope=region:EU')).toEqual(['l1']);
   });
 
   it('who are not listed are ranked, and shown to themselves and to keys that ask, but in no list of others', async () => {
@@ -184,7 +184,7 @@ describe('players', () => {
       [3, 's3'],
     ];
     await expect.poll(() => shown('/v1/boards/shy/entries'), SOON).toEqual(gap);
-    expect(await shown('/v1/boards/shy/entries?limit=2&offset=1')).toEqual([[3, 's3']]);
+    await expect.poll(() => shown('/v1/boards/shy/entries?limit=2&offset=1'), SOON).toEqual([[3, 's3']]);
     const s2 = await as('s2');
     const own = (await s2.get('/v1/boards/shy/players/me?around=1')).body as { entry: Row; neighbours: Row[] };
     expect(own.entry.rank).toBe(2);

@@ -72,7 +72,7 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
     const two = (app: 'api' | 'projector' | 'gateway') =>
       Promise.all([startApp(app, installation), startApp(app, installation)]);
     apps = { api: await two('api'), projector: await two('projector'), gateway: await two('gateway') };
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all(
       Object.values(apps ?? {})
@@ -90,15 +90,11 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
       sharding: { by: 'hash', count: 2 },
     };
     await supertest(apps.api[0]!.url).put('/v1/boards/live').set(admin).send(definition).expect(201);
-    // Every process sees the board within a second.
     await expect
-      .poll(async () => (await supertest(apps.api[1]!.url).get('/v1/boards/live')).status, {
-        timeout: 1000,
-        interval: 50,
-      })
+      .poll(async () => (await supertest(apps.api[1]!.url).get('/v1/boards/live')).status, { interval: 50 })
       .toBe(200);
     const spectators = apps.gateway.map(({ url }) => new Spectator(url, 'live'));
-    await expect.poll(() => spectators.every(({ seq }) => seq > 0), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => spectators.every(({ seq }) => seq > 0)).toBe(true);
     for (let i = 0; i < 20; i += 1) {
       await supertest(apps.api[i % 2]!.url)
         .post('/v1/boards/live/scores')
@@ -108,10 +104,10 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
     }
     const top = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`p${19 - i}`, i + 1]));
     for (const spectator of spectators) {
-      await expect.poll(() => Object.fromEntries(spectator.rows), { timeout: 15_000 }).toEqual(top);
+      await expect.poll(() => Object.fromEntries(spectator.rows)).toEqual(top);
     }
     for (const spectator of spectators) spectator.close();
-  }, 60_000);
+  });
 
   it('goes on when a projector is killed, and loses nothing', async () => {
     const projector = apps.projector[0]!;
@@ -130,8 +126,8 @@ describe.each(logsUnderTest())('the three apps apart, over %s', (log) => {
           (await supertest(apps.api[0]!.url).get('/v1/boards/live/entries?limit=20')).body.entries.map(
             ({ playerId }: { playerId: string }) => playerId,
           ),
-        { timeout: 40_000, interval: 250 },
+        { timeout: 90_000, interval: 250 },
       )
       .toEqual(Array.from({ length: 20 }, (_, i) => `q${19 - i}`));
-  }, 60_000);
+  });
 });

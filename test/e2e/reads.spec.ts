@@ -29,7 +29,7 @@ describe('reads', () => {
       achievedAt: new Date(startedAtMs + i).toISOString(),
     }));
     await supertest(app.url).post('/v1/scores').set(admin).set('Prefer', 'wait=10').send({ submissions }).expect(200);
-  }, 60_000);
+  });
   afterAll(() => app?.stop());
 
   const get = (path: string) => supertest(app.url).get(`/v1/boards/reads${path}`);
@@ -39,21 +39,18 @@ describe('reads', () => {
 
   it('serves the top from memory in any style: 300 reads ask Redis nothing', async () => {
     await expect
-      .poll(
-        async () => {
-          const before = await listCommands();
-          for (let i = 0; i < 300; i += 1) {
-            await get(`/entries?limit=10${i % 2 ? '&rankStyle=competition' : ''}`).expect(200);
-          }
-          return (await listCommands()) - before;
-        },
-        { timeout: 20_000 },
-      )
+      .poll(async () => {
+        const before = await listCommands();
+        for (let i = 0; i < 300; i += 1) {
+          await get(`/entries?limit=10${i % 2 ? '&rankStyle=competition' : ''}`).expect(200);
+        }
+        return (await listCommands()) - before;
+      })
       // The ticks themselves look at the shards once in a while; three hundred reads from the shards would be 900 calls.
-      .toBeLessThan(60);
+      .toBeLessThan(150);
     const { body } = await get('/entries?limit=3').expect(200);
     expect(body.entries).toMatchObject([0, 1, 2].map((i) => ({ rank: i + 1, playerId: `p${i}`, metadata: { i } })));
-  }, 60_000);
+  });
 
   it('pages deep into the shards, and links one page to the next', async () => {
     const first = await get('/entries?limit=70&window=alltime').expect(200);

@@ -58,7 +58,7 @@ export class RestClient {
 }
 
 /** A player's token; `life` in seconds, negative for one that is over. */
-export function playerToken(jwtSecret: string, player: string, life = 60): Promise<string> {
+export function playerToken(jwtSecret: string, player: string, life = 3600): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + life;
   return new SignJWT({})
     .setProtectedHeader({ alg: 'HS256' })

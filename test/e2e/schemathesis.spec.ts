@@ -12,7 +12,7 @@ const command = optionalService('TEST_SCHEMATHESIS');
 const seed = process.env.SEED ?? String(Math.floor(Math.random() * 2 ** 31));
 /** Requests of each operation and phase; SCHEMATHESIS_EXAMPLES for a longer run. */
 const examples = process.env.SCHEMATHESIS_EXAMPLES ?? '25';
-const WITHIN_MS = process.env.SCHEMATHESIS_EXAMPLES ? 3_600_000 : 290_000;
+const WITHIN_MS = process.env.SCHEMATHESIS_EXAMPLES ? 3_600_000 : 900_000;
 
 /** The boards that test/schemathesis/hooks.py asks for. */
 const BOARDS: Record<string, object> = {
@@ -53,7 +53,7 @@ describe.skipIf(!command)('openapi.json, tried by schemathesis', () => {
     expect((await admin.put('/v1/guilds/red', {})).status).toBe(201);
     expect((await admin.put('/v1/guilds/red/members/ada')).status).toBe(200);
     expect((await admin.put('/v1/circles/class-of-2026/members/ada')).status).toBe(200);
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   it(
@@ -80,7 +80,7 @@ describe.skipIf(!command)('openapi.json, tried by schemathesis', () => {
       '--generation-database',
       'none',
       '--request-timeout',
-      '15',
+      '60',
     ];
     const database = mkdtempSync(join(tmpdir(), 'ladder-hypothesis-'));
     const child = spawn(

@@ -43,7 +43,7 @@ beforeAll(async () => {
       jwtSecret: 's'.repeat(32),
     })
   ).stop();
-}, 120_000);
+});
 afterAll(async () => {
   taken?.close();
   await locked?.stop();
@@ -139,10 +139,8 @@ describe('a program started by itself', () => {
     ],
   ];
 
-  it.each(failures)(
-    'says %s in one JSON line with the way out, and ends with 1',
-    (_what, settings, sentence) => expectFailure('standalone', settings(), sentence),
-    90_000,
+  it.each(failures)('says %s in one JSON line with the way out, and ends with 1', (_what, settings, sentence) =>
+    expectFailure('standalone', settings(), sentence),
   );
 
   const eachHas = ['unreadable settings', 'a user or password that PostgreSQL refuses', 'a port in use'];
@@ -150,6 +148,5 @@ describe('a program started by itself', () => {
   it.each(['api', 'projector', 'gateway'].flatMap((app) => ofEach.map((failure) => [app, ...failure] as const)))(
     'says so whichever it is: %s, %s',
     (app, _what, settings, sentence) => expectFailure(app, settings(), sentence),
-    90_000,
   );
 });

@@ -25,7 +25,7 @@ describe('submissions at their edges', () => {
     await admin.makeBoard('batch', { operator: 'sum' });
     await admin.makeBoard('retries', { operator: 'sum' });
     await admin.makeBoard('metadata', { operator: 'latest' });
-  }, 90_000);
+  });
   afterAll(() => service?.stop());
 
   const submit = (board: string, run: unknown, headers: Record<string, string> = {}): Promise<Response> =>

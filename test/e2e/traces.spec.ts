@@ -43,7 +43,7 @@ describe.each(logsUnderTest())('a traced submission, over %s', (log) => {
       body: JSON.stringify({ playerId, score: 10 }),
     });
     expect(response.status).toBe(200);
-    await vi.waitUntil(() => seen(playerId), { timeout: 10_000 });
+    await vi.waitUntil(() => seen(playerId), { timeout: 60_000 });
   };
 
   beforeAll(async () => {
@@ -71,9 +71,9 @@ describe.each(logsUnderTest())('a traced submission, over %s', (log) => {
     });
     await once(socket, 'open');
     subscribe();
-    await vi.waitUntil(() => frames.some(({ type }) => type === 'snapshot'), { timeout: 15_000 });
+    await vi.waitUntil(() => frames.some(({ type }) => type === 'snapshot'), { timeout: 60_000 });
     await submit('first');
-  }, 120_000);
+  });
   afterAll(async () => {
     socket?.terminate();
     await Promise.all(Object.values(apps ?? {}).map((app) => app.stop()));
@@ -88,7 +88,7 @@ describe.each(logsUnderTest())('a traced submission, over %s', (log) => {
     const path = ['POST /v1/boards/:board/scores', 'ledger commit', ...relayed, 'saga score', 'apply entries'];
     const chain = [...path, 'snapshot tick', 'delta published', 'socket frame'];
     const named = (name: string): CollectedSpan | undefined => collector.of(traceId).find((span) => span.name === name);
-    await expect.poll(() => chain.filter((name) => !named(name)), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => chain.filter((name) => !named(name))).toEqual([]);
     expect(named(chain[0]!)!.parentSpanId).toBe(spanId);
     for (const [index, name] of chain.slice(1).entries()) {
       const span = named(name)!;
@@ -107,30 +107,32 @@ describe.each(logsUnderTest())('a traced submission, over %s', (log) => {
     });
     expect(commit.attributes).toMatchObject({ 'laddercast.commit.submissions': 1 });
     expect(named('socket frame')!.attributes).toMatchObject({ 'laddercast.subscribers': 1 });
-  }, 60_000);
+  });
 
   it('of several in one batch has the work in the trace of each', async () => {
     const traces = Array.from({ length: 3 }, () => newTraceparent('01'));
     await Promise.all(traces.map(({ traceparent }, index) => submit(`together-${index}`, traceparent)));
     for (const { traceId } of traces) {
       await expect
-        .poll(() => collector.of(traceId).map(({ name }) => name), { timeout: 10_000 })
+        .poll(() => collector.of(traceId).map(({ name }) => name))
         .toEqual(expect.arrayContaining(['ledger commit', 'apply entries', 'delta published', 'socket frame']));
     }
-  }, 60_000);
+  });
 
   it('leaves nothing behind when it is not sampled', async () => {
     const { traceparent, traceId } = newTraceparent('00');
-    const before = collector.spans.length;
+    // What is still on its way of them is of these traces, too.
+    const known = new Set(collector.spans.map((span) => span.traceId));
     await submit('bob', traceparent);
     await submit('cy');
     await submit('dee', 'no traceparent at all');
-    await submit('eve', newTraceparent('01').traceparent);
-    await expect.poll(() => collector.spans.length, { timeout: 10_000 }).toBeGreaterThan(before);
+    const sampled = newTraceparent('01');
+    await submit('eve', sampled.traceparent);
+    await expect.poll(() => collector.of(sampled.traceId).map(({ name }) => name)).toContain('socket frame');
     expect(collector.of(traceId)).toEqual([]);
-    // Those of eve alone.
-    expect(new Set(collector.spans.slice(before).map((span) => span.traceId)).size).toBe(1);
-  }, 60_000);
+    const since = collector.spans.map((span) => span.traceId).filter((id) => !known.has(id));
+    expect([...new Set(since)]).toEqual([sampled.traceId]);
+  });
 });
 
 describe('a collector that is away', () => {
@@ -153,10 +155,10 @@ describe('a collector that is away', () => {
       for (let i = 0; i < 5; i += 1) {
         expect((await admin.post('/v1/boards/alone/scores', { playerId: `p${i}`, score: i })).status).toBe(200);
       }
-      await expect.poll(dropped, { timeout: 20_000, interval: 250 }).toBeGreaterThanOrEqual(5);
+      await expect.poll(dropped, { interval: 250 }).toBeGreaterThanOrEqual(5);
     } finally {
       await app.stop();
       await database.drop();
     }
-  }, 60_000);
+  });
 });

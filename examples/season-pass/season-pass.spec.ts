@@ -31,7 +31,7 @@ import { SEASON_BOARD } from './season-pass.check.js';
 import { SeasonPassModule } from './season-pass.module.js';
 
 const ADMIN_KEY = 'admin-key-of-the-example';
-const SOON = { timeout: 20_000, interval: 250 };
+const SOON = { timeout: 60_000, interval: 250 };
 const roles = ['api', 'projector', 'gateway'] as const;
 
 let database: TestDatabase;

@@ -26,7 +26,7 @@ export async function openChromium(): Promise<{ browser: BrowserContext; close()
   const executablePath = optionalService('TEST_CHROMIUM');
   const options = { executablePath, args, headless: true, viewport, locale: 'en-US' };
   const browser = await chromium.launchPersistentContext(profile, options);
-  browser.setDefaultTimeout(10_000);
+  browser.setDefaultTimeout(60_000);
   return {
     browser,
     async close() {

@@ -24,7 +24,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
       await service.call('PUT', `/v1/guilds/${index < 6 ? 'red' : 'blue'}/members/${player}`);
     }
     for (const friend of ['p3', 'p9']) await service.call('PUT', `/v1/players/p6/friends/${friend}`);
-  }, 120_000);
+  });
   afterAll(() => session?.stop());
   beforeEach(async () => {
     await session.openTab();
@@ -43,11 +43,12 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
     const board = await boardOfCircles();
     await session.open(board);
     await session.untilShown(numbered(1, 12));
-    expect(await page.locator('#scope-kind option').allTextContents()).toEqual(['Everybody', 'Region…', 'Country…']);
+    const kinds = () => page.locator('#scope-kind option').allTextContents();
+    await expect.poll(kinds).toEqual(['Everybody', 'Region…', 'Country…']);
     await page.getByLabel('Who is ranked').selectOption('region');
     expect(await page.evaluate(inPage.focused)).toBe('scope-value');
     const offered = () => page.evaluate(inPage.offeredScopes);
-    await expect.poll(offered, { timeout: 10_000 }).toEqual(['Asia', 'São Tomé']);
+    await expect.poll(offered).toEqual(['Asia', 'São Tomé']);
     await page.getByLabel('Region', { exact: true }).fill('Asia');
     await page.keyboard.press('Enter');
     await session.untilShown(odd);
@@ -76,7 +77,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
     await session.open(board);
     await session.untilShown(numbered(1, 12));
     await page.getByRole('radio', { name: 'Guilds' }).check();
-    await expect.poll(cells, { timeout: 10_000 }).toEqual([
+    await expect.poll(cells).toEqual([
       ['1', 'The Reds', '6', '5,700'],
       ['2', 'The Blues', '6', '2,100'],
     ]);
@@ -87,7 +88,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
     await page.getByRole('link', { name: 'The Reds' }).click();
     await session.untilShown(numbered(1, 6));
     expect(asked().get('scope')).toBe('guild:red');
-    expect(await page.textContent('#scope-chip-name')).toBe('The Reds');
+    await session.until('#scope-chip-name', 'The Reds');
     await page.reload();
     await session.untilShown(numbered(1, 6));
     await session.until('#scope-chip-name', 'The Reds');
@@ -100,7 +101,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
   it('ranks friends among themselves, with their place among all, live', async () => {
     const board = await boardOfCircles();
     await session.openWithKey(board, '&view=friends&player=p6');
-    await expect.poll(cells, { timeout: 10_000 }).toEqual([
+    await expect.poll(cells).toEqual([
       ['1', 'p3', '3', '1,000'],
       ['2', 'p6', '6', '700'],
       ['3', 'p9', '9', '400'],
@@ -113,7 +114,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
         ['2', 'p3'],
         ['3', 'p6'],
       ]);
-    expect(await page.locator('#rows .extra').allTextContents()).toEqual(['1', '4', '7']);
+    await expect.poll(() => page.locator('#rows .extra').allTextContents()).toEqual(['1', '4', '7']);
     await service.call('PUT', '/v1/players/p6/friends/p12');
     await session.untilShown(['p9', 'p3', 'p6', 'p12']);
     await service.call('DELETE', '/v1/players/p6/friends/p12');

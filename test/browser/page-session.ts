@@ -5,7 +5,7 @@ import { openChromium } from './chromium.js';
 import { inPage } from './in-page.js';
 import { ServiceClient } from './service-client.js';
 
-const WITHIN = { timeout: 10_000 };
+const WITHIN = { timeout: 60_000 };
 
 /** `p3`, `p4`, … */
 export const numbered = (from: number, to: number): string[] =>

@@ -17,7 +17,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   beforeAll(async () => {
     session = await PageSession.start();
     service = session.service;
-  }, 120_000);
+  });
 
   afterAll(() => session?.stop());
 
@@ -57,7 +57,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     expect(await first.getByRole('img', { name: 'up 11 places' }).count()).toBe(1);
     expect(await first.locator('.gain').innerText()).toBe('+5,000');
     expect(await page.locator('#rows tr').last().locator('.move').innerText()).toMatch(/▼\s1/);
-    await expect.poll(() => page.locator('#rows .news').count(), { timeout: 8000 }).toBe(0);
+    await expect.poll(() => page.locator('#rows .news').count()).toBe(0);
   });
 
   it('marks ranks and totals that are estimated, until they are exact', async () => {
@@ -75,7 +75,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await untilShown(numbered(1, 12));
     await page.fill('#me-input', 'p9');
     await page.keyboard.press('Enter');
-    expect(await page.locator('#rows .rank').first().innerText()).toBe('≈\u00a01');
+    await expect.poll(() => page.locator('#rows .rank').first().innerText()).toBe('≈\u00a01');
     expect(await page.locator('#rows .rank span').first().getAttribute('title')).toMatch(/off by 3 at most/);
     expect(await page.textContent('#total')).toBe('≈\u00a012 entries');
     await until('#me-bar-rank', 'Rank ≈ 9');
@@ -170,7 +170,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await until('#me-message', /nobody has no entry here yet/);
     await service.submit(board, { nobody: 250 });
     const around = () => page.locator('#me-rows .label').allTextContents();
-    await expect.poll(around, { timeout: 10_000 }).toEqual(['p8', 'p9', 'p10', 'nobody', 'p11', 'p12']);
+    await expect.poll(around).toEqual(['p8', 'p9', 'p10', 'nobody', 'p11', 'p12']);
     await until('#me-bar', /Rank 11.*nobody.*250/);
     await page.reload();
     await until('#me-bar', /Rank 11.*nobody/);
@@ -261,7 +261,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await page.setViewportSize(phone);
     await page.emulateMedia({ colorScheme });
     await open(board);
-    await expect.poll(async () => (await shown()).slice(0, 4), { timeout: 10_000 }).toEqual(names);
+    await expect.poll(async () => (await shown()).slice(0, 4)).toEqual(names);
     await page.getByLabel('My player id').fill(names[0]!);
     await page.getByRole('button', { name: 'Follow', exact: true }).click();
     await until('#me-bar', /Rank 1/);

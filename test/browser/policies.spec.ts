@@ -34,7 +34,7 @@ describe.runIf(hasChromium('the tests of what pages may do'))('what pages may do
     ends.unshift(close);
     page = await browser.newPage();
     page.on('console', (message) => /Content Security Policy/i.test(message.text()) && violations.push(message.text()));
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const end of ends) await end();
   });

@@ -17,7 +17,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RestClient } from '../e2e/rest-client.js';
 
-const SOON = { timeout: 30_000, interval: 250 };
+const SOON = { timeout: 60_000, interval: 250 };
 const canDump = ['pg_dump', 'pg_restore'].every((name) => spawnSync(name, ['--version']).status === 0);
 const MISSING = "pg_dump is missing. Install PostgreSQL's client programs (Debian: postgresql-client).";
 
@@ -37,7 +37,7 @@ describe.skipIf(!canDump)('a back-up', () => {
     installation = newInstallation(database.url, await emptyTestRedis());
     await start();
     expect((await admin.put('/v1/boards/kept', { order: 'desc', operator: 'best' })).status).toBe(201);
-  }, 90_000);
+  });
   afterAll(async () => {
     await app?.stop();
     for (const name of await othersOf(database.url)) await onServer(`DROP DATABASE "${name}" WITH (FORCE)`);
@@ -157,7 +157,7 @@ describe.skipIf(!canDump)('a back-up', () => {
       ['dan', 5],
     ]);
     expect(await othersOf(database.url)).toHaveLength(1);
-  }, 150_000);
+  });
 
   it('never takes the place of a file, and what is none changes nothing', async () => {
     expect(await run('save', file)).toMatchObject({ code: 1, output: expect.stringContaining('is there already') });
@@ -179,7 +179,7 @@ describe.skipIf(!canDump)('a back-up', () => {
       ['eve', 6],
       ['dan', 5],
     ]);
-  }, 90_000);
+  });
 
   it('says how it is called', async () => {
     expect(await run('save')).toMatchObject({ code: 1, output: expect.stringContaining('npm run backup -- FILE') });

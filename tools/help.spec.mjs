@@ -26,7 +26,7 @@ describe('every script of ours', () => {
       // Where it begins something it finds no npm, and the services that it is told of are not there.
       env: { PATH: '', TMPDIR: folder, DATA_DIR: dataDir, DATABASE_URL: 'postgres://127.0.0.1:1/x' },
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 150_000,
     });
     expect(result.stderr).toBe('');
     expect(result.status).toBe(0);

@@ -42,7 +42,7 @@ describe('a lock', () => {
     writeFileSync(path, JSON.stringify({ pid: 999_999_999, identity: 'dead' }));
     const script = `import { tryLock } from ${JSON.stringify(lockModule)};
       console.log(tryLock(${JSON.stringify(path)}).release ? 'got it' : 'not');
-      setTimeout(() => {}, 2000);`;
+      setTimeout(() => {}, 120_000);`;
     const children = Array.from({ length: 6 }, () =>
       spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] }),
     );

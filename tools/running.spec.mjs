@@ -6,8 +6,8 @@ import { identityOf } from './process-identity.mjs';
 import { RunningProcesses, waitUntilReady } from './running.mjs';
 
 const signals = [
-  ['SIGTERM', 2_000],
-  ['SIGKILL', 2_000],
+  ['SIGTERM', 5_000],
+  ['SIGKILL', 30_000],
 ];
 let folder;
 let running;
@@ -30,7 +30,7 @@ async function launch(name, script = program(name), processes = running) {
     signals,
     logPath: join(folder, `${name}.log`),
   });
-  await waitUntilReady(entry, async () => existsSync(join(folder, `${name}.up`)), 10_000);
+  await waitUntilReady(entry, async () => existsSync(join(folder, `${name}.up`)), 60_000);
   return entry;
 }
 
@@ -74,7 +74,7 @@ describe('running processes', () => {
   it('are reported by name with the end of their log when they die', async () => {
     const entry = await launch('redis');
     const log = join(folder, 'redis.log');
-    await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8'), { timeout: 5000 }).toContain('redis is up');
+    await expect.poll(() => existsSync(log) && readFileSync(log, 'utf8')).toContain('redis is up');
     process.kill(entry.pid, 'SIGKILL');
     await entry.exited;
     expect(deaths).toHaveLength(1);

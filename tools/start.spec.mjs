@@ -64,7 +64,7 @@ afterEach(async () => {
   removeDataDirectory(dataDir);
 });
 
-describe('npm start', { timeout: 90_000 }, () => {
+describe('npm start', () => {
   it('serves the page, refuses a second one on the same data, and Ctrl-C stops all of it in order', async () => {
     const run = start({ PORT: String(await freePort()) });
     const { page, processes } = await ready(run);

@@ -23,7 +23,7 @@ function run(names) {
   const vitest = join(projectRoot, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', '--root', folder, '--reporter=json', `--outputFile.json=${report}`];
   const env = { PATH: process.env.PATH, HOME: folder };
-  const { status } = spawnSync(process.execPath, args, { cwd: folder, env, stdio: 'ignore', timeout: 25_000 });
+  const { status } = spawnSync(process.execPath, args, { cwd: folder, env, stdio: 'ignore', timeout: 120_000 });
   return summaryLine(summarise(report, status));
 }
 

@@ -41,7 +41,7 @@ if (!hasKafka) {
   });
 }
 
-describe.skipIf(!hasKafka)('Kafka with TLS and SASL', { timeout: 60_000 }, () => {
+describe.skipIf(!hasKafka)('Kafka with TLS and SASL', () => {
   const undo: (() => Promise<unknown> | void)[] = [];
   let certificates: Certificates;
   let testDatabase: TestDatabase;
@@ -59,7 +59,7 @@ describe.skipIf(!hasKafka)('Kafka with TLS and SASL', { timeout: 60_000 }, () =>
     database = new PostgresDatabase({ url: testDatabase.url });
     await database.open({ migrate: true });
     undo.push(() => database.close());
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const step of undo.reverse()) await step();
   });

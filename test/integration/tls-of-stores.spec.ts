@@ -77,7 +77,7 @@ describe('PostgreSQL with TLS', () => {
     await session.query('ALTER SYSTEM SET ssl = on');
     await session.query('SELECT pg_reload_conf()');
     await session.close();
-  }, 60_000);
+  });
 
   /** Whether a connection by this address is encrypted, by the pool and beside it. */
   async function encrypted(query: string, options: { host?: string; caFile?: string } = {}): Promise<boolean[]> {
@@ -219,7 +219,7 @@ describe('a service that is set to TLS', () => {
 
   it('is ready, and says nothing', async () => {
     expect((await start({})).output()).toBe('');
-  }, 90_000);
+  });
 
   it('does not start with a server that it does not trust, and says which setting that is about', async () => {
     await expect(start({ DATABASE_CA_FILE: certificates.otherCa })).rejects.toThrow(
@@ -228,10 +228,10 @@ describe('a service that is set to TLS', () => {
     await expect(start({ REDIS_CA_FILE: certificates.otherCa })).rejects.toThrow(
       /Redis cannot be used: the certificate of Redis is not trusted \(.+\): correct .* in REDIS_CA_FILE/,
     );
-  }, 90_000);
+  });
 
   it('starts without a check of PostgreSQL where the address says so, and says that', async () => {
     const app = await start({ DATABASE_CA_FILE: '' }, '?sslmode=require');
     expect(app.output()).toMatch(/"level":"warn".*PostgreSQL is not checked/);
-  }, 90_000);
+  });
 });

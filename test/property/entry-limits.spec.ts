@@ -24,7 +24,7 @@ interface Sent {
   submissionId: string;
 }
 
-describe(`limits (SEED=${seed})`, { timeout: 120_000 }, () => {
+describe(`limits (SEED=${seed})`, () => {
   let testDatabase: TestDatabase;
   let nodes: LimitNode[];
   let clock: DatabaseClock;

@@ -41,7 +41,7 @@ interface Part {
 /** `window/guild` → what stands there. */
 type Totals = Record<string, { score: number; members: number; at: number }>;
 
-describe(`guilds' totals (SEED=${seed})`, { timeout: 120_000 }, () => {
+describe(`guilds' totals (SEED=${seed})`, () => {
   let testDatabase: TestDatabase;
   let clock: DatabaseClock;
   let nodes: [PeopleNode, PeopleNode];

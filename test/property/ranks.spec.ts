@@ -47,7 +47,7 @@ describe(`ranks (SEED=${firstSeed})`, { timeout: soakMs + 5 * MINUTE_MS }, () =>
     const missing = Object.entries(features).flatMap(([name, isThere]) => (isThere ? [] : [name]));
     if (missing.length > 0)
       process.stderr.write(`Left out, because the service does not take it: ${missing.join(', ')}.\n`);
-  }, 90_000);
+  });
   afterAll(async () => {
     await clock?.close();
     await service?.stop();

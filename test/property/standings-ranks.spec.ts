@@ -161,7 +161,7 @@ describe('standings', () => {
       const ofStandings = text.split(/(?=^.*-> )/m).filter((node) => !/Scan on edition/.test(node));
       expect(ofStandings.join('')).not.toMatch(/Rows Removed by Filter: \d{3,}/);
     }
-  }, 60_000);
+  });
 });
 
 /** Remembers what was asked of the database. */

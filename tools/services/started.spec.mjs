@@ -103,7 +103,7 @@ describe('Redis as npm start starts it', () => {
   });
 });
 
-describe.skipIf(!process.env.TEST_KAFKA_BROKERS)('Kafka as npm start starts it', { timeout: 180_000 }, () => {
+describe.skipIf(!process.env.TEST_KAFKA_BROKERS)('Kafka as npm start starts it', () => {
   const topicsOf = async ({ brokers }, ...wanted) => {
     const admin = new kafkajs.Kafka({ brokers: [brokers], logLevel: kafkajs.logLevel.NOTHING }).admin();
     await admin.connect();

@@ -26,7 +26,7 @@ import { withKafkaAdmin } from '../../faults/kafka-admin.js';
 
 const BOARD_UID = 5;
 const GROUP = 'score';
-const POLL = { timeout: 20_000, interval: 20 };
+const POLL = { interval: 20 };
 /** Numbers of the requests in Kafka's protocol. */
 const OFFSET_FETCH = 9;
 const JOIN_GROUP = 11;

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 const quiet: LogLine = () => undefined;
-const SOON = { timeout: 5000, interval: 20 };
+const SOON = { interval: 20 };
 
 describe('the groups of the log', () => {
   let database: TestDatabase;

@@ -1,5 +1,4 @@
 // Real: PostgreSQL.
-import { setTimeout as delay } from 'node:timers/promises';
 import { ApiKeyStore, AuditLog, PostgresDatabase, type KeyLook } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -47,13 +46,13 @@ describe('an API key', () => {
   });
 
   it('expires, by the clock of the database', async () => {
-    const { secret, keyId, expiresAt } = await make(Date.now() + 1000);
+    const { secret, keyId, expiresAt } = await make(Date.now() + 4000);
     const [look] = await keys.look([secret]);
     const { validForMs } = look as { validForMs: number };
-    expect(validForMs).toBeGreaterThan(500);
-    expect(validForMs).toBeLessThanOrEqual(1000);
-    await delay(1050);
-    expect(await stateOf(secret)).toEqual(['expired']);
+    expect(validForMs).toBeGreaterThan(0);
+    expect(validForMs).toBeLessThanOrEqual(4000);
+    await expect.poll(() => stateOf(secret)).toEqual(['expired']);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt!));
     expect(await listed(keyId)).toMatchObject({ expiresAt, revokedAt: null });
     await expect(keys.rotate(keyId, { overlapSeconds: 0 }, 'ops')).rejects.toMatchObject({ code: 'API_KEY_NOT_FOUND' });
   });
@@ -66,17 +65,16 @@ describe('an API key', () => {
 
   it('is an admin key for the start only while it lasts', async () => {
     expect(await keys.hasAdminKey()).toBe(false);
-    await keys.create({ name: 'brief', scopes: ['admin'], expiresAtMs: Date.now() + 300 }, 'ops');
+    await keys.create({ name: 'brief', scopes: ['admin'], expiresAtMs: Date.now() + 3000 }, 'ops');
     expect(await keys.hasAdminKey()).toBe(true);
-    await delay(350);
-    expect(await keys.hasAdminKey()).toBe(false);
+    await expect.poll(() => keys.hasAdminKey()).toBe(false);
   });
 });
 
 describe('a rotation', () => {
   it('gives another secret, and lets the one before go on for the overlap and no longer', async () => {
     const first = await make();
-    const second = await keys.rotate(first.keyId, { overlapSeconds: 1 }, 'ops');
+    const second = await keys.rotate(first.keyId, { overlapSeconds: 4 }, 'ops');
     expect(second).toMatchObject({ keyId: first.keyId, name: 'k', scopes: ['read'], expiresAt: null });
     expect(second.secret).not.toBe(first.secret);
     expect(await listed(first.keyId)).toMatchObject({
@@ -85,10 +83,10 @@ describe('a rotation', () => {
     });
     const [old, now] = await keys.look([first.secret, second.secret]);
     expect(old).toMatchObject({ state: 'valid', key: { keyId: first.keyId } });
-    expect((old as { validForMs: number }).validForMs).toBeLessThanOrEqual(1000);
+    expect((old as { validForMs: number }).validForMs).toBeLessThanOrEqual(4000);
     expect(now).toMatchObject({ state: 'valid', validForMs: null });
-    await delay(1050);
-    expect(await stateOf(first.secret, second.secret)).toEqual(['replaced', 'valid']);
+    await expect.poll(() => stateOf(first.secret, second.secret)).toEqual(['replaced', 'valid']);
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(second.overlapUntil!));
     expect(await listed(first.keyId)).toMatchObject({ overlapUntil: null });
   });
 
@@ -108,10 +106,9 @@ describe('a rotation', () => {
     expect(Date.parse(kept.overlapUntil!)).toBeLessThanOrEqual(Date.parse(kept.expiresAt!));
     const endless = await keys.rotate(keyId, { overlapSeconds: 600, expiresAtMs: null }, 'ops');
     expect(endless.expiresAt).toBeNull();
-    const brief = await keys.rotate(keyId, { overlapSeconds: 600, expiresAtMs: Date.now() + 500 }, 'ops');
-    await delay(550);
+    const brief = await keys.rotate(keyId, { overlapSeconds: 600, expiresAtMs: Date.now() + 2000 }, 'ops');
     const all = [secret, kept.secret, endless.secret, brief.secret];
-    expect(await stateOf(...all)).toEqual(['expired', 'expired', 'expired', 'expired']);
+    await expect.poll(() => stateOf(...all)).toEqual(['expired', 'expired', 'expired', 'expired']);
   });
 
   it('keeps so many earlier secrets going, and remembers so many that have ended', async () => {
@@ -217,8 +214,8 @@ describe('the last admin key', () => {
   });
 
   it('is not one that has ended, which anybody may revoke', async () => {
-    const ended = await makeAdmin(Date.now() + 200);
-    await delay(250);
+    const ended = await makeAdmin(Date.now() + 2000);
+    await expect.poll(() => stateOf(ended.secret)).toEqual(['expired']);
     await keys.revoke(ended.keyId, 'ops');
     expect(await listed(ended.keyId)).toMatchObject({ revokedAt: expect.any(String) as string });
   });
@@ -254,7 +251,7 @@ describe('the last admin key', () => {
       }
       expect((await standing()).filter(({ expiresAt }) => expiresAt === null)).toHaveLength(1);
     }
-  }, 60_000);
+  });
 
   it('is not about keys without the scope: each of them may go', async () => {
     const { keyId } = await make();

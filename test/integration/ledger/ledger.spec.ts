@@ -251,11 +251,11 @@ describe('the ledger', () => {
     }
     const startedAt = performance.now();
     const settled = await Promise.all(answers);
-    expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect(performance.now() - startedAt).toBeLessThan(60_000);
     proxy.thaw();
     // Whatever the frozen connections still held has to have its chance to arrive.
     await expect
-      .poll(async () => (await hung.ledger.write(submissionOf(board, 'after', 1))).answer.outcome, { timeout: 15_000 })
+      .poll(async () => (await hung.ledger.write(submissionOf(board, 'after', 1))).answer.outcome)
       .toBe('created');
     await new Promise((resolve) => setTimeout(resolve, 500));
     await hung.database.transaction((transaction) => transaction.query('SELECT 1'));
@@ -268,5 +268,5 @@ describe('the ledger', () => {
     expect(settled.some((one) => one.stored === false)).toBe(true);
     await hung.stop();
     await proxy.close();
-  }, 60_000);
+  });
 });

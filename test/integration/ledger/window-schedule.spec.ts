@@ -40,7 +40,7 @@ describe('the schedule of windows', () => {
   });
 
   const eventually = (check: () => Promise<void>): Promise<void> =>
-    expect.poll(() => check().then(() => true, String), { timeout: 10_000 }).toBe(true);
+    expect.poll(() => check().then(() => true, String)).toBe(true);
 
   it('does all that the clock brings about, by one process, and by the other when that stops', async () => {
     const [a, b] = nodes as [TimeNode, TimeNode];
@@ -91,7 +91,8 @@ describe('the schedule of windows', () => {
     await waitingBackend(b, 'pg_advisory_xact_lock');
     const beganMs = Date.now();
     await schedules[0]!.stop();
-    expect(Date.now() - beganMs).toBeLessThan(1000);
+    // Not when the lock is free, nor when PostgreSQL gives the statement up.
+    expect(Date.now() - beganMs).toBeLessThan(4000);
     expect(failures).toEqual([]);
     schedules[1]!.start();
     await held.end();

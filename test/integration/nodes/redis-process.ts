@@ -14,7 +14,7 @@ export interface RedisProcess {
   stop(): Promise<void>;
 }
 
-const READY_TRIES = 100;
+const READY_TRIES = 600;
 
 /** Starts the program that `npm test` found. */
 export async function startRedis(

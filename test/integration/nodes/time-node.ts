@@ -122,7 +122,7 @@ export async function holding(node: LedgerNode, statement: string): Promise<Open
 
 /** Resolves with the backend that waits for a lock in a statement that holds this text. */
 export async function waitingBackend(node: LedgerNode, text: string): Promise<number> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 3000; tries += 1) {
     const [row] = await node.database.query<{ pid: number }>(
       `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
          AND position($1 IN query) > 0 AND pid <> pg_backend_pid()`,

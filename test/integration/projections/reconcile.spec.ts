@@ -228,7 +228,7 @@ describe('comparing boards', () => {
     }
     expect(await reconcile()).toMatchObject(NOTHING);
     expect((await standing(list)).length).toBe(PLAYERS);
-  }, 60_000);
+  });
 
   it('leaves what the log has not brought yet to the log', async () => {
     await fill({ by: 'hash', count: 1 });
@@ -236,7 +236,7 @@ describe('comparing boards', () => {
     await node.submit('board', 'p1', 500);
     await node.submit('board', 'new', 600);
     expect(await reconcile()).toMatchObject({ ...NOTHING, unsettled: 3 });
-  }, 20_000);
+  });
 
   it('brings back what was lost of a guild, and what was lost of a region', async () => {
     const list = await fill({ by: 'hash', count: 2 }, { scopes: ['global', 'region'] });

@@ -74,15 +74,13 @@ describe('announcements in Redis', () => {
     await server.stop();
     await expect(here.announce(closed)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
     server = await startRedis({ port });
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([null, null]);
+    await expect.poll(() => heard).toEqual([null, null]);
     await expect
-      .poll(
-        () =>
-          here.announce(closed).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 5000 },
+      .poll(() =>
+        here.announce(closed).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true);
     await expect.poll(() => heard).toEqual([null, null, closed]);
@@ -95,10 +93,10 @@ describe('announcements in Redis', () => {
     const stop = there.onAnnounced((announcement) => heard.push(announcement));
     const forgone = there.onAnnounced(() => heard.push(null));
     forgone();
-    await expect.poll(() => errors.length, { timeout: 10_000 }).toBeGreaterThan(2);
+    await expect.poll(() => errors.length).toBeGreaterThan(2);
     expect(heard).toEqual([]);
     server = await startRedis({ port });
-    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([null]);
+    await expect.poll(() => heard).toEqual([null]);
     stop();
   });
 
@@ -118,7 +116,7 @@ describe('announcements in Redis', () => {
     const heard = await hearing(new RedisAnnouncements(await connectionTo(`redis://127.0.0.1:${proxy.port}`)));
     proxy.forsakeOpen();
     await here.announce(closed);
-    await expect.poll(() => heard, { timeout: 15_000 }).toEqual([null, null]);
+    await expect.poll(() => heard).toEqual([null, null]);
     await here.announce(renamed);
     await expect.poll(() => heard).toEqual([null, null, renamed]);
   });

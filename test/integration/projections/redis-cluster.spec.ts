@@ -174,7 +174,7 @@ describe('a Redis cluster', () => {
     const store = new RedisSnapshotStore(redis);
     const heard: number[] = [];
     const stop = store.onPublished((_list, seq) => heard.push(seq));
-    for (let seq = 1; heard.length === 0 && seq < 60; seq += 1) {
+    for (let seq = 1; heard.length === 0 && seq < 600; seq += 1) {
       const snapshot = { seq, asOfMs: 0, total: 0, depth: 0, listVersion: 0, entries: [] };
       expect(await store.publish({ boardUid: seq, windowUid: 1, scope: 0 }, null, snapshot, null)).toBe(true);
       await sleep(50);
@@ -192,7 +192,7 @@ describe('a Redis cluster', () => {
     await announcements.announce(closed);
     await expect.poll(() => heard).toEqual([null, closed]);
     for (const master of masters) await onServer(master, (server) => server.client('KILL', 'TYPE', 'pubsub'));
-    await expect.poll(() => heard, { timeout: 5000 }).toEqual([null, closed, null]);
+    await expect.poll(() => heard).toEqual([null, closed, null]);
     await announcements.announce(closed);
     await expect.poll(() => heard).toEqual([null, closed, null, closed]);
     stop();
@@ -207,7 +207,7 @@ describe('a Redis cluster', () => {
     const began = performance.now();
     await expect(projection.total(list)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
     await expect(projection.readMark(1)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(30_000);
   });
 });
 
@@ -220,7 +220,7 @@ async function formCluster(nodes: readonly RedisProcess[]): Promise<void> {
       if (at > 0) await server.call('CLUSTER', 'MEET', '127.0.0.1', nodes[0]!.port);
     });
   }
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 600; tries += 1) {
     const infos = await Promise.all(nodes.map((node) => onServer(node, (server) => server.cluster('INFO'))));
     const formed = infos.every(
       (info) => info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`),
@@ -228,7 +228,7 @@ async function formCluster(nodes: readonly RedisProcess[]): Promise<void> {
     if (formed) return;
     await sleep(100);
   }
-  throw new Error('the three masters did not become a cluster within 20 s');
+  throw new Error('the three masters did not become a cluster within a minute');
 }
 
 async function onServer<T>(server: RedisProcess, work: (client: Redis) => Promise<T>): Promise<T> {

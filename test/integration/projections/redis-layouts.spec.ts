@@ -176,7 +176,7 @@ describe('a generation that is filled', () => {
     await reshard(node, 'behind', 2);
     let isDone = false;
     const building = node.builder.build(board.uid, never).then(() => (isDone = true));
-    await expect.poll(() => node.news.at(-1)?.step, { timeout: 10_000 }).toBe('proving');
+    await expect.poll(() => node.news.at(-1)?.step).toBe('proving');
     await sleep(400);
     expect(isDone).toBe(false);
     expect((await node.layoutsOf('behind')).serving.generation).toBe(1);
@@ -251,7 +251,7 @@ describe('a generation that is filled', () => {
     atApply(node, 2, 12, async () => {
       await own.stop();
       replacement = await startRedis({ port: own.port });
-      await expect.poll(() => node.redis.isReady, { timeout: 5000 }).toBe(true);
+      await expect.poll(() => node.redis.isReady).toBe(true);
       recovering = recover(node);
     });
     await node.builder.build(board.uid, never);
@@ -419,7 +419,7 @@ describe('a generation that served', () => {
     await node.builder.build(board.uid, never);
     const [removal] = await node.layouts.removals();
     const removing = node.remover.remove(removal!, never);
-    await expect.poll(async () => (await node.layoutsOf('held')).retiring, { timeout: 5000 }).toBeNull();
+    await expect.poll(async () => (await node.layoutsOf('held')).retiring).toBeNull();
     await sleep(1500);
     expect(await plain.zcard(`{${board.uid}.${old.windowUid}.0.0}1:z`)).toBe(PLAYERS * 0.9);
     await plain.hset(checkpoints, '2', `abc ${Date.now() - 1}`);

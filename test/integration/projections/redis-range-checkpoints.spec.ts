@@ -130,7 +130,7 @@ describe('a checkpoint of a list by ranges', () => {
     ]);
     expect(await checkpoints.keyOf(list, opened, 'ada')).toEqual(old);
     expect(await checkpoints.keyOf(list, opened, 'somebody')).toBeNull();
-  }, 20_000);
+  });
 
   it('is shared by nobody before it is proven, and its slot is taken once it was left', async () => {
     const list = await settledList();
@@ -144,7 +144,7 @@ describe('a checkpoint of a list by ranges', () => {
     expect(opened.slot).toBe(0);
     expect(await rowsOf(list, opened)).toHaveLength(4);
     expect(await openSlots(list)).toEqual([1, 1]);
-  }, 20_000);
+  });
 
   it('shows everybody once, whenever it is opened and whoever crosses', async () => {
     const list = listOf([10, 20, 30, 40]);
@@ -176,7 +176,7 @@ describe('a checkpoint of a list by ranges', () => {
     stop.abort();
     await writing;
     expect(refused).toBeLessThan(20);
-  }, 60_000);
+  });
 });
 
 describe('a list by ranges that was retired', () => {

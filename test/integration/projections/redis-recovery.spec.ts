@@ -271,10 +271,10 @@ describe('recovery of the ranks', () => {
       wake = listener;
       return () => undefined;
     });
-    await expect.poll(() => projection.readMark(0), { timeout: 10_000 }).toBe(PLAYERS);
+    await expect.poll(() => projection.readMark(0)).toBe(PLAYERS);
     await plain.flushall();
     wake();
-    await expect.poll(() => projection.readMark(0), { timeout: 10_000 }).toBe(PLAYERS);
+    await expect.poll(() => projection.readMark(0)).toBe(PLAYERS);
     stop.abort();
     await watching;
   });
@@ -321,7 +321,7 @@ describe('the handlers of the score saga', () => {
     await apply.execute(new ApplyEntriesCommand(listOf('alltime'), shard, changes, null));
     const before = projection.session();
     await plain.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await expect.poll(() => projection.session(), { timeout: 5000 }).not.toBe(before);
+    await expect.poll(() => projection.session()).not.toBe(before);
     await apply.execute(new ApplyEntriesCommand(listOf('alltime'), shard, changes, null));
     const refused = { code: 'PROJECTION_UNAVAILABLE' };
     await expect(mark.execute(new MarkLaneCommand(0, PLAYERS + 1))).rejects.toMatchObject(refused);

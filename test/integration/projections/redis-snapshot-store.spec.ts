@@ -9,7 +9,7 @@ import {
 } from '@laddercast/projections';
 import { advanceSnapshot } from '@laddercast/queries';
 import { emptyTestRedis } from '@laddercast/testing';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 let connections: RedisConnection[];
 let owner: RedisSnapshotStore;
@@ -135,10 +135,12 @@ describe('hints', () => {
     const heard: [ListRef, number][] = [];
     const stop = other.onPublished((...hint) => heard.push(hint));
     let seq = 0;
-    await vi.waitFor(async () => {
-      await publishAll((seq += 1));
-      expect(heard.length).toBeGreaterThan(0);
-    });
+    await expect
+      .poll(async () => {
+        await publishAll((seq += 1));
+        return heard.length;
+      })
+      .toBeGreaterThan(0);
     expect(heard.at(-1)![0]).toEqual(list);
     stop();
     const count = heard.length;

@@ -137,86 +137,82 @@ describe('a board that is re-sharded while it is written and read', () => {
   it.each([
     ['by players', byHash(1), [byHash(4), byHash(2), byHash(1)]],
     ['by players, scores and players', byHash(4), [byRange(150), byRange(100), byHash(2)]],
-  ])(
-    'shows no state that it never had, never fewer entries, and never a lower version: %s',
-    async (_, first, next) => {
-      const node = await newNode();
-      const reader = await newNode();
-      await node.put('busy', { sharding: first });
-      const lanes = [new LaneOfRuns(0, 60), new LaneOfRuns(1, 60)];
-      await node.follow();
-      const stop = new AbortController();
-      const schedule = (async () => {
-        while (!stop.signal.aborted) {
-          node.builder.look(stop.signal);
-          await node.remover.look(stop.signal);
-          await sleep(20);
-        }
-        await Promise.all([node.builder.settled(), node.remover.settled()]);
-      })();
-      const writers = lanes.map(async (lane) => {
-        while (!stop.signal.aborted) {
-          await lane.next(node, 'busy');
-          await sleep(1);
-        }
-      });
-      await expect.poll(() => lanes.every(({ submitted }) => submitted > 5), { timeout: 10_000 }).toBe(true);
-      await node.caughtUp();
+  ])('shows no state that it never had, never fewer entries, and never a lower version: %s', async (_, first, next) => {
+    const node = await newNode();
+    const reader = await newNode();
+    await node.put('busy', { sharding: first });
+    const lanes = [new LaneOfRuns(0, 60), new LaneOfRuns(1, 60)];
+    await node.follow();
+    const stop = new AbortController();
+    const schedule = (async () => {
+      while (!stop.signal.aborted) {
+        node.builder.look(stop.signal);
+        await node.remover.look(stop.signal);
+        await sleep(20);
+      }
+      await Promise.all([node.builder.settled(), node.remover.settled()]);
+    })();
+    const writers = lanes.map(async (lane) => {
+      while (!stop.signal.aborted) {
+        await lane.next(node, 'busy');
+        await sleep(1);
+      }
+    });
+    await expect.poll(() => lanes.every(({ submitted }) => submitted > 5)).toBe(true);
+    await node.caughtUp();
 
-      const faults: string[] = [];
-      const seen = new Set<number>();
-      const window = await reader.listOf('busy');
-      let [reads, refusals, exactByRange, total, version] = [0, 0, 0, 0, 0];
-      const reading = (async () => {
-        while (!stop.signal.aborted && faults.length === 0) {
-          // Not refreshed by hand: it hears of another generation when it does.
-          const list = rankListOf(reader.boards.byId('busy')!, window.windowUid, 0);
-          const page = await reader.projection.page(list, 0, 500, 'ordinal').catch(notYetHeard);
-          if (page === null) {
-            refusals += 1;
-            await sleep(5);
-            continue;
-          }
-          const fault = faultOf(page, lanes, list);
-          if (fault !== null) faults.push(`generation ${list.generation}: ${fault}`);
-          // What is estimated may be off by its bound.
-          if (page.total + (page.errorBound ?? 0) < total)
-            faults.push(`total ${page.total} after ${total} in generation ${list.generation}`);
-          if (page.listVersion < version) faults.push(`version ${page.listVersion} after ${version}`);
-          version = page.listVersion;
-          if (page.accuracy === undefined) total = page.total;
-          if (page.accuracy === undefined && list.boundaries !== null) exactByRange += 1;
-          seen.add(list.generation);
-          reads += 1;
+    const faults: string[] = [];
+    const seen = new Set<number>();
+    const window = await reader.listOf('busy');
+    let [reads, refusals, exactByRange, total, version] = [0, 0, 0, 0, 0];
+    const reading = (async () => {
+      while (!stop.signal.aborted && faults.length === 0) {
+        // Not refreshed by hand: it hears of another generation when it does.
+        const list = rankListOf(reader.boards.byId('busy')!, window.windowUid, 0);
+        const page = await reader.projection.page(list, 0, 500, 'ordinal').catch(notYetHeard);
+        if (page === null) {
+          refusals += 1;
+          await sleep(5);
+          continue;
         }
-      })();
-      for (const [at, sharding] of next.entries()) {
-        await node.put('busy', { sharding });
-        const isServed = async (): Promise<boolean> => {
-          const { serving, opening, retiring } = await node.layoutsOf('busy');
-          return serving.generation === at + 2 && opening === null && retiring === null;
-        };
-        await expect.poll(isServed, { timeout: 40_000, interval: 50 }).toBe(true);
+        const fault = faultOf(page, lanes, list);
+        if (fault !== null) faults.push(`generation ${list.generation}: ${fault}`);
+        // What is estimated may be off by its bound.
+        if (page.total + (page.errorBound ?? 0) < total)
+          faults.push(`total ${page.total} after ${total} in generation ${list.generation}`);
+        if (page.listVersion < version) faults.push(`version ${page.listVersion} after ${version}`);
+        version = page.listVersion;
+        if (page.accuracy === undefined) total = page.total;
+        if (page.accuracy === undefined && list.boundaries !== null) exactByRange += 1;
+        seen.add(list.generation);
+        reads += 1;
       }
-      await sleep(400);
-      stop.abort();
-      await Promise.all([schedule, reading, ...writers]);
-      expect(faults).toEqual([]);
-      expect(node.failures).toEqual([]);
-      expect([...seen]).toEqual([1, 2, 3, 4]);
-      expect(reads).toBeGreaterThan(100);
-      // It hears within a moment of each of the three moves.
-      expect(refusals).toBeLessThan(100);
-      expect(exactByRange > 20).toBe(next.some(({ by }) => by === 'range'));
-      await node.caughtUp();
-      const page = await node.projection.page(await node.listOf('busy'), 0, 500, 'ordinal');
-      expect(page.accuracy).toBeUndefined();
-      for (const lane of lanes) {
-        const rows = page.entries.filter((row) => lane.has(row.playerId));
-        expect(rows.map(({ playerId, score }) => ({ playerId, score })).reverse()).toEqual(lane.finalRows());
-      }
-      expect(page.total).toBe(page.entries.length);
-    },
-    150_000,
-  );
+    })();
+    for (const [at, sharding] of next.entries()) {
+      await node.put('busy', { sharding });
+      const isServed = async (): Promise<boolean> => {
+        const { serving, opening, retiring } = await node.layoutsOf('busy');
+        return serving.generation === at + 2 && opening === null && retiring === null;
+      };
+      await expect.poll(isServed, { timeout: 90_000, interval: 50 }).toBe(true);
+    }
+    await sleep(400);
+    stop.abort();
+    await Promise.all([schedule, reading, ...writers]);
+    expect(faults).toEqual([]);
+    expect(node.failures).toEqual([]);
+    expect([...seen]).toEqual([1, 2, 3, 4]);
+    expect(reads).toBeGreaterThan(100);
+    // It hears within a moment of each of the three moves.
+    expect(refusals).toBeLessThan(100);
+    expect(exactByRange > 20).toBe(next.some(({ by }) => by === 'range'));
+    await node.caughtUp();
+    const page = await node.projection.page(await node.listOf('busy'), 0, 500, 'ordinal');
+    expect(page.accuracy).toBeUndefined();
+    for (const lane of lanes) {
+      const rows = page.entries.filter((row) => lane.has(row.playerId));
+      expect(rows.map(({ playerId, score }) => ({ playerId, score })).reverse()).toEqual(lane.finalRows());
+    }
+    expect(page.total).toBe(page.entries.length);
+  });
 });

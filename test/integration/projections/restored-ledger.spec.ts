@@ -367,5 +367,5 @@ describe('filling lists anew', () => {
     expect(readFrom[3]).toBeGreaterThanOrEqual(5);
     expect((await node.listOf('board')).generation).toBe(3);
     expect((await node.projection.total(await node.listOf('board'))).total).toBe(20_001);
-  }, 60_000);
+  });
 });

@@ -176,11 +176,11 @@ describe('the cache of sketches', () => {
     store.hangs = new Promise((resolve) => (go = resolve));
     const startedAtMs = performance.now();
     expect(await Promise.all([cache.get(LIST), cache.get(LIST)])).toEqual([null, null]);
-    expect(performance.now() - startedAtMs).toBeLessThan(1000);
-    // Those who come later do not wait at all.
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    // Those who come later do not wait at all: as long as the first, they would take two seconds.
     const laterAtMs = performance.now();
     for (let asked = 0; asked < 20; asked += 1) expect(await cache.get(LIST)).toBeNull();
-    expect(performance.now() - laterAtMs).toBeLessThan(90);
+    expect(performance.now() - laterAtMs).toBeLessThan(1000);
     go();
     await expect.poll(() => totalOf()).toBe(0);
     expect(store.reads).toBe(1);

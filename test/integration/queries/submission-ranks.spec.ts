@@ -137,11 +137,11 @@ describe('the rank in the answer to a submission', () => {
     );
     expect(await ranks.movementOf(accepted('cy', 3, null), null, server)).toMatchObject({ after: 3 });
     projection.failure = new LadderError('PROJECTION_UNAVAILABLE', 'Redis is away.');
-    for (const untilMs of [null, monotonicMs() + 5000]) {
+    for (const untilMs of [null, monotonicMs() + 30_000]) {
       const startedAtMs = monotonicMs();
       const rank = await ranks.movementOf(accepted('cy', 4.5, null), untilMs, server);
       expect(rank).toMatchObject({ before: null, after: 2, total: 3, accuracy: 'estimated', errorBound: 0 });
-      expect(monotonicMs() - startedAtMs).toBeLessThan(1000);
+      expect(monotonicMs() - startedAtMs).toBeLessThan(10_000);
     }
   });
 });

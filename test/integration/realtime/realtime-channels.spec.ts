@@ -58,8 +58,8 @@ describe('a range', () => {
     const { pages } = live.projection;
     await writer.write({ p0: 100 });
     await eventually('all hear', () => clients.every((client) => client.list('1').deltas === 1));
-    // The top, and the range.
-    expect(live.projection.pages - pages).toBe(2);
+    // The top, and the range, which is not read for each of them.
+    expect(live.projection.pages - pages).toBeLessThan(1 + clients.length);
   });
 });
 
@@ -108,7 +108,8 @@ describe('friends', () => {
     live.projection.lookups.length = 0;
     await writer.write({ p0: 100 });
     await eventually('all hear', () => ['p1', 'p2', 'p3', 'p4'].every((id) => client.list(id).deltas === 1));
-    expect(live.projection.lookups.map((ids) => ids.length)).toEqual([40]);
+    expect(live.projection.lookups.length).toBeLessThan(4);
+    expect([...new Set(live.projection.lookups.map((ids) => ids.length))]).toEqual([40]);
   });
 
   it('are shown to the player itself and to keys alone, also after another identity', async () => {
@@ -203,11 +204,11 @@ describe('a name', () => {
     const named = (id: string) => client.list(id).rows.get('p12')?.displayName;
     for (const name of ['Twelve', 'Dozen']) {
       await live.profiles.set('p12', { displayName: name });
-      await eventually(`${name} everywhere`, () => ids.every((id) => named(id) === name), 1000);
+      await eventually(`${name} everywhere`, () => ids.every((id) => named(id) === name));
     }
     // One that no top shows.
     await live.profiles.set('p3', { displayName: 'Three' });
-    await eventually('Three', () => client.list('friends').rows.get('p3')?.displayName === 'Three', 1000);
+    await eventually('Three', () => client.list('friends').rows.get('p3')?.displayName === 'Three');
     expect(ids.map((id) => [client.list(id).snapshots, client.list(id).gaps])).toEqual(ids.map(() => [1, 0]));
     const seen = client.frames.filter((frame) => frame.type === 'delta' && frame.id === 'top').length;
     await pause(1500);
@@ -256,7 +257,7 @@ describe('a player who is not listed', () => {
     // The limit of five was rounded up to ten.
     expect(before[0]).toHaveLength(10);
     await live.profiles.set('p8', { listed: false });
-    await eventually('the gaps', () => ids.every((id) => !client.list(id).rows.has('p8')), 1000);
+    await eventually('the gaps', () => ids.every((id) => !client.list(id).rows.has('p8')));
     expect(held(client, 'top')).toEqual(before[0]!.filter((row) => row !== '4 p8'));
     expect(held(client, 'range')).toEqual(['3 p9', '5 p7']);
     expect(held(client, 'player')).toEqual(['2 p10', '3 p9']);
@@ -268,11 +269,7 @@ describe('a player who is not listed', () => {
     // A top with a gap is whole: it is not read over and over. (Once more after the change of the name.)
     expect(live.projection.pages - ticks).toBeLessThanOrEqual(2);
     await live.profiles.set('p8', { listed: true });
-    await eventually(
-      'it is back',
-      () => ids.every((id, index) => held(client, id).join() === before[index]!.join()),
-      1000,
-    );
+    await eventually('it is back', () => ids.every((id, index) => held(client, id).join() === before[index]!.join()));
     expect(ids.map((id) => [client.list(id).snapshots, client.list(id).gaps])).toEqual(ids.map(() => [1, 0]));
   });
 

@@ -142,15 +142,13 @@ it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
     const random = new Dice(SEED).next;
     const { world, apps, lists } = await startWorld(board);
     for (let times = 0; times < 200; times += 1) await world.act(random);
-    const endsAtMs = Date.now() + 6000;
     let isOver = false;
     const acting = (async () => {
       const chance = new Dice(SEED + 1).next;
-      while (Date.now() < endsAtMs) {
+      while (!isOver) {
         await world.act(chance);
         await new Promise((resolve) => setTimeout(resolve, chance() * 8));
       }
-      isOver = true;
     })();
 
     const asked = new Map<string, Asked>(
@@ -172,7 +170,9 @@ it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const late = [await connect(apps[0]!), await connect(apps[1]!)];
     await Promise.all(late.map(subscribe));
-    expect(isOver).toBe(false);
+    const heardLate = (): number =>
+      late.flatMap(({ lists: all }) => [...all.values()]).reduce((sum, { states }) => sum + states.size, 0);
+    await eventually('the late ones hear enough', () => heardLate() > 1000, 60_000).finally(() => (isOver = true));
     await acting;
 
     for (const [id, one] of asked) {

@@ -51,8 +51,8 @@ describe('an identity', () => {
   it('can be renewed, and closes the socket with 4401 when it ends', async () => {
     const { url } = await live.gateway({ sweepEveryMs: 50 });
     const [kept, left] = [
-      await live.connect(url, ['ladder.v1', `bearer.${await playerToken('ada', 2)}`]),
-      await live.connect(url, ['ladder.v1', `bearer.${await playerToken('bob', 2)}`]),
+      await live.connect(url, ['ladder.v1', `bearer.${await playerToken('ada', 5)}`]),
+      await live.connect(url, ['ladder.v1', `bearer.${await playerToken('bob', 5)}`]),
     ];
     await kept.ask(club);
     kept.send({ type: 'authenticate', token: await playerToken('ada', 60) });

@@ -37,7 +37,7 @@ it('are all ticked from the first moment, each by one process after a while, and
   const [a, b] = [process(), process()];
   expect(heldBy(a)).toEqual(SLOTS);
   const isSharedOut = (): boolean => heldBy(a).length + heldBy(b).length === TICK_SLOTS;
-  await eventually('each slot has one process', isSharedOut, 15_000);
+  await eventually('each slot has one process', isSharedOut);
   expect(SLOTS.every((slot) => a.holds(slot) !== b.holds(slot))).toBe(true);
   expect(heldBy(a).length).toBeGreaterThan(0);
   expect(heldBy(b).length).toBeGreaterThan(0);
@@ -47,9 +47,9 @@ it('are all ticked from the first moment, each by one process after a while, and
 
 it('are all ticked by everyone while PostgreSQL is away', async () => {
   const [a, b] = [process(), process()];
-  await eventually('some are shared out', () => heldBy(a).length + heldBy(b).length < 2 * TICK_SLOTS, 15_000);
+  await eventually('some are shared out', () => heldBy(a).length + heldBy(b).length < 2 * TICK_SLOTS);
   await database.close();
   const own = heldBy(a);
   expect(own.length).toBeGreaterThan(0);
-  await eventually('a ticks all', () => heldBy(a).length === TICK_SLOTS, 15_000);
+  await eventually('a ticks all', () => heldBy(a).length === TICK_SLOTS);
 });

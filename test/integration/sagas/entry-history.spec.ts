@@ -51,9 +51,7 @@ describe('what is recorded of players over time', () => {
   });
 
   const settled = (): Promise<void> =>
-    expect
-      .poll(async () => (await log.lag('history')).every(({ events }) => events === 0), { timeout: 10_000 })
-      .toBe(true);
+    expect.poll(async () => (await log.lag('history')).every(({ events }) => events === 0)).toBe(true);
 
   const pointsOf = async (board: Board, playerId: string, windowId = 'alltime'): Promise<HistoryPoint[]> =>
     points.read(await node.windowUid(board, windowId), playerId, {
@@ -171,6 +169,6 @@ describe('what is recorded of players over time', () => {
       );
       return row!.probes;
     };
-    await expect.poll(probes, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(probes).toBeGreaterThan(0);
   });
 });

@@ -96,7 +96,7 @@ describe('SagaServer', () => {
 
     const positions = await writer.write(0, BOARD_UID, ['a', 'poison', 'b']);
     const app = await serve(FailingModule);
-    await expect.poll(() => log.committed('failing', 0), { timeout: 5000 }).toBe(positions[2]);
+    await expect.poll(() => log.committed('failing', 0)).toBe(positions[2]);
     expect(handled).toEqual(['a', 'b']);
     const letters = await parked();
     expect(letters.map(({ position }) => position)).toEqual([positions[1]]);
@@ -128,7 +128,7 @@ describe('SagaServer', () => {
       if (!completed && committed === position) throw new Error('committed before the handler was done');
       return committed;
     };
-    await expect.poll(committedAfterCompletion, { timeout: 5000, interval: 10 }).toBe(position);
+    await expect.poll(committedAfterCompletion, { interval: 10 }).toBe(position);
     await app.close();
   });
 
@@ -151,7 +151,7 @@ describe('SagaServer', () => {
 
     const app = await serve(ClosingModule);
     const [position] = await writer.write(0, BOARD_UID, ['a']);
-    await expect.poll(() => inHand, { timeout: 5000, interval: 10 }).toBe(true);
+    await expect.poll(() => inHand, { interval: 10 }).toBe(true);
     await app.close();
     expect(handled).toEqual(['a']);
     expect(await log.committed('closing', 0)).toBe(position);
@@ -255,7 +255,7 @@ describe('ScoreSaga', () => {
     const positions = await writer.write(1, BOARD_UID, players);
     const gone = await writer.write(1, 999, players);
     const app = await serve(ScoreModule);
-    await expect.poll(() => log.committed('score', 1), { timeout: 5000 }).toBe(gone.at(-1));
+    await expect.poll(() => log.committed('score', 1)).toBe(gone.at(-1));
     await app.close();
     const applies = commands.filter((command) => command instanceof ApplyEntriesCommand);
     expect(applies.map(({ shard }) => shard).sort()).toEqual([0, 1, 2]);
@@ -273,10 +273,10 @@ describe('ScoreSaga', () => {
     failuresLeft = 3;
     const app = await serve(ScoreModule);
     const [position] = await writer.write(0, BOARD_UID, ['a']);
-    await expect.poll(() => failuresLeft, { timeout: 5000, interval: 5 }).toBeLessThan(3);
+    await expect.poll(() => failuresLeft, { interval: 5 }).toBeLessThan(3);
     expect(commands).toEqual([]);
     expect(await log.committed('score', 0)).toBe(0);
-    await expect.poll(() => log.committed('score', 0), { timeout: 5000 }).toBe(position);
+    await expect.poll(() => log.committed('score', 0)).toBe(position);
     expect(commands.map((command) => command.constructor.name)).toEqual(['ApplyEntriesCommand', 'MarkLaneCommand']);
     expect(await parked()).toEqual([]);
     await app.close();
@@ -365,9 +365,9 @@ describe('the sagas that tell and clear', () => {
     const [position] = await writer.write(0, BOARD_UID, ['a']);
     await writer.writeBoardChanged(0, 5);
     const app = await serve(TellingModule);
-    await expect.poll(() => ordered, { timeout: 5000 }).toEqual([new DropBoardCommand(5)]);
+    await expect.poll(() => ordered).toEqual([new DropBoardCommand(5)]);
     for (const group of ['player', 'window', 'board']) {
-      await expect.poll(() => log.committed(group, 0), { timeout: 5000 }).toBeGreaterThan(position!);
+      await expect.poll(() => log.committed(group, 0)).toBeGreaterThan(position!);
     }
     await app.close();
   });

@@ -44,7 +44,8 @@ describe('a window that freezes', () => {
     // A run of before the freeze that had not reached the projection.
     const run = { score: 18.5, achievedAtMs: 1 };
     await ListWriter.put(live.projection, { ...list, edition: 7 }, 'late', run, 1);
-    const freezeAtMs = Date.now() + 300;
+    // Windows are looked at once a second: all know of it well before.
+    const freezeAtMs = Date.now() + 4000;
     live.boards.changeWindow(window.uid, { freezeAtMs });
     await pause(freezeAtMs - Date.now() + 50);
     // The standings are not written yet: nothing moves, and newcomers are told to come again.

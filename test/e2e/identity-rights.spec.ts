@@ -234,6 +234,12 @@ describe('the audit log', () => {
     closeWindow: { action: 'window.close', subject: 'acted', call: { query: '', body: { window: 'daily' } } },
     resetBoard: { action: 'board.reset', subject: 'acted', call: {} },
     deleteBoard: { action: 'board.delete', subject: 'acted', call: {} },
+    putPool: {
+      action: 'pool.create',
+      subject: 'acted-pool',
+      call: { params: { pool: 'acted-pool' }, body: { algorithm: 'elo' } },
+    },
+    deletePool: { action: 'pool.delete', subject: 'acted-pool', call: { params: { pool: 'acted-pool' } } },
     createApiKey: { action: 'api-key.create', subject: '', call: { body: { name: 'made', scopes: ['read'] } } },
     rotateApiKey: { action: 'api-key.rotate', subject: '', call: { body: {} } },
     revokeApiKey: { action: 'api-key.revoke', subject: '', call: {} },

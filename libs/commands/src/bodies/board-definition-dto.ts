@@ -32,6 +32,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { InSchema } from './body-rules.js';
+import { IsPart } from './definition-body.js';
 import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
 
 const DAY_SECONDS = 86_400;
@@ -227,15 +228,9 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @ArrayMinSize(1)
   @ArrayMaxSize(SCOPES_MAX)
   scopes?: ScopeSpec[];
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ShardingDto)
+  @IsPart(() => ShardingDto)
   sharding?: ShardingDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => LimitsDto)
+  @IsPart(() => LimitsDto)
   limits?: LimitsDto;
   @IsOptional()
   @IsInt()
@@ -249,39 +244,21 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @Max(3650 * DAY_SECONDS)
   @InSchema({ description: 'How long an ended window stays in Redis; its standings stay in PostgreSQL.' })
   keepEndedSeconds?: number;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => SnapshotDto)
+  @IsPart(() => SnapshotDto)
   snapshot?: SnapshotDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RetentionDto)
+  @IsPart(() => RetentionDto)
   retention?: RetentionDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => PushDto)
+  @IsPart(() => PushDto)
   push?: PushDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => HistoryDto)
+  @IsPart(() => HistoryDto)
   history?: HistoryDto | null;
   @IsOptional()
   @IsBoolean()
   @InSchema({ description: 'Whether rows say how many places a player moved since yesterday.' })
   change?: boolean;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => GuildAggregateDto)
+  @IsPart(() => GuildAggregateDto)
   guildAggregate?: GuildAggregateDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => FormatDto)
+  @IsPart(() => FormatDto)
   format?: FormatDto;
   @IsOptional()
   @IsIn(['servers', 'players'])

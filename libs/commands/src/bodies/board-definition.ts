@@ -10,10 +10,8 @@ import {
   type Fault,
   type GivenBoard,
 } from '@laddercast/domain';
-import { plainToInstance } from 'class-transformer';
-import { validateSync } from 'class-validator';
 import { BoardDefinitionDto, type ShardingDto } from './board-definition-dto.js';
-import { faultsOf, faultsUnseen } from './body-faults.js';
+import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
 import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 
 /**
@@ -23,15 +21,9 @@ import { faultsOfScopes, faultsOfWindows } from './window-options.js';
  * RANK_STYLE_NOT_KEPT for dense ranks over several hash shards
  */
 export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefinition {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
-  }
-  const unseen = faultsUnseen(body);
-  if (unseen.length > 0) throw validationFailed(unseen);
-  refuseUnbuilt(body as Record<string, unknown>);
-  const dto = plainToInstance(BoardDefinitionDto, withoutNulls(body));
-  const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  const faults = errors.flatMap((error) => faultsOf(error, ''));
+  const options = definitionObject(body);
+  refuseUnbuilt(options);
+  const { dto, faults } = checkedDefinition(BoardDefinitionDto, withoutNulls(options));
   faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
   const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
@@ -45,17 +37,6 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
   const detail =
     'Dense ranks need all entries of a score in one shard: take one hash shard or sharding by range, or leave dense out.';
   throw new LadderError('RANK_STYLE_NOT_KEPT', detail);
-}
-
-/** null means "the default", as in the answers of the service, so that an answer can be put again. */
-export function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, field]) => field !== null)
-      .map(([name, field]) => [name, withoutNulls(field)]),
-  );
 }
 
 /** Options of the contract that are not built yet: they are refused, and never stored and ignored. */

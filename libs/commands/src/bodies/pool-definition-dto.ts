@@ -1,19 +1,8 @@
 import 'reflect-metadata';
 import { NAMED_ID_PATTERN, type ResultRules } from '@laddercast/domain';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsNumber,
-  IsObject,
-  IsOptional,
-  IsString,
-  Matches,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, IsObject, IsOptional, IsString, Matches } from 'class-validator';
 import { InSchema, IsText } from './body-rules.js';
+import { IsPart } from './definition-body.js';
 
 const TITLE_LENGTH_MAX = 200;
 const RESULTS = ['last', 'unrated'] as const;
@@ -85,25 +74,13 @@ export class PoolDefinitionDto {
   @IsObject()
   @InSchema({ description: 'Not built yet: null.' })
   periods?: object;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => SidesDto)
+  @IsPart(() => SidesDto)
   sides?: SidesDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ResultsDto)
+  @IsPart(() => ResultsDto)
   results?: ResultsDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ProvisionalDto)
+  @IsPart(() => ProvisionalDto)
   provisional?: ProvisionalDto;
-  @IsOptional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => RankableDto)
+  @IsPart(() => RankableDto)
   rankable?: RankableDto;
   @IsOptional()
   @IsIn(['recompute', 'refund', 'keep'])

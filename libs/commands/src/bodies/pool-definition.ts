@@ -6,10 +6,7 @@ import {
   type RatingPoolDefinition,
 } from '@laddercast/domain';
 import type { PoolDefinition } from '@laddercast/ledger';
-import { plainToInstance } from 'class-transformer';
-import { validateSync } from 'class-validator';
-import { withoutNulls } from './board-definition.js';
-import { faultsOf, faultsUnseen } from './body-faults.js';
+import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
 import { PoolDefinitionDto } from './pool-definition-dto.js';
 
 /** Algorithms that pools do not rate by yet: what is kept of a player, and of time, was tried with elo alone. */
@@ -22,18 +19,12 @@ const UNBUILT_ALGORITHMS: readonly string[] = ['fide', 'glicko2', 'weng-lin'];
  * ALGORITHM_UNKNOWN naming the known
  */
 export function parsePoolDefinition(body: unknown, poolId: string): PoolDefinition {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
-  }
-  const unseen = faultsUnseen(body);
-  if (unseen.length > 0) throw validationFailed(unseen);
-  refuseUnbuilt(body as Record<string, unknown>);
-  const { parameters } = body as { parameters?: unknown };
+  const options = definitionObject(body);
+  refuseUnbuilt(options);
+  const { parameters } = options;
   // null may be the value of a parameter.
-  const given = { ...(withoutNulls(body) as object), ...(parameters != null && { parameters }) };
-  const dto = plainToInstance(PoolDefinitionDto, given);
-  const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
-  const faults = errors.flatMap((error) => faultsOf(error, ''));
+  const given = { ...withoutNulls(options), ...(parameters != null && { parameters }) };
+  const { dto, faults } = checkedDefinition(PoolDefinitionDto, given);
   if (faults.length === 0 && dto.id !== undefined && dto.id !== poolId) {
     faults.push({ pointer: '/id', message: 'must be the id of the path, or absent' });
   }

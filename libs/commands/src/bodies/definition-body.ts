@@ -1,0 +1,43 @@
+import { validationFailed, type Fault } from '@laddercast/domain';
+import { applyDecorators } from '@nestjs/common';
+import { plainToInstance, Type } from 'class-transformer';
+import { IsObject, IsOptional, ValidateNested, validateSync } from 'class-validator';
+import { faultsOf, faultsUnseen } from './body-faults.js';
+
+/** An object of options within a definition; it may be left out. */
+export const IsPart = (type: () => new () => object): PropertyDecorator =>
+  applyDecorators(Type(type), ValidateNested(), IsObject(), IsOptional());
+
+/**
+ * A body as an object whose names and nesting the validators can look at.
+ * @throws VALIDATION_FAILED
+ */
+export function definitionObject(body: unknown): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw validationFailed([{ pointer: '', message: 'must be a JSON object' }]);
+  }
+  const unseen = faultsUnseen(body);
+  if (unseen.length > 0) throw validationFailed(unseen);
+  return body as Record<string, unknown>;
+}
+
+/** A definition by the decorators of its class, with all that is wrong with it. */
+export function checkedDefinition<Dto extends object>(
+  type: new () => Dto,
+  given: object,
+): { dto: Dto; faults: Fault[] } {
+  const dto = plainToInstance(type, given);
+  const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
+  return { dto, faults: errors.flatMap((error) => faultsOf(error, '')) };
+}
+
+/** null means "the default", as in the answers of the service, so that an answer can be put again. */
+export const withoutNulls = (options: object): object =>
+  Object.fromEntries(
+    Object.entries(options).flatMap(([name, value]) => (value === null ? [] : [[name, valueWithoutNulls(value)]])),
+  );
+
+function valueWithoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(valueWithoutNulls);
+  return typeof value === 'object' && value !== null ? withoutNulls(value) : value;
+}

@@ -97,7 +97,6 @@ if begun[1] then redis.call('SETBIT', parts, unfinished_part, 1) end
 note_buckets(parts, buckets)
 
 answer[2] = table.concat(letters)
-local expiry_of_shard = redis.call('PEXPIRETIME', counter)
 if not state then count_changes(counter, parts, ARGV[2], '0', 0) end
-answer[1] = keep_keys(KEYS, expiry_of_shard, ARGV[1])
+if ARGV[1] ~= '' then answer[1] = keep_keys(KEYS, redis.call('PEXPIRETIME', counter), ARGV[1]) end
 return answer

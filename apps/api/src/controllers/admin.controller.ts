@@ -27,7 +27,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { endMsOf, KeyRotationBody, NewApiKeyBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
-import { BoardIdPipe, BoundariesParameters, CloseWindowParameters, PageParameters } from '../http/parameters.js';
+import { DryRunParameters, PageParameters } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 
 const KEYS_PAGE_DEFAULT = 50;
 /** What key ids are made of; other text may not even be storable. */
@@ -47,7 +48,7 @@ export class AdminController {
   @TakesNothing()
   @HttpCode(200)
   async reset(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BoardBody> {
@@ -60,8 +61,8 @@ export class AdminController {
   @ApiOperation({ operationId: 'closeWindow' })
   @HttpCode(200)
   closeWindow(
-    @Param('board', BoardIdPipe) boardId: string,
-    @Query(QueryPipe) { dryRun }: CloseWindowParameters,
+    @Param('board', NamedIdPipe) boardId: string,
+    @Query(QueryPipe) { dryRun }: DryRunParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
   ): Promise<ClosedWindow> {
@@ -75,8 +76,8 @@ export class AdminController {
   @ApiOperation({ operationId: 'proposeBoundaries' })
   @HttpCode(200)
   async proposeBoundaries(
-    @Param('board', BoardIdPipe) boardId: string,
-    @Query(QueryPipe) { dryRun }: BoundariesParameters,
+    @Param('board', NamedIdPipe) boardId: string,
+    @Query(QueryPipe) { dryRun }: DryRunParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,

@@ -16,7 +16,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { EntryOverrideBody } from '../http/bodies.js';
 import { matchesTag, mustBeNew } from '../http/conditional-get.js';
-import { BoardIdPipe, PageParameters, playerOf } from '../http/parameters.js';
+import { PageParameters } from '../http/parameters.js';
+import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 
 const BOARDS_PAGE_DEFAULT = 50;
 
@@ -51,7 +52,7 @@ export class BoardsController {
   @ApiOperation({ operationId: 'getBoard' })
   @Public()
   read(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
     @Headers('if-none-match') ifNoneMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -69,7 +70,7 @@ export class BoardsController {
   @Put(':board')
   @ApiOperation({ operationId: 'putBoard' })
   async put(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,
@@ -90,7 +91,7 @@ export class BoardsController {
   @TakesNothing()
   @HttpCode(204)
   async delete(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<void> {
@@ -100,7 +101,7 @@ export class BoardsController {
   @Put(':board/players/:player')
   @ApiOperation({ operationId: 'setEntry' })
   setEntry(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
@@ -116,7 +117,7 @@ export class BoardsController {
   @ApiOperation({ operationId: 'removeEntry' })
   @TakesNothing()
   removeEntry(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {

@@ -7,7 +7,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import { circleOf } from './circles.controller.js';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { selectionOf } from '../http/list-selection.js';
-import { BoardIdPipe, CircleParameters, playerOf } from '../http/parameters.js';
+import { CircleParameters } from '../http/parameters.js';
+import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 
 const ENTRIES_DEFAULT = 50;
 
@@ -23,7 +24,7 @@ export class CircleBoardsController {
   @Get('friends/:player')
   @ApiOperation({ operationId: 'getFriendsBoard' })
   friends(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Query(QueryPipe) parameters: CircleParameters,
     @CurrentIdentity() identity: Identity,
@@ -35,7 +36,7 @@ export class CircleBoardsController {
   @Get('follows/:player')
   @ApiOperation({ operationId: 'getFollowsBoard' })
   follows(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Query(QueryPipe) parameters: CircleParameters,
     @CurrentIdentity() identity: Identity,
@@ -47,7 +48,7 @@ export class CircleBoardsController {
   @Get('circles/:circle')
   @ApiOperation({ operationId: 'getCircleBoard' })
   circle(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('circle') circle: string,
     @Query(QueryPipe) parameters: CircleParameters,
     @CurrentIdentity() identity: Identity,

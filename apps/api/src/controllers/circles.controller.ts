@@ -17,7 +17,7 @@ import { GetCircleMembersQuery, GetFollowsQuery, GetFriendsQuery } from '@ladder
 import { Controller, Delete, Get, HttpCode, Param, Put } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { playerOf } from '../http/parameters.js';
+import { playerOf } from '../http/path-parameters.js';
 
 /** Who is whose friend, who follows whom, and who is in which named circle. */
 @Controller('v1')

@@ -7,7 +7,8 @@ import { ApiOperation, OmitType } from '@nestjs/swagger';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { entriesQueryOf } from '../http/entries-query.js';
 import { selectionOf } from '../http/list-selection.js';
-import { BoardIdPipe, EntriesParameters } from '../http/parameters.js';
+import { EntriesParameters } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 
 /** Query parameters of the list of guilds: it has no scopes. */
 export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as const) {}
@@ -25,7 +26,7 @@ export class GuildBoardsController {
   @ApiOperation({ operationId: 'getGuilds' })
   @Public()
   guilds(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: GuildsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<EntriesPage> {

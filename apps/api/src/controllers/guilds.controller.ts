@@ -17,7 +17,8 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { unlistedShownTo } from '../http/list-selection.js';
-import { PageParameters, playerOf } from '../http/parameters.js';
+import { PageParameters } from '../http/parameters.js';
+import { playerOf } from '../http/path-parameters.js';
 
 const MEMBERS_PAGE_DEFAULT = 50;
 

@@ -7,7 +7,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { historyRangeOf, HistoryParameters } from '../http/history-parameters.js';
 import { unlistedShownTo } from '../http/list-selection.js';
-import { BoardIdPipe, playerOf } from '../http/parameters.js';
+import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 
 /** A player over time. */
 @Controller('v1/boards/:board/players/:player/history')
@@ -22,7 +22,7 @@ export class HistoryController {
   @ApiOperation({ operationId: 'getPlayerHistory' })
   @Public()
   history(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Query(QueryPipe) parameters: HistoryParameters,
     @CurrentIdentity() identity: Identity,

@@ -7,7 +7,7 @@ import { ListResolver } from '@laddercast/queries';
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { BoardIdPipe } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 
 /** One generation of a board's lists, as operators see it. */
 interface GenerationBody {
@@ -34,7 +34,7 @@ export class LayoutsController {
   @TakesNothing()
   @HttpCode(202)
   async rebuild(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<{ board: string; generation: number }> {
     const { generation } = await this.commands.execute(new RebuildBoardCommand(identity, boardId));
@@ -44,7 +44,7 @@ export class LayoutsController {
   @Get(':board/layout')
   @ApiOperation({ operationId: 'getBoardLayout' })
   async read(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<{ board: string; generations: GenerationBody[] }> {
     assertAdmin(identity);

@@ -7,7 +7,7 @@ import { Body, Controller, Get, Param, Put } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { unlistedShownTo } from '../http/list-selection.js';
-import { playerOf } from '../http/parameters.js';
+import { playerOf } from '../http/path-parameters.js';
 
 /** A player as others see it lacks `listed`. */
 type ShownPlayer = Omit<StoredPlayer, 'listed'> & { listed?: boolean };

@@ -9,7 +9,8 @@ import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { mustBeNew } from '../http/conditional-get.js';
-import { PageParameters, PoolIdPipe } from '../http/parameters.js';
+import { PageParameters } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 
 const POOLS_PAGE_DEFAULT = 50;
 
@@ -49,7 +50,7 @@ export class PoolsController {
   @ApiOperation({ operationId: 'getPool' })
   @Public()
   async read(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @CurrentIdentity() identity: Identity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PoolBody & PoolProgress> {
@@ -63,7 +64,7 @@ export class PoolsController {
   @Put(':pool')
   @ApiOperation({ operationId: 'putPool' })
   async put(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,
@@ -84,7 +85,7 @@ export class PoolsController {
   @TakesNothing()
   @HttpCode(204)
   async delete(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,
   ): Promise<void> {

@@ -23,14 +23,13 @@ import { ConditionalGet } from '../http/conditional-get.js';
 import { entriesQueryOf } from '../http/entries-query.js';
 import { selectionOf, unlistedShownTo } from '../http/list-selection.js';
 import {
-  BoardIdPipe,
   EntriesParameters,
   ListParameters,
   PercentilesParameters,
   PlayerParameters,
-  playerOf,
   ScoreParameters,
 } from '../http/parameters.js';
+import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 import { ScoreQueryPipe } from '../http/score-query-pipe.js';
 
 const AROUND_DEFAULT = 5;
@@ -47,7 +46,7 @@ export class RanksController {
   @ApiOperation({ operationId: 'getEntries' })
   @Public()
   entries(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: EntriesParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<EntriesPage> {
@@ -59,7 +58,7 @@ export class RanksController {
   @ApiOperation({ operationId: 'getPlayer' })
   @Public()
   player(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @Query(QueryPipe) parameters: PlayerParameters,
     @CurrentIdentity() identity: Identity,
@@ -85,7 +84,7 @@ export class RanksController {
   @ApiOperation({ operationId: 'getRankOfScore' })
   @Public()
   rank(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(ScoreQueryPipe) parameters: ScoreParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<RankOfScore> {
@@ -98,7 +97,7 @@ export class RanksController {
   @ApiOperation({ operationId: 'getPercentiles' })
   @Public()
   percentiles(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: PercentilesParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<Percentiles> {
@@ -111,7 +110,7 @@ export class RanksController {
   @Public()
   @HttpCode(200)
   lookups(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) parameters: ListParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,

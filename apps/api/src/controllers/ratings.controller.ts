@@ -17,7 +17,8 @@ import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { unlistedShownTo } from '../http/list-selection.js';
-import { GamesParameters, playerOf, PoolIdPipe, RatingHistoryParameters } from '../http/parameters.js';
+import { GamesParameters, RatingHistoryParameters } from '../http/parameters.js';
+import { playerOf, NamedIdPipe } from '../http/path-parameters.js';
 
 const PAGE_DEFAULT = 50;
 const CURSOR = /^\d{1,16}$/;
@@ -32,7 +33,7 @@ export class RatingsController {
   @Public()
   @Header('Cache-Control', 'no-store')
   games(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @Query(QueryPipe) { limit, cursor, player }: GamesParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<GamesOfPool> {
@@ -45,7 +46,7 @@ export class RatingsController {
   @Public()
   @Header('Cache-Control', 'no-store')
   game(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @Param('game') gameId: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<ShownGame> {
@@ -59,7 +60,7 @@ export class RatingsController {
   @Public()
   @Header('Cache-Control', 'no-store')
   rating(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @Param('player') player: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<ShownRating> {
@@ -71,7 +72,7 @@ export class RatingsController {
   @Public()
   @Header('Cache-Control', 'no-store')
   history(
-    @Param('pool', PoolIdPipe) poolId: string,
+    @Param('pool', NamedIdPipe) poolId: string,
     @Param('player') player: string,
     @Query(QueryPipe) { limit, cursor }: RatingHistoryParameters,
     @CurrentIdentity() identity: Identity,

@@ -13,7 +13,8 @@ import { ListResolver } from '@laddercast/queries';
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
-import { BoardIdPipe, DeadLettersParameters } from '../http/parameters.js';
+import { DeadLettersParameters } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 import {
   bodyOfLetter,
   bodyOfRebuild,
@@ -85,7 +86,7 @@ export class RecoveryController {
   @TakesNothing()
   @HttpCode(202)
   async reconcile(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<ReconciliationBody> {
     return bodyOfReconciliation(boardId, await this.commands.execute(new ReconcileBoardCommand(identity, boardId)));
@@ -94,7 +95,7 @@ export class RecoveryController {
   @Get('boards/:board/reconcile')
   @ApiOperation({ operationId: 'getReconciliation' })
   async reconciliation(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @CurrentIdentity() identity: Identity,
   ): Promise<ReconciliationBody> {
     assertAdmin(identity);

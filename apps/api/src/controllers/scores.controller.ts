@@ -16,7 +16,8 @@ import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { FailureLog } from '../http/failure-log.js';
-import { BoardIdPipe, waitSecondsOf } from '../http/parameters.js';
+import { waitSecondsOf } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 
 @Controller('v1')
 export class ScoresController {
@@ -29,7 +30,7 @@ export class ScoresController {
   @ApiOperation({ operationId: 'submitScore' })
   @HttpCode(200)
   submit(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
     @Headers('idempotency-key') idempotencyKey: string | undefined,

@@ -6,7 +6,8 @@ import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { unlistedShownTo } from '../http/list-selection.js';
-import { BOARDS_DEFAULT, playerOf, StandingsParameters } from '../http/parameters.js';
+import { BOARDS_DEFAULT, StandingsParameters } from '../http/parameters.js';
+import { playerOf } from '../http/path-parameters.js';
 
 /** A player over all boards. */
 @Controller('v1/players/:player/standings')

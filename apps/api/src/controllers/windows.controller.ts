@@ -9,7 +9,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { selectionOf } from '../http/list-selection.js';
-import { BoardIdPipe, ExportParameters, WindowsParameters } from '../http/parameters.js';
+import { ExportParameters, WindowsParameters } from '../http/parameters.js';
+import { NamedIdPipe } from '../http/path-parameters.js';
 
 const WINDOWS_DEFAULT = 50;
 
@@ -26,7 +27,7 @@ export class WindowsController {
   @Public()
   @ConditionalGet()
   windows(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) { state, limit = WINDOWS_DEFAULT, cursor }: WindowsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<WindowsPage> {
@@ -38,7 +39,7 @@ export class WindowsController {
   @ApiOperation({ operationId: 'exportWindow' })
   @Public()
   async export(
-    @Param('board', BoardIdPipe) boardId: string,
+    @Param('board', NamedIdPipe) boardId: string,
     @Query(QueryPipe) { format = 'csv', guard, ...parameters }: ExportParameters,
     @CurrentIdentity() identity: Identity,
     @Req() request: FastifyRequest,

@@ -11,7 +11,8 @@ import {
 } from '@laddercast/queries';
 import type { Query } from '@nestjs/cqrs';
 import { unlistedShownTo } from './list-selection.js';
-import { playerOf, type EntriesParameters } from './parameters.js';
+import { type EntriesParameters } from './parameters.js';
+import { playerOf } from './path-parameters.js';
 
 const ENTRIES_DEFAULT = 50;
 /** The cursor that begins to read. */

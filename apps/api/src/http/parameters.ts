@@ -1,14 +1,9 @@
 import { Checked } from '@laddercast/commands';
-import type { Identity } from '@laddercast/identity';
 import {
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
   CLEAN_TEXT_PATTERN,
-  faultOfNamedId,
-  faultOfOpaqueId,
-  LadderError,
   RANK_STYLES,
-  validationFailed,
   type RankAccuracy,
   type RankStyle,
   type WindowKind,
@@ -22,7 +17,7 @@ import {
   type ExportGuard,
   type ListedWindowState,
 } from '@laddercast/queries';
-import { applyDecorators, type PipeTransform } from '@nestjs/common';
+import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -372,14 +367,7 @@ export class StandingsParameters extends PageParameters {
 }
 
 /** `?dryRun` alone means true. */
-export class CloseWindowParameters {
-  @IsOptional()
-  @IsIn(['', 'true', 'false'])
-  dryRun?: '' | 'true' | 'false';
-}
-
-/** `?dryRun` alone means true. */
-export class BoundariesParameters {
+export class DryRunParameters {
   @IsOptional()
   @IsIn(['', 'true', 'false'])
   dryRun?: '' | 'true' | 'false';
@@ -389,38 +377,6 @@ export class WindowsParameters extends PageParameters {
   @IsOptional()
   @IsIn(LISTED_WINDOW_STATES)
   state?: ListedWindowState;
-}
-
-/** The `{board}` of a path. */
-export class BoardIdPipe implements PipeTransform<string, string> {
-  transform(boardId: string): string {
-    const fault = faultOfNamedId(boardId);
-    if (fault) throw validationFailed([{ pointer: '{board}', message: fault }]);
-    return boardId;
-  }
-}
-
-/** The `{pool}` of a path. */
-export class PoolIdPipe implements PipeTransform<string, string> {
-  transform(poolId: string): string {
-    const fault = faultOfNamedId(poolId);
-    if (fault) throw validationFailed([{ pointer: '{pool}', message: fault }]);
-    return poolId;
-  }
-}
-
-/** The `{player}` of a path (or the parameter `pointer`), where `me` stands for the token's player. */
-export function playerOf(pathPlayer: string, identity: Identity, pointer = '{player}'): string {
-  if (pathPlayer === 'me') {
-    if (identity.kind === 'player') return identity.playerId;
-    if (identity.kind === 'key') {
-      throw new LadderError('NOT_A_PLAYER', 'An API key is no player: name one by its id in place of "me".');
-    }
-    throw new LadderError('UNAUTHENTICATED', '"me" needs a player token.');
-  }
-  const fault = faultOfOpaqueId(pathPlayer);
-  if (fault) throw validationFailed([{ pointer, message: fault }]);
-  return pathPlayer;
 }
 
 /** Seconds of `Prefer: wait=N` (RFC 7240), at most 10; 0 when it is absent. */

@@ -1,4 +1,4 @@
-import { AuditParameters, BoundariesParameters, CloseWindowParameters, PageParameters } from '../../http/parameters.js';
+import { AuditParameters, DryRunParameters, PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const key = { keyId: 'k7Yw0aQx3Lr2', name: 'match servers', scopes: ['scores:write'] };
@@ -42,7 +42,7 @@ export const ADMINISTRATION = {
     description:
       'Needs the scope admin. There is no grace: nothing enters the window any more, and its final standings are written; of a closed window whose standings could not be written, that is tried again. With `dryRun` nothing changes, and the answer says what would be written. Of more than 100 lists those of everybody and of guilds, and the longest, are answered.',
     callers: 'identified',
-    query: CloseWindowParameters,
+    query: DryRunParameters,
     body: { schema: 'WindowToClose', examples: { season: { window: 'season:s1' }, running: { window: 'daily' } } },
     answers: { 200: { description: 'The standings.', schema: 'ClosedWindow', example: closed } },
     errors: [
@@ -62,7 +62,7 @@ export const ADMINISTRATION = {
     description:
       'Needs the scope admin. Boundaries for so many shards, with as many entries in each as equal scores allow: those always lie in one shard. With `dryRun` they are only said; without, they become the `sharding` of the board, as by a PUT of its definition.',
     callers: 'identified',
-    query: BoundariesParameters,
+    query: DryRunParameters,
     headers: ['If-Match'],
     body: {
       schema: 'ShardsToBound',

@@ -10,6 +10,7 @@ export * from './history/standings-query.js';
 export * from './history/history-query.js';
 export * from './pools/pool-queries.js';
 export * from './rows/list-reader.js';
+export * from './shared/cut-page.js';
 export { StablePages } from './pages/stable-pages.js';
 export * from './lists/list-resolver.js';
 export * from './queries.js';

@@ -10,7 +10,7 @@ import {
   type ClosedWindow,
 } from '@laddercast/commands';
 import { assertAdmin, type Identity } from '@laddercast/identity';
-import { LadderError, validationFailed } from '@laddercast/domain';
+import { LadderError } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
   ApiKeyStore,
@@ -20,13 +20,14 @@ import {
   type ListedApiKey,
   type RotatedApiKey,
 } from '@laddercast/ledger';
-import { ProposeBoundariesQuery, type BoundariesProposal } from '@laddercast/queries';
+import { cutPage, ProposeBoundariesQuery, type BoundariesProposal } from '@laddercast/queries';
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { endMsOf, KeyRotationBody, NewApiKeyBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
+import { assertCursor } from '../http/list-cursor.js';
 import { DryRunParameters, PageParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 
@@ -126,12 +127,10 @@ export class AdminController {
     @CurrentIdentity() identity: Identity,
   ): Promise<{ keys: ListedApiKey[]; next: string | null }> {
     assertAdmin(identity);
-    if (cursor !== undefined && !KEY_ID.test(cursor)) {
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-    }
-    const keys = await this.keys.list(limit + 1, cursor ?? '');
-    const page = keys.slice(0, limit);
-    return { keys: page, next: keys.length > limit ? page.at(-1)!.keyId : null };
+    assertCursor(cursor, (text) => KEY_ID.test(text));
+    const found = await this.keys.list(limit + 1, cursor ?? '');
+    const { page: keys, next } = cutPage(found, limit, ({ keyId }) => keyId);
+    return { keys, next };
   }
 
   @Delete('api-keys/:key')

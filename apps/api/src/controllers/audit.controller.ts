@@ -1,13 +1,13 @@
 import { assertAdmin, type Identity } from '@laddercast/identity';
-import { validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { AuditLog, type ListedAuditRecord } from '@laddercast/ledger';
+import { cutPage } from '@laddercast/queries';
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { AuditParameters } from '../http/parameters.js';
+import { numberOfCursor } from '../http/list-cursor.js';
 
 const PAGE_DEFAULT = 50;
-const CURSOR = /^[1-9]\d{0,14}$/;
 
 /** What operators did. */
 @Controller('v1/admin/audit')
@@ -21,11 +21,8 @@ export class AuditController {
     @CurrentIdentity() identity: Identity,
   ): Promise<{ acts: ListedAuditRecord[]; next: string | null }> {
     assertAdmin(identity);
-    if (cursor !== undefined && !CURSOR.test(cursor)) {
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-    }
-    const acts = await this.audit.list(filter, limit + 1, cursor === undefined ? null : Number(cursor));
-    const page = acts.slice(0, limit);
-    return { acts: page, next: acts.length > limit ? String(page.at(-1)!.auditId) : null };
+    const found = await this.audit.list(filter, limit + 1, numberOfCursor(cursor));
+    const { page: acts, next } = cutPage(found, limit, ({ auditId }) => String(auditId));
+    return { acts, next };
   }
 }

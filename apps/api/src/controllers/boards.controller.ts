@@ -6,10 +6,10 @@ import {
   PutBoardCommand,
 } from '@laddercast/commands';
 import { assertAdmin, assertMayListBoards, assertMayRead, type Identity } from '@laddercast/identity';
-import { faultOfNamedId, validationFailed, type Board, type BoardDefinition } from '@laddercast/domain';
+import { faultOfNamedId, type Board, type BoardDefinition } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog, entityTagOf } from '@laddercast/ledger';
-import { ListResolver } from '@laddercast/queries';
+import { cutPage, ListResolver } from '@laddercast/queries';
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
@@ -17,6 +17,7 @@ import type { FastifyReply } from 'fastify';
 import { EntryOverrideBody } from '../http/bodies.js';
 import { matchesTag, mustBeNew } from '../http/conditional-get.js';
 import { PageParameters } from '../http/parameters.js';
+import { assertCursor } from '../http/list-cursor.js';
 import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 
 const BOARDS_PAGE_DEFAULT = 50;
@@ -40,12 +41,11 @@ export class BoardsController {
     @CurrentIdentity() identity: Identity,
   ): { boards: BoardBody[]; next: string | null } {
     assertMayListBoards(identity);
-    if (cursor !== undefined && faultOfNamedId(cursor))
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
+    assertCursor(cursor, (text) => faultOfNamedId(text) === null);
     const size = limit ?? BOARDS_PAGE_DEFAULT;
     const after = this.boards.all().filter((board) => board.id > (cursor ?? ''));
-    const page = after.slice(0, size);
-    return { boards: page.map(bodyOf), next: after.length > size ? page.at(-1)!.id : null };
+    const { page, next } = cutPage(after, size, ({ id }) => id);
+    return { boards: page.map(bodyOf), next };
   }
 
   @Get(':board')

@@ -18,6 +18,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { unlistedShownTo } from '../http/list-selection.js';
 import { PageParameters } from '../http/parameters.js';
+import { assertCursor } from '../http/list-cursor.js';
 import { playerOf } from '../http/path-parameters.js';
 
 const MEMBERS_PAGE_DEFAULT = 50;
@@ -71,9 +72,7 @@ export class GuildsController {
     @CurrentIdentity() identity: Identity,
   ): Promise<GuildMembersPage> {
     assertIdentified(identity);
-    if (cursor !== '' && faultOfOpaqueId(cursor) !== null) {
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-    }
+    assertCursor(cursor, (text) => text === '' || faultOfOpaqueId(text) === null);
     const unlistedShown = unlistedShownTo(identity);
     const reader = unlistedShown === 'all' ? 'key' : { playerId: unlistedShown[0] ?? null };
     return this.queries.execute(new GetGuildMembersQuery(guildOf(guild), limit, cursor, reader));

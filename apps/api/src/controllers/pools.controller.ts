@@ -1,6 +1,6 @@
 import { DeletePoolCommand, parsePoolDefinition, PutPoolCommand } from '@laddercast/commands';
 import { assertAdmin, type Identity } from '@laddercast/identity';
-import { faultOfNamedId, validationFailed } from '@laddercast/domain';
+import { faultOfNamedId } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { entityTagOfPool, type Pool, type PoolDefinition, type PoolProgress } from '@laddercast/ledger';
 import { GetPoolQuery, ListPoolsQuery } from '@laddercast/queries';
@@ -10,6 +10,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { mustBeNew } from '../http/conditional-get.js';
 import { PageParameters } from '../http/parameters.js';
+import { assertCursor } from '../http/list-cursor.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 
 const POOLS_PAGE_DEFAULT = 50;
@@ -39,9 +40,7 @@ export class PoolsController {
     @Query(QueryPipe) { limit = POOLS_PAGE_DEFAULT, cursor = '' }: PageParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<{ pools: PoolBody[]; next: string | null }> {
-    if (cursor !== '' && faultOfNamedId(cursor)) {
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-    }
+    assertCursor(cursor, (text) => text === '' || faultOfNamedId(text) === null);
     const { pools, next } = await this.queries.execute(new ListPoolsQuery(identity, limit, cursor));
     return { pools: pools.map(bodyOf), next };
   }

@@ -16,12 +16,13 @@ import {
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
+import { numberOfCursor } from '../http/list-cursor.js';
 import { unlistedShownTo } from '../http/list-selection.js';
 import { GamesParameters, RatingHistoryParameters } from '../http/parameters.js';
 import { playerOf, NamedIdPipe } from '../http/path-parameters.js';
 
 const PAGE_DEFAULT = 50;
-const CURSOR = /^\d{1,16}$/;
+const isPosition = (text: string): boolean => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
 
 /** What is in a pool: games, and where players stand. All of it comes from PostgreSQL, as of now. */
 @Controller('v1/pools/:pool')
@@ -85,9 +86,7 @@ export class RatingsController {
 const callerOf = (identity: Identity): PoolCaller => ({ identity, unlistedShown: unlistedShownTo(identity) });
 
 /** @throws VALIDATION_FAILED for a cursor that no page gave */
-function pageOf(limit = PAGE_DEFAULT, cursor?: string): NewestPage {
-  if (cursor !== undefined && !(CURSOR.test(cursor) && Number.isSafeInteger(Number(cursor)))) {
-    throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-  }
-  return { limit, beforePosition: cursor === undefined ? null : Number(cursor) };
-}
+const pageOf = (limit = PAGE_DEFAULT, cursor?: string): NewestPage => ({
+  limit,
+  beforePosition: numberOfCursor(cursor, isPosition),
+});

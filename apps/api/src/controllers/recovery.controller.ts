@@ -5,14 +5,15 @@ import {
   type ReplayedLetter,
 } from '@laddercast/commands';
 import { assertAdmin, type Identity } from '@laddercast/identity';
-import { LadderError, validationFailed } from '@laddercast/domain';
+import { LadderError } from '@laddercast/domain';
 import { DeadLetterStore } from '@laddercast/event-log';
 import { CurrentIdentity, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { BoardRebuilds, Reconciliations } from '@laddercast/ledger';
-import { ListResolver } from '@laddercast/queries';
+import { cutPage, ListResolver } from '@laddercast/queries';
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
+import { isRowNumber, numberOfCursor } from '../http/list-cursor.js';
 import { DeadLettersParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 import {
@@ -26,7 +27,6 @@ import {
 
 const LETTERS_PAGE_DEFAULT = 50;
 /** Ids below 2^53. */
-const LETTER_ID = /^[1-9]\d{0,14}$/;
 
 /** What operators do when something went wrong. */
 @Controller('v1/admin')
@@ -46,12 +46,9 @@ export class RecoveryController {
     @CurrentIdentity() identity: Identity,
   ): Promise<{ deadLetters: DeadLetterBody[]; next: string | null }> {
     assertAdmin(identity);
-    if (cursor !== undefined && !LETTER_ID.test(cursor)) {
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-    }
-    const letters = await this.letters.list(limit + 1, cursor === undefined ? null : Number(cursor), group ?? null);
-    const page = letters.slice(0, limit);
-    return { deadLetters: page.map(bodyOfLetter), next: letters.length > limit ? String(page.at(-1)!.id) : null };
+    const letters = await this.letters.list(limit + 1, numberOfCursor(cursor), group ?? null);
+    const { page, next } = cutPage(letters, limit, ({ id }) => String(id));
+    return { deadLetters: page.map(bodyOfLetter), next };
   }
 
   @Post('dead-letters/:letter/replay')
@@ -60,8 +57,7 @@ export class RecoveryController {
   @HttpCode(200)
   async replay(@Param('letter') letter: string, @CurrentIdentity() identity: Identity): Promise<ReplayedLetter> {
     assertAdmin(identity);
-    if (!LETTER_ID.test(letter))
-      throw new LadderError('DEAD_LETTER_NOT_FOUND', 'There is no dead letter with this id.');
+    if (!isRowNumber(letter)) throw new LadderError('DEAD_LETTER_NOT_FOUND', 'There is no dead letter with this id.');
     return this.commands.execute(new ReplayDeadLetterCommand(identity, Number(letter)));
   }
 

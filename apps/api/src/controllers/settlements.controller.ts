@@ -1,14 +1,14 @@
 import { assertAdmin, type Identity } from '@laddercast/identity';
-import { validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { SettlementFailures, type SettlementFailure } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
+import { cutPage } from '@laddercast/queries';
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { PageParameters } from '../http/parameters.js';
+import { numberOfCursor } from '../http/list-cursor.js';
 
 const PAGE_DEFAULT = 50;
-const CURSOR = /^[1-9]\d{0,14}$/;
 
 interface SettlementFailureBody {
   board: string;
@@ -33,12 +33,8 @@ export class SettlementsController {
     @CurrentIdentity() identity: Identity,
   ): Promise<{ settlementFailures: SettlementFailureBody[]; next: string | null }> {
     assertAdmin(identity);
-    if (cursor !== undefined && !CURSOR.test(cursor)) {
-      throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
-    }
-    const failures = await this.failures.list(limit + 1, Number(cursor ?? 0));
-    const page = failures.slice(0, limit);
-    const next = failures.length > limit ? String(page.at(-1)!.windowUid) : null;
+    const found = await this.failures.list(limit + 1, numberOfCursor(cursor) ?? 0);
+    const { page, next } = cutPage(found, limit, ({ windowUid }) => String(windowUid));
     return { settlementFailures: page.map(bodyOf), next };
   }
 }

@@ -5,6 +5,8 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetHistoryQuery, type HistoryRange, type PlayerHistory, type ShownHistoryPoint } from './history-query.js';
 import { describeWindow } from '../rows/list-reader.js';
 import { ListResolver } from '../lists/list-resolver.js';
+import { cutPage } from '../shared/cut-page.js';
+import { isPlayerShown } from '../shared/shown-player.js';
 
 /** No time that can be written lies beyond: 9999-12-31. */
 const LAST_MS = 253_402_300_799_999;
@@ -30,19 +32,17 @@ export class GetHistoryHandler implements IQueryHandler<GetHistoryQuery> {
     // Points have the ledger's time: before the freeze none is of after it, so only the end has to be known.
     const isHidden = !reader.isAdmin && isFrozen(window, clock.earliestMs(), Infinity);
     const hiddenFromMs = isHidden ? window.freezeAtMs! : Infinity;
-    const isShown = reader.unlistedShown === 'all' || reader.unlistedShown.includes(playerId);
-    const mayBeShown = isShown || ((await this.players.find(playerId))?.listed ?? true);
+    const isShown = await isPlayerShown(this.players, playerId, reader.unlistedShown);
     const span = spanOf(range, hiddenFromMs);
-    // To others, an unlisted player looks like one who never played.
-    const found = mayBeShown ? await this.history.read(window.uid, playerId, span) : [];
-    const page = found.slice(0, range.limit);
+    const found = isShown ? await this.history.read(window.uid, playerId, span) : [];
+    const { page, next } = cutPage(found, range.limit, ({ stretchMs }) => String(stretchMs));
     return {
       board: board.id,
       window: describeWindow(window, clock.nowMs()),
       playerId,
       everyMinutes: history.everyMinutes,
       points: page.map((point) => shown(board, point, hiddenFromMs)),
-      next: found.length > range.limit ? String(page.at(-1)!.stretchMs) : null,
+      next,
     };
   }
 }

@@ -9,6 +9,7 @@ import { styleToRead } from '../lists/rank-style.js';
 import { ListReader } from '../rows/list-reader.js';
 import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
 import { GetStandingsQuery, type PlayerStanding, type StandingsPage } from './standings-query.js';
+import { cutPage } from '../shared/cut-page.js';
 
 /** Lists that are read side by side. Those of one moment travel to Redis together. */
 const LISTS_AT_ONCE = 64;
@@ -59,8 +60,8 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
       const isReadable = reader.seesPrivateBoards || definition.visibility === 'public';
       return isReadable && (cursor === undefined || id > cursor);
     });
-    const boards = after.slice(0, limit);
-    return { boards, next: after.length > limit ? boards.at(-1)!.id : null };
+    const { page: boards, next } = cutPage(after, limit, ({ id }) => id);
+    return { boards, next };
   }
 
   /** The running windows that were made: in one that nobody needed yet there are no entries. */

@@ -5,6 +5,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { describeWindow } from '../rows/list-reader.js';
 import { ListResolver } from '../lists/list-resolver.js';
 import { GetWindowsQuery, type ListedWindow, type ListedWindowState, type WindowsPage } from '../queries.js';
+import { cutPage } from '../shared/cut-page.js';
 
 /** Where a window stands in the list: running ones, upcoming ones, ended ones; within each by two numbers. */
 interface Place {
@@ -47,11 +48,11 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
       const behind = unused.filter((one) => after === null || comparePlaces(one, after) > 0);
       placed.push(...[...behind, ...ended].sort(comparePlaces));
     }
-    const page = placed.slice(0, limit);
+    const { page, next } = cutPage(placed, limit, cursorOf);
     return {
       board: board.id,
       windows: page.map(({ window }) => window),
-      next: placed.length > limit ? cursorOf(page.at(-1)!) : null,
+      next,
     };
   }
 

@@ -2,6 +2,7 @@ import { GuildRegistry } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetGuildMembersQuery, type GuildMembersPage } from '../queries.js';
+import { cutPage } from '../shared/cut-page.js';
 
 @QueryHandler(GetGuildMembersQuery)
 export class GetGuildMembersHandler implements IQueryHandler<GetGuildMembersQuery> {
@@ -9,7 +10,7 @@ export class GetGuildMembersHandler implements IQueryHandler<GetGuildMembersQuer
 
   async execute({ guildId, limit, after, reader }: GetGuildMembersQuery): Promise<GuildMembersPage> {
     const found = await this.guilds.members(guildId, { limit: limit + 1, after, reader });
-    const page = found.slice(0, limit);
+    const { page, next } = cutPage(found, limit, ({ playerId }) => playerId);
     return {
       guildId,
       members: page.map(({ playerId, displayName, joinedAtMs }) => ({
@@ -17,7 +18,7 @@ export class GetGuildMembersHandler implements IQueryHandler<GetGuildMembersQuer
         displayName,
         joinedAt: toTimestamp(joinedAtMs),
       })),
-      next: found.length > limit ? page.at(-1)!.playerId : null,
+      next,
     };
   }
 }

@@ -3,6 +3,7 @@ import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { GetRatingHistoryQuery, type RatingHistory, type ShownRatingChange } from './pool-queries.js';
 import { PoolReader } from './pool-reader.js';
+import { cutPage } from '../shared/cut-page.js';
 
 @QueryHandler(GetRatingHistoryQuery)
 export class GetRatingHistoryHandler implements IQueryHandler<GetRatingHistoryQuery> {
@@ -11,18 +12,15 @@ export class GetRatingHistoryHandler implements IQueryHandler<GetRatingHistoryQu
     private readonly database: PostgresDatabase,
   ) {}
 
-  async execute({ caller, poolId, playerId, page }: GetRatingHistoryQuery): Promise<RatingHistory> {
+  async execute({ caller, poolId, playerId, page: asked }: GetRatingHistoryQuery): Promise<RatingHistory> {
     const pool = await this.reader.pool(poolId, caller.identity);
     const isShown = await this.reader.isShown(playerId, caller.unlistedShown);
-    const { limit, beforePosition } = page;
+    const { limit, beforePosition } = asked;
     const found = isShown
       ? await changesOfPlayer(this.database, pool.uid, playerId, { beforePosition, limit: limit + 1 })
       : [];
-    const changes = found.slice(0, limit).map((step) => shownChange(playerId, step));
-    return {
-      ...{ pool: poolId, playerId, changes },
-      next: found.length > limit ? String(changes.at(-1)!.position) : null,
-    };
+    const { page, next } = cutPage(found, limit, ({ position }) => String(position));
+    return { pool: poolId, playerId, changes: page.map((step) => shownChange(playerId, step)), next };
   }
 }
 

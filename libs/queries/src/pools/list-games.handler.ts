@@ -3,6 +3,7 @@ import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListGamesQuery, type GamesOfPool } from './pool-queries.js';
 import { PoolReader } from './pool-reader.js';
 import { shownGame } from './shown-game.js';
+import { cutPage } from '../shared/cut-page.js';
 
 @QueryHandler(ListGamesQuery)
 export class ListGamesHandler implements IQueryHandler<ListGamesQuery> {
@@ -18,7 +19,7 @@ export class ListGamesHandler implements IQueryHandler<ListGamesQuery> {
     }
     const { limit, beforePosition } = page;
     const found = await gamesOfPool(this.database, pool.uid, { playerId, beforePosition, limit: limit + 1 });
-    const games = found.slice(0, limit).map((game) => shownGame(poolId, game));
-    return { games, next: found.length > limit ? String(games.at(-1)!.position) : null };
+    const { page: games, next } = cutPage(found, limit, ({ position }) => String(position));
+    return { games: games.map((game) => shownGame(poolId, game)), next };
   }
 }

@@ -2,6 +2,7 @@ import { assertMayListBoards } from '@laddercast/identity';
 import { PoolRegistry } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListPoolsQuery, type PoolsPage } from './pool-queries.js';
+import { cutPage } from '../shared/cut-page.js';
 
 @QueryHandler(ListPoolsQuery)
 export class ListPoolsHandler implements IQueryHandler<ListPoolsQuery> {
@@ -10,7 +11,7 @@ export class ListPoolsHandler implements IQueryHandler<ListPoolsQuery> {
   async execute({ identity, limit, after }: ListPoolsQuery): Promise<PoolsPage> {
     assertMayListBoards(identity);
     const found = await this.pools.list(after, limit + 1);
-    const pools = found.slice(0, limit);
-    return { pools, next: found.length > limit ? pools.at(-1)!.id : null };
+    const { page: pools, next } = cutPage(found, limit, ({ id }) => id);
+    return { pools, next };
   }
 }

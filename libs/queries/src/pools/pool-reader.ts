@@ -2,6 +2,7 @@ import { assertMayRead, type Identity } from '@laddercast/identity';
 import { PlayerRegistry, PoolRegistry, type Pool, type PoolProgress } from '@laddercast/ledger';
 import { Injectable } from '@nestjs/common';
 import type { UnlistedShown } from '../queries.js';
+import { isPlayerShown } from '../shared/shown-player.js';
 
 /** Finds what a caller may see of pools. */
 @Injectable()
@@ -18,9 +19,8 @@ export class PoolReader {
     return pool;
   }
 
-  /** To others, a player who is not listed looks like one who never played. */
-  async isShown(playerId: string, unlistedShown: UnlistedShown): Promise<boolean> {
-    if (unlistedShown === 'all' || unlistedShown.includes(playerId)) return true;
-    return (await this.players.find(playerId))?.listed ?? true;
+  /** See {@link isPlayerShown}. */
+  isShown(playerId: string, unlistedShown: UnlistedShown): Promise<boolean> {
+    return isPlayerShown(this.players, playerId, unlistedShown);
   }
 }

@@ -15,6 +15,7 @@ export * from './recovery/replay-dead-letter.handler.js';
 export * from './commands.js';
 export * from './people/recompute-guild-totals.handler.js';
 export * from './history/record-history.handler.js';
+export * from './pools/pool-commands.js';
 export * from './pools/rate-pools.handler.js';
 export * from './pools/rated-game-answer.js';
 export * from './scores/intake-identity.js';

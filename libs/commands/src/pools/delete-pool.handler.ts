@@ -1,7 +1,7 @@
 import { actorOf, assertAdmin } from '@laddercast/identity';
 import { PoolRegistry } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { DeletePoolCommand } from '../commands.js';
+import { DeletePoolCommand } from './pool-commands.js';
 
 @CommandHandler(DeletePoolCommand)
 export class DeletePoolHandler implements ICommandHandler<DeletePoolCommand> {

@@ -1,7 +1,7 @@
 import { actorOf, assertAdmin } from '@laddercast/identity';
 import { PoolRegistry, type Pool } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { PutPoolCommand } from '../commands.js';
+import { PutPoolCommand } from './pool-commands.js';
 
 @CommandHandler(PutPoolCommand)
 export class PutPoolHandler implements ICommandHandler<PutPoolCommand> {

@@ -1,6 +1,6 @@
 import { PoolRater } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
-import { RatePoolsCommand } from '../commands.js';
+import { RatePoolsCommand } from './pool-commands.js';
 
 @CommandHandler(RatePoolsCommand)
 export class RatePoolsHandler implements ICommandHandler<RatePoolsCommand> {

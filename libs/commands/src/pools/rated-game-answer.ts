@@ -1,5 +1,5 @@
 import type { RecordedGame } from '@laddercast/ledger';
-import type { RatedGameAnswer } from '../commands.js';
+import type { RatedGameAnswer } from './pool-commands.js';
 
 /** What a game did, as it is answered; null while it is not rated. */
 export function ratedGameAnswer({

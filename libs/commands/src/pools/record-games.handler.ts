@@ -6,7 +6,7 @@ import { monotonicMs } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
 import type { GameBody, GamePlayerBody } from '../bodies/game-body.js';
-import { RecordGamesCommand, type GameResult, type RatedGameAnswer } from '../commands.js';
+import { RecordGamesCommand, type GameResult, type RatedGameAnswer } from './pool-commands.js';
 import { problemOfItem } from '../problem-of-item.js';
 import { assertMetadataFits } from '../scores/score-submitter.js';
 import { ratedGameAnswer } from './rated-game-answer.js';

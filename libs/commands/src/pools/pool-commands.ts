@@ -1,0 +1,76 @@
+import type { LadderError, UnratedReason } from '@laddercast/domain';
+import type { Identity } from '@laddercast/identity';
+import type { Pool, PoolDefinition } from '@laddercast/ledger';
+import { Command } from '@nestjs/cqrs';
+import type { GameBody } from '../bodies/game-body.js';
+
+/** Creates or replaces the definition of a rating pool. */
+export class PutPoolCommand extends Command<{ pool: Pool; created: boolean }> {
+  constructor(
+    readonly identity: Identity,
+    readonly poolId: string,
+    readonly definition: PoolDefinition,
+    readonly ifMatch: string | null,
+    /** Whether the pool must not exist yet. */
+    readonly onlyCreate: boolean,
+  ) {
+    super();
+  }
+}
+
+/** Deletes a pool with its games and ratings. */
+export class DeletePoolCommand extends Command<void> {
+  constructor(
+    readonly identity: Identity,
+    readonly poolId: string,
+    /** The entity tag that the pool must still have, or null. */
+    readonly ifMatch: string | null,
+  ) {
+    super();
+  }
+}
+
+/** What a game did to one player: `before` and `after` are ratings, `k` is without the game's weight. */
+export interface RatedPlayerAnswer {
+  playerId: string;
+  before: number;
+  after: number;
+  delta: number;
+  expected: number;
+  k: number | null;
+}
+
+/** What a game did to its players, or why it moves nobody. */
+export type RatedGameAnswer = { position: number; players: RatedPlayerAnswer[] } | { reason: UnratedReason };
+
+/** The answer to one game. */
+export interface GameResult {
+  gameId: string;
+  pool: string;
+  outcome: 'recorded';
+  replayed: boolean;
+  /** Its place in the pool's order. */
+  position: number;
+  /** What it did, or why it moves nobody; null while it is not rated, or nobody waited for that. */
+  rated: RatedGameAnswer | null;
+}
+
+/** Records games, each durably or not at all; those of a pool in the order given. */
+export class RecordGamesCommand extends Command<(GameResult | LadderError)[]> {
+  constructor(
+    readonly identity: Identity,
+    /** What could not be parsed stands in its place as the error. */
+    readonly games: readonly (GameBody | LadderError)[],
+    /** How long to wait for the ratings, in seconds; 0: not at all. */
+    readonly waitSeconds: number,
+  ) {
+    super();
+  }
+}
+
+/** Rates what is recorded of these pools and not rated yet; repeating it changes nothing. */
+export class RatePoolsCommand extends Command<void> {
+  constructor(readonly poolUids: readonly number[]) {
+    super();
+  }
+}

@@ -2,6 +2,14 @@ import { LadderError } from '@laddercast/domain';
 import { Environment, metrics, monotonicMs, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import {
+  commitHalves,
+  RETRY_EVERY_MS,
+  unavailable,
+  WRITE_DEADLINE_MS,
+  type AwaitedCommit,
+  type WriteWords,
+} from '../lanes/commit-tries.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
 import { Ledger, type LedgerLimits } from '../submissions/ledger.js';
@@ -12,15 +20,9 @@ const BATCH_GAMES_MAX = 512;
 const BATCH_PLAYERS_MAX = 2000;
 /** The most players of games that wait in one lane: a game may have hundreds. */
 const WAITING_PLAYERS_MAX = 200_000;
-/** How long a game may wait for PostgreSQL before it is answered 503. */
-const WRITE_DEADLINE_MS = 5000;
-const RETRY_EVERY_MS = 100;
 
-interface PendingGame {
+interface PendingGame extends AwaitedCommit {
   write: GameWrite;
-  expiresAtMs: number;
-  /** A transaction that records it may have been committed. */
-  unsettled: boolean;
   resolve(receipt: GameReceipt): void;
   reject(error: unknown): void;
 }
@@ -96,7 +98,8 @@ export class GameWriter {
     } catch (error) {
       if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(queue, batch, error);
       if (error instanceof LadderError) return batch.forEach(({ reject }) => reject(error));
-      return this.bisect(queue, batch, error);
+      if (batch.length === 1) return batch[0]!.reject(error);
+      return commitHalves(batch, (half) => this.commit(queue, half));
     }
   }
 
@@ -104,7 +107,7 @@ export class GameWriter {
     const now = monotonicMs();
     const isAlive = (pending: PendingGame): boolean => {
       if (pending.expiresAtMs > now) return true;
-      pending.reject(unavailable(pending, cause));
+      pending.reject(unavailable(pending, cause, WORDS));
       return false;
     };
     const alive = batch.filter(isAlive);
@@ -114,14 +117,6 @@ export class GameWriter {
     if (alive.length === 0) return;
     await sleep(RETRY_EVERY_MS);
     await this.commit(queue, alive);
-  }
-
-  /** One bad game never fails its batch: halves are tried until it stands alone. */
-  private async bisect(queue: GamesOfLane, batch: PendingGame[], error: unknown): Promise<void> {
-    if (batch.length === 1) return batch[0]!.reject(error);
-    const middle = batch.length >> 1;
-    await this.commit(queue, batch.slice(0, middle));
-    await this.commit(queue, batch.slice(middle));
   }
 }
 
@@ -155,9 +150,4 @@ function settle({ resolve, reject }: PendingGame, result: GameResult): void {
   resolve(result.receipt);
 }
 
-function unavailable({ unsettled }: PendingGame, cause: unknown): LadderError {
-  const detail = unsettled
-    ? 'The database went away during the commit: it is not known whether the game was recorded. Send it again with the same gameId.'
-    : 'The database cannot be reached; nothing was stored. Send it again with the same gameId.';
-  return new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause });
-}
+const WORDS: WriteWords = { notKnown: 'the game was recorded', id: 'gameId' };

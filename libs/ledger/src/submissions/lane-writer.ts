@@ -4,23 +4,25 @@ import type { QueryRunner } from 'typeorm';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import { pipelineOf, rollBack, type PostgresDatabase } from '../database/postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
+import {
+  commitHalves,
+  RETRY_EVERY_MS,
+  unavailable,
+  WRITE_DEADLINE_MS,
+  type AwaitedCommit,
+  type WriteWords,
+} from '../lanes/commit-tries.js';
 import { noteFailure, noteReceipt } from './submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from '../entries/ledger-writes.js';
 
 /** The most writes in one transaction. */
 export const LANE_BATCH_MAX = 512;
-/** How long a write may wait for PostgreSQL before it is answered 503. */
-const WRITE_DEADLINE_MS = 5000;
-const RECONNECT_EVERY_MS = 100;
 /** An id that two lanes carry at once is settled by the second look; more looks would be a bug. */
 const COLLISION_RETRIES_MAX = 5;
 
-/** A write on its way. `unsettled` says that a commit of it was sent whose outcome is not known. */
-export interface PendingWrite {
+/** A write on its way. */
+export interface PendingWrite extends AwaitedCommit {
   write: LedgerWrite;
-  expiresAtMs: number;
-  /** A transaction that counts it may have been committed. */
-  unsettled: boolean;
   /** The span from here to the commit; null: not traced. */
   span: OpenSpan | null;
   resolve(receipt: LedgerReceipt): void;
@@ -117,7 +119,8 @@ export class LaneWriter {
       if (sqlStateOf(error) === UNIQUE_VIOLATION && collisions < COLLISION_RETRIES_MAX) {
         return this.commit(batch, collisions + 1);
       }
-      return this.bisect(batch, error);
+      if (batch.length === 1) return refuse(batch[0]!, error, monotonicMs());
+      return commitHalves(batch, (half) => this.commit(half));
     }
   }
 
@@ -131,26 +134,15 @@ export class LaneWriter {
     const now = monotonicMs();
     const isAlive = (pending: PendingWrite): boolean => {
       if (pending.expiresAtMs > now) return true;
-      refuse(pending, unavailable(pending, cause), now);
+      refuse(pending, unavailable(pending, cause, WORDS), now);
       return false;
     };
     const alive = batch.filter(isAlive);
     // The writes behind the batch have waited for the same server.
     this.queue.splice(0, this.queue.length, ...this.queue.filter(isAlive));
     if (alive.length === 0) return;
-    await sleep(RECONNECT_EVERY_MS);
+    await sleep(RETRY_EVERY_MS);
     await this.commit(alive);
-  }
-
-  /** One bad row never fails its batch: the batch is halved until that row stands alone. */
-  private async bisect(batch: PendingWrite[], error: unknown): Promise<void> {
-    if (batch.length === 1) {
-      refuse(batch[0]!, error, monotonicMs());
-      return;
-    }
-    const middle = batch.length >> 1;
-    await this.commit(batch.slice(0, middle));
-    await this.commit(batch.slice(middle));
   }
 }
 
@@ -169,9 +161,4 @@ function refuse(pending: PendingWrite, error: unknown, now: number): void {
 
 const waitedMs = ({ expiresAtMs }: PendingWrite, now: number): number => now - (expiresAtMs - WRITE_DEADLINE_MS);
 
-function unavailable(pending: PendingWrite, cause: unknown): LadderError {
-  const detail = pending.unsettled
-    ? 'The database went away during the commit: it is not known whether this counted. Send it again with the same submissionId.'
-    : 'The database cannot be reached; nothing was stored. Send it again with the same submissionId.';
-  return new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause });
-}
+const WORDS: WriteWords = { notKnown: 'this counted', id: 'submissionId' };

@@ -9,7 +9,7 @@ import { ServedDocument, type Document, type Operation } from './openapi-documen
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 /** Reads that have a body. */
-const READS_BY_POST = ['lookupPlayers'];
+const READS_BY_POST = ['lookupPlayers', 'lookupRatings', 'predictGame'];
 /** What the processes themselves write, on their own time, and what follows from the other tables. */
 const RESTLESS = [
   ...['outbox', 'log_offsets', 'projected_positions', 'leases', 'layout_progress', 'layout_removals'],

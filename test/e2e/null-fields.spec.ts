@@ -87,6 +87,8 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
     path: '/v1/boards/moves/lookups',
     body: { playerIds: ['ada'], ranked: true, accuracy: 'exact' },
   },
+  lookupRatings: { path: '/v1/pools/rated/lookups', body: { playerIds: ['ada'] } },
+  predictGame: { path: '/v1/pools/rated/predictions', body: { sides: [['ada'], ['bob']] } },
   putBoard: { path: '/v1/boards/put', body: BOARD },
   putPool: { path: '/v1/pools/put', body: POOL },
   recordGames: { path: '/v1/games', body: GAME },

@@ -225,7 +225,9 @@ describe('the OpenAPI document', () => {
     await exercise('recordGames', { body: { games: [{ pool: 'rated', players }] } });
     await exercise('putPool', { ...GOOD['putPool'], params: { pool: 'made-here' } });
     const pools = ['getPool', 'putPool', 'listPools', 'listGames', 'getGame', 'getRating', 'getRatingHistory'];
-    for (const operationId of [...pools, 'deletePool']) await exercise(operationId, GOOD[operationId]!);
+    await exercise('predictGame', { params: { pool: 'rated' }, body: { players: ['ada', 'bob'], sidesOf: 1 } });
+    for (const operationId of [...pools, 'lookupRatings', 'getRatingDistribution', 'predictGame', 'deletePool'])
+      await exercise(operationId, GOOD[operationId]!);
     const { keyId } = (await exercise('createApiKey', GOOD['createApiKey']!)).body as { keyId: string };
     await exercise('rotateApiKey', { ...GOOD['rotateApiKey'], params: { key: keyId } });
     await exercise('revokeApiKey', { params: { key: keyId } });
@@ -287,6 +289,7 @@ describe('the OpenAPI document', () => {
     }
     await fillCircles(service.databaseUrl);
     await pruneWindow(service.databaseUrl);
+    const thirteen = Array.from({ length: 13 }, (_, index) => `p${index}`);
     const cases: [string, Call, number][] = [
       ['submitScore', { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 6 } }, 409],
       ['submitScore', { params: { board: 'open' }, body: { playerId: 'ada', score: 6, columns: { x: 1 } } }, 422],
@@ -354,6 +357,8 @@ describe('the OpenAPI document', () => {
       ],
       ['listGames', { params: { pool: 'rated' }, query: '?player=me' }, 422],
       ['getRating', { params: { pool: 'rated', player: 'nobody' } }, 404],
+      ['predictGame', { params: { pool: 'rated' }, body: { sides: [['ada'], ['ada']] } }, 400],
+      ['predictGame', { params: { pool: 'rated' }, body: { players: thirteen, sidesOf: 1 } }, 422],
       ['deleteGuild', { params: { guild: 'red' } }, 409],
       ['joinGuild', { params: { guild: 'full', player: 'bob' } }, 409],
       ['addFriend', { params: { player: 'full', other: 'ada' } }, 409],

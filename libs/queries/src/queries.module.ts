@@ -24,13 +24,19 @@ import { OpenEntriesHandler } from './pages/open-entries.handler.js';
 import { ProposeBoundariesHandler } from './pages/propose-boundaries.handler.js';
 import { ReadCursorHandler } from './pages/read-cursor.handler.js';
 import { StablePages } from './pages/stable-pages.js';
+import { GetDistributionHandler } from './pools/get-distribution.handler.js';
 import { GetGameHandler } from './pools/get-game.handler.js';
 import { GetPoolHandler } from './pools/get-pool.handler.js';
 import { GetRatingHistoryHandler } from './pools/get-rating-history.handler.js';
 import { GetRatingHandler } from './pools/get-rating.handler.js';
 import { ListGamesHandler } from './pools/list-games.handler.js';
 import { ListPoolsHandler } from './pools/list-pools.handler.js';
+import { KeptDistributions } from './pools/kept-distributions.js';
+import { LookupRatingsHandler } from './pools/lookup-ratings.handler.js';
 import { PoolReader } from './pools/pool-reader.js';
+import { PredictGameHandler } from './pools/predict-game.handler.js';
+import { PredictionTurns } from './pools/prediction-turns.js';
+import { SplitPlayersHandler } from './pools/split-players.handler.js';
 import { GetPercentilesHandler } from './ranks/get-percentiles.handler.js';
 import { GetPlayerHandler } from './ranks/get-player.handler.js';
 import { GetRankOfScoreHandler } from './ranks/get-rank-of-score.handler.js';
@@ -82,6 +88,12 @@ const ofApis: Provider[] = [
   ListGamesHandler,
   GetRatingHandler,
   GetRatingHistoryHandler,
+  LookupRatingsHandler,
+  PredictionTurns,
+  PredictGameHandler,
+  SplitPlayersHandler,
+  KeptDistributions,
+  GetDistributionHandler,
 ];
 
 /** What answers clients. */

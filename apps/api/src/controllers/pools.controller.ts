@@ -52,12 +52,12 @@ export class PoolsController {
     @Param('pool', NamedIdPipe) poolId: string,
     @CurrentIdentity() identity: Identity,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PoolBody & PoolProgress> {
+  ): Promise<PoolBody & PoolProgress & { period: null }> {
     const pool = await this.queries.execute(new GetPoolQuery(identity, poolId));
     const { ratedPosition, pending, players, games } = pool;
     // Of the definition: it is what a PUT names by If-Match. How far the ratings are is always of now.
     void reply.header('ETag', entityTagOfPool(pool)).header('Cache-Control', 'no-store');
-    return { ...bodyOf(pool), ratedPosition, pending, players, games };
+    return { ...bodyOf(pool), ratedPosition, pending, players, games, period: null };
   }
 
   @Put(':pool')

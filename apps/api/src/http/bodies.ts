@@ -8,8 +8,9 @@ import {
   parseTimestamp,
   Passes,
   RefusedAs,
+  type JsonSchema,
 } from '@laddercast/commands';
-import { faultOfOpaqueId, SHARDS_MAX, type Fault, type RankAccuracy } from '@laddercast/domain';
+import { faultOfOpaqueId, GAME_PLAYERS_MAX, SHARDS_MAX, type Fault, type RankAccuracy } from '@laddercast/domain';
 import { KEY_SCOPES, OVERLAP_SECONDS_MAX, type KeyScope } from '@laddercast/ledger';
 import { ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsOptional, Max, Min } from 'class-validator';
 import { ACCURACIES, LOOKUPS_MAX } from './parameters.js';
@@ -103,9 +104,9 @@ export class EntryOverrideBody {
   reason!: string;
 }
 
-function faultsOfPlayerIds(ids: unknown): Fault[] {
-  if (!Array.isArray(ids) || ids.length < 1 || ids.length > LOOKUPS_MAX) {
-    return [{ pointer: '', message: `must be an array of 1-${LOOKUPS_MAX} player ids` }];
+function faultsOfPlayerIds(ids: unknown, idsMax = LOOKUPS_MAX): Fault[] {
+  if (!Array.isArray(ids) || ids.length < 1 || ids.length > idsMax) {
+    return [{ pointer: '', message: `must be an array of 1-${idsMax} player ids` }];
   }
   return ids.flatMap((id: unknown, index): Fault[] => {
     const message = typeof id === 'string' ? faultOfOpaqueId(id) : 'must be a string';
@@ -113,18 +114,22 @@ function faultsOfPlayerIds(ids: unknown): Fault[] {
   });
 }
 
+const playerIds = (idsMax: number): JsonSchema => ({
+  type: 'array',
+  minItems: 1,
+  maxItems: idsMax,
+  items: {
+    ...OPAQUE_ID_SCHEMA,
+    description:
+      '1-128 bytes of UTF-8 without control characters or lone surrogates; not ".", ".." or "me"; compared byte by byte.',
+  },
+});
+
+const ArePlayerIds = (): PropertyDecorator => Checked((ids) => faultsOfPlayerIds(ids), playerIds(LOOKUPS_MAX));
+
 /** The body of `POST …/lookups`. */
 export class PlayerLookupBody {
-  @Checked(faultsOfPlayerIds, {
-    type: 'array',
-    minItems: 1,
-    maxItems: LOOKUPS_MAX,
-    items: {
-      ...OPAQUE_ID_SCHEMA,
-      description:
-        '1-128 bytes of UTF-8 without control characters or lone surrogates; not ".", ".." or "me"; compared byte by byte.',
-    },
-  })
+  @ArePlayerIds()
   playerIds!: string[];
 
   @MayBeAbsent()
@@ -136,4 +141,59 @@ export class PlayerLookupBody {
   @RefusedAs('must be exact or estimated')
   @IsIn(ACCURACIES)
   accuracy: RankAccuracy = 'exact';
+}
+
+/** The body of `POST /v1/pools/{pool}/lookups`. */
+export class RatingLookupBody {
+  @ArePlayerIds()
+  playerIds!: string[];
+}
+
+function faultsOfSides(sides: unknown): Fault[] {
+  if (!Array.isArray(sides) || sides.length < 2 || sides.length > GAME_PLAYERS_MAX) {
+    return [{ pointer: '', message: `must be an array of 2-${GAME_PLAYERS_MAX} sides, each an array of player ids` }];
+  }
+  const faults = sides.flatMap((side: unknown, index) =>
+    faultsOfPlayerIds(side, GAME_PLAYERS_MAX).map(({ pointer, message }) => ({
+      pointer: `/${index}${pointer}`,
+      message,
+    })),
+  );
+  if (faults.length > 0) return faults;
+  const seen = new Set<string>();
+  for (const [index, side] of (sides as string[][]).entries()) {
+    for (const [member, playerId] of side.entries()) {
+      if (seen.has(playerId)) faults.push({ pointer: `/${index}/${member}`, message: 'must not be named twice' });
+      seen.add(playerId);
+    }
+  }
+  if (seen.size > GAME_PLAYERS_MAX) {
+    faults.push({ pointer: '', message: `must name ${GAME_PLAYERS_MAX} players at most` });
+  }
+  return faults;
+}
+
+/** The body of `POST …/predictions` that asks what to expect of a game. */
+export class PredictionBody {
+  @Checked(faultsOfSides, {
+    type: 'array',
+    minItems: 2,
+    maxItems: GAME_PLAYERS_MAX,
+    items: playerIds(GAME_PLAYERS_MAX),
+    description: 'Who would play together. Nobody is named twice; a player without games is as a newcomer.',
+  })
+  sides!: string[][];
+}
+
+/** The body of `POST …/predictions` that asks for the fairest split. */
+export class SplitBody {
+  @ArePlayerIds()
+  @InSchema({ description: 'At most 12, nobody twice.' })
+  players!: string[];
+
+  @RefusedAs('must be how many players a side has: a whole number from 1 on')
+  @IsInt()
+  @Min(1)
+  @InSchema({ description: 'How many players a side has; they must make two or more whole sides.' })
+  sidesOf!: number;
 }

@@ -1,4 +1,5 @@
 import { BATCH_MAX, GAMES_BATCH_MAX } from '@laddercast/commands';
+import { PREDICTION_SIDES_MAX, SPLIT_PLAYERS_MAX } from '@laddercast/domain';
 import type { FastifyRequest } from 'fastify';
 import { BOARDS_DEFAULT, LOOKUPS_MAX, PAGE_MAX } from './parameters.js';
 
@@ -7,6 +8,10 @@ export const BATCH_ROUTES: readonly string[] = ['/v1/scores', '/v1/games'];
 /** What a read of one player costs is what this many cost that are read together. */
 const READ_FOR_ONE = 25;
 
+/** What it takes to predict grows with the pairs: so many sides, or players to be split, are computed as fast as all else is. */
+const SIDES_FOR_ONE = 20;
+const SPLIT_FOR_ONE = 2.5;
+
 type Asked = Pick<FastifyRequest, 'query' | 'body'>;
 
 /** Routes that cost more than one request by what they ask for, and how much. */
@@ -14,6 +19,10 @@ const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
   '/v1/scores': ({ body }) => lengthOf(body, 'submissions', BATCH_MAX),
   '/v1/games': ({ body }) => lengthOf(body, 'games', GAMES_BATCH_MAX),
   '/v1/boards/:board/lookups': ({ body }) => lengthOf(body, 'playerIds', LOOKUPS_MAX) / READ_FOR_ONE,
+  '/v1/pools/:pool/lookups': ({ body }) => lengthOf(body, 'playerIds', LOOKUPS_MAX) / READ_FOR_ONE,
+  '/v1/pools/:pool/predictions': ({ body }) =>
+    lengthOf(body, 'sides', PREDICTION_SIDES_MAX) ** 2 / SIDES_FOR_ONE ** 2 +
+    lengthOf(body, 'players', SPLIT_PLAYERS_MAX) ** 2 / SPLIT_FOR_ONE ** 2,
   '/v1/players/:player/standings': ({ query }) => {
     const { limit = BOARDS_DEFAULT } = query as { limit?: unknown };
     const boards = Number(limit);

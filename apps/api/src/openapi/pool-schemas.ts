@@ -7,6 +7,7 @@ import {
   type JsonSchema,
 } from '@laddercast/commands';
 import { GAME_PLAYERS_MAX } from '@laddercast/domain';
+import { PredictionBody, RatingLookupBody, SplitBody } from '../http/bodies.js';
 import { count, list, namedId, object, oneOf, ref, string, time } from './schema-parts.js';
 
 const number = (description?: string): JsonSchema => ({ type: 'number', ...(description ? { description } : {}) });
@@ -83,6 +84,12 @@ const game = object({
   rated: { ...rated, description: 'What it did; null while it is not rated.' },
 });
 
+const prediction = {
+  win: list(number('How likely this side is the first, a draw shared out; they add up to 1.')),
+  draw: { ...orNull(number()), description: 'How likely a draw is; null where the algorithm has none.' },
+  quality: number('nⁿ·∏win: 1 where all are equally likely to win, 0 where it is decided.'),
+};
+
 /** What answers and bodies of rating pools look like. */
 export const POOL_SCHEMAS: Record<string, JsonSchema> = {
   PoolDefinition: schemaOfClass(PoolDefinitionDto),
@@ -93,6 +100,7 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     pending: count('Games that are recorded and not rated yet.'),
     players: count('With a rated game.'),
     games: count('That were recorded.'),
+    period: { type: 'null', description: 'The running one of a pool that rates by periods, which is not built yet.' },
   }),
   PoolList: object({ pools: list(ref('Pool')), next }),
   Game: schemaOfClass(GameBody),
@@ -148,6 +156,23 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     position: count('Of the last game that changed it.'),
     pending: count('Games of the pool that are recorded and not rated yet.'),
     asOf: time(),
+  }),
+  RatingLookup: schemaOfClass(RatingLookupBody),
+  RatingsLookup: object({ ratings: list({ anyOf: [ref('PlayerRating'), { type: 'null' }] }) }),
+  GameOrSplit: { anyOf: [schemaOfClass(PredictionBody), schemaOfClass(SplitBody)] },
+  Prediction: { anyOf: [object(prediction), object({ sides: list(list(string())), ...prediction })] },
+  RatingDistribution: object({
+    pool: string(),
+    players: count('With a rated game, listed or not.'),
+    sum: number('Of all ratings.'),
+    mean: orNull(number()),
+    median: orNull(number()),
+    active: count('Whose last game was played within the last seven days.'),
+    newcomers: count('Whose first game was, too.'),
+    bucketWidth: number('In points: 25, less where ratings are closer together, more where 400 buckets would not do.'),
+    histogram: list(object({ from: number('The lowest rating of the bucket.'), players: count(undefined, 1) })),
+    ratedPosition: count('Of the last game that is in it.'),
+    asOf: time('When it was computed.'),
   }),
   RatingHistory: object({
     pool: string(),

@@ -3,9 +3,12 @@ export const scoreOf = (place: number, other: number): number => (place < other 
 
 /**
  * Chances of being the first of several, out of the chance of the first of each pair to beat the second, asked by index:
- * the mean over the pairs, with all of them adding up to 1.
+ * the mean over the pairs, with all of them adding up to 1. A step for the pairs of each index.
  */
-export function chancesByPairs(count: number, chanceOf: (index: number, other: number) => number): number[] {
+export function* chancesByPairs(
+  count: number,
+  chanceOf: (index: number, other: number) => number,
+): Generator<void, number[]> {
   const wins = Array.from({ length: count }, () => 0);
   for (let index = 0; index < count; index++) {
     for (let other = index + 1; other < count; other++) {
@@ -13,6 +16,7 @@ export function chancesByPairs(count: number, chanceOf: (index: number, other: n
       wins[index]! += chance;
       wins[other]! += 1 - chance;
     }
+    yield;
   }
   const pairs = (count * (count - 1)) / 2;
   return wins.map((won) => won / pairs);

@@ -125,7 +125,7 @@ export function algorithmNamed(name: string, algorithms: readonly RatingAlgorith
  * @throws NOT_SUPPORTED for a weight that would not count
  */
 export function refuseGameThatDoesNotFit(pool: RatingPool, players: readonly GamePlayer[], weight: number): void {
-  const { algorithm, parameters, sides: bounds } = pool;
+  const { algorithm, sides: bounds } = pool;
   if (players.length > GAME_PLAYERS_MAX) {
     throw new LadderError('GAME_TOO_LARGE', `A game has at most ${GAME_PLAYERS_MAX} players.`);
   }
@@ -133,26 +133,28 @@ export function refuseGameThatDoesNotFit(pool: RatingPool, players: readonly Gam
   const faults = [...faultsOfPlayers(players), ...faultsOfNumber(GAME_WEIGHT, weight, '/weight')];
   if (sides.length < bounds.min) faults.push({ pointer: '/players', message: `must make ${bounds.min} sides or more` });
   if (faults.length > 0) throw validationFailed(faults);
-  const members = Math.max(...sides.map((side) => side.length));
-  if (sides.length > bounds.max || members > bounds.teamMax) {
-    throw new LadderError(
-      'GAME_TOO_LARGE',
-      `The pool takes ${bounds.max} sides of ${bounds.teamMax} players at most, not ${sides.length} of up to ${members}.`,
-    );
-  }
-  refuseSidesOfAlgorithm(algorithm, parameters, sides.length, members);
+  refuseSides(pool, sides.length, Math.max(...sides.map((side) => side.length)));
   if (weight !== 1 && !algorithm.takesWeight) {
     throw new LadderError('NOT_SUPPORTED', `/weight: ${algorithm.name} weighs no games; leave it out.`);
   }
 }
 
-/** @throws PLAYERS_NOT_SUPPORTED where the algorithm takes no game of so many sides, or of so many members a side */
-export function refuseSidesOfAlgorithm(
-  algorithm: RatingAlgorithm,
-  parameters: object,
+/**
+ * Refuses a game of so many sides, of at most so many members.
+ * @throws GAME_TOO_LARGE where they are more than the pool takes
+ * @throws PLAYERS_NOT_SUPPORTED where they are more than the algorithm takes
+ */
+export function refuseSides(
+  { algorithm, parameters, sides: bounds }: RatingPool,
   sides: number,
   members: number,
 ): void {
+  if (sides > bounds.max || members > bounds.teamMax) {
+    throw new LadderError(
+      'GAME_TOO_LARGE',
+      `The pool takes ${bounds.max} sides of ${bounds.teamMax} players at most, not ${sides} of up to ${members}.`,
+    );
+  }
   const limits = algorithm.limits(parameters);
   if (sides > (limits.sides ?? Infinity)) {
     throw new LadderError(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { foldGames } from './fold.js';
 import { newcomer } from './player-rating.js';
 import type { RatingPool } from './pool.js';
-import { fairestSplit, predictGame, type Split } from './prediction.js';
+import { fairestSplit, predictGame, splitSteps, type Split } from './prediction.js';
 import type { RatingState, SideMember } from './rating-algorithm.js';
 
 const elo = ratingPool('elo');
@@ -65,6 +65,13 @@ describe('the prediction of a game', () => {
     expect(() => predictGame(glicko2, [one, []], NOW)).toThrow(refused('VALIDATION_FAILED'));
     expect(() => predictGame(glicko2, [one, one, one], NOW)).toThrow(refused('PLAYERS_NOT_SUPPORTED'));
     expect(() => predictGame(glicko2, [one, [...one, ...one]], NOW)).toThrow(refused('PLAYERS_NOT_SUPPORTED'));
+    const duels = ratingPool('elo', {}, { sides: { max: 2, teamMax: 1 } });
+    expect(() => predictGame(duels, [one, one, one], NOW)).toThrow(refused('GAME_TOO_LARGE'));
+    expect(() => predictGame(duels, [one, [...one, ...one]], NOW)).toThrow(refused('GAME_TOO_LARGE'));
+    const large = ratingPool('elo', {}, { sides: { max: 500 } });
+    const sides = Array.from({ length: 101 }, () => one);
+    expect(() => predictGame(large, sides, NOW)).toThrow(refused('GAME_TOO_LARGE'));
+    expect(predictGame(large, sides.slice(1), NOW).win).toHaveLength(100);
   });
 });
 
@@ -137,6 +144,28 @@ describe('the fairest split', () => {
     const { sides } = split(wengLin, ratings, sidesOf);
     expect(sides.flat().sort()).toEqual(Object.keys(ratings));
     expect(sides.every((side) => side.length === sidesOf)).toBe(true);
+  });
+
+  it('is looked for in short steps: of each at most as many pairs as the split has', () => {
+    let pairs = 0;
+    const counted = {
+      ...elo,
+      algorithm: {
+        ...elo.algorithm,
+        winChance: (...asked: Parameters<typeof elo.algorithm.winChance>) => {
+          pairs += 1;
+          return elo.algorithm.winChance(...asked);
+        },
+      },
+    };
+    const named = players(elo, Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`p${at}`, 1500 + at])));
+    const steps = splitSteps(counted, named, 2, NOW);
+    let most = 0;
+    let count = 0;
+    for (let before = 0; !steps.next().done; before = pairs, count += 1) most = Math.max(most, pairs - before);
+    expect(most).toBeLessThanOrEqual(6);
+    // 105 splits of four sides, and the prediction of the best one.
+    expect(count).toBe(105 * 4 + 4);
   });
 
   it('is refused where there is none, or too many to look at', () => {

@@ -1,7 +1,7 @@
 import { LadderError, validationFailed } from '../errors.js';
 import { compareIds } from './game.js';
 import { chancesByPairs } from './pairs.js';
-import { refuseSidesOfAlgorithm, type RatingPool } from './pool.js';
+import { refuseSides, type RatingPool } from './pool.js';
 import type { Moment, RatingState, SideMember } from './rating-algorithm.js';
 
 /** What ratings let expect of a game that was not played. */
@@ -17,24 +17,50 @@ export interface Prediction {
 /** The most players among whom the fairest split is looked for: 15,400 ways at most. */
 export const SPLIT_PLAYERS_MAX = 12;
 
+/** The most sides of a game that is predicted: 4,950 pairs. */
+export const PREDICTION_SIDES_MAX = 100;
+
+/** Work in steps, each of them short, so that who does it can let others go first in between. */
+export type Steps<Result> = Generator<void, Result>;
+
+/** Does all the steps in one go. */
+export function allSteps<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** The state with what the time without games adds to it. */
 export const stateAt = ({ algorithm, parameters }: RatingPool, state: RatingState, now: Moment): RatingState =>
   algorithm.aged ? algorithm.aged(parameters, state, now) : state;
+
+/** As {@link predictionSteps}, in one go. */
+export const predictGame = (...asked: Parameters<typeof predictionSteps>): Prediction =>
+  allSteps(predictionSteps(...asked));
 
 /**
  * What to expect of a game of these sides; nobody is at home. Of two sides `win` is the expected score, of more its mean
  * over the pairs, made to add up to 1.
  * @throws VALIDATION_FAILED for fewer than two sides, or a side of nobody
+ * @throws GAME_TOO_LARGE for more than {@link PREDICTION_SIDES_MAX} sides, or more than the pool takes
  * @throws PLAYERS_NOT_SUPPORTED for a game that the algorithm does not take
  */
-export function predictGame(pool: RatingPool, sides: readonly (readonly RatingState[])[], now: Moment): Prediction {
+export function* predictionSteps(
+  pool: RatingPool,
+  sides: readonly (readonly RatingState[])[],
+  now: Moment,
+): Steps<Prediction> {
   if (sides.length < 2) throw validationFailed([{ pointer: '/sides', message: 'must be two or more' }]);
   const empty = sides.findIndex((side) => side.length === 0);
   if (empty !== -1) throw validationFailed([{ pointer: `/sides/${empty}`, message: 'must have a player' }]);
+  if (sides.length > PREDICTION_SIDES_MAX) {
+    throw new LadderError('GAME_TOO_LARGE', `Games of ${PREDICTION_SIDES_MAX} sides at most are predicted.`);
+  }
   const { algorithm, parameters } = pool;
-  refuseSidesOfAlgorithm(algorithm, parameters, sides.length, Math.max(...sides.map((side) => side.length)));
+  refuseSides(pool, sides.length, Math.max(...sides.map((side) => side.length)));
   const aged = sides.map((side) => side.map((state) => stateAt(pool, state, now)));
-  const win = chancesByPairs(aged.length, (index, other) =>
+  const win = yield* chancesByPairs(aged.length, (index, other) =>
     algorithm.winChance(parameters, aged[index]!, aged[other]!, aged.length),
   );
   return { win, draw: algorithm.drawChance?.(parameters, aged) ?? null, quality: qualityOf(win) };
@@ -45,17 +71,26 @@ export interface Split extends Prediction {
   readonly sides: readonly (readonly string[])[];
 }
 
+/** As {@link splitSteps}, in one go. */
+export const fairestSplit = (...asked: Parameters<typeof splitSteps>): Split => allSteps(splitSteps(...asked));
+
 /**
  * The split into sides of this many players that has the best quality, of all there are; of several the first in the
  * order of ids, whatever order the players were named in.
  * @throws PLAYERS_NOT_SUPPORTED for more than {@link SPLIT_PLAYERS_MAX} players, or sides that the algorithm does not take
+ * @throws GAME_TOO_LARGE for sides that the pool does not take
  * @throws VALIDATION_FAILED where the players do not make two sides or more of this size, or one is named twice
  */
-export function fairestSplit(pool: RatingPool, players: readonly SideMember[], sidesOf: number, now: Moment): Split {
+export function* splitSteps(
+  pool: RatingPool,
+  players: readonly SideMember[],
+  sidesOf: number,
+  now: Moment,
+): Steps<Split> {
   refuseSplit(players, sidesOf);
   const { algorithm, parameters } = pool;
   const count = players.length / sidesOf;
-  refuseSidesOfAlgorithm(algorithm, parameters, count, sidesOf);
+  refuseSides(pool, count, sidesOf);
   const inOrder = [...players].sort((a, b) => compareIds(a.playerId, b.playerId));
   const states = inOrder.map(({ state }) => stateAt(pool, state, now));
   const statesOf = (side: number): RatingState[] => states.filter((_, at) => side & (1 << at));
@@ -72,17 +107,17 @@ export function fairestSplit(pool: RatingPool, players: readonly SideMember[], s
   let best: readonly number[] = [];
   let bestQuality = -1;
   for (const sides of splitsOf(players.length, sidesOf)) {
-    const quality = qualityOf(chancesByPairs(count, (index, other) => chanceOf(sides[index]!, sides[other]!)));
+    const quality = qualityOf(yield* chancesByPairs(count, (index, other) => chanceOf(sides[index]!, sides[other]!)));
     if (quality > bestQuality) [best, bestQuality] = [sides, quality];
   }
   const sides = best.map((side) => inOrder.filter((_, at) => side & (1 << at)));
   return {
     sides: sides.map((side) => side.map(({ playerId }) => playerId)),
-    ...predictGame(
+    ...(yield* predictionSteps(
       pool,
       sides.map((side) => side.map(({ state }) => state)),
       now,
-    ),
+    )),
   };
 }
 
@@ -106,29 +141,30 @@ function refuseSplit(players: readonly SideMember[], sidesOf: number): void {
 
 /** Every way to split players 0 … count − 1 into sides of one size: each side as a set of bits, with its lowest player first. */
 function* splitsOf(count: number, size: number): Generator<number[]> {
-  function* splitRest(free: readonly number[], sides: number[]): Generator<number[]> {
-    const [first, ...others] = free;
-    if (first === undefined) {
-      yield sides;
+  // By their lowest player.
+  const sides = Array.from({ length: count }, (_, first) =>
+    combinationsOf(
+      Array.from({ length: count - first - 1 }, (_other, at) => first + 1 + at),
+      size - 1,
+    ).map((mates) => mates | (1 << first)),
+  );
+  function* splitRest(free: number, taken: number[]): Generator<number[]> {
+    if (free === 0) {
+      yield taken;
       return;
     }
-    for (const mates of combinationsOf(others, size - 1)) {
-      const rest = others.filter((player) => !mates.includes(player));
-      yield* splitRest(rest, [...sides, [first, ...mates].reduce((side, player) => side | (1 << player), 0)]);
+    const lowest = 31 - Math.clz32(free & -free);
+    for (const side of sides[lowest]!) {
+      if ((side & free) === side) yield* splitRest(free & ~side, [...taken, side]);
     }
   }
-  yield* splitRest(
-    Array.from({ length: count }, (_, at) => at),
-    [],
-  );
+  yield* splitRest(2 ** count - 1, []);
 }
 
-function* combinationsOf(items: readonly number[], size: number): Generator<number[]> {
-  if (size === 0) {
-    yield [];
-    return;
-  }
-  for (const [at, item] of items.entries()) {
-    for (const rest of combinationsOf(items.slice(at + 1), size - 1)) yield [item, ...rest];
-  }
+/** Sets of so many of these players, as bits, in the order of the players. */
+function combinationsOf(players: readonly number[], size: number): number[] {
+  if (size === 0) return [0];
+  return players.flatMap((player, at) =>
+    combinationsOf(players.slice(at + 1), size - 1).map((rest) => rest | (1 << player)),
+  );
 }

@@ -1,4 +1,5 @@
 import type { Outcome, PlayerRating, UnratedReason } from '@laddercast/domain';
+import { textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { RATING_JSON } from './rating-rows.js';
@@ -85,6 +86,14 @@ const RATING_OF_PLAYER = `
   SELECT ${RATING_JSON} AS rating, floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"
   FROM ratings AS r WHERE r.pool_uid = $1 AND r.player_id = $2`;
 
+const RATINGS_OF_PLAYERS = prepared(`
+  SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
+    coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON},
+        'isListed', coalesce((SELECT listed FROM players WHERE player_id = k.player_id), true)))
+      FROM unnest($2::text[]) AS k (player_id)
+      CROSS JOIN LATERAL (SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS r),
+    '[]') AS ratings`);
+
 const CHANGES_OF_PLAYER = `
   SELECT g.game_id AS "gameId", c.position, g.played_at_ms AS "playedAtMs", c.before_rating AS before,
     c.after_rating AS after, c.expected, c.k, c.outcome, g.players
@@ -118,6 +127,25 @@ export async function ratingOfPlayer(
 ): Promise<{ rating: PlayerRating; nowMs: number } | undefined> {
   const [row] = await sql.query<{ rating: PlayerRating; nowMs: number }>(RATING_OF_PLAYER, [poolUid, playerId]);
   return row;
+}
+
+/** Where one of several players stands. */
+export interface RatingOfPlayer {
+  playerId: string;
+  rating: PlayerRating;
+  /** Whether others see the player. */
+  isListed: boolean;
+}
+
+/** Where these players stand at one moment, as of `nowMs` by the database's clock; those without a rated game are left out. */
+export async function ratingsOfPlayers(
+  sql: SqlRunner,
+  poolUid: number,
+  playerIds: readonly string[],
+): Promise<{ ratings: RatingOfPlayer[]; nowMs: number }> {
+  const values = [poolUid, textArray([...new Set(playerIds)])];
+  const [row] = await sql.query<{ ratings: RatingOfPlayer[]; nowMs: number }>(RATINGS_OF_PLAYERS, values);
+  return row!;
 }
 
 /** The newest changes of a player's rating before a position (null: from the newest on). */

@@ -1,7 +1,7 @@
-import type { Outcome, PlayerStatus } from '@laddercast/domain';
+import type { Outcome, PlayerStatus, Prediction, Split } from '@laddercast/domain';
 import type { RatedGameAnswer, RatedPlayerAnswer } from '@laddercast/commands';
 import type { Identity } from '@laddercast/identity';
-import type { Pool, PoolProgress } from '@laddercast/ledger';
+import type { Pool, PoolProgress, RatingDistribution } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
 import type { UnlistedShown } from '../queries.js';
 
@@ -133,6 +133,62 @@ export class GetRatingQuery extends Query<ShownRating> {
     readonly caller: PoolCaller,
     readonly poolId: string,
     readonly playerId: string,
+  ) {
+    super();
+  }
+}
+
+/** The ratings of several players, in the order asked; null where one has none. @throws POOL_NOT_FOUND */
+export class LookupRatingsQuery extends Query<{ ratings: (ShownRating | null)[] }> {
+  constructor(
+    readonly caller: PoolCaller,
+    readonly poolId: string,
+    readonly playerIds: readonly string[],
+  ) {
+    super();
+  }
+}
+
+/**
+ * What to expect of a game of these sides; a player without games is as a newcomer.
+ * @throws POOL_NOT_FOUND, GAME_TOO_LARGE, PLAYERS_NOT_SUPPORTED, OVERLOADED
+ */
+export class PredictGameQuery extends Query<Prediction> {
+  constructor(
+    readonly caller: PoolCaller,
+    readonly poolId: string,
+    readonly sides: readonly (readonly string[])[],
+  ) {
+    super();
+  }
+}
+
+/**
+ * The fairest split of players into sides of so many.
+ * @throws POOL_NOT_FOUND, VALIDATION_FAILED, GAME_TOO_LARGE, PLAYERS_NOT_SUPPORTED, OVERLOADED
+ */
+export class SplitPlayersQuery extends Query<Split> {
+  constructor(
+    readonly caller: PoolCaller,
+    readonly poolId: string,
+    readonly playerIds: readonly string[],
+    readonly sidesOf: number,
+  ) {
+    super();
+  }
+}
+
+/** How the ratings of a pool are spread; players who are not listed count. */
+export interface ShownDistribution extends Omit<RatingDistribution, 'nowMs'> {
+  pool: string;
+  asOf: string;
+}
+
+/** @throws POOL_NOT_FOUND, OVERLOADED */
+export class GetDistributionQuery extends Query<ShownDistribution> {
+  constructor(
+    readonly identity: Identity,
+    readonly poolId: string,
   ) {
     super();
   }

@@ -47,6 +47,14 @@ const game = {
 const result = { gameId: 'g-77', pool: 'blitz', outcome: 'recorded', replayed: false, position: 48213, rated: null };
 const ofGames = { cursor: 'The `next` of the page before.', limit: 'Default 50, at most 100.' };
 
+const rating = {
+  ...{ pool: 'blitz', playerId: 'ada', rating: 1516, deviation: null, storedDeviation: null, volatility: null },
+  ...{ conservative: 1516, interval95: null, games: 1, wins: 1, draws: 0, losses: 0, provisional: true },
+  peak: { rating: 1516, at: '2026-11-20T18:00:00.000Z', gameId: 'g-77' },
+  ...{ lastPlayedAt: '2026-11-20T18:00:00.000Z', rankable: true, missing: [], rankableUntil: null },
+  ...{ position: 48213, pending: 0, asOf: '2026-11-20T18:00:31.230Z' },
+};
+
 export const POOLS = {
   listPools: {
     tag: 'Ratings',
@@ -67,7 +75,7 @@ export const POOLS = {
         description: 'The definition with every default filled in. The ETag is of the definition.',
         schema: 'PoolState',
         headers: ['ETag', 'Cache-Control'],
-        example: { ...pool, ratedPosition: 48213, pending: 0, players: 2, games: 1 },
+        example: { ...pool, ratedPosition: 48213, pending: 0, players: 2, games: 1, period: null },
       },
     },
     errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
@@ -160,13 +168,7 @@ export const POOLS = {
         description: 'Where the player stands.',
         schema: 'PlayerRating',
         headers: ['Cache-Control'],
-        example: {
-          ...{ pool: 'blitz', playerId: 'ada', rating: 1516, deviation: null, storedDeviation: null, volatility: null },
-          ...{ conservative: 1516, interval95: null, games: 1, wins: 1, draws: 0, losses: 0, provisional: true },
-          peak: { rating: 1516, at: '2026-11-20T18:00:00.000Z', gameId: 'g-77' },
-          ...{ lastPlayedAt: '2026-11-20T18:00:00.000Z', rankable: true, missing: [], rankableUntil: null },
-          ...{ position: 48213, pending: 0, asOf: '2026-11-20T18:00:31.230Z' },
-        },
+        example: rating,
       },
     },
     errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'RATING_NOT_FOUND'],
@@ -196,5 +198,80 @@ export const POOLS = {
       },
     },
     errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
+  },
+  getRatingDistribution: {
+    tag: 'Ratings',
+    summary: 'Read how the ratings of a pool are spread',
+    description:
+      'Inflation is seen, not guessed: `sum` and `mean` of a pool whose games are zero-sum move with its newcomers alone. ' +
+      'Computed from all ratings, and kept for some seconds, of large pools for up to five minutes: `asOf` says when.',
+    callers: 'reader',
+    answers: {
+      200: {
+        description: 'The buckets with players, the lowest first.',
+        schema: 'RatingDistribution',
+        headers: ['Cache-Control'],
+        example: {
+          ...{
+            pool: 'blitz',
+            players: 2,
+            sum: 3000,
+            mean: 1500,
+            median: 1500,
+            active: 2,
+            newcomers: 2,
+            bucketWidth: 25,
+          },
+          histogram: [
+            { from: 1475, players: 1 },
+            { from: 1500, players: 1 },
+          ],
+          ...{ ratedPosition: 48213, asOf: '2026-11-20T18:00:31.230Z' },
+        },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'OVERLOADED'],
+  },
+  lookupRatings: {
+    tag: 'Ratings',
+    summary: 'Read the ratings of up to 500 players at once',
+    description: 'All of one moment. Counts as one request for every 25 players asked for.',
+    callers: 'reader',
+    body: { schema: 'RatingLookup', examples: { two: { playerIds: ['ada', 'nobody'] } } },
+    answers: {
+      200: {
+        description: 'In the order asked; null before the first rated game, and for players who are not listed.',
+        schema: 'RatingsLookup',
+        headers: ['Cache-Control'],
+        example: { ratings: [rating, null] },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
+  },
+  predictGame: {
+    tag: 'Ratings',
+    summary: 'Predict a game, or find the fairest split of players',
+    description:
+      'Of two sides `win` is the score that the algorithm expects, of more its mean over the pairs. With `players` and ' +
+      '`sidesOf` the answer is the split of up to 12 players that has the best quality of all there are; of several the ' +
+      'first in the order of ids. A player without games is as a newcomer, and so is one who is not listed. Counts as ' +
+      'more requests the more pairs there are to look at: as 25 for 100 sides, or for a split of 12 players.',
+    callers: 'reader',
+    body: {
+      schema: 'GameOrSplit',
+      examples: {
+        game: { sides: [['ada'], ['bob', 'cy']] },
+        split: { players: ['ada', 'bob', 'cy', 'di'], sidesOf: 2 },
+      },
+    },
+    answers: {
+      200: {
+        description: 'What the ratings let expect; of a split with its sides.',
+        schema: 'Prediction',
+        headers: ['Cache-Control'],
+        example: { win: [0.519934, 0.480066], draw: null, quality: 0.998411 },
+      },
+    },
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'GAME_TOO_LARGE', 'PLAYERS_NOT_SUPPORTED', 'OVERLOADED'],
   },
 } satisfies Record<string, OperationDescription>;

@@ -1,0 +1,26 @@
+import { PostgresDatabase, ratingPoolWith } from '@laddercast/ledger';
+import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import { LookupRatingsQuery, type ShownRating } from './pool-queries.js';
+import { PoolReader } from './pool-reader.js';
+import { ratingsSeen } from './ratings-seen.js';
+import { shownRating } from './shown-rating.js';
+
+@QueryHandler(LookupRatingsQuery)
+export class LookupRatingsHandler implements IQueryHandler<LookupRatingsQuery> {
+  constructor(
+    private readonly reader: PoolReader,
+    private readonly database: PostgresDatabase,
+  ) {}
+
+  async execute({ caller, poolId, playerIds }: LookupRatingsQuery): Promise<{ ratings: (ShownRating | null)[] }> {
+    const { uid, definition, pending } = await this.reader.pool(poolId, caller.identity);
+    const { ratings, nowMs } = await ratingsSeen(this.database, uid, playerIds, caller.unlistedShown);
+    const ratingPool = ratingPoolWith(definition);
+    return {
+      ratings: playerIds.map((playerId) => {
+        const rating = ratings.get(playerId);
+        return rating ? shownRating(ratingPool, { pool: poolId, playerId, pending }, rating, nowMs) : null;
+      }),
+    };
+  }
+}

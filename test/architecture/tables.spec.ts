@@ -13,7 +13,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
       ...['editions', 'edition_scopes', 'standings', 'settlement_failures'],
       ...['players', 'guilds', 'guild_members', 'guild_leavers', 'guild_totals', 'guild_kept'],
       ...['friendships', 'follows', 'circle_members'],
-      ...['pools', 'games', 'game_players', 'ratings', 'rating_changes'],
+      ...['pools', 'games', 'game_players', 'ratings', 'rating_changes', 'pool_events'],
       ...['projected_positions', 'rebuilds', 'reconciliations'],
       ...['api_keys', 'former_api_key_secrets', 'audit_log'],
     ],

@@ -49,6 +49,7 @@ export * from './lanes/lane-queue.js';
 export * from './reemission/entry-reemission.js';
 export * from './people/player-registry.js';
 export * from './pools/pool.js';
+export * from './pools/pool-events.js';
 export * from './pools/pool-registry.js';
 export * from './pools/pool-rater.js';
 export * from './pools/pool-reads.js';

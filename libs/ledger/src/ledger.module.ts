@@ -32,6 +32,7 @@ import { GuildTotals } from './people/guild-totals.js';
 import { PlayerRegistry } from './people/player-registry.js';
 import { PostgresFriendGraph } from './people/postgres-friend-graph.js';
 import { GameWriter } from './pools/game-writer.js';
+import { POOL_EVENT_FOLDS } from './pools/pool-events.js';
 import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
@@ -98,6 +99,7 @@ const ofProjectors: Provider[] = [
   EntryExpirer,
   SubmissionPruner,
   BoardScopeMigration,
+  { provide: POOL_EVENT_FOLDS, useValue: [] },
   PoolRater,
 ];
 

@@ -9,6 +9,7 @@ import {
   ratingOfPlayer,
   type GameWrite,
   type Pool,
+  type PoolEventFold,
   type RecordedPlayer,
 } from '@laddercast/ledger';
 import { playersByPlace } from '@laddercast/testing';
@@ -19,7 +20,9 @@ export class PoolNode extends LedgerNode {
   readonly work = new LaneQueue(this.database, this.notifier);
   readonly pools = new PoolRegistry(this.database, this.lanes, this.work);
   readonly games = new GameWriter(this.ledger, this.lanes, this.work, { LANE_QUEUE_MAX: 20_000 });
-  readonly rater = new PoolRater(this.database, this.lanes, this.notifier, { RATING_POOLS_AT_ONCE: 2 });
+  /** What the rater knows beside games. */
+  readonly folds: PoolEventFold[] = [];
+  readonly rater = new PoolRater(this.database, this.lanes, this.notifier, this.folds, { RATING_POOLS_AT_ONCE: 2 });
 
   async makePool(id: string, definition: object = {}): Promise<Pool> {
     const full = parsePoolDefinition({ algorithm: 'elo', ...definition }, id);

@@ -1,14 +1,21 @@
 import { foldGames, type FoldedGames } from '@laddercast/domain';
 import { Environment, metrics } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
 import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
-import { ratingPoolWith } from './pool.js';
-import { moveRatedPosition, readGamesToRate, writeRatings, type GamesToRate } from './rating-rows.js';
+import { ratingPoolWith, tryPoolTurn } from './pool.js';
+import { POOL_EVENT_FOLDS, writeOutcome, type PoolEvent, type PoolEventFold } from './pool-events.js';
+import {
+  moveRatedPosition,
+  readWorkOfTurn,
+  tellRatings,
+  writeRatings,
+  type RatedStep,
+  type WorkOfTurn,
+} from './rating-rows.js';
 
 /** After so many turns in a row a pool waits for its next event, or the sweep: others are to be rated, too. */
 const TURNS_MAX = 20;
@@ -19,7 +26,7 @@ const SWEPT_MAX = 1000;
 class RatedAlready extends Error {}
 
 /**
- * Rates the games of pools, each exactly once and in the order of their positions: what is next is read from PostgreSQL, and
+ * Rates the games of pools and folds what else happens to them, each exactly once and in the order of their positions: what is next is read from PostgreSQL, and
  * stored in one transaction with the position up to which the pool is rated. So it means nothing how often, how late, or by
  * whom it is called.
  */
@@ -32,6 +39,7 @@ export class PoolRater {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly notifier: OutboxNotifier,
+    @Inject(POOL_EVENT_FOLDS) private readonly folds: readonly PoolEventFold[],
     @Inject(Environment) private readonly settings: Pick<Environment, 'RATING_POOLS_AT_ONCE'>,
   ) {}
 
@@ -86,20 +94,16 @@ export class PoolRater {
 
   /** Whether it was this process's turn. */
   private async takeTurn(poolUid: number): Promise<boolean> {
-    let lane: number | null = null;
     let folded: FoldedGames | null = null;
+    let lane: number | null = null;
     try {
       const hadTheTurn = await this.database.transaction(async (transaction) => {
-        const [row] = await transaction.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS taken', [
-          ADVISORY_LOCKS.pools,
-          poolUid,
-        ]);
-        if (!row!.taken) return false;
-        const next = await readGamesToRate(transaction, poolUid);
-        if (!next || next.games.length === 0) return true;
-        folded = foldGames(ratingPoolWith(next.definition), next.ratings, next.games);
-        lane = this.lanes.of(next.id);
-        await store(transaction, poolUid, lane, next, folded);
+        if (!(await tryPoolTurn(transaction, poolUid))) return false;
+        const work = await readWorkOfTurn(transaction, poolUid);
+        if (!work) return true;
+        lane = this.lanes.of(work.id);
+        if (work.games.length > 0) folded = await rateGames(transaction, poolUid, lane, work);
+        else if (work.event) await foldEvent(transaction, poolUid, lane, { ...work, fold: this.foldOf(work.event) });
         return true;
       });
       count(folded);
@@ -111,24 +115,59 @@ export class PoolRater {
       if (lane !== null) this.notifier.wake(lane);
     }
   }
+
+  private foldOf({ type, position }: PoolEvent): PoolEventFold {
+    const fold = this.folds.find((one) => one.type === type);
+    // Of a newer release: to pass it over would make every later rating wrong.
+    if (!fold) throw new Error(`pool event ${position} is of the type "${type}", which this release does not know`);
+    return fold;
+  }
 }
 
 /** @throws RatedAlready */
-async function store(
+async function rateGames(
   transaction: SqlRunner,
   poolUid: number,
   lane: number,
-  { ratedPosition: from, games, ratings }: GamesToRate,
-  folded: FoldedGames,
-): Promise<void> {
+  { ratedPosition: from, definition, games, ratings }: WorkOfTurn,
+): Promise<FoldedGames> {
+  const folded = foldGames(ratingPoolWith(definition), ratings, games);
   await takeLane(transaction, lane);
   const to = games.at(-1)!.position;
   const changed = [...folded.players.keys()];
   const newcomers = changed.filter((playerId) => !ratings.has(playerId)).length;
-  const moved = await moveRatedPosition(transaction, poolUid, { from, to, games: games.length, newcomers });
-  if (!moved) throw new RatedAlready();
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [changed.length]);
-  await writeRatings(transaction, { poolUid, lane, ratedPosition: to }, folded, drawn!.positions);
+  await moveOn(transaction, poolUid, { from, to, games: games.length, newcomers });
+  const positions = await drawPositions(transaction, changed.length);
+  await writeRatings(transaction, { poolUid, lane, ratedPosition: to }, folded, positions);
+  return folded;
+}
+
+/** @throws RatedAlready */
+async function foldEvent(
+  transaction: SqlRunner,
+  poolUid: number,
+  lane: number,
+  { fold, event, id, definition, ratedPosition: from }: WorkOfTurn & { fold: PoolEventFold },
+): Promise<void> {
+  const { position: to } = event!;
+  const pool = { uid: poolUid, id, definition, ratedPosition: from };
+  const { outcome, newcomers, changed, store } = await fold.fold(transaction, pool, event!);
+  await takeLane(transaction, lane);
+  await moveOn(transaction, poolUid, { from, to, games: 0, newcomers });
+  await store?.(transaction);
+  await writeOutcome(transaction, poolUid, to, outcome);
+  const positions = await drawPositions(transaction, changed.length);
+  await tellRatings(transaction, { poolUid, lane, ratedPosition: to }, changed, positions);
+}
+
+/** @throws RatedAlready */
+async function moveOn(transaction: SqlRunner, poolUid: number, step: RatedStep): Promise<void> {
+  if (!(await moveRatedPosition(transaction, poolUid, step))) throw new RatedAlready();
+}
+
+async function drawPositions(transaction: SqlRunner, count: number): Promise<number[]> {
+  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [count]);
+  return drawn!.positions;
 }
 
 function count(folded: FoldedGames | null): void {

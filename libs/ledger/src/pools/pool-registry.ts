@@ -19,7 +19,7 @@ import {
 } from './pool.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes'];
+const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes', 'pool_events'];
 
 /** Creates, redefines and deletes pools: each under the pool's turn and then its lane, so that nothing of it is under way. */
 @Injectable()

@@ -35,7 +35,7 @@ export interface Pool {
 
 /** How far the ratings of a pool are. */
 export interface PoolProgress {
-  /** Of the last game that was rated, or found to move nobody; 0 before the first. */
+  /** Of the last game that was rated, or found to move nobody, or of a later event; 0 before the first. */
   ratedPosition: number;
   /** Games that are recorded and not rated yet. */
   pending: number;
@@ -52,6 +52,15 @@ export const entityTagOfPool = ({ uid, revision }: Pick<Pool, 'uid' | 'revision'
 export const ratingPoolWith = (definition: PoolDefinition): RatingPool => ratingPoolOf(definition, RATING_ALGORITHMS);
 
 export const poolNotFound = (id: string): LadderError => new LadderError('POOL_NOT_FOUND', `There is no pool "${id}".`);
+
+/** Whether nobody else rates games of the pool now; nobody will until the transaction ends. */
+export async function tryPoolTurn(transaction: SqlRunner, poolUid: number): Promise<boolean> {
+  const [row] = await transaction.query<{ taken: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS taken', [
+    ADVISORY_LOCKS.pools,
+    poolUid,
+  ]);
+  return row!.taken;
+}
 
 /** Waits until nobody rates games of the pool. To be taken before the lane. */
 export async function takePoolTurn(transaction: SqlRunner, poolUid: number): Promise<void> {

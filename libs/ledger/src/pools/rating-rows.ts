@@ -1,8 +1,9 @@
-import type { FoldedGames, PlayerRating, PoolGame, RatingChange } from '@laddercast/domain';
+import type { FoldedGames, PlayerRating, PoolGame, RatingChange, RatingChanged } from '@laddercast/domain';
 import { float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { PoolDefinition } from './pool.js';
+import type { PoolEvent } from './pool-events.js';
 
 /** The most games that are rated in one transaction, and about the most players in them: their rows hold the lane. */
 export const TURN_GAMES_MAX = 500;
@@ -17,27 +18,33 @@ export const RATING_JSON = `json_build_object(
     json_build_object('rating', r.peak_rating, 'atMs', r.peak_at_ms, 'gameId', r.peak_game_id) END,
   'lastPlayedAtMs', r.last_played_at_ms, 'position', r.position)`;
 
-interface GamesToRateRow {
+interface WorkOfTurnRow {
   id: string;
   definition: PoolDefinition;
   ratedPosition: number;
+  /** None where the event is next. */
   games: PoolGame[];
   ratings: { playerId: string; rating: PlayerRating }[];
+  /** What comes after these games, be it at once or later; null where nothing but games is recorded. */
+  event: PoolEvent | null;
 }
 
-/** What a turn of a pool begins with: its next games, and where their players stand before them. */
-export interface GamesToRate extends Omit<GamesToRateRow, 'ratings'> {
+/** What a turn of a pool begins with: its next games and where their players stand before them, or its next event. */
+export interface WorkOfTurn extends Omit<WorkOfTurnRow, 'ratings'> {
   ratings: ReadonlyMap<string, PlayerRating>;
 }
 
 /** One statement, so that games and ratings are of one moment. */
-const GAMES_TO_RATE = prepared(`
+const WORK_OF_TURN = prepared(`
   WITH pool AS (
     SELECT pool_id, definition, rated_position FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL
+  ), event AS MATERIALIZED (
+    SELECT position, type, payload FROM pool_events
+    WHERE pool_uid = $1 AND position > (SELECT rated_position FROM pool) ORDER BY position LIMIT 1
   ), next AS MATERIALIZED (
     SELECT g.*, sum(jsonb_array_length(g.players)) OVER places AS players_so_far, row_number() OVER places AS place
     FROM (SELECT * FROM games WHERE pool_uid = $1 AND position > (SELECT rated_position FROM pool)
-      ORDER BY position LIMIT ${TURN_GAMES_MAX}) AS g
+        AND position < coalesce((SELECT position FROM event), 9223372036854775807) ORDER BY position LIMIT ${TURN_GAMES_MAX}) AS g
     WINDOW places AS (ORDER BY g.position)
   ), taken AS MATERIALIZED (
     SELECT * FROM next WHERE place = 1 OR players_so_far <= ${TURN_PLAYERS_MAX}
@@ -49,12 +56,13 @@ const GAMES_TO_RATE = prepared(`
       'weight', weight, 'players', players, 'results', results) ORDER BY position) FROM taken), '[]') AS games,
     coalesce((SELECT json_agg(json_build_object('playerId', r.player_id, 'rating', ${RATING_JSON})) FROM named
       CROSS JOIN LATERAL (
-        SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = named.player_id LIMIT 1) AS r), '[]') AS ratings
+        SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = named.player_id LIMIT 1) AS r), '[]') AS ratings,
+    (SELECT json_build_object('position', position, 'type', type, 'payload', payload) FROM event) AS event
   FROM pool`);
 
-/** The next games of a pool that are not rated; undefined where the pool is gone. */
-export async function readGamesToRate(transaction: SqlRunner, poolUid: number): Promise<GamesToRate | undefined> {
-  const [row] = await transaction.query<GamesToRateRow>(GAMES_TO_RATE, [poolUid]);
+/** What of a pool is not rated; undefined where the pool is gone. */
+export async function readWorkOfTurn(transaction: SqlRunner, poolUid: number): Promise<WorkOfTurn | undefined> {
+  const [row] = await transaction.query<WorkOfTurnRow>(WORK_OF_TURN, [poolUid]);
   return row && { ...row, ratings: new Map(row.ratings.map(({ playerId, rating }) => [playerId, rating])) };
 }
 
@@ -62,11 +70,19 @@ const MOVE_RATED_POSITION = prepared(`
   UPDATE pools SET rated_position = $3, games_rated = games_rated + $4, players = players + $5
   WHERE pool_uid = $1 AND rated_position = $2 AND pool_id IS NOT NULL RETURNING pool_uid`);
 
+/** A step of a pool's rating: between two positions, with so many games, and players who are new. */
+export interface RatedStep {
+  from: number;
+  to: number;
+  games: number;
+  newcomers: number;
+}
+
 /** Whether the pool was still rated up to `from`, and is now up to `to`. */
 export async function moveRatedPosition(
   transaction: SqlRunner,
   poolUid: number,
-  { from, to, games, newcomers }: { from: number; to: number; games: number; newcomers: number },
+  { from, to, games, newcomers }: RatedStep,
 ): Promise<boolean> {
   return (await transaction.query(MOVE_RATED_POSITION, [poolUid, from, to, games, newcomers])).length === 1;
 }
@@ -131,6 +147,27 @@ export async function writeRatings(
     int8Array(eventPositions),
     textArray(events.map(({ playerId }) => playerId)),
     textArray(events.map((event) => JSON.stringify(event))),
+  ]);
+}
+
+const TELL_RATINGS = prepared(`
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT $1::smallint, o.position, 'rating-changed', o.key, o.payload
+  FROM unnest($2::bigint[], $3::text[], $4::text[]) AS o (position, key, payload)`);
+
+/** An event for each of these players, with the rating that the player has up to that position. */
+export async function tellRatings(
+  transaction: SqlRunner,
+  { poolUid, lane, ratedPosition }: { poolUid: number; lane: number; ratedPosition: number },
+  changed: readonly Omit<RatingChanged, 'type' | 'poolUid' | 'ratedPosition'>[],
+  eventPositions: readonly number[],
+): Promise<void> {
+  if (changed.length === 0) return;
+  await transaction.query(TELL_RATINGS, [
+    lane,
+    int8Array(eventPositions),
+    textArray(changed.map(({ playerId }) => playerId)),
+    textArray(changed.map((one) => JSON.stringify({ type: 'rating-changed', poolUid, ratedPosition, ...one }))),
   ]);
 }
 

@@ -1,0 +1,99 @@
+import type { RatingChanged } from '@laddercast/domain';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import type { Pool } from './pool.js';
+
+/** Something that happened to a pool beside its games: a void, a change of its rules. It has a place among the games. */
+export interface PoolEvent<Payload = unknown> {
+  readonly position: number;
+  /** Which {@link PoolEventFold} knows what to do. */
+  readonly type: string;
+  readonly payload: Payload;
+}
+
+/** A pool in its turn: rated up to just before the event, and by nobody else. */
+export interface PoolInTurn extends Pick<Pool, 'uid' | 'id' | 'definition'> {
+  readonly ratedPosition: number;
+}
+
+/** What an event comes to, before anything of it is stored. */
+export interface FoldedEvent {
+  /** Kept with the event, for who waits for it; see {@link outcomeOfPoolEvent}. */
+  readonly outcome: object;
+  /** How many players more, or fewer, have a rated game now. */
+  readonly newcomers: number;
+  /** Whose ratings are to be told, as they are after the event: an event each. */
+  readonly changed: readonly Omit<RatingChanged, 'type' | 'poolUid' | 'ratedPosition'>[];
+  /** Stores the rest. The pool's lane is held: nothing but quick writes. */
+  store?(transaction: SqlRunner): Promise<void>;
+}
+
+/** Knows what the events of one type do. */
+export interface PoolEventFold {
+  readonly type: string;
+
+  /**
+   * Works out what the event does. All games and events before it are folded, none after it, and the pool's lane is not
+   * held: it may take its time, with a statement every few seconds. May be called again where its commit failed.
+   */
+  fold(transaction: SqlRunner, pool: PoolInTurn, event: PoolEvent): Promise<FoldedEvent>;
+}
+
+/** For Nest: a list of all {@link PoolEventFold}s. */
+export const POOL_EVENT_FOLDS = Symbol('POOL_EVENT_FOLDS');
+
+const RECORD_POOL_EVENT = prepared(`
+  WITH drawn AS MATERIALIZED (
+    SELECT nextval('ladder_position') AS event, nextval('ladder_position') AS bell
+  ), recorded AS (
+    INSERT INTO pool_events (pool_uid, position, type, payload) SELECT $1::int, event, $3::text, $4::jsonb FROM drawn
+  ), counted AS (
+    UPDATE pools SET recorded_position = drawn.event FROM drawn WHERE pool_uid = $1::int
+  ), rung AS (
+    INSERT INTO outbox (lane, position, topic, key, payload)
+    SELECT $2::smallint, bell, 'game-recorded', $1::int::text,
+      json_build_object('type', 'game-recorded', 'poolUid', $1::int, 'position', event) FROM drawn
+  )
+  SELECT event AS position FROM drawn`);
+
+/**
+ * Records an event after all games of the pool so far, and rings for the rater, in a transaction that holds the pool's lane.
+ * @returns its position: the event is folded once the pool is rated up to it
+ */
+export async function recordPoolEvent(
+  transaction: SqlRunner,
+  { poolUid, lane }: { poolUid: number; lane: number },
+  { type, payload }: Omit<PoolEvent, 'position'>,
+): Promise<number> {
+  const [row] = await transaction.query<{ position: number }>(RECORD_POOL_EVENT, [
+    poolUid,
+    lane,
+    type,
+    JSON.stringify(payload),
+  ]);
+  return row!.position;
+}
+
+const OUTCOME_OF_EVENT = prepared('SELECT outcome FROM pool_events WHERE pool_uid = $1 AND position = $2');
+
+/** What an event came to; null where it is not folded yet, or its pool is gone. */
+export async function outcomeOfPoolEvent<Outcome extends object>(
+  sql: SqlRunner,
+  poolUid: number,
+  position: number,
+): Promise<Outcome | null> {
+  const [row] = await sql.query<{ outcome: Outcome | null }>(OUTCOME_OF_EVENT, [poolUid, position]);
+  return row?.outcome ?? null;
+}
+
+const WRITE_OUTCOME = prepared('UPDATE pool_events SET outcome = $3::jsonb WHERE pool_uid = $1 AND position = $2');
+
+/** Keeps what an event came to. */
+export async function writeOutcome(
+  transaction: SqlRunner,
+  poolUid: number,
+  position: number,
+  outcome: object,
+): Promise<void> {
+  await transaction.query(WRITE_OUTCOME, [poolUid, position, JSON.stringify(outcome)]);
+}

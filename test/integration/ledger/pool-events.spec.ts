@@ -1,0 +1,189 @@
+// Real: PostgreSQL and the ledger of two processes. The events are of a type of the test's own: what others do is tested there.
+import {
+  outcomeOfPoolEvent,
+  recordPoolEvent,
+  type FoldedEvent,
+  type Pool,
+  type PoolEvent,
+  type PoolEventFold,
+  type PoolInTurn,
+  type SqlRunner,
+} from '@laddercast/ledger';
+import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { gameOf, PoolNode } from '../nodes/pool-node.js';
+
+/** Sets one player's rating, and says what all ratings were. */
+class SetRating implements PoolEventFold {
+  readonly type = 'set-rating';
+  folds = 0;
+
+  async fold(transaction: SqlRunner, pool: PoolInTurn, { payload }: PoolEvent): Promise<FoldedEvent> {
+    this.folds += 1;
+    const { playerId, rating } = payload as { playerId: string; rating: number };
+    const before = await transaction.query<{ playerId: string; rating: number }>(
+      'SELECT player_id AS "playerId", rating FROM ratings WHERE pool_uid = $1 ORDER BY player_id',
+      [pool.uid],
+    );
+    return {
+      outcome: { before, ratedPosition: pool.ratedPosition },
+      newcomers: 0,
+      changed: [],
+      store: async (sql) => {
+        await sql.query('UPDATE ratings SET rating = $3 WHERE pool_uid = $1 AND player_id = $2', [
+          pool.uid,
+          playerId,
+          rating,
+        ]);
+      },
+    };
+  }
+}
+
+describe('events of a pool', () => {
+  let testDatabase: TestDatabase;
+  let node: PoolNode;
+  let other: PoolNode;
+  let fold: SetRating;
+  let pool: Pool;
+  let made = 0;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    node = new PoolNode(testDatabase.url);
+    await node.start();
+    other = new PoolNode(testDatabase.url);
+    await other.start();
+  });
+  beforeEach(async () => {
+    pool = await node.makePool(`p${(made += 1)}`);
+    fold = new SetRating();
+    for (const { folds } of [node, other]) folds.splice(0, folds.length, fold);
+  });
+  afterAll(async () => {
+    await other.stop();
+    await node.stop();
+    await testDatabase.drop();
+  });
+
+  const adaWins = (gameId: string): Promise<unknown> => node.games.record(gameOf(pool.id, gameId, { ada: 1, bob: 2 }));
+  const recordEvent = (type = 'set-rating'): Promise<number> => {
+    const lane = node.lanes.of(pool.id);
+    return node.work.holding(lane, (transaction) =>
+      recordPoolEvent(transaction, { poolUid: pool.uid, lane }, { type, payload: { playerId: 'ada', rating: 2000 } }),
+    );
+  };
+  const outcomeOf = (position: number): Promise<object | null> => outcomeOfPoolEvent(node.database, pool.uid, position);
+
+  it('have a place among the games: those before are rated without them, those after with them', async () => {
+    await adaWins('g1');
+    const position = await recordEvent();
+    await adaWins('g2');
+    expect(await outcomeOf(position)).toBeNull();
+    await node.rater.rate(pool.uid);
+    expect(await outcomeOf(position)).toMatchObject({
+      before: [
+        { playerId: 'ada', rating: 1516 },
+        { playerId: 'bob', rating: 1484 },
+      ],
+    });
+    // 2000 against 1484: expected 0.951…
+    const expected = 1 / (1 + 10 ** ((1484 - 2000) / 400));
+    expect(await node.ratingOf(pool, 'ada')).toBeCloseTo(2000 + 32 * (1 - expected), 9);
+    const { pending, games, ratedPosition } = await node.pools.get(pool.id);
+    expect({ pending, games }).toEqual({ pending: 0, games: 2 });
+    expect(ratedPosition).toBeGreaterThan(position);
+  });
+
+  it('are folded in a pool without games, and one after the other', async () => {
+    const first = await recordEvent();
+    const second = await recordEvent();
+    await node.rater.rate(pool.uid);
+    expect(await outcomeOf(first)).toEqual({ before: [], ratedPosition: 0 });
+    expect(await outcomeOf(second)).toEqual({ before: [], ratedPosition: first });
+    expect(fold.folds).toBe(2);
+  });
+
+  it('ring for whoever rates', async () => {
+    const position = await recordEvent();
+    const bells = await node.database.query<{ position: number }>(
+      `SELECT (payload::json ->> 'position')::bigint AS position FROM outbox WHERE topic = 'game-recorded' AND key = $1`,
+      [String(pool.uid)],
+    );
+    expect(bells).toEqual([{ position }]);
+    await node.rater.sweep(new AbortController().signal);
+    expect(await outcomeOf(position)).not.toBeNull();
+  });
+
+  it('are stored once, however many try at the same time', async () => {
+    await adaWins('g1');
+    const positions = [await recordEvent(), await recordEvent()];
+    await adaWins('g2');
+    await Promise.all([node, other, node, other].map(({ rater }) => rater.rate(pool.uid)));
+    await node.rater.rate(pool.uid);
+    expect(await Promise.all(positions.map(outcomeOf))).not.toContain(null);
+    expect(fold.folds).toBe(2);
+    expect((await node.pools.get(pool.id)).pending).toBe(0);
+  });
+
+  it('are all or nothing: one that fails halfway is folded again as if for the first time', async () => {
+    await adaWins('g1');
+    const position = await recordEvent();
+    const { fold: folding } = fold;
+    fold.fold = async (...args): Promise<FoldedEvent> => {
+      const folded = await folding.apply(fold, args);
+      return {
+        ...folded,
+        store: async (sql): Promise<void> => {
+          await folded.store!(sql);
+          throw new Error('the process died');
+        },
+      };
+    };
+    await expect(node.rater.rate(pool.uid)).rejects.toThrow('the process died');
+    expect([await outcomeOf(position), await node.ratingOf(pool, 'ada')]).toEqual([null, 1516]);
+    fold.fold = folding;
+    await node.rater.rate(pool.uid);
+    expect(await node.ratingOf(pool, 'ada')).toBe(2000);
+  });
+
+  it('of a type that this release does not know hold up their pool, and no other', async () => {
+    await adaWins('g1');
+    await recordEvent('from-the-future');
+    await adaWins('g2');
+    const free = await node.makePool(`p${(made += 1)}`);
+    await node.games.record(gameOf(free.id, 'g1', { ada: 1, bob: 2 }));
+    await expect(node.rater.sweep(new AbortController().signal)).rejects.toThrow('"from-the-future"');
+    expect([await node.ratingOf(pool, 'ada'), await node.ratingOf(free, 'ada')]).toEqual([1516, 1516]);
+    expect((await node.pools.get(pool.id)).pending).toBe(1);
+  });
+
+  it('cost games no statement', async () => {
+    const { transaction } = node.database;
+    const counts: number[] = [];
+    node.database.transaction = (work) =>
+      transaction.call(node.database, async (runner) => {
+        let statements = 0;
+        const result = await work({ query: (...args) => ((statements += 1), runner.query(...args)) });
+        counts.push(statements);
+        return result;
+      }) as never;
+    try {
+      await adaWins('g1');
+      counts.length = 0;
+      await node.rater.rate(pool.uid);
+    } finally {
+      node.database.transaction = transaction;
+    }
+    // The turn, what to rate, the lane, the step, positions, the rows.
+    expect(counts).toEqual([6]);
+  });
+
+  it('go with their pool', async () => {
+    await recordEvent();
+    await node.pools.delete(pool.id, null, 'test');
+    await node.pools.purge(new AbortController().signal);
+    const left = await node.database.query('SELECT 1 FROM pool_events WHERE pool_uid = $1', [pool.uid]);
+    expect(left).toEqual([]);
+  });
+});

@@ -89,6 +89,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'services',
+          // What these test lives in the worker, and ends with the file that started it.
+          isolate: false,
           include: ['examples/**/*.spec.ts', 'tools/**/*.spec.mjs', 'test/{integration,property}/**/*.spec.ts'],
         },
       },

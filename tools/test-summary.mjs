@@ -1,4 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { relative, sep } from 'node:path';
+
+/** More files than these did not fail by chance. */
+const lookedAtAgainMax = 10;
+/** What runs in processes of its own, and may have been given no time; its chances are no seed's. */
+const ofProcesses = /^test\/(browser|e2e|faults|operation)\/(?!schemathesis)/;
 
 /**
  * The numbers of a run, of vitest's JSON report. A file that cannot be loaded, and a hook that fails, count as one
@@ -7,9 +13,51 @@ import { existsSync, readFileSync } from 'node:fs';
  * @param exitCode of vitest
  */
 export function summarise(reportFile, exitCode) {
-  const report = existsSync(reportFile) ? JSON.parse(readFileSync(reportFile, 'utf8')) : { testResults: [] };
+  return countsOf(resultsIn(reportFile), exitCode);
+}
+
+/**
+ * The failed files that are run once more, alone, before they count as failed: none where something else failed, too.
+ * @param reportFile of the whole run
+ * @param root the project's folder
+ * @returns their paths, with `/`
+ */
+export function worthAnotherLook(reportFile, root) {
+  const failed = resultsIn(reportFile)
+    .filter(({ status }) => status === 'failed')
+    .map(({ name }) => relative(root, name).split(sep).join('/'));
+  const isChance = failed.length <= lookedAtAgainMax && failed.every((path) => ofProcesses.test(path));
+  return isChance ? failed : [];
+}
+
+/**
+ * The numbers of a run whose failed files were run once more; what failed twice has failed.
+ * @returns the counts, and `passedAgain`: the names of the tests that failed at first only
+ */
+export function summariseBoth(reportFile, againFile, exitCodeAgain) {
+  const again = resultsIn(againFile);
+  const names = new Set(again.map(({ name }) => name));
+  const before = resultsIn(reportFile);
+  const passedAgain = before
+    .filter(({ name }) => names.has(name))
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'failed')
+    .map(({ fullName }) => fullName)
+    .filter((fullName) => passedIn(again, fullName));
+  const kept = before.filter(({ name }) => !names.has(name));
+  return { ...countsOf([...kept, ...again], exitCodeAgain), passedAgain };
+}
+
+const passedIn = (results, name) =>
+  results.some(({ assertionResults }) =>
+    assertionResults.some(({ fullName, status }) => fullName === name && status === 'passed'),
+  );
+
+const resultsIn = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : []);
+
+function countsOf(results, exitCode) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const file of report.testResults) {
+  for (const file of results) {
     let failedHere = 0;
     for (const { status } of file.assertionResults) {
       if (status === 'passed') counts.passed += 1;

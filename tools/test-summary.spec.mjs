@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from './build.mjs';
-import { summarise, summaryLine } from './test-summary.mjs';
+import { summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
 
 const files = {
   'fine.spec.mjs': `import { it } from 'vitest'; it('a', () => {}); it('b', () => {}); it.skip('c', () => {}); it.todo('d');`,
@@ -49,5 +49,43 @@ describe('the last line of npm test', () => {
 
   it('is a failure when nothing was reported at all', () => {
     expect(summaryLine(summarise(join(folder, 'none.json'), 1))).toBe('0 passed, 1 failed, 0 skipped');
+  });
+});
+
+describe('another look at failed files', () => {
+  const reportOf = (name, results) => {
+    const file = join(folder, name);
+    const testResults = Object.entries(results).map(([path, tests]) => ({
+      name: join(folder, path),
+      status: Object.values(tests).includes('failed') ? 'failed' : 'passed',
+      assertionResults: Object.entries(tests).map(([fullName, status]) => ({ fullName, status })),
+    }));
+    writeFileSync(file, JSON.stringify({ testResults }));
+    return file;
+  };
+  const flaky = { 'test/e2e/reads.spec.ts': { a: 'passed', b: 'failed' }, 'libs/x.spec.ts': { c: 'passed' } };
+
+  it('is given to files of processes, and to none where something else failed', () => {
+    expect(worthAnotherLook(reportOf('one.json', flaky), folder)).toEqual(['test/e2e/reads.spec.ts']);
+    const others = ['libs/x.spec.ts', 'test/property/ranks.spec.ts', 'test/e2e/schemathesis.spec.ts'];
+    for (const other of others) {
+      expect(worthAnotherLook(reportOf('two.json', { ...flaky, [other]: { c: 'failed' } }), folder)).toEqual([]);
+    }
+  });
+
+  it('is given to no more than ten files', () => {
+    const many = (count) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`test/e2e/${at}.spec.ts`, { a: 'failed' }]));
+    expect(worthAnotherLook(reportOf('ten.json', many(10)), folder)).toHaveLength(10);
+    expect(worthAnotherLook(reportOf('eleven.json', many(11)), folder)).toEqual([]);
+  });
+
+  it('counts what passed then as passed and names it, and what failed twice as failed', () => {
+    const first = reportOf('first.json', flaky);
+    const better = reportOf('better.json', { 'test/e2e/reads.spec.ts': { a: 'passed', b: 'passed' } });
+    expect(summariseBoth(first, better, 0)).toEqual({ passed: 3, failed: 0, skipped: 0, passedAgain: ['b'] });
+    const same = reportOf('same.json', { 'test/e2e/reads.spec.ts': { a: 'passed', b: 'failed' } });
+    expect(summariseBoth(first, same, 1)).toEqual({ passed: 2, failed: 1, skipped: 0, passedAgain: [] });
+    expect(summariseBoth(first, join(folder, 'none.json'), 1)).toMatchObject({ failed: 1, passedAgain: [] });
   });
 });

@@ -126,7 +126,8 @@ describe('limits that remove entries', () => {
       await expect
         .poll(async () => {
           const [row] = await a.database.query<{ waiting: number }>(
-            `SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+            `SELECT count(*)::int AS waiting FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`,
           );
           return row!.waiting;
         })

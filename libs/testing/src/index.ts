@@ -2,6 +2,7 @@ export * from './oracle/dice.js';
 export * from './conformance/checkpoints-conformance.js';
 export * from './services/postgres-test-database.js';
 export * from './oracle/entry-oracle.js';
+export { expectAsOracle } from './oracle/expect-as-oracle.js';
 export * from './oracle/rank-history.js';
 export * from './conformance/rank-projection-conformance.js';
 export * from './conformance/rank-readings-conformance.js';

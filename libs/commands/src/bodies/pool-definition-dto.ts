@@ -61,7 +61,9 @@ export class PoolDefinitionDto {
   @IsText(TITLE_LENGTH_MAX)
   title?: string;
   @IsString()
-  @InSchema({ description: 'elo, or another that the service knows: 422 ALGORITHM_UNKNOWN names them.' })
+  @InSchema({
+    description: 'elo, glicko2, weng-lin, or another that the service knows: 422 ALGORITHM_UNKNOWN names them.',
+  })
   algorithm!: string;
   @IsOptional()
   @IsObject()

@@ -55,7 +55,7 @@ describe('the definition of a pool', () => {
 
   it.each([
     ['algorithm', { algorithm: 'fide' }],
-    ['algorithm', { algorithm: 'weng-lin' }],
+    ['update', { algorithm: 'glicko2', update: 'per-period' }],
     ['onVoid', { algorithm: 'elo', onVoid: 'refund' }],
     ['onVoid', { algorithm: 'elo', onVoid: 'keep' }],
     ['periods', { algorithm: 'elo', periods: { every: 'monthly' } }],
@@ -78,6 +78,10 @@ describe('the definition of a pool', () => {
     ['/results/absent', { algorithm: 'elo', results: { absent: 'first' } }],
     ['/provisional/deviationAbove', { algorithm: 'elo', provisional: { deviationAbove: 100 } }],
     ['/update', { algorithm: 'elo', update: 'per-period' }],
+    ['/update', { algorithm: 'weng-lin', update: 'per-period' }],
+    ['/parameters/tau', { algorithm: 'glicko2', parameters: { tau: 2 } }],
+    ['/parameters/deviationMax', { algorithm: 'glicko2', parameters: { deviationMax: 300 } }],
+    ['/parameters/model', { algorithm: 'weng-lin', parameters: { model: 'elo' } }],
     ['/onVoid', { algorithm: 'elo', onVoid: 'forget' }],
     ['/boards', { algorithm: 'elo', boards: 'blitz' }],
     ['/decay', { algorithm: 'elo', decay: true }],

@@ -9,8 +9,8 @@ import type { PoolDefinition } from '@laddercast/ledger';
 import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
 import { PoolDefinitionDto } from './pool-definition-dto.js';
 
-/** Algorithms that pools do not rate by yet: what is kept of a player, and of time, was tried with elo alone. */
-const UNBUILT_ALGORITHMS: readonly string[] = ['fide', 'glicko2', 'weng-lin'];
+/** Algorithms that pools do not rate by yet: this one needs periods. */
+const UNBUILT_ALGORITHMS: readonly string[] = ['fide'];
 
 /**
  * The definition behind a body, with all defaults.

@@ -1,13 +1,13 @@
 import {
   Dice,
+  expectAsOracle,
   randomGames,
   ratingPool,
   ratingsOracle,
   ratingsOracleByPeriod,
   seedOfRun,
-  type OracleRating,
 } from '@laddercast/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { foldGames } from './fold.js';
 import type { PoolGame } from './game.js';
 import { foldPeriod } from './period.js';
@@ -15,27 +15,6 @@ import type { PlayerRating } from './player-rating.js';
 import type { RatingPool } from './pool.js';
 
 const DAY_MS = 86_400_000;
-const TOLERANCE = 1e-9;
-
-const expectAsOracle = (
-  players: ReadonlyMap<string, PlayerRating>,
-  oracle: ReadonlyMap<string, OracleRating>,
-): void => {
-  expect([...players.keys()].sort()).toEqual([...oracle.keys()].sort());
-  for (const [id, { state, peak, ...counts }] of players) {
-    const expected = oracle.get(id)!;
-    for (const name of ['rating', 'deviation', 'volatility'] as const) {
-      const value = state[name];
-      if (value === null) continue;
-      const distance = Math.abs(value - expected[name]) / Math.max(1, Math.abs(expected[name]));
-      expect(distance, `${name} of ${id}: ${value}, and ${expected[name]}`).toBeLessThan(TOLERANCE);
-    }
-    const { games, wins, draws, losses, lastPlayedAtMs } = expected;
-    expect(counts).toMatchObject({ games, wins, draws, losses, lastPlayedAtMs });
-    expect(Math.abs(peak!.rating - expected.peak!.rating)).toBeLessThan(1e-6);
-    expect(peak!.gameId).toBe(expected.peak!.gameId);
-  }
-};
 
 /** Random games, folded in batches as a saga takes them. */
 const foldInBatches = (dice: Dice, pool: RatingPool, games: readonly PoolGame[]): Map<string, PlayerRating> => {

@@ -134,7 +134,17 @@ describe('the season pass example', () => {
         return text.split('\n').filter((line) => /^laddercast_consumer_lag_events\{.*lane="0"/.test(line));
       };
       const shown = (group: string): string => `laddercast_consumer_lag_events{group="${group}",lane="0"} 0`;
-      const groups = ['board', 'guild', 'history', 'player', 'rating', 'score', 'season-pass.entrants', 'window'];
+      const groups = [
+        'board',
+        'guild',
+        'history',
+        'player',
+        'rating',
+        'rating-news',
+        'score',
+        'season-pass.entrants',
+        'window',
+      ];
       await expect.poll(async () => (await lag()).sort(), SOON).toEqual(groups.map(shown));
     } finally {
       await metrics.stop();

@@ -2,6 +2,8 @@
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../libs/realtime/test/boards.js';
+import { LiveClient, type ServerFrame } from '../../libs/realtime/test/follower.js';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 describe('reads of rating pools', () => {
@@ -234,6 +236,65 @@ describe('reads of rating pools', () => {
       expectProblem(await anonymous.get('/v1/pools/nowhere/distribution'), 'POOL_NOT_FOUND');
       const pool = await makePool();
       expectProblem(await anonymous.get(`/v1/pools/${pool}/distribution?by=25`), 'VALIDATION_FAILED');
+    });
+  });
+
+  describe('the live channel', () => {
+    const connect = (token?: string): Promise<LiveClient> => {
+      const url = `${service.url.replace('http', 'ws')}/v1/live`;
+      return LiveClient.connect(token === undefined ? url : `${url}?token=${token}`);
+    };
+    const watch = (pool: string, more: object = {}) => ({
+      ...{ type: 'subscribe', id: '1', channel: 'rating', pool, playerId: 'ada' },
+      ...more,
+    });
+    const games = ({ frames }: LiveClient): (ServerFrame & Record<string, unknown>)[] =>
+      frames.filter(({ type }) => type === 'rating') as (ServerFrame & Record<string, unknown>)[];
+
+    it('tells the games of a player as its history has them, also to one who comes back', async () => {
+      const pool = await makePool();
+      const client = await connect();
+      expect(await client.ask(watch(pool))).toMatchObject({ type: 'snapshot', seq: 0, rating: null });
+      await play(pool, ...chain);
+      await eventually('two games', () => games(client).length === 2);
+      const { changes } = (await anonymous.get(`/v1/pools/${pool}/players/ada/history`)).body as {
+        changes: { position: number; gameId: string; before: number; after: number; delta: number }[];
+      };
+      const [last, first] = changes.map(({ position, gameId, before, after, delta }) => ({
+        ...{ type: 'rating', id: '1', seq: position, gameId, before, after, delta },
+        asOf: expect.any(String) as string,
+      }));
+      expect(games(client)).toEqual([first, last]);
+      await client.close();
+      const again = await connect();
+      expect(await again.ask(watch(pool, { type: 'resume', seq: first!.seq }))).toEqual(last);
+      expect(await again.ask(watch(pool, { type: 'resume', seq: last!.seq }))).toMatchObject({
+        ...{ type: 'snapshot', seq: last!.seq, rating: { rating: last!.after, games: 2, provisional: false } },
+      });
+      await again.close();
+    });
+
+    it('refuses what it cannot follow, with what to do', async () => {
+      const pool = await makePool({ visibility: 'private' });
+      const client = await connect();
+      const problemOf = async (message: { id: string }): Promise<unknown> =>
+        (await client.ask(message as never)).problem;
+      expect(await problemOf(watch(pool))).toMatchObject({ code: 'UNAUTHENTICATED' });
+      expect(await problemOf(watch('nowhere'))).toMatchObject({ code: 'POOL_NOT_FOUND' });
+      for (const wrong of [
+        { playerId: 'me' },
+        { playerId: undefined },
+        { pool: 7 },
+        { board: 'blitz' },
+        { limit: 1 },
+      ]) {
+        expect(await problemOf(watch(pool, wrong))).toMatchObject({ code: 'VALIDATION_FAILED' });
+      }
+      expect(await problemOf(watch(pool, { type: 'resume', seq: -1 }))).toMatchObject({ code: 'VALIDATION_FAILED' });
+      await client.close();
+      const ada = await connect(await playerToken(service.jwtSecret, 'ada'));
+      expect(await ada.ask(watch(pool))).toMatchObject({ type: 'snapshot', rating: null });
+      await ada.close();
     });
   });
 

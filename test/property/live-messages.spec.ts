@@ -27,7 +27,20 @@ const value = fc.oneof(
 );
 const id = fc.oneof(fc.constantFrom('1', '2', '3', '__proto__', 'constructor', '😀'), hostileText);
 const fieldName = fc.oneof(
-  fc.constantFrom('type', 'id', 'board', 'window', 'scope', 'channel', 'limit', 'playerId', 'around', 'offset', 'seq'),
+  fc.constantFrom(
+    'type',
+    'id',
+    'board',
+    'window',
+    'scope',
+    'channel',
+    'limit',
+    'playerId',
+    'around',
+    'offset',
+    'seq',
+    'pool',
+  ),
   fc.constantFrom('token', 'rankStyle', '__proto__', 'constructor', 'toString', 'hasOwnProperty', ''),
   hostileText,
 );
@@ -48,6 +61,14 @@ const good = fc.oneof(
     board: fc.constant('blitz'),
     channel: fc.constant('player'),
     playerId: fc.constantFrom(...GOOD_IDS),
+  }),
+  fc.record({
+    type: fc.constantFrom('subscribe', 'resume'),
+    id,
+    channel: fc.constant('rating'),
+    pool: fc.constant('nowhere'),
+    playerId: hostileText,
+    seq: fc.integer(),
   }),
   fc.record({ type: fc.constant('unsubscribe'), id }),
   fc.record({ type: fc.constant('authenticate'), token: hostileText }),

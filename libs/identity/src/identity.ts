@@ -136,3 +136,7 @@ function assertItself(identity: { playerId: string }, playerId: string): void {
   if (identity.playerId !== playerId)
     throw new LadderError('FORBIDDEN', "This is for the player's own token, or a key.");
 }
+
+/** Whether it sees the player also when that is not listed: it is the player itself, or a key that reads. */
+export const seesUnlisted = (identity: Identity, playerId: string): boolean =>
+  holdsScope(identity, 'read') || (identity.kind === 'player' && identity.playerId === playerId);

@@ -54,6 +54,7 @@ export * from './pools/pool-registry.js';
 export * from './pools/pool-rater.js';
 export * from './pools/pool-reads.js';
 export * from './pools/rating-distribution.js';
+export * from './pools/watched-ratings.js';
 export * from './pools/game-writer.js';
 export type { GameReceipt, GameWrite, RecordedPlayer } from './pools/recorded-games.js';
 export * from './recovery/state-republisher.js';

@@ -19,6 +19,8 @@ export class LiveOptions {
   watchedChannelsMax = 1000;
   /** The most players beyond those whose ranks are estimated. */
   estimatedPlayersMax = 20_000;
+  /** The most watched ratings of players in pools. */
+  watchedRatingsMax = 5000;
   /** The most members of all watched circles together; one in several circles counts for each. */
   watchedMembersMax = 20_000;
   /** The largest message; a larger one is answered with an error frame. */

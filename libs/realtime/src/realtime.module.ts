@@ -9,6 +9,7 @@ import { Admission } from './connection/admission.js';
 import { LiveOrigins } from './connection/live-origins.js';
 import { GatewayAnnouncements } from './feeds/gateway-announcements.js';
 import { LiveFeeds } from './feeds/live-feeds.js';
+import { RatingWatches } from './feeds/rating-watches.js';
 import { SubscriptionLifecycle } from './gateway/subscription-lifecycle.js';
 import { RankGateway } from './gateway/rank.gateway.js';
 import { LiveOptions } from './live-options.js';
@@ -77,6 +78,7 @@ export const gatewayProviders: Provider[] = [
       return new LiveFeeds({ clock, store, details, tick, members, estimates, ...budgets }, windows, pollEveryMs);
     },
   },
+  RatingWatches,
   GatewayAnnouncements,
   SubscriptionLifecycle,
   Admission,

@@ -4,7 +4,7 @@ import { eventually } from './boards.js';
 
 /** A frame of the server, as it came. */
 export interface ServerFrame {
-  type: 'snapshot' | 'delta' | 'error' | 'window-closed';
+  type: 'snapshot' | 'delta' | 'rating' | 'error' | 'window-closed';
   id?: string;
   seq?: number;
   previousSeq?: number;
@@ -30,9 +30,9 @@ export class Followed {
   readonly states = new Map<number, string>();
 
   take(frame: ServerFrame): void {
-    if (frame.type === 'snapshot') {
+    if (frame.type === 'snapshot' && frame.entries) {
       this.snapshots += 1;
-      this.rows = new Map(frame.entries!.map((entry) => [entry.playerId, { ...entry }]));
+      this.rows = new Map(frame.entries.map((entry) => [entry.playerId, { ...entry }]));
     } else if (frame.type === 'delta') {
       if (frame.seq! <= this.seq) return;
       if (frame.previousSeq! > this.seq) {

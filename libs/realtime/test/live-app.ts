@@ -1,7 +1,7 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Authenticator, PlayerTokens, RateLimits, type RateLimitRates, type SigningKeys } from '@laddercast/identity';
-import { BoardCatalog, LedgerClock, WindowCatalog, type KeyLook } from '@laddercast/ledger';
+import { BoardCatalog, LedgerClock, PostgresDatabase, WindowCatalog, type KeyLook } from '@laddercast/ledger';
 import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
@@ -56,6 +56,9 @@ class NoLeases extends TokenLeases {
   }
 }
 
+/** A ledger in which there are no pools. */
+const NO_POOLS = { query: () => Promise.resolve([]) };
+
 /** How a gateway of a test is set up. */
 export interface LiveSetUp extends Partial<LiveOptions> {
   rates?: Partial<RateLimitRates>;
@@ -79,6 +82,8 @@ export interface LivePorts {
   details: EntryDetails;
   members: CircleMembers;
   estimates: RankEstimates;
+  /** Where ratings are read; absent: there are no pools. */
+  database?: PostgresDatabase;
 }
 
 /** A gateway process: a real HTTP server on a free port, over the ports given. */
@@ -100,6 +105,7 @@ export async function startLiveApp(ports: LivePorts, { rates, origins, ...option
         provide: Authenticator,
         useValue: new Authenticator(keys, new PlayerTokens({ secret: JWT_SECRET, ...issuer })),
       },
+      { provide: PostgresDatabase, useValue: ports.database ?? NO_POOLS },
       { provide: BoardCatalog, useValue: ports.boards.catalog() },
       { provide: LedgerClock, useValue: ports.boards.clock },
       { provide: WindowCatalog, useValue: ports.boards.windowCatalog() },

@@ -141,6 +141,7 @@ describe('what a client gets wrong is answered', () => {
       { ...head, channel: 'range', offset: 0, limit: 10 },
       { ...head, channel: 'friends', playerId: 'ada' },
       { ...head, channel: 'guilds', limit: 10 },
+      { id: '1', pool: 'blitz', channel: 'rating', playerId: 'ada' },
     ];
     const messages: Record<string, Record<string, unknown>[]> = {
       subscribe: channels,

@@ -7,6 +7,12 @@ export type Announcement =
       isGuild: boolean;
     }
   | {
+      kind: 'ratings';
+      poolUid: number;
+      /** Players whose ratings in the pool changed. */
+      ids: string[];
+    }
+  | {
       kind: 'window-closed';
       boardUid: number;
       windowUid: number;

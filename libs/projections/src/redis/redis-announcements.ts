@@ -34,7 +34,7 @@ export class RedisAnnouncements extends Announcements {
 }
 
 function messagesOf(announcement: Announcement): Announcement[] {
-  if (announcement.kind !== 'players') return [announcement];
+  if (announcement.kind === 'window-closed') return [announcement];
   const messages: Announcement[] = [];
   for (let at = 0; at < announcement.ids.length; at += IDS_PER_MESSAGE_MAX) {
     messages.push({ ...announcement, ids: announcement.ids.slice(at, at + IDS_PER_MESSAGE_MAX) });
@@ -44,12 +44,15 @@ function messagesOf(announcement: Announcement): Announcement[] {
 
 /** Undefined for what only a later release can read. @throws on what no release says */
 function announcementOf(message: string): Announcement | undefined {
-  const { kind, ids, isGuild, boardUid, windowUid } = JSON.parse(message) as Record<string, unknown>;
+  const { kind, ids, isGuild, poolUid, boardUid, windowUid } = JSON.parse(message) as Record<string, unknown>;
   if (kind === 'players' && Array.isArray(ids) && typeof isGuild === 'boolean') return { kind, ids, isGuild };
+  if (kind === 'ratings' && Array.isArray(ids) && Number.isInteger(poolUid)) {
+    return { kind, ids, poolUid: poolUid as number };
+  }
   if (kind === 'window-closed' && Number.isInteger(boardUid) && Number.isInteger(windowUid)) {
     return { kind, boardUid: boardUid as number, windowUid: windowUid as number };
   }
-  if (typeof kind === 'string' && kind !== 'players' && kind !== 'window-closed') return undefined;
+  if (typeof kind === 'string' && !['players', 'ratings', 'window-closed'].includes(kind)) return undefined;
   throw new Error(`No announcement: ${message.slice(0, 200)}`);
 }
 

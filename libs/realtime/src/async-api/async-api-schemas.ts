@@ -1,6 +1,6 @@
 import { propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { RANK_STYLES } from '@laddercast/domain';
-import { CHANNEL_MESSAGES, CHANNELS } from '../channels/channel-table.js';
+import { CHANNEL_MESSAGES, CHANNELS, WATCHES } from '../channels/channel-table.js';
 import { AuthenticateMessage, IdentifiedMessage } from '../protocol/client-messages.js';
 
 /** Limits that the schemas repeat from elsewhere. */
@@ -40,7 +40,7 @@ function clientMessages(): Record<string, JsonSchema> {
   const channels = (type: 'subscribe' | 'resume'): JsonSchema => ({
     oneOf: [...CHANNEL_MESSAGES[type]].map(([channel, message]) => ({
       ...messageSchema(message, { type, channel }),
-      description: CHANNELS[channel]!.description,
+      description: WATCHES[channel]!.description,
     })),
   });
   return {
@@ -72,22 +72,36 @@ function serverMessages(): Record<string, JsonSchema> {
     errorBound: { ...wholeNumber, description: 'How far off they are at most, for the list as of asOf' },
   };
   const ofEstimates = ['accuracy', 'errorBound'];
+  const number = { type: 'number' };
+  const flag = { type: 'boolean' };
+  const ofRating = object({
+    type: { const: 'snapshot' },
+    id,
+    seq: { ...wholeNumber, description: 'Of the last game that changed it; 0 without one' },
+    asOf: time,
+    rating: {
+      ...orNull(
+        object({
+          ...{ rating: number, deviation: orNull(number), conservative: number },
+          ...{ games: wholeNumber, wins: wholeNumber, draws: wholeNumber, losses: wholeNumber },
+          ...{ provisional: flag, rankable: flag },
+        }),
+      ),
+      description: 'null before the first rated game, and of a player who is not listed',
+    },
+  });
   return {
-    snapshot: object(
-      {
-        type: { const: 'snapshot' },
-        id,
-        seq,
-        ...state,
-        rankStyle: {
-          type: 'string',
-          enum: RANK_STYLES,
-          description: 'Of the ranks here and in the deltas that follow',
-        },
-        entries: { type: 'array', items: ref('Entry') },
-      },
-      ['rankStyle', ...ofEstimates],
-    ),
+    snapshot: { anyOf: [snapshotOfList(state, ofEstimates), ofRating] },
+    rating: object({
+      type: { const: 'rating' },
+      id,
+      seq: { ...wholeNumber, description: "The game's position in its pool: grows, with gaps, and never repeats" },
+      gameId: text,
+      before: number,
+      after: number,
+      delta: { ...number, description: 'after − before' },
+      asOf: time,
+    }),
     delta: object(
       {
         type: { const: 'delta' },
@@ -106,6 +120,24 @@ function serverMessages(): Record<string, JsonSchema> {
     'window-closed': object({ type: { const: 'window-closed' }, id, window: text }),
   };
 }
+
+/** The snapshot of a list's channel. */
+const snapshotOfList = (state: Record<string, JsonSchema>, optional: readonly string[]): JsonSchema =>
+  object(
+    {
+      type: { const: 'snapshot' },
+      id,
+      seq,
+      ...state,
+      rankStyle: {
+        type: 'string',
+        enum: RANK_STYLES,
+        description: 'Of the ranks here and in the deltas that follow',
+      },
+      entries: { type: 'array', items: ref('Entry') },
+    },
+    ['rankStyle', ...optional],
+  );
 
 function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
   const entry = {

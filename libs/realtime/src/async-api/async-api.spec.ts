@@ -38,6 +38,20 @@ describe('the AsyncAPI document', () => {
       snapshot,
       { ...snapshot, rankStyle: 'competition' },
       { ...snapshot, entries: [{ ...entry, globalRank: 812 }] },
+      { type: 'subscribe', id: '7', channel: 'rating', pool: 'blitz', playerId: 'ada' },
+      { type: 'resume', id: '7', seq: 48213, channel: 'rating', pool: 'blitz', playerId: 'ada' },
+      { type: 'snapshot', id: '7', seq: 0, asOf: '2026-11-20T18:00:00.000Z', rating: null },
+      {
+        ...{ type: 'snapshot', id: '7', seq: 48213, asOf: '2026-11-20T18:00:00.000Z' },
+        rating: {
+          ...{ rating: 1516, deviation: null, conservative: 1516, games: 1, wins: 1, draws: 0, losses: 0 },
+          ...{ provisional: true, rankable: false },
+        },
+      },
+      {
+        ...{ type: 'rating', id: '7', seq: 48213, gameId: 'g-77', before: 1500, after: 1516, delta: 16 },
+        asOf: '2026-11-20T18:00:00.000Z',
+      },
       { type: 'window-closed', id: '1', window: 'daily:2026-11-20' },
     ]) {
       assertMatchesAsyncApi(message);
@@ -56,6 +70,19 @@ describe('the AsyncAPI document', () => {
     const message = { type: 'subscribe', id: '1', board: 'blitz', ...asked };
     expect(() => assertMatchesAsyncApi(message)).toThrow('does not match');
     expect(() => readSubscribe(message)).toThrow(/^VALIDATION_FAILED/);
+  });
+
+  it.each([
+    ['without its pool', { playerId: 'ada' }],
+    ['without its player', { pool: 'blitz' }],
+    ['of me, which other channels do not know either', { pool: 'blitz', playerId: 'me' }],
+    ['of a board', { pool: 'blitz', playerId: 'ada', board: 'blitz' }],
+    ['of a pool that no pool is called', { pool: 'Blitz!', playerId: 'ada' }],
+  ])('refuses a rating %s', (what, asked) => {
+    const message = { type: 'subscribe', id: '1', channel: 'rating', ...asked };
+    expect(() => readSubscribe(message)).toThrow(/^VALIDATION_FAILED/);
+    // "me" is an id like any other to a schema.
+    if (!what.startsWith('of me')) expect(() => assertMatchesAsyncApi(message)).toThrow('does not match');
   });
 
   it.each([

@@ -5,17 +5,19 @@ import { liveMessageSchemas } from './async-api-schemas.js';
 export type AsyncApiDocument = Record<string, unknown>;
 
 const SENT_BY_CLIENTS = ['subscribe', 'resume', 'unsubscribe', 'authenticate'] as const;
-const SENT_BY_US = ['snapshot', 'delta', 'error', 'window-closed'] as const;
+const SENT_BY_US = ['snapshot', 'delta', 'rating', 'error', 'window-closed'] as const;
 
 const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[number], string> = {
   subscribe: 'Asks for a channel; answered by its snapshot, then by deltas, or by an error.',
   resume:
-    'Asks for a channel from a seq on, after a reconnect or a gap; answered by what changed since (top), or by a snapshot.',
+    'Asks for a channel from a seq on, after a reconnect or a gap; answered by what changed since (top, rating), or by a snapshot.',
   unsubscribe: 'Ends a subscription; an unknown id is no error.',
   authenticate: 'Renews the identity; only a refusal is answered.',
   snapshot: 'The channel whole.',
   delta:
     'What changed. Ignore it with seq ≤ yours; apply it if previousSeq ≤ yours < seq; else resume. Numbers grow, with gaps, and never repeat.',
+  rating:
+    "A game changed the player's rating. Games come in the order of seq, each once; where they are too many, or ratings were computed again, a snapshot comes instead, also with a lower seq.",
   error: 'What was wrong with a message, or why a subscription ended; the body is the problem that REST would answer.',
   'window-closed':
     'The window takes no more runs, and its final standings are written. The subscription stays on it; subscribe again by the running name (daily) to follow the next.',
@@ -71,7 +73,7 @@ export function buildAsyncApi(version: string): AsyncApiDocument {
 function liveChannel(names: readonly string[]): object {
   return {
     address: '/v1/live',
-    title: 'Live lists, players and circles',
+    title: 'Live lists, players, circles and ratings',
     messages: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
     bindings: {
       ws: {

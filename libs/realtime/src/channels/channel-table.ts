@@ -1,14 +1,15 @@
 import { InSchema } from '@laddercast/commands';
 import { IsInt, Max, Min } from 'class-validator';
-import { validated, type ChannelMessage, type ChannelMessageClass } from '../protocol/client-messages.js';
+import { validated, type ChannelMessage, type WatchMessage } from '../protocol/client-messages.js';
 import type { ChannelKind } from './channel-kind.js';
 import { friendsChannel } from './friends-channel.js';
 import { guildsChannel } from './guilds-channel.js';
 import { playerChannel } from './player-channel.js';
 import { rangeChannel } from './range-channel.js';
+import { ratingChannel, type RatingMessage } from './rating-channel.js';
 import { topChannel } from './top-channel.js';
 
-/** Every channel by its name. A new one is a file beside this one, and a row here. */
+/** Every channel of lists by its name. A new one is a file beside this one, and a row here. */
 export const CHANNELS: Readonly<Record<string, ChannelKind>> = {
   top: topChannel,
   player: playerChannel,
@@ -17,12 +18,19 @@ export const CHANNELS: Readonly<Record<string, ChannelKind>> = {
   guilds: guildsChannel,
 };
 
-const NAMES = Object.keys(CHANNELS);
+type SubscribeMessage = ChannelMessage | RatingMessage;
+type ResumeMessage = SubscribeMessage & { seq: number };
+
+/** What clients send for each channel, and what the channel shows. */
+export const WATCHES: Readonly<Record<string, { message: new () => SubscribeMessage; description: string }>> = {
+  ...CHANNELS,
+  rating: ratingChannel,
+};
+
+const NAMES = Object.keys(WATCHES);
 const SEQ_MAX = Number.MAX_SAFE_INTEGER;
 
-type ResumeMessage = ChannelMessage & { seq: number };
-
-function resumeOf(message: ChannelMessageClass): new () => ResumeMessage {
+function resumeOf(message: new () => WatchMessage): new () => ResumeMessage {
   abstract class Resume extends message {
     @IsInt()
     @Min(0)
@@ -33,14 +41,14 @@ function resumeOf(message: ChannelMessageClass): new () => ResumeMessage {
   return Resume as unknown as new () => ResumeMessage;
 }
 
-const SUBSCRIBES = new Map(NAMES.map((name) => [name, CHANNELS[name]!.message]));
+const SUBSCRIBES = new Map(NAMES.map((name) => [name, WATCHES[name]!.message]));
 const RESUMES = new Map([...SUBSCRIBES].map(([name, message]) => [name, resumeOf(message)]));
 
 /** The classes of requests for a channel, by the type of the message and the channel. */
 export const CHANNEL_MESSAGES = { subscribe: SUBSCRIBES, resume: RESUMES } as const;
 
 /** @throws VALIDATION_FAILED with every fault */
-export const readSubscribe = (data: Record<string, unknown>): ChannelMessage => readChannel(SUBSCRIBES, data);
+export const readSubscribe = (data: Record<string, unknown>): SubscribeMessage => readChannel(SUBSCRIBES, data);
 
 /** @throws VALIDATION_FAILED with every fault */
 export const readResume = (data: Record<string, unknown>): ResumeMessage => readChannel(RESUMES, data);

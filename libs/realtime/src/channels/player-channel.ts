@@ -1,5 +1,5 @@
 import { MayBeAbsent } from '@laddercast/commands';
-import { holdsScope, type Identity } from '@laddercast/identity';
+import { seesUnlisted, type Identity } from '@laddercast/identity';
 import { IsInt, Max, Min } from 'class-validator';
 import { ChannelMessage, IsPlayerId } from '../protocol/client-messages.js';
 import type { ChannelKind } from './channel-kind.js';
@@ -27,7 +27,7 @@ class PlayerMessage extends ChannelMessage<Asked> {
 
   /** It is the player itself, or a key that reads. */
   override seesUnlisted(identity: Identity): boolean {
-    return holdsScope(identity, 'read') || (identity.kind === 'player' && identity.playerId === this.playerId);
+    return seesUnlisted(identity, this.playerId);
   }
 }
 

@@ -5,7 +5,7 @@ import { monotonicMs } from '@laddercast/platform';
 import type { WebSocket } from 'ws';
 import type { LiveOptions } from '../live-options.js';
 import type { LiveStats } from '../live-stats.js';
-import type { LiveSubscription } from './live-subscription.js';
+import type { AnySubscription } from './live-subscription.js';
 
 /** Close codes: RFC 6455 section 7.4, the IANA registry, and our own 4401. */
 export const CLOSE = { POLICY: 1008, RESTART: 1012, TRY_LATER: 1013, UNAUTHENTICATED: 4401 } as const;
@@ -21,7 +21,7 @@ const REFUSED_MAX = 1000;
  * then fresh snapshots, so its buffer is bounded.
  */
 export class LiveSocket {
-  readonly subscriptions = new Map<string, LiveSubscription>();
+  readonly subscriptions = new Map<string, AnySubscription>();
   /** The id of the request that opened it: names the socket in logs. */
   requestId: string | undefined;
   private who: Identity = { kind: 'anonymous' };

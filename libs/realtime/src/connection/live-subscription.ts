@@ -1,18 +1,22 @@
 import { LadderError, type RankStyle } from '@laddercast/domain';
+import type { RatingMessage } from '../channels/rating-channel.js';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from '../live-stats.js';
-import type { ChannelMessage } from '../protocol/client-messages.js';
+import type { ChannelMessage, WatchMessage } from '../protocol/client-messages.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 
-/** The source of a subscription: the top of a list at one limit, or watched rows of it. */
+/** The source of a subscription: the top of a list at one limit, watched rows of it, or a watched rating. */
 export interface LiveChannel {
   /** The channel as it is now. */
   snapshot(): SharedFrame;
-  leave(subscription: LiveSubscription): void;
+  leave(subscription: LiveSubscription<WatchMessage>): void;
 }
 
+/** A subscription to a list or to a rating. */
+export type AnySubscription = LiveSubscription | LiveSubscription<RatingMessage>;
+
 /** One subscription of one socket: it decides between a delta, nothing, and a fresh snapshot. */
-export class LiveSubscription {
+export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
   /** Set once the subscription is served; none before, and after its end. */
   channel: LiveChannel | null = null;
   /** The style that its ranks are served in. */
@@ -22,10 +26,10 @@ export class LiveSubscription {
 
   constructor(
     readonly id: string,
-    readonly request: ChannelMessage,
+    readonly request: Request,
     readonly socket: LiveSocket,
     private readonly stats: LiveStats,
-    private readonly onRefused: (subscription: LiveSubscription, error: LadderError) => void,
+    private readonly onRefused: (error: LadderError) => void,
   ) {}
 
   /** Sends the whole channel; a reader that is behind gets it when it has drained. */
@@ -64,7 +68,7 @@ export class LiveSubscription {
 
   /** Ends the subscription because its rows may not be seen any more, and tells the reader why. */
   refuse(error: LadderError): void {
-    this.onRefused(this, error);
+    this.onRefused(error);
   }
 
   /** Tells, once, that the window takes no more runs. */
@@ -85,7 +89,8 @@ export class LiveSubscription {
   /** Ends it: its id is free. */
   end(): void {
     this.detach();
-    if (this.socket.subscriptions.get(this.id) !== this) return;
+    const known: unknown = this.socket.subscriptions.get(this.id);
+    if (known !== this) return;
     this.socket.subscriptions.delete(this.id);
     this.stats.subscriptions -= 1;
   }

@@ -12,11 +12,13 @@ import {
 import { Injectable } from '@nestjs/common';
 import type { ListFeed } from '../feeds/list-feed.js';
 import { LiveFeeds } from '../feeds/live-feeds.js';
+import { RatingWatches } from '../feeds/rating-watches.js';
 import { LiveOptions } from '../live-options.js';
+import { RatingMessage } from '../channels/rating-channel.js';
 import type { ChannelMessage } from '../protocol/client-messages.js';
 import type { LiveSocket } from '../connection/live-socket.js';
 import { LiveStats } from '../live-stats.js';
-import { LiveSubscription } from '../connection/live-subscription.js';
+import { LiveSubscription, type AnySubscription } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
@@ -32,6 +34,7 @@ export class SubscriptionLifecycle {
   constructor(
     private readonly feeds: LiveFeeds,
     private readonly resolver: ListResolver,
+    private readonly ratings: RatingWatches,
     readonly authenticator: Authenticator,
     readonly options: LiveOptions,
     readonly stats: LiveStats,
@@ -44,6 +47,10 @@ export class SubscriptionLifecycle {
     const before = socket.identity;
     socket.identify(await this.authenticator.authenticate(token), token);
     for (const subscription of [...socket.subscriptions.values()]) {
+      if (!isOfList(subscription)) {
+        await this.ratings.identityChanged(subscription);
+        continue;
+      }
       this.endIfForbidden(subscription);
       const { request } = subscription;
       if (request.seesUnlisted(before) && !request.seesUnlisted(socket.identity)) await this.serveAgain(subscription);
@@ -52,10 +59,15 @@ export class SubscriptionLifecycle {
 
   /**
    * Serves a new subscription, its snapshot first; with `seq` that of a resume, which replaces a live one of this id.
-   * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, ENTRY_NOT_FOUND,
+   * @throws SUBSCRIPTION_EXISTS, SUBSCRIPTION_LIMIT, BOARD_NOT_FOUND, POOL_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, ENTRY_NOT_FOUND,
    * UNAUTHENTICATED, FORBIDDEN, VALIDATION_FAILED, RANK_STYLE_NOT_KEPT, PROJECTION_UNAVAILABLE, PROJECTION_BEHIND
    */
-  async subscribe(socket: LiveSocket, id: string, request: ChannelMessage, seq?: number): Promise<void> {
+  async subscribe(
+    socket: LiveSocket,
+    id: string,
+    request: ChannelMessage | RatingMessage,
+    seq?: number,
+  ): Promise<void> {
     const known = socket.subscriptions.get(id);
     if (known && seq === undefined) {
       throw new LadderError(
@@ -68,13 +80,15 @@ export class SubscriptionLifecycle {
     if (socket.subscriptions.size >= subscriptionsMax) {
       throw new LadderError('SUBSCRIPTION_LIMIT', `A socket may have at most ${subscriptionsMax} subscriptions.`);
     }
-    const subscription = new LiveSubscription(id, request, socket, this.stats, (refused, error) =>
-      this.refuse(refused, error),
-    );
+    const refuse = (error: LadderError): void => this.refuse(subscription, error);
+    const subscription: AnySubscription =
+      request instanceof RatingMessage
+        ? new LiveSubscription(id, request, socket, this.stats, refuse)
+        : new LiveSubscription(id, request, socket, this.stats, refuse);
     socket.subscriptions.set(id, subscription);
     this.stats.subscriptions += 1;
     try {
-      await this.serve(subscription, seq);
+      await (isOfList(subscription) ? this.serve(subscription, seq) : this.ratings.join(subscription, seq));
     } catch (error) {
       this.end(subscription);
       throw error;
@@ -238,13 +252,13 @@ export class SubscriptionLifecycle {
     }
   }
 
-  private refuse(subscription: LiveSubscription, error: unknown): void {
+  private refuse(subscription: AnySubscription, error: unknown): void {
     this.end(subscription);
     subscription.error(asLadderError(error));
   }
 
-  private end(subscription: LiveSubscription): void {
-    this.detach(subscription);
+  private end(subscription: AnySubscription): void {
+    if (isOfList(subscription)) this.detach(subscription);
     subscription.end();
   }
 
@@ -257,6 +271,10 @@ export class SubscriptionLifecycle {
     this.feeds.release(feed);
   }
 }
+
+/** Of a list, or of a rating. */
+const isOfList = (subscription: AnySubscription): subscription is LiveSubscription =>
+  !(subscription.request instanceof RatingMessage);
 
 /** The errors after which a list cannot be followed. */
 const GONE: readonly string[] = ['SCOPE_NOT_FOUND', 'WINDOW_NOT_FOUND', 'SNAPSHOT_GONE'];

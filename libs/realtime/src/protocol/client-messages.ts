@@ -33,8 +33,15 @@ export class IdentifiedMessage {
 export const IsPlayerId = (): PropertyDecorator =>
   Passes(faultOfOpaqueId, { minLength: 1, description: '1-128 bytes of UTF-8' });
 
-/** What a client asks to follow: a list, and a channel of it. Each channel has a class of its own, with its own fields. */
-export abstract class ChannelMessage<Asked extends object = object> extends IdentifiedMessage {
+/** What a client asks to follow. Each channel has a class of its own, with its own fields. */
+export abstract class WatchMessage extends IdentifiedMessage {
+  /** A name of the channel table: the class was found by it. */
+  @Checked(() => [], { type: 'string' })
+  channel!: string;
+}
+
+/** A list, and a channel of it. */
+export abstract class ChannelMessage<Asked extends object = object> extends WatchMessage {
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'board must be the id of a board' })
   board!: string;
 
@@ -56,10 +63,6 @@ export abstract class ChannelMessage<Asked extends object = object> extends Iden
   @IsIn(RANK_STYLES)
   @InSchema({ description: "Default: the board's; dense only on boards that keep it" })
   rankStyle?: RankStyle;
-
-  /** A name of the channel table: the class was found by it. */
-  @Checked(() => [], { type: 'string' })
-  channel!: string;
 
   /** The request's own fields, with defaults filled in. */
   abstract asked(): Asked;

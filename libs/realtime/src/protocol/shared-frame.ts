@@ -14,7 +14,7 @@ export class SharedFrame {
    * @param copiesMax 0 for a frame with few readers
    */
   constructor(
-    readonly type: 'snapshot' | 'delta',
+    readonly type: 'snapshot' | 'delta' | 'rating',
     body: object,
     private readonly copiesMax = COPIES_MAX,
   ) {

@@ -120,6 +120,27 @@ describe('reads of rating pools', () => {
       });
     });
 
+    it('know how likely a draw is where the algorithm does, and which games it does not take', async () => {
+      const teams = await makePool({ algorithm: 'weng-lin' });
+      const { body } = await predict(teams, {
+        sides: [
+          ['new', 'newer'],
+          ['old', 'older'],
+          ['one', 'two'],
+        ],
+      });
+      const { win, draw } = body as { win: number[]; draw: number };
+      expect(win.map((chance) => chance.toFixed(9))).toEqual(['0.333333333', '0.333333333', '0.333333333']);
+      expect(draw > 0 && draw < 1).toBe(true);
+      const duels = await makePool({ algorithm: 'glicko2' });
+      expect((await predict(duels, { sides: [['new'], ['newer']] })).body).toMatchObject({
+        win: [0.5, 0.5],
+        draw: null,
+      });
+      expectProblem(await predict(duels, { sides: [['a'], ['b'], ['c']] }), 'PLAYERS_NOT_SUPPORTED');
+      expectProblem(await predict(duels, { players: ['a', 'b', 'c', 'd'], sidesOf: 2 }), 'PLAYERS_NOT_SUPPORTED');
+    });
+
     it('find the fairest split, whatever the order of naming', async () => {
       const pool = await makePool();
       const rounds = Array.from({ length: 8 }, () => ({ ada: 1, bob: 2 }));

@@ -1,12 +1,12 @@
 import { InSchema } from '@laddercast/commands';
 import { IsInt, Max, Min } from 'class-validator';
-import { validated, type ChannelMessage, type WatchMessage } from '../protocol/client-messages.js';
+import { validated, type ChannelMessage, type RatingMessage, type WatchMessage } from '../protocol/client-messages.js';
 import type { ChannelKind } from './channel-kind.js';
 import { friendsChannel } from './friends-channel.js';
 import { guildsChannel } from './guilds-channel.js';
 import { playerChannel } from './player-channel.js';
 import { rangeChannel } from './range-channel.js';
-import { ratingChannel, type RatingMessage } from './rating-channel.js';
+import { ratingChannel } from './rating-channel.js';
 import { topChannel } from './top-channel.js';
 
 /** Every channel of lists by its name. A new one is a file beside this one, and a row here. */

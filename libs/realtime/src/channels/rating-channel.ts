@@ -1,31 +1,12 @@
-import { InSchema } from '@laddercast/commands';
-import { NAMED_ID_PATTERN } from '@laddercast/domain';
-import { seesUnlisted, type Identity } from '@laddercast/identity';
 import { ratingPoolWith, type Pool, type WatchedChange, type WatchedRating } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { shownRating } from '@laddercast/queries';
-import { Matches } from 'class-validator';
 import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
-import { IsPlayerId, WatchMessage } from '../protocol/client-messages.js';
+import { RatingMessage } from '../protocol/client-messages.js';
 import { SharedFrame } from '../protocol/shared-frame.js';
 
 /** The most games that a watch is told of one by one; of more its readers get a snapshot. */
 export const GAMES_TOLD_MAX = 100;
-
-/** Asks for the rating of a player in a pool. */
-export class RatingMessage extends WatchMessage {
-  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'pool must be the id of a pool' })
-  @InSchema({ description: 'A rating pool' })
-  pool!: string;
-
-  @IsPlayerId()
-  playerId!: string;
-
-  /** It is the player itself, or a key that reads. */
-  seesUnlisted(identity: Identity): boolean {
-    return seesUnlisted(identity, this.playerId);
-  }
-}
 
 export type RatingSubscription = LiveSubscription<RatingMessage>;
 

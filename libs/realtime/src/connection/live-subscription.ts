@@ -1,8 +1,7 @@
 import { LadderError, type RankStyle } from '@laddercast/domain';
-import type { RatingMessage } from '../channels/rating-channel.js';
 import type { LiveSocket } from './live-socket.js';
 import type { LiveStats } from '../live-stats.js';
-import type { ChannelMessage, WatchMessage } from '../protocol/client-messages.js';
+import type { ChannelMessage, RatingMessage, WatchMessage } from '../protocol/client-messages.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 
 /** The source of a subscription: the top of a list at one limit, watched rows of it, or a watched rating. */

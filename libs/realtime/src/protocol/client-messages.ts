@@ -13,7 +13,7 @@ import {
   type Fault,
   type RankStyle,
 } from '@laddercast/domain';
-import type { Identity } from '@laddercast/identity';
+import { seesUnlisted, type Identity } from '@laddercast/identity';
 
 export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
 const TOKEN_LENGTH_MAX = 8192;
@@ -91,6 +91,21 @@ export abstract class ChannelMessage<Asked extends object = object> extends Watc
   /** Whether the reader sees the watched player also when it is not listed. */
   seesUnlisted(_identity: Identity): boolean {
     return false;
+  }
+}
+
+/** Asks for the rating of a player in a pool. */
+export class RatingMessage extends WatchMessage {
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'pool must be the id of a pool' })
+  @InSchema({ description: 'A rating pool' })
+  pool!: string;
+
+  @IsPlayerId()
+  playerId!: string;
+
+  /** It is the player itself, or a key that reads. */
+  seesUnlisted(identity: Identity): boolean {
+    return seesUnlisted(identity, this.playerId);
   }
 }
 

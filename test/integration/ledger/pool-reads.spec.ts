@@ -1,5 +1,6 @@
 // Real: PostgreSQL and the ledger of a process.
 import { ratingDistribution, ratingsOfPlayers, type Pool } from '@laddercast/ledger';
+import { KeptDistributions } from '@laddercast/queries';
 import { createTestDatabase, Dice, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
@@ -76,6 +77,30 @@ describe('reads of many players of a pool', () => {
       ...{ players: 0, sum: 0, mean: null, median: null, active: 0, newcomers: 0, bucketWidth: 25, histogram: [] },
     });
     expect(await ratingDistribution(node.database, -1, 25)).toBeUndefined();
+  });
+
+  it('are computed once for all who ask for a distribution at a time, and of two pools at a time', async () => {
+    const asked: unknown[] = [];
+    const query = node.database.query.bind(node.database);
+    node.database.query = ((...given: Parameters<typeof query>) => {
+      asked.push(given[1]![0]);
+      return query(...given);
+    }) as typeof node.database.query;
+    try {
+      const [other, third] = [await node.makePool(`p${(made += 1)}`), await node.makePool(`p${(made += 1)}`)];
+      const distributions = new KeptDistributions(node.database);
+      asked.length = 0;
+      const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => distributions.of(pool)));
+      for (const one of others) expect(one).toBe(first);
+      expect(asked).toEqual([pool.uid]);
+      const fresh = new KeptDistributions(node.database);
+      const answers = await Promise.allSettled([pool, other, third, pool].map((one) => fresh.of(one)));
+      expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+      expect(answers[2]).toMatchObject({ reason: { code: 'OVERLOADED', extensions: { retryAfterSeconds: 1 } } });
+      expect(await fresh.of(third)).toMatchObject({ players: 0 });
+    } finally {
+      node.database.query = query as typeof node.database.query;
+    }
   });
 
   it('say of each player once where it stands, and whether others see it', async () => {

@@ -25,6 +25,10 @@ let writer: RestClient;
 let reader: RestClient;
 let ada: RestClient;
 
+const PLAYERS_OF_GAMES = [
+  { playerId: 'ada', place: 1 },
+  { playerId: 'bob', place: 2 },
+];
 const OF_PRIVATE_BOARDS = { visibility: 'private', scopes: ['global', 'guild'], history: {} };
 
 beforeAll(async () => {
@@ -48,6 +52,10 @@ beforeAll(async () => {
       const run = { playerId, score, submissionId: `of ${playerId}` };
       expect((await admin.post(`/v1/boards/${board}/scores`, run, { Prefer: 'wait=10' })).status).toBe(200);
     }
+  }
+  await admin.put('/v1/pools/played', { algorithm: 'elo' });
+  for (const gameId of ['g1', 'g2']) {
+    expect((await admin.post('/v1/games', { pool: 'played', gameId, players: PLAYERS_OF_GAMES })).status).toBe(200);
   }
   await admin.put('/v1/players/bob', { displayName: 'Bob', region: 'EU' });
   await admin.put('/v1/guilds/red', { displayName: 'Red' });
@@ -238,6 +246,21 @@ describe('the audit log', () => {
       action: 'pool.create',
       subject: 'acted-pool',
       call: { params: { pool: 'acted-pool' }, body: { algorithm: 'elo' } },
+    },
+    voidGames: {
+      action: 'pool.void',
+      subject: 'acted-pool',
+      call: { params: { pool: 'acted-pool' }, body: { playerId: 'ada', reason: 'cheated' } },
+    },
+    voidGame: {
+      action: 'pool.void',
+      subject: 'played',
+      call: { params: { pool: 'played', game: 'g1' }, body: { reason: 'cheated' } },
+    },
+    correctGame: {
+      action: 'pool.result',
+      subject: 'played',
+      call: { params: { pool: 'played', game: 'g2' }, body: { players: PLAYERS_OF_GAMES, reason: 'put right' } },
     },
     deletePool: { action: 'pool.delete', subject: 'acted-pool', call: { params: { pool: 'acted-pool' } } },
     createApiKey: { action: 'api-key.create', subject: '', call: { body: { name: 'made', scopes: ['read'] } } },

@@ -92,6 +92,18 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
   putBoard: { path: '/v1/boards/put', body: BOARD },
   putPool: { path: '/v1/pools/put', body: POOL },
   recordGames: { path: '/v1/games', body: GAME },
+  voidGame: { path: '/v1/pools/rated/games/g1?dryRun', body: { reason: 'cheated', mode: 'recompute' } },
+  voidGames: {
+    path: '/v1/pools/rated/voids?dryRun',
+    body: {
+      ...{ playerId: 'ada', from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', gameIds: ['g1'] },
+      ...{ reason: 'cheated', mode: 'keep' },
+    },
+  },
+  correctGame: {
+    path: '/v1/pools/rated/games/g1/result?dryRun',
+    body: { players: GAME.players, reason: 'swapped' },
+  },
   setEntry: { path: '/v1/boards/moves/players/cy', body: { score: 4, columns: { moves: 1 }, reason: 'put right' } },
   closeWindow: { path: '/v1/admin/boards/moves/close-window?dryRun', body: { window: 'season:s1' } },
   proposeBoundaries: { path: '/v1/admin/boards/moves/boundaries?dryRun', body: { shards: 2, window: 'alltime' } },

@@ -93,6 +93,19 @@ export const GOOD: Record<string, Call> = {
   },
   listGames: { params: { pool: 'rated' }, query: '?limit=1&player=ada' },
   getGame: { params: { pool: 'rated', game: 'g1' } },
+  voidGame: { params: { pool: 'rated', game: 'g1' }, query: '?dryRun', body: { reason: 'cheated', mode: 'recompute' } },
+  voidGames: { params: { pool: 'rated' }, query: '?dryRun=true', body: { playerId: 'ada', reason: 'cheated' } },
+  correctGame: {
+    params: { pool: 'rated', game: 'g1' },
+    query: '?dryRun',
+    body: {
+      players: [
+        { playerId: 'ada', place: 2 },
+        { playerId: 'bob', place: 1 },
+      ],
+      reason: 'swapped',
+    },
+  },
   getRating: { params: { pool: 'rated', player: 'ada' } },
   getRatingDistribution: { params: { pool: 'rated' } },
   lookupRatings: { params: { pool: 'rated' }, body: { playerIds: ['ada', 'nobody'] } },
@@ -101,3 +114,39 @@ export const GOOD: Record<string, Call> = {
   healthLive: {},
   healthReady: {},
 };
+
+const thirteen = Array.from({ length: 13 }, (_, index) => `p${index}`);
+const crowd = thirteen.map((playerId) => ({ playerId, place: 1, team: 'one' }));
+
+/** What rating pools refuse, with the status; the game g1 is void. */
+export const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number][] = [
+  ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', parameters: { k: 1 } } }, 409],
+  ['putPool', { ...GOOD['putPool'], headers: { 'If-Match': '"0-0"' } }, 412],
+  ['putPool', { ...GOOD['putPool'], headers: { 'If-None-Match': '*' } }, 412],
+  ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', onVoid: 'keep' } }, 422],
+  ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'dice' } }, 422],
+  ['deletePool', { params: { pool: 'rated' }, headers: { 'If-Match': '"0-0"' } }, 412],
+  ['recordGames', { body: { ...(GOOD['recordGames']!.body as object), weight: 2 } }, 409],
+  [
+    'recordGames',
+    { body: { ...(GOOD['recordGames']!.body as object), gameId: 'g2', metadata: { x: 'x'.repeat(1024) } } },
+    422,
+  ],
+  ['listGames', { params: { pool: 'rated' }, query: '?player=me' }, 422],
+  ['getRating', { params: { pool: 'rated', player: 'nobody' } }, 404],
+  ['predictGame', { params: { pool: 'rated' }, body: { sides: [['ada'], ['ada']] } }, 400],
+  ['predictGame', { params: { pool: 'rated' }, body: { players: thirteen, sidesOf: 1 } }, 422],
+  ['voidGame', { ...GOOD['voidGame'], query: '' }, 409],
+  ['voidGame', { ...GOOD['voidGame'], body: { reason: 'cheated', mode: 'refund' } }, 422],
+  ['voidGames', { ...GOOD['voidGames'], body: { gameIds: ['g1'], reason: 'cheated' } }, 409],
+  ['voidGames', { ...GOOD['voidGames'], body: { gameIds: ['g1'], reason: 'cheated', mode: 'refund' } }, 422],
+  ['correctGame', { ...GOOD['correctGame'], query: '' }, 409],
+  [
+    'correctGame',
+    {
+      params: { pool: 'rated', game: 'g3' },
+      body: { players: [...crowd, { playerId: 'ada', place: 2 }], reason: 'x' },
+    },
+    422,
+  ],
+];

@@ -130,6 +130,7 @@ describe('rating pools', () => {
         { playerId: 'ada', place: 1, score: 3, ...asSent },
         { playerId: 'bob', place: 2, score: null, ...asSent },
       ],
+      voided: null,
       rated: (recorded.body as GameAnswer).rated,
     });
 

@@ -5,6 +5,7 @@ import { AuditController } from './controllers/audit.controller.js';
 import { BoardsController } from './controllers/boards.controller.js';
 import { CircleBoardsController } from './controllers/circle-boards.controller.js';
 import { CirclesController } from './controllers/circles.controller.js';
+import { CorrectionsController } from './controllers/corrections.controller.js';
 import { GamesController } from './controllers/games.controller.js';
 import { GuildBoardsController } from './controllers/guild-boards.controller.js';
 import { GuildsController } from './controllers/guilds.controller.js';
@@ -45,6 +46,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     WindowsController,
     StandingsController,
     PoolsController,
+    CorrectionsController,
     RatingsController,
     GamesController,
   ],

@@ -23,6 +23,7 @@ import { PutPlayerHandler } from './people/put-player.handler.js';
 import { RecomputeGuildTotalsHandler } from './people/recompute-guild-totals.handler.js';
 import { RemoveCircleMemberHandler } from './people/remove-circle-member.handler.js';
 import { RemoveFriendHandler } from './people/remove-friend.handler.js';
+import { CorrectGamesHandler } from './pools/correct-games.handler.js';
 import { DeletePoolHandler } from './pools/delete-pool.handler.js';
 import { PutPoolHandler } from './pools/put-pool.handler.js';
 import { RatePoolsHandler } from './pools/rate-pools.handler.js';
@@ -56,6 +57,7 @@ const ofApis: Provider[] = [
   PutPoolHandler,
   DeletePoolHandler,
   RecordGamesHandler,
+  CorrectGamesHandler,
   RatingWaits,
   PutPlayerHandler,
   PutGuildHandler,

@@ -32,7 +32,9 @@ import { GuildTotals } from './people/guild-totals.js';
 import { PlayerRegistry } from './people/player-registry.js';
 import { PostgresFriendGraph } from './people/postgres-friend-graph.js';
 import { GameWriter } from './pools/game-writer.js';
-import { POOL_EVENT_FOLDS } from './pools/pool-events.js';
+import { POOL_EVENT_FOLDS, type PoolEventFold } from './pools/pool-events.js';
+import { CorrectionFold } from './pools/correction-fold.js';
+import { PoolCorrections } from './pools/pool-corrections.js';
 import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
@@ -81,7 +83,7 @@ const inEveryProcess: Provider[] = [
 @Module({ providers: inEveryProcess, exports: inEveryProcess })
 export class LedgerModule {}
 
-const ofApis: Provider[] = [Ledger, GameWriter, PlayerRegistry, GuildRegistry, StateRepublisher];
+const ofApis: Provider[] = [Ledger, GameWriter, PoolCorrections, PlayerRegistry, GuildRegistry, StateRepublisher];
 
 /** What writes for clients: submissions, profiles, guilds. */
 @Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })
@@ -99,7 +101,8 @@ const ofProjectors: Provider[] = [
   EntryExpirer,
   SubmissionPruner,
   BoardScopeMigration,
-  { provide: POOL_EVENT_FOLDS, useValue: [] },
+  CorrectionFold,
+  { provide: POOL_EVENT_FOLDS, inject: [CorrectionFold], useFactory: (...folds: PoolEventFold[]) => folds },
   PoolRater,
 ];
 

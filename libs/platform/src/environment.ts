@@ -114,6 +114,14 @@ export class Environment extends ConnectionSettings {
   @Max(16)
   RATING_POOLS_AT_ONCE = 2;
 
+  @Setting(
+    'The most games that one void or corrected result may compute again; beyond, it is answered 409 RECOMPUTE_TOO_LARGE.',
+  )
+  @IsInt()
+  @Min(1)
+  @Max(1_000_000)
+  RECOMPUTE_GAMES_MAX = 100_000;
+
   @Setting('How many days a submission id is remembered.')
   @IsInt()
   @Min(1)

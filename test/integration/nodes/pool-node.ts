@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { parsePoolDefinition } from '@laddercast/commands';
+import type { PlayerRating } from '@laddercast/domain';
 import {
   changesOfPlayer,
+  CorrectionFold,
   GameWriter,
   LaneQueue,
+  PoolCorrections,
   PoolRater,
   PoolRegistry,
   ratingOfPlayer,
@@ -15,13 +18,16 @@ import {
 import { playersByPlace } from '@laddercast/testing';
 import { LedgerNode } from './ledger-node.js';
 
+const RECOMPUTES = { RECOMPUTE_GAMES_MAX: 100_000 };
+
 /** The ledger of one process with its rating pools, by hand. */
 export class PoolNode extends LedgerNode {
   readonly work = new LaneQueue(this.database, this.notifier);
   readonly pools = new PoolRegistry(this.database, this.lanes, this.work);
+  readonly corrections = new PoolCorrections(this.database, this.lanes, this.work, RECOMPUTES);
   readonly games = new GameWriter(this.ledger, this.lanes, this.work, { LANE_QUEUE_MAX: 20_000 });
   /** What the rater knows beside games. */
-  readonly folds: PoolEventFold[] = [];
+  readonly folds: PoolEventFold[] = [new CorrectionFold(RECOMPUTES)];
   readonly rater = new PoolRater(this.database, this.lanes, this.notifier, this.folds, { RATING_POOLS_AT_ONCE: 2 });
 
   async makePool(id: string, definition: object = {}): Promise<Pool> {
@@ -29,9 +35,14 @@ export class PoolNode extends LedgerNode {
     return (await this.pools.put(id, full, {}, 'test')).pool;
   }
 
+  /** All that is kept of a player; undefined before the first rated game. */
+  async playerRating(pool: Pool, playerId: string): Promise<PlayerRating | undefined> {
+    return (await ratingOfPlayer(this.database, pool.uid, playerId))?.rating;
+  }
+
   /** The rating of a player; null before the first rated game. */
   async ratingOf(pool: Pool, playerId: string): Promise<number | null> {
-    return (await ratingOfPlayer(this.database, pool.uid, playerId))?.rating.state.rating ?? null;
+    return (await this.playerRating(pool, playerId))?.state.rating ?? null;
   }
 
   /** The ratings of a player after each game, the oldest first. */

@@ -28,7 +28,7 @@ import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { endMsOf, KeyRotationBody, NewApiKeyBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { assertCursor } from '../http/list-cursor.js';
-import { DryRunParameters, PageParameters } from '../http/parameters.js';
+import { DryRunParameters, isDryRun, PageParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 
 const KEYS_PAGE_DEFAULT = 50;
@@ -63,14 +63,13 @@ export class AdminController {
   @HttpCode(200)
   closeWindow(
     @Param('board', NamedIdPipe) boardId: string,
-    @Query(QueryPipe) { dryRun }: DryRunParameters,
+    @Query(QueryPipe) asked: DryRunParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
   ): Promise<ClosedWindow> {
     assertAdmin(identity);
-    const isDryRun = dryRun !== undefined && dryRun !== 'false';
     const { window } = parseFields(WindowToCloseBody, body);
-    return this.commands.execute(new CloseWindowCommand(identity, boardId, window, isDryRun));
+    return this.commands.execute(new CloseWindowCommand(identity, boardId, window, isDryRun(asked)));
   }
 
   @Post('boards/:board/boundaries')
@@ -78,7 +77,7 @@ export class AdminController {
   @HttpCode(200)
   async proposeBoundaries(
     @Param('board', NamedIdPipe) boardId: string,
-    @Query(QueryPipe) { dryRun }: DryRunParameters,
+    @Query(QueryPipe) asked: DryRunParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
     @Headers('if-match') ifMatch: string | undefined,
@@ -86,15 +85,15 @@ export class AdminController {
     assertAdmin(identity);
     const { window, shards } = parseFields(ShardsToBoundBody, body);
     const board = this.boards.byId(boardId);
-    const isDryRun = dryRun !== undefined && dryRun !== 'false';
+    const dryRun = isDryRun(asked);
     const proposal = await this.queries.execute(new ProposeBoundariesQuery(boardId, window, shards));
-    if (!isDryRun && board) {
+    if (!dryRun && board) {
       const definition = { ...board.definition, sharding: proposal.sharding };
       await this.commands.execute(
         new PutBoardCommand(identity, boardId, definition, ifMatch ?? entityTagOf(board), false),
       );
     }
-    return { ...proposal, dryRun: isDryRun };
+    return { ...proposal, dryRun };
   }
 
   @Post('api-keys')

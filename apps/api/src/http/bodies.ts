@@ -2,6 +2,7 @@ import {
   Checked,
   InSchema,
   IsNumbersByName,
+  IsReason,
   IsText,
   MayBeAbsent,
   OPAQUE_ID_SCHEMA,
@@ -18,7 +19,6 @@ import { ACCURACIES, LOOKUPS_MAX } from './parameters.js';
 const KEY_NAME_LENGTH_MAX = 100;
 const OVERLAP_SECONDS_DEFAULT = 3600;
 const WINDOW_NAME_LENGTH_MAX = 80;
-const REASON_LENGTH_MAX = 500;
 
 const NO_TIME = 'must be an RFC 3339 time, or null';
 const IsEnd = (): PropertyDecorator =>
@@ -100,13 +100,13 @@ export class EntryOverrideBody {
   @IsNumbersByName()
   columns: Record<string, number> = {};
 
-  @IsText(REASON_LENGTH_MAX, `must say why, in 1-${REASON_LENGTH_MAX} characters`)
+  @IsReason()
   reason!: string;
 }
 
 function faultsOfPlayerIds(ids: unknown, idsMax = LOOKUPS_MAX): Fault[] {
   if (!Array.isArray(ids) || ids.length < 1 || ids.length > idsMax) {
-    return [{ pointer: '', message: `must be an array of 1-${idsMax} player ids` }];
+    return [{ pointer: '', message: `must be an array of 1-${idsMax} ids` }];
   }
   return ids.flatMap((id: unknown, index): Fault[] => {
     const message = typeof id === 'string' ? faultOfOpaqueId(id) : 'must be a string';
@@ -196,4 +196,55 @@ export class SplitBody {
   @Min(1)
   @InSchema({ description: 'How many players a side has; they must make two or more whole sides.' })
   sidesOf!: number;
+}
+
+const VOID_MODES = ['recompute', 'refund', 'keep'] as const;
+const VOIDED_IDS_MAX = 1000;
+
+const IsTime = (): PropertyDecorator =>
+  Passes((text) => (parseTimestamp(text) === null ? 'must be an RFC 3339 time' : null), { format: 'timestamp' });
+
+const IsVoidMode = (): PropertyDecorator => IsIn(VOID_MODES);
+
+/** The body of `DELETE …/games/{game}`. */
+export class GameVoidBody {
+  @IsReason()
+  reason!: string;
+
+  @MayBeAbsent()
+  @RefusedAs(`must be ${VOID_MODES.join(', ')}`)
+  @IsVoidMode()
+  @InSchema({
+    enum: ['recompute', 'keep'],
+    description: 'recompute (default): as if the game had never been; keep: only a mark.',
+  })
+  mode: (typeof VOID_MODES)[number] = 'recompute';
+}
+
+/** The body of `POST …/voids`: all games that fit everything that is said. */
+export class VoidsBody extends GameVoidBody {
+  @MayBeAbsent()
+  @Passes(faultOfOpaqueId, OPAQUE_ID_SCHEMA)
+  @InSchema({ description: 'Who played in them.' })
+  playerId?: string;
+
+  @MayBeAbsent()
+  @IsTime()
+  @InSchema({ description: 'Played at this time or later.' })
+  from?: string;
+
+  @MayBeAbsent()
+  @IsTime()
+  @InSchema({ description: 'Played before this time.' })
+  to?: string;
+
+  @MayBeAbsent()
+  @Checked((ids) => faultsOfPlayerIds(ids, VOIDED_IDS_MAX), {
+    type: 'array',
+    minItems: 1,
+    maxItems: VOIDED_IDS_MAX,
+    items: OPAQUE_ID_SCHEMA,
+    description: 'These games.',
+  })
+  gameIds?: string[];
 }

@@ -373,6 +373,9 @@ export class DryRunParameters {
   dryRun?: '' | 'true' | 'false';
 }
 
+/** Whether nothing is to change. */
+export const isDryRun = ({ dryRun }: DryRunParameters): boolean => dryRun !== undefined && dryRun !== 'false';
+
 export class WindowsParameters extends PageParameters {
   @IsOptional()
   @IsIn(LISTED_WINDOW_STATES)

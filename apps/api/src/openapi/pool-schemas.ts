@@ -1,13 +1,14 @@
 import {
   GameBody,
   GAMES_BATCH_MAX,
+  GameResultBody,
   orNull,
   PoolDefinitionDto,
   schemaOfClass,
   type JsonSchema,
 } from '@laddercast/commands';
 import { GAME_PLAYERS_MAX } from '@laddercast/domain';
-import { PredictionBody, RatingLookupBody, SplitBody } from '../http/bodies.js';
+import { GameVoidBody, PredictionBody, RatingLookupBody, SplitBody, VoidsBody } from '../http/bodies.js';
 import { count, list, namedId, object, oneOf, ref, string, time } from './schema-parts.js';
 
 const number = (description?: string): JsonSchema => ({ type: 'number', ...(description ? { description } : {}) });
@@ -52,8 +53,9 @@ const rated: JsonSchema = {
     object({ position: place, players: list(object({ playerId: string(), ...change })) }),
     object({
       reason: {
-        ...oneOf('TOO_FEW_SIDES', 'NUMERIC'),
-        description: 'Why it moves nobody: fewer than two sides played, or its numbers would not be finite.',
+        ...oneOf('TOO_FEW_SIDES', 'NUMERIC', 'VOID'),
+        description:
+          'Why it moves nobody: fewer than two sides played, its numbers would not be finite, or it is void.',
       },
     }),
     { type: 'null' },
@@ -81,6 +83,7 @@ const game = object({
     maxItems: GAME_PLAYERS_MAX,
   },
   metadata: { type: ['object', 'null'] },
+  voided: { ...orNull(oneOf('recompute', 'keep')), description: 'What its void does; null: it counts.' },
   rated: { ...rated, description: 'What it did; null while it is not rated.' },
 });
 
@@ -179,15 +182,25 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     playerId: string(),
     changes: list(
       object({
-        kind: oneOf('game'),
+        kind: { ...oneOf('game', 'recomputed'), description: 'recomputed: after a correction of an earlier game.' },
         gameId: string(),
         position: place,
         playedAt: time(),
         ...change,
         outcome: oneOf('win', 'draw', 'loss'),
+        recomputedBy: orNull(count('The position of the correction after which it was computed again.')),
         opponents: list(string('A player of another side.')),
       }),
     ),
     next,
+  }),
+  GameVoid: schemaOfClass(GameVoidBody),
+  Voids: schemaOfClass(VoidsBody),
+  GameCorrection: schemaOfClass(GameResultBody),
+  Correction: object({
+    games: count('That were corrected.'),
+    players: orNull(
+      list(object({ playerId: string(), before: number(), after: number(), delta: number('after − before.') })),
+    ),
   }),
 };

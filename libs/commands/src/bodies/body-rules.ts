@@ -95,6 +95,12 @@ export function IsText(lengthMax: number, message = `must be 1-${lengthMax} char
   return Checked((value) => (isText(value) ? [] : [{ pointer: '', message }]), textSchema(lengthMax));
 }
 
+const REASON_LENGTH_MAX = 500;
+
+/** Why an operator did something; it is kept. */
+export const IsReason = (): PropertyDecorator =>
+  IsText(REASON_LENGTH_MAX, `must say why, in 1-${REASON_LENGTH_MAX} characters`);
+
 /** What {@link InSchema} says of a field. */
 export const wordsOf = (target: object, property: string): JsonSchema =>
   (Reflect.getMetadata(WORDS, target, property) ?? {}) as JsonSchema;

@@ -58,11 +58,11 @@ interface BodyWithMetadata {
  * The check of a class's bodies, compiled once: for what comes by the thousand, too many for class-validator.
  * @returns throws VALIDATION_FAILED
  */
-export function compiledBody<Body extends BodyWithMetadata>(type: new () => Body): (body: unknown) => Body {
+export function compiledBody<Body extends object>(type: new () => Body): (body: unknown) => Body {
   const validate = AJV.compile<Body>(schemaOfClass(type));
   return (body) => {
     if (!validate(body)) throw validationFailed(faultsOfAjv(validate.errors ?? [], body));
-    assertMetadataIsClean(body);
+    assertMetadataIsClean(body as BodyWithMetadata);
     return body;
   };
 }

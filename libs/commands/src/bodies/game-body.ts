@@ -1,8 +1,9 @@
 import 'reflect-metadata';
 import { GAME_WEIGHT, type PlayerStatus } from '@laddercast/domain';
+import type { RecordedPlayer } from '@laddercast/ledger';
 import { Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsObject, Max, Min, ValidateNested } from 'class-validator';
-import { InSchema, MayBeAbsent } from './body-rules.js';
+import { InSchema, IsReason, MayBeAbsent } from './body-rules.js';
 import { compiledBody, HasFormat, IsIdOfClient, itemsOf } from './compiled-body.js';
 
 export const GAMES_BATCH_MAX = 1000;
@@ -44,6 +45,16 @@ export class GamePlayerBody {
   score?: number;
 }
 
+/** A player as a game is kept with it. */
+export const recordedPlayer = ({ playerId, place, team, home, status, score }: GamePlayerBody): RecordedPlayer => ({
+  playerId,
+  status: status ?? 'played',
+  place: place ?? null,
+  team: team ?? null,
+  isHome: home ?? false,
+  score: score ?? null,
+});
+
 /** A game as the client sent it; well formed, not yet checked against its pool. */
 export class GameBody {
   @MayBeAbsent()
@@ -77,6 +88,21 @@ export class GameBody {
   @InSchema({ description: 'At most 1,024 bytes of JSON.' })
   metadata?: Record<string, unknown>;
 }
+
+/** The result that a recorded game really had. */
+export class GameResultBody {
+  @IsArray()
+  @ValidateNested({ each: true })
+  @Type(() => GamePlayerBody)
+  @InSchema({ description: 'As if the game were recorded anew: who played, and how.' })
+  players!: GamePlayerBody[];
+
+  @IsReason()
+  reason!: string;
+}
+
+/** @throws VALIDATION_FAILED */
+export const parseGameResult = compiledBody(GameResultBody);
 
 /** @throws VALIDATION_FAILED */
 export const parseGame = compiledBody(GameBody);

@@ -1,6 +1,6 @@
 import type { LadderError, UnratedReason } from '@laddercast/domain';
 import type { Identity } from '@laddercast/identity';
-import type { Pool, PoolDefinition } from '@laddercast/ledger';
+import type { AskedCorrection, CorrectionOutcome, Pool, PoolDefinition } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
 import type { GameBody } from '../bodies/game-body.js';
 
@@ -25,6 +25,21 @@ export class DeletePoolCommand extends Command<void> {
     readonly poolId: string,
     /** The entity tag that the pool must still have, or null. */
     readonly ifMatch: string | null,
+  ) {
+    super();
+  }
+}
+
+/** What a correction came to; `players` is null where it is recorded, and not done yet. */
+export type CorrectionAnswer = CorrectionOutcome | { games: number; players: null };
+
+/** Makes games void, or gives one the result that it really had; a dry run only says what that would do. */
+export class CorrectGamesCommand extends Command<CorrectionAnswer> {
+  constructor(
+    readonly identity: Identity,
+    readonly poolId: string,
+    readonly asked: AskedCorrection,
+    readonly isDryRun: boolean,
   ) {
     super();
   }

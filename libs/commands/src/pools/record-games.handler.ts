@@ -5,7 +5,7 @@ import { GameWriter, gamesById, PostgresDatabase, type GameReceipt, type GameWri
 import { monotonicMs } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
-import type { GameBody, GamePlayerBody } from '../bodies/game-body.js';
+import { recordedPlayer, type GameBody } from '../bodies/game-body.js';
 import { RecordGamesCommand, type GameResult, type RatedGameAnswer } from './pool-commands.js';
 import { problemOfItem } from '../problem-of-item.js';
 import { assertMetadataFits } from '../scores/score-submitter.js';
@@ -92,19 +92,10 @@ function toWrite(body: GameBody): GameWrite {
   return {
     poolId: body.pool,
     gameId: body.gameId ?? randomUUID(),
-    players: body.players.map(toPlayer),
+    players: body.players.map(recordedPlayer),
     playedAtMs: body.playedAt === undefined ? null : parseTimestamp(body.playedAt),
     weight: body.weight ?? 1,
     metadata,
     bodySha256: hash('sha256', canonical(body), 'buffer'),
   };
 }
-
-const toPlayer = ({ playerId, place, team, home, status, score }: GamePlayerBody): GameWrite['players'][number] => ({
-  playerId,
-  status: status ?? 'played',
-  place: place ?? null,
-  team: team ?? null,
-  isHome: home ?? false,
-  score: score ?? null,
-});

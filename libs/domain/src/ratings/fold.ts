@@ -3,8 +3,8 @@ import { newcomer, outcomesOf, withGame, type Outcome, type PlayerRating } from 
 import type { RatingPool } from './pool.js';
 import { isFiniteState, type MemberRating, type RatingState } from './rating-algorithm.js';
 
-/** Why a recorded game moves nobody: too few sides played, or its numbers would not be finite. */
-export type UnratedReason = 'TOO_FEW_SIDES' | 'NUMERIC';
+/** Why a recorded game moves nobody: too few sides played, its numbers would not be finite, or it is void. */
+export type UnratedReason = 'TOO_FEW_SIDES' | 'NUMERIC' | 'VOID';
 
 /** What one game does to one player, as it is kept and explained. */
 export interface RatingChange {

@@ -17,6 +17,7 @@ import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-a
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
 import { PoolEvents1763768000000 } from './migrations/1763768000000-pool-events.js';
+import { Voids1763769000000 } from './migrations/1763769000000-voids.js';
 import { RatingPools1763767000000 } from './migrations/1763767000000-rating-pools.js';
 import { IndexBuckets1763760000000 } from './migrations/1763760000000-index-buckets.js';
 import { Recovery1763762000000 } from './migrations/1763762000000-recovery.js';
@@ -92,6 +93,7 @@ export class PostgresDatabase implements SqlRunner {
         FailedEditions1763766000000,
         RatingPools1763767000000,
         PoolEvents1763768000000,
+        Voids1763769000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -2,6 +2,7 @@ import type { Outcome, PlayerRating, UnratedReason } from '@laddercast/domain';
 import { textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import type { VoidMode } from './corrections.js';
 import { RATING_JSON } from './rating-rows.js';
 import type { RecordedPlayer } from './recorded-games.js';
 
@@ -24,6 +25,8 @@ export interface RecordedGame {
   players: RecordedPlayer[];
   metadata: string | null;
   unrated: UnratedReason | null;
+  /** What a void of it does; null: it counts. */
+  voided: VoidMode | null;
   /** Whether it was looked at; one that is not is pending. */
   isRated: boolean;
   /** In the order of the players of the game, those whom it did not move left out. */
@@ -36,6 +39,8 @@ export interface RatingStep extends Omit<ShownChange, 'playerId'> {
   position: number;
   playedAtMs: number;
   outcome: Outcome;
+  /** Of the correction after which it was computed again; null: it is as the game made it. */
+  recomputedBy: number | null;
   players: RecordedPlayer[];
 }
 
@@ -55,7 +60,7 @@ const LAST = Number.MAX_SAFE_INTEGER;
 const GAME_COLUMNS = `
   g.game_id AS "gameId", g.position, g.played_at_ms AS "playedAtMs",
   floor(extract(epoch FROM g.recorded_at) * 1000)::bigint AS "recordedAtMs", g.weight, g.players, g.metadata,
-  g.unrated, g.position <= p.rated_position AS "isRated",
+  g.unrated, g.void_mode AS voided, g.position <= p.rated_position AS "isRated",
   coalesce((SELECT json_agg(json_build_object('playerId', c.player_id, 'before', c.before_rating, 'after',
       c.after_rating, 'expected', c.expected, 'k', c.k) ORDER BY named.place)
     FROM jsonb_array_elements(g.players) WITH ORDINALITY AS named (player, place)
@@ -96,7 +101,7 @@ const RATINGS_OF_PLAYERS = prepared(`
 
 const CHANGES_OF_PLAYER = `
   SELECT g.game_id AS "gameId", c.position, g.played_at_ms AS "playedAtMs", c.before_rating AS before,
-    c.after_rating AS after, c.expected, c.k, c.outcome, g.players
+    c.after_rating AS after, c.expected, c.k, c.outcome, c.recomputed_by AS "recomputedBy", g.players
   FROM (
     SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = $2 AND position < $3
     ORDER BY position DESC LIMIT $4) AS c

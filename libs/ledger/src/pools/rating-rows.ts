@@ -87,8 +87,8 @@ export async function moveRatedPosition(
   return (await transaction.query(MOVE_RATED_POSITION, [poolUid, from, to, games, newcomers])).length === 1;
 }
 
-const WRITE_RATINGS = prepared(`
-  WITH changed AS (
+/** Changes of one pool: `$1` its uid, `$2` to `$15` those of {@link changeParameters}. */
+export const INSERT_CHANGES = `
     INSERT INTO rating_changes (pool_uid, player_id, position, before_rating, before_deviation, before_volatility,
       before_memory, after_rating, after_deviation, after_volatility, after_memory, expected, k, outcome, engine)
     SELECT $1::int, c.player_id, c.position, c.before_rating, c.before_deviation::float8, c.before_volatility::float8,
@@ -97,7 +97,11 @@ const WRITE_RATINGS = prepared(`
     FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
       $10::text[], $11::text[], $12::float8[], $13::text[], $14::text[], $15::text[])
       AS c (player_id, position, before_rating, before_deviation, before_volatility, before_memory, after_rating,
-        after_deviation, after_volatility, after_memory, expected, k, outcome, engine)
+        after_deviation, after_volatility, after_memory, expected, k, outcome, engine)`;
+
+const WRITE_RATINGS = prepared(`
+  WITH changed AS (
+    ${INSERT_CHANGES}
   ), stood AS (
     INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
       losses, peak_rating, peak_at_ms, peak_game_id, last_played_at_ms)
@@ -171,9 +175,10 @@ export async function tellRatings(
   ]);
 }
 
-type ChangeOfGame = RatingChange & { position: number; engine: string };
+/** A change with the game that made it. */
+export type ChangeOfGame = RatingChange & { position: number; engine: string };
 
-const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] => [
+export const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] => [
   textArray(changes.map(({ playerId }) => playerId)),
   int8Array(changes.map(({ position }) => position)),
   ...(['before', 'after'] as const).flatMap((side) => [

@@ -1,7 +1,7 @@
 import type { Outcome, PlayerStatus, Prediction, Split } from '@laddercast/domain';
 import type { RatedGameAnswer, RatedPlayerAnswer } from '@laddercast/commands';
 import type { Identity } from '@laddercast/identity';
-import type { Pool, PoolProgress, RatingDistribution } from '@laddercast/ledger';
+import type { Pool, PoolProgress, RatingDistribution, VoidMode } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
 import type { UnlistedShown } from '../queries.js';
 
@@ -62,6 +62,8 @@ export interface ShownGame {
     score: number | null;
   }[];
   metadata: object | null;
+  /** What its void does; null: it counts. */
+  voided: VoidMode | null;
   /** null while it is not rated. */
   rated: RatedGameAnswer | null;
 }
@@ -195,7 +197,9 @@ export class GetDistributionQuery extends Query<ShownDistribution> {
 }
 
 export interface ShownRatingChange extends Omit<RatedPlayerAnswer, 'playerId'> {
-  kind: 'game';
+  kind: 'game' | 'recomputed';
+  /** The position of the correction after which it was computed again, or null. */
+  recomputedBy: number | null;
   gameId: string;
   position: number;
   playedAt: string;

@@ -5,7 +5,7 @@ import type { ShownGame } from './pool-queries.js';
 
 /** A game as clients see it. */
 export function shownGame(pool: string, game: RecordedGame): ShownGame {
-  const { gameId, position, playedAtMs, recordedAtMs, weight, players, metadata } = game;
+  const { gameId, position, playedAtMs, recordedAtMs, weight, players, metadata, voided } = game;
   return {
     ...{ gameId, pool, position },
     playedAt: toTimestamp(playedAtMs),
@@ -16,6 +16,7 @@ export function shownGame(pool: string, game: RecordedGame): ShownGame {
       ...{ status, score },
     })),
     metadata: metadata === null ? null : (JSON.parse(metadata) as object),
+    voided,
     rated: ratedGameAnswer(game),
   };
 }

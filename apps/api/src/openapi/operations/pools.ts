@@ -1,4 +1,4 @@
-import { GamesParameters, PageParameters, RatingHistoryParameters } from '../../http/parameters.js';
+import { DryRunParameters, GamesParameters, PageParameters, RatingHistoryParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
 const given = { title: 'Ranked blitz', algorithm: 'elo', parameters: { k: 32 }, provisional: { games: 10 } };
@@ -42,9 +42,22 @@ const game = {
     { playerId: 'bob', place: 2, ...player },
   ],
   metadata: null,
+  voided: null,
   rated,
 };
 const result = { gameId: 'g-77', pool: 'blitz', outcome: 'recorded', replayed: false, position: 48213, rated: null };
+const drawn = newGame.players.map(({ playerId }) => ({ playerId, place: 1 }));
+const OF_CORRECTIONS = [
+  ...(['FORBIDDEN', 'POOL_NOT_FOUND', 'GAME_NOT_FOUND', 'GAME_VOIDED', 'RECOMPUTE_TOO_LARGE'] as const),
+  ...(['NOT_SUPPORTED', 'OVERLOADED'] as const),
+];
+const CORRECTED = {
+  200: {
+    description: 'Done, or what would be done; `players` is null where it is recorded, and done a little later.',
+    schema: 'Correction',
+    example: { games: 1, players: [{ playerId: 'ada', before: 1515.297533, after: 1500.736307, delta: -14.561226 }] },
+  },
+};
 const ofGames = { cursor: 'The `next` of the page before.', limit: 'Default 50, at most 100.' };
 
 const rating = {
@@ -156,6 +169,42 @@ export const POOLS = {
     },
     errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'GAME_NOT_FOUND'],
   },
+  voidGame: {
+    tag: 'Ratings',
+    summary: 'Make a game void',
+    description:
+      'Needs the scope admin, and is kept in the audit log. Ratings, counts and peaks are then what they would be had the game ' +
+      'never been, to the last bit; with `mode: keep` it is only marked. Done in the order of the pool, behind all that was ' +
+      'recorded before: where that takes longer than 20 s, `players` is null. With `dryRun` nothing changes.',
+    callers: 'identified',
+    query: DryRunParameters,
+    body: { schema: 'GameVoid', examples: { cheated: { reason: 'Played by a bot.' } } },
+    answers: CORRECTED,
+    errors: OF_CORRECTIONS,
+  },
+  voidGames: {
+    tag: 'Ratings',
+    summary: 'Make all games void that fit',
+    description:
+      'As for one game, for those that fit everything that is said: of a player, played in a time, of these ids. At least one ' +
+      'must be said. Games that are void already are left out, unless they are named.',
+    callers: 'identified',
+    query: DryRunParameters,
+    body: { schema: 'Voids', examples: { cheater: { playerId: 'ada', from: newGame.playedAt, reason: 'Cheated.' } } },
+    answers: CORRECTED,
+    errors: OF_CORRECTIONS,
+  },
+  correctGame: {
+    tag: 'Ratings',
+    summary: 'Give a game the result that it really had',
+    description:
+      'Needs the scope admin. The game keeps its place in the order; it and all that depends on it are computed again.',
+    callers: 'identified',
+    query: DryRunParameters,
+    body: { schema: 'GameCorrection', examples: { draw: { players: drawn, reason: 'The flag had not fallen.' } } },
+    answers: CORRECTED,
+    errors: [...OF_CORRECTIONS, 'GAME_TOO_LARGE', 'PLAYERS_NOT_SUPPORTED'],
+  },
   getRating: {
     tag: 'Ratings',
     summary: 'Read the rating of a player',
@@ -191,6 +240,7 @@ export const POOLS = {
             {
               ...{ kind: 'game', gameId: 'g-77', position: 48213, playedAt: '2026-11-20T18:00:00.000Z' },
               ...{ before: 1500, after: 1516, delta: 16, expected: 0.5, k: 32, outcome: 'win', opponents: ['bob'] },
+              recomputedBy: null,
             },
           ],
           next: null,

@@ -1,0 +1,133 @@
+import type { PlayerRating, RecomputedGame } from '@laddercast/domain';
+import { int8Array, textArray } from '../database/postgres-arrays.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import { changeParameters, INSERT_CHANGES, RATING_JSON, type ChangeOfGame } from './rating-rows.js';
+
+const CHUNK = 1000;
+
+const FORGET_CHANGES = prepared(`
+  DELETE FROM rating_changes AS c USING unnest($2::text[], $3::bigint[]) AS k (player_id, position)
+  WHERE c.pool_uid = $1 AND c.player_id = k.player_id AND c.position = k.position`);
+
+const ADD_CHANGES = prepared(INSERT_CHANGES);
+
+const MARK_CHANGES = prepared(`
+  UPDATE rating_changes AS c SET recomputed_by = $4
+  FROM unnest($2::text[], $3::bigint[]) AS k (player_id, position)
+  WHERE c.pool_uid = $1 AND c.player_id = k.player_id AND c.position = k.position`);
+
+const MARK_GAMES = prepared(`
+  UPDATE games AS g SET unrated = k.reason FROM unnest($2::bigint[], $3::text[]) AS k (position, reason)
+  WHERE g.pool_uid = $1 AND g.position = k.position AND g.unrated IS DISTINCT FROM k.reason`);
+
+/** Writes what a recompute made of games, as the event at this position; those that are void move nobody any more. */
+export async function writeRecomputedGames(
+  transaction: SqlRunner,
+  poolUid: number,
+  eventPosition: number,
+  games: readonly RecomputedGame[],
+): Promise<void> {
+  for (let from = 0; from < games.length; from += CHUNK) {
+    const chunk = games.slice(from, from + CHUNK);
+    const forgotten = chunk.flatMap(({ before }) =>
+      before.changes.map(({ playerId }) => ({ playerId, position: before.game.position })),
+    );
+    const changes = chunk.flatMap(({ after }): ChangeOfGame[] =>
+      (after?.changes ?? []).map((change) => ({
+        ...change,
+        position: after!.game.position,
+        engine: after!.engine,
+      })),
+    );
+    await transaction.query(FORGET_CHANGES, [poolUid, ...keysOf(forgotten)]);
+    await transaction.query(ADD_CHANGES, [poolUid, ...changeParameters(changes)]);
+    await transaction.query(MARK_CHANGES, [poolUid, ...keysOf(changes), eventPosition]);
+    await transaction.query(MARK_GAMES, [
+      poolUid,
+      int8Array(chunk.map(({ before }) => before.game.position)),
+      textArray(chunk.map(({ after }) => (after === null ? 'VOID' : after.unrated))),
+    ]);
+  }
+}
+
+const keysOf = (changes: readonly { playerId: string; position: number }[]): unknown[] => [
+  textArray(changes.map(({ playerId }) => playerId)),
+  int8Array(changes.map(({ position }) => position)),
+];
+
+const FORGET_RATINGS = prepared(`
+  DELETE FROM ratings WHERE pool_uid = $1 AND player_id = ANY ($2::text[]) RETURNING player_id AS "playerId"`);
+
+/** From the changes: the state after the last one, all counted, the best one the peak, of equal ones the first. */
+const DERIVE_RATINGS = prepared(`
+  INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
+    losses, peak_rating, peak_at_ms, peak_game_id, last_played_at_ms)
+  SELECT $1::int, k.player_id, CASE WHEN k.player_id = ANY ($3::text[]) THEN $4::bigint ELSE last.position END,
+    last.after_rating, last.after_deviation, last.after_volatility, last.after_memory,
+    counted.games, counted.wins, counted.draws, counted.games - counted.wins - counted.draws,
+    best.after_rating, best.played_at_ms, best.game_id, counted.last_played_at_ms
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id
+    ORDER BY position DESC LIMIT 1) AS last
+  CROSS JOIN LATERAL (
+    SELECT count(*)::int AS games, (count(*) FILTER (WHERE c.outcome = 'win'))::int AS wins,
+      (count(*) FILTER (WHERE c.outcome = 'draw'))::int AS draws, max(g.played_at_ms) AS last_played_at_ms
+    FROM rating_changes AS c JOIN games AS g ON g.pool_uid = $1 AND g.position = c.position
+    WHERE c.pool_uid = $1 AND c.player_id = k.player_id) AS counted
+  CROSS JOIN LATERAL (
+    SELECT c.after_rating, g.played_at_ms, g.game_id
+    FROM (
+      SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id
+      ORDER BY after_rating DESC, position LIMIT 1) AS c
+    JOIN games AS g ON g.pool_uid = $1 AND g.position = c.position) AS best
+  RETURNING r.player_id AS "playerId", ${RATING_JSON} AS rating`);
+
+/**
+ * Makes the ratings of players anew, from their changes.
+ * @param moved whose rating is another one by the event at this position
+ * @returns those who have a rating, and how many fewer they are than before
+ */
+export async function deriveRatings(
+  transaction: SqlRunner,
+  poolUid: number,
+  { players, moved, eventPosition }: { players: readonly string[]; moved: readonly string[]; eventPosition: number },
+): Promise<{ ratings: { playerId: string; rating: PlayerRating }[]; fewer: number }> {
+  const ratings: { playerId: string; rating: PlayerRating }[] = [];
+  let had = 0;
+  for (let from = 0; from < players.length; from += CHUNK) {
+    const chunk = textArray(players.slice(from, from + CHUNK));
+    had += (await transaction.query(FORGET_RATINGS, [poolUid, chunk])).length;
+    const derived = await transaction.query<{ playerId: string; rating: PlayerRating }>(DERIVE_RATINGS, [
+      ...[poolUid, chunk, textArray(moved), eventPosition],
+    ]);
+    ratings.push(...derived);
+  }
+  return { ratings, fewer: had - ratings.length };
+}
+
+const NAME_PLAYERS = prepared(`
+  WITH renamed AS (
+    UPDATE games SET players = $3::jsonb WHERE pool_uid = $1 AND position = $2
+  ), gone AS (
+    DELETE FROM game_players WHERE pool_uid = $1 AND position = $2 AND player_id = ANY ($4::text[])
+  )
+  INSERT INTO game_players (pool_uid, player_id, position)
+  SELECT $1::int, player_id, $2::bigint FROM unnest($5::text[]) AS k (player_id)`);
+
+/** Gives a game other players, or the same with other places. */
+export async function namePlayers(
+  transaction: SqlRunner,
+  { poolUid, position }: { poolUid: number; position: number },
+  players: readonly { playerId: string }[],
+  before: readonly { playerId: string }[],
+): Promise<void> {
+  const now = new Set(players.map(({ playerId }) => playerId));
+  const then = new Set(before.map(({ playerId }) => playerId));
+  await transaction.query(NAME_PLAYERS, [
+    ...[poolUid, position, JSON.stringify(players)],
+    textArray([...then].filter((playerId) => !now.has(playerId))),
+    textArray([...now].filter((playerId) => !then.has(playerId))),
+  ]);
+}

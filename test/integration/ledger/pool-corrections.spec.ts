@@ -1,0 +1,248 @@
+// Real: PostgreSQL and the ledger of one process. Checked against a plain replay of the games that are left, to the last bit.
+// The random histories print their seed; SEED=… repeats them.
+import { foldGames, type PlayerRating, type PoolGame, type RatingState } from '@laddercast/domain';
+import {
+  asAnswered,
+  CorrectionFold,
+  outcomeOfPoolEvent,
+  PoolCorrections,
+  ratingPoolWith,
+  type AskedCorrection,
+  type CorrectionOutcome,
+  type KeptOutcome,
+  type Pool,
+  type RecordedPlayer,
+  type VoidMode,
+  type VoidSelection,
+} from '@laddercast/ledger';
+import {
+  createTestDatabase,
+  Dice,
+  playersByPlace,
+  randomGames,
+  seedOfRun,
+  type TestDatabase,
+} from '@laddercast/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { gameOf, PoolNode } from '../nodes/pool-node.js';
+
+const seed = seedOfRun();
+const ALL: VoidSelection = { gameIds: null, playerId: null, fromMs: null, toMs: null };
+const printed = (rating: number): number => Math.round(rating * 1e6) / 1e6;
+
+interface StoredChange {
+  playerId: string;
+  position: number;
+  before: number;
+  after: RatingState;
+  expected: number;
+  k: number | null;
+  outcome: string;
+}
+
+describe('corrections of recorded games', () => {
+  let testDatabase: TestDatabase;
+  let node: PoolNode;
+  let pool: Pool;
+  let made = 0;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    node = new PoolNode(testDatabase.url);
+    await node.start();
+  });
+  beforeEach(async () => {
+    pool = await node.makePool(`p${(made += 1)}`);
+  });
+  afterAll(async () => {
+    await node.stop();
+    await testDatabase.drop();
+  });
+
+  const play = async (...games: Record<string, number>[]): Promise<void> => {
+    await Promise.all(games.map((places, at) => node.games.record(gameOf(pool.id, `g${at + 1}`, places))));
+  };
+  const voidOf = (selection: Partial<VoidSelection>, mode: VoidMode = 'recompute'): AskedCorrection => ({
+    selection: { ...ALL, ...selection },
+    mode,
+    reason: 'cheated',
+  });
+  const correct = async (asked: AskedCorrection): Promise<CorrectionOutcome> => {
+    const { position } = await node.corrections.record(pool.id, asked, 'test');
+    await node.rater.rate(pool.uid);
+    return asAnswered((await outcomeOfPoolEvent<KeptOutcome>(node.database, pool.uid, position))!);
+  };
+  const short = ({ players }: CorrectionOutcome): object =>
+    Object.fromEntries(players.map(({ playerId, after }) => [playerId, printed(after)]));
+
+  const storedRatings = async (): Promise<Map<string, PlayerRating>> => {
+    const rows = await node.database.query<{ playerId: string }>(
+      'SELECT player_id AS "playerId" FROM ratings WHERE pool_uid = $1 ORDER BY player_id',
+      [pool.uid],
+    );
+    const ratings = new Map<string, PlayerRating>();
+    for (const { playerId } of rows) ratings.set(playerId, (await node.playerRating(pool, playerId))!);
+    return ratings;
+  };
+  const storedChanges = (): Promise<StoredChange[]> =>
+    node.database.query<StoredChange>(
+      `SELECT player_id AS "playerId", position, before_rating AS before, expected, k, outcome, json_build_object('rating',
+         after_rating, 'deviation', after_deviation, 'volatility', after_volatility, 'memory', coalesce(after_memory, '{}'))
+         AS after
+       FROM rating_changes WHERE pool_uid = $1 ORDER BY position, player_id`,
+      [pool.uid],
+    );
+
+  /** Whether all that is stored is what a fold of these games from the first on makes. */
+  const expectReplayOf = async (games: readonly PoolGame[]): Promise<void> => {
+    const replay = foldGames(ratingPoolWith(pool.definition), new Map(), games);
+    const withoutPosition = ([playerId, { position: _, ...rating }]: [string, PlayerRating]): unknown => [
+      playerId,
+      rating,
+    ];
+    const byId = (a: [string, unknown], b: [string, unknown]): number => (a[0] < b[0] ? -1 : 1);
+    expect([...(await storedRatings())].sort(byId).map(withoutPosition)).toEqual(
+      [...replay.players].sort(byId).map(withoutPosition),
+    );
+    const changes = replay.games.flatMap(({ game, changes: ofGame }) =>
+      ofGame.map(({ playerId, before, after, expected, k, outcome }): StoredChange => ({
+        ...{ playerId, position: game.position, before: before.rating, after, expected, k, outcome },
+      })),
+    );
+    changes.sort((a, b) => a.position - b.position || (a.playerId < b.playerId ? -1 : 1));
+    expect(await storedChanges()).toEqual(changes);
+    const { players, pending } = await node.pools.get(pool.id);
+    expect({ players, pending }).toEqual({ players: replay.players.size, pending: 0 });
+  };
+  const storedGames = (): Promise<PoolGame[]> =>
+    node.database.query<PoolGame>(
+      `SELECT game_id AS "gameId", position, played_at_ms AS "playedAtMs", weight, players, results FROM games
+       WHERE pool_uid = $1 AND unrated IS DISTINCT FROM 'VOID' ORDER BY position`,
+      [pool.uid],
+    );
+
+  it('leave the ratings that would be had the game never been', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
+    await node.rater.rate(pool.uid);
+    const dry = await node.corrections.dryRun(pool.id, voidOf({ gameIds: ['g1'] }));
+    expect(short(dry)).toEqual({ ada: 1500.736307, bob: 1515.263693, cy: 1484 });
+    expect(printed((await node.ratingOf(pool, 'ada'))!)).toBe(1515.297533);
+    expect(await correct(voidOf({ gameIds: ['g1'] }))).toEqual(dry);
+    expect(dry.games).toBe(1);
+    await expectReplayOf(await storedGames());
+  });
+
+  it('can be of games that are not rated yet', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
+    await correct(voidOf({ gameIds: ['g1', 'g3'] }));
+    expect(await storedGames()).toHaveLength(1);
+    await expectReplayOf(await storedGames());
+    // Nobody is left of the first game but through others.
+    expect([...(await storedRatings()).keys()]).toEqual(['bob', 'cy']);
+  });
+
+  it('take a peak back, and a player whose games are all void', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, ada: 2 });
+    await node.rater.rate(pool.uid);
+    expect((await node.playerRating(pool, 'ada'))!.peak).toMatchObject({ rating: 1516, gameId: 'g1' });
+    await correct(voidOf({ gameIds: ['g1'] }));
+    expect((await node.playerRating(pool, 'ada'))!.peak).toMatchObject({ rating: 1484, gameId: 'g2' });
+    await correct(voidOf({ playerId: 'ada' }));
+    expect(await node.playerRating(pool, 'ada')).toBeUndefined();
+    await expectReplayOf([]);
+    const told = await node.database.query<{ games: number }>(
+      `SELECT (payload::json -> 'rating' ->> 'games')::int AS games FROM outbox
+       WHERE topic = 'rating-changed' AND key = 'ada' AND (payload::json ->> 'poolUid')::int = $1 ORDER BY position`,
+      [pool.uid],
+    );
+    expect(told.map(({ games }) => games)).toEqual([2, 1, 0]);
+  });
+
+  it('only mark the game where that is asked', async () => {
+    await play({ ada: 1, bob: 2 });
+    await node.rater.rate(pool.uid);
+    expect(await correct(voidOf({ gameIds: ['g1'] }, 'keep'))).toEqual({ games: 1, players: [] });
+    expect(await node.ratingOf(pool, 'ada')).toBe(1516);
+    await expect(correct(voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject({ code: 'GAME_VOIDED' });
+  });
+
+  it('give a game its real result, with its place among the others', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
+    await node.rater.rate(pool.uid);
+    const players: RecordedPlayer[] = playersByPlace({ bob: 1, di: 2 }).map((player) => ({ ...player, score: null }));
+    const { games } = await correct({ gameId: 'g1', players, reason: 'wrong players' });
+    expect(games).toBe(1);
+    const stored = await storedGames();
+    expect(stored[0]!.players.map(({ playerId }) => playerId)).toEqual(['bob', 'di']);
+    await expectReplayOf(stored);
+    // Later corrections find the new players by their games, and not the old ones.
+    await correct(voidOf({ playerId: 'di' }));
+    await expectReplayOf(await storedGames());
+    await expect(correct({ gameId: 'g1', players, reason: 'again' })).rejects.toMatchObject({ code: 'GAME_VOIDED' });
+  });
+
+  it('are refused whole where they reach too far, and the game is as it was', async () => {
+    const few = { RECOMPUTE_GAMES_MAX: 2 };
+    const corrections = new PoolCorrections(node.database, node.lanes, node.work, few);
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
+    await node.rater.rate(pool.uid);
+    const before = await storedChanges();
+    const tooLarge = { code: 'RECOMPUTE_TOO_LARGE', extensions: { gamesMax: 2 } };
+    await expect(corrections.dryRun(pool.id, voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject(tooLarge);
+    node.folds.splice(0, 1, new CorrectionFold(few));
+    try {
+      await expect(correct(voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject(tooLarge);
+    } finally {
+      node.folds.splice(0, 1, new CorrectionFold({ RECOMPUTE_GAMES_MAX: 100_000 }));
+    }
+    expect(await storedChanges()).toEqual(before);
+    await correct(voidOf({ gameIds: ['g1'] }));
+    await expectReplayOf(await storedGames());
+  });
+
+  it('take the games that fit all that is said', async () => {
+    const at = (playedAtMs: number) => ({ playedAtMs });
+    await node.games.record(gameOf(pool.id, 'a', { ada: 1, bob: 2 }, at(1000)));
+    await node.games.record(gameOf(pool.id, 'b', { ada: 1, cy: 2 }, at(2000)));
+    await node.games.record(gameOf(pool.id, 'c', { bob: 1, cy: 2 }, at(3000)));
+    const count = async (selection: object): Promise<number> =>
+      (await node.corrections.dryRun(pool.id, voidOf(selection))).games;
+    expect(await count({ playerId: 'ada' })).toBe(2);
+    expect(await count({ playerId: 'ada', fromMs: 2000 })).toBe(1);
+    expect(await count({ fromMs: 1000, toMs: 3000 })).toBe(2);
+    expect(await count({ gameIds: ['a', 'c'], playerId: 'bob', toMs: 3000 })).toBe(1);
+    expect(await count({ playerId: 'nobody' })).toBe(0);
+    await expect(count({ gameIds: ['a', 'zz'] })).rejects.toMatchObject({ code: 'GAME_NOT_FOUND' });
+  });
+
+  it(`equal a replay in random histories (SEED=${seed})`, { timeout: 600_000 }, async () => {
+    const dice = new Dice(seed);
+    for (let round = 0; round < 8; round += 1) {
+      const parameters = { k: dice.oneOf([32, 'fide']), homeAdvantage: 60 };
+      pool = await node.makePool(`random-${round}`, { parameters, sides: { min: 2, max: 100, teamMax: 10 } });
+      const rating = ratingPoolWith(pool.definition);
+      const games = randomGames(dice, rating, { games: 150, players: dice.oneOf([6, 40]), stepMs: 1000 });
+      const ids: string[] = [];
+      for (const { gameId, players, playedAtMs, weight } of games) {
+        const write = gameOf(pool.id, gameId, {}, { playedAtMs, weight });
+        await node.games.record({ ...write, players: players.map((player) => ({ ...player, score: null })) });
+        ids.push(gameId);
+        if (dice.isUnder(0.1)) await node.rater.rate(pool.uid);
+        if (!dice.isUnder(0.06)) continue;
+        const open = await node.database.query<{ gameId: string }>(
+          'SELECT game_id AS "gameId" FROM games WHERE pool_uid = $1 AND void_position IS NULL',
+          [pool.uid],
+        );
+        const { gameId: chosen } = dice.oneOf(open);
+        const other = randomGames(dice, rating, { games: 1, players: 40, stepMs: 1 })[0]!;
+        await correct(
+          dice.isUnder(0.3)
+            ? { gameId: chosen, players: other.players.map((player) => ({ ...player, score: 1 })), reason: 'r' }
+            : voidOf(dice.isUnder(0.8) ? { gameIds: [chosen] } : { playerId: `p-${dice.below(6)}`, fromMs: 100_000 }),
+        );
+      }
+      await node.rater.rate(pool.uid);
+      await expectReplayOf(await storedGames());
+    }
+  });
+});

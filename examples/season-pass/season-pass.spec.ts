@@ -1,6 +1,5 @@
 // Real: PostgreSQL, Redis, and the whole service in this process, with the log in PostgreSQL.
 import {
-  createApp,
   EntryEnricher,
   LeaderboardModule,
   ProcessMetrics,
@@ -8,7 +7,6 @@ import {
   type CheckVerdict,
 } from '@laddercast/leaderboard';
 import { PostgresDatabase } from '@laddercast/ledger';
-import { loadEnvironment } from '@laddercast/platform';
 import { createTestDatabase, emptyTestRedis, freePort, type TestDatabase } from '@laddercast/testing';
 import {
   Controller,
@@ -23,16 +21,12 @@ import {
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiModule } from '../../apps/api/src/api.module.js';
-import { answerFrameworkError } from '../../apps/api/src/http/framework-errors.js';
-import { prepareHttp } from '../../apps/api/src/http/prepare-http.js';
+import { ADMIN_KEY, ROLES_OF_SERVICE, startServiceOfTeams } from '../../test/integration/nodes/service-of-teams.js';
 import { PassRegistry } from './pass-registry.js';
 import { SEASON_BOARD } from './season-pass.check.js';
 import { SeasonPassModule } from './season-pass.module.js';
 
-const ADMIN_KEY = 'admin-key-of-the-example';
 const SOON = { timeout: 60_000, interval: 250 };
-const roles = ['api', 'projector', 'gateway'] as const;
 
 let database: TestDatabase;
 let redisUrl: string;
@@ -43,26 +37,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The service with a team's modules, started as `apps/standalone` does it, on a free port. */
-async function start(...teams: (Type<object> | DynamicModule)[]): Promise<NestFastifyApplication> {
-  const environment = loadEnvironment({
-    DATABASE_URL: database.url,
-    REDIS_URL: redisUrl,
-    BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
-    LOG_LEVEL: 'silent',
-  });
-  @Module({ imports: [LeaderboardModule.forRoot({ environment, roles }), ApiModule, ...teams] })
-  class ServiceOfTeams {}
-  const description = { name: 'standalone', roles, module: () => ServiceOfTeams };
-  const app = await createApp(
-    { ...description, frameworkErrors: answerFrameworkError, prepare: prepareHttp },
-    environment,
-  );
-  await app.init();
-  await app.startAllMicroservices();
-  await app.listen(0, '127.0.0.1');
-  return app;
-}
+const start = (...teams: (Type<object> | DynamicModule)[]): Promise<NestFastifyApplication> =>
+  startServiceOfTeams({ databaseUrl: database.url, redisUrl }, ...teams);
 
 describe('the season pass example', () => {
   let app: NestFastifyApplication;
@@ -121,7 +97,7 @@ describe('the season pass example', () => {
   });
 
   it('reads the log with a saga of its own, whose lag is shown beside that of the others', async () => {
-    const metrics = new ProcessMetrics(app, roles);
+    const metrics = new ProcessMetrics(app, ROLES_OF_SERVICE);
     const port = await freePort();
     await metrics.listen(port, '127.0.0.1');
     try {

@@ -72,6 +72,7 @@ export const ERRORS = {
   SUBSCRIPTION_LIMIT: { status: 429, title: 'Too many subscriptions on this socket', retriable: false },
   TOO_MANY_MESSAGES: { status: 429, title: 'Too many messages on this socket', retriable: true },
   INTERNAL: { status: 500, title: 'Something went wrong on our side', retriable: true },
+  ALGORITHM_MISSING: { status: 503, title: "This process does not have the pool's algorithm", retriable: true },
   OVERLOADED: { status: 503, title: 'Too much is waiting already', retriable: true },
   IDENTITY_UNAVAILABLE: { status: 503, title: 'The identity cannot be checked now', retriable: true },
   LEDGER_UNAVAILABLE: { status: 503, title: 'The database cannot be reached', retriable: true },

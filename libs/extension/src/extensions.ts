@@ -1,3 +1,4 @@
+import type { RatingAlgorithm } from '@laddercast/domain';
 import type { EntryEnricher } from './entry-enricher.js';
 import type { FriendGraph } from './friend-graph.js';
 import type { KafkaTokens } from './kafka-tokens.js';
@@ -10,7 +11,15 @@ export abstract class Extensions {
   /** null: the service's own. */
   abstract readonly friendGraph: FriendGraph | null;
   abstract readonly kafkaTokens: KafkaTokens | null;
+  /** Beside the service's own; their names are unique. */
+  abstract readonly ratingAlgorithms: readonly RatingAlgorithm[];
 }
 
 /** Nobody brought any. */
-export const NO_EXTENSIONS: Extensions = { checks: [], enricher: null, friendGraph: null, kafkaTokens: null };
+export const NO_EXTENSIONS: Extensions = {
+  checks: [],
+  enricher: null,
+  friendGraph: null,
+  kafkaTokens: null,
+  ratingAlgorithms: [],
+};

@@ -1,3 +1,4 @@
+import { RATING_ALGORITHMS, type RatingAlgorithm } from '@laddercast/domain';
 import { EntryEnricher, Extensions, FriendGraph, KafkaTokens, SubmissionCheck } from '@laddercast/extension';
 import { Injectable } from '@nestjs/common';
 import type { DefinedBoard } from './define-board.js';
@@ -5,7 +6,9 @@ import type { DefinedBoard } from './define-board.js';
 /** The seams of this release, by the name a team knows them under. */
 const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, KafkaTokens };
 
-/** What the teams' modules brought along: their boards, and their classes behind the seams. */
+const ALGORITHM_NAME = /^[a-z0-9._-]{1,64}$/;
+
+/** What the teams' modules brought along: their boards, their algorithms, and their classes behind the seams. */
 @Injectable()
 export class ExtensionRegistry extends Extensions {
   readonly boards: DefinedBoard[] = [];
@@ -13,14 +16,31 @@ export class ExtensionRegistry extends Extensions {
   enricher: EntryEnricher | null = null;
   friendGraph: FriendGraph | null = null;
   kafkaTokens: KafkaTokens | null = null;
+  readonly ratingAlgorithms: RatingAlgorithm[] = [];
 
   /** @throws when an extension fits no seam, or two claim the same place */
-  add(boards: readonly DefinedBoard[], extensions: readonly object[]): void {
+  add(
+    { boards, ratingAlgorithms }: { boards: readonly DefinedBoard[]; ratingAlgorithms: readonly RatingAlgorithm[] },
+    extensions: readonly object[],
+  ): void {
     for (const board of boards) {
       if (this.boards.some(({ id }) => id === board.id)) throw new Error(`Two modules define the board "${board.id}".`);
       this.boards.push(board);
     }
+    for (const algorithm of ratingAlgorithms) this.addAlgorithm(algorithm);
     for (const extension of extensions) this.place(extension);
+  }
+
+  private addAlgorithm(algorithm: RatingAlgorithm): void {
+    const { name } = algorithm;
+    if (!ALGORITHM_NAME.test(name)) {
+      throw new Error(`"${name}" is no name of a rating algorithm: 1-64 of a-z, 0-9, ".", "_", "-".`);
+    }
+    if ([...RATING_ALGORITHMS, ...this.ratingAlgorithms].some((known) => known.name === name)) {
+      throw new Error(`There are two rating algorithms "${name}".`);
+    }
+    if (!algorithm.rate) throw new Error(`The rating algorithm "${name}" has no rate(): periods are not built yet.`);
+    this.ratingAlgorithms.push(algorithm);
   }
 
   private place(extension: object): void {

@@ -7,8 +7,14 @@ export {
   type BoardDefinition,
   type EntryChanged,
   type Fault,
+  type GameToRate,
   type LadderEvent,
+  type MemberRating,
+  type ParameterRules,
   type PlayerChanged,
+  type RatedSide,
+  type RatingAlgorithm,
+  type RatingState,
   type WindowClosed,
 } from '@laddercast/domain';
 export { isRetriable, type LogBatch, type LogGroup, type LogRecord, type Topic } from '@laddercast/event-log';

@@ -1,4 +1,5 @@
 import { CommandsApiModule, CommandsProjectorModule } from '@laddercast/commands';
+import type { RatingAlgorithm } from '@laddercast/domain';
 import { EventLogModule, EventLogProjectorModule } from '@laddercast/event-log';
 import { IdentityModule, RateLimits } from '@laddercast/identity';
 import { LedgerApiModule, LedgerModule, LedgerProjectorModule } from '@laddercast/ledger';
@@ -85,6 +86,8 @@ export interface LeaderboardFeature {
   boards?: readonly DefinedBoard[];
   /** Classes behind the seams of `@laddercast/extension`; they get what `imports` export injected. */
   extensions?: readonly Type<object>[];
+  /** Ways to rate games beside the service's own, by names that no other has; see `RatingAlgorithm`. */
+  ratingAlgorithms?: readonly RatingAlgorithm[];
   imports?: NonNullable<DynamicModule['imports']>;
 }
 
@@ -104,8 +107,13 @@ export class LeaderboardModule {
     };
   }
 
-  /** What a team adds: boards and extensions, in any number of modules. */
-  static forFeature({ boards = [], extensions = [], imports = [] }: LeaderboardFeature): DynamicModule {
+  /** What a team adds: boards, extensions and algorithms, in any number of modules. */
+  static forFeature({
+    boards = [],
+    extensions = [],
+    ratingAlgorithms = [],
+    imports = [],
+  }: LeaderboardFeature): DynamicModule {
     const registration = Symbol('leaderboard feature');
     return {
       module: LeaderboardModule,
@@ -115,7 +123,8 @@ export class LeaderboardModule {
         {
           provide: registration,
           inject: [ExtensionRegistry, ...extensions],
-          useFactory: (registry: ExtensionRegistry, ...instances: object[]) => registry.add(boards, instances),
+          useFactory: (registry: ExtensionRegistry, ...instances: object[]) =>
+            registry.add({ boards, ratingAlgorithms }, instances),
         },
       ],
     };

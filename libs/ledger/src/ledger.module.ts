@@ -35,8 +35,10 @@ import { GameWriter } from './pools/game-writer.js';
 import { POOL_EVENT_FOLDS, type PoolEventFold } from './pools/pool-events.js';
 import { CorrectionFold } from './pools/correction-fold.js';
 import { PoolCorrections } from './pools/pool-corrections.js';
+import { PoolFolds } from './pools/pool-folds.js';
 import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
+import { RatingAlgorithms } from './pools/rating-algorithms.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
@@ -74,6 +76,7 @@ const inEveryProcess: Provider[] = [
   Friendships,
   Follows,
   PostgresFriendGraph,
+  RatingAlgorithms,
   PoolRegistry,
   ApiKeyStore,
   AuditLog,
@@ -103,6 +106,7 @@ const ofProjectors: Provider[] = [
   BoardScopeMigration,
   CorrectionFold,
   { provide: POOL_EVENT_FOLDS, inject: [CorrectionFold], useFactory: (...folds: PoolEventFold[]) => folds },
+  PoolFolds,
   PoolRater,
 ];
 

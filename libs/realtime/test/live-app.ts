@@ -1,7 +1,15 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { Authenticator, PlayerTokens, RateLimits, type RateLimitRates, type SigningKeys } from '@laddercast/identity';
-import { BoardCatalog, LedgerClock, PostgresDatabase, WindowCatalog, type KeyLook } from '@laddercast/ledger';
+import { NO_EXTENSIONS } from '@laddercast/extension';
+import {
+  BoardCatalog,
+  LedgerClock,
+  PostgresDatabase,
+  RatingAlgorithms,
+  WindowCatalog,
+  type KeyLook,
+} from '@laddercast/ledger';
 import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
 import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
@@ -106,6 +114,7 @@ export async function startLiveApp(ports: LivePorts, { rates, origins, ...option
         useValue: new Authenticator(keys, new PlayerTokens({ secret: JWT_SECRET, ...issuer })),
       },
       { provide: PostgresDatabase, useValue: ports.database ?? NO_POOLS },
+      { provide: RatingAlgorithms, useValue: new RatingAlgorithms(NO_EXTENSIONS) },
       { provide: BoardCatalog, useValue: ports.boards.catalog() },
       { provide: LedgerClock, useValue: ports.boards.clock },
       { provide: WindowCatalog, useValue: ports.boards.windowCatalog() },

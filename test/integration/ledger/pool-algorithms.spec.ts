@@ -1,6 +1,7 @@
 // Real: PostgreSQL and the ledger of two processes. The other side is the plain model of libs/testing.
-import { foldGames, type PlayerRating, type PoolGame } from '@laddercast/domain';
-import { ratingPoolWith, ratingsOfPlayers, type Pool } from '@laddercast/ledger';
+import { foldGames, RATING_ALGORITHMS, type PlayerRating, type PoolGame } from '@laddercast/domain';
+import { ratingsOfPlayers, type Pool } from '@laddercast/ledger';
+import { metrics } from '@laddercast/platform';
 import {
   createTestDatabase,
   Dice,
@@ -62,7 +63,7 @@ describe('the ratings of a pool', () => {
     async (algorithm, parameters) => {
       const dice = new Dice(seed);
       const pool = await makePool({ algorithm, parameters });
-      const rating = ratingPoolWith(pool.definition);
+      const rating = node.algorithms.poolOf(pool.definition);
       const { results } = rating;
       const games = randomGames(dice, rating, { games: 120, players: 12, stepMs: 2 * DAY_MS }).map((game) => ({
         ...game,
@@ -109,5 +110,38 @@ describe('the ratings of a pool', () => {
       [pool.uid],
     );
     expect(bad!.count).toBe(0);
+  });
+
+  it('wait where a process does not have the algorithm, and other pools do not wait with them', async () => {
+    const elo = RATING_ALGORITHMS.find(({ name }) => name === 'elo')!;
+    const ofTeam = { ...elo, name: 'of-a-team', engine: 'of-a-team@1' };
+    node.ofTeams.push(ofTeam);
+    try {
+      const pool = await makePool({ algorithm: 'of-a-team' });
+      const free = await makePool({});
+      const left = async (): Promise<number> => {
+        const { values } = await metrics.poolTurnsLeft.get();
+        return values.find(({ labels }) => labels['algorithm'] === 'of-a-team')?.value ?? 0;
+      };
+      const before = await left();
+      await node.games.record(gameOf(pool.id, 'g1', { ada: 1, bob: 2 }));
+      await node.games.record(gameOf(free.id, 'g1', { ada: 1, bob: 2 }));
+      const refused = other.games.record(gameOf(pool.id, 'g2', { ada: 1, bob: 2 }));
+      await expect(refused).rejects.toMatchObject({ code: 'ALGORITHM_MISSING' });
+
+      expect(await other.rater.rate(pool.uid)).toBe(false);
+      expect(await left()).toBe(before + 1);
+      expect(await other.rater.sweep(new AbortController().signal)).toBeUndefined();
+      expect(await left()).toBe(before + 2);
+      expect(await node.ratingOf(pool, 'ada')).toBeNull();
+      expect(await node.pools.get(pool.id)).toMatchObject({ games: 1, pending: 1 });
+      expect(await node.ratingOf(free, 'ada')).toBe(1516);
+
+      await node.rater.rate(pool.uid);
+      expect(await node.ratingOf(pool, 'ada')).toBe(1516);
+      expect(await node.pools.get(pool.id)).toMatchObject({ games: 1, pending: 0 });
+    } finally {
+      node.ofTeams.pop();
+    }
   });
 });

@@ -6,7 +6,6 @@ import {
   CorrectionFold,
   outcomeOfPoolEvent,
   PoolCorrections,
-  ratingPoolWith,
   type AskedCorrection,
   type CorrectionOutcome,
   type KeptOutcome,
@@ -95,7 +94,7 @@ describe('corrections of recorded games', () => {
 
   /** Whether all that is stored is what a fold of these games from the first on makes. */
   const expectReplayOf = async (games: readonly PoolGame[]): Promise<void> => {
-    const replay = foldGames(ratingPoolWith(pool.definition), new Map(), games);
+    const replay = foldGames(node.algorithms.poolOf(pool.definition), new Map(), games);
     const withoutPosition = ([playerId, { position: _, ...rating }]: [string, PlayerRating]): unknown => [
       playerId,
       rating,
@@ -183,17 +182,17 @@ describe('corrections of recorded games', () => {
 
   it('are refused whole where they reach too far, and the game is as it was', async () => {
     const few = { RECOMPUTE_GAMES_MAX: 2 };
-    const corrections = new PoolCorrections(node.database, node.lanes, node.work, few);
+    const corrections = new PoolCorrections(node.database, node.lanes, node.work, node.algorithms, few);
     await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
     await node.rater.rate(pool.uid);
     const before = await storedChanges();
     const tooLarge = { code: 'RECOMPUTE_TOO_LARGE', extensions: { gamesMax: 2 } };
     await expect(corrections.dryRun(pool.id, voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject(tooLarge);
-    node.folds.splice(0, 1, new CorrectionFold(few));
+    node.folds.splice(0, 1, new CorrectionFold(node.algorithms, few));
     try {
       await expect(correct(voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject(tooLarge);
     } finally {
-      node.folds.splice(0, 1, new CorrectionFold({ RECOMPUTE_GAMES_MAX: 100_000 }));
+      node.folds.splice(0, 1, new CorrectionFold(node.algorithms, { RECOMPUTE_GAMES_MAX: 100_000 }));
     }
     expect(await storedChanges()).toEqual(before);
     await correct(voidOf({ gameIds: ['g1'] }));
@@ -220,7 +219,7 @@ describe('corrections of recorded games', () => {
     for (let round = 0; round < 8; round += 1) {
       const parameters = { k: dice.oneOf([32, 'fide']), homeAdvantage: 60 };
       pool = await node.makePool(`random-${round}`, { parameters, sides: { min: 2, max: 100, teamMax: 10 } });
-      const rating = ratingPoolWith(pool.definition);
+      const rating = node.algorithms.poolOf(pool.definition);
       const games = randomGames(dice, rating, { games: 150, players: dice.oneOf([6, 40]), stepMs: 1000 });
       const ids: string[] = [];
       for (const { gameId, players, playedAtMs, weight } of games) {

@@ -277,8 +277,7 @@ describe('the games of a pool', () => {
           expected: all.some(({ playerId }) => playerId === 'mallory') ? NaN : one.expected,
         })),
     };
-    const known = RATING_ALGORITHMS as RatingAlgorithm[];
-    known.push(spoiled);
+    node.ofTeams.push(spoiled);
     try {
       pool = await node.makePool(`p${(made += 1)}`, { algorithm: 'spoiled' });
       await play({ ada: 1, bob: 2 }, { ada: 1, mallory: 2 }, { bob: 1, ada: 2 });
@@ -291,7 +290,7 @@ describe('the games of a pool', () => {
       expect(await node.ratingOf(pool, 'mallory')).toBeNull();
       expect(await node.pools.get(pool.id)).toMatchObject({ games: 3, pending: 0, players: 2 });
     } finally {
-      known.splice(known.indexOf(spoiled), 1);
+      node.ofTeams.pop();
     }
   });
 

@@ -88,12 +88,12 @@ describe('reads of many players of a pool', () => {
     }) as typeof node.database.query;
     try {
       const [other, third] = [await node.makePool(`p${(made += 1)}`), await node.makePool(`p${(made += 1)}`)];
-      const distributions = new KeptDistributions(node.database);
+      const distributions = new KeptDistributions(node.database, node.algorithms);
       asked.length = 0;
       const [first, ...others] = await Promise.all(Array.from({ length: 20 }, () => distributions.of(pool)));
       for (const one of others) expect(one).toBe(first);
       expect(asked).toEqual([pool.uid]);
-      const fresh = new KeptDistributions(node.database);
+      const fresh = new KeptDistributions(node.database, node.algorithms);
       const answers = await Promise.allSettled([pool, other, third, pool].map((one) => fresh.of(one)));
       expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
       expect(answers[2]).toMatchObject({ reason: { code: 'OVERLOADED', extensions: { retryAfterSeconds: 1 } } });

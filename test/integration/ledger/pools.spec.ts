@@ -1,11 +1,13 @@
 // Real: PostgreSQL and the ledger.
 import { parsePoolDefinition } from '@laddercast/commands';
+import { RATING_ALGORITHMS } from '@laddercast/domain';
 import { entityTagOfPool, type PoolDefinition } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
 
-const elo = (changes: object = {}): PoolDefinition => parsePoolDefinition({ algorithm: 'elo', ...changes }, 'p');
+const elo = (changes: object = {}): PoolDefinition =>
+  parsePoolDefinition({ algorithm: 'elo', ...changes }, 'p', RATING_ALGORITHMS);
 
 describe('pools', () => {
   let testDatabase: TestDatabase;

@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto';
 import { parsePoolDefinition } from '@laddercast/commands';
-import type { PlayerRating } from '@laddercast/domain';
+import type { PlayerRating, RatingAlgorithm } from '@laddercast/domain';
 import {
   changesOfPlayer,
   CorrectionFold,
   GameWriter,
   LaneQueue,
   PoolCorrections,
+  PoolFolds,
   PoolRater,
   PoolRegistry,
+  RatingAlgorithms,
   ratingOfPlayer,
   type GameWrite,
   type Pool,
   type PoolEventFold,
   type RecordedPlayer,
 } from '@laddercast/ledger';
+import { NO_EXTENSIONS } from '@laddercast/extension';
 import { playersByPlace } from '@laddercast/testing';
 import { LedgerNode } from './ledger-node.js';
 
@@ -23,15 +26,20 @@ const RECOMPUTES = { RECOMPUTE_GAMES_MAX: 100_000 };
 /** The ledger of one process with its rating pools, by hand. */
 export class PoolNode extends LedgerNode {
   readonly work = new LaneQueue(this.database, this.notifier);
-  readonly pools = new PoolRegistry(this.database, this.lanes, this.work);
-  readonly corrections = new PoolCorrections(this.database, this.lanes, this.work, RECOMPUTES);
-  readonly games = new GameWriter(this.ledger, this.lanes, this.work, { LANE_QUEUE_MAX: 20_000 });
+  /** What a team's modules bring along. */
+  readonly ofTeams: RatingAlgorithm[] = [];
+  readonly algorithms = new RatingAlgorithms({ ...NO_EXTENSIONS, ratingAlgorithms: this.ofTeams });
+  readonly pools = new PoolRegistry(this.database, this.lanes, this.work, this.algorithms);
+  readonly corrections = new PoolCorrections(this.database, this.lanes, this.work, this.algorithms, RECOMPUTES);
+  readonly games = new GameWriter(this.ledger, this.lanes, this.work, this.algorithms, { LANE_QUEUE_MAX: 20_000 });
   /** What the rater knows beside games. */
-  readonly folds: PoolEventFold[] = [new CorrectionFold(RECOMPUTES)];
-  readonly rater = new PoolRater(this.database, this.lanes, this.notifier, this.folds, { RATING_POOLS_AT_ONCE: 2 });
+  readonly folds: PoolEventFold[] = [new CorrectionFold(this.algorithms, RECOMPUTES)];
+  readonly rater = new PoolRater(this.database, this.lanes, this.notifier, new PoolFolds(this.algorithms, this.folds), {
+    RATING_POOLS_AT_ONCE: 2,
+  });
 
   async makePool(id: string, definition: object = {}): Promise<Pool> {
-    const full = parsePoolDefinition({ algorithm: 'elo', ...definition }, id);
+    const full = parsePoolDefinition({ algorithm: 'elo', ...definition }, id, this.algorithms.all);
     return (await this.pools.put(id, full, {}, 'test')).pool;
   }
 

@@ -2,7 +2,13 @@ import { DeletePoolCommand, parsePoolDefinition, PutPoolCommand } from '@ladderc
 import { assertAdmin, type Identity } from '@laddercast/identity';
 import { faultOfNamedId } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
-import { entityTagOfPool, type Pool, type PoolDefinition, type PoolProgress } from '@laddercast/ledger';
+import {
+  entityTagOfPool,
+  RatingAlgorithms,
+  type Pool,
+  type PoolDefinition,
+  type PoolProgress,
+} from '@laddercast/ledger';
 import { GetPoolQuery, ListPoolsQuery } from '@laddercast/queries';
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Put, Query, Res } from '@nestjs/common';
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
@@ -32,6 +38,7 @@ export class PoolsController {
   constructor(
     private readonly commands: CommandBus,
     private readonly queries: QueryBus,
+    private readonly algorithms: RatingAlgorithms,
   ) {}
 
   @Get()
@@ -71,7 +78,7 @@ export class PoolsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PoolBody> {
     assertAdmin(identity);
-    const definition = parsePoolDefinition(body, poolId);
+    const definition = parsePoolDefinition(body, poolId, this.algorithms.all);
     const { pool, created } = await this.commands.execute(
       new PutPoolCommand(identity, poolId, definition, ifMatch ?? null, mustBeNew(ifNoneMatch)),
     );

@@ -1,7 +1,8 @@
-import { LadderError } from '@laddercast/domain';
+import { LadderError, RATING_ALGORITHMS } from '@laddercast/domain';
 import { describe, expect, it } from 'vitest';
-import { parsePoolDefinition } from './pool-definition.js';
+import { parsePoolDefinition as parse } from './pool-definition.js';
 
+const parsePoolDefinition = (body: unknown, poolId: string) => parse(body, poolId, RATING_ALGORITHMS);
 const problemOf = (body: unknown): { code: string; pointers: string[]; option: unknown } => {
   try {
     parsePoolDefinition(body, 'blitz');

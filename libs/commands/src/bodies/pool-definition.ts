@@ -1,8 +1,8 @@
 import {
   LadderError,
-  RATING_ALGORITHMS,
   ratingPoolOf,
   validationFailed,
+  type RatingAlgorithm,
   type RatingPoolDefinition,
 } from '@laddercast/domain';
 import type { PoolDefinition } from '@laddercast/ledger';
@@ -15,10 +15,15 @@ const UNBUILT_ALGORITHMS: readonly string[] = ['fide'];
 /**
  * The definition behind a body, with all defaults.
  * @param poolId the only `id` that the body may carry
+ * @param algorithms all that this process has
  * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault;
  * ALGORITHM_UNKNOWN naming the known
  */
-export function parsePoolDefinition(body: unknown, poolId: string): PoolDefinition {
+export function parsePoolDefinition(
+  body: unknown,
+  poolId: string,
+  algorithms: readonly RatingAlgorithm[],
+): PoolDefinition {
   const options = definitionObject(body);
   refuseUnbuilt(options);
   const { parameters } = options;
@@ -29,13 +34,13 @@ export function parsePoolDefinition(body: unknown, poolId: string): PoolDefiniti
     faults.push({ pointer: '/id', message: 'must be the id of the path, or absent' });
   }
   if (faults.length > 0) throw validationFailed(faults);
-  return definitionOf(dto);
+  return definitionOf(dto, algorithms);
 }
 
-function definitionOf(dto: PoolDefinitionDto): PoolDefinition {
+function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorithm[]): PoolDefinition {
   const { algorithm, title = null, visibility = 'public' } = dto;
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
-  const offered = RATING_ALGORITHMS.filter(({ name }) => !UNBUILT_ALGORITHMS.includes(name));
+  const offered = algorithms.filter(({ name }) => !UNBUILT_ALGORITHMS.includes(name));
   const pool = ratingPoolOf(plain, offered);
   const { parameters, update, sides, results, provisional, rankable } = pool;
   if (update !== 'per-game') throw notBuilt('update');

@@ -5,8 +5,8 @@ import { int8Array } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { outcomeOf, POOL_CORRECTION, recomputed, type KeptOutcome, type PoolCorrection } from './corrections.js';
-import { ratingPoolWith } from './pool.js';
 import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from './pool-events.js';
+import { RatingAlgorithms } from './rating-algorithms.js';
 import { deriveRatings, namePlayers, writeRecomputedGames } from './recomputed-rows.js';
 
 const UNDO_VOID = prepared(`
@@ -18,13 +18,16 @@ const UNDO_VOID = prepared(`
 export class CorrectionFold implements PoolEventFold {
   readonly type = POOL_CORRECTION;
 
-  constructor(@Inject(Environment) private readonly settings: Pick<Environment, 'RECOMPUTE_GAMES_MAX'>) {}
+  constructor(
+    private readonly algorithms: RatingAlgorithms,
+    @Inject(Environment) private readonly settings: Pick<Environment, 'RECOMPUTE_GAMES_MAX'>,
+  ) {}
 
   async fold(transaction: SqlRunner, pool: PoolInTurn, event: PoolEvent): Promise<FoldedEvent> {
     const correction = event.payload as PoolCorrection;
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const { uid, ratedPosition } = pool;
-    const rating = ratingPoolWith(pool.definition);
+    const rating = this.algorithms.poolOf(pool.definition);
     try {
       const made = await recomputed(transaction, { uid, ratedPosition, rating }, correction, gamesMax);
       await nameCorrected(transaction, uid, correction, made);

@@ -13,6 +13,7 @@ import {
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
 import { Ledger, type LedgerLimits } from '../submissions/ledger.js';
+import { RatingAlgorithms } from './rating-algorithms.js';
 import { recordGames, type GameReceipt, type GameResult, type GameWrite } from './recorded-games.js';
 
 /** The most games in one transaction, and about the most players in them: their rows hold the lane. */
@@ -47,6 +48,7 @@ export class GameWriter {
     private readonly ledger: Ledger,
     private readonly lanes: Lanes,
     private readonly work: LaneQueue,
+    private readonly algorithms: RatingAlgorithms,
     @Inject(Environment) private readonly limits: Pick<LedgerLimits, 'LANE_QUEUE_MAX'>,
   ) {
     this.byLane = lanes.all.map((lane) => ({ lane, waiting: [], players: 0, isDraining: false }));
@@ -88,6 +90,7 @@ export class GameWriter {
           transaction,
           queue.lane,
           batch.map(({ write }) => write),
+          this.algorithms,
         );
         // What follows is the commit: should nobody answer it, a game that is found next time is this one.
         const answered = recorded.map((result, index) => asFirstAnswer(result, batch[index]!));

@@ -15,7 +15,8 @@ import {
   type PoolCorrection,
   type VoidMode,
 } from './corrections.js';
-import { ratingPoolWith, requirePool, type Pool, type PoolProgress } from './pool.js';
+import { requirePool, type Pool, type PoolProgress } from './pool.js';
+import { RatingAlgorithms } from './rating-algorithms.js';
 import { recordPoolEvent } from './pool-events.js';
 import type { RecordedPlayer } from './recorded-games.js';
 
@@ -72,6 +73,7 @@ export class PoolCorrections {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly work: LaneQueue,
+    private readonly algorithms: RatingAlgorithms,
     @Inject(Environment) private readonly settings: Pick<Environment, 'RECOMPUTE_GAMES_MAX'>,
   ) {}
 
@@ -84,7 +86,11 @@ export class PoolCorrections {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
       const pool = await requirePool(transaction, poolId);
       const correction = await this.correctionOf(transaction, pool, asked);
-      const rated = { uid: pool.uid, ratedPosition: pool.ratedPosition, rating: ratingPoolWith(pool.definition) };
+      const rated = {
+        uid: pool.uid,
+        ratedPosition: pool.ratedPosition,
+        rating: this.algorithms.poolOf(pool.definition),
+      };
       return outcomeOf(correction, await recomputed(transaction, rated, correction, this.settings.RECOMPUTE_GAMES_MAX));
     });
   }
@@ -93,7 +99,7 @@ export class PoolCorrections {
    * Records the correction behind all that the pool has; it is done once the pool is rated up to its position.
    * @param actor who is named in the audit log
    * @returns where it stands, and of how many games it is
-   * @throws POOL_NOT_FOUND, GAME_NOT_FOUND, GAME_VOIDED, OVERLOADED, and what a pool refuses a game for
+   * @throws POOL_NOT_FOUND, GAME_NOT_FOUND, GAME_VOIDED, ALGORITHM_MISSING, OVERLOADED, and what a pool refuses a game for
    */
   record(
     poolId: string,
@@ -133,7 +139,7 @@ export class PoolCorrections {
     }
     const { gameId, players } = asked;
     const [game] = await named(sql, pool, { ...NOTHING, gameIds: [gameId] });
-    refuseGameThatDoesNotFit(ratingPoolWith(pool.definition), players, game!.weight);
+    refuseGameThatDoesNotFit(this.algorithms.poolOf(pool.definition), players, game!.weight);
     return { positions: [game!.position], mode: 'keep', players };
   }
 

@@ -1,13 +1,15 @@
-import { foldGames, type FoldedGames } from '@laddercast/domain';
+import type { FoldedGames } from '@laddercast/domain';
 import { Environment, metrics } from '@laddercast/platform';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
 import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
-import { ratingPoolWith, tryPoolTurn } from './pool.js';
-import { POOL_EVENT_FOLDS, writeOutcome, type PoolEvent, type PoolEventFold } from './pool-events.js';
+import { tryPoolTurn } from './pool.js';
+import { writeOutcome, type PoolEventFold } from './pool-events.js';
+import { PoolFolds } from './pool-folds.js';
+import { AlgorithmMissing } from './rating-algorithms.js';
 import {
   moveRatedPosition,
   readWorkOfTurn,
@@ -34,12 +36,15 @@ class RatedAlready extends Error {}
 export class PoolRater {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
+  /** Algorithms that were said to be missing: once is enough. */
+  private readonly said = new Set<string>();
+  private readonly log = new Logger('ratings');
 
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly notifier: OutboxNotifier,
-    @Inject(POOL_EVENT_FOLDS) private readonly folds: readonly PoolEventFold[],
+    private readonly folds: PoolFolds,
     @Inject(Environment) private readonly settings: Pick<Environment, 'RATING_POOLS_AT_ONCE'>,
   ) {}
 
@@ -102,25 +107,31 @@ export class PoolRater {
         const work = await readWorkOfTurn(transaction, poolUid);
         if (!work) return true;
         lane = this.lanes.of(work.id);
-        if (work.games.length > 0) folded = await rateGames(transaction, poolUid, lane, work);
-        else if (work.event) await foldEvent(transaction, poolUid, lane, { ...work, fold: this.foldOf(work.event) });
+        if (work.games.length > 0) folded = await rateGames(transaction, poolUid, lane, work, this.folds.games(work));
+        else if (work.event) {
+          await foldEvent(transaction, poolUid, lane, { ...work, fold: this.folds.ofEvent(work.event) });
+        }
         return true;
       });
       count(folded);
       return hadTheTurn;
     } catch (error) {
       if (error instanceof RatedAlready) return true;
+      // Its games wait for a process that has it; no other pool waits with them.
+      if (error instanceof AlgorithmMissing) return this.leaveToOthers(error);
       throw error;
     } finally {
       if (lane !== null) this.notifier.wake(lane);
     }
   }
 
-  private foldOf({ type, position }: PoolEvent): PoolEventFold {
-    const fold = this.folds.find((one) => one.type === type);
-    // Of a newer release: to pass it over would make every later rating wrong.
-    if (!fold) throw new Error(`pool event ${position} is of the type "${type}", which this release does not know`);
-    return fold;
+  private leaveToOthers({ algorithm }: AlgorithmMissing): false {
+    metrics.poolTurnsLeft.inc({ algorithm });
+    if (!this.said.has(algorithm)) {
+      this.said.add(algorithm);
+      this.log.error(`Pools of the algorithm "${algorithm}" wait: no module of this process brings it.`);
+    }
+    return false;
   }
 }
 
@@ -129,9 +140,9 @@ async function rateGames(
   transaction: SqlRunner,
   poolUid: number,
   lane: number,
-  { ratedPosition: from, definition, games, ratings }: WorkOfTurn,
+  { ratedPosition: from, games, ratings }: WorkOfTurn,
+  folded: FoldedGames,
 ): Promise<FoldedGames> {
-  const folded = foldGames(ratingPoolWith(definition), ratings, games);
   await takeLane(transaction, lane);
   const to = games.at(-1)!.position;
   const changed = [...folded.players.keys()];

@@ -10,13 +10,13 @@ import {
   entityTagOfPool,
   findPool,
   poolNotFound,
-  ratingPoolWith,
   requirePool,
   takePoolTurn,
   type Pool,
   type PoolDefinition,
   type PoolProgress,
 } from './pool.js';
+import { RatingAlgorithms } from './rating-algorithms.js';
 
 const PURGE_CHUNK_ROWS = 5000;
 const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes', 'pool_events'];
@@ -28,6 +28,7 @@ export class PoolRegistry {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly work: LaneQueue,
+    private readonly algorithms: RatingAlgorithms,
   ) {}
 
   /** @throws POOL_NOT_FOUND */
@@ -60,7 +61,7 @@ export class PoolRegistry {
       if (condition.onlyCreate && current) {
         throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" exists already (If-None-Match: *).`);
       }
-      if (current && current.games > 0) assertKeepsRatings(current.definition, definition);
+      if (current && current.games > 0) this.assertKeepsRatings(current.definition, definition);
       const action = current ? 'pool.replace' : 'pool.create';
       await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
       const revision = await nextPosition(transaction);
@@ -104,6 +105,22 @@ export class PoolRegistry {
     }
   }
 
+  /** @throws POOL_HAS_GAMES where its ratings would have come out otherwise */
+  private assertKeepsRatings(from: PoolDefinition, to: PoolDefinition): void {
+    const parametersOf = (definition: PoolDefinition): object => this.algorithms.poolOf(definition).parameters;
+    const fixed = [
+      ...(['algorithm', 'update'] as const).filter((option) => from[option] !== to[option]),
+      ...(from.algorithm === to.algorithm && !isDeepStrictEqual(parametersOf(from), parametersOf(to))
+        ? ['parameters']
+        : []),
+    ];
+    if (fixed.length === 0) return;
+    throw new LadderError(
+      'POOL_HAS_GAMES',
+      `${fixed.join(', ')} cannot change once a game was recorded: make another pool, and send its games again.`,
+    );
+  }
+
   private changing<T>(
     id: string,
     change: (transaction: SqlRunner, current: (Pool & PoolProgress) | undefined) => Promise<T>,
@@ -128,20 +145,4 @@ export class PoolRegistry {
 function assertMatches(id: string, current: Pool | undefined, ifMatch: string | null): void {
   if (ifMatch === null || (current && namesTag(ifMatch, entityTagOfPool(current)))) return;
   throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" is not the one If-Match names; read it again.`);
-}
-
-/** @throws POOL_HAS_GAMES where its ratings would have come out otherwise */
-function assertKeepsRatings(from: PoolDefinition, to: PoolDefinition): void {
-  const parametersOf = (definition: PoolDefinition): object => ratingPoolWith(definition).parameters;
-  const fixed = [
-    ...(['algorithm', 'update'] as const).filter((option) => from[option] !== to[option]),
-    ...(from.algorithm === to.algorithm && !isDeepStrictEqual(parametersOf(from), parametersOf(to))
-      ? ['parameters']
-      : []),
-  ];
-  if (fixed.length === 0) return;
-  throw new LadderError(
-    'POOL_HAS_GAMES',
-    `${fixed.join(', ')} cannot change once a game was recorded: make another pool, and send its games again.`,
-  );
 }

@@ -1,7 +1,5 @@
 import {
   LadderError,
-  RATING_ALGORITHMS,
-  ratingPoolOf,
   type ProvisionalRules,
   type RankableRules,
   type RatingPool,
@@ -47,9 +45,6 @@ export interface PoolProgress {
 
 /** A pool's entity tag: it changes with every change of the definition, and never comes back. */
 export const entityTagOfPool = ({ uid, revision }: Pick<Pool, 'uid' | 'revision'>): string => `"${uid}-${revision}"`;
-
-/** What the pool's games are rated by. */
-export const ratingPoolWith = (definition: PoolDefinition): RatingPool => ratingPoolOf(definition, RATING_ALGORITHMS);
 
 export const poolNotFound = (id: string): LadderError => new LadderError('POOL_NOT_FOUND', `There is no pool "${id}".`);
 

@@ -12,7 +12,8 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { DRAW_POSITIONS } from '../lanes/lanes.js';
 import { FUTURE_TOLERANCE_MS } from '../submissions/window-placement.js';
-import { poolNotFound, ratingPoolWith, type PoolDefinition } from './pool.js';
+import { poolNotFound, type PoolDefinition } from './pool.js';
+import type { RatingAlgorithms } from './rating-algorithms.js';
 
 /** A player of a game with what is kept of it and rates nothing. */
 export interface RecordedPlayer extends GamePlayer {
@@ -108,6 +109,7 @@ export async function recordGames(
   transaction: SqlRunner,
   lane: number,
   writes: readonly GameWrite[],
+  algorithms: RatingAlgorithms,
 ): Promise<GameResult[]> {
   const nowMs = await ledgerNowMs(transaction);
   const pools = await poolsOf(transaction, writes);
@@ -115,7 +117,7 @@ export async function recordGames(
   const added: NewGame[] = [];
   const results = writes.map((write): GameResult => {
     try {
-      return { receipt: recordOne(write, { nowMs, pools, known, added }) };
+      return { receipt: recordOne(write, { nowMs, pools, known, added, algorithms }) };
     } catch (error) {
       if (error instanceof LadderError) return { error };
       throw error;
@@ -138,6 +140,15 @@ export async function recordGames(
 type PoolsById = ReadonlyMap<string, PoolOfGames>;
 type GamesByKey = Map<string, KnownGame>;
 
+/** What a batch of games is recorded with. */
+interface Batch {
+  nowMs: number;
+  pools: PoolsById;
+  known: GamesByKey;
+  added: NewGame[];
+  algorithms: RatingAlgorithms;
+}
+
 async function poolsOf(transaction: SqlRunner, writes: readonly GameWrite[]): Promise<PoolsById> {
   const ids = [...new Set(writes.map(({ poolId }) => poolId))];
   const rows = await transaction.query<Omit<PoolOfGames, 'rating'>>(POOLS_OF_GAMES, [textArray(ids)]);
@@ -156,11 +167,8 @@ async function knownGames(transaction: SqlRunner, pools: PoolsById, writes: read
   return new Map(rows.map((game) => [keyOf(game.poolUid, game.gameId), game]));
 }
 
-/** @throws POOL_NOT_FOUND, GAME_ID_REUSED, ACHIEVED_AT_IN_FUTURE, and what the pool refuses the game for */
-function recordOne(
-  write: GameWrite,
-  { nowMs, pools, known, added }: { nowMs: number; pools: PoolsById; known: GamesByKey; added: NewGame[] },
-): GameReceipt {
+/** @throws POOL_NOT_FOUND, ALGORITHM_MISSING, GAME_ID_REUSED, ACHIEVED_AT_IN_FUTURE, and what the pool refuses the game for */
+function recordOne(write: GameWrite, { nowMs, pools, known, added, algorithms }: Batch): GameReceipt {
   const pool = pools.get(write.poolId);
   if (!pool) throw poolNotFound(write.poolId);
   const key = keyOf(pool.uid, write.gameId);
@@ -174,7 +182,8 @@ function recordOne(
   }
   const { players } = write;
   const { results } = pool.definition;
-  refuseGameThatDoesNotFit(ratingPoolOfGames(pool), players, write.weight);
+  pool.rating ??= algorithms.poolOf(pool.definition);
+  refuseGameThatDoesNotFit(pool.rating, players, write.weight);
   const playedAtMs = timeOf(write, nowMs);
   const unrated = ratedSides({ players, results }) === null ? ('TOO_FEW_SIDES' as const) : null;
   const { uid: poolUid, definition } = pool;
@@ -186,8 +195,6 @@ function recordOne(
   known.set(key, game);
   return receiptOf(game);
 }
-
-const ratingPoolOfGames = (pool: PoolOfGames): RatingPool => (pool.rating ??= ratingPoolWith(pool.definition));
 
 /** @throws ACHIEVED_AT_IN_FUTURE */
 function timeOf({ playedAtMs }: GameWrite, nowMs: number): number {

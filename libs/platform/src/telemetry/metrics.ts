@@ -108,6 +108,11 @@ export const metrics = {
     'Games of rating pools that were looked at, by outcome: rated, or why they move nobody (TOO_FEW_SIDES, NUMERIC). From: projector.',
     'outcome',
   ),
+  poolTurnsLeft: counter(
+    'laddercast_pool_turns_left_total',
+    'Turns of rating pools in which games had to wait, as this process does not have the algorithm. From: projector.',
+    'algorithm',
+  ),
   outboxEvents: gauge(
     'laddercast_outbox_events',
     'Events that the outbox holds, an upper bound: at OUTBOX_EVENTS_MAX submissions are refused. It holds a minute of them at least. From: keeper.',

@@ -1,5 +1,4 @@
 import { RATING_ALGORITHMS, ratingPoolOf } from '@laddercast/domain';
-import type { PoolDefinition } from '@laddercast/ledger';
 import { describe, expect, it } from 'vitest';
 import { widthFor } from './kept-distributions.js';
 
@@ -14,8 +13,6 @@ describe('the buckets of a distribution', () => {
     ['weng-lin', { deviation: 49 }, 2.5],
     ['weng-lin', { deviation: 1 }, 0.1],
   ])('are of 25 points, or less where ratings are closer together: %s %o', (algorithm, parameters, width) => {
-    const complete = ratingPoolOf({ algorithm, parameters }, RATING_ALGORITHMS);
-    const definition = { algorithm, update: complete.update, parameters } as unknown as PoolDefinition;
-    expect(widthFor({ definition })).toBe(width);
+    expect(widthFor(ratingPoolOf({ algorithm, parameters }, RATING_ALGORITHMS))).toBe(width);
   });
 });

@@ -1,9 +1,9 @@
-import { LadderError, newcomer } from '@laddercast/domain';
+import { LadderError, newcomer, type RatingPool } from '@laddercast/domain';
 import {
   poolNotFound,
   PostgresDatabase,
+  RatingAlgorithms,
   ratingDistribution,
-  ratingPoolWith,
   type Pool,
   type RatingDistribution,
 } from '@laddercast/ledger';
@@ -30,9 +30,12 @@ export class KeptDistributions {
   private readonly kept = new LRUCache<number, RatingDistribution>({ max: POOLS_KEPT_MAX, ttl: KEPT_LEAST_MS });
   private readonly underWay = new Map<number, Promise<RatingDistribution>>();
 
-  constructor(private readonly database: PostgresDatabase) {}
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly algorithms: RatingAlgorithms,
+  ) {}
 
-  /** @throws OVERLOADED when those of too many pools are being computed, POOL_NOT_FOUND */
+  /** @throws OVERLOADED when those of too many pools are being computed, POOL_NOT_FOUND, ALGORITHM_MISSING */
   async of(pool: Pool): Promise<RatingDistribution> {
     const known = this.kept.get(pool.uid) ?? this.underWay.get(pool.uid);
     if (known) return known;
@@ -47,7 +50,11 @@ export class KeptDistributions {
 
   private async compute(pool: Pool): Promise<RatingDistribution> {
     const beganAtMs = monotonicMs();
-    const distribution = await ratingDistribution(this.database, pool.uid, widthFor(pool));
+    const distribution = await ratingDistribution(
+      this.database,
+      pool.uid,
+      widthFor(this.algorithms.poolOf(pool.definition)),
+    );
     if (!distribution) throw poolNotFound(pool.id);
     const tookMs = monotonicMs() - beganAtMs;
     const ttl = Math.min(KEPT_MOST_MS, Math.max(KEPT_LEAST_MS, KEPT_PER_MS * tookMs));
@@ -57,8 +64,8 @@ export class KeptDistributions {
 }
 
 /** 25 points, or where ratings are much closer together a tenth of a newcomer's deviation, rounded down to 1, 2.5 or 5 of a power of ten. */
-export function widthFor({ definition }: Pick<Pool, 'definition'>): number {
-  const { deviation } = newcomer(ratingPoolWith(definition)).state;
+export function widthFor(pool: RatingPool): number {
+  const { deviation } = newcomer(pool).state;
   if (deviation === null || deviation >= DEVIATION_LEAST) return WIDTH;
   const tenth = deviation / 10;
   const power = 10 ** Math.floor(Math.log10(tenth));

@@ -1,4 +1,4 @@
-import { PostgresDatabase, ratingPoolWith } from '@laddercast/ledger';
+import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { LookupRatingsQuery, type ShownRating } from './pool-queries.js';
 import { PoolReader } from './pool-reader.js';
@@ -10,12 +10,13 @@ export class LookupRatingsHandler implements IQueryHandler<LookupRatingsQuery> {
   constructor(
     private readonly reader: PoolReader,
     private readonly database: PostgresDatabase,
+    private readonly algorithms: RatingAlgorithms,
   ) {}
 
   async execute({ caller, poolId, playerIds }: LookupRatingsQuery): Promise<{ ratings: (ShownRating | null)[] }> {
     const { uid, definition, pending } = await this.reader.pool(poolId, caller.identity);
     const { ratings, nowMs } = await ratingsSeen(this.database, uid, playerIds, caller.unlistedShown);
-    const ratingPool = ratingPoolWith(definition);
+    const ratingPool = this.algorithms.poolOf(definition);
     return {
       ratings: playerIds.map((playerId) => {
         const rating = ratings.get(playerId);

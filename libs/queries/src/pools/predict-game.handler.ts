@@ -1,5 +1,5 @@
 import { newcomer, predictionSteps, type Prediction } from '@laddercast/domain';
-import { PostgresDatabase, ratingPoolWith } from '@laddercast/ledger';
+import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { PredictGameQuery } from './pool-queries.js';
 import { PoolReader } from './pool-reader.js';
@@ -11,12 +11,13 @@ export class PredictGameHandler implements IQueryHandler<PredictGameQuery> {
   constructor(
     private readonly reader: PoolReader,
     private readonly database: PostgresDatabase,
+    private readonly algorithms: RatingAlgorithms,
     private readonly turns: PredictionTurns,
   ) {}
 
   async execute({ caller, poolId, sides }: PredictGameQuery): Promise<Prediction> {
     const { uid, definition } = await this.reader.pool(poolId, caller.identity);
-    const pool = ratingPoolWith(definition);
+    const pool = this.algorithms.poolOf(definition);
     const { ratings, nowMs } = await ratingsSeen(this.database, uid, sides.flat(), caller.unlistedShown);
     const unknown = newcomer(pool);
     const states = sides.map((side) => side.map((playerId) => (ratings.get(playerId) ?? unknown).state));

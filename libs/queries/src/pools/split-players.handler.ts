@@ -1,5 +1,5 @@
 import { newcomer, splitSteps, type Split } from '@laddercast/domain';
-import { PostgresDatabase, ratingPoolWith } from '@laddercast/ledger';
+import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { SplitPlayersQuery } from './pool-queries.js';
 import { PoolReader } from './pool-reader.js';
@@ -11,12 +11,13 @@ export class SplitPlayersHandler implements IQueryHandler<SplitPlayersQuery> {
   constructor(
     private readonly reader: PoolReader,
     private readonly database: PostgresDatabase,
+    private readonly algorithms: RatingAlgorithms,
     private readonly turns: PredictionTurns,
   ) {}
 
   async execute({ caller, poolId, playerIds, sidesOf }: SplitPlayersQuery): Promise<Split> {
     const { uid, definition } = await this.reader.pool(poolId, caller.identity);
-    const pool = ratingPoolWith(definition);
+    const pool = this.algorithms.poolOf(definition);
     const { ratings, nowMs } = await ratingsSeen(this.database, uid, playerIds, caller.unlistedShown);
     const unknown = newcomer(pool);
     const players = playerIds.map((playerId) => ({ playerId, state: (ratings.get(playerId) ?? unknown).state }));

@@ -1,4 +1,5 @@
-import { ratingPoolWith, type Pool, type WatchedChange, type WatchedRating } from '@laddercast/ledger';
+import type { RatingPool } from '@laddercast/domain';
+import type { Pool, WatchedChange, WatchedRating } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { shownRating } from '@laddercast/queries';
 import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
@@ -37,7 +38,7 @@ export class RatingWatch implements LiveChannel {
   readonly subscribers = new Set<RatingSubscription>();
   /** Joins that wait for a reading. */
   joining = 0;
-  private state: { read: WatchedRating; pool: Pool } | null = null;
+  private state: { read: WatchedRating; pool: Pool; rating: RatingPool } | null = null;
   private toldPosition = 0;
   private frame: SharedFrame | null = null;
 
@@ -66,11 +67,11 @@ export class RatingWatch implements LiveChannel {
    * Takes a new reading, of what came after {@link position}, and tells the games in it; a snapshot where they do not
    * lead to the rating: too many, a player who is listed no more or again, or ratings that were computed again.
    */
-  advance(read: WatchedRating, pool: Pool): void {
+  advance(read: WatchedRating, pool: Pool, ratingPool: RatingPool): void {
     const before = this.state;
     const from = this.toldPosition;
     const wasSeen = this.isSeen;
-    this.state = { read, pool };
+    this.state = { read, pool, rating: ratingPool };
     this.frame = null;
     this.toldPosition = this.isSeen ? (read.rating?.position ?? 0) : 0;
     if (before === null || (!wasSeen && !this.isSeen)) return;
@@ -98,12 +99,12 @@ export class RatingWatch implements LiveChannel {
   }
 
   private newSnapshot(): SharedFrame {
-    const { read, pool } = this.state!;
+    const { read, pool, rating: ratingPool } = this.state!;
     const { toldPosition: seq } = this;
     const asOf = toTimestamp(read.nowMs);
     if (!this.isSeen || read.rating === null) return new SharedFrame('snapshot', { seq, asOf, rating: null });
     const about = { pool: pool.id, playerId: this.of.playerId, pending: 0 };
-    const shown = shownRating(ratingPoolWith(pool.definition), about, read.rating, read.nowMs);
+    const shown = shownRating(ratingPool, about, read.rating, read.nowMs);
     const { rating, deviation, conservative, games, wins, draws, losses, provisional, rankable } = shown;
     return new SharedFrame('snapshot', {
       ...{ seq, asOf },

@@ -3,6 +3,7 @@ import {
   poolNotFound,
   poolsByUid,
   PostgresDatabase,
+  RatingAlgorithms,
   requirePool,
   watchedRatings,
   type Pool,
@@ -41,6 +42,7 @@ export class RatingWatches {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly options: LiveOptions,
+    private readonly algorithms: RatingAlgorithms,
   ) {
     this.budget = new WatchBudget(options.watchedRatingsMax, 'ratings');
   }
@@ -70,12 +72,13 @@ export class RatingWatches {
   /**
    * Serves a subscription: its snapshot, then each game; a resume (with `seq`) the games since then in place of the
    * snapshot, where there are some, and not too many.
-   * @throws POOL_NOT_FOUND, UNAUTHENTICATED, FORBIDDEN, SUBSCRIPTION_LIMIT
+   * @throws POOL_NOT_FOUND, ALGORITHM_MISSING, UNAUTHENTICATED, FORBIDDEN, SUBSCRIPTION_LIMIT
    */
   async join(subscription: RatingSubscription, seq?: number): Promise<void> {
     const { socket, request } = subscription;
     const pool = await requirePool(this.database, request.pool);
     assertMayRead(socket.identity, pool);
+    this.algorithms.poolOf(pool.definition);
     const watch = this.watchOf(pool.uid, request.playerId, request.seesUnlisted(socket.identity), socket.party);
     const isWanted = (): boolean =>
       socket.isOpen &&
@@ -151,8 +154,9 @@ export class RatingWatches {
     const reads = await watchedRatings(this.database, asked, GAMES_TOLD_MAX + 1);
     for (const [index, watch] of watches.entries()) {
       const pool = pools.get(watch.of.poolUid);
-      endForbidden(watch, pool);
-      if (pool) watch.advance(reads[index]!, pool);
+      endForbidden(watch, pool, this.algorithms);
+      if (!pool || !this.algorithms.has(pool.definition)) continue;
+      watch.advance(reads[index]!, pool, this.algorithms.poolOf(pool.definition));
     }
   }
 
@@ -182,12 +186,13 @@ export class RatingWatches {
 
 const keyOf = (poolUid: number, playerId: string, isOwn: boolean): string => `${poolUid} ${isOwn} ${playerId}`;
 
-/** Ends the subscriptions of those who may not read the pool any more; undefined: it is gone. */
-function endForbidden({ subscribers }: RatingWatch, pool: Pool | undefined): void {
+/** Ends the subscriptions of those who may not read the pool any more, or cannot; undefined: it is gone. */
+function endForbidden({ subscribers }: RatingWatch, pool: Pool | undefined, algorithms: RatingAlgorithms): void {
   for (const subscription of [...subscribers]) {
     try {
       if (!pool) throw poolNotFound(subscription.request.pool);
       assertMayRead(subscription.socket.identity, pool);
+      algorithms.poolOf(pool.definition);
     } catch (error) {
       subscription.refuse(asLadderError(error));
     }

@@ -48,7 +48,14 @@ const game = {
 const result = { gameId: 'g-77', pool: 'blitz', outcome: 'recorded', replayed: false, position: 48213, rated: null };
 const drawn = newGame.players.map(({ playerId }) => ({ playerId, place: 1 }));
 const OF_CORRECTIONS = [
-  ...(['FORBIDDEN', 'POOL_NOT_FOUND', 'GAME_NOT_FOUND', 'GAME_VOIDED', 'RECOMPUTE_TOO_LARGE'] as const),
+  ...([
+    'FORBIDDEN',
+    'POOL_NOT_FOUND',
+    'GAME_NOT_FOUND',
+    'GAME_VOIDED',
+    'RECOMPUTE_TOO_LARGE',
+    'ALGORITHM_MISSING',
+  ] as const),
   ...(['NOT_SUPPORTED', 'OVERLOADED'] as const),
 ];
 const CORRECTED = {
@@ -140,6 +147,7 @@ export const POOLS = {
       'NOT_SUPPORTED',
       'METADATA_TOO_LARGE',
       'ACHIEVED_AT_IN_FUTURE',
+      'ALGORITHM_MISSING',
       'OVERLOADED',
       'OUTBOX_FULL',
     ],
@@ -220,7 +228,7 @@ export const POOLS = {
         example: rating,
       },
     },
-    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'RATING_NOT_FOUND'],
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'RATING_NOT_FOUND', 'ALGORITHM_MISSING'],
   },
   getRatingHistory: {
     tag: 'Ratings',
@@ -280,7 +288,7 @@ export const POOLS = {
         },
       },
     },
-    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'OVERLOADED'],
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'ALGORITHM_MISSING', 'OVERLOADED'],
   },
   lookupRatings: {
     tag: 'Ratings',
@@ -296,7 +304,7 @@ export const POOLS = {
         example: { ratings: [rating, null] },
       },
     },
-    errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],
+    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'ALGORITHM_MISSING'],
   },
   predictGame: {
     tag: 'Ratings',
@@ -322,6 +330,13 @@ export const POOLS = {
         example: { win: [0.519934, 0.480066], draw: null, quality: 0.998411 },
       },
     },
-    errors: ['FORBIDDEN', 'POOL_NOT_FOUND', 'GAME_TOO_LARGE', 'PLAYERS_NOT_SUPPORTED', 'OVERLOADED'],
+    errors: [
+      'FORBIDDEN',
+      'POOL_NOT_FOUND',
+      'GAME_TOO_LARGE',
+      'PLAYERS_NOT_SUPPORTED',
+      'ALGORITHM_MISSING',
+      'OVERLOADED',
+    ],
   },
 } satisfies Record<string, OperationDescription>;

@@ -14,7 +14,7 @@ const seed = process.env.SEED ?? String(Math.floor(Math.random() * 2 ** 31));
 const examples = process.env.SCHEMATHESIS_EXAMPLES ?? '25';
 const WITHIN_MS = process.env.SCHEMATHESIS_EXAMPLES ? 3_600_000 : 900_000;
 
-/** The boards that test/schemathesis/hooks.py asks for. */
+/** The boards that test/schemathesis/hooks.py asks for; two pools have names of theirs. */
 const BOARDS: Record<string, object> = {
   blitz: {},
   sums: { operator: 'sum', limits: { scoreMin: -1e300 } },
@@ -49,6 +49,12 @@ describe.skipIf(!command)('openapi.json, tried by schemathesis', () => {
         const response = await admin.post(`/v1/boards/${board}/scores`, { playerId: player, score: 5, columns });
         expect(response.status, response.text).toBe(200);
       }
+    }
+    for (const pool of ['blitz', 'sums']) {
+      const algorithm = pool === 'blitz' ? 'elo' : 'weng-lin';
+      expect((await admin.put(`/v1/pools/${pool}`, { algorithm })).status).toBe(201);
+      const players = ['ada', 'bob'].map((playerId, at) => ({ playerId, place: at + 1 }));
+      expect((await admin.post('/v1/games', { pool, gameId: 'g', players }, { Prefer: 'wait=10' })).status).toBe(200);
     }
     expect((await admin.put('/v1/guilds/red', {})).status).toBe(201);
     expect((await admin.put('/v1/guilds/red/members/ada')).status).toBe(200);

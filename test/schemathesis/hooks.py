@@ -61,8 +61,10 @@ def map_case(context, case):
 
 
 def keep_boards(operation, case):
-    """What reads boards is to find them: deletions go to others."""
+    """What reads boards and pools is to find them: deletions go to others."""
     path = case.path_parameters
+    if operation == "deletePool" and path.get("pool") in BOARDS:
+        path["pool"] = "doomed"
     if operation == "deleteBoard" and path.get("board") in BOARDS:
         path["board"] = "doomed"
 

@@ -116,6 +116,7 @@ describe('the season pass example', () => {
         'history',
         'player',
         'rating',
+        'rating-feed',
         'rating-news',
         'score',
         'season-pass.entrants',

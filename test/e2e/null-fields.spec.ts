@@ -63,7 +63,8 @@ const POOL = {
   provisional: { games: 10, deviationAbove: null },
   rankable: { gamesMin: 10, deviationMax: null, inactiveDaysMax: 30 },
   onVoid: 'recompute',
-  boards: [],
+  board: 'fed',
+  boards: [{ board: 'fed-wins', value: 'wins', columns: {} }],
   visibility: 'public',
 };
 
@@ -135,6 +136,7 @@ beforeAll(async () => {
   served = new ServedDocument((await admin.get('/openapi.json')).body as Document);
   const windows = ['alltime', { season: 's1', startsAt: '2026-01-01T00:00:00Z', endsAt: '2036-01-01T00:00:00Z' }];
   expect((await admin.put('/v1/pools/rated', { algorithm: 'elo' })).status).toBe(201);
+  for (const id of ['fed', 'fed-wins']) await admin.makeBoard(id, { order: 'desc', operator: 'latest' });
   await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }], windows });
   const submissions = [1, 2, 3].map((score) => ({
     board: 'moves',

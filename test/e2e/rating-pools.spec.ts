@@ -223,8 +223,6 @@ describe('rating pools', () => {
       { algorithm: 'fide' },
       { algorithm: 'elo', onVoid: 'refund' },
       { algorithm: 'elo', periods: { every: 'monthly' } },
-      { algorithm: 'elo', boards: [{ board: 'blitz', value: 'rating' }] },
-      { algorithm: 'elo', board: 'blitz' },
     ]) {
       expectProblem(await put(unbuilt), 'NOT_SUPPORTED');
     }

@@ -25,6 +25,7 @@ import { RemoveCircleMemberHandler } from './people/remove-circle-member.handler
 import { RemoveFriendHandler } from './people/remove-friend.handler.js';
 import { CorrectGamesHandler } from './pools/correct-games.handler.js';
 import { DeletePoolHandler } from './pools/delete-pool.handler.js';
+import { FeedBoardsHandler } from './pools/feed-boards.handler.js';
 import { PutPoolHandler } from './pools/put-pool.handler.js';
 import { RatePoolsHandler } from './pools/rate-pools.handler.js';
 import { RatingWaits } from './pools/rating-waits.js';
@@ -87,7 +88,12 @@ const ofApis: Provider[] = [
 })
 export class CommandsApiModule {}
 
-const ofProjectors: Provider[] = [RecordHistoryHandler, RecomputeGuildTotalsHandler, RatePoolsHandler];
+const ofProjectors: Provider[] = [
+  RecordHistoryHandler,
+  RecomputeGuildTotalsHandler,
+  RatePoolsHandler,
+  FeedBoardsHandler,
+];
 
 /** The writes of sagas. */
 @Module({

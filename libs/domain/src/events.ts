@@ -81,6 +81,8 @@ export interface RatingChanged {
   playerId: string;
   /** Up to which the pool is rated with it. */
   ratedPosition: number;
+  /** When the games were played that changed it, each time once; absent: any time. */
+  playedAtMs?: number[];
   /** The whole new state. */
   rating: {
     state: {

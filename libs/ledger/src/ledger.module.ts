@@ -31,6 +31,8 @@ import { GuildRegistry } from './people/guild-registry.js';
 import { GuildTotals } from './people/guild-totals.js';
 import { PlayerRegistry } from './people/player-registry.js';
 import { PostgresFriendGraph } from './people/postgres-friend-graph.js';
+import { BoardFeeder } from './pools/board-feeder.js';
+import { BoardFiller, RulesChangedFold } from './pools/board-filler.js';
 import { GameWriter } from './pools/game-writer.js';
 import { POOL_EVENT_FOLDS, type PoolEventFold } from './pools/pool-events.js';
 import { CorrectionFold } from './pools/correction-fold.js';
@@ -39,6 +41,7 @@ import { PoolFolds } from './pools/pool-folds.js';
 import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
 import { RatingAlgorithms } from './pools/rating-algorithms.js';
+import { RankableEndedFold, RankableEnder } from './pools/rankable-ends.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
@@ -57,6 +60,7 @@ const inEveryProcess: Provider[] = [
   { provide: LedgerClock, inject: [BoardCatalog], useFactory: (boards: BoardCatalog) => boards.clock },
   AllLanes,
   LaneQueue,
+  Ledger,
   OutboxNotifier,
   BoardCatalog,
   ScopeCatalog,
@@ -86,7 +90,7 @@ const inEveryProcess: Provider[] = [
 @Module({ providers: inEveryProcess, exports: inEveryProcess })
 export class LedgerModule {}
 
-const ofApis: Provider[] = [Ledger, GameWriter, PoolCorrections, PlayerRegistry, GuildRegistry, StateRepublisher];
+const ofApis: Provider[] = [GameWriter, PoolCorrections, PlayerRegistry, GuildRegistry, StateRepublisher];
 
 /** What writes for clients: submissions, profiles, guilds. */
 @Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })
@@ -105,9 +109,18 @@ const ofProjectors: Provider[] = [
   SubmissionPruner,
   BoardScopeMigration,
   CorrectionFold,
-  { provide: POOL_EVENT_FOLDS, inject: [CorrectionFold], useFactory: (...folds: PoolEventFold[]) => folds },
+  RankableEndedFold,
+  RulesChangedFold,
+  {
+    provide: POOL_EVENT_FOLDS,
+    inject: [CorrectionFold, RankableEndedFold, RulesChangedFold],
+    useFactory: (...folds: PoolEventFold[]) => folds,
+  },
   PoolFolds,
   PoolRater,
+  BoardFeeder,
+  BoardFiller,
+  RankableEnder,
 ];
 
 /** What projectors do in the ledger by the clock. */

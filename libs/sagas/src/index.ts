@@ -3,6 +3,7 @@ export * from './player.saga.js';
 export * from './guild.saga.js';
 export * from './history.saga.js';
 export * from './rating.saga.js';
+export * from './rating-feed.saga.js';
 export * from './saga-failure.filter.js';
 export * from './saga-pattern.js';
 export * from './saga-server.js';

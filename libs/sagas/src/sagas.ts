@@ -4,6 +4,7 @@ import { GuildSaga } from './guild.saga.js';
 import { HistorySaga } from './history.saga.js';
 import { PlayerSaga } from './player.saga.js';
 import { RatingSaga } from './rating.saga.js';
+import { RatingFeedSaga } from './rating-feed.saga.js';
 import { ScoreSaga } from './score.saga.js';
 import { WindowSaga } from './window.saga.js';
 
@@ -16,4 +17,5 @@ export const sagas: readonly Type<object>[] = [
   GuildSaga,
   HistorySaga,
   RatingSaga,
+  RatingFeedSaga,
 ];

@@ -29,7 +29,7 @@ export class PoolNode extends LedgerNode {
   /** What a team's modules bring along. */
   readonly ofTeams: RatingAlgorithm[] = [];
   readonly algorithms = new RatingAlgorithms({ ...NO_EXTENSIONS, ratingAlgorithms: this.ofTeams });
-  readonly pools = new PoolRegistry(this.database, this.lanes, this.work, this.algorithms);
+  readonly pools = new PoolRegistry(this.database, this.lanes, this.work, this.algorithms, this.allLanes);
   readonly corrections = new PoolCorrections(this.database, this.lanes, this.work, this.algorithms, RECOMPUTES);
   readonly games = new GameWriter(this.ledger, this.lanes, this.work, this.algorithms, { LANE_QUEUE_MAX: 20_000 });
   /** What the rater knows beside games. */

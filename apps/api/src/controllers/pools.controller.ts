@@ -21,14 +21,15 @@ import { NamedIdPipe } from '../http/path-parameters.js';
 
 const POOLS_PAGE_DEFAULT = 50;
 
-/** A definition as it is read; `periods`, `onVoid` and `boards` are what they are as long as nothing else is built. */
-export type PoolBody = { id: string; periods: null; onVoid: 'recompute'; boards: [] } & PoolDefinition;
+/** A definition as it is read; `periods` and `onVoid` are what they are as long as nothing else is built. */
+export type PoolBody = { id: string; periods: null; onVoid: 'recompute' } & PoolDefinition;
 
 const bodyOf = ({ id, definition }: Pool): PoolBody => {
-  const { title, algorithm, parameters, update, sides, results, provisional, rankable, visibility } = definition;
+  const { title, algorithm, parameters, update, sides, results, provisional, rankable, boards, visibility } =
+    definition;
   return {
     ...{ id, title, algorithm, parameters, update, periods: null, sides, results },
-    ...{ provisional, rankable, onVoid: 'recompute', boards: [], visibility },
+    ...{ provisional, rankable, onVoid: 'recompute', boards, visibility },
   };
 };
 

@@ -7,7 +7,7 @@ import {
   schemaOfClass,
   type JsonSchema,
 } from '@laddercast/commands';
-import { GAME_PLAYERS_MAX } from '@laddercast/domain';
+import { FED_COLUMNS, FED_VALUES, GAME_PLAYERS_MAX } from '@laddercast/domain';
 import { GameVoidBody, PredictionBody, RatingLookupBody, SplitBody, VoidsBody } from '../http/bodies.js';
 import { count, list, namedId, object, oneOf, ref, string, time } from './schema-parts.js';
 
@@ -33,7 +33,16 @@ const definition = {
     object({ gamesMin: orNull(count()), deviationMax: orNull(number()), inactiveDaysMax: orNull(number()) }),
   ),
   onVoid: oneOf('recompute'),
-  boards: { ...list({ type: 'object' }), maxItems: 0, description: 'Not built yet.' },
+  boards: {
+    ...list(
+      object({
+        board: namedId,
+        value: oneOf(...FED_VALUES),
+        columns: { type: 'object', additionalProperties: oneOf(...FED_COLUMNS) },
+      }),
+    ),
+    description: 'The boards that the pool feeds.',
+  },
   visibility: oneOf('public', 'private'),
 };
 

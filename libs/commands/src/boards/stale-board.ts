@@ -40,3 +40,10 @@ export async function boardNow(boards: BoardCatalog, boardId: string): Promise<B
   if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
   return board;
 }
+
+/** @throws BOARD_IS_FED where entries come from a rating pool */
+export function refuseFed({ id, feed }: Pick<Board, 'id' | 'feed'>): void {
+  if (!feed) return;
+  const detail = `Pool "${feed.pool}" feeds board "${id}": send games to the pool, not scores to the board.`;
+  throw new LadderError('BOARD_IS_FED', detail);
+}

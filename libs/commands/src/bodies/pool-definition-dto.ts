@@ -1,10 +1,30 @@
 import 'reflect-metadata';
-import { NAMED_ID_PATTERN, type ResultRules } from '@laddercast/domain';
-import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, IsObject, IsOptional, IsString, Matches } from 'class-validator';
+import {
+  FED_COLUMNS,
+  FED_VALUES,
+  NAMED_ID_PATTERN,
+  type FedColumn,
+  type FedValue,
+  type ResultRules,
+} from '@laddercast/domain';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+  IsOptional,
+  IsString,
+  Matches,
+  ValidateNested,
+} from 'class-validator';
 import { InSchema, IsText } from './body-rules.js';
 import { IsPart } from './definition-body.js';
 
 const TITLE_LENGTH_MAX = 200;
+const FED_BOARDS_MAX = 20;
 const RESULTS = ['last', 'unrated'] as const;
 
 export class SidesDto {
@@ -51,6 +71,18 @@ export class RankableDto {
   inactiveDaysMax?: number;
 }
 
+/** A board that the pool feeds. */
+export class NamedBoardDto {
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of a board' })
+  board!: string;
+  @IsIn(FED_VALUES)
+  value!: FedValue;
+  @IsOptional()
+  @IsObject()
+  @InSchema({ description: `What goes into which column of the board: ${FED_COLUMNS.join(', ')}.` })
+  columns?: Record<string, FedColumn>;
+}
+
 /** The body of `PUT /v1/pools/{pool}`; the numbers are looked at by the rules of the algorithm and of pools, in the domain. */
 export class PoolDefinitionDto {
   /** Only that of the path: answers carry it, and what is read can be put again. */
@@ -88,10 +120,16 @@ export class PoolDefinitionDto {
   @IsIn(['recompute', 'refund', 'keep'])
   onVoid?: 'recompute' | 'refund' | 'keep';
   @IsOptional()
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of a board' })
+  @InSchema({ description: 'Short for one of boards, of the value rating.' })
+  board?: string;
+  @IsOptional()
   @IsArray()
-  @ArrayMaxSize(0)
-  @InSchema({ description: 'Not built yet: empty.' })
-  boards?: unknown[];
+  @ArrayMaxSize(FED_BOARDS_MAX)
+  @ValidateNested({ each: true })
+  @Type(() => NamedBoardDto)
+  @InSchema({ description: 'The boards that the pool feeds, instead of submissions.' })
+  boards?: NamedBoardDto[];
   @IsOptional()
   @IsIn(['public', 'private'])
   visibility?: 'public' | 'private';

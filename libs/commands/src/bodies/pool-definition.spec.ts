@@ -26,6 +26,7 @@ describe('the definition of a pool', () => {
   it('has every default', () => {
     expect(parsePoolDefinition({ algorithm: 'elo' }, 'blitz')).toEqual({
       ...{ title: null, algorithm: 'elo', update: 'per-game', provisional: null, rankable: null, visibility: 'public' },
+      boards: [],
       parameters: { initial: 1500, k: 32, scale: 400, differenceMax: null, homeAdvantage: 0, floor: null },
       sides: { min: 2, max: 100, teamMax: 10 },
       results: { disqualified: 'last', absent: 'unrated' },
@@ -60,10 +61,35 @@ describe('the definition of a pool', () => {
     ['onVoid', { algorithm: 'elo', onVoid: 'refund' }],
     ['onVoid', { algorithm: 'elo', onVoid: 'keep' }],
     ['periods', { algorithm: 'elo', periods: { every: 'monthly' } }],
-    ['boards', { algorithm: 'elo', boards: [{ board: 'blitz', value: 'rating' }] }],
-    ['boards', { algorithm: 'elo', board: 'blitz' }],
   ])('is refused for what is not built: %s', (option, body) => {
     expect(problemOf(body)).toEqual({ code: 'NOT_SUPPORTED', pointers: [], option });
+  });
+
+  it('names the boards that it feeds; board is short for one of the value rating', () => {
+    const definition = { algorithm: 'elo', boards: [{ board: 'wins', value: 'wins', columns: { of: 'games' } }] };
+    expect(parsePoolDefinition({ ...definition, board: 'blitz' }, 'blitz').boards).toEqual([
+      { board: 'blitz', value: 'rating', columns: {} },
+      { board: 'wins', value: 'wins', columns: { of: 'games' } },
+    ]);
+    const { boards } = parsePoolDefinition({ ...definition, board: 'wins' }, 'blitz');
+    expect(boards).toEqual(definition.boards);
+  });
+
+  it.each([
+    [
+      '/boards/1/board',
+      [
+        { board: 'a', value: 'rating' },
+        { board: 'a', value: 'wins' },
+      ],
+    ],
+    ['/boards/0/value', [{ board: 'a', value: 'luck' }]],
+    ['/boards/0/value', [{ board: 'a' }]],
+    ['/boards/0/board', [{ board: 'no board', value: 'rating' }]],
+    ['/boards/0/columns/of', [{ board: 'a', value: 'rating', columns: { of: 'luck' } }]],
+    ['/boards/0/columns', [{ board: 'a', value: 'rating', columns: { of: 'deviation' } }]],
+  ])('is refused with a pointer for a board that is wrong: %s', (pointer, boards) => {
+    expect(problemOf({ algorithm: 'elo', boards })).toMatchObject({ code: 'VALIDATION_FAILED', pointers: [pointer] });
   });
 
   it.each([

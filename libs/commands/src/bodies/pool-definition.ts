@@ -1,11 +1,14 @@
 import {
+  FED_COLUMNS,
   LadderError,
   ratingPoolOf,
   validationFailed,
+  type Fault,
   type RatingAlgorithm,
+  type RatingPool,
   type RatingPoolDefinition,
 } from '@laddercast/domain';
-import type { PoolDefinition } from '@laddercast/ledger';
+import type { NamedBoard, PoolDefinition } from '@laddercast/ledger';
 import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
 import { PoolDefinitionDto } from './pool-definition-dto.js';
 
@@ -39,20 +42,50 @@ export function parsePoolDefinition(
 
 function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorithm[]): PoolDefinition {
   const { algorithm, title = null, visibility = 'public' } = dto;
+  const boards = boardsOf(dto);
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
   const offered = algorithms.filter(({ name }) => !UNBUILT_ALGORITHMS.includes(name));
   const pool = ratingPoolOf(plain, offered);
   const { parameters, update, sides, results, provisional, rankable } = pool;
   if (update !== 'per-game') throw notBuilt('update');
+  refuseBoards(boards, pool);
   return {
     ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update },
-    ...{ sides, results, provisional, rankable, visibility },
+    ...{ sides, results, provisional, rankable, boards, visibility },
   };
 }
 
+/** `board` is short for one of the value rating. */
+function boardsOf({ board, boards = [] }: PoolDefinitionDto): NamedBoard[] {
+  const named = boards.map(({ board: id, value, columns = {} }) => ({ board: id, value, columns }));
+  return board === undefined || named.some((one) => one.board === board)
+    ? named
+    : [{ board, value: 'rating', columns: {} }, ...named];
+}
+
+/** @throws VALIDATION_FAILED */
+function refuseBoards(boards: readonly NamedBoard[], { algorithm }: RatingPool): void {
+  const faults = boards.flatMap(({ board, columns }, index): Fault[] => {
+    const pointer = `/boards/${index}`;
+    const isNamedBefore = boards.findIndex((one) => one.board === board) < index;
+    const unknown = Object.entries(columns).filter(([, column]) => !FED_COLUMNS.includes(column));
+    const isWithoutDeviation = !algorithm.hasDeviation && Object.values(columns).includes('deviation');
+    return [
+      ...(isNamedBefore ? [{ pointer: `${pointer}/board`, message: 'must not be named twice' }] : []),
+      ...unknown.map(([name]) => ({
+        pointer: `${pointer}/columns/${name}`,
+        message: `must be one of ${FED_COLUMNS.join(', ')}`,
+      })),
+      ...(isWithoutDeviation
+        ? [{ pointer: `${pointer}/columns`, message: `must not name deviation: ${algorithm.name} knows none` }]
+        : []),
+    ];
+  });
+  if (faults.length > 0) throw validationFailed(faults);
+}
+
 /** What the contract promises and is not built is never stored and ignored. */
-function refuseUnbuilt({ algorithm, board, boards, periods, onVoid }: Record<string, unknown>): void {
-  if (board != null || (Array.isArray(boards) && boards.length > 0)) throw notBuilt('boards');
+function refuseUnbuilt({ algorithm, periods, onVoid }: Record<string, unknown>): void {
   if (periods != null) throw notBuilt('periods');
   if (onVoid === 'refund' || onVoid === 'keep') throw notBuilt('onVoid');
   if (UNBUILT_ALGORITHMS.includes(algorithm as string)) throw notBuilt('algorithm', String(algorithm));

@@ -1,14 +1,18 @@
 import { actorOf, assertAdmin } from '@laddercast/identity';
-import { PoolRegistry } from '@laddercast/ledger';
+import { BoardCatalog, PoolRegistry } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { DeletePoolCommand } from './pool-commands.js';
 
 @CommandHandler(DeletePoolCommand)
 export class DeletePoolHandler implements ICommandHandler<DeletePoolCommand> {
-  constructor(private readonly registry: PoolRegistry) {}
+  constructor(
+    private readonly registry: PoolRegistry,
+    private readonly boards: BoardCatalog,
+  ) {}
 
-  execute({ identity, poolId, ifMatch }: DeletePoolCommand): Promise<void> {
+  async execute({ identity, poolId, ifMatch }: DeletePoolCommand): Promise<void> {
     assertAdmin(identity);
-    return this.registry.delete(poolId, ifMatch, actorOf(identity));
+    await this.registry.delete(poolId, ifMatch, actorOf(identity));
+    await this.boards.refresh().catch(() => undefined);
   }
 }

@@ -1,6 +1,6 @@
 import type { LadderError, UnratedReason } from '@laddercast/domain';
 import type { Identity } from '@laddercast/identity';
-import type { AskedCorrection, CorrectionOutcome, Pool, PoolDefinition } from '@laddercast/ledger';
+import type { AskedCorrection, CorrectionOutcome, FedPlayer, Pool, PoolDefinition } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
 import type { GameBody } from '../bodies/game-body.js';
 
@@ -78,6 +78,16 @@ export class RecordGamesCommand extends Command<(GameResult | LadderError)[]> {
     readonly games: readonly (GameBody | LadderError)[],
     /** How long to wait for the ratings, in seconds; 0: not at all. */
     readonly waitSeconds: number,
+  ) {
+    super();
+  }
+}
+
+/** Writes what a pool says of players to the boards that it feeds; repeating it changes nothing. */
+export class FeedBoardsCommand extends Command<void> {
+  constructor(
+    readonly poolUid: number,
+    readonly players: readonly FedPlayer[],
   ) {
     super();
   }

@@ -1,13 +1,16 @@
 import { actorOf, assertAdmin } from '@laddercast/identity';
-import { PoolRegistry, type Pool } from '@laddercast/ledger';
+import { BoardCatalog, PoolRegistry, type Pool } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { PutPoolCommand } from './pool-commands.js';
 
 @CommandHandler(PutPoolCommand)
 export class PutPoolHandler implements ICommandHandler<PutPoolCommand> {
-  constructor(private readonly registry: PoolRegistry) {}
+  constructor(
+    private readonly registry: PoolRegistry,
+    private readonly boards: BoardCatalog,
+  ) {}
 
-  execute({
+  async execute({
     identity,
     poolId,
     definition,
@@ -15,6 +18,8 @@ export class PutPoolHandler implements ICommandHandler<PutPoolCommand> {
     onlyCreate,
   }: PutPoolCommand): Promise<{ pool: Pool; created: boolean }> {
     assertAdmin(identity);
-    return this.registry.put(poolId, definition, { ifMatch, onlyCreate }, actorOf(identity));
+    const result = await this.registry.put(poolId, definition, { ifMatch, onlyCreate }, actorOf(identity));
+    await this.boards.refresh().catch(() => undefined);
+    return result;
   }
 }

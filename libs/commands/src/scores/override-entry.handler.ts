@@ -4,7 +4,7 @@ import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { OverrideEntryCommand, type OverrideResult } from '../commands.js';
 import { actorOf, assertAdmin } from '@laddercast/identity';
 import { columnValues } from './score-submitter.js';
-import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
+import { boardNow, refuseFed, whileBoardChanges } from '../boards/stale-board.js';
 
 @CommandHandler(OverrideEntryCommand)
 export class OverrideEntryHandler implements ICommandHandler<OverrideEntryCommand> {
@@ -19,6 +19,7 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
     const audit = { actor: actorOf(identity), action, subject: `${boardId}/${playerId}`, details: { entry, reason } };
     const receipt = await whileBoardChanges(this.boards, async () => {
       const board = await boardNow(this.boards, boardId);
+      refuseFed(board);
       const state = entry && { score: entry.score, columns: columnValues(board, entry.columns) };
       return this.ledger.write({ kind: 'override', board, playerId, entry: state, audit });
     });

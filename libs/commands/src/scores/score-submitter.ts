@@ -6,7 +6,7 @@ import { metrics } from '@laddercast/platform';
 import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
 import { Injectable } from '@nestjs/common';
-import { boardNow, whileBoardChanges } from '../boards/stale-board.js';
+import { boardNow, refuseFed, whileBoardChanges } from '../boards/stale-board.js';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
 import type { SubmissionBody } from '../bodies/submission-body.js';
 
@@ -63,6 +63,7 @@ export class ScoreSubmitter {
   private async toWrite(identity: Identity, { boardId, body }: BoardSubmission): Promise<SubmitWrite> {
     const board = await boardNow(this.boards, boardId);
     assertMaySubmit(identity, board, body.playerId);
+    refuseFed(board);
     const write = toWrite(board, body);
     try {
       assertRules(write, body, identity);

@@ -1,5 +1,6 @@
 import type { Layouts, Sharding } from './layout.js';
 import type { ScopeSpec } from './scope.js';
+import type { BoardFeed } from '../ratings/board-feed.js';
 import type { WindowSpec } from '../time/window.js';
 
 export type SortOrder = 'asc' | 'desc';
@@ -76,6 +77,8 @@ export interface Board {
   /** For window specs that were added later, by {@link nameOfSpec}: from when on they have windows, Unix ms. */
   windowsSinceMs: Record<string, number>;
   layouts: Layouts;
+  /** Absent: its entries come from submissions. */
+  feed?: BoardFeed;
 }
 
 /** How often a player's score and rank are recorded, and for how long. */

@@ -20,7 +20,7 @@ export function sourcesOfProcess(app: INestApplicationContext, roles: readonly R
     poolSource(part(PostgresDatabase)),
     storeSource('postgresql', async () => (await part(PostgresDatabase).query('SELECT 1')).length > 0),
     storeSource('redis', () => part(RedisConnection).answers()),
-    ...(roles.includes('api') ? [laneSource(part(Ledger))] : []),
+    ...(roles.includes('api') || roles.includes('projector') ? [laneSource(part(Ledger))] : []),
     ...(roles.includes('projector') ? [tickSource(part(RankDeltaPublisher), part(LeasedTickSlots))] : []),
     ...(roles.includes('gateway') ? [liveSource(part(LiveStats))] : []),
     ...(roles.includes('api') || roles.includes('gateway') ? [sketchSource(part(SketchCache))] : []),

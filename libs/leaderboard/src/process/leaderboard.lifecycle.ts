@@ -35,9 +35,9 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     if (this.roles.includes('api')) {
       await this.makeBoards();
       await this.makeFirstKey();
-      this.part(Ledger).start();
       this.part(SnapshotCache).start();
     }
+    if (this.writes) this.part(Ledger).start();
     if (this.estimates) this.part(SketchCache).start();
     if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
     // Last: a start waits for a slow PostgreSQL as long as it takes, and only requests are refused at once.
@@ -48,10 +48,8 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
   /** Runs after the listeners are closed and their requests answered. */
   async onApplicationShutdown(): Promise<void> {
     if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).stop();
-    if (this.roles.includes('api')) {
-      await this.part(SnapshotCache).stop();
-      await this.part(Ledger).close();
-    }
+    if (this.roles.includes('api')) await this.part(SnapshotCache).stop();
+    if (this.writes) await this.part(Ledger).close();
     if (this.estimates) await this.part(SketchCache).stop();
     await this.part(OutboxNotifier).settled();
     this.unfollowNames();
@@ -59,6 +57,11 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();
     await this.part(PostgresDatabase).close();
+  }
+
+  /** Whether the process writes entries: those of clients, or of rating pools. */
+  private get writes(): boolean {
+    return this.roles.includes('api') || this.roles.includes('projector');
   }
 
   /** Whether the process says of ranks what they are about. */

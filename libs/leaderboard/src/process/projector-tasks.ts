@@ -1,5 +1,6 @@
 import { DeadLetterStore } from '@laddercast/event-log';
 import {
+  BoardFiller,
   BoardRebuilds,
   BoardScopeMigration,
   DayStartRecorder,
@@ -10,6 +11,7 @@ import {
   LimitStartMarker,
   PoolRater,
   PoolRegistry,
+  RankableEnder,
   RollingExpirer,
   StandingsPruner,
   StandingsRecorder,
@@ -48,6 +50,8 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const letters = part(DeadLetterStore);
   const rater = part(PoolRater);
   const pools = part(PoolRegistry);
+  const filler = part(BoardFiller);
+  const ender = part(RankableEnder);
   return [
     {
       name: 'windows:schedule',
@@ -101,6 +105,17 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       duties: [
         { everyMs: 5000, run: (signal) => rater.sweep(signal) },
         { everyMs: 5000, run: (signal) => pools.purge(signal) },
+      ],
+    },
+    {
+      name: 'pools:feed',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'pools',
+      failing: 'Boards that rating pools feed are not filled now, and who is not rankable any more stays on them',
+      duties: [
+        { everyMs: 500, run: (signal) => filler.run(signal) },
+        { everyMs: 500, run: (signal) => ender.run(signal) },
       ],
     },
     {

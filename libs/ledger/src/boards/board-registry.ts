@@ -1,40 +1,20 @@
-import {
-  firstLayouts,
-  firstVersions,
-  LadderError,
-  shardCountOf,
-  versionsAfter,
-  wantsDense,
-  withBoardDefaults,
-  type Board,
-  type BoardDefinition,
-  type Layouts,
-  type ListVersions,
-} from '@laddercast/domain';
+import { LadderError, wantsDense, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
+import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow } from './board-rows.js';
 import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { announceBoard, Lanes } from '../lanes/lanes.js';
 import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
-import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { beginFill, refuseUnfeedable } from './fed-boards.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-/** How far the clocks of processes, which give lists' counters their start, may be ahead of the ledger's. */
-const CLOCKS_APART_MS = 60_000;
-const TABLES_BY_WINDOW = ['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history', 'attempts'];
-
-interface BoardRow {
-  board_uid: number;
-  revision: number;
-  definition_revision: number;
-  definition: BoardDefinition;
-  windows_since: Record<string, number>;
-  layouts: Layouts;
-}
+const TABLES_BY_WINDOW = [
+  ...['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history', 'attempts', 'entry_feeds'],
+];
 
 /** What must hold for a definition to be put. */
 export interface PutCondition {
@@ -60,7 +40,7 @@ export class BoardRegistry {
   /**
    * Creates or replaces a definition.
    * @param actor who is named in the audit log
-   * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, NOT_SUPPORTED, WINDOW_CLOSED, WINDOW_MISMATCH
+   * @throws PRECONDITION_FAILED, BOARD_NOT_EMPTY, BOARD_IN_USE, NOT_SUPPORTED, WINDOW_CLOSED, WINDOW_MISMATCH
    */
   async put(
     id: string,
@@ -69,23 +49,24 @@ export class BoardRegistry {
     actor = 'the service',
   ): Promise<{ board: Board; created: boolean }> {
     return this.allLanes.change(async (transaction) => {
-      const current = await this.find(transaction, id);
+      const current = await findBoard(transaction, id);
       assertMatches(id, current, condition.ifMatch ?? null);
       if (condition.onlyCreate && current) {
         throw new LadderError('PRECONDITION_FAILED', `Board "${id}" exists already (If-None-Match: *).`);
       }
       const action = current ? 'board.replace' : 'board.create';
       await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
-      if (!current) return { board: await this.create(transaction, id, definition), created: true };
-      const hasEntries = await this.hasEntries(transaction, current.board_uid);
+      if (!current) return { board: await createBoard(transaction, this.lanes, id, { definition }), created: true };
+      if (current.feed) refuseUnfeedable(id, definition, current.feed);
+      const isFull = await hasEntries(transaction, current.board_uid);
       const before = current.definition;
-      if (hasEntries && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
+      if (isFull && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
       const { serving, opening } = current.layouts;
       const isKeptSo = opening === null && fitsLayout(serving, definition);
-      if (!hasEntries && !(isKeptSo && keepsWindows(before, definition))) {
+      if (!isFull && !(isKeptSo && keepsWindows(before, definition))) {
         // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
-        await this.unlink(transaction, current.board_uid);
-        return { board: await this.create(transaction, id, definition, current.layouts), created: false };
+        await unlinkBoard(transaction, this.lanes, current.board_uid);
+        return { board: await this.begin(transaction, id, definition, current), created: false };
       }
       return { board: await this.redefine(transaction, current, id, definition), created: false };
     });
@@ -116,17 +97,24 @@ export class BoardRegistry {
         JSON.stringify(layouts),
       ],
     );
-    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    return current.feed ? { ...board, feed: current.feed } : board;
   }
 
-  /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED */
+  /** @throws BOARD_NOT_FOUND, PRECONDITION_FAILED, BOARD_IN_USE */
   async delete(id: string, ifMatch: string | null, actor: string): Promise<void> {
     await this.allLanes.change(async (transaction) => {
-      const current = await this.find(transaction, id);
+      const current = await findBoard(transaction, id);
       if (!current) throw boardNotFound(id);
       assertMatches(id, current, ifMatch);
+      if (current.feed) {
+        throw new LadderError(
+          'BOARD_IN_USE',
+          `Pool "${current.feed.pool}" feeds the board: take it out of the pool first.`,
+        );
+      }
       await recordAudit(transaction, { actor, action: 'board.delete', subject: id, details: {} });
-      await this.unlink(transaction, current.board_uid);
+      await unlinkBoard(transaction, this.lanes, current.board_uid);
     });
   }
 
@@ -136,12 +124,24 @@ export class BoardRegistry {
    */
   async reset(id: string, actor: string): Promise<Board> {
     return this.allLanes.change(async (transaction) => {
-      const current = await this.find(transaction, id);
+      const current = await findBoard(transaction, id);
       if (!current) throw boardNotFound(id);
       await recordAudit(transaction, { actor, action: 'board.reset', subject: id, details: {} });
-      await this.unlink(transaction, current.board_uid);
-      return this.create(transaction, id, current.definition, current.layouts);
+      await unlinkBoard(transaction, this.lanes, current.board_uid);
+      return this.begin(transaction, id, current.definition, current);
     });
+  }
+
+  /** The same board under a new uid, without entries: where a pool feeds it, they come from there again. */
+  private async begin(
+    transaction: SqlRunner,
+    id: string,
+    definition: BoardDefinition,
+    { layouts, feed }: BoardRow,
+  ): Promise<Board> {
+    const board = await createBoard(transaction, this.lanes, id, { definition, before: layouts, feed });
+    if (feed) await beginFill(transaction, feed.poolUid, board.uid);
+    return board;
   }
 
   /** A board that was deleted or reset, as it was; undefined while it lives, or if it never did. */
@@ -172,58 +172,6 @@ export class BoardRegistry {
     for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
     await this.database.query('DELETE FROM metadata_boards WHERE board_uid = $1', [boardUid]);
   }
-
-  private async find(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
-    const [row] = await transaction.query<BoardRow>(
-      `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts
-       FROM boards WHERE board_id = $1`,
-      [id],
-    );
-    // Definitions that an earlier release stored lack later options.
-    return row && { ...row, definition: withBoardDefaults(row.definition) };
-  }
-
-  /** @param before of the board that had the id until now: its lists' versions continue */
-  private async create(
-    transaction: SqlRunner,
-    id: string,
-    definition: BoardDefinition,
-    before: Layouts | null = null,
-  ): Promise<Board> {
-    const layouts = firstLayouts(definition, await versionsFrom(transaction, before));
-    const [row] = await transaction.query<{ board_uid: number }>(
-      'INSERT INTO boards (board_id, definition, layouts, revision) VALUES ($1, $2, $3, 0) RETURNING board_uid',
-      [id, JSON.stringify(definition), JSON.stringify(layouts)],
-    );
-    const uid = row!.board_uid;
-    const revision = await announceBoard(transaction, this.lanes, uid, id);
-    await transaction.query('UPDATE boards SET revision = $2, definition_revision = $2 WHERE board_uid = $1', [
-      uid,
-      revision,
-    ]);
-    return { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
-  }
-
-  private async unlink(transaction: SqlRunner, uid: number): Promise<void> {
-    const revision = await announceBoard(transaction, this.lanes, uid, null);
-    await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
-  }
-
-  private async hasEntries(transaction: SqlRunner, boardUid: number): Promise<boolean> {
-    const rows = await transaction.query(
-      `SELECT 1 FROM windows w WHERE w.board_uid = $1
-        AND EXISTS (SELECT 1 FROM entries e WHERE e.window_uid = w.window_uid AND NOT e.removed) LIMIT 1`,
-      [boardUid],
-    );
-    return rows.length > 0;
-  }
-}
-
-async function versionsFrom(transaction: SqlRunner, before: Layouts | null): Promise<ListVersions> {
-  const now = await ledgerNowMs(transaction);
-  if (before === null) return firstVersions(now);
-  const { sharding, versions } = before.serving;
-  return versionsAfter({ shards: shardCountOf(sharding), versions }, now, now + CLOCKS_APART_MS);
 }
 
 /** @throws PRECONDITION_FAILED */

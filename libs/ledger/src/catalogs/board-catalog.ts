@@ -13,7 +13,7 @@ const REFRESH_EVERY_MS = 250;
 /** Answers one row even if no board has changed: with the history alone. */
 const CHANGES_SQL = prepared(`
   SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
-    definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts
+    definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts, feed
   FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
       floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
     LEFT JOIN boards ON revision > $1
@@ -76,6 +76,11 @@ export class BoardCatalog {
     // The catalogue may be behind an event, but a board is never visible before its event is committed.
     if (!this.boardsByUid.has(uid)) await this.refresh();
     return this.boardsByUid.get(uid);
+  }
+
+  /** The boards that a pool feeds, ordered by id. */
+  fedBy(poolUid: number): Board[] {
+    return this.all().filter(({ feed }) => feed?.poolUid === poolUid);
   }
 
   /** Boards ordered by id. */
@@ -160,10 +165,11 @@ export class BoardCatalog {
       this.tell(known, true);
       return;
     }
-    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts } = row;
+    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts, feed } = row;
     // What was stored by an earlier release lacks the options that came later.
     const definition = withBoardDefaults(row.definition);
-    const board: Board = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
+    const made = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
+    const board: Board = feed === null ? made : { ...made, feed };
     this.boardsByUid.set(board.uid, board);
     this.boardsById.set(board.id, board);
     this.tell(board, false);

@@ -95,6 +95,12 @@ export class WindowCatalog {
     return [...windows, ...ofEarlierDefinition(live.windows, board, windows, atMs)];
   }
 
+  /** The windows of a board that were made and take entries at that time. */
+  async open(board: Board, nowMs: number): Promise<StoredWindow[]> {
+    const { graceSeconds } = board.definition;
+    return (await this.unsettledOf(board)).filter((window) => isWindowOpen(window, graceSeconds, nowMs));
+  }
+
   /** The window of a spec that holds an instant, made when it is not there yet; null when there is none. */
   async ofSpec(board: Board, spec: WindowSpec, atMs: number, nowMs: number): Promise<StoredWindow | null> {
     const window = stored(await this.unsettledOf(board), spec, atMs) ?? (await this.make(board, spec, atMs, nowMs));

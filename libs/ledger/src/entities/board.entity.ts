@@ -1,4 +1,4 @@
-import type { BoardDefinition, Layouts } from '@laddercast/domain';
+import type { BoardDefinition, BoardFeed, Layouts } from '@laddercast/domain';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** A board that was ever made. `boardId` is null once it is deleted or reset: the uid is never used again. */
@@ -26,4 +26,8 @@ export class BoardEntity {
 
   @Column({ type: 'jsonb' })
   layouts!: Layouts;
+
+  /** null: submissions feed it. */
+  @Column({ type: 'jsonb', nullable: true })
+  feed!: BoardFeed | null;
 }

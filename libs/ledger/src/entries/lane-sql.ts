@@ -106,6 +106,18 @@ export const WRITE_ATTEMPTS = `
   SELECT * FROM unnest($1::int[], $2::text[], $3::int[], $4::int[])
   ON CONFLICT (window_uid, player_id, hour) DO UPDATE SET runs = excluded.runs`;
 
+/** From which positions of their pools entries were fed; duplicates of a key are one row each. */
+export const READ_FEED_POSITIONS = prepared(`
+  SELECT f.window_uid AS "windowUid", f.player_id AS "playerId", f.position
+  FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM entry_feeds WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS f`);
+
+export const WRITE_FEED_POSITIONS = prepared(`
+  INSERT INTO entry_feeds (window_uid, player_id, position)
+  SELECT * FROM unnest($1::int[], $2::text[], $3::bigint[])
+  ON CONFLICT (window_uid, player_id) DO UPDATE SET position = excluded.position`);
+
 /** What the hours of rolling windows hold after a batch. */
 export const CLEAR_ROLLING_HOURS = `
   DELETE FROM rolling_hours AS h USING unnest($1::int[], $2::text[]) AS k (window_uid, player_id)

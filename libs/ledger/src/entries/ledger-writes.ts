@@ -1,5 +1,5 @@
 import type { AuditRecord } from '../operators/audit-log.js';
-import type { Board, EntryOutcome, EntryState, LadderError } from '@laddercast/domain';
+import type { Board, EntryOutcome, EntryState, FedEntry, LadderError, StoredWindow } from '@laddercast/domain';
 
 /** A run to be counted. The board is the one the caller saw; it is checked again under the lane's lock. */
 export interface SubmitWrite {
@@ -37,7 +37,20 @@ export interface OverrideWrite {
   traceparent?: string;
 }
 
-export type LedgerWrite = SubmitWrite | OverrideWrite;
+/** What a rating pool says of a player: entries as they are to be, by no order of time. */
+export interface FeedWrite {
+  kind: 'feed';
+  board: Board;
+  playerId: string;
+  /** Up to which the pool was rated when this was read; an entry that was fed from there, or later, stays as it is. */
+  feedPosition: number;
+  /** Of windows of this revision of the board; null: no entry. */
+  entries: readonly { window: StoredWindow; entry: FedEntry | null }[];
+  /** As of a {@link SubmitWrite}. */
+  traceparent?: string;
+}
+
+export type LedgerWrite = SubmitWrite | OverrideWrite | FeedWrite;
 
 /** What a submission did, as it is answered now and to every retry. */
 export interface SubmissionAnswer {
@@ -67,7 +80,13 @@ export interface OverrideReceipt {
   settledBefore: boolean;
 }
 
-export type LedgerReceipt = SubmitReceipt | OverrideReceipt;
+export interface FeedReceipt {
+  kind: 'feed';
+  /** The windows for which this was news. */
+  windows: string[];
+}
+
+export type LedgerReceipt = SubmitReceipt | OverrideReceipt | FeedReceipt;
 
 /** The result of one write of a batch. */
 export type WriteResult = { receipt: LedgerReceipt } | { error: LadderError | StaleBoardError };

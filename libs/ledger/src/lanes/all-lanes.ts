@@ -15,10 +15,15 @@ export class AllLanes {
   /**
    * Runs a transaction that holds every lane. Be quick: everybody waits. One at a time in this process: while one waits
    * for the lanes, it keeps a connection that their writers may need.
+   * @param before what is locked before the lanes
    */
-  change<T>(work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
+  change<T>(
+    work: (transaction: SqlRunner) => Promise<T>,
+    before: (transaction: SqlRunner) => Promise<void> = () => Promise.resolve(),
+  ): Promise<T> {
     const change = this.lastChange.then(() =>
       this.database.transaction(async (transaction) => {
+        await before(transaction);
         await takeAllLanes(transaction, this.lanes);
         return work(transaction);
       }),

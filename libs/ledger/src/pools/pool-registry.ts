@@ -2,10 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { namesTag, type PutCondition } from '../boards/board-registry.js';
+import { feedBoards, leaveBoards } from '../boards/fed-boards.js';
+import { AllLanes } from '../lanes/all-lanes.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { RULES_CHANGED } from './board-filler.js';
+import { recordPoolEvent } from './pool-events.js';
 import {
   entityTagOfPool,
   findPool,
@@ -19,7 +23,7 @@ import {
 import { RatingAlgorithms } from './rating-algorithms.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes', 'pool_events'];
+const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes', 'pool_events', 'rankable_ends'];
 
 /** Creates, redefines and deletes pools: each under the pool's turn and then its lane, so that nothing of it is under way. */
 @Injectable()
@@ -29,6 +33,7 @@ export class PoolRegistry {
     private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly algorithms: RatingAlgorithms,
+    private readonly allLanes: AllLanes,
   ) {}
 
   /** @throws POOL_NOT_FOUND */
@@ -48,7 +53,7 @@ export class PoolRegistry {
   /**
    * Creates or replaces a definition.
    * @param actor who is named in the audit log
-   * @throws PRECONDITION_FAILED, POOL_HAS_GAMES
+   * @throws PRECONDITION_FAILED, POOL_HAS_GAMES, BOARD_IN_USE, NOT_SUPPORTED, VALIDATION_FAILED
    */
   put(
     id: string,
@@ -56,7 +61,7 @@ export class PoolRegistry {
     condition: PutCondition,
     actor: string,
   ): Promise<{ pool: Pool; created: boolean }> {
-    return this.changing(id, async (transaction, current) => {
+    return this.changing(id, definition.boards.length > 0, async (transaction, current) => {
       assertMatches(id, current, condition.ifMatch ?? null);
       if (condition.onlyCreate && current) {
         throw new LadderError('PRECONDITION_FAILED', `Pool "${id}" exists already (If-None-Match: *).`);
@@ -72,19 +77,23 @@ export class PoolRegistry {
          RETURNING pool_uid AS uid`,
         values,
       );
-      return { pool: { uid: row!.uid, id, revision, definition }, created: current === undefined };
+      const pool = { uid: row!.uid, id, revision, definition };
+      await this.changeBoards(transaction, pool, current);
+      return { pool, created: current === undefined };
     });
   }
 
   /**
-   * Takes the id from the pool; its rows go afterwards, {@link purge}.
+   * Takes the id from the pool; its rows go afterwards, {@link purge}. The boards that it fed stand as they are, and take
+   * submissions from then on.
    * @throws POOL_NOT_FOUND, PRECONDITION_FAILED
    */
   delete(id: string, ifMatch: string | null, actor: string): Promise<void> {
-    return this.changing(id, async (transaction, current) => {
+    return this.changing(id, false, async (transaction, current) => {
       if (!current) throw poolNotFound(id);
       assertMatches(id, current, ifMatch);
       await recordAudit(transaction, { actor, action: 'pool.delete', subject: id, details: {} });
+      if (current.definition.boards.length > 0) await leaveBoards(transaction, this.lanes, current.uid);
       await transaction.query('UPDATE pools SET pool_id = NULL WHERE pool_uid = $1', [current.uid]);
     });
   }
@@ -121,22 +130,46 @@ export class PoolRegistry {
     );
   }
 
-  private changing<T>(
+  /** Which boards the pool feeds, and who stands on them. */
+  private async changeBoards(transaction: SqlRunner, pool: Pool, before: Pool | undefined): Promise<void> {
+    const { boards, rankable, provisional } = pool.definition;
+    const had = before?.definition ?? { boards: [], rankable, provisional };
+    if (boards.length > 0 || had.boards.length > 0) await feedBoards(transaction, this.lanes, pool, boards);
+    const kept = boards.length > 0 && had.boards.length > 0;
+    if (!kept || isDeepStrictEqual([had.rankable, had.provisional], [rankable, provisional])) return;
+    const place = { poolUid: pool.uid, lane: this.lanes.of(pool.id) };
+    await recordPoolEvent(transaction, place, { type: RULES_CHANGED, payload: {} });
+  }
+
+  /** Under the pool's turn and its lane; where boards are named, or were, under all lanes: they change with it. */
+  private async changing<T>(
     id: string,
+    namesBoards: boolean,
     change: (transaction: SqlRunner, current: (Pool & PoolProgress) | undefined) => Promise<T>,
   ): Promise<T> {
     const lane = this.lanes.of(id);
-    return this.work.inTurn(lane, async (transaction) => {
-      const seen = await findPool(transaction, id);
+    const known = await findPool(this.database, id);
+    const feeds = namesBoards || (known?.definition.boards.length ?? 0) > 0;
+    let seen: Pool | undefined;
+    const takeTurn = async (transaction: SqlRunner): Promise<void> => {
+      seen = await findPool(transaction, id);
       if (seen) await takePoolTurn(transaction, seen.uid);
-      await takeLane(transaction, lane);
+    };
+    const work = async (transaction: SqlRunner): Promise<T> => {
       const current = await findPool(transaction, id);
-      if (current && current.uid !== seen?.uid) {
-        throw new LadderError('OVERLOADED', `Pool "${id}" was made a moment ago; send it again.`, {
+      const isOther = current !== undefined && current.uid !== seen?.uid;
+      if (isOther || (!feeds && current && current.definition.boards.length > 0)) {
+        throw new LadderError('OVERLOADED', `Pool "${id}" was changed a moment ago; send it again.`, {
           retryAfterSeconds: 1,
         });
       }
       return change(transaction, current);
+    };
+    if (feeds) return this.allLanes.change(work, takeTurn);
+    return this.work.inTurn(lane, async (transaction) => {
+      await takeTurn(transaction);
+      await takeLane(transaction, lane);
+      return work(transaction);
     });
   }
 }

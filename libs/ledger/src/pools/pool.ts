@@ -6,6 +6,7 @@ import {
   type ResultRules,
   type SideBounds,
 } from '@laddercast/domain';
+import type { NamedBoard } from '../boards/fed-boards.js';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 
@@ -19,6 +20,8 @@ export interface PoolDefinition {
   results: ResultRules;
   provisional: ProvisionalRules | null;
   rankable: RankableRules | null;
+  /** Whose entries come from this pool. */
+  boards: NamedBoard[];
   visibility: 'public' | 'private';
 }
 

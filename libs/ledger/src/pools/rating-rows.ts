@@ -136,9 +136,13 @@ export async function writeRatings(
     ofGame.map((change) => ({ ...change, position, engine })),
   );
   const rated = [...players].map(([playerId, rating]) => ({ playerId, rating }));
-  const events = rated.map(({ playerId, rating }) => ({
+  const times = new Map(rated.map(({ playerId }) => [playerId, new Set<number>()]));
+  for (const { game, changes: ofGame } of games) {
+    for (const { playerId } of ofGame) times.get(playerId)!.add(game.playedAtMs);
+  }
+  const events = rated.map(({ playerId, rating }): RatingChanged => ({
     type: 'rating-changed',
-    ...{ poolUid, playerId, ratedPosition, rating },
+    ...{ poolUid, playerId, ratedPosition, playedAtMs: [...times.get(playerId)!], rating },
   }));
   const unrated = games.filter(({ unrated: reason }) => reason !== null);
   await transaction.query(WRITE_RATINGS, [

@@ -44,6 +44,7 @@ const nothingStored = (given: Partial<StoredBatch> = {}): StoredBatch => ({
   hours: new Map(),
   scopes: new Map(),
   attempts: new AttemptCounts([]),
+  feedPositions: new Map(),
   ...given,
 });
 const storedRow = (state: Partial<EntryState>, given: Partial<EntryRow> = {}): EntryRow => ({

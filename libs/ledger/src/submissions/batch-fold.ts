@@ -16,6 +16,7 @@ import type { FrozenEntry } from '../entries/lane-parameters.js';
 import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
 import type { PlacedWrite } from './window-placement.js';
 import type {
+  FeedWrite,
   LedgerWrite,
   OverrideWrite,
   SubmissionAnswer,
@@ -56,6 +57,15 @@ export interface StoredBatch {
   scopes: Map<string, number[]>;
   /** Of boards that limit them. */
   attempts: AttemptCounts;
+  /** From which position of their pool entries were fed, by {@link entryKeyOf}; absent: they never were. */
+  feedPositions: ReadonlyMap<string, number>;
+}
+
+/** From which position of its pool a player's entry was fed last, be it that there is none. */
+export interface FeedPositionRow {
+  windowUid: number;
+  playerId: string;
+  position: number;
 }
 
 export const scopesKeyOf = (boardUid: number, playerId: string): string => `${boardUid}/${playerId}`;
@@ -74,6 +84,8 @@ export class BatchFold {
   readonly clearedHours = new Map<string, { windowUid: number; playerId: string }>();
   /** Entries that were renewed, of boards with a limit that removes entries. */
   readonly renewedEntries = new Map<string, { windowUid: number; playerId: string }>();
+  /** By {@link entryKeyOf}. */
+  readonly changedFeeds = new Map<string, FeedPositionRow>();
   /** Entries as they stood when their window froze, before this batch. */
   readonly frozenEntries = new Map<string, FrozenEntry>();
 
@@ -82,9 +94,10 @@ export class BatchFold {
   /** Counts one write under the log position that its event gets. */
   apply(placed: PlacedWrite, position: number): WriteResult {
     try {
-      return placed.write.kind === 'submit'
-        ? this.submit(placed as PlacedWrite<SubmitWrite>, position)
-        : this.override(placed as PlacedWrite<OverrideWrite>, position);
+      const { kind } = placed.write;
+      if (kind === 'submit') return this.submit(placed as PlacedWrite<SubmitWrite>, position);
+      if (kind === 'override') return this.override(placed as PlacedWrite<OverrideWrite>, position);
+      return this.feed(placed as PlacedWrite<FeedWrite>, position);
     } catch (error) {
       if (error instanceof LadderError) return { error };
       throw error;
@@ -157,6 +170,30 @@ export class BatchFold {
     if (changed.length > 0) this.audits.push(write.audit);
     const windowIds = changed.map(({ window }) => window.id);
     return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
+  }
+
+  /** Stores what it is told where that is newer, whatever is there: a peak may fall, and a late game changes a rating. */
+  private feed(placed: PlacedWrite<FeedWrite>, position: number): WriteResult {
+    const { write, windows } = placed;
+    const { playerId, feedPosition } = write;
+    const news = write.entries.filter(({ window }) => {
+      const key = entryKeyOf(window.uid, playerId);
+      const fedFrom = this.changedFeeds.get(key)?.position ?? this.stored.feedPositions.get(key) ?? -1;
+      return feedPosition > fedFrom && windows.includes(window);
+    });
+    for (const { window } of news) {
+      const row = { windowUid: window.uid, playerId, position: feedPosition };
+      this.changedFeeds.set(entryKeyOf(window.uid, playerId), row);
+    }
+    const changed = news
+      .map(({ window, entry }) => {
+        const after = entry && { ...entry, metadata: null, version: position };
+        return { window, before: this.current(window, playerId), after };
+      })
+      .filter(({ before, after }) => !isSameEntry(before, after));
+    this.store(placed, changed, position);
+    for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
+    return { receipt: { kind: 'feed', windows: news.map(({ window }) => window.id) } };
   }
 
   private overridden(entry: { score: number; columns: number[] }, atMs: number, position: number): EntryState {
@@ -256,4 +293,10 @@ export class BatchFold {
     const place = { windowUid: window.uid, playerId, hour: Math.floor(nowMs / HOUR_MS) };
     this.changedHours.set(hourKeyOf(place), { ...place, state: after });
   }
+}
+
+function isSameEntry(a: EntryState | null, b: EntryState | null): boolean {
+  if (a === null || b === null) return a === b;
+  const isSameNumbers = a.columns.every((value, index) => value === b.columns[index]);
+  return a.score === b.score && a.achievedAtMs === b.achievedAtMs && isSameNumbers;
 }

@@ -4,12 +4,13 @@ import {
   ownerOf,
   scopesKeyOf,
   submissionKeyOf,
+  type FeedPositionRow,
   type RememberedSubmission,
   type StoredBatch,
 } from './batch-fold.js';
 import type { EntryRow } from '../entries/entry-rows.js';
 import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
-import { READ_ATTEMPTS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from '../entries/lane-sql.js';
+import { READ_ATTEMPTS, READ_FEED_POSITIONS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from '../entries/lane-sql.js';
 import type { PendingWrite } from './lane-writer.js';
 import { int4Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
@@ -82,6 +83,7 @@ export class LaneBatchReader {
       remembered: this.remembered,
       scopes: await scopesOf(withScopes, this.values, scopeCatalog),
       attempts: await readAttempts(this.transaction, placed),
+      feedPositions: await readFeedPositions(this.transaction, placed),
     };
   }
 
@@ -186,6 +188,19 @@ async function readAttempts(transaction: SqlRunner, placed: readonly PlacedWrite
   return new AttemptCounts(
     rows.map(({ window_uid, player_id, hour, runs }) => ({ windowUid: window_uid, playerId: player_id, hour, runs })),
   );
+}
+
+/** Asked for only where a pool feeds a board. */
+async function readFeedPositions(transaction: SqlRunner, placed: readonly PlacedWrite[]): Promise<Map<string, number>> {
+  const keys = placed.flatMap(({ write, windows }) =>
+    write.kind === 'feed' ? windows.map(({ uid }) => ({ windowUid: uid, playerId: write.playerId })) : [],
+  );
+  if (keys.length === 0) return new Map();
+  const rows = await transaction.query<FeedPositionRow>(READ_FEED_POSITIONS, [
+    int4Array(keys.map(({ windowUid }) => windowUid)),
+    textArray(keys.map(({ playerId }) => playerId)),
+  ]);
+  return new Map(rows.map(({ windowUid, playerId, position }) => [entryKeyOf(windowUid, playerId), position]));
 }
 
 /** Only an id that a client chose, or whose commit went unanswered, can have been seen before. */

@@ -9,6 +9,7 @@ import {
   RENEW_ENTRIES,
   SAVE_FROZEN_ENTRIES,
   WRITE_ATTEMPTS,
+  WRITE_FEED_POSITIONS,
   WRITE_LANE_BATCH,
   WRITE_ROLLING_HOURS,
 } from '../entries/lane-sql.js';
@@ -107,9 +108,8 @@ export class LaneTransaction {
   private asFirstAnswer(result: WriteResult, index: number): WriteResult {
     if ('error' in result || !this.batch[index]!.unsettled) return result;
     const { receipt } = result;
-    return {
-      receipt: receipt.kind === 'submit' ? { ...receipt, replayed: false } : { ...receipt, settledBefore: true },
-    };
+    if (receipt.kind === 'submit') return { receipt: { ...receipt, replayed: false } };
+    return receipt.kind === 'override' ? { receipt: { ...receipt, settledBefore: true } } : result;
   }
 
   private store(connection: SqlRunner, fold: BatchFold, nowMs: number): Promise<unknown>[] {
@@ -118,6 +118,7 @@ export class LaneTransaction {
       ...audits.map((audit) => recordAudit(connection, audit)),
       ...this.storeHours(connection, fold),
       ...this.storeFrozen(connection, fold),
+      ...storeFeeds(connection, fold),
     ];
     if (newSubmissions.length > 0 || events.length > 0) sent.push(this.storeBatch(connection, fold, nowMs));
     return sent;
@@ -199,6 +200,18 @@ export class LaneTransaction {
     const frozen = [...frozenEntries.values()];
     return frozen.length === 0 ? [] : [connection.query(SAVE_FROZEN_ENTRIES, frozenParameters(frozen))];
   }
+}
+
+/** Also of entries that stay as they are, or are not there: an older feed that is late must not change them. */
+function storeFeeds(connection: SqlRunner, { changedFeeds }: BatchFold): Promise<unknown>[] {
+  const feeds = [...changedFeeds.values()];
+  if (feeds.length === 0) return [];
+  const rows = [
+    int4Array(feeds.map(({ windowUid }) => windowUid)),
+    textArray(feeds.map(({ playerId }) => playerId)),
+    int8Array(feeds.map(({ position }) => position)),
+  ];
+  return [connection.query(WRITE_FEED_POSITIONS, rows)];
 }
 
 /**

@@ -11,6 +11,9 @@ import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { noteFailure } from './submission-outcomes.js';
 import type {
+  FeedReceipt,
+  FeedWrite,
+  LedgerReceipt,
   LedgerWrite,
   OverrideReceipt,
   OverrideWrite,
@@ -60,7 +63,8 @@ export class Ledger {
    */
   write(write: SubmitWrite): Promise<SubmitReceipt>;
   write(write: OverrideWrite): Promise<OverrideReceipt>;
-  write(write: LedgerWrite): Promise<SubmitReceipt | OverrideReceipt> {
+  write(write: FeedWrite): Promise<FeedReceipt>;
+  write(write: LedgerWrite): Promise<LedgerReceipt> {
     try {
       this.assertTakes();
     } catch (error) {

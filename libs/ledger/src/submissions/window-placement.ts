@@ -34,6 +34,7 @@ export function expectedPlace(
   nowMs: number,
   catalog: Pick<WindowCatalog, 'madeAt'>,
 ): ExpectedPlace {
+  if (write.kind === 'feed') return { write, atMs: nowMs, windows: write.entries.map(({ window }) => window) };
   const atMs = write.kind === 'override' ? nowMs : Math.min(write.achievedAtMs ?? nowMs, nowMs);
   return { write, atMs, windows: catalog.madeAt(write.board, atMs) ?? [] };
 }
@@ -44,11 +45,16 @@ export function expectedPlace(
  */
 export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: PlacementWindows): Promise<PlacedWrite> {
   const { board } = write;
+  const { graceSeconds } = board.definition;
+  if (write.kind === 'feed') {
+    const windows = write.entries.map(({ window }) => window);
+    return { write, atMs: nowMs, nowMs, windows: windows.filter((one) => isWindowOpen(one, graceSeconds, nowMs)) };
+  }
   const atMs = write.kind === 'override' ? nowMs : timeOfRun(write, nowMs);
   const holding = (catalog.cachedAt(board, atMs) ?? (await catalog.at(board, atMs, nowMs))).filter((window) =>
     reaches(window, atMs, nowMs),
   );
-  const open = holding.filter((window) => isWindowOpen(window, board.definition.graceSeconds, nowMs));
+  const open = holding.filter((window) => isWindowOpen(window, graceSeconds, nowMs));
   if (write.kind === 'override') return { write, atMs, nowMs, windows: open };
   if (write.windowId === null) {
     if (open.length === 0) throw windowClosed(holding.map((window) => window.id));

@@ -61,16 +61,25 @@ export const BOARDS = {
       200: { description: 'Replaced.', schema: 'Board', headers: ['ETag'], example: board },
       201: { description: 'Created.', schema: 'Board', headers: ['ETag'], example: board },
     },
-    errors: ['FORBIDDEN', 'BOARD_NOT_EMPTY', 'PRECONDITION_FAILED', 'NOT_SUPPORTED', 'RANK_STYLE_NOT_KEPT'],
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_EMPTY',
+      'BOARD_IN_USE',
+      'PRECONDITION_FAILED',
+      'NOT_SUPPORTED',
+      'RANK_STYLE_NOT_KEPT',
+    ],
   },
   deleteBoard: {
     tag: 'Boards',
     summary: 'Delete a board with its entries',
-    description: 'Needs the scope admin. A board made again under the same id is empty.',
+    description:
+      'Needs the scope admin. A board made again under the same id is empty. One that a rating pool feeds is taken out of ' +
+      'the pool first.',
     callers: 'identified',
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted.' } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'PRECONDITION_FAILED'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'BOARD_IN_USE', 'PRECONDITION_FAILED'],
   },
   setEntry: {
     tag: 'Boards',
@@ -82,7 +91,15 @@ export const BOARDS = {
       examples: { correction: { score: 1500, columns: { moves: 40 }, reason: 'Timer fault in match 77' } },
     },
     answers: { 200: { description: 'The windows that changed.', schema: 'EntryChange', example: change } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'COLUMNS_MISMATCH', 'SCORE_OUT_OF_BOUNDS', 'OVERLOADED', 'OUTBOX_FULL'],
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_FOUND',
+      'COLUMNS_MISMATCH',
+      'SCORE_OUT_OF_BOUNDS',
+      'BOARD_IS_FED',
+      'OVERLOADED',
+      'OUTBOX_FULL',
+    ],
   },
   removeEntry: {
     tag: 'Boards',
@@ -90,7 +107,7 @@ export const BOARDS = {
     description: 'Needs the scope admin. From every running window.',
     callers: 'identified',
     answers: { 200: { description: 'The windows that changed.', schema: 'EntryChange', example: change } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'ENTRY_NOT_FOUND', 'OVERLOADED', 'OUTBOX_FULL'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'ENTRY_NOT_FOUND', 'BOARD_IS_FED', 'OVERLOADED', 'OUTBOX_FULL'],
   },
   resetBoard: {
     tag: 'Administration',

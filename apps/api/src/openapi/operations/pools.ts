@@ -105,8 +105,9 @@ export const POOLS = {
     summary: 'Create or replace a pool',
     description:
       'Needs the scope admin. Only `algorithm` is required; null means the default, except within `parameters`. Title, ' +
-      'visibility, provisional and rankable are free to change; sides and results hold for games that are accepted from ' +
-      'then on; algorithm, parameters and update are fixed once a game was recorded. Options of the contract that are not ' +
+      'visibility, provisional, rankable and boards are free to change; sides and results hold for games that are accepted from ' +
+      'then on; algorithm, parameters and update are fixed once a game was recorded. A board that is named is fed by the ' +
+      'pool: it exists, is desc and latest, and empty when it is first named. Options of the contract that are not ' +
       'built are refused by name.',
     callers: 'identified',
     headers: ['If-Match', 'If-None-Match: *'],
@@ -115,12 +116,21 @@ export const POOLS = {
       200: { description: 'Replaced.', schema: 'Pool', headers: ['ETag'], example: pool },
       201: { description: 'Created.', schema: 'Pool', headers: ['ETag'], example: pool },
     },
-    errors: ['FORBIDDEN', 'POOL_HAS_GAMES', 'PRECONDITION_FAILED', 'NOT_SUPPORTED', 'ALGORITHM_UNKNOWN', 'OVERLOADED'],
+    errors: [
+      'FORBIDDEN',
+      'BOARD_IN_USE',
+      'POOL_HAS_GAMES',
+      'PRECONDITION_FAILED',
+      'NOT_SUPPORTED',
+      'ALGORITHM_UNKNOWN',
+      'OVERLOADED',
+    ],
   },
   deletePool: {
     tag: 'Ratings',
     summary: 'Delete a pool with its games and ratings',
-    description: 'Needs the scope admin. A pool made again under the same id is empty.',
+    description:
+      'Needs the scope admin. A pool made again under the same id is empty. Boards that it fed stand as they are.',
     callers: 'identified',
     headers: ['If-Match'],
     answers: { 204: { description: 'Deleted.' } },

@@ -51,6 +51,7 @@ export const SCORES = {
       'WINDOW_CLOSED',
       'SUBMISSION_ID_REUSED',
       'SCORE_OUT_OF_BOUNDS',
+      'BOARD_IS_FED',
       'COLUMNS_MISMATCH',
       'METADATA_TOO_LARGE',
       'ACHIEVED_AT_IN_FUTURE',

@@ -1,0 +1,92 @@
+import {
+  firstLayouts,
+  firstVersions,
+  shardCountOf,
+  versionsAfter,
+  withBoardDefaults,
+  type Board,
+  type BoardDefinition,
+  type BoardFeed,
+  type Layouts,
+  type ListVersions,
+} from '@laddercast/domain';
+import { ledgerNowMs } from '../database/ledger-clock.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { announceBoard, type Lanes } from '../lanes/lanes.js';
+
+/** How far the clocks of processes, which give lists' counters their start, may be ahead of the ledger's. */
+const CLOCKS_APART_MS = 60_000;
+
+export interface BoardRow {
+  board_uid: number;
+  revision: number;
+  definition_revision: number;
+  definition: BoardDefinition;
+  windows_since: Record<string, number>;
+  layouts: Layouts;
+  feed: BoardFeed | null;
+}
+
+/** The live board of that id. */
+export async function findBoard(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
+  const [row] = await transaction.query<BoardRow>(
+    `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts, feed
+     FROM boards WHERE board_id = $1`,
+    [id],
+  );
+  // Definitions that an earlier release stored lack later options.
+  return row && { ...row, definition: withBoardDefaults(row.definition) };
+}
+
+/** What a board is made of. */
+export interface NewBoard {
+  definition: BoardDefinition;
+  /** Of the board that had the id until now: its lists' versions continue. */
+  before?: Layouts;
+  feed?: BoardFeed | null;
+}
+
+/** Makes a board under a uid of its own, in a transaction that holds all lanes; nobody has the id. */
+export async function createBoard(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  id: string,
+  { definition, before, feed = null }: NewBoard,
+): Promise<Board> {
+  const layouts = firstLayouts(definition, await versionsFrom(transaction, before ?? null));
+  const [row] = await transaction.query<{ board_uid: number }>(
+    'INSERT INTO boards (board_id, definition, layouts, feed, revision) VALUES ($1, $2, $3, $4, 0) RETURNING board_uid',
+    [id, JSON.stringify(definition), JSON.stringify(layouts), feed && JSON.stringify(feed)],
+  );
+  const uid = row!.board_uid;
+  const revision = await announceBoard(transaction, lanes, uid, id);
+  await transaction.query('UPDATE boards SET revision = $2, definition_revision = $2 WHERE board_uid = $1', [
+    uid,
+    revision,
+  ]);
+  const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
+  return feed ? { ...board, feed } : board;
+}
+
+/** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */
+export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: number): Promise<void> {
+  const revision = await announceBoard(transaction, lanes, uid, null);
+  await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
+}
+
+/** Whether a window of the board has an entry. */
+export async function hasEntries(transaction: SqlRunner, boardUid: number): Promise<boolean> {
+  const rows = await transaction.query(
+    `SELECT 1 FROM windows w WHERE w.board_uid = $1
+      AND EXISTS (SELECT 1 FROM entries e WHERE e.window_uid = w.window_uid AND NOT e.removed) LIMIT 1`,
+    [boardUid],
+  );
+  return rows.length > 0;
+}
+
+async function versionsFrom(transaction: SqlRunner, before: Layouts | null): Promise<ListVersions> {
+  const now = await ledgerNowMs(transaction);
+  if (before === null) return firstVersions(now);
+  const { sharding, versions } = before.serving;
+  return versionsAfter({ shards: shardCountOf(sharding), versions }, now, now + CLOCKS_APART_MS);
+}

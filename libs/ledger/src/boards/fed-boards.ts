@@ -1,0 +1,139 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  kindOf,
+  LadderError,
+  validationFailed,
+  type BoardDefinition,
+  type BoardFeed,
+  type FedColumn,
+  type FedValue,
+} from '@laddercast/domain';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import { announceBoard, type Lanes } from '../lanes/lanes.js';
+import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow } from './board-rows.js';
+
+/** A board as the definition of a pool names it. */
+export interface NamedBoard {
+  readonly board: string;
+  readonly value: FedValue;
+  /** What goes into which column of the board. */
+  readonly columns: Readonly<Record<string, FedColumn>>;
+}
+
+interface FeedingPool {
+  readonly uid: number;
+  readonly id: string;
+}
+
+/**
+ * Makes the boards that a pool names the ones that it feeds, and no others, in a transaction that holds all lanes. One
+ * that is named for the first time gets a uid of its own, so that nothing that is late can reach it, and is filled.
+ * @throws BOARD_IN_USE, NOT_SUPPORTED, VALIDATION_FAILED
+ */
+export async function feedBoards(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  pool: FeedingPool,
+  named: readonly NamedBoard[],
+): Promise<void> {
+  await leaveBoards(
+    transaction,
+    lanes,
+    pool.uid,
+    named.map(({ board }) => board),
+  );
+  for (const [index, one] of named.entries()) {
+    const current = await findBoard(transaction, one.board);
+    if (!current) throw new LadderError('BOARD_IN_USE', `There is no board "${one.board}": make it first.`);
+    const feed = feedOf(pool, one, current.definition, `/boards/${index}/columns`);
+    if (isDeepStrictEqual(current.feed, feed)) continue;
+    await assertFree(transaction, pool, one.board, current);
+    refuseUnfeedable(one.board, current.definition, feed);
+    await unlinkBoard(transaction, lanes, current.board_uid);
+    const { definition, layouts: before } = current;
+    const { uid } = await createBoard(transaction, lanes, one.board, { definition, before, feed });
+    await beginFill(transaction, pool.uid, uid);
+  }
+}
+
+const FED_BOARDS = prepared(`
+  SELECT board_uid AS uid, board_id AS id FROM boards
+  WHERE (feed ->> 'poolUid')::int = $1 AND feed IS NOT NULL AND board_id IS NOT NULL ORDER BY board_id`);
+
+/** Ends the feeding of boards, but for those that are kept: they stand as they are, and take submissions. */
+export async function leaveBoards(
+  transaction: SqlRunner,
+  lanes: Lanes,
+  poolUid: number,
+  kept: readonly string[] = [],
+): Promise<void> {
+  const fed = await transaction.query<{ uid: number; id: string }>(FED_BOARDS, [poolUid]);
+  for (const { uid, id } of fed.filter((one) => !kept.includes(one.id))) {
+    const revision = await announceBoard(transaction, lanes, uid, id);
+    await transaction.query('UPDATE boards SET feed = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
+  }
+}
+
+const BEGIN_FILL = prepared(`
+  INSERT INTO board_fills (board_uid, pool_uid, round) VALUES ($2, $1, nextval('ladder_position'))
+  ON CONFLICT (board_uid) DO UPDATE SET after_player = '', round = excluded.round`);
+
+/** Has all players of a pool written to a board, in the background. */
+export async function beginFill(transaction: SqlRunner, poolUid: number, boardUid: number): Promise<void> {
+  await transaction.query(BEGIN_FILL, [poolUid, boardUid]);
+}
+
+/**
+ * Refuses what a pool cannot feed.
+ * @throws BOARD_IN_USE, NOT_SUPPORTED
+ */
+export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool, columns }: BoardFeed): void {
+  const { order, operator, limits, windows } = definition;
+  const fits = order === 'desc' && operator === 'latest' && definition.columns.length === columns.length;
+  if (!fits) {
+    const detail = `Pool "${pool}" feeds board "${id}": its order is desc, its operator latest, its columns are the pool's.`;
+    throw new LadderError('BOARD_IN_USE', detail);
+  }
+  if (windows.some((spec) => kindOf(spec) === 'rolling')) {
+    const detail = `Board "${id}" has a rolling window, which a pool does not feed yet: take it out.`;
+    throw new LadderError('NOT_SUPPORTED', detail, { option: 'windows' });
+  }
+  const { scoreMin, scoreMax, attemptsMax } = limits;
+  if (scoreMin === null && scoreMax === null && attemptsMax === null) return;
+  const detail = `Board "${id}" limits scores or attempts, which means nothing to a pool: take these limits out.`;
+  throw new LadderError('NOT_SUPPORTED', detail, { option: 'limits' });
+}
+
+/** @throws BOARD_IN_USE */
+async function assertFree(
+  transaction: SqlRunner,
+  pool: FeedingPool,
+  id: string,
+  { board_uid: uid, feed }: BoardRow,
+): Promise<void> {
+  if (feed && feed.poolUid !== pool.uid) {
+    throw new LadderError('BOARD_IN_USE', `Pool "${feed.pool}" feeds board "${id}"; name another board.`);
+  }
+  if (!(await hasEntries(transaction, uid))) return;
+  const detail = feed
+    ? `Board "${id}" has entries of another value: take it out of the pool, reset it, and name it again.`
+    : `Board "${id}" has entries: reset it first, or name another.`;
+  throw new LadderError('BOARD_IN_USE', detail);
+}
+
+/** @throws VALIDATION_FAILED where the columns are not those of the board */
+function feedOf(
+  { uid: poolUid, id: pool }: FeedingPool,
+  { value, columns }: NamedBoard,
+  definition: BoardDefinition,
+  pointer: string,
+): BoardFeed {
+  const names = definition.columns.map(({ name }) => name);
+  const given = Object.keys(columns);
+  if (given.length !== names.length || names.some((name) => !Object.hasOwn(columns, name))) {
+    const wanted = names.length === 0 ? 'must be empty: the board has none' : `must name exactly ${names.join(', ')}`;
+    throw validationFailed([{ pointer, message: wanted }]);
+  }
+  return { poolUid, pool, value, columns: names.map((name) => columns[name]!) };
+}

@@ -1,0 +1,133 @@
+import { LadderError, type Board, type FedEntry, type StoredWindow } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
+import { BoardCatalog } from '../catalogs/board-catalog.js';
+import { WindowCatalog } from '../catalogs/window-catalog.js';
+import { PostgresDatabase } from '../database/postgres-database.js';
+import { StaleBoardError, type FeedWrite } from '../entries/ledger-writes.js';
+import { Ledger } from '../submissions/ledger.js';
+import { keyOfStretch, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
+import { readFedState } from './fed-state.js';
+import { writeRankableEnds } from './rankable-ends.js';
+import { RatingAlgorithms } from './rating-algorithms.js';
+
+/** A player whose entries are to be written. */
+export interface FedPlayer {
+  readonly playerId: string;
+  /** In the windows of these times, Unix ms; null: in all that take entries. */
+  readonly playedAtMs: readonly number[] | null;
+}
+
+/** The most players that are read by one statement. */
+const PLAYERS_AT_ONCE = 200;
+/** A board that changes under a write is looked up again, so often. */
+const TRIES_MAX = 4;
+
+/**
+ * Writes to the boards that a pool feeds what the pool says of players. It is told whose entries may be behind, and reads
+ * what they are to be from PostgreSQL: so it does no harm how late, how often, or in which order it is told.
+ */
+@Injectable()
+export class BoardFeeder {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly boards: BoardCatalog,
+    private readonly windows: WindowCatalog,
+    private readonly ledger: Ledger,
+    private readonly algorithms: RatingAlgorithms,
+  ) {}
+
+  /**
+   * Resolves once the entries are durable on all boards of the pool.
+   * @throws OVERLOADED, OUTBOX_FULL, LEDGER_UNAVAILABLE: to be tried again
+   */
+  async feed(poolUid: number, players: readonly FedPlayer[]): Promise<void> {
+    // A board that is not found now was named after this, and its filling begins after that: it sees what there is by now.
+    await this.boards.refresh();
+    await this.feedTo(poolUid, players, () => this.boards.fedBy(poolUid));
+  }
+
+  /** As {@link feed}, with one of the boards. */
+  async feedBoard(poolUid: number, boardUid: number, players: readonly FedPlayer[]): Promise<void> {
+    await this.feedTo(poolUid, players, () => this.boards.fedBy(poolUid).filter(({ uid }) => uid === boardUid));
+  }
+
+  private async feedTo(poolUid: number, players: readonly FedPlayer[], boards: () => Board[]): Promise<void> {
+    for (let first = 0; first < players.length; first += PLAYERS_AT_ONCE) {
+      const chunk = players.slice(first, first + PLAYERS_AT_ONCE);
+      for (let tries = 1; !(await this.feedChunk(poolUid, chunk, boards())); tries += 1) {
+        if (tries === TRIES_MAX) {
+          throw new LadderError('OVERLOADED', 'A fed board keeps changing.', { retryAfterSeconds: 1 });
+        }
+        await this.boards.refresh();
+      }
+    }
+  }
+
+  /** Whether all is written; not where a board changed meanwhile. */
+  private async feedChunk(poolUid: number, players: readonly FedPlayer[], boards: readonly Board[]): Promise<boolean> {
+    try {
+      const places = await this.placesOf(players, boards);
+      if (places.length === 0) return true;
+      const stretches = new Map(
+        places.flatMap((place) => stretchOf(place) ?? []).map((one) => [keyOfStretch(one), one]),
+      );
+      const peaks = boards.some(({ feed }) => feed!.value === 'peak' || feed!.columns.includes('peak'));
+      const named = players.map(({ playerId }) => playerId);
+      const asked = { players: named, stretches: [...stretches.values()], peaks };
+      const state = await readFedState(this.database, poolUid, asked);
+      if (!state) return true;
+      const standing = new Standing(this.algorithms.poolOf(state.definition), state, [...stretches.keys()]);
+      // Before the entries: one that is there although this process ends now must not stay for ever.
+      await writeRankableEnds(this.database, poolUid, standing);
+      const written = await Promise.allSettled(writesOf(places, standing).map((write) => this.ledger.write(write)));
+      const failed = written.find((one) => one.status === 'rejected');
+      if (failed) throw failed.reason;
+      return true;
+    } catch (error) {
+      if (error instanceof StaleBoardError) return false;
+      throw error;
+    }
+  }
+
+  private async placesOf(players: readonly FedPlayer[], boards: readonly Board[]): Promise<PlaceOfEntry[]> {
+    const nowMs = this.boards.clock.nowMs();
+    const places: PlaceOfEntry[] = [];
+    for (const board of boards) {
+      // The windows that hold now are made where they are not there yet.
+      const running = await this.windows.at(board, nowMs, nowMs);
+      const open = [...running, ...(await this.windows.open(board, nowMs)).filter((one) => !includes(running, one))];
+      for (const { playerId, playedAtMs } of players) {
+        const found = new Map<number, StoredWindow>();
+        for (const window of playedAtMs === null ? open : await this.at(board, playedAtMs, nowMs)) {
+          // 0: it would have closed long ago.
+          if (window.uid !== 0) found.set(window.uid, window);
+        }
+        for (const window of found.values()) places.push({ board, playerId, window });
+      }
+    }
+    return places;
+  }
+
+  private async at(board: Board, times: readonly number[], nowMs: number): Promise<StoredWindow[]> {
+    const found: StoredWindow[] = [];
+    for (const atMs of times) found.push(...(await this.windows.at(board, atMs, nowMs)));
+    return found;
+  }
+}
+
+const includes = (windows: readonly StoredWindow[], { uid }: StoredWindow): boolean =>
+  windows.some((window) => window.uid === uid);
+
+/** A write for each player and board. */
+function writesOf(places: readonly PlaceOfEntry[], standing: Standing): FeedWrite[] {
+  const writes = new Map<string, FeedWrite & { entries: { window: StoredWindow; entry: FedEntry | null }[] }>();
+  const { ratedPosition: feedPosition } = standing.state;
+  for (const place of places) {
+    const { board, playerId, window } = place;
+    const key = `${board.uid}/${playerId}`;
+    const write = writes.get(key) ?? { kind: 'feed' as const, board, playerId, feedPosition, entries: [] };
+    write.entries.push({ window, entry: standing.entryOf(place) });
+    writes.set(key, write);
+  }
+  return [...writes.values()];
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { beginFill } from '../boards/fed-boards.js';
+import { BoardCatalog } from '../catalogs/board-catalog.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import { tryEach } from '../database/try-each.js';
+import { BoardFeeder } from './board-feeder.js';
+import type { FoldedEvent, PoolEventFold, PoolInTurn } from './pool-events.js';
+
+/** Between two of them it is noted how far the filling is. */
+const PLAYERS_AT_ONCE = 500;
+/** The most boards of one look. */
+const BOARDS_AT_ONCE = 100;
+
+interface Fill {
+  boardUid: number;
+  poolUid: number;
+  round: number;
+  afterPlayer: string;
+}
+
+const FILLS = prepared(`
+  SELECT board_uid AS "boardUid", pool_uid AS "poolUid", round, after_player AS "afterPlayer" FROM board_fills
+  ORDER BY round LIMIT ${BOARDS_AT_ONCE}`);
+
+const NEXT_PLAYERS = prepared(`
+  SELECT player_id AS "playerId" FROM ratings WHERE pool_uid = $1 AND player_id > $2
+  ORDER BY player_id LIMIT ${PLAYERS_AT_ONCE}`);
+
+const NOTE_PROGRESS = prepared(`
+  UPDATE board_fills SET after_player = $3 WHERE board_uid = $1 AND round = $2 RETURNING board_uid`);
+
+const END_FILL = prepared('DELETE FROM board_fills WHERE board_uid = $1 AND round = $2');
+
+/**
+ * Writes all players of a pool to a board that was named, reset, or whose pool has other rules, a chunk at a time. Who ends
+ * halfway is taken over from; games that are rated meanwhile are written beside it.
+ */
+@Injectable()
+export class BoardFiller {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly boards: BoardCatalog,
+    private readonly feeder: BoardFeeder,
+  ) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    const fills = await this.database.query<Fill>(FILLS);
+    if (fills.length === 0) return;
+    // A fill is as old as its board: now each is known, or gone.
+    await this.boards.refresh();
+    await tryEach(fills, signal, (fill) => this.fill(fill, signal));
+  }
+
+  private async fill({ boardUid, poolUid, round, afterPlayer }: Fill, signal: AbortSignal): Promise<void> {
+    for (let after = afterPlayer; !signal.aborted;) {
+      const isFed = this.boards.fedBy(poolUid).some(({ uid }) => uid === boardUid);
+      const players = isFed ? await this.database.query<{ playerId: string }>(NEXT_PLAYERS, [poolUid, after]) : [];
+      const named = players.map(({ playerId }) => ({ playerId, playedAtMs: null }));
+      await this.feeder.feedBoard(poolUid, boardUid, named);
+      if (players.length < PLAYERS_AT_ONCE) {
+        await this.database.query(END_FILL, [boardUid, round]);
+        return;
+      }
+      after = players.at(-1)!.playerId;
+      // Another round has begun: it starts anew, and is found by the next look.
+      if ((await this.database.query(NOTE_PROGRESS, [boardUid, round, after])).length === 0) return;
+    }
+  }
+}
+
+/** The type of the pool event that says who stands on its boards by other rules from now on. */
+export const RULES_CHANGED = 'rules-changed';
+
+const FED_UIDS = prepared(`
+  SELECT board_uid AS uid FROM boards
+  WHERE (feed ->> 'poolUid')::int = $1 AND feed IS NOT NULL AND board_id IS NOT NULL`);
+
+/** Has the boards of a pool filled anew: its position moves, so that what is read by the new rules is newer than all entries. */
+@Injectable()
+export class RulesChangedFold implements PoolEventFold {
+  readonly type = RULES_CHANGED;
+
+  async fold(_: SqlRunner, { uid }: PoolInTurn): Promise<FoldedEvent> {
+    const store = async (transaction: SqlRunner): Promise<void> => {
+      const boards = await transaction.query<{ uid: number }>(FED_UIDS, [uid]);
+      for (const board of boards) await beginFill(transaction, uid, board.uid);
+    };
+    return { outcome: {}, newcomers: 0, changed: [], store };
+  }
+}

@@ -1,0 +1,112 @@
+import type { Peak, PlayerRating, RatingState } from '@laddercast/domain';
+import { int8Array, textArray } from '../database/postgres-arrays.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import type { PoolDefinition } from './pool.js';
+import { RATING_JSON } from './rating-rows.js';
+
+/** A player and a stretch of time, Unix ms: from the first to before the second. */
+export interface StretchOfPlayer {
+  readonly playerId: string;
+  readonly startsAtMs: number;
+  readonly endsAtMs: number;
+}
+
+/** A player's games in a stretch of time. */
+export interface GamesOfStretch {
+  readonly games: number;
+  readonly wins: number;
+  readonly before: number;
+  readonly after: RatingState;
+  readonly peak: Pick<Peak, 'rating' | 'atMs'> | null;
+  readonly lastPlayedAtMs: number;
+}
+
+/** Where a player stands over all time, beside its rating. */
+export interface RatedPlayer {
+  readonly playerId: string;
+  readonly rating: PlayerRating;
+  /** The rating before the first game. */
+  readonly before: number;
+  /** The best rating after a game after which the player was not provisional; null also where the pool has no such rules. */
+  readonly peak: Pick<Peak, 'rating' | 'atMs'> | null;
+}
+
+/** A pool, and what was asked of its players, all of one moment. */
+export interface FedState {
+  readonly definition: PoolDefinition;
+  readonly ratedPosition: number;
+  /** By the ledger's clock, Unix ms. */
+  readonly nowMs: number;
+  readonly players: readonly RatedPlayer[];
+  /** In the order asked; null: no game. */
+  readonly stretches: readonly (GamesOfStretch | null)[];
+}
+
+/** A rating of before may have come in on a server whose clock was ahead of the present one's, ms. */
+const CLOCKS_APART_MS = 600_000;
+
+/** The games of player `k.player_id` from a position on, the number of games that the player had after each among it. */
+const gamesFrom = (position: string): string => `
+  SELECT c.position, c.before_rating, c.after_rating, c.after_deviation, c.after_volatility, c.after_memory, c.outcome,
+    g.played_at_ms, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far
+  FROM (SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position >= ${position}) AS c
+  CROSS JOIN LATERAL (
+    SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = c.position LIMIT 1) AS g
+  CROSS JOIN LATERAL (
+    SELECT games FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS rated`;
+
+/** The best of rows of {@link gamesFrom}, those left out after which the player was provisional by the rules of `pools`. */
+const BEST_GAME = `
+  (array_agg(json_build_object('rating', after_rating, 'atMs', played_at_ms) ORDER BY after_rating DESC, position)
+    FILTER (WHERE games_so_far >= coalesce((pools.definition #>> '{provisional,games}')::float8, 0)
+      AND coalesce(after_deviation, 0) <= coalesce((pools.definition #>> '{provisional,deviationAbove}')::float8, 'Infinity')))[1]`;
+
+const FED_STATE = prepared(`
+  SELECT definition, rated_position AS "ratedPosition", floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
+    coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON}, 'before', first.rating,
+        'peak', CASE WHEN $6::boolean AND jsonb_typeof(pools.definition -> 'provisional') = 'object' THEN (
+          SELECT ${BEST_GAME} FROM (${gamesFrom('0')}) AS counted) END))
+      FROM unnest($2::text[]) AS k (player_id)
+      CROSS JOIN LATERAL (SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS r
+      CROSS JOIN LATERAL (SELECT before_rating AS rating FROM rating_changes
+        WHERE pool_uid = $1 AND player_id = k.player_id ORDER BY position LIMIT 1) AS first), '[]') AS players,
+    coalesce((SELECT json_agg(CASE WHEN w.games = 0 THEN NULL ELSE to_json(w) END ORDER BY k.n)
+      FROM unnest($3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (player_id, starts_at, ends_at, n)
+      CROSS JOIN LATERAL (
+        SELECT count(*) AS games, count(*) FILTER (WHERE outcome = 'win') AS wins,
+          (array_agg(before_rating ORDER BY position))[1] AS before,
+          (array_agg(json_build_object('rating', after_rating, 'deviation', after_deviation, 'volatility',
+            after_volatility, 'memory', coalesce(after_memory, '{}')) ORDER BY position DESC))[1] AS after,
+          ${BEST_GAME} AS peak, max(played_at_ms) AS "lastPlayedAtMs"
+        FROM (${gamesFrom(`(
+          SELECT position FROM games
+          WHERE pool_uid = $1 AND recorded_at >= to_timestamp((k.starts_at - ${CLOCKS_APART_MS})::float8 / 1000)
+          ORDER BY recorded_at LIMIT 1)`)}) AS recorded
+        WHERE played_at_ms >= k.starts_at AND played_at_ms < k.ends_at) AS w), '[]') AS stretches
+  FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL`);
+
+/**
+ * What is to be written to the boards of a pool, by one statement, so that it is of one moment; undefined where the pool is
+ * gone. Who has no rated game is not among the players.
+ *
+ * A game is recorded after it was played, and positions are in the order in which games were recorded: so the games of a
+ * window lie behind the first that was recorded since it began, and no older change of a player is looked at.
+ * @param asked `peaks`: whether peaks over all time are looked for where some games are left out of them
+ */
+export async function readFedState(
+  sql: SqlRunner,
+  poolUid: number,
+  asked: { players: readonly string[]; stretches: readonly StretchOfPlayer[]; peaks: boolean },
+): Promise<FedState | undefined> {
+  const { players, stretches, peaks } = asked;
+  const [row] = await sql.query<FedState>(FED_STATE, [
+    poolUid,
+    textArray(players),
+    textArray(stretches.map(({ playerId }) => playerId)),
+    int8Array(stretches.map(({ startsAtMs }) => startsAtMs)),
+    int8Array(stretches.map(({ endsAtMs }) => endsAtMs)),
+    peaks,
+  ]);
+  return row;
+}

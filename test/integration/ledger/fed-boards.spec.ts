@@ -1,0 +1,193 @@
+// Real: PostgreSQL and the ledger of two processes. Events are delivered by hand, so that they can be late, or come twice.
+import type { BoardDefinition } from '@laddercast/domain';
+import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
+import type { Pool } from '@laddercast/ledger';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FeedNode } from '../nodes/feed-node.js';
+import { submissionOf } from '../nodes/ledger-node.js';
+import { gameOf } from '../nodes/pool-node.js';
+
+describe('boards that a rating pool feeds', () => {
+  let testDatabase: TestDatabase;
+  let node: FeedNode;
+  let other: FeedNode;
+  let made = 0;
+  let board = '';
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    node = new FeedNode(testDatabase.url);
+    await node.start();
+    other = new FeedNode(testDatabase.url);
+    await other.start();
+  });
+  beforeEach(() => {
+    board = `b${(made += 1)}`;
+  });
+  afterAll(async () => {
+    await other.stop();
+    await node.stop();
+    await testDatabase.drop();
+  });
+
+  const poolOf = async (definition: object = {}, ofBoard: Partial<BoardDefinition> = {}): Promise<Pool> => {
+    await node.makeBoard(board, ofBoard);
+    const pool = await node.makePool(`p${made}`, { board, ...definition });
+    await node.boards.refresh();
+    return pool;
+  };
+  const play = (pool: Pool, gameId: string, places: Record<string, number>, more: object = {}): Promise<unknown> =>
+    node.games.record(gameOf(pool.id, gameId, places, more));
+
+  it('have an entry for each rated player', async () => {
+    const pool = await poolOf();
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await node.settle(pool.uid);
+    expect(await node.linesOf(board)).toEqual(['alltime ada 1516', 'alltime bob 1484']);
+  });
+
+  it('follow a rating down, too, and a game that was played before the one that counted last', async () => {
+    const pool = await poolOf();
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await node.settle(pool.uid);
+    await play(pool, 'g2', { cy: 1, ada: 2 }, { playedAtMs: Date.parse('2020-01-01T00:00:00Z') });
+    await node.settle(pool.uid);
+    const ratings = await Promise.all(['ada', 'bob', 'cy'].map((player) => node.ratingOf(pool, player)));
+    expect(await node.linesOf(board)).toEqual(
+      ['ada', 'bob', 'cy'].map((player, index) => `alltime ${player} ${ratings[index]}`),
+    );
+    expect(ratings[0]).toBeLessThan(1516);
+  });
+
+  it('keep the newer of two readings, whichever is written last', async () => {
+    const pool = await poolOf();
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await node.settle(pool.uid);
+    const { uid, revision } = node.boards.byId(board)!;
+    const [window] = await node.windows.open(node.boards.byId(board)!, Date.now());
+    const newest = (await node.pools.get(pool.id)).ratedPosition;
+    const write = (feedPosition: number, score: number | null, playerId: string): Promise<{ windows: string[] }> =>
+      node.ledger.write({
+        ...{ kind: 'feed', board: node.boards.byId(board)!, playerId, feedPosition },
+        entries: [{ window: window!, entry: score === null ? null : { score, columns: [], achievedAtMs: 1 } }],
+      });
+    expect({ uid, revision }).toMatchObject({ uid: window && expect.any(Number) });
+    expect(await write(newest, 1, 'ada')).toMatchObject({ windows: [] });
+    expect(await write(newest - 1, 1, 'ada')).toMatchObject({ windows: [] });
+    expect(await write(newest + 1, 2, 'ada')).toMatchObject({ windows: ['alltime'] });
+    // No entry, where there was none: what is older makes no ghost.
+    expect(await write(newest + 1, null, 'cy')).toMatchObject({ windows: ['alltime'] });
+    expect(await write(newest, 3, 'cy')).toMatchObject({ windows: [] });
+    expect(await write(newest + 2, null, 'bob')).toMatchObject({ windows: ['alltime'] });
+    expect(await write(newest + 1, 5, 'bob')).toMatchObject({ windows: [] });
+    // Two in one batch.
+    await Promise.all([write(newest + 4, 8, 'di'), write(newest + 3, 7, 'di')]);
+    expect(await node.linesOf(board)).toEqual(['alltime ada 2', 'alltime di 8']);
+  });
+
+  it('take no other: not one that has entries, another order, a rolling window, or another pool', async () => {
+    const refusal = async (id: string, definition: object): Promise<string> =>
+      node.makePool(id, definition).then(
+        () => 'none',
+        (error: unknown) => (error as { code: string }).code,
+      );
+    expect(await refusal('p-none', { board: 'there-is-none' })).toBe('BOARD_IN_USE');
+    const full = await node.makeBoard(`${board}-full`);
+    await node.ledger.write(submissionOf(full, 'ada', 1));
+    expect(await refusal('p-full', { board: full.id })).toBe('BOARD_IN_USE');
+    await node.makeBoard(`${board}-best`, { operator: 'best' });
+    expect(await refusal('p-best', { board: `${board}-best` })).toBe('BOARD_IN_USE');
+    await node.makeBoard(`${board}-asc`, { order: 'asc' });
+    expect(await refusal('p-asc', { board: `${board}-asc` })).toBe('BOARD_IN_USE');
+    await node.makeBoard(`${board}-rolling`, { windows: [{ rolling: '24h' }] });
+    expect(await refusal('p-rolling', { board: `${board}-rolling` })).toBe('NOT_SUPPORTED');
+    await node.makeBoard(`${board}-columns`, { columns: [{ name: 'played', order: 'desc' }] });
+    expect(await refusal('p-columns', { board: `${board}-columns` })).toBe('VALIDATION_FAILED');
+    await poolOf();
+    expect(await refusal('p-other', { board })).toBe('BOARD_IN_USE');
+    // What was refused left no pool behind.
+    expect((await node.pools.list('p-', 10)).filter(({ id }) => id.startsWith('p-'))).toEqual([]);
+  });
+
+  it('are filled when they are named later, and when they are reset', async () => {
+    await node.makeBoard(board);
+    const pool = await node.makePool(`p${made}`);
+    for (let n = 0; n < 6; n += 1) await play(pool, `g${n}`, { [`a${n}`]: 1, [`b${n}`]: 2 });
+    await node.settle(pool.uid);
+    await node.makePool(pool.id, { boards: [{ board, value: 'wins' }] });
+    expect(await node.linesOf(board)).toEqual([]);
+    await other.fill();
+    const expected = [...'012345'].flatMap((n) => [`alltime a${n} 1`, `alltime b${n} 0`]).sort();
+    expect((await node.linesOf(board)).sort()).toEqual(expected);
+    await node.registry.reset(board, 'test');
+    expect(await node.linesOf(board)).toEqual([]);
+    await node.fill();
+    expect((await node.linesOf(board)).sort()).toEqual(expected);
+    expect(await node.database.query('SELECT * FROM board_fills WHERE pool_uid = $1', [pool.uid])).toEqual([]);
+  });
+
+  it('show who is rankable, by other rules once these are changed', async () => {
+    const pool = await poolOf({ rankable: { gamesMin: 2 } });
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await play(pool, 'g2', { ada: 1, cy: 2 });
+    await node.settle(pool.uid);
+    expect((await node.entriesOf(board)).map(({ playerId }) => playerId)).toEqual(['ada']);
+    await node.makePool(pool.id, { board });
+    await node.rater.rate(pool.uid);
+    await node.fill();
+    expect((await node.entriesOf(board)).map(({ playerId }) => playerId)).toEqual(['ada', 'bob', 'cy']);
+    await node.makePool(pool.id, { board, rankable: { gamesMin: 3 } });
+    await node.rater.rate(pool.uid);
+    await node.fill();
+    expect(await node.entriesOf(board)).toEqual([]);
+  });
+
+  it('stand as they are when their pool leaves them or is gone, and take submissions', async () => {
+    const pool = await poolOf();
+    await play(pool, 'g1', { ada: 1, bob: 2 });
+    await node.settle(pool.uid);
+    await node.pools.delete(pool.id, null, 'test');
+    await node.boards.refresh();
+    expect(node.boards.byId(board)!.feed).toBeUndefined();
+    await node.deliver(await node.ratingEvents(pool.uid));
+    await node.ledger.write(submissionOf(node.boards.byId(board)!, 'ada', 7));
+    expect(await node.linesOf(board)).toEqual(['alltime ada 7', 'alltime bob 1484']);
+  });
+
+  it('are not deleted while they are fed, nor given another order', async () => {
+    await poolOf();
+    await expect(node.registry.delete(board, null, 'test')).rejects.toMatchObject({ code: 'BOARD_IN_USE' });
+    await expect(node.makeBoard(board, { operator: 'best' })).rejects.toMatchObject({ code: 'BOARD_IN_USE' });
+    await node.makeBoard(board, { title: 'Blitz' });
+    expect(node.boards.byId(board)).toMatchObject({ feed: { value: 'rating' }, definition: { title: 'Blitz' } });
+    await node.makePool(`p${made}`, {});
+    await node.boards.refresh();
+    await node.registry.delete(board, null, 'test');
+  });
+
+  it('lose a player at the moment from which it is not rankable any more, until its next game', async () => {
+    const clock = await DatabaseClock.of(testDatabase.url);
+    try {
+      const pool = await poolOf({ rankable: { inactiveDaysMax: 2 } });
+      await play(pool, 'g1', { ada: 1, bob: 2 });
+      await node.settle(pool.uid);
+      await clock.goOnFrom((await clock.nowMs()) + 1 * 86_400_000);
+      await play(pool, 'g2', { ada: 1, cy: 2 });
+      await node.settle(pool.uid);
+      const look = async (): Promise<string[]> => {
+        await other.ender.run(new AbortController().signal);
+        await node.settle(pool.uid);
+        return (await node.entriesOf(board)).map(({ playerId }) => playerId);
+      };
+      expect(await look()).toEqual(['ada', 'bob', 'cy']);
+      await clock.goOnFrom((await clock.nowMs()) + 1 * 86_400_000);
+      expect(await look()).toEqual(['ada', 'cy']);
+      await play(pool, 'g3', { bob: 1, di: 2 });
+      expect(await look()).toEqual(['ada', 'bob', 'cy', 'di']);
+      await clock.goOnFrom((await clock.nowMs()) + 1 * 86_400_000);
+      expect(await look()).toEqual(['bob', 'di']);
+    } finally {
+      await clock.close();
+    }
+  });
+});

@@ -83,7 +83,7 @@ describe('no room for more', () => {
       const { load, installation, readers } = scenario;
       for (let round = 0; round < longOr(5, 1); round += 1) {
         await sleep(2000);
-        await expect.poll(() => statusOf(installation, 'players/p1')).toBe(200);
+        await expect.poll(() => statusOf(installation, 'players/p1'), { timeout: 60_000 }).toBe(200);
         await redis.config('SET', 'maxmemory', '1');
         await expect(redis.set('more', 'x')).rejects.toThrow(/OOM/);
         await sleep(1000);

@@ -3,6 +3,9 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { Pool } from './pool.js';
 
+/** The type of the pool event that says who stands on its boards by other rules from now on. */
+export const RULES_CHANGED = 'rules-changed';
+
 /** Something that happened to a pool beside its games: a void, a change of its rules. It has a place among the games. */
 export interface PoolEvent<Payload = unknown> {
   readonly position: number;

@@ -8,8 +8,7 @@ import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { RULES_CHANGED } from './board-filler.js';
-import { recordPoolEvent } from './pool-events.js';
+import { recordPoolEvent, RULES_CHANGED } from './pool-events.js';
 import {
   entityTagOfPool,
   findPool,

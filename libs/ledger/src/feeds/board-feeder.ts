@@ -8,7 +8,7 @@ import { Ledger } from '../submissions/ledger.js';
 import { keyOfStretch, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
 import { readFedState } from './fed-state.js';
 import { writeRankableEnds } from './rankable-ends.js';
-import { RatingAlgorithms } from './rating-algorithms.js';
+import { RatingAlgorithms } from '../pools/rating-algorithms.js';
 
 /** A player whose entries are to be written. */
 export interface FedPlayer {

@@ -5,7 +5,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
 import { BoardFeeder } from './board-feeder.js';
-import type { FoldedEvent, PoolEventFold, PoolInTurn } from './pool-events.js';
+import { RULES_CHANGED, type FoldedEvent, type PoolEventFold, type PoolInTurn } from '../pools/pool-events.js';
 
 /** Between two of them it is noted how far the filling is. */
 const PLAYERS_AT_ONCE = 500;
@@ -68,9 +68,6 @@ export class BoardFiller {
     }
   }
 }
-
-/** The type of the pool event that says who stands on its boards by other rules from now on. */
-export const RULES_CHANGED = 'rules-changed';
 
 const FED_UIDS = prepared(`
   SELECT board_uid AS uid FROM boards

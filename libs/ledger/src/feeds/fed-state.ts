@@ -2,8 +2,8 @@ import type { Peak, PlayerRating, RatingState } from '@laddercast/domain';
 import { int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import type { PoolDefinition } from './pool.js';
-import { RATING_JSON } from './rating-rows.js';
+import type { PoolDefinition } from '../pools/pool.js';
+import { RATING_JSON } from '../pools/rating-rows.js';
 
 /** A player and a stretch of time, Unix ms: from the first to before the second. */
 export interface StretchOfPlayer {

@@ -14,8 +14,8 @@ import {
   type PoolEvent,
   type PoolEventFold,
   type PoolInTurn,
-} from './pool-events.js';
-import { RATING_JSON } from './rating-rows.js';
+} from '../pools/pool-events.js';
+import { RATING_JSON } from '../pools/rating-rows.js';
 
 /**
  * At one position all readings agree, but that those after the end see none any more: the end stays, or an entry that was

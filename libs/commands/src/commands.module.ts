@@ -34,7 +34,7 @@ import { RebuildBoardHandler } from './recovery/rebuild-board.handler.js';
 import { RebuildBoardsHandler } from './recovery/rebuild-boards.handler.js';
 import { ReconcileBoardHandler } from './recovery/reconcile-board.handler.js';
 import { ReplayDeadLetterHandler } from './recovery/replay-dead-letter.handler.js';
-import { IntakeReplay } from './scores/intake-replay.js';
+import { IntakeReplay } from './intake/intake-replay.js';
 import { OverrideEntryHandler } from './scores/override-entry.handler.js';
 import { ScoreSubmitter } from './scores/score-submitter.js';
 import { SubmissionRanks } from './scores/submission-ranks.js';

@@ -11,7 +11,7 @@ import { StateRepublisher, type EntriesWanted } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { ReplayDeadLetterCommand, type ReplayedLetter } from '../commands.js';
 import { actorOf, assertAdmin } from '@laddercast/identity';
-import { IntakeReplay } from '../scores/intake-replay.js';
+import { IntakeReplay } from '../intake/intake-replay.js';
 
 /**
  * A letter holds an old state, and something newer may be committed by now. So the present state is sent, not the

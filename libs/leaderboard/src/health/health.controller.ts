@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ForProbes } from '../http/access.js';
 import { Readiness, type ReadinessReport } from './readiness.js';
-import { ScoreIntakeLifecycle } from '../process/score-intake.lifecycle.js';
+import { ScoreIntakeLifecycle } from '../process/intake.lifecycle.js';
 
 /** Whether each thing that a process needs answers now. */
 @Controller('health')

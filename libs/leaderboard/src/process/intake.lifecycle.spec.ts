@@ -4,7 +4,7 @@ import { LadderError } from '@laddercast/domain';
 import type { IntakeHandler } from '@laddercast/event-log';
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
+import { ScoreIntakeLifecycle } from './intake.lifecycle.js';
 
 const WRITER: Identity = { kind: 'key', keyId: 'writer', scopes: ['scores:write'] };
 const POLL = { interval: 5 };

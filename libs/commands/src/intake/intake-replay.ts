@@ -6,7 +6,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { SubmitScoresCommand } from '../commands.js';
 import { identityOfIntake } from './intake-identity.js';
-import { intakeSubmissionOf } from './score-intake.js';
+import { intakeSubmissionOf } from './message-intake.js';
 
 /** Submits refused messages of `in.scores` once more, with the intake's rights. */
 @Injectable()

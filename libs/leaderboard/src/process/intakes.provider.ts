@@ -12,7 +12,7 @@ import { PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import type { Provider } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import { ScoreIntakeLifecycle } from './score-intake.lifecycle.js';
+import { ScoreIntakeLifecycle } from './intake.lifecycle.js';
 
 const TOPIC: IntakeTopic = 'in.scores';
 

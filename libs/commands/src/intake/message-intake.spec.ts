@@ -4,7 +4,7 @@ import type { DeadLetter, IntakeMessage } from '@laddercast/event-log';
 import { describe, expect, it } from 'vitest';
 import type { SubmitScoresCommand } from '../commands.js';
 import type { Identity } from '@laddercast/identity';
-import { INTERNAL_TRIES_MAX, ScoreIntake, type ScoreIntakeParts } from './score-intake.js';
+import { INTERNAL_TRIES_MAX, ScoreIntake, type ScoreIntakeParts } from './message-intake.js';
 
 const KEY: Identity = { kind: 'key', keyId: 'k', scopes: ['scores:write'] };
 const never = new AbortController().signal;

@@ -20,6 +20,7 @@ export * from './pools/rate-pools.handler.js';
 export * from './pools/rated-game-answer.js';
 export * from './intake/intake-identity.js';
 export * from './bodies/player-body.js';
+export * from './intake/intake-kinds.js';
 export * from './intake/message-intake.js';
 export * from './scores/score-submitter.js';
 export * from './bodies/submission-body.js';

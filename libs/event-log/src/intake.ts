@@ -14,6 +14,6 @@ export interface IntakeMessage {
 export type IntakeHandler = (messages: readonly IntakeMessage[], signal: AbortSignal) => Promise<void>;
 
 /** Topics that other systems write; in Kafka each is `<KAFKA_PREFIX>.<topic>`, and so is the group that reads it. */
-export const INTAKE_TOPICS = ['in.scores'] as const;
+export const INTAKE_TOPICS = ['in.scores', 'in.games'] as const;
 
 export type IntakeTopic = (typeof INTAKE_TOPICS)[number];

@@ -19,7 +19,7 @@ import { Readiness } from './health/readiness.js';
 import { RouteGuard } from './http/route.guard.js';
 import { LeaderboardLifecycle } from './process/leaderboard.lifecycle.js';
 import { ProjectorLifecycle } from './process/projector.lifecycle.js';
-import { scoreIntake } from './process/intakes.provider.js';
+import { Intakes } from './process/intakes.js';
 import { ROLES, type Role } from './roles.js';
 
 const IN_EVERY_PROCESS: Type<object>[] = [
@@ -70,7 +70,7 @@ const providers = (roles: readonly Role[]): Provider[] => [
   { provide: ROLES, useValue: roles },
   ...limits,
   Readiness,
-  ...(roles.includes('api') ? [scoreIntake] : []),
+  ...(roles.includes('api') ? [Intakes] : []),
   ...(roles.includes('projector') ? [ProjectorLifecycle] : []),
   LeaderboardLifecycle,
 ];

@@ -55,16 +55,16 @@ export class ConnectionSettings {
   EVENT_LOG: 'postgres' | 'kafka' = 'postgres';
 
   @Setting(
-    'Kafka brokers as host:port, separated by commas. Needed with EVENT_LOG=kafka and with KAFKA_IN_SCORES_KEY.',
+    'Kafka brokers as host:port, separated by commas. Needed with EVENT_LOG=kafka, with KAFKA_IN_SCORES_KEY and with KAFKA_IN_GAMES_KEY.',
     '127.0.0.1:9092',
   )
   @ValidateIf(
-    ({ EVENT_LOG, KAFKA_IN_SCORES_KEY }: ConnectionSettings) =>
-      EVENT_LOG === 'kafka' || KAFKA_IN_SCORES_KEY !== undefined,
+    ({ EVENT_LOG, KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY }: ConnectionSettings) =>
+      EVENT_LOG === 'kafka' || (KAFKA_IN_SCORES_KEY ?? KAFKA_IN_GAMES_KEY) !== undefined,
   )
   @Matches(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/, {
     message:
-      'KAFKA_BROKERS must be host:port, several separated by commas, when EVENT_LOG is kafka or KAFKA_IN_SCORES_KEY is set',
+      'KAFKA_BROKERS must be host:port, several separated by commas, when EVENT_LOG is kafka, or KAFKA_IN_SCORES_KEY or KAFKA_IN_GAMES_KEY is set',
   })
   KAFKA_BROKERS?: string;
 
@@ -80,6 +80,15 @@ export class ConnectionSettings {
     message: 'KAFKA_IN_SCORES_KEY must be an API key: 16 or more letters, digits or -_~+/=',
   })
   KAFKA_IN_SCORES_KEY?: string;
+
+  @Setting(
+    'The API key (scope scores:write) with whose rights games are recorded that others write to the Kafka topic in.games (its name begins with KAFKA_PREFIX). Without it the topic is not read.',
+  )
+  @IsOptional()
+  @Matches(/^[\w~+/=-]{16,}$/, {
+    message: 'KAFKA_IN_GAMES_KEY must be an API key: 16 or more letters, digits or -_~+/=',
+  })
+  KAFKA_IN_GAMES_KEY?: string;
 
   @Setting('true: brokers are reached by TLS, and their certificates are checked.')
   @IsIn(['true', 'false'])

@@ -25,17 +25,17 @@ describe('BOOTSTRAP_ADMIN_KEY', () => {
   });
 });
 
-describe('KAFKA_IN_SCORES_KEY', () => {
-  const KEY = { ...LEAST, KAFKA_IN_SCORES_KEY: '0123456789abcdef' };
+describe.each(['KAFKA_IN_SCORES_KEY', 'KAFKA_IN_GAMES_KEY'] as const)('%s', (name) => {
+  const KEY = { ...LEAST, [name]: '0123456789abcdef' };
 
   it('needs brokers, also when the log is in PostgreSQL', () => {
-    expect(() => loadEnvironment(KEY)).toThrow(/KAFKA_BROKERS must be host:port.*KAFKA_IN_SCORES_KEY is set/);
-    expect(loadEnvironment({ ...KEY, KAFKA_BROKERS: '127.0.0.1:9092' }).KAFKA_IN_SCORES_KEY).toBe('0123456789abcdef');
+    expect(() => loadEnvironment(KEY)).toThrow(new RegExp(`KAFKA_BROKERS must be host:port.*${name}`));
+    expect(loadEnvironment({ ...KEY, KAFKA_BROKERS: '127.0.0.1:9092' })[name]).toBe('0123456789abcdef');
   });
 
   it("may not be a player's token", () => {
-    const settings = { ...KEY, KAFKA_BROKERS: '127.0.0.1:9092', KAFKA_IN_SCORES_KEY: 'looks.like.ajwt-token' };
-    expect(() => loadEnvironment(settings)).toThrow(/KAFKA_IN_SCORES_KEY must be an API key/);
+    const settings = { ...KEY, KAFKA_BROKERS: '127.0.0.1:9092', [name]: 'looks.like.ajwt-token' };
+    expect(() => loadEnvironment(settings)).toThrow(new RegExp(`${name} must be an API key`));
   });
 });
 

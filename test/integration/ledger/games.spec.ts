@@ -1,9 +1,19 @@
 // Real: PostgreSQL and the ledger of two processes; the clock, `ladder_now()`, is in the test's hands.
 import type { LadderError } from '@laddercast/domain';
-import { gamesById, gamesOfPool, type GameReceipt, type Pool, type SqlRunner } from '@laddercast/ledger';
+import {
+  ADVISORY_LOCKS,
+  gamesById,
+  gamesOfPool,
+  type GameReceipt,
+  type HeldPools,
+  type Pool,
+  type SqlRunner,
+} from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
+import { holding } from '../nodes/time-node.js';
 
 const NOON = Date.parse('2026-11-20T12:00:00Z');
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
@@ -204,5 +214,36 @@ describe('games', () => {
     const [{ position } = { position: 0 }] = await gamesById(node.database, pool.uid, ['g3']);
     expect(await ofPlayer('cy', position)).toEqual(['g2']);
     expect(await ofPlayer('nobody', null)).toEqual([]);
+  });
+
+  it('fail with an earlier one of their pool that came with them, so that sending both again keeps their order', async () => {
+    const lane = node.lanes.of(pool.id);
+    const neighbour = Array.from({ length: 100 }, (_, n) => `neighbour${n}`).find((id) => node.lanes.of(id) === lane)!;
+    const another = await node.makePool(neighbour);
+    const hold = await holding(node, `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`);
+    const held: HeldPools = new Map();
+    const outcomes: string[] = [];
+    const recorded = (one: Pool, id: string, by: HeldPools): Promise<unknown> =>
+      node.games.record(gameOf(one.id, id, { ada: 1, bob: 2 }), by).then(
+        () => outcomes.push(`${id} recorded`),
+        (error: { code: string }) => outcomes.push(`${id} ${error.code}`),
+      );
+    const first = recorded(pool, 'first', held);
+    // The first gives up after two waits of four seconds, when the others have time left.
+    await sleep(6000);
+    const later = [
+      recorded(pool, 'second', held),
+      recorded(another, 'elsewhere', held),
+      recorded(pool, 'alone', new Map()),
+    ];
+    await first;
+    await hold.end();
+    await Promise.all(later);
+    expect(outcomes).toEqual([
+      'first LEDGER_UNAVAILABLE',
+      'second LEDGER_UNAVAILABLE',
+      'elsewhere recorded',
+      'alone recorded',
+    ]);
   });
 });

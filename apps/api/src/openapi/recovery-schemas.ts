@@ -5,14 +5,14 @@ import { count, list, object, oneOf, ref, string, time } from './schema-parts.js
 export const RECOVERY_SCHEMAS: Record<string, JsonSchema> = {
   DeadLetter: object({
     id: string(),
-    group: string('Whose handler it failed in: a consumer group, kafka-relay, or in.scores.'),
+    group: string('Whose handler it failed in: a consumer group, kafka-relay, in.scores or in.games.'),
     topic: string(),
-    lane: count('The lane; of in.scores the partition.'),
-    position: count('The log position; of in.scores the offset.'),
+    lane: count('The lane; of in.scores and in.games the partition.'),
+    position: count('The log position; of in.scores and in.games the offset.'),
     key: string(),
     payload: string('At most 8,192 characters of it.'),
     isPayloadCut: { type: 'boolean' },
-    cause: string('The error with its stack; of in.scores the problem, as JSON.'),
+    cause: string('The error with its stack; of in.scores and in.games the problem, as JSON.'),
     parkedAt: time(),
     replayedAt: { ...orNull(time()), description: 'null: never.' },
   }),

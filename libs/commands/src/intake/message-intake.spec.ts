@@ -2,9 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LadderError } from '@laddercast/domain';
 import type { DeadLetter, IntakeMessage } from '@laddercast/event-log';
 import { describe, expect, it } from 'vitest';
-import type { SubmitScoresCommand } from '../commands.js';
+import type { BoardSubmission, SubmitScoresCommand } from '../commands.js';
 import type { Identity } from '@laddercast/identity';
-import { INTERNAL_TRIES_MAX, ScoreIntake, type ScoreIntakeParts } from './message-intake.js';
+import { SUBMISSION_MESSAGES } from './intake-kinds.js';
+import { INTERNAL_TRIES_MAX, MessageIntake, type MessageIntakeParts } from './message-intake.js';
+
+type Parts = MessageIntakeParts<BoardSubmission>;
 
 const KEY: Identity = { kind: 'key', keyId: 'k', scopes: ['scores:write'] };
 const never = new AbortController().signal;
@@ -18,7 +21,7 @@ const message = (offset: number, value: unknown, key: Buffer | null = null): Int
 const run = (id: string): object => ({ board: 'b', submissionId: id, playerId: 'p', score: 1 });
 
 /** A bus whose answer to each submission of each call is given by its id; it writes down what it gets. */
-function intakeWith(answer: (id: string, call: number) => LadderError | null, parts: Partial<ScoreIntakeParts> = {}) {
+function intakeWith(answer: (id: string, call: number) => LadderError | null, parts: Partial<Parts> = {}) {
   const calls: string[][] = [];
   const letters: DeadLetter[] = [];
   const lines: string[] = [];
@@ -30,8 +33,9 @@ function intakeWith(answer: (id: string, call: number) => LadderError | null, pa
     calls.push(ids);
     return ids.map((id) => answer(id, calls.length) ?? {});
   };
-  const intake = new ScoreIntake({
-    commands: { execute: execute as ScoreIntakeParts['commands']['execute'] },
+  const intake = new MessageIntake({
+    kind: SUBMISSION_MESSAGES,
+    commands: { execute: execute as Parts['commands']['execute'] },
     park: async (some) => void letters.push(...some),
     log: (_level, text) => void lines.push(text),
     backoff: { firstMs: 1, maxMs: 2 },
@@ -43,7 +47,7 @@ function intakeWith(answer: (id: string, call: number) => LadderError | null, pa
 const codesOf = (letters: DeadLetter[]): unknown[] =>
   letters.map(({ record, cause }) => [record.position, (JSON.parse(cause) as { code: string }).code]);
 
-describe('ScoreIntake', () => {
+describe('MessageIntake', () => {
   it('submits in order, and tries again only what can succeed later', async () => {
     const { intake, calls, letters } = intakeWith((id, call) =>
       (id === 'b' && call < 4) || (id === 'd' && call < 2) ? new LadderError('OVERLOADED', 'full') : null,
@@ -94,7 +98,7 @@ describe('ScoreIntake', () => {
       throw made;
     };
     const { intake, letters } = intakeWith(() => null, {
-      commands: { execute: execute as unknown as ScoreIntakeParts['commands']['execute'] },
+      commands: { execute: execute as unknown as Parts['commands']['execute'] },
     });
     const settling = intake.settle(KEY, [message(1, run('a'))], end.signal);
     await delay(50);

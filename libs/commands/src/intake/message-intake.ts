@@ -1,4 +1,4 @@
-import { ERRORS, LadderError, validationFailed } from '@laddercast/domain';
+import { ERRORS, LadderError } from '@laddercast/domain';
 import {
   reasonOf,
   type DeadLetter,
@@ -7,15 +7,11 @@ import {
   type LogLine,
   type ParkAll,
 } from '@laddercast/event-log';
+import type { Identity } from '@laddercast/identity';
 import { backoffMs, monotonicMs, retryWhile, sleep, type Backoff } from '@laddercast/platform';
 import type { CommandBus } from '@nestjs/cqrs';
-import { SubmitScoresCommand, type BoardSubmission } from '../commands.js';
-import type { Identity } from '@laddercast/identity';
-import { parseBatchedSubmission } from '../bodies/submission-body.js';
+import { itemOf, textOf, type IntakeKind } from './intake-kinds.js';
 
-const TOPIC: IntakeTopic = 'in.scores';
-/** The largest message that is parsed, in bytes; a submission within all limits is far smaller. */
-export const INTAKE_MESSAGE_BYTES_MAX = 64 * 1024;
 /** How much of a refused message, and of its key, is kept, in bytes. */
 const PARKED_BYTES_MAX = 1024 * 1024;
 const PARKED_KEY_BYTES_MAX = 1024;
@@ -27,7 +23,8 @@ export const INTERNAL_TRIES_MAX = 30;
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 5000 };
 const LINE_EVERY_MS = 10_000;
 
-export interface ScoreIntakeParts {
+export interface MessageIntakeParts<Item> {
+  kind: IntakeKind<Item>;
   commands: Pick<CommandBus, 'execute'>;
   park: ParkAll;
   log: LogLine;
@@ -35,9 +32,9 @@ export interface ScoreIntakeParts {
   backoff?: Backoff;
 }
 
-interface Submitted {
+interface Read<Item> {
   message: IntakeMessage;
-  submission: BoardSubmission;
+  item: Item;
 }
 interface Refused {
   message: IntakeMessage;
@@ -45,28 +42,28 @@ interface Refused {
 }
 
 /**
- * Counts submissions that other systems write as messages, each one JSON object like an item of `POST /v1/scores`.
- * Every message ends durable in the ledger, or parked with its problem; what can succeed later is tried again for ever.
+ * Takes what other systems write as messages, each one JSON object as in a batch over REST. Every message ends durable in
+ * the ledger, or parked with its problem; what can succeed later is tried again for ever.
  */
-export class ScoreIntake {
+export class MessageIntake<Item> {
   private parkedUnsaid = 0;
   private readonly saidAtMs = { parked: -Infinity, waits: -Infinity };
 
-  constructor(private readonly parts: ScoreIntakeParts) {}
+  constructor(private readonly parts: MessageIntakeParts<Item>) {}
 
   /**
-   * Resolves when every message is durable or parked. They are submitted in their order; those that have to be tried
-   * again may count after the others.
+   * Resolves when every message is durable or parked. They are submitted in their order; of those that have to be tried
+   * again, a submission may count after later ones, a game is recorded before the later ones of its pool.
    * @throws when the signal aborts before
    */
   async settle(identity: Identity, messages: readonly IntakeMessage[], signal: AbortSignal): Promise<void> {
-    const { backoff = BACKOFF } = this.parts;
+    const { kind, backoff = BACKOFF } = this.parts;
     const refused: Refused[] = [];
-    let waiting: Submitted[] = [];
+    let waiting: Read<Item>[] = [];
     for (const message of messages) {
-      const submission = intakeSubmissionOf(message.value);
-      if (submission instanceof LadderError) refused.push({ message, problem: submission });
-      else waiting.push({ message, submission });
+      const item = itemOf(kind, message.value);
+      if (item instanceof LadderError) refused.push({ message, problem: item });
+      else waiting.push({ message, item });
     }
     await this.parkAll(refused, signal);
     for (let tries = 1; waiting.length > 0; tries += 1) {
@@ -77,7 +74,7 @@ export class ScoreIntake {
         signal,
       );
       const again = failed.filter(({ problem }) => !isOfTheMessage(problem, tries));
-      waiting = again.map(({ message, submission }) => ({ message, submission }));
+      waiting = again.map(({ message, item }) => ({ message, item }));
       if (waiting.length === 0) return;
       this.sayWaiting(again);
       await sleep(backoffMs(tries - 1, backoff.firstMs, backoff.maxMs), signal);
@@ -85,14 +82,13 @@ export class ScoreIntake {
   }
 
   /** @returns the messages that do not count, in their order */
-  private async submit(identity: Identity, batch: readonly Submitted[]): Promise<(Submitted & Refused)[]> {
-    const submissions = batch.map(({ submission }) => submission);
-    const results = await this.parts.commands
-      .execute(new SubmitScoresCommand(identity, submissions, null))
-      .catch((error: unknown) => {
-        const problem = new LadderError('LEDGER_UNAVAILABLE', 'The batch was not taken.', {}, { cause: error });
-        return batch.map(() => problem);
-      });
+  private async submit(identity: Identity, batch: readonly Read<Item>[]): Promise<(Read<Item> & Refused)[]> {
+    const { kind, commands } = this.parts;
+    const items = batch.map(({ item }) => item);
+    const results = await kind.submit(commands, identity, items).catch((error: unknown) => {
+      const problem = new LadderError('LEDGER_UNAVAILABLE', 'The batch was not taken.', {}, { cause: error });
+      return batch.map(() => problem);
+    });
     return batch.flatMap((one, index) => {
       const result = results[index];
       return result instanceof LadderError ? [{ ...one, problem: result }] : [];
@@ -102,8 +98,8 @@ export class ScoreIntake {
   /** The partition waits until the message is parked: none is skipped without a trace. */
   private async parkAll(refused: readonly Refused[], signal: AbortSignal): Promise<void> {
     if (refused.length === 0) return;
-    const { park, log, backoff = BACKOFF } = this.parts;
-    const letters = refused.map(toDeadLetter);
+    const { kind, park, log, backoff = BACKOFF } = this.parts;
+    const letters = refused.map((one) => toDeadLetter(kind.topic, one));
     await retryWhile(
       () => park(letters),
       () => true,
@@ -120,18 +116,22 @@ export class ScoreIntake {
     this.parkedUnsaid += refused.length;
     if (!this.isDue('parked')) return;
     const { message, problem } = refused.at(-1)!;
-    this.parts.log('warn', `Messages were refused and are parked in dead_letters; the last: ${reasonOf(problem)}`, {
-      messages: this.parkedUnsaid,
-      ...placeOf(message),
-      ...(problem.cause === undefined ? {} : { cause: reasonOf(problem.cause) }),
-    });
+    this.parts.log(
+      'warn',
+      `Messages of ${this.parts.kind.topic} were refused and are parked in dead_letters; the last: ${reasonOf(problem)}`,
+      {
+        messages: this.parkedUnsaid,
+        ...placeOf(message),
+        ...(problem.cause === undefined ? {} : { cause: reasonOf(problem.cause) }),
+      },
+    );
     this.parkedUnsaid = 0;
   }
 
   private sayWaiting(again: readonly Refused[]): void {
     if (!this.isDue('waits')) return;
     const { message, problem } = again[0]!;
-    this.parts.log('warn', `Messages wait to be counted: ${reasonOf(problem)}`, {
+    this.parts.log('warn', `Messages of ${this.parts.kind.topic} wait: ${reasonOf(problem)}`, {
       messages: again.length,
       ...placeOf(message),
       ...(problem.cause === undefined ? {} : { cause: reasonOf(problem.cause) }),
@@ -159,49 +159,8 @@ function isOfTheMessage({ code }: LadderError, tries: number): boolean {
   return !ERRORS[code].retriable;
 }
 
-/** The submission in a message, or why it is refused. */
-export function intakeSubmissionOf(value: Buffer | null): BoardSubmission | LadderError {
-  try {
-    const { board, ...body } = parseBatchedSubmission(parseJson(value));
-    if (body.submissionId === undefined) {
-      throw validationFailed([
-        { pointer: '/submissionId', message: 'is required: a message may arrive more than once' },
-      ]);
-    }
-    return { boardId: board, body };
-  } catch (error) {
-    if (error instanceof LadderError) return error;
-    throw error;
-  }
-}
-
-/** @throws MALFORMED_JSON, PAYLOAD_TOO_LARGE */
-function parseJson(value: Buffer | null): unknown {
-  if (value === null) throw new LadderError('MALFORMED_JSON', 'The message has no value.');
-  if (value.length > INTAKE_MESSAGE_BYTES_MAX) {
-    const limit = `at most ${INTAKE_MESSAGE_BYTES_MAX} are taken`;
-    throw new LadderError('PAYLOAD_TOO_LARGE', `The message has ${value.length} bytes; ${limit}.`);
-  }
-  const text = textOf(value);
-  if (text === null) throw new LadderError('MALFORMED_JSON', 'The message is not UTF-8.');
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
-  } catch (error) {
-    throw new LadderError('MALFORMED_JSON', `The message is not JSON: ${reasonOf(error)}`);
-  }
-}
-
-/** null when the bytes are not UTF-8. */
-function textOf(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
 /** The message as it came: as text, or in base64 if PostgreSQL's text cannot hold it; the problem says so then. */
-function toDeadLetter({ message, problem }: Refused): DeadLetter {
+function toDeadLetter(topic: IntakeTopic, { message, problem }: Refused): DeadLetter {
   const { partition, offset, key } = message;
   const value = message.value ?? Buffer.alloc(0);
   const kept = value.subarray(0, PARKED_BYTES_MAX);
@@ -216,7 +175,7 @@ function toDeadLetter({ message, problem }: Refused): DeadLetter {
     record: {
       lane: partition,
       position: offset,
-      topic: TOPIC,
+      topic,
       key: (key ?? Buffer.alloc(0)).subarray(0, PARKED_KEY_BYTES_MAX).toString(),
       payload: isText ? text : kept.toString('base64'),
     },

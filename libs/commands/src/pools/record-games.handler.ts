@@ -1,7 +1,14 @@
 import { hash, randomUUID } from 'node:crypto';
 import { LadderError } from '@laddercast/domain';
 import { assertScope } from '@laddercast/identity';
-import { GameWriter, gamesById, PostgresDatabase, type GameReceipt, type GameWrite } from '@laddercast/ledger';
+import {
+  GameWriter,
+  gamesById,
+  PostgresDatabase,
+  type GameReceipt,
+  type GameWrite,
+  type HeldPools,
+} from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
@@ -28,20 +35,21 @@ export class RecordGamesHandler implements ICommandHandler<RecordGamesCommand> {
   async execute({ identity, games, waitSeconds }: RecordGamesCommand): Promise<(GameResult | LadderError)[]> {
     assertScope(identity, 'scores:write');
     // They enter the ledger in the order of the array: nothing is awaited before.
+    const held: HeldPools = new Map();
     const recorded = await Promise.all(
       games.map((game) =>
         game instanceof LadderError
           ? game
-          : this.record(game).catch((error: unknown) => problemOfItem(error, 'with the same gameId')),
+          : this.record(game, held).catch((error: unknown) => problemOfItem(error, 'with the same gameId')),
       ),
     );
     const rated = await this.ratedOf(recorded, waitSeconds);
     return recorded.map((one) => (one instanceof LadderError ? one : resultOf(one, rated.get(one) ?? null)));
   }
 
-  private async record(body: GameBody): Promise<Recorded> {
+  private async record(body: GameBody, held: HeldPools): Promise<Recorded> {
     const write = toWrite(body);
-    return { write, receipt: await this.writer.record(write) };
+    return { write, receipt: await this.writer.record(write, held) };
   }
 
   /** What is known of the games after the wait; nothing where nobody waits. */

@@ -38,8 +38,8 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
   private async replay(
     letter: StoredDeadLetter,
   ): Promise<{ outcome: ReplayedLetter['outcome']; problem?: LadderError }> {
-    if (letter.topic === 'in.scores') {
-      // It was counted already. Its id may be forgotten sooner than the letter, so it is not submitted again.
+    if (this.intake.isOfIntake(letter)) {
+      // It was counted already. The id of a submission may be forgotten sooner than the letter: it is not taken again.
       if (letter.replayedAtMs !== null) return { outcome: 'replayed' };
       const problem = await this.intake.submit(letter);
       return problem ? { outcome: 'refused', problem } : { outcome: 'replayed' };

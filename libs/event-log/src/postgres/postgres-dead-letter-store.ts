@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 /** A record that was parked because it failed by itself. */
 export interface StoredDeadLetter {
   id: number;
-  /** In whose handler it failed: a consumer group of the log, `kafka-relay`, or `in.scores`. */
+  /** In whose handler it failed: a consumer group of the log, `kafka-relay`, or an intake's topic. */
   group: string;
   topic: string;
   lane: number;

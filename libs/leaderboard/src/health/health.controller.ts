@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Optional, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ForProbes } from '../http/access.js';
 import { Readiness, type ReadinessReport } from './readiness.js';
-import { ScoreIntakeLifecycle } from '../process/intake.lifecycle.js';
+import { Intakes } from '../process/intakes.js';
 
 /** Whether each thing that a process needs answers now. */
 @Controller('health')
@@ -10,7 +10,7 @@ import { ScoreIntakeLifecycle } from '../process/intake.lifecycle.js';
 export class HealthController {
   constructor(
     private readonly readiness: Readiness,
-    @Optional() @Inject(ScoreIntakeLifecycle) private readonly scoreIntake: ScoreIntakeLifecycle | null,
+    @Optional() @Inject(Intakes) private readonly intakes: Intakes | null,
   ) {}
 
   @Get('live')
@@ -28,11 +28,10 @@ export class HealthController {
 
   /** What stands still, while requests are answered all the same. */
   private notesOn({ components }: ReadinessReport): string[] {
-    const stands = this.scoreIntake?.stands;
     const awaySince = components['postgresql']?.['awaySince'];
     return [
       ...(awaySince ? [`writes are refused at once: PostgreSQL has not answered since ${String(awaySince)}`] : []),
-      ...(stands ? [`in.scores is not read: ${stands}`] : []),
+      ...(this.intakes?.stands ?? []),
       ...(components['kafka']?.state === 'missing' ? ['Kafka does not answer: ranks wait, submissions go on'] : []),
       ...(components['ranks']?.state === 'recovering' ? ['ranks are being brought back from PostgreSQL'] : []),
     ];

@@ -1,6 +1,6 @@
+import { GAME_MESSAGES, SUBMISSION_MESSAGES } from '@laddercast/commands';
 import {
   DeadLetterStore,
-  INTAKE_TOPICS,
   KafkaEventLog,
   kafkaOptions,
   KeptKafkaToken,
@@ -31,7 +31,6 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { partsOf } from '../parts.js';
 import type { MetricsSource } from './metrics-collection.js';
 
-const [INTAKE] = INTAKE_TOPICS;
 const LEASE = { name: 'metrics', ttlMs: 6000, askEveryMs: 2000 };
 /** Kafka is asked over a connection that is made for it. */
 const KAFKA_EVERY_MS = 5000;
@@ -80,16 +79,23 @@ export class MetricsKeeper {
 
 /** How far each consumer group is behind; what needs Kafka apart from what does not. */
 function logSources(database: PostgresDatabase, environment: Environment, token: KeptKafkaToken): MetricsSource[] {
-  const { EVENT_LOG, KAFKA_IN_SCORES_KEY, LEDGER_LANES } = environment;
+  const { EVENT_LOG, LEDGER_LANES } = environment;
+  const intakes = [SUBMISSION_MESSAGES, GAME_MESSAGES].filter(
+    ({ keySetting }) => environment[keySetting] !== undefined,
+  );
   const outbox = new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine });
   const registered = new PostgresLogGroups(database, writeLogLine);
   const usesKafka = EVENT_LOG === 'kafka';
-  const kafka = usesKafka || KAFKA_IN_SCORES_KEY ? new KafkaEventLog(database, kafkaOptions(environment, token)) : null;
+  const kafka = usesKafka || intakes.length > 0 ? new KafkaEventLog(database, kafkaOptions(environment, token)) : null;
   const sources = [
     lagSource<Topic>('lag', usesKafka ? kafka! : outbox, () => groupsOf(registered)),
     ...(usesKafka ? [lagSource<Topic>('relay', kafka!, () => [{ group: RELAY_GROUP, topics: TOPICS }])] : []),
-    ...(KAFKA_IN_SCORES_KEY
-      ? [lagSource<IntakeTopic>('intake', kafka!, () => [{ group: INTAKE, topics: [INTAKE] }])]
+    ...(intakes.length > 0
+      ? [
+          lagSource<IntakeTopic>('intake', kafka!, () =>
+            intakes.map(({ topic }) => ({ group: topic, topics: [topic] })),
+          ),
+        ]
       : []),
   ];
   const readsOutbox = sources[usesKafka ? 1 : 0]!;

@@ -1,28 +1,28 @@
-import type { ScoreIntake } from '@laddercast/commands';
+import { SUBMISSION_MESSAGES } from '@laddercast/commands';
 import type { Authenticator, Identity } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import type { IntakeHandler } from '@laddercast/event-log';
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ScoreIntakeLifecycle } from './intake.lifecycle.js';
+import { IntakeLifecycle } from './intake.lifecycle.js';
 
 const WRITER: Identity = { kind: 'key', keyId: 'writer', scopes: ['scores:write'] };
 const POLL = { interval: 5 };
 
-describe('ScoreIntakeLifecycle', () => {
+describe('IntakeLifecycle', () => {
   let answer: () => Identity;
   let readers: { running: boolean; handler: IntakeHandler }[];
   let settledAs: Identity[];
-  let lifecycle: ScoreIntakeLifecycle;
+  let lifecycle: IntakeLifecycle;
 
   beforeEach(() => {
     Logger.overrideLogger(false);
     readers = [];
     settledAs = [];
-    lifecycle = new ScoreIntakeLifecycle(
+    lifecycle = new IntakeLifecycle(
       { authenticate: async () => answer() } as unknown as Authenticator,
-      { settle: async (identity: Identity) => void settledAs.push(identity) } as unknown as ScoreIntake,
-      'the key',
+      { ...SUBMISSION_MESSAGES, key: 'the key' },
+      { settle: async (identity: Identity) => void settledAs.push(identity) },
       (handler) => {
         const reader = { running: false, handler };
         readers.push(reader);
@@ -35,14 +35,14 @@ describe('ScoreIntakeLifecycle', () => {
     );
   });
   afterEach(async () => {
-    await lifecycle.beforeApplicationShutdown();
+    await lifecycle.stop();
     vi.restoreAllMocks();
   });
 
   it('stops when the key is revoked, says so, and reads again when one is good', async () => {
     const errors = vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     answer = () => WRITER;
-    lifecycle.onApplicationBootstrap();
+    lifecycle.start();
     await expect.poll(() => readers[0]?.running, POLL).toBe(true);
     expect(lifecycle.stands).toBeNull();
     await readers[0]!.handler([], new AbortController().signal);
@@ -63,7 +63,7 @@ describe('ScoreIntakeLifecycle', () => {
 
   it('goes on while nobody can say whether the key is good', async () => {
     answer = () => WRITER;
-    lifecycle.onApplicationBootstrap();
+    lifecycle.start();
     await expect.poll(() => readers[0]?.running, POLL).toBe(true);
     answer = () => {
       throw new LadderError('LEDGER_UNAVAILABLE', 'The key cannot be checked now; try again shortly.');
@@ -77,7 +77,7 @@ describe('ScoreIntakeLifecycle', () => {
     { kind: 'player', playerId: 'p', expiresAtMs: 1e15 },
   ])('does not begin as $kind without the scope', async (identity) => {
     answer = () => identity;
-    lifecycle.onApplicationBootstrap();
+    lifecycle.start();
     await expect.poll(() => lifecycle.stands, POLL).toMatch(/scores:write/);
     expect(readers).toEqual([]);
   });

@@ -1,9 +1,9 @@
-import { identityOfIntake, type ScoreIntake } from '@laddercast/commands';
+import { identityOfIntake, type IntakeKind, type MessageIntake } from '@laddercast/commands';
 import { type Authenticator, type Identity } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
 import type { IntakeHandler } from '@laddercast/event-log';
 import { sleep } from '@laddercast/platform';
-import { Logger, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 
 /** A key that is revoked stops the reading within this time, and one that is good again begins it. */
 const LOOK_EVERY_MS = 30_000;
@@ -15,17 +15,22 @@ export interface IntakeReader {
   stop(): Promise<void>;
 }
 
+/** A topic, and the key with whose rights it is read. */
+export interface IntakeSource extends Pick<IntakeKind<unknown>, 'topic' | 'keySetting'> {
+  readonly key: string;
+}
+
 interface Reading {
   identity: Identity;
   reader: IntakeReader;
 }
 
 /**
- * Reads `in.scores` while the configured key may submit scores. When it may not, the reading stops; what is written
- * meanwhile waits in Kafka.
+ * Reads a topic that other systems write, while the configured key may submit what they write. When it may not, the reading
+ * stops; what is written meanwhile waits in Kafka.
  */
-export class ScoreIntakeLifecycle implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly log = new Logger('in.scores');
+export class IntakeLifecycle {
+  private readonly log: Logger;
   private readonly stopped = new AbortController();
   private reading: Reading | null = null;
   private running: Promise<void> | null = null;
@@ -33,24 +38,27 @@ export class ScoreIntakeLifecycle implements OnApplicationBootstrap, BeforeAppli
 
   constructor(
     private readonly authenticator: Authenticator,
-    private readonly intake: ScoreIntake,
-    private readonly key: string,
+    private readonly source: IntakeSource,
+    private readonly intake: Pick<MessageIntake<unknown>, 'settle'>,
     private readonly open: (handler: IntakeHandler) => IntakeReader,
     private readonly lookEveryMs = LOOK_EVERY_MS,
-  ) {}
+  ) {
+    this.log = new Logger(source.topic);
+  }
 
   /** Why the topic is not read, null while it is. */
   get stands(): string | null {
-    return this.reading ? null : this.said || 'the key of KAFKA_IN_SCORES_KEY has not been looked up yet';
+    if (this.reading) return null;
+    return `${this.source.topic} is not read: ${this.said || `the key of ${this.source.keySetting} has not been looked up yet`}`;
   }
 
   /** From here on the commands have their handlers. */
-  onApplicationBootstrap(): void {
+  start(): void {
     this.running ??= this.watchKey();
   }
 
   /** Before the ledger closes. */
-  async beforeApplicationShutdown(): Promise<void> {
+  async stop(): Promise<void> {
     this.stopped.abort();
     await this.running;
     await this.stopReading();
@@ -66,18 +74,19 @@ export class ScoreIntakeLifecycle implements OnApplicationBootstrap, BeforeAppli
   /** Whether it is known now what the key may do; while it is not, all stays as it is. */
   private async look(): Promise<boolean> {
     try {
-      const identity = await identityOfIntake(this.authenticator, this.key);
+      const identity = await identityOfIntake(this.authenticator, this.source.key);
       if (this.reading) this.reading.identity = identity;
       else if (!this.stopped.signal.aborted) this.startReading(identity);
       this.said = '';
       return true;
     } catch (error) {
+      const { topic, keySetting } = this.source;
       const isRefused = error instanceof LadderError && !error.retriable;
       const why = error instanceof LadderError ? error.detail : String(error);
       if (isRefused) await this.stopReading();
       if (why !== this.said) {
-        if (isRefused) this.log.error(`in.scores is not read, and its offsets stay: KAFKA_IN_SCORES_KEY: ${why}`);
-        else this.log.warn(`KAFKA_IN_SCORES_KEY cannot be looked up now: ${why}`);
+        if (isRefused) this.log.error(`${topic} is not read, and its offsets stay: ${keySetting}: ${why}`);
+        else this.log.warn(`${keySetting} cannot be looked up now: ${why}`);
       }
       this.said = why;
       return isRefused;

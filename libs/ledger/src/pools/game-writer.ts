@@ -22,8 +22,15 @@ const BATCH_PLAYERS_MAX = 2000;
 /** The most players of games that wait in one lane: a game may have hundreds. */
 const WAITING_PLAYERS_MAX = 200_000;
 
+/**
+ * Games that are recorded together, in the order of these calls: the pools in which one of them failed for what passes, with
+ * the failure. Later ones of such a pool fail with it, so that sending all of them again records them in their order.
+ */
+export type HeldPools = Map<string, LadderError>;
+
 interface PendingGame extends AwaitedCommit {
   write: GameWrite;
+  held: HeldPools;
   resolve(receipt: GameReceipt): void;
   reject(error: unknown): void;
 }
@@ -56,21 +63,43 @@ export class GameWriter {
 
   /**
    * Resolves once the game is durable with its event. Games of a pool are recorded in the order of these calls.
+   * @param held shared by the games that come together
    * @throws OVERLOADED, OUTBOX_FULL, LEDGER_UNAVAILABLE, and what the game itself is refused for
    */
-  async record(write: GameWrite): Promise<GameReceipt> {
-    this.ledger.assertTakes();
-    const queue = this.byLane[this.lanes.of(write.poolId)]!;
-    if (queue.waiting.length >= this.limits.LANE_QUEUE_MAX || queue.players >= WAITING_PLAYERS_MAX) {
-      const detail = 'Too many games are waiting; send it again shortly, with the same gameId.';
-      throw new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
+  async record(write: GameWrite, held: HeldPools = new Map()): Promise<GameReceipt> {
+    const fail = (error: unknown): unknown => {
+      if (error instanceof LadderError && error.retriable) held.set(write.poolId, error);
+      return error;
+    };
+    try {
+      this.ledger.assertTakes();
+      this.assertRoom(write);
+    } catch (error) {
+      throw fail(error);
     }
+    const queue = this.byLane[this.lanes.of(write.poolId)]!;
     return new Promise((resolve, reject) => {
       const expiresAtMs = monotonicMs() + WRITE_DEADLINE_MS;
-      queue.waiting.push({ write, expiresAtMs, unsettled: false, resolve, reject });
+      // Noted at once: what waits behind it may be committed before anybody has heard of the failure.
+      queue.waiting.push({
+        write,
+        held,
+        expiresAtMs,
+        unsettled: false,
+        resolve,
+        reject: (error) => reject(fail(error)),
+      });
       queue.players += write.players.length;
       if (!queue.isDraining) void this.drain(queue);
     });
+  }
+
+  /** @throws OVERLOADED */
+  private assertRoom({ poolId }: GameWrite): void {
+    const queue = this.byLane[this.lanes.of(poolId)]!;
+    if (queue.waiting.length < this.limits.LANE_QUEUE_MAX && queue.players < WAITING_PLAYERS_MAX) return;
+    const detail = 'Too many games are waiting; send it again shortly, with the same gameId.';
+    throw new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
   }
 
   private async drain(queue: GamesOfLane): Promise<void> {
@@ -83,7 +112,9 @@ export class GameWriter {
   }
 
   /** Settles every game of the batch, whatever happens. */
-  private async commit(queue: GamesOfLane, batch: PendingGame[]): Promise<void> {
+  private async commit(queue: GamesOfLane, taken: PendingGame[]): Promise<void> {
+    const batch = taken.filter((pending) => !isHeldUp(pending));
+    if (batch.length === 0) return;
     try {
       const results = await this.work.holding(queue.lane, async (transaction) => {
         const recorded = await recordGames(
@@ -140,6 +171,13 @@ function nextBatch(queue: GamesOfLane): PendingGame[] {
 
 const playersOf = (games: readonly PendingGame[]): number =>
   games.reduce((sum, { write }) => sum + write.players.length, 0);
+
+/** Rejects a game whose pool is held up by an earlier one that came with it. */
+function isHeldUp({ write, held, reject }: PendingGame): boolean {
+  const failure = held.get(write.poolId);
+  if (failure) reject(failure);
+  return failure !== undefined;
+}
 
 const isNew = (result: GameResult): boolean => 'receipt' in result && !result.receipt.replayed;
 

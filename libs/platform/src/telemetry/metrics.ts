@@ -50,7 +50,7 @@ export const metrics = {
   }),
   deadLettersParked: new Counter({
     name: 'laddercast_dead_letters_parked_total',
-    help: 'Events that were parked because they fail by themselves, by consumer group. From: projector; in.scores from api.',
+    help: 'Events that were parked because they fail by themselves, by consumer group. From: projector; in.scores and in.games from api.',
     labelNames: ['group'] as const,
   }),
   drift: new Counter({

@@ -33,9 +33,9 @@ export function redactorOf(environment: Environment): (text: string) => string {
 }
 
 function secretsOf(environment: Environment): string[] {
-  const { BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_SASL_PASSWORD } = environment;
+  const { BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD } = environment;
   const passwords = [environment.DATABASE_URL, ...environment.REDIS_URL.split(',')].flatMap(passwordsOf);
-  return [BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_SASL_PASSWORD, ...passwords]
+  return [BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD, ...passwords]
     .filter((secret): secret is string => secret !== undefined && secret.length >= SECRET_LENGTH_MIN)
     .flatMap((secret) => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])])
     .sort((a, b) => b.length - a.length);

@@ -69,7 +69,8 @@ export const RECOVERY = {
     summary: 'Have a dead letter arrive after all',
     description:
       'Needs the scope admin. The present state of what the event was about goes into the log once more: of a player, its ' +
-      'entries as they are now. A submission of in.scores is submitted again with the rights of KAFKA_IN_SCORES_KEY; it has ' +
+      'entries as they are now. A message of in.scores or in.games is taken again with the rights of KAFKA_IN_SCORES_KEY ' +
+      'or KAFKA_IN_GAMES_KEY; it has ' +
       'an id, and counts once. Replaying twice changes nothing.',
     callers: 'identified',
     answers: {

@@ -9,6 +9,7 @@ import { listsOf } from './demo/lists.mjs';
 import { readMatches } from './demo/matches.mjs';
 import { readOptions, usage } from './demo/options.mjs';
 import { ProgressBar } from './demo/progress-bar.mjs';
+import { compareRatings, prepareRatings, ratingsOf } from './demo/ratings.mjs';
 import { playMatches } from './demo/replay.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 
@@ -43,7 +44,8 @@ async function play(client, matches, decades, options, bar) {
   const onPlayed = async (row) => {
     while (open.length > 0 && open[0].lastRow <= row) await closeDecade(client, options.board, open.shift());
   };
-  const tally = await playMatches(client, matches, { ...options, onProgress, onPlayed, onFailure });
+  const pool = ratingsOf(options.board);
+  const tally = await playMatches(client, matches, { ...options, pool, onProgress, onPlayed, onFailure });
   state.leader = (await readLeader(client, options.board)) ?? state.leader;
   bar.show(state, { last: true });
   return tally;
@@ -72,7 +74,7 @@ async function compare(client, board, { list, table: expected }) {
 function printTop(table) {
   console.log('');
   for (const { rank, playerId, score } of table.slice(0, topShown)) {
-    console.log(`${String(rank).padStart(4)}  ${playerId.padEnd(24)} ${number.format(score).padStart(6)}`);
+    console.log(`${String(rank).padStart(4)}  ${playerId.padEnd(24)} ${number.format(Math.round(score)).padStart(6)}`);
   }
   console.log('');
 }
@@ -94,6 +96,16 @@ function printVerdict({ lists, shown, faults }, { replay, keep }) {
   console.log(
     'Other scores on the same board do that too; a new replay (without --replay) starts with an empty board.',
   );
+  return false;
+}
+
+function printRatings({ shown, faults }) {
+  if (faults.length === 0) {
+    console.log(`The ratings equal World Football Elo computed from the file: ${number.format(shown.length)} nations.`);
+    return true;
+  }
+  console.log('The ratings do not equal World Football Elo computed from the file:');
+  for (const line of faults) console.log(`  ${line}`);
   return false;
 }
 
@@ -133,6 +145,7 @@ async function main() {
   const decades = decadesOf(matches);
   const emptied = replay.isNew && !options.keep;
   console.log(await prepareBoard(client, board, { emptied, decades, replay }));
+  await prepareRatings(client, ratingsOf(board), { emptied });
   const onProgress = (done, total) => bar.prepare(`Nations, continents and rivals: ${done} of ${total}`);
   const circles = await prepareCircles(client, matches, { onProgress });
   bar.note(
@@ -148,12 +161,18 @@ async function main() {
   const verdict = isAdded
     ? { lists: [], shown: await readTable(client, board), faults: [] }
     : await compareAll(client, board, matches, decades);
+  const ratings = isAdded ? null : await compareRatings(client, ratingsOf(board), matches);
   printTop(verdict.shown);
+  if (ratings !== null) {
+    console.log('Ratings, after every match (World Football Elo):');
+    printTop(ratings.shown);
+  }
   console.log(
     `${number.format(tally.counted)} results counted, ${number.format(tally.replayed)} had been counted before, ` +
       `${number.format(tally.failed)} refused.`,
   );
-  return printVerdict(verdict, options) && tally.failed === 0;
+  const isRight = printVerdict(verdict, options);
+  return (ratings === null || printRatings(ratings)) && isRight && tally.failed === 0;
 }
 
 process.once('SIGINT', () => {

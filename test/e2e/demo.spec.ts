@@ -20,6 +20,7 @@ interface Page {
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const SUBMISSIONS = '48,124';
 const NATIONS = 259;
+const GAMES = 24_062;
 
 /** The table by another way than the demo's: every row's points added up, then sorted by what the contract says. */
 async function tableOfFile(): Promise<{ team: string; points: number; lastRow: number }[]> {
@@ -76,6 +77,10 @@ describe('npm run demo', () => {
     return (await response.json()) as Page;
   }
 
+  async function pool(id: string): Promise<object> {
+    return (await (await fetch(`${service.url}/v1/pools/${id}`)).json()) as object;
+  }
+
   it('fills the board with the table of the file, points and order; a second run of the replay changes nothing', async () => {
     const first = await demo('--speed', 'max');
     expect(first.output).toMatch(/equals the table computed from the file/);
@@ -95,9 +100,18 @@ describe('npm run demo', () => {
       expected.map(({ lastRow }) => lastRow),
     );
 
+    expect(first.output).toContain(`equal World Football Elo computed from the file: ${NATIONS} nations`);
+    const rated = await board('world-elo');
+    expect(rated.total).toBe(NATIONS);
+    // What one side gains the other loses.
+    expect(rated.entries.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(NATIONS * 1500, 6);
+    expect(await pool('world-elo')).toMatchObject({ games: GAMES, pending: 0, players: NATIONS });
+
     const second = await demo('--speed', 'max', '--replay', id);
     expect(second.output).toContain(`0 results counted, ${SUBMISSIONS} had been counted before, 0 refused`);
     expect(second.code).toBe(0);
+    expect(await pool('world-elo')).toMatchObject({ games: GAMES });
+    expect((await board('world-elo')).entries).toEqual(rated.entries);
     const after = await board('football');
     expect(after.entries).toEqual(filled.entries);
     expect(after.boardVersion).toBe(filled.boardVersion);
@@ -126,6 +140,25 @@ describe('npm run demo', () => {
     expect(response.status).toBe(200);
     const second = await demo(...replay, '--replay', id);
     expect(second.output).toMatch(/does not equal the table/);
+    expect(second.output).toMatch(/ratings equal World Football Elo/);
+    expect(second.code).toBe(1);
+  });
+
+  it('ends with a failure, and says whose rating it is, when a game is rated that the file does not have', async () => {
+    const replay = ['--board', 'demo-more', '--speed', 'max', '--limit', '100'];
+    const first = await demo(...replay);
+    expect(first.code).toBe(0);
+    const players = ['Scotland', 'England'].map((playerId, at) => ({ playerId, place: at + 1 }));
+    const response = await fetch(`${service.url}/v1/games`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${service.adminKey}`, 'content-type': 'application/json', prefer: 'wait=5' },
+      body: JSON.stringify({ pool: 'demo-more-elo', gameId: 'more', players }),
+    });
+    expect(response.status).toBe(200);
+    const id = /--replay (\S+)\)/.exec(first.output)![1]!;
+    const second = await demo(...replay, '--replay', id);
+    expect(second.output).toMatch(/ratings do not equal World Football Elo/);
+    expect(second.output).toMatch(/Scotland: the file says/);
     expect(second.code).toBe(1);
   });
 

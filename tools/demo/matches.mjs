@@ -5,18 +5,21 @@ const DEFEAT = 0;
 /**
  * The matches of the results file, in its order.
  * @param {string} text RFC 4180 with a header line
- * @returns `[{ row, date, home, away }]`: `row` counts from 1, `home` and `away` are `{ team, points }`
+ * @returns `[{ row, date, tournament, isNeutral, home, away }]`: `row` counts from 1, `home` and `away` are `{ team, goals,
+ *   points }`; in a neutral place nobody is at home
  * @throws Error naming the row whose result is not two whole numbers
  */
 export function readMatches(text) {
   const [header, ...records] = parseCsv(text);
   const column = (name) => header.indexOf(name);
-  const [date, homeTeam, awayTeam, homeScore, awayScore] = [
+  const [date, homeTeam, awayTeam, homeScore, awayScore, tournament, neutral] = [
     column('date'),
     column('home_team'),
     column('away_team'),
     column('home_score'),
     column('away_score'),
+    column('tournament'),
+    column('neutral'),
   ];
   return records.map((record, index) => {
     const goals = [record[homeScore], record[awayScore]].map((field) => (/^\d+$/.test(field) ? Number(field) : NaN));
@@ -24,8 +27,10 @@ export function readMatches(text) {
     return {
       row: index + 1,
       date: record[date],
-      home: { team: record[homeTeam], points: pointsFor(goals[0], goals[1]) },
-      away: { team: record[awayTeam], points: pointsFor(goals[1], goals[0]) },
+      tournament: record[tournament],
+      isNeutral: record[neutral] === 'TRUE',
+      home: { team: record[homeTeam], goals: goals[0], points: pointsFor(goals[0], goals[1]) },
+      away: { team: record[awayTeam], goals: goals[1], points: pointsFor(goals[1], goals[0]) },
     };
   });
 }

@@ -10,6 +10,7 @@ const DEFAULT_MATCHES_PER_SECOND = 400;
 export const usage = `Usage: npm run demo -- [options]
 
 Replays the football internationals of 1872-1999 through the API: three points for a win, one for a draw.
+Beside the points a rating pool computes World Football Elo.
 
   --speed <n>     matches a second, or "max" (default ${DEFAULT_MATCHES_PER_SECOND}: about a minute)
   --limit <n>     only the first n matches

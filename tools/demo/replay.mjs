@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { sendGames } from './ratings.mjs';
+
 /** Two submissions a match, and at most 1,000 submissions a call. */
 const MATCHES_PER_CALL_MAX = 500;
 const CALL_EVERY_MS = 100;
@@ -25,7 +27,7 @@ export function submissionsOf(match, { board, replay }) {
 }
 
 /**
- * Plays the matches through `POST /v1/scores`, in order, one call under way at a time.
+ * Plays the matches through `POST /v1/scores` and `POST /v1/games`, in order, one call of each under way at a time.
  * @param onPlayed called with the row of the last match played, and awaited, after each call
  * @param onProgress called with the tally after each call: `{ played, counted, replayed, failed, date }`
  * @param onFailure called with `(submission, problem)` for each submission that was refused
@@ -34,7 +36,7 @@ export function submissionsOf(match, { board, replay }) {
 export async function playMatches(
   client,
   matches,
-  { board, replay, matchesPerSecond, onProgress, onPlayed, onFailure },
+  { board, pool, replay, matchesPerSecond, onProgress, onPlayed, onFailure },
 ) {
   const tally = { played: 0, counted: 0, replayed: 0, failed: 0, date: null };
   const startedAt = performance.now();
@@ -44,13 +46,18 @@ export async function playMatches(
     const end = Math.min(matches.length, due, tally.played + MATCHES_PER_CALL_MAX);
     const batch = matches.slice(tally.played, end);
     if (batch.length > 0) {
-      const results = await submit(
-        client,
-        batch.flatMap((match) => submissionsOf(match, { board, replay })),
-      );
+      const submissions = batch.flatMap((match) => submissionsOf(match, { board, replay }));
+      const fail = (sent, problem) => {
+        tally.failed += 1;
+        onFailure(sent, problem);
+      };
+      const [results] = await Promise.all([
+        submit(client, submissions),
+        sendGames(client, batch, { pool, replay, onFailure: fail }),
+      ]);
       for (const { submission, result } of results) {
-        if (result.problem) onFailure(submission, result.problem);
-        tally[result.problem ? 'failed' : result.replayed ? 'replayed' : 'counted'] += 1;
+        if (result.problem) fail(submission, result.problem);
+        else tally[result.replayed ? 'replayed' : 'counted'] += 1;
       }
       tally.played = end;
       tally.date = batch.at(-1).date;

@@ -1,5 +1,6 @@
 import type { Parts } from '../command-line/options.js';
 import * as batch from './batch.js';
+import * as games from './games.js';
 import * as live from './live.js';
 import * as memory from './memory.js';
 import * as projection from './projection.js';
@@ -15,6 +16,7 @@ import * as watched from './watched.js';
 export const parts: Parts = {
   submit,
   batch,
+  games,
   reads,
   projection,
   live,

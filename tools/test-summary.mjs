@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative, sep } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 /** More files than these did not fail by chance. */
 const lookedAtAgainMax = 10;
+const failuresNamedMax = 20;
 /** What runs in processes of its own, and may have been given no time; its chances are no seed's. */
 const ofProcesses = /^test\/(browser|e2e|faults|operation)\/(?!schemathesis)/;
 
@@ -69,6 +71,31 @@ function countsOf(results, exitCode) {
   if (counts.failed === 0 && exitCode !== 0) counts.failed = 1;
   return counts;
 }
+
+/**
+ * What failed, a line each: the file's path, the test's name, and the first line of what it said. A log that is cut to its
+ * end still tells it.
+ * @param reportFiles later ones replace files of earlier ones
+ * @param root the project's folder
+ */
+export function failureLines(reportFiles, root) {
+  const files = new Map(reportFiles.flatMap(resultsIn).map((file) => [file.name, file]));
+  const lines = [...files.values()]
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, message, assertionResults }) => {
+      const path = relative(root, name).split(sep).join('/');
+      const tests = assertionResults.filter(({ status }) => status === 'failed');
+      if (tests.length === 0) return [`${path}: ${firstLine(message)}`];
+      return tests.map(({ fullName, failureMessages }) => `${path} › ${fullName}: ${firstLine(failureMessages?.[0])}`);
+    });
+  const more = lines.length > failuresNamedMax ? [`and ${lines.length - failuresNamedMax} more`] : [];
+  return [...lines.slice(0, failuresNamedMax), ...more];
+}
+
+const firstLine = (text) =>
+  stripVTControlCharacters(text ?? '')
+    .split('\n', 1)[0]
+    .slice(0, 300);
 
 /** The last line of a run. */
 export function summaryLine({ passed, failed, skipped }) {

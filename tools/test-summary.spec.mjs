@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from './build.mjs';
-import { summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
+import { failureLines, summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
 
 const files = {
   'fine.spec.mjs': `import { it } from 'vitest'; it('a', () => {}); it('b', () => {}); it.skip('c', () => {}); it.todo('d');`,
@@ -49,6 +49,32 @@ describe('the last line of npm test', () => {
 
   it('is a failure when nothing was reported at all', () => {
     expect(summaryLine(summarise(join(folder, 'none.json'), 1))).toBe('0 passed, 1 failed, 0 skipped');
+  });
+});
+
+describe('the failures named before it', () => {
+  it('tell the file, the test and what it said', () => {
+    run(['fine.spec.mjs', 'red.spec.mjs', 'unloadable.spec.mjs', 'before.spec.mjs']);
+    const lines = failureLines([join(folder, 'report.json')], folder);
+    expect(lines.toSorted()).toEqual([
+      'before.spec.mjs: no',
+      'red.spec.mjs › b: AssertionError: expected 1 to be 2 // Object.is equality',
+      expect.stringMatching(/^unloadable\.spec\.mjs: .*nothing\.mjs/),
+    ]);
+  });
+
+  it('are those of the later look where a file had two, and twenty at most', () => {
+    const report = (name, tests) => {
+      const assertionResults = tests.map((fullName) => ({ fullName, status: 'failed', failureMessages: ['no\nat x'] }));
+      const results = [{ name: join(folder, 'a.spec.ts'), status: 'failed', assertionResults }];
+      writeFileSync(join(folder, name), JSON.stringify({ testResults: results }));
+      return join(folder, name);
+    };
+    const many = Array.from({ length: 25 }, (_, at) => `test ${at}`);
+    const [first, again] = [report('first.json', many), report('again.json', ['test 3'])];
+    expect(failureLines([first, again], folder)).toEqual(['a.spec.ts › test 3: no']);
+    expect(failureLines([first], folder)).toHaveLength(21);
+    expect(failureLines([first], folder).at(-1)).toBe('and 5 more');
   });
 });
 

@@ -19,7 +19,7 @@ import { startPostgres } from './services/postgres.mjs';
 import { findRedisBinary } from './services/redis-binary.mjs';
 import { startRedis } from './services/redis.mjs';
 import { findSchemathesis } from './services/schemathesis.mjs';
-import { summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
+import { failureLines, summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
 
 const help = `Runs the tests, on services that it starts for them and stops again.
 
@@ -45,7 +45,7 @@ let running = null;
 let lock = null;
 let ending = null;
 
-function end(summary) {
+function end(summary, failures = []) {
   ending ??= (async () => {
     let failure = null;
     try {
@@ -57,6 +57,7 @@ function end(summary) {
       failure = error;
     }
     if (failure !== null) console.error(describeFailure(failure));
+    for (const line of failures) step(`Failed: ${line}`);
     const counts = failure === null ? summary : { ...summary, failed: summary.failed + 1 };
     console.log(summaryLine(counts));
     process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
@@ -192,7 +193,7 @@ async function main() {
   if (!existsSync(reportFile)) step(`vitest wrote no report (${signal ?? `exit code ${code}`})`);
   const failed = args.length === 0 ? worthAnotherLook(reportFile, projectRoot) : [];
   if (failed.length > 0) return lookAgain(given, failed);
-  await end(summarise(reportFile, code ?? 1));
+  await end(summarise(reportFile, code ?? 1), failureLines([reportFile], projectRoot));
 }
 
 /** A machine that is busy elsewhere can fail what runs in processes: alone it has the machine for itself. */
@@ -202,7 +203,7 @@ async function lookAgain(given, files) {
   if (ending !== null) return;
   const { passedAgain, ...counts } = summariseBoth(reportFile, againFile, code ?? 1);
   for (const name of passedAgain) step(`Failed at first, and passed alone: ${name}`);
-  await end(counts);
+  await end(counts, failureLines([reportFile, againFile], projectRoot));
 }
 
 onInterruption((reason) => fail(new Problem(`${reason}: the tests were interrupted.`)));

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RestClient } from './rest-client.js';
 
 const command = optionalService('TEST_SCHEMATHESIS');
-const seed = process.env.SEED ?? String(Math.floor(Math.random() * 2 ** 31));
+/** The same requests in each run, so that a change is judged by what it changed; SEED for others. */
+const seed = process.env.SEED ?? '20261123';
 /** Requests of each operation and phase; SCHEMATHESIS_EXAMPLES for a longer run. */
 const examples = process.env.SCHEMATHESIS_EXAMPLES ?? '25';
 const WITHIN_MS = process.env.SCHEMATHESIS_EXAMPLES ? 3_600_000 : 900_000;

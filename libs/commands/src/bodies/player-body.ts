@@ -1,5 +1,6 @@
 import {
   ATTRIBUTE_NAME_PATTERN,
+  CLEAN_TEXT_PATTERN,
   escapePointer,
   faultOfAttributeName,
   faultOfScopeValue,
@@ -12,8 +13,16 @@ import { IsBoolean, IsOptional } from 'class-validator';
 import { Checked, InSchema, Passes, textSchema } from './body-rules.js';
 
 const DISPLAY_NAME_LENGTH_MAX = 64;
+/** What `trim` takes off, control characters apart, as a part of a class in a pattern. */
+const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 const AVATAR_URL_LENGTH_MAX = 512;
 const ATTRIBUTES_MAX = 16;
+
+/** Something in it can be seen: in every dialect of patterns, whichever spaces it counts as such. */
+const DISPLAY_NAME_SCHEMA = {
+  ...textSchema(DISPLAY_NAME_LENGTH_MAX),
+  pattern: `^(?=.*[^${SPACES}])${CLEAN_TEXT_PATTERN.slice(1)}`,
+};
 
 const SCOPE_VALUE_SCHEMA = {
   ...textSchema(SCOPE_VALUE_BYTES_MAX),
@@ -24,7 +33,7 @@ const SCOPE_VALUE_SCHEMA = {
 /** The body of `PUT /v1/players/{player}`. */
 export class PlayerBody implements PlayerProfile {
   @IsOptional()
-  @Passes(faultOfDisplayName, textSchema(DISPLAY_NAME_LENGTH_MAX))
+  @Passes(faultOfDisplayName, DISPLAY_NAME_SCHEMA)
   displayName: string | null = null;
 
   @IsOptional()
@@ -53,7 +62,7 @@ export class PlayerBody implements PlayerProfile {
 /** The body of `PUT /v1/guilds/{guild}`. */
 export class GuildBody {
   @IsOptional()
-  @Passes(faultOfDisplayName, textSchema(DISPLAY_NAME_LENGTH_MAX))
+  @Passes(faultOfDisplayName, DISPLAY_NAME_SCHEMA)
   displayName: string | null = null;
 }
 

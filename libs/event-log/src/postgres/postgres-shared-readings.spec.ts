@@ -55,6 +55,7 @@ it(`gives every group every record of its topics once and in order, whoever read
   const lane = new Lane();
   const readings = new PostgresSharedReadings(lane, lane);
   let isWriting = true;
+  let asked = 0;
   const follow = async (topics: readonly string[]): Promise<number[]> => {
     let seen: number[] = [];
     for (let position = 0; isWriting || position < (lane.records.at(-1)?.position ?? 0);) {
@@ -66,6 +67,7 @@ it(`gives every group every record of its topics once and in order, whoever read
         position = seen.length > 0 ? dice.oneOf(seen) : 0;
         seen = seen.filter((one) => one <= position);
       }
+      asked += 1;
       const reading = await readings.read(0, position, topics, 1, topics.join()).catch(() => null);
       if (reading === null) continue;
       seen.push(...reading.records.map((record) => record.position));
@@ -88,7 +90,7 @@ it(`gives every group every record of its topics once and in order, whoever read
   });
   // They were followed while they were written, and shared.
   expect(lane.readings).toBeGreaterThan(300);
-  expect(lane.readings).toBeLessThan(3000);
+  expect(lane.readings).toBeLessThan(asked);
 });
 
 it('says of what is kept how many words were heard before it was looked at, as later ones may not be in it', async () => {

@@ -76,7 +76,7 @@ describe('the party ladder example', () => {
     ];
     expectProblem(await admin.post('/v1/games', { pool: 'party', players: team }), 'PLAYERS_NOT_SUPPORTED');
     const unknown = await admin.put('/v1/pools/wrong', { algorithm: 'party-point' });
-    const known = [...RATING_ALGORITHMS.map(({ name }) => name), 'party-points'].filter((name) => name !== 'fide');
+    const known = [...RATING_ALGORITHMS.map(({ name }) => name), 'party-points'];
     expect(expectProblem(unknown, 'ALGORITHM_UNKNOWN')).toMatchObject({ known });
   });
 

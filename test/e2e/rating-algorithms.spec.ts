@@ -155,8 +155,6 @@ describe('the algorithms of rating pools', () => {
 
   it('are refused with what the contract does not offer', async () => {
     const put = (definition: object) => admin.put('/v1/pools/refused', definition);
-    expectProblem(await put({ algorithm: 'fide' }), 'NOT_SUPPORTED');
-    expectProblem(await put({ algorithm: 'glicko2', update: 'per-period' }), 'NOT_SUPPORTED');
     expectProblem(await put({ algorithm: 'trueskill' }), 'NOT_SUPPORTED');
     for (const parameters of [{ model: 'bradley-terry-part' }, { margin: 2 }]) {
       expectProblem(await put({ algorithm: 'weng-lin', parameters }), 'NOT_SUPPORTED');

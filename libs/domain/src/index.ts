@@ -28,6 +28,7 @@ export {
   type UnratedReason,
 } from './ratings/fold.js';
 export * from './ratings/period.js';
+export * from './ratings/period-calendar.js';
 export * from './ratings/prediction.js';
 export * from './ratings/rating-reading.js';
 export {

@@ -56,6 +56,8 @@ export * from './feeds/rankable-ends.js';
 export * from './pools/pool-events.js';
 export * from './pools/pool-corrections.js';
 export * from './pools/corrections.js';
+export { PeriodClosedFold } from './periods/period-closed-fold.js';
+export { PeriodCloser } from './periods/period-closer.js';
 export { CorrectionFold } from './pools/correction-fold.js';
 export * from './pools/pool-folds.js';
 export * from './pools/pool-registry.js';

@@ -35,6 +35,8 @@ import { BoardFeeder } from './feeds/board-feeder.js';
 import { BoardFiller, RulesChangedFold } from './feeds/board-filler.js';
 import { GameWriter } from './pools/game-writer.js';
 import { POOL_EVENT_FOLDS, type PoolEventFold } from './pools/pool-events.js';
+import { PeriodClosedFold } from './periods/period-closed-fold.js';
+import { PeriodCloser } from './periods/period-closer.js';
 import { CorrectionFold } from './pools/correction-fold.js';
 import { PoolCorrections } from './pools/pool-corrections.js';
 import { PoolFolds } from './pools/pool-folds.js';
@@ -109,11 +111,12 @@ const ofProjectors: Provider[] = [
   SubmissionPruner,
   BoardScopeMigration,
   CorrectionFold,
+  PeriodClosedFold,
   RankableEndedFold,
   RulesChangedFold,
   {
     provide: POOL_EVENT_FOLDS,
-    inject: [CorrectionFold, RankableEndedFold, RulesChangedFold],
+    inject: [CorrectionFold, PeriodClosedFold, RankableEndedFold, RulesChangedFold],
     useFactory: (...folds: PoolEventFold[]) => folds,
   },
   PoolFolds,
@@ -121,6 +124,7 @@ const ofProjectors: Provider[] = [
   BoardFeeder,
   BoardFiller,
   RankableEnder,
+  PeriodCloser,
 ];
 
 /** What projectors do in the ledger by the clock. */

@@ -32,7 +32,14 @@ describe('pools', () => {
     const second = await put('made', elo({ title: 'Blitz' }));
     expect(second).toMatchObject({ created: false, pool: { uid: first.pool.uid, definition: { title: 'Blitz' } } });
     expect(entityTagOfPool(second.pool)).not.toBe(entityTagOfPool(first.pool));
-    const progress = { ratedPosition: 0, pending: 0, players: 0, games: 0 };
+    const progress = {
+      ratedPosition: 0,
+      pending: 0,
+      players: 0,
+      games: 0,
+      closedPeriod: null,
+      nowMs: expect.any(Number) as number,
+    };
     expect(await node.pools.get('made')).toEqual({ ...second.pool, ...progress });
     await expect(node.pools.get('not made')).rejects.toMatchObject({ code: 'POOL_NOT_FOUND' });
     const acts = await node.database.query(

@@ -6,6 +6,8 @@ import {
   CorrectionFold,
   GameWriter,
   LaneQueue,
+  PeriodClosedFold,
+  PeriodCloser,
   PoolCorrections,
   PoolFolds,
   PoolRater,
@@ -33,7 +35,11 @@ export class PoolNode extends LedgerNode {
   readonly corrections = new PoolCorrections(this.database, this.lanes, this.work, this.algorithms, RECOMPUTES);
   readonly games = new GameWriter(this.ledger, this.lanes, this.work, this.algorithms, { LANE_QUEUE_MAX: 20_000 });
   /** What the rater knows beside games. */
-  readonly folds: PoolEventFold[] = [new CorrectionFold(this.algorithms, RECOMPUTES)];
+  readonly folds: PoolEventFold[] = [
+    new CorrectionFold(this.algorithms, RECOMPUTES),
+    new PeriodClosedFold(this.database, this.algorithms),
+  ];
+  readonly closer = new PeriodCloser(this.database, this.lanes, this.work);
   readonly rater = new PoolRater(this.database, this.lanes, this.notifier, new PoolFolds(this.algorithms, this.folds), {
     RATING_POOLS_AT_ONCE: 2,
   });
@@ -57,6 +63,11 @@ export class PoolNode extends LedgerNode {
   async ratingsOf(pool: Pool, playerId: string): Promise<number[]> {
     const changes = await changesOfPlayer(this.database, pool.uid, playerId, { beforePosition: null, limit: 10_000 });
     return changes.map(({ after }) => after).reverse();
+  }
+
+  /** Closes periods whose grace is over, all that are. */
+  async closePeriods(): Promise<void> {
+    while ((await this.closer.run(new AbortController().signal)) !== undefined);
   }
 
   override async stop(): Promise<void> {

@@ -1,6 +1,7 @@
 import { DeletePoolCommand, parsePoolDefinition, PutPoolCommand } from '@laddercast/commands';
 import { assertAdmin, type Identity } from '@laddercast/identity';
-import { faultOfNamedId } from '@laddercast/domain';
+import { faultOfNamedId, periodAt } from '@laddercast/domain';
+import { toTimestamp } from '@laddercast/platform';
 import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import {
   entityTagOfPool,
@@ -21,17 +22,34 @@ import { NamedIdPipe } from '../http/path-parameters.js';
 
 const POOLS_PAGE_DEFAULT = 50;
 
-/** A definition as it is read; `periods` and `onVoid` are what they are as long as nothing else is built. */
-export type PoolBody = { id: string; periods: null; onVoid: 'recompute' } & PoolDefinition;
+/** A definition as it is read; `onVoid` is what it is as long as nothing else is built. */
+export type PoolBody = { id: string; onVoid: 'recompute' } & PoolDefinition;
+
+type ShownProgress = Pick<PoolProgress, 'ratedPosition' | 'pending' | 'players' | 'games'>;
+
+/** The running period of a pool that rates by periods; times are RFC 3339. */
+interface PeriodBody {
+  period: string;
+  startsAt: string;
+  endsAt: string;
+  closesAt: string;
+}
 
 const bodyOf = ({ id, definition }: Pool): PoolBody => {
-  const { title, algorithm, parameters, update, sides, results, provisional, rankable, boards, visibility } =
+  const { title, algorithm, parameters, update, periods, sides, results, provisional, rankable, boards, visibility } =
     definition;
   return {
-    ...{ id, title, algorithm, parameters, update, periods: null, sides, results },
+    ...{ id, title, algorithm, parameters, update, periods, sides, results },
     ...{ provisional, rankable, onVoid: 'recompute', boards, visibility },
   };
 };
+
+function runningPeriod({ periods }: PoolDefinition, nowMs: number): PeriodBody | null {
+  if (periods === null) return null;
+  const { id, startsAtMs, endsAtMs, closesAtMs } = periodAt(periods, nowMs);
+  const [startsAt, endsAt, closesAt] = [startsAtMs, endsAtMs, closesAtMs].map(toTimestamp) as [string, string, string];
+  return { period: id, startsAt, endsAt, closesAt };
+}
 
 /** What rating pools are. */
 @Controller('v1/pools')
@@ -60,12 +78,12 @@ export class PoolsController {
     @Param('pool', NamedIdPipe) poolId: string,
     @CurrentIdentity() identity: Identity,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PoolBody & PoolProgress & { period: null }> {
+  ): Promise<PoolBody & ShownProgress & { period: PeriodBody | null }> {
     const pool = await this.queries.execute(new GetPoolQuery(identity, poolId));
-    const { ratedPosition, pending, players, games } = pool;
+    const { definition, nowMs, ratedPosition, pending, players, games } = pool;
     // Of the definition: it is what a PUT names by If-Match. How far the ratings are is always of now.
     void reply.header('ETag', entityTagOfPool(pool)).header('Cache-Control', 'no-store');
-    return { ...bodyOf(pool), ratedPosition, pending, players, games, period: null };
+    return { ...bodyOf(pool), ratedPosition, pending, players, games, period: runningPeriod(definition, nowMs) };
   }
 
   @Put(':pool')

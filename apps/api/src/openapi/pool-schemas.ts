@@ -7,7 +7,7 @@ import {
   schemaOfClass,
   type JsonSchema,
 } from '@laddercast/commands';
-import { FED_COLUMNS, FED_VALUES, GAME_PLAYERS_MAX } from '@laddercast/domain';
+import { FED_COLUMNS, FED_VALUES, GAME_PLAYERS_MAX, PERIOD_KINDS } from '@laddercast/domain';
 import { GameVoidBody, PredictionBody, RatingLookupBody, SplitBody, VoidsBody } from '../http/bodies.js';
 import { count, list, namedId, object, oneOf, ref, string, time } from './schema-parts.js';
 
@@ -20,8 +20,17 @@ const definition = {
   title: orNull(string()),
   algorithm: string('Such as elo.'),
   parameters: { type: 'object', description: 'All of the algorithm.' },
-  update: oneOf('per-game'),
-  periods: { type: 'null', description: 'Not built yet.' },
+  update: oneOf('per-game', 'per-period'),
+  periods: {
+    ...orNull(
+      object({
+        every: oneOf(...PERIOD_KINDS),
+        timeZone: string('IANA.'),
+        graceSeconds: count('So long after its end a period still takes games; then it closes, and ratings move.'),
+      }),
+    ),
+    description: 'null: ratings move with each game.',
+  },
   sides: object({
     min: count('The least sides of a game.', 2),
     max: count('The most.', 2),
@@ -112,7 +121,17 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     pending: count('Games that are recorded and not rated yet.'),
     players: count('With a rated game.'),
     games: count('That were recorded.'),
-    period: { type: 'null', description: 'The running one of a pool that rates by periods, which is not built yet.' },
+    period: {
+      ...orNull(
+        object({
+          period: string('Such as monthly:2026-11.'),
+          startsAt: time(),
+          endsAt: time(),
+          closesAt: time('When its games are rated: the end and the grace.'),
+        }),
+      ),
+      description: 'The running one; null where ratings move with each game.',
+    },
   }),
   PoolList: object({ pools: list(ref('Pool')), next }),
   Game: schemaOfClass(GameBody),

@@ -3,8 +3,10 @@ import {
   FED_COLUMNS,
   FED_VALUES,
   NAMED_ID_PATTERN,
+  PERIOD_KINDS,
   type FedColumn,
   type FedValue,
+  type PeriodRules,
   type ResultRules,
 } from '@laddercast/domain';
 import { Type } from 'class-transformer';
@@ -47,6 +49,22 @@ export class ResultsDto {
   @IsOptional()
   @IsIn(RESULTS)
   absent?: ResultRules['absent'];
+}
+
+export class PeriodsDto {
+  @IsOptional()
+  @IsIn(PERIOD_KINDS)
+  every?: PeriodRules['every'];
+  @IsOptional()
+  @IsString()
+  @InSchema({ description: 'IANA; default: UTC.' })
+  timeZone?: string;
+  @IsOptional()
+  @IsInt()
+  @InSchema({
+    description: 'So long after its end a period still takes games; then it closes, and ratings move. Default: 86400.',
+  })
+  graceSeconds?: number;
 }
 
 export class ProvisionalDto {
@@ -94,7 +112,7 @@ export class PoolDefinitionDto {
   title?: string;
   @IsString()
   @InSchema({
-    description: 'elo, glicko2, weng-lin, or another that the service knows: 422 ALGORITHM_UNKNOWN names them.',
+    description: 'elo, fide, glicko2, weng-lin, or another that the service knows: 422 ALGORITHM_UNKNOWN names them.',
   })
   algorithm!: string;
   @IsOptional()
@@ -104,10 +122,9 @@ export class PoolDefinitionDto {
   @IsOptional()
   @IsIn(['per-game', 'per-period'])
   update?: 'per-game' | 'per-period';
-  @IsOptional()
-  @IsObject()
-  @InSchema({ description: 'Not built yet: null.' })
-  periods?: object;
+  @IsPart(() => PeriodsDto)
+  @InSchema({ description: 'Of the update per-period alone: when ratings move.' })
+  periods?: PeriodsDto;
   @IsPart(() => SidesDto)
   sides?: SidesDto;
   @IsPart(() => ResultsDto)

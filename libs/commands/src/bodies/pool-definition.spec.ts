@@ -25,7 +25,15 @@ const problemOf = (body: unknown): { code: string; pointers: string[]; option: u
 describe('the definition of a pool', () => {
   it('has every default', () => {
     expect(parsePoolDefinition({ algorithm: 'elo' }, 'blitz')).toEqual({
-      ...{ title: null, algorithm: 'elo', update: 'per-game', provisional: null, rankable: null, visibility: 'public' },
+      ...{
+        title: null,
+        algorithm: 'elo',
+        update: 'per-game',
+        periods: null,
+        provisional: null,
+        rankable: null,
+        visibility: 'public',
+      },
       boards: [],
       parameters: { initial: 1500, k: 32, scale: 400, differenceMax: null, homeAdvantage: 0, floor: null },
       sides: { min: 2, max: 100, teamMax: 10 },
@@ -56,13 +64,20 @@ describe('the definition of a pool', () => {
   });
 
   it.each([
-    ['algorithm', { algorithm: 'fide' }],
-    ['update', { algorithm: 'glicko2', update: 'per-period' }],
     ['onVoid', { algorithm: 'elo', onVoid: 'refund' }],
     ['onVoid', { algorithm: 'elo', onVoid: 'keep' }],
-    ['periods', { algorithm: 'elo', periods: { every: 'monthly' } }],
   ])('is refused for what is not built: %s', (option, body) => {
     expect(problemOf(body)).toEqual({ code: 'NOT_SUPPORTED', pointers: [], option });
+  });
+
+  it('has a calendar of periods where ratings move by them', () => {
+    const periodsOf = (body: object): unknown => parsePoolDefinition(body, 'blitz').periods;
+    const monthly = { every: 'monthly', timeZone: 'UTC', graceSeconds: 86_400 };
+    expect(periodsOf({ algorithm: 'fide' })).toEqual(monthly);
+    expect(periodsOf({ algorithm: 'glicko2' })).toBeNull();
+    expect(periodsOf({ algorithm: 'glicko2', update: 'per-period' })).toEqual(monthly);
+    const given = { every: 'weekly', timeZone: 'Europe/Berlin', graceSeconds: 0 };
+    expect(periodsOf({ algorithm: 'fide', periods: given })).toEqual(given);
   });
 
   it('names the boards that it feeds; board is short for one of the value rating', () => {
@@ -106,6 +121,12 @@ describe('the definition of a pool', () => {
     ['/provisional/deviationAbove', { algorithm: 'elo', provisional: { deviationAbove: 100 } }],
     ['/update', { algorithm: 'elo', update: 'per-period' }],
     ['/update', { algorithm: 'weng-lin', update: 'per-period' }],
+    ['/update', { algorithm: 'fide', update: 'per-game' }],
+    ['/periods', { algorithm: 'elo', periods: { every: 'monthly' } }],
+    ['/periods', { algorithm: 'glicko2', periods: {} }],
+    ['/periods/every', { algorithm: 'fide', periods: { every: 'yearly' } }],
+    ['/periods/timeZone', { algorithm: 'fide', periods: { timeZone: 'Mars' } }],
+    ['/periods/graceSeconds', { algorithm: 'fide', periods: { graceSeconds: 2_592_001 } }],
     ['/parameters/tau', { algorithm: 'glicko2', parameters: { tau: 2 } }],
     ['/parameters/deviationMax', { algorithm: 'glicko2', parameters: { deviationMax: 300 } }],
     ['/parameters/model', { algorithm: 'weng-lin', parameters: { model: 'elo' } }],

@@ -12,9 +12,6 @@ import type { NamedBoard, PoolDefinition } from '@laddercast/ledger';
 import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
 import { PoolDefinitionDto } from './pool-definition-dto.js';
 
-/** Algorithms that pools do not rate by yet: this one needs periods. */
-const UNBUILT_ALGORITHMS: readonly string[] = ['fide'];
-
 /**
  * The definition behind a body, with all defaults.
  * @param poolId the only `id` that the body may carry
@@ -44,13 +41,11 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   const { algorithm, title = null, visibility = 'public' } = dto;
   const boards = boardsOf(dto);
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
-  const offered = algorithms.filter(({ name }) => !UNBUILT_ALGORITHMS.includes(name));
-  const pool = ratingPoolOf(plain, offered);
-  const { parameters, update, sides, results, provisional, rankable } = pool;
-  if (update !== 'per-game') throw notBuilt('update');
+  const pool = ratingPoolOf(plain, algorithms);
+  const { parameters, update, periods, sides, results, provisional, rankable } = pool;
   refuseBoards(boards, pool);
   return {
-    ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update },
+    ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update, periods },
     ...{ sides, results, provisional, rankable, boards, visibility },
   };
 }
@@ -85,12 +80,10 @@ function refuseBoards(boards: readonly NamedBoard[], { algorithm }: RatingPool):
 }
 
 /** What the contract promises and is not built is never stored and ignored. */
-function refuseUnbuilt({ algorithm, periods, onVoid }: Record<string, unknown>): void {
-  if (periods != null) throw notBuilt('periods');
+function refuseUnbuilt({ onVoid }: Record<string, unknown>): void {
   if (onVoid === 'refund' || onVoid === 'keep') throw notBuilt('onVoid');
-  if (UNBUILT_ALGORITHMS.includes(algorithm as string)) throw notBuilt('algorithm', String(algorithm));
 }
 
-function notBuilt(option: string, what = option): LadderError {
-  return new LadderError('NOT_SUPPORTED', `Not built yet: ${what}. Leave it out, or take another.`, { option });
+function notBuilt(option: string): LadderError {
+  return new LadderError('NOT_SUPPORTED', `Not built yet: ${option}. Leave it out, or take another.`, { option });
 }

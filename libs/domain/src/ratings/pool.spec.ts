@@ -17,6 +17,7 @@ describe('a pool', () => {
     expect(pool).toEqual({
       parameters: { initial: 1500, k: 32, scale: 400, differenceMax: null, homeAdvantage: 0, floor: null },
       update: 'per-game',
+      periods: null,
       sides: { min: 2, max: 100, teamMax: 10 },
       results: { disqualified: 'last', absent: 'unrated' },
       provisional: null,

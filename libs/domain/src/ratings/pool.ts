@@ -1,6 +1,7 @@
 import { LadderError, validationFailed, type Fault } from '../errors.js';
 import { namedSides, type GamePlayer, type ResultRules } from './game.js';
 import { checkedParameters, faultsOfNumber } from './parameters.js';
+import { faultsOfPeriods, withPeriodDefaults, type PeriodRules } from './period-calendar.js';
 import type { RatingAlgorithm } from './rating-algorithm.js';
 
 /** The most players of one game. */
@@ -38,6 +39,8 @@ export interface RatingPool {
   /** As {@link ratingPoolOf} checked them: those of the algorithm, complete. */
   readonly parameters: object;
   readonly update: PoolUpdate;
+  /** null: ratings move with each game. */
+  readonly periods: PeriodRules | null;
   readonly sides: SideBounds;
   readonly results: ResultRules;
   readonly provisional: ProvisionalRules | null;
@@ -49,6 +52,7 @@ export interface RatingPoolDefinition {
   algorithm: string;
   parameters?: Record<string, unknown>;
   update?: PoolUpdate;
+  periods?: Partial<PeriodRules> | null;
   sides?: Partial<SideBounds>;
   results?: Partial<ResultRules>;
   provisional?: Partial<ProvisionalRules> | null;
@@ -72,6 +76,7 @@ export function ratingPoolOf(definition: RatingPoolDefinition, algorithms: reado
   const algorithm = algorithmNamed(definition.algorithm, algorithms);
   const updates = updatesOf(algorithm);
   const update = definition.update ?? updates[0]!;
+  const periods = update === 'per-period' ? withPeriodDefaults(definition.periods) : null;
   const sides = { min: 2, max: 100, teamMax: 10, ...definition.sides };
   const provisional = definition.provisional && { games: null, deviationAbove: null, ...definition.provisional };
   const rankable = definition.rankable && {
@@ -84,6 +89,7 @@ export function ratingPoolOf(definition: RatingPoolDefinition, algorithms: reado
     ...(updates.includes(update)
       ? []
       : [{ pointer: '/update', message: `must be ${updates.join(' or ')} with ${algorithm.name}` }]),
+    ...(periods === null ? faultsOfNoPeriods(definition, update) : faultsOfPeriods(periods)),
     ...faultsOfSides(sides),
     ...faultsOfRules(algorithm, provisional ?? null, rankable ?? null),
   ];
@@ -94,6 +100,7 @@ export function ratingPoolOf(definition: RatingPoolDefinition, algorithms: reado
       algorithm.faultsBetween ? algorithm.faultsBetween(parameters) : [],
     ),
     update,
+    periods,
     sides,
     results: { disqualified: 'last', absent: 'unrated', ...definition.results },
     provisional: provisional ?? null,
@@ -195,6 +202,11 @@ function faultsOfPlayers(players: readonly GamePlayer[]): Fault[] {
   }
   return faults;
 }
+
+const faultsOfNoPeriods = ({ periods }: RatingPoolDefinition, update: PoolUpdate): Fault[] =>
+  periods == null
+    ? []
+    : [{ pointer: '/periods', message: `must not be there: with the update ${update} each game moves ratings` }];
 
 function faultsOfSides({ min, max, teamMax }: SideBounds): Fault[] {
   return [

@@ -1,6 +1,7 @@
 import { poolGame, ratingPool } from '@laddercast/testing';
 import { describe, expect, it } from 'vitest';
 import { foldGames } from './fold.js';
+import { momentOf, periodNumbered } from './period-calendar.js';
 import { newcomer, type PlayerRating } from './player-rating.js';
 import type { RatingPool } from './pool.js';
 import type { RatingState } from './rating-algorithm.js';
@@ -99,7 +100,6 @@ describe('a rankable player', () => {
       isRankable: true,
       missing: [],
       untilMs: null,
-      untilPeriod: null,
     });
     expect(rankabilityOf(pool, newcomer(pool), at(0)).isRankable).toBe(false);
   });
@@ -112,13 +112,11 @@ describe('a rankable player', () => {
       isRankable: true,
       missing: [],
       untilMs: 35 * DAY_MS,
-      untilPeriod: null,
     });
     expect(rankabilityOf(pool, ready, at(35))).toEqual({
       isRankable: false,
       missing: ['inactiveDaysMax'],
       untilMs: null,
-      untilPeriod: null,
     });
   });
 
@@ -148,12 +146,11 @@ describe('a rankable player', () => {
   it('leaves by periods in the first period that is too many', () => {
     const pool = ratingPool('glicko2', {}, { update: 'per-period', rankable: { deviationMax: 75 } });
     const ada = player(pool, { deviation: 45, memory: { period: 4 } });
-    const { untilPeriod, untilMs } = rankabilityOf(pool, ada, at(0, 5));
-    expect(untilMs).toBeNull();
-    expect(rankabilityOf(pool, ada, at(0, untilPeriod! - 1)).isRankable).toBe(true);
-    expect(rankabilityOf(pool, ada, at(0, untilPeriod!)).isRankable).toBe(false);
-    // 33.1 periods of 7 days make 231.958 days.
-    expect(untilPeriod).toBe(4 + 2 + 33);
+    const { untilMs } = rankabilityOf(pool, ada, at(0, 5));
+    // 33.1 periods of 7 days make 231.958 days: who played in period 4 may miss 5 to 37.
+    expect(untilMs).toBe(periodNumbered(pool.periods!, 4 + 1 + 33)!.closesAtMs);
+    expect(rankabilityOf(pool, ada, momentOf(pool, untilMs! - 1)).isRankable).toBe(true);
+    expect(rankabilityOf(pool, ada, momentOf(pool, untilMs!)).isRankable).toBe(false);
   });
 
   it('is judged by the last game where time does nothing', () => {

@@ -1,3 +1,4 @@
+import { periodNumbered } from './period-calendar.js';
 import type { PlayerRating } from './player-rating.js';
 import type { RankableRules, RatingPool } from './pool.js';
 import { stateAt } from './prediction.js';
@@ -15,8 +16,6 @@ export interface Rankability {
   readonly missing: readonly (keyof RankableRules)[];
   /** From this time on the player is not rankable any more; null: never, or not now. */
   readonly untilMs: number | null;
-  /** As soon as this period is the running one the player is not rankable any more; null: never, or not now. */
-  readonly untilPeriod: number | null;
 }
 
 /** What a player's rating says at a moment. */
@@ -73,19 +72,20 @@ export function rankabilityOf(pool: RatingPool, player: PlayerRating, now: Momen
   if (isUncertain) missing.push('deviationMax');
   if (inactiveFromMs !== null && now.atMs >= inactiveFromMs) missing.push('inactiveDaysMax');
   const isRankable = games > 0 && missing.length === 0;
-  if (!isRankable) return { isRankable, missing, untilMs: null, untilPeriod: null };
-  const uncertainFromMs = idleEnd && 'atMs' in idleEnd ? idleEnd.atMs : null;
-  const ends = [inactiveFromMs, uncertainFromMs].filter((end) => end !== null);
-  return {
-    isRankable,
-    missing,
-    untilMs: ends.length === 0 ? null : Math.min(...ends),
-    untilPeriod: idleEnd && 'period' in idleEnd ? idleEnd.period : null,
-  };
+  if (!isRankable) return { isRankable, missing, untilMs: null };
+  const ends = [inactiveFromMs, timeOf(pool, idleEnd)].filter((end) => end !== null);
+  return { isRankable, missing, untilMs: ends.length === 0 ? null : Math.min(...ends) };
 }
 
 const idleEndOf = ({ algorithm, parameters }: RatingPool, state: RatingState, deviation: number): IdleEnd | null =>
   algorithm.idleUntil?.(parameters, state, deviation) ?? null;
+
+/** A period is the running one from the close of the one before it on. */
+function timeOf({ periods }: RatingPool, end: IdleEnd | null): number | null {
+  if (end === null) return null;
+  if ('atMs' in end) return end.atMs;
+  return (periods && periodNumbered(periods, end.period - 1)?.closesAtMs) ?? null;
+}
 
 const hasCome = (end: IdleEnd | null, now: Moment): boolean =>
   end !== null && ('atMs' in end ? now.atMs >= end.atMs : now.period !== null && now.period >= end.period);

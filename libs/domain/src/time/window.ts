@@ -108,7 +108,7 @@ export function windowAt(spec: WindowSpec, timeZone: string, atMs: number): Wind
   if (kind === 'alltime' || kind === 'rolling') return endless(kind, nameOfSpec(spec));
   if (!isWithinYears(atMs)) return null;
   if (typeof spec === 'string') {
-    return calendarWindow(spec, timeZone, Math.floor(latestLocalTime(timeZone, atMs) / DAY_MS));
+    return calendarWindow(spec, timeZone, localDayAt(timeZone, atMs));
   }
   if ('cron' in spec) return cronWindow(spec, timeZone, atMs);
   const season = 'season' in spec ? seasonWindow(spec) : null;
@@ -232,8 +232,12 @@ function cronWindow(spec: CronSpec, timeZone: string, atMs: number): WindowBound
   };
 }
 
+/** The local date at an instant (Unix ms), as days since 1970. */
+export const localDayAt = (timeZone: string, atMs: number): number =>
+  Math.floor(latestLocalTime(timeZone, atMs) / DAY_MS);
+
 /** The window of a local date (days since 1970); null if the zone skipped it, or its year has no four digits. */
-function calendarWindow(kind: CalendarKind, timeZone: string, day: number): WindowBounds | null {
+export function calendarWindow(kind: CalendarKind, timeZone: string, day: number): WindowBounds | null {
   const span = calendarSpan(kind, day);
   if (!hasYearOfId(span.year)) return null;
   const startsAtMs = firstInstantOf(timeZone, span.firstDay * DAY_MS);

@@ -11,6 +11,7 @@ import {
   LimitStartMarker,
   PoolRater,
   PoolRegistry,
+  PeriodCloser,
   RankableEnder,
   RollingExpirer,
   StandingsPruner,
@@ -52,6 +53,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const pools = part(PoolRegistry);
   const filler = part(BoardFiller);
   const ender = part(RankableEnder);
+  const periods = part(PeriodCloser);
   return [
     {
       name: 'windows:schedule',
@@ -101,9 +103,10 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       ttlMs: 5000,
       askEveryMs: 1000,
       log: 'pools',
-      failing: 'Games whose event was lost are not rated now',
+      failing: 'Games whose event was lost are not rated now, and periods that are over are not closed',
       duties: [
         { everyMs: 5000, run: (signal) => rater.sweep(signal) },
+        { everyMs: 500, run: (signal) => periods.run(signal) },
         { everyMs: 5000, run: (signal) => pools.purge(signal) },
       ],
     },

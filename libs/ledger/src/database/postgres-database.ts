@@ -11,6 +11,7 @@ import { runStatement } from './postgres-statements.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
 import { BoardFeeds1763770000000 } from './migrations/1763770000000-board-feeds.js';
+import { RatingPeriods1763771000000 } from './migrations/1763771000000-rating-periods.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
@@ -96,6 +97,7 @@ export class PostgresDatabase implements SqlRunner {
         PoolEvents1763768000000,
         Voids1763769000000,
         BoardFeeds1763770000000,
+        RatingPeriods1763771000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

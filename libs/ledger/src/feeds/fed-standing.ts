@@ -1,5 +1,6 @@
 import {
   fedEntry,
+  momentOf,
   rankabilityOf,
   type Board,
   type FedEntry,
@@ -47,7 +48,7 @@ export class Standing {
   }
 
   rankabilityOf({ rating }: RatedPlayer): ReturnType<typeof rankabilityOf> {
-    return rankabilityOf(this.pool, rating, { atMs: this.state.nowMs, period: null });
+    return rankabilityOf(this.pool, rating, momentOf(this.pool, this.state.nowMs));
   }
 
   private gamesIn(stretch: StretchOfPlayer): WindowOfGames | null {

@@ -52,7 +52,7 @@ const gamesFrom = (position: string): string => `
     g.played_at_ms, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far
   FROM (SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position >= ${position}) AS c
   CROSS JOIN LATERAL (
-    SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = c.position LIMIT 1) AS g
+    SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
   CROSS JOIN LATERAL (
     SELECT games FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS rated`;
 

@@ -41,6 +41,11 @@ const GAME_AT = prepared(`
   SELECT game_id AS "gameId", position, played_at_ms AS "playedAtMs", weight, players, results
   FROM games WHERE pool_uid = $1 AND position = $2`);
 
+export async function gameAt(sql: SqlRunner, poolUid: number, position: number): Promise<PoolGame> {
+  const [game] = await sql.query<PoolGame>(GAME_AT, [poolUid, position]);
+  return game!;
+}
+
 /** The pool as a correction looks at it. */
 export interface RatedPool {
   readonly uid: number;
@@ -59,13 +64,12 @@ export async function recomputed(
   gamesMax: number,
 ): Promise<Recomputation> {
   // What is not rated yet will be rated without what is void, or as it is said now.
-  const rated = positions.filter((position) => position <= ratedPosition);
+  const rated = rating.periods ? [] : positions.filter((position) => position <= ratedPosition);
   const corrections = new Map<number, PoolGame | null>();
   if (mode === 'recompute') for (const position of rated) corrections.set(position, null);
   if (players !== null) {
     for (const position of rated) {
-      const [game] = await sql.query<PoolGame>(GAME_AT, [uid, position]);
-      corrections.set(position, { ...game!, players });
+      corrections.set(position, { ...(await gameAt(sql, uid, position)), players });
     }
   }
   const history = new RatedRows(sql, uid, ratedPosition, newcomer(rating).state);

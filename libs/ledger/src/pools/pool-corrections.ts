@@ -39,10 +39,11 @@ interface SelectedGame {
   gameId: string;
   position: number;
   weight: number;
+  period: number | null;
   voidPosition: number | null;
 }
 
-const SELECTED = `g.game_id AS "gameId", g.position, g.weight, g.void_position AS "voidPosition"`;
+const SELECTED = `g.game_id AS "gameId", g.position, g.weight, g.period, g.void_position AS "voidPosition"`;
 const FITS = '($3::bigint IS NULL OR g.played_at_ms >= $3) AND ($4::bigint IS NULL OR g.played_at_ms < $4)';
 
 const GAMES_OF_IDS = prepared(`
@@ -139,11 +140,12 @@ export class PoolCorrections {
     }
     const { gameId, players } = asked;
     const [game] = await named(sql, pool, { ...NOTHING, gameIds: [gameId] });
+    refuseOfClosedPeriods(pool, [game!]);
     refuseGameThatDoesNotFit(this.algorithms.poolOf(pool.definition), players, game!.weight);
     return { positions: [game!.position], mode: 'keep', players };
   }
 
-  private async select(sql: SqlRunner, pool: Pool, selection: VoidSelection): Promise<number[]> {
+  private async select(sql: SqlRunner, pool: Pool & PoolProgress, selection: VoidSelection): Promise<number[]> {
     const { gameIds, playerId, fromMs, toMs } = selection;
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const games =
@@ -157,8 +159,17 @@ export class PoolCorrections {
         gamesMax,
       });
     }
+    refuseOfClosedPeriods(pool, games);
     return games.map(({ position }) => position);
   }
+}
+
+/** @throws NOT_SUPPORTED */
+function refuseOfClosedPeriods({ closedPeriod }: PoolProgress, games: readonly SelectedGame[]): void {
+  const closed = games.find(({ period }) => period !== null && closedPeriod !== null && period <= closedPeriod);
+  if (!closed) return;
+  const detail = `The period of game "${closed.gameId}" is closed: games of closed periods cannot be corrected yet.`;
+  throw new LadderError('NOT_SUPPORTED', detail);
 }
 
 const NOTHING: VoidSelection = { gameIds: null, playerId: null, fromMs: null, toMs: null };

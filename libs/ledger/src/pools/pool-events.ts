@@ -23,6 +23,8 @@ export interface PoolInTurn extends Pick<Pool, 'uid' | 'id' | 'definition'> {
 export interface FoldedEvent {
   /** Kept with the event, for who waits for it; see {@link outcomeOfPoolEvent}. */
   readonly outcome: object;
+  /** How many games were rated with it; left out: none. */
+  readonly games?: number;
   /** How many players more, or fewer, have a rated game now. */
   readonly newcomers: number;
   /** Whose ratings are to be told, as they are after the event: an event each. */

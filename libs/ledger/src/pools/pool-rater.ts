@@ -107,7 +107,9 @@ export class PoolRater {
         const work = await readWorkOfTurn(transaction, poolUid);
         if (!work) return true;
         lane = this.lanes.of(work.id);
-        if (work.games.length > 0) folded = await rateGames(transaction, poolUid, lane, work, this.folds.games(work));
+        if (work.games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, lane, work);
+        else if (work.games.length > 0)
+          folded = await rateGames(transaction, poolUid, lane, work, this.folds.games(work));
         else if (work.event) {
           await foldEvent(transaction, poolUid, lane, { ...work, fold: this.folds.ofEvent(work.event) });
         }
@@ -153,6 +155,20 @@ async function rateGames(
   return folded;
 }
 
+/**
+ * Leaves games to the close of their period.
+ * @throws RatedAlready
+ */
+async function passBy(
+  transaction: SqlRunner,
+  poolUid: number,
+  lane: number,
+  { ratedPosition: from, games }: WorkOfTurn,
+): Promise<void> {
+  await takeLane(transaction, lane);
+  await moveOn(transaction, poolUid, { from, to: games.at(-1)!.position, games: 0, newcomers: 0 });
+}
+
 /** @throws RatedAlready */
 async function foldEvent(
   transaction: SqlRunner,
@@ -162,9 +178,9 @@ async function foldEvent(
 ): Promise<void> {
   const { position: to } = event!;
   const pool = { uid: poolUid, id, definition, ratedPosition: from };
-  const { outcome, newcomers, changed, store } = await fold.fold(transaction, pool, event!);
+  const { outcome, games = 0, newcomers, changed, store } = await fold.fold(transaction, pool, event!);
   await takeLane(transaction, lane);
-  await moveOn(transaction, poolUid, { from, to, games: 0, newcomers });
+  await moveOn(transaction, poolUid, { from, to, games, newcomers });
   await store?.(transaction);
   await writeOutcome(transaction, poolUid, to, outcome);
   const positions = await drawPositions(transaction, changed.length);

@@ -60,13 +60,21 @@ const LAST = Number.MAX_SAFE_INTEGER;
 const GAME_COLUMNS = `
   g.game_id AS "gameId", g.position, g.played_at_ms AS "playedAtMs",
   floor(extract(epoch FROM g.recorded_at) * 1000)::bigint AS "recordedAtMs", g.weight, g.players, g.metadata,
-  g.unrated, g.void_mode AS voided, g.position <= p.rated_position AS "isRated",
+  g.unrated, g.void_mode AS voided, 
+  CASE WHEN g.period IS NULL THEN g.position <= p.rated_position
+    ELSE g.period <= coalesce(p.rated_period, g.period - 1) END AS "isRated",
   coalesce((SELECT json_agg(json_build_object('playerId', c.player_id, 'before', c.before_rating, 'after',
       c.after_rating, 'expected', c.expected, 'k', c.k) ORDER BY named.place)
     FROM jsonb_array_elements(g.players) WITH ORDINALITY AS named (player, place)
     CROSS JOIN LATERAL (
       SELECT * FROM rating_changes
-      WHERE pool_uid = g.pool_uid AND player_id = named.player ->> 'playerId' AND position = g.position LIMIT 1) AS c),
+      WHERE g.period IS NULL AND pool_uid = g.pool_uid AND player_id = named.player ->> 'playerId'
+        AND position = g.position
+      UNION ALL
+      SELECT * FROM rating_changes
+      WHERE g.period IS NOT NULL AND pool_uid = g.pool_uid AND player_id = named.player ->> 'playerId'
+        AND game_position = g.position
+      LIMIT 1) AS c),
     '[]') AS changes`;
 
 const GAMES_BY_ID = prepared(`
@@ -105,7 +113,7 @@ const CHANGES_OF_PLAYER = `
   FROM (
     SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = $2 AND position < $3
     ORDER BY position DESC LIMIT $4) AS c
-  CROSS JOIN LATERAL (SELECT * FROM games WHERE pool_uid = $1 AND position = c.position LIMIT 1) AS g
+  CROSS JOIN LATERAL (SELECT * FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
   ORDER BY c.position DESC`;
 
 /** Those of these games that there are. */

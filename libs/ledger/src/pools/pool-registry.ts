@@ -22,7 +22,15 @@ import {
 import { RatingAlgorithms } from './rating-algorithms.js';
 
 const PURGE_CHUNK_ROWS = 5000;
-const TABLES_BY_POOL = ['games', 'game_players', 'ratings', 'rating_changes', 'pool_events', 'rankable_ends'];
+const TABLES_BY_POOL = [
+  'games',
+  'game_players',
+  'ratings',
+  'rating_changes',
+  'pool_events',
+  'rankable_ends',
+  'period_results',
+];
 
 /** Creates, redefines and deletes pools: each under the pool's turn and then its lane, so that nothing of it is under way. */
 @Injectable()
@@ -117,7 +125,7 @@ export class PoolRegistry {
   private assertKeepsRatings(from: PoolDefinition, to: PoolDefinition): void {
     const parametersOf = (definition: PoolDefinition): object => this.algorithms.poolOf(definition).parameters;
     const fixed = [
-      ...(['algorithm', 'update'] as const).filter((option) => from[option] !== to[option]),
+      ...(['algorithm', 'update', 'periods'] as const).filter((option) => !isDeepStrictEqual(from[option], to[option])),
       ...(from.algorithm === to.algorithm && !isDeepStrictEqual(parametersOf(from), parametersOf(to))
         ? ['parameters']
         : []),

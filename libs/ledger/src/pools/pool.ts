@@ -1,5 +1,6 @@
 import {
   LadderError,
+  type PeriodRules,
   type ProvisionalRules,
   type RankableRules,
   type RatingPool,
@@ -16,6 +17,8 @@ export interface PoolDefinition {
   algorithm: string;
   parameters: Record<string, unknown>;
   update: RatingPool['update'];
+  /** null: ratings move with each game. */
+  periods: PeriodRules | null;
   sides: SideBounds;
   results: ResultRules;
   provisional: ProvisionalRules | null;
@@ -44,6 +47,10 @@ export interface PoolProgress {
   players: number;
   /** All that were recorded. */
   games: number;
+  /** The last period that takes no more games; null: none yet, or it rates with each game. */
+  closedPeriod: number | null;
+  /** By the ledger's clock, Unix ms. */
+  nowMs: number;
 }
 
 /** A pool's entity tag: it changes with every change of the definition, and never comes back. */
@@ -65,10 +72,13 @@ export async function takePoolTurn(transaction: SqlRunner, poolUid: number): Pro
   await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.pools, poolUid]);
 }
 
-const FIND_POOL = `
-  SELECT pool_uid AS uid, pool_id AS id, revision, definition, rated_position AS "ratedPosition",
-    games_recorded - games_rated AS pending, players, games_recorded AS games
-  FROM pools WHERE pool_id = $1`;
+/** Of a row of pools: a pool with its progress. */
+export const POOL_COLUMNS = `
+  pool_uid AS uid, pool_id AS id, revision, definition, rated_position AS "ratedPosition",
+  games_recorded - games_rated AS pending, players, games_recorded AS games, closed_period AS "closedPeriod",
+  floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"`;
+
+const FIND_POOL = `SELECT ${POOL_COLUMNS} FROM pools WHERE pool_id = $1`;
 
 /** The pool of that id as it is committed. */
 export async function findPool(sql: SqlRunner, id: string): Promise<(Pool & PoolProgress) | undefined> {

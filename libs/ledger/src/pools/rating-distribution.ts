@@ -46,10 +46,10 @@ const DISTRIBUTION = prepared(`
   SELECT t.players, t.sum, t.mean, t.median, t.active, coalesce(t.width, $2::float8) AS "bucketWidth",
     (SELECT count(*) FROM (SELECT player_id FROM standing WHERE is_active) AS s
       CROSS JOIN LATERAL (
-        SELECT position FROM rating_changes WHERE pool_uid = $1 AND player_id = s.player_id
+        SELECT position, game_position FROM rating_changes WHERE pool_uid = $1 AND player_id = s.player_id
         ORDER BY position LIMIT 1) AS c
       CROSS JOIN LATERAL (
-        SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = c.position LIMIT 1) AS g
+        SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
       WHERE g.played_at_ms >= (SELECT ms FROM since)) AS newcomers,
     coalesce((SELECT json_agg(json_build_object('from', b.place * t.width, 'players', b.players) ORDER BY b.place)
       FROM bucket AS b), '[]') AS histogram,

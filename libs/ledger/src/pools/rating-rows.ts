@@ -87,43 +87,47 @@ export async function moveRatedPosition(
   return (await transaction.query(MOVE_RATED_POSITION, [poolUid, from, to, games, newcomers])).length === 1;
 }
 
-/** Changes of one pool: `$1` its uid, `$2` to `$15` those of {@link changeParameters}. */
+/** Changes of one pool: `$1` its uid, `$2` to `$16` those of {@link changeParameters}. */
 export const INSERT_CHANGES = `
     INSERT INTO rating_changes (pool_uid, player_id, position, before_rating, before_deviation, before_volatility,
-      before_memory, after_rating, after_deviation, after_volatility, after_memory, expected, k, outcome, engine)
+      before_memory, after_rating, after_deviation, after_volatility, after_memory, expected, k, outcome, engine, game_position)
     SELECT $1::int, c.player_id, c.position, c.before_rating, c.before_deviation::float8, c.before_volatility::float8,
       c.before_memory::jsonb, c.after_rating, c.after_deviation::float8, c.after_volatility::float8,
-      c.after_memory::jsonb, c.expected, c.k::float8, c.outcome, c.engine
+      c.after_memory::jsonb, c.expected, c.k::float8, c.outcome, c.engine, c.game_position::bigint
     FROM unnest($2::text[], $3::bigint[], $4::float8[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
-      $10::text[], $11::text[], $12::float8[], $13::text[], $14::text[], $15::text[])
+      $10::text[], $11::text[], $12::float8[], $13::text[], $14::text[], $15::text[], $16::text[])
       AS c (player_id, position, before_rating, before_deviation, before_volatility, before_memory, after_rating,
-        after_deviation, after_volatility, after_memory, expected, k, outcome, engine)`;
+        after_deviation, after_volatility, after_memory, expected, k, outcome, engine, game_position)`;
 
-const WRITE_RATINGS = prepared(`
-  WITH changed AS (
-    ${INSERT_CHANGES}
-  ), stood AS (
+/** Where players of one pool stand: `$17` to `$30` those of {@link ratingParameters}. */
+export const PUT_RATINGS = `
     INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
       losses, peak_rating, peak_at_ms, peak_game_id, last_played_at_ms)
     SELECT $1::int, n.player_id, n.position, n.rating, n.deviation::float8, n.volatility::float8, n.memory::jsonb,
       n.games, n.wins, n.draws, n.losses, n.peak_rating::float8, n.peak_at_ms::bigint, n.peak_game_id,
       n.last_played_at_ms::bigint
-    FROM unnest($16::text[], $17::bigint[], $18::float8[], $19::text[], $20::text[], $21::text[], $22::int[],
-      $23::int[], $24::int[], $25::int[], $26::text[], $27::text[], $28::text[], $29::text[])
+    FROM unnest($17::text[], $18::bigint[], $19::float8[], $20::text[], $21::text[], $22::text[], $23::int[],
+      $24::int[], $25::int[], $26::int[], $27::text[], $28::text[], $29::text[], $30::text[])
       AS n (player_id, position, rating, deviation, volatility, memory, games, wins, draws, losses, peak_rating,
         peak_at_ms, peak_game_id, last_played_at_ms)
     ON CONFLICT (pool_uid, player_id) DO UPDATE SET position = excluded.position, rating = excluded.rating,
       deviation = excluded.deviation, volatility = excluded.volatility, memory = excluded.memory,
       games = excluded.games, wins = excluded.wins, draws = excluded.draws, losses = excluded.losses,
       peak_rating = excluded.peak_rating, peak_at_ms = excluded.peak_at_ms, peak_game_id = excluded.peak_game_id,
-      last_played_at_ms = excluded.last_played_at_ms
+      last_played_at_ms = excluded.last_played_at_ms`;
+
+const WRITE_RATINGS = prepared(`
+  WITH changed AS (
+    ${INSERT_CHANGES}
+  ), stood AS (
+    ${PUT_RATINGS}
   ), parked AS (
-    UPDATE games AS g SET unrated = u.reason FROM unnest($30::bigint[], $31::text[]) AS u (position, reason)
+    UPDATE games AS g SET unrated = u.reason FROM unnest($31::bigint[], $32::text[]) AS u (position, reason)
     WHERE g.pool_uid = $1 AND g.position = u.position AND g.unrated IS DISTINCT FROM u.reason
   )
   INSERT INTO outbox (lane, position, topic, key, payload)
-  SELECT $32::smallint, o.position, 'rating-changed', o.key, o.payload
-  FROM unnest($33::bigint[], $34::text[], $35::text[]) AS o (position, key, payload)`);
+  SELECT $33::smallint, o.position, 'rating-changed', o.key, o.payload
+  FROM unnest($34::bigint[], $35::text[], $36::text[]) AS o (position, key, payload)`);
 
 /** Stores what a fold made of a pool's games, with an event for each player whose rating it changed. */
 export async function writeRatings(
@@ -180,7 +184,12 @@ export async function tellRatings(
 }
 
 /** A change with the game that made it. */
-export type ChangeOfGame = RatingChange & { position: number; engine: string };
+export type ChangeOfGame = RatingChange & {
+  position: number;
+  engine: string;
+  /** Where the position is not that of the game. */
+  gamePosition?: number;
+};
 
 export const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] => [
   textArray(changes.map(({ playerId }) => playerId)),
@@ -195,9 +204,10 @@ export const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] =>
   numberTexts(changes.map(({ k }) => k)),
   textArray(changes.map(({ outcome }) => outcome)),
   textArray(changes.map(({ engine }) => engine)),
+  textArray(changes.map(({ gamePosition }) => (gamePosition === undefined ? null : String(gamePosition)))),
 ];
 
-const ratingParameters = (rated: readonly { playerId: string; rating: PlayerRating }[]): unknown[] => [
+export const ratingParameters = (rated: readonly { playerId: string; rating: PlayerRating }[]): unknown[] => [
   textArray(rated.map(({ playerId }) => playerId)),
   int8Array(rated.map(({ rating }) => rating.position)),
   float8Array(rated.map(({ rating }) => rating.state.rating)),

@@ -74,14 +74,14 @@ const DERIVE_RATINGS = prepared(`
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS games, (count(*) FILTER (WHERE c.outcome = 'win'))::int AS wins,
       (count(*) FILTER (WHERE c.outcome = 'draw'))::int AS draws, max(g.played_at_ms) AS last_played_at_ms
-    FROM rating_changes AS c JOIN games AS g ON g.pool_uid = $1 AND g.position = c.position
+    FROM rating_changes AS c JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)
     WHERE c.pool_uid = $1 AND c.player_id = k.player_id) AS counted
   CROSS JOIN LATERAL (
     SELECT c.after_rating, g.played_at_ms, g.game_id
     FROM (
       SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id
       ORDER BY after_rating DESC, position LIMIT 1) AS c
-    JOIN games AS g ON g.pool_uid = $1 AND g.position = c.position) AS best
+    JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)) AS best
   RETURNING r.player_id AS "playerId", ${RATING_JSON} AS rating`);
 
 /**

@@ -1,8 +1,10 @@
 import {
   LadderError,
+  periodAt,
   ratedSides,
   refuseGameThatDoesNotFit,
   type GamePlayer,
+  type Period,
   type RatingPool,
   type UnratedReason,
 } from '@laddercast/domain';
@@ -51,6 +53,8 @@ interface PoolOfGames {
   uid: number;
   id: string;
   definition: PoolDefinition;
+  /** The last that takes no more games; null also where each game moves ratings. */
+  closedPeriod: number | null;
   /** Made of the definition with the first game. */
   rating?: RatingPool;
 }
@@ -67,10 +71,12 @@ interface NewGame extends Omit<KnownGame, 'bodySha256'> {
   write: GameWrite;
   playedAtMs: number;
   definition: PoolDefinition;
+  /** When it will be rated; null: with its turn. */
+  period: Period | null;
 }
 
 const POOLS_OF_GAMES = prepared(`
-  SELECT p.pool_uid AS uid, p.pool_id AS id, p.definition
+  SELECT p.pool_uid AS uid, p.pool_id AS id, p.definition, p.closed_period AS "closedPeriod"
   FROM unnest($1::text[]) AS k (pool_id)
   CROSS JOIN LATERAL (SELECT * FROM pools WHERE pool_id = k.pool_id LIMIT 1) AS p`);
 
@@ -83,22 +89,24 @@ const KNOWN_GAMES = prepared(`
 const WRITE_GAMES = prepared(`
   WITH recorded AS (
     INSERT INTO games (pool_uid, game_id, position, body_sha256, played_at_ms, recorded_at, weight, results, players,
-      metadata, unrated)
+      metadata, unrated, period)
     SELECT g.pool_uid, g.game_id, g.position, g.body_sha256, g.played_at_ms, to_timestamp($2::float8 / 1000), g.weight,
-      g.results::jsonb, g.players::jsonb, g.metadata, g.unrated
+      g.results::jsonb, g.players::jsonb, g.metadata, g.unrated, g.period::int
     FROM unnest($3::int[], $4::text[], $5::bigint[], $6::bytea[], $7::bigint[], $8::float8[], $9::text[], $10::text[],
-      $11::text[], $12::text[])
-      AS g (pool_uid, game_id, position, body_sha256, played_at_ms, weight, results, players, metadata, unrated)
+      $11::text[], $12::text[], $13::text[])
+      AS g (pool_uid, game_id, position, body_sha256, played_at_ms, weight, results, players, metadata, unrated, period)
   ), named AS (
     INSERT INTO game_players (pool_uid, player_id, position)
-    SELECT * FROM unnest($13::int[], $14::text[], $15::bigint[])
+    SELECT * FROM unnest($14::int[], $15::text[], $16::bigint[])
   ), counted AS (
-    UPDATE pools AS p SET recorded_position = c.position, games_recorded = p.games_recorded + c.games
-    FROM unnest($16::int[], $17::bigint[], $18::int[]) AS c (pool_uid, position, games) WHERE p.pool_uid = c.pool_uid
+    UPDATE pools AS p SET recorded_position = c.position, games_recorded = p.games_recorded + c.games,
+      closes_at_ms = least(p.closes_at_ms, c.closes_at_ms::bigint)
+    FROM unnest($17::int[], $18::bigint[], $19::int[], $20::text[]) AS c (pool_uid, position, games, closes_at_ms)
+    WHERE p.pool_uid = c.pool_uid
   )
   INSERT INTO outbox (lane, position, topic, key, payload)
   SELECT $1::smallint, o.position, 'game-recorded', o.key, o.payload
-  FROM unnest($19::bigint[], $20::text[], $21::text[]) AS o (position, key, payload)`);
+  FROM unnest($21::bigint[], $22::text[], $23::text[]) AS o (position, key, payload)`);
 
 /**
  * Records games in the order given, in a transaction that holds their lane; one that is refused leaves no trace, and
@@ -167,7 +175,7 @@ async function knownGames(transaction: SqlRunner, pools: PoolsById, writes: read
   return new Map(rows.map((game) => [keyOf(game.poolUid, game.gameId), game]));
 }
 
-/** @throws POOL_NOT_FOUND, ALGORITHM_MISSING, GAME_ID_REUSED, ACHIEVED_AT_IN_FUTURE, and what the pool refuses the game for */
+/** @throws POOL_NOT_FOUND, ALGORITHM_MISSING, GAME_ID_REUSED, ACHIEVED_AT_IN_FUTURE, PERIOD_CLOSED, and what the pool refuses the game for */
 function recordOne(write: GameWrite, { nowMs, pools, known, added, algorithms }: Batch): GameReceipt {
   const pool = pools.get(write.poolId);
   if (!pool) throw poolNotFound(write.poolId);
@@ -185,11 +193,12 @@ function recordOne(write: GameWrite, { nowMs, pools, known, added, algorithms }:
   pool.rating ??= algorithms.poolOf(pool.definition);
   refuseGameThatDoesNotFit(pool.rating, players, write.weight);
   const playedAtMs = timeOf(write, nowMs);
+  const period = openPeriod(pool, playedAtMs, nowMs);
   const unrated = ratedSides({ players, results }) === null ? ('TOO_FEW_SIDES' as const) : null;
   const { uid: poolUid, definition } = pool;
   const game = {
     ...{ poolUid, gameId: write.gameId, position: 0, unrated },
-    ...{ write, playedAtMs, definition, bodySha256: write.bodySha256 },
+    ...{ write, playedAtMs, definition, period, bodySha256: write.bodySha256 },
   };
   added.push(game);
   known.set(key, game);
@@ -203,6 +212,27 @@ function timeOf({ playedAtMs }: GameWrite, nowMs: number): number {
   throw new LadderError(
     'ACHIEVED_AT_IN_FUTURE',
     `playedAt lies ${Math.ceil((given - nowMs) / 1000)} s ahead of the server; at most ${FUTURE_TOLERANCE_MS / 1000} s are tolerated.`,
+  );
+}
+
+/** @throws PERIOD_CLOSED */
+function openPeriod(
+  { id, definition: { periods }, closedPeriod }: PoolOfGames,
+  atMs: number,
+  nowMs: number,
+): Period | null {
+  if (!periods) return null;
+  const period = periodAt(periods, atMs);
+  // What was closed stays so, also should the clock of another server be behind.
+  if (period.closesAtMs > nowMs && period.number > (closedPeriod ?? -Infinity)) return period;
+  const closedAt = new Date(period.closesAtMs).toISOString();
+  throw new LadderError(
+    'PERIOD_CLOSED',
+    `Pool "${id}" takes no more games of ${period.id}: it closed at ${closedAt}.`,
+    {
+      period: period.id,
+      closedAt,
+    },
   );
 }
 
@@ -230,7 +260,8 @@ async function store(
   );
   const ofPools = uids.map((uid) => {
     const games = added.filter(({ poolUid }) => poolUid === uid);
-    return { uid, games: games.length, position: games.at(-1)!.position };
+    const closesAtMs = games.flatMap(({ period }) => period?.closesAtMs ?? []);
+    return { uid, games: games.length, position: games.at(-1)!.position, closesAtMs };
   });
   const events = ofPools.map(({ uid, position }) => ({ type: 'game-recorded', poolUid: uid, position }));
   await transaction.query(WRITE_GAMES, [
@@ -246,12 +277,14 @@ async function store(
     textArray(added.map(({ write }) => JSON.stringify(write.players))),
     textArray(added.map(({ write }) => write.metadata)),
     textArray(added.map(({ unrated }) => unrated)),
+    textArray(added.map(({ period }) => (period === null ? null : String(period.number)))),
     int4Array(named.map(({ poolUid }) => poolUid)),
     textArray(named.map(({ playerId }) => playerId)),
     int8Array(named.map(({ position }) => position)),
     int4Array(ofPools.map(({ uid }) => uid)),
     int8Array(ofPools.map(({ position }) => position)),
     int4Array(ofPools.map(({ games }) => games)),
+    textArray(ofPools.map(({ closesAtMs }) => (closesAtMs.length === 0 ? null : String(Math.min(...closesAtMs))))),
     int8Array(eventPositions),
     textArray(uids.map(String)),
     textArray(events.map((event) => JSON.stringify(event))),

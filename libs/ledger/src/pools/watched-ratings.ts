@@ -2,7 +2,7 @@ import type { PlayerRating } from '@laddercast/domain';
 import { int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import type { Pool, PoolProgress } from './pool.js';
+import { POOL_COLUMNS, type Pool, type PoolProgress } from './pool.js';
 import { RATING_JSON } from './rating-rows.js';
 
 /** A player of a pool whose changes after a position are asked for. */
@@ -39,7 +39,8 @@ const WATCHED_RATINGS = prepared(`
         'after', c.after_rating) ORDER BY c.position)
       FROM (SELECT * FROM rating_changes WHERE pool_uid = w.pool_uid AND player_id = w.player_id
         AND position > w.after_position ORDER BY position LIMIT $4) AS c
-      CROSS JOIN LATERAL (SELECT game_id FROM games WHERE pool_uid = w.pool_uid AND position = c.position LIMIT 1) AS g),
+      CROSS JOIN LATERAL (SELECT game_id FROM games WHERE pool_uid = w.pool_uid AND position = coalesce(c.game_position, c.position)
+        LIMIT 1) AS g),
       '[]') AS changes,
     floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"
   FROM unnest($1::int[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (pool_uid, player_id, after_position, place)
@@ -59,10 +60,8 @@ export const watchedRatings = (
   ]);
 
 const POOLS_BY_UID = prepared(`
-  SELECT p.pool_uid AS uid, p.pool_id AS id, p.revision, p.definition, p.rated_position AS "ratedPosition",
-    p.games_recorded - p.games_rated AS pending, p.players, p.games_recorded AS games
-  FROM unnest($1::int[]) AS k (pool_uid)
-  CROSS JOIN LATERAL (SELECT * FROM pools WHERE pool_uid = k.pool_uid AND pool_id IS NOT NULL LIMIT 1) AS p`);
+  SELECT ${POOL_COLUMNS} FROM unnest($1::int[]) AS k (asked_uid)
+  CROSS JOIN LATERAL (SELECT * FROM pools WHERE pool_uid = k.asked_uid AND pool_id IS NOT NULL LIMIT 1) AS p`);
 
 /** Those of these pools that are there. */
 export const poolsByUid = (sql: SqlRunner, uids: readonly number[]): Promise<(Pool & PoolProgress)[]> =>

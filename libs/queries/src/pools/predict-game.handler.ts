@@ -1,4 +1,4 @@
-import { newcomer, predictionSteps, type Prediction } from '@laddercast/domain';
+import { momentOf, newcomer, predictionSteps, type Prediction } from '@laddercast/domain';
 import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { PredictGameQuery } from './pool-queries.js';
@@ -21,6 +21,6 @@ export class PredictGameHandler implements IQueryHandler<PredictGameQuery> {
     const { ratings, nowMs } = await ratingsSeen(this.database, uid, sides.flat(), caller.unlistedShown);
     const unknown = newcomer(pool);
     const states = sides.map((side) => side.map((playerId) => (ratings.get(playerId) ?? unknown).state));
-    return this.turns.run(predictionSteps(pool, states, { atMs: nowMs, period: null }));
+    return this.turns.run(predictionSteps(pool, states, momentOf(pool, nowMs)));
   }
 }

@@ -1,4 +1,4 @@
-import { readRating, type PlayerRating, type RatingPool } from '@laddercast/domain';
+import { momentOf, readRating, type PlayerRating, type RatingPool } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import type { ShownRating } from './pool-queries.js';
 
@@ -12,7 +12,7 @@ export function shownRating(
   player: PlayerRating,
   nowMs: number,
 ): ShownRating {
-  const reading = readRating(pool, player, { atMs: nowMs, period: null });
+  const reading = readRating(pool, player, momentOf(pool, nowMs));
   const { rating, deviation, storedDeviation, volatility, conservative, interval95 } = reading;
   const { games, wins, draws, losses, peak, lastPlayedAtMs, position } = player;
   const { isProvisional, isRankable, missing, untilMs } = reading;

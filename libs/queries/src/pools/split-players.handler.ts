@@ -1,4 +1,4 @@
-import { newcomer, splitSteps, type Split } from '@laddercast/domain';
+import { momentOf, newcomer, splitSteps, type Split } from '@laddercast/domain';
 import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { SplitPlayersQuery } from './pool-queries.js';
@@ -21,6 +21,6 @@ export class SplitPlayersHandler implements IQueryHandler<SplitPlayersQuery> {
     const { ratings, nowMs } = await ratingsSeen(this.database, uid, playerIds, caller.unlistedShown);
     const unknown = newcomer(pool);
     const players = playerIds.map((playerId) => ({ playerId, state: (ratings.get(playerId) ?? unknown).state }));
-    return this.turns.run(splitSteps(pool, players, sidesOf, { atMs: nowMs, period: null }));
+    return this.turns.run(splitSteps(pool, players, sidesOf, momentOf(pool, nowMs)));
   }
 }

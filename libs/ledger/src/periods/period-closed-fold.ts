@@ -1,0 +1,148 @@
+import {
+  newcomer,
+  ratePlayerOfPeriod,
+  withPeriod,
+  type PeriodChange,
+  type PlayerRating,
+  type PoolGame,
+  type RatingPool,
+} from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { int8Array } from '../database/postgres-arrays.js';
+import { prepared } from '../database/postgres-statements.js';
+import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
+import { RatingAlgorithms } from '../pools/rating-algorithms.js';
+import {
+  changeParameters,
+  INSERT_CHANGES,
+  PUT_RATINGS,
+  ratingParameters,
+  type ChangeOfGame,
+} from '../pools/rating-rows.js';
+import { PERIOD_CLOSED, type ClosedPeriodPayload } from './period-closer.js';
+import {
+  forgetResults,
+  keepResults,
+  namePlayersOf,
+  nextChunk,
+  resultsAfter,
+  type PeriodChunk,
+  type PeriodOfPool,
+  type PeriodResult,
+} from './period-results.js';
+
+/** The most players that are written by one statement. */
+const WRITTEN_AT_ONCE = 1000;
+
+const WRITE_PERIOD = prepared(`
+  WITH changed AS (
+    ${INSERT_CHANGES}
+  )
+  ${PUT_RATINGS}`);
+
+const MARK_NUMERIC = prepared(`
+  UPDATE games AS g SET unrated = 'NUMERIC' WHERE pool_uid = $1 AND position = ANY ($2::bigint[])
+    AND NOT EXISTS (SELECT FROM jsonb_array_elements(g.players) AS player JOIN rating_changes AS c
+      ON c.pool_uid = $1 AND c.player_id = player ->> 'playerId' AND c.game_position = g.position)`);
+
+const MOVE_RATED_PERIOD = prepared('UPDATE pools SET rated_period = $2 WHERE pool_uid = $1');
+
+/**
+ * Rates the games of a period, all from the ratings at its start. A chunk of players at a time is rated and kept, so that who
+ * comes after a process that died goes on where it was; then all of it is written at once.
+ */
+@Injectable()
+export class PeriodClosedFold implements PoolEventFold {
+  readonly type = PERIOD_CLOSED;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly algorithms: RatingAlgorithms,
+  ) {}
+
+  async fold(transaction: SqlRunner, { uid, definition }: PoolInTurn, event: PoolEvent): Promise<FoldedEvent> {
+    const { period, games, firstPosition } = event.payload as ClosedPeriodPayload;
+    const of: PeriodOfPool = { poolUid: uid, eventPosition: event.position, period };
+    const pool = this.algorithms.poolOf(definition);
+    // Beside the transaction, which holds the pool's turn: what is kept stays, whatever becomes of it.
+    await namePlayersOf(this.database, of);
+    for (;;) {
+      const chunk = await nextChunk(this.database, of);
+      if (chunk.players.length === 0) break;
+      await keepResults(this.database, of, ratedChunk(pool, period, firstPosition, chunk));
+    }
+    const written = await writeResults(transaction, of);
+    await forgetResults(transaction, of);
+    const { changed, newcomers, numeric } = written;
+    return {
+      outcome: { period, games, players: changed.length },
+      ...{ games, newcomers, changed },
+      async store(sql) {
+        if (numeric.length > 0) await sql.query(MARK_NUMERIC, [uid, int8Array(numeric)]);
+        await sql.query(MOVE_RATED_PERIOD, [uid, period]);
+      },
+    };
+  }
+}
+
+function ratedChunk(
+  pool: RatingPool,
+  period: number,
+  firstPosition: number,
+  { players, games, ratings }: PeriodChunk,
+): PeriodResult[] {
+  const known = new Map(ratings.map(({ playerId, rating }) => [playerId, rating]));
+  const playerOf = (playerId: string): PlayerRating => known.get(playerId) ?? newcomer(pool);
+  const gamesOf = new Map<string, PoolGame[]>(players.map((playerId) => [playerId, []]));
+  for (const game of games) for (const { playerId } of game.players) gamesOf.get(playerId)?.push(game);
+  return players.map((playerId) => {
+    const own = gamesOf.get(playerId)!;
+    const change = ratePlayerOfPeriod(pool, playerId, own, period, (id) => playerOf(id).state);
+    if (change === null || change.unrated !== null) {
+      const numeric = change === null ? [] : own.map(({ position }) => position);
+      return { playerId, rating: null, changes: [], playedAtMs: [], numeric };
+    }
+    const changes = changesOf(change, firstPosition);
+    return {
+      playerId,
+      rating: withPeriod(playerOf(playerId), change, { period, position: changes.at(-1)!.position }),
+      changes,
+      playedAtMs: change.games.map(({ game }) => game.playedAtMs),
+      numeric: [],
+    };
+  });
+}
+
+interface WrittenPeriod {
+  changed: { playerId: string; rating: PlayerRating; playedAtMs: number[] }[];
+  newcomers: number;
+  /** Positions of games whose numbers were not finite for one of their players. */
+  numeric: number[];
+}
+
+async function writeResults(transaction: SqlRunner, of: PeriodOfPool): Promise<WrittenPeriod> {
+  const written: WrittenPeriod = { changed: [], newcomers: 0, numeric: [] };
+  for (let after = ''; ;) {
+    const results = await resultsAfter(transaction, of, after, WRITTEN_AT_ONCE);
+    const rated = results.flatMap((result) => (result.rating === null ? [] : [{ ...result, rating: result.rating }]));
+    const changes = rated.flatMap((result) => result.changes);
+    await transaction.query(WRITE_PERIOD, [of.poolUid, ...changeParameters(changes), ...ratingParameters(rated)]);
+    for (const { playerId, rating, playedAtMs } of rated) {
+      written.changed.push({ playerId, rating, playedAtMs: [...new Set(playedAtMs)] });
+      if (rating.games === playedAtMs.length) written.newcomers += 1;
+    }
+    written.numeric.push(...results.flatMap(({ numeric }) => numeric));
+    if (results.length < WRITTEN_AT_ONCE) return written;
+    after = results.at(-1)!.playerId;
+  }
+}
+
+function changesOf({ playerId, engine, before, after, games }: PeriodChange, firstPosition: number): ChangeOfGame[] {
+  return games.map(({ game, outcome, expected, k }, at) => ({
+    ...{ playerId, engine, before, outcome, expected, k },
+    after: at === games.length - 1 ? after : before,
+    position: firstPosition + at,
+    gamePosition: game.position,
+  }));
+}

@@ -1,0 +1,390 @@
+// Real: PostgreSQL, its clock in the test's hands, and the ledger of two processes. Checked against plain formulas, from the
+// first game on. The random histories print their seed; SEED=… repeats them.
+import { newcomer, periodAt, readRating, momentOf, type PoolGame } from '@laddercast/domain';
+import { changesOfPlayer, gamesById, watchedRatings, type Pool, type RecordedGame } from '@laddercast/ledger';
+import {
+  createTestDatabase,
+  DatabaseClock,
+  Dice,
+  randomGames,
+  ratingsOracleByPeriod,
+  seedOfRun,
+  type OraclePeriod,
+  type TestDatabase,
+} from '@laddercast/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FeedNode } from '../nodes/feed-node.js';
+import { gameOf } from '../nodes/pool-node.js';
+
+const seed = seedOfRun();
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A Sunday. */
+const START_MS = Date.parse('2026-03-01T00:00:00Z');
+const DAYS = { every: 'daily', timeZone: 'UTC', graceSeconds: 6 * 3600 };
+const printed = (value: number): number => Math.round(value * 1e6) / 1e6;
+
+describe('a pool that rates by periods', () => {
+  let testDatabase: TestDatabase;
+  let node: FeedNode;
+  let clock: DatabaseClock;
+  let pool: Pool;
+  let made = 0;
+  let nowMs = START_MS;
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    node = new FeedNode(testDatabase.url);
+    await node.start();
+    clock = await DatabaseClock.of(testDatabase.url);
+  });
+  afterAll(async () => {
+    await clock.close();
+    await node.stop();
+    await testDatabase.drop();
+  });
+
+  const goTo = async (hours: number): Promise<void> => {
+    nowMs = START_MS + hours * HOUR_MS;
+    await clock.stopAt(nowMs);
+  };
+  const begin = async (definition: object): Promise<void> => {
+    await goTo(0);
+    pool = await node.makePool(`p${(made += 1)}`, definition);
+  };
+  const play = (gameId: string, places: Record<string, number>, hours?: number, by = node): Promise<unknown> =>
+    by.games.record(
+      gameOf(pool.id, gameId, places, hours === undefined ? {} : { playedAtMs: START_MS + hours * HOUR_MS }),
+    );
+  /** As the projector does it. */
+  const close = async (): Promise<void> => {
+    await node.closePeriods();
+    await node.rater.rate(pool.uid);
+  };
+  const storedRating = async (playerId: string): Promise<(number | null)[] | null> => {
+    const rating = await node.playerRating(pool, playerId);
+    if (!rating) return null;
+    const { rating: value, deviation, volatility } = rating.state;
+    return [value, deviation, volatility].map((one) => one && printed(one));
+  };
+  const progress = async (): Promise<unknown> => {
+    const { pending, games, players } = await node.pools.get(pool.id);
+    return { pending, games, players };
+  };
+  const game = async (gameId: string): Promise<RecordedGame> =>
+    (await gamesById(node.database, pool.uid, [gameId]))[0]!;
+  const historyOf = async (playerId: string): Promise<(string | number)[][]> =>
+    (await changesOfPlayer(node.database, pool.uid, playerId, { beforePosition: null, limit: 100 }))
+      .reverse()
+      .map(({ gameId, before, after }) => [gameId, before, after]);
+
+  describe('moves ratings when a period closes', () => {
+    it('by the example of the Glicko-2 paper', async () => {
+      await begin({ algorithm: 'glicko2', update: 'per-period', periods: DAYS, parameters: { tau: 0.5 } });
+      for (const [index, opponent] of ['bob', 'cy', 'di'].entries()) {
+        await play(`g${index}`, opponent === 'bob' ? { ada: 1, bob: 2 } : { ada: 2, [opponent]: 1 });
+      }
+      // Where they stood before, as if they had played long ago.
+      const states = [
+        ['ada', 1500, 200],
+        ['bob', 1400, 30],
+        ['cy', 1550, 100],
+        ['di', 1700, 300],
+      ] as const;
+      for (const [playerId, rating, deviation] of states) {
+        await node.database.query(
+          `INSERT INTO ratings (pool_uid, player_id, position, rating, deviation, volatility, games, wins, draws, losses)
+           VALUES ($1, $2, 1, $3, $4, 0.06, 1, 0, 1, 0)`,
+          [pool.uid, playerId, rating, deviation],
+        );
+      }
+      await goTo(30);
+      await close();
+      expect(await storedRating('ada')).toEqual([1464.050671, 151.516524, 0.059996]);
+    });
+
+    it('by the table of FIDE, rounded once', async () => {
+      await begin({ algorithm: 'fide', periods: DAYS });
+      await play('g1', { ada: 1, bob: 2 });
+      await play('g2', { ada: 1, cy: 1 });
+      expect(await storedRating('ada')).toBeNull();
+      expect(await progress()).toEqual({ pending: 2, games: 2, players: 0 });
+      await goTo(24 + 5.99);
+      await close();
+      expect(await storedRating('ada')).toBeNull();
+      await goTo(24 + 6);
+      await close();
+      // K 40, all at 1500: 40 × (1.5 − 2 × 0.5).
+      expect(await storedRating('ada')).toEqual([1520, null, null]);
+      expect(await storedRating('bob')).toEqual([1480, null, null]);
+      expect(await storedRating('cy')).toEqual([1500, null, null]);
+      expect(await progress()).toEqual({ pending: 0, games: 2, players: 3 });
+      expect(await historyOf('ada')).toEqual([
+        ['g1', 1500, 1500],
+        ['g2', 1500, 1520],
+      ]);
+    });
+
+    it('and says of its games until then that they are not rated', async () => {
+      await begin({ algorithm: 'fide', periods: DAYS });
+      await play('g1', { ada: 1, bob: 2 });
+      await node.rater.rate(pool.uid);
+      expect(await game('g1')).toMatchObject({ isRated: false, unrated: null, changes: [] });
+      await goTo(30);
+      await close();
+      expect(await game('g1')).toMatchObject({
+        isRated: true,
+        changes: [
+          { playerId: 'ada', before: 1500, after: 1520, expected: 0.5, k: 40 },
+          { playerId: 'bob', before: 1500, after: 1480, expected: 0.5, k: 40 },
+        ],
+      });
+    });
+
+    it('in the order of the periods, whenever their games were sent', async () => {
+      await begin({ algorithm: 'fide', periods: DAYS });
+      await play('first', { ada: 1, bob: 2 }, 0);
+      await goTo(25);
+      await play('of the next day', { ada: 1, bob: 2 });
+      await play('of the day before', { ada: 1, bob: 2 }, 23);
+      await goTo(100);
+      await close();
+      const [first, second, third] = await historyOf('ada');
+      expect([first![0], second![0], third![0]]).toEqual(['first', 'of the day before', 'of the next day']);
+      expect([first![2], second![1], third![1]]).toEqual([1500, 1500, 1540]);
+      // 1540 against 1460: 0.61 is expected, the higher rated gains 16.
+      expect(await storedRating('ada')).toEqual([1556, null, null]);
+      const [pushed] = await watchedRatings(
+        node.database,
+        [{ poolUid: pool.uid, playerId: 'ada', afterPosition: 0 }],
+        10,
+      );
+      expect(pushed!.changes.map(({ gameId }) => gameId)).toEqual(['first', 'of the day before', 'of the next day']);
+      const { ratedPosition } = await node.pools.get(pool.id);
+      expect(Math.max(...pushed!.changes.map(({ position }) => position))).toBeLessThan(ratedPosition);
+    });
+
+    it('once each, and all that are over after a long time', async () => {
+      await begin({ algorithm: 'fide', periods: DAYS });
+      await play('g1', { ada: 1, bob: 2 });
+      await goTo(24 * 5);
+      await play('g2', { ada: 1, bob: 2 });
+      await goTo(24 * 30);
+      const second = new FeedNode(testDatabase.url);
+      await second.start();
+      try {
+        await Promise.all([node.closePeriods(), second.closePeriods()]);
+        await Promise.all([node.rater.rate(pool.uid), second.rater.rate(pool.uid)]);
+        await close();
+      } finally {
+        await second.stop();
+      }
+      const closed = await node.database.query<{ period: number }>(
+        `SELECT (payload ->> 'period')::int AS period FROM pool_events WHERE pool_uid = $1 AND type = 'period-closed'
+         ORDER BY position`,
+        [pool.uid],
+      );
+      const firstDay = periodAt(pool.definition.periods!, START_MS).number;
+      expect(closed.map(({ period }) => period - firstDay)).toEqual([0, 5]);
+      expect(await storedRating('ada')).toEqual([1538, null, null]);
+    });
+  });
+
+  describe('takes a game', () => {
+    it('until the grace of its period is over, and never after a close', async () => {
+      await begin({ algorithm: 'fide', periods: DAYS });
+      await play('g1', { ada: 1, bob: 2 });
+      await goTo(24 + 5.99);
+      await play('g2', { ada: 1, bob: 2 }, 1);
+      await goTo(24 + 6);
+      await expect(play('g3', { ada: 1, bob: 2 }, 1)).rejects.toMatchObject({
+        code: 'PERIOD_CLOSED',
+        extensions: { period: 'daily:2026-03-01', closedAt: '2026-03-02T06:00:00.000Z' },
+      });
+      await close();
+      // The clock of another server, which took over, is behind.
+      await goTo(24 + 5);
+      await expect(play('g3', { ada: 1, bob: 2 }, 1)).rejects.toMatchObject({ code: 'PERIOD_CLOSED' });
+      await play('g4', { ada: 1, bob: 2 }, 24.5);
+      await play('g2', { ada: 1, bob: 2 }, 1);
+      expect(await progress()).toMatchObject({ games: 3, pending: 1 });
+    });
+
+    it('that was corrected before the close as it is then, and none that is void', async () => {
+      await begin({ algorithm: 'fide', periods: DAYS });
+      for (const gameId of ['g1', 'g2', 'g3']) await play(gameId, { ada: 1, bob: 2 });
+      const selection = { gameIds: ['g1'], playerId: null, fromMs: null, toMs: null };
+      await node.corrections.record(pool.id, { selection, mode: 'recompute', reason: 'r' }, 'test');
+      const { players } = gameOf(pool.id, 'g2', { cy: 1, bob: 2 });
+      await node.corrections.record(pool.id, { gameId: 'g2', players, reason: 'r' }, 'test');
+      await goTo(30);
+      await close();
+      expect(await historyOf('ada')).toEqual([['g3', 1500, 1520]]);
+      expect(await historyOf('cy')).toEqual([['g2', 1500, 1520]]);
+      expect(await storedRating('bob')).toEqual([1460, null, null]);
+      expect(await game('g1')).toMatchObject({ unrated: 'VOID', voided: 'recompute', changes: [] });
+      expect(await progress()).toMatchObject({ pending: 0 });
+      const again = { selection: { ...selection, gameIds: ['g3'] }, mode: 'recompute', reason: 'r' } as const;
+      await expect(node.corrections.record(pool.id, again, 'test')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    });
+  });
+
+  it('goes on where a process died between two chunks of its players, and shows nothing of it before', async () => {
+    await begin({ algorithm: 'fide', periods: DAYS });
+    const games = Array.from({ length: 2600 }, (_, index) => ({ [`a${index}`]: 1, [`b${index}`]: 2 }));
+    await Promise.all(games.map((places, index) => play(`g${index}`, places)));
+    await goTo(30);
+    await node.closePeriods();
+    const query = node.database.query.bind(node.database);
+    const kept: number[] = [];
+    const countKept = async (limit: number): Promise<void> => {
+      node.database.query = (async (...given: Parameters<typeof query>) => {
+        if (given[0].includes('SET result =')) {
+          if (kept.length === limit) throw new Error('it died');
+          kept.push(kept.length);
+        }
+        return query(...given);
+      }) as typeof query;
+      try {
+        await node.rater.rate(pool.uid);
+      } finally {
+        node.database.query = query;
+      }
+    };
+    await expect(countKept(1)).rejects.toThrow('it died');
+    expect(await storedRating('a1')).toBeNull();
+    expect(await game('g1')).toMatchObject({ isRated: false });
+    expect(await progress()).toEqual({ pending: 2600, games: 2600, players: 0 });
+    kept.length = 0;
+    await countKept(10);
+    // The first 5,000 of 5,200 were kept.
+    expect(kept).toHaveLength(1);
+    expect(await progress()).toEqual({ pending: 0, games: 2600, players: 5200 });
+    expect(await storedRating('a1')).toEqual([1520, null, null]);
+    expect(await storedRating('b2599')).toEqual([1480, null, null]);
+    expect(await node.database.query('SELECT 1 FROM period_results')).toEqual([]);
+  });
+
+  it('keeps its calendar once it has games', async () => {
+    await begin({ algorithm: 'fide', periods: DAYS });
+    await play('g1', { ada: 1, bob: 2 });
+    const again = (periods: object): Promise<unknown> => node.makePool(pool.id, { algorithm: 'fide', periods });
+    await again(DAYS);
+    await expect(again({ ...DAYS, every: 'weekly' })).rejects.toMatchObject({ code: 'POOL_HAS_GAMES' });
+    await expect(again({ ...DAYS, graceSeconds: 0 })).rejects.toMatchObject({ code: 'POOL_HAS_GAMES' });
+  });
+
+  it('feeds boards at the close, with windows by when games were played', async () => {
+    await node.makeBoard('fed', { windows: ['alltime', 'daily'] });
+    await begin({ algorithm: 'fide', periods: DAYS, board: 'fed' });
+    await node.boards.refresh();
+    await play('g1', { ada: 1, bob: 2 });
+    await goTo(23);
+    await play('g2', { ada: 1, cy: 2 });
+    await node.settle(pool.uid);
+    expect(await node.linesOf('fed')).toEqual([]);
+    await goTo(30);
+    await node.closePeriods();
+    await node.settle(pool.uid);
+    expect(await node.linesOf('fed')).toEqual([
+      ...['alltime ada 1540', 'alltime bob 1480', 'alltime cy 1480'],
+      ...['daily:2026-03-01 ada 1540', 'daily:2026-03-01 bob 1480', 'daily:2026-03-01 cy 1480'],
+    ]);
+  });
+
+  it('lets the deviation of idle players grow with each period, and takes them off its boards at a close', async () => {
+    await node.makeBoard('certain');
+    const rules = { rankable: { deviationMax: 295 }, board: 'certain' };
+    await begin({ algorithm: 'glicko2', update: 'per-period', periods: DAYS, ...rules });
+    await node.boards.refresh();
+    await play('g1', { ada: 1, bob: 2 });
+    await goTo(30);
+    await node.closePeriods();
+    await node.settle(pool.uid);
+    const rating = node.algorithms.poolOf(pool.definition);
+    const ada = (await node.playerRating(pool, 'ada'))!;
+    const { rankable, deviation } = { rankable: 295, deviation: ada.state.deviation! };
+    // (295² − deviation²) ÷ (173.7178 × σ)², in periods.
+    const periods = Math.ceil((rankable ** 2 - deviation ** 2) / (173.7178 * ada.state.volatility!) ** 2);
+    const reading = readRating(rating, ada, momentOf(rating, nowMs));
+    expect(reading.deviation).toBe(deviation);
+    const untilMs = START_MS + (1 + periods) * DAY_MS + 6 * HOUR_MS;
+    expect(reading).toMatchObject({ isRankable: true, untilMs });
+    expect((await node.linesOf('certain')).length).toBe(2);
+    await clock.stopAt(untilMs - 1);
+    await node.ender.run(new AbortController().signal);
+    await node.settle(pool.uid);
+    expect((await node.linesOf('certain')).length).toBe(2);
+    await clock.stopAt(untilMs);
+    await node.ender.run(new AbortController().signal);
+    await node.settle(pool.uid);
+    expect(await node.linesOf('certain')).toEqual([]);
+  });
+
+  it(`comes to what plain formulas say in random histories (SEED=${seed})`, { timeout: 600_000 }, async () => {
+    const dice = new Dice(seed);
+    for (const [round, algorithm] of ['fide', 'glicko2', 'fide', 'glicko2'].entries()) {
+      const zone = dice.oneOf(['UTC', 'America/New_York', 'Pacific/Auckland']);
+      const periods = {
+        every: dice.oneOf(['daily', 'weekly']),
+        timeZone: zone,
+        graceSeconds: dice.oneOf([0, 7200, 172_800]),
+      };
+      await begin({ algorithm, update: 'per-period', periods });
+      const rating = node.algorithms.poolOf(pool.definition);
+      const games = randomGames(dice, rating, { games: 200, players: dice.oneOf([5, 30]), stepMs: 1 });
+      let refused = 0;
+      for (const { gameId, players } of games) {
+        if (dice.isUnder(0.15)) await goTo((nowMs - START_MS) / HOUR_MS + dice.below(round < 2 ? 30 : 120));
+        const playedAtMs = nowMs - dice.below(dice.oneOf([1, 3 * HOUR_MS, 4 * DAY_MS]));
+        const write = gameOf(pool.id, gameId, {}, { playedAtMs });
+        await node.games
+          .record({ ...write, players: players.map((player) => ({ ...player, score: null })) })
+          .catch((error: unknown) => {
+            expect(error).toMatchObject({ code: 'PERIOD_CLOSED' });
+            refused += 1;
+          });
+        if (dice.isUnder(0.2)) await node.closePeriods();
+        if (dice.isUnder(0.2)) await node.rater.rate(pool.uid);
+      }
+      await goTo((nowMs - START_MS) / HOUR_MS + 24 * 30);
+      await close();
+      const expected = ratingsOracleByPeriod({ algorithm, parameters: rating.parameters }, await storedPeriods());
+      expect(refused).toBeLessThan(games.length);
+      expect(expected.size).toBeGreaterThan(3);
+      expect(await progress()).toEqual({ pending: 0, games: games.length - refused, players: expected.size });
+      for (const [playerId, said] of expected) {
+        const stored = (await node.playerRating(pool, playerId)) ?? newcomer(rating);
+        const { games: count, wins, draws, losses } = stored;
+        expect({ playerId, count, wins, draws, losses }).toEqual({
+          ...{ playerId, count: said.games, wins: said.wins, draws: said.draws, losses: said.losses },
+        });
+        expect(stored.state.rating).toBeCloseTo(said.rating, 8);
+        if (algorithm === 'glicko2') expect(stored.state.deviation).toBeCloseTo(said.deviation, 8);
+        expect(stored.peak).toMatchObject({ gameId: said.peak!.gameId });
+        expect(stored.lastPlayedAtMs).toBe(said.lastPlayedAtMs);
+        const history = await historyOf(playerId);
+        expect(history.length).toBe(said.games);
+        expect(history.at(-1)![2]).toBe(stored.state.rating);
+        history.forEach(([, before], at) =>
+          expect(before).toBe(at === 0 ? newcomer(rating).state.rating : history[at - 1]![2]),
+        );
+      }
+    }
+  });
+
+  /** What is recorded and counts, by the period that the calendar says. */
+  async function storedPeriods(): Promise<OraclePeriod[]> {
+    const rows = await node.database.query<PoolGame>(
+      `SELECT game_id AS "gameId", position, played_at_ms AS "playedAtMs", weight, players, results FROM games
+       WHERE pool_uid = $1 AND void_position IS NULL ORDER BY position`,
+      [pool.uid],
+    );
+    const byPeriod = new Map<number, PoolGame[]>();
+    for (const row of rows) {
+      const { number } = periodAt(pool.definition.periods!, row.playedAtMs);
+      byPeriod.set(number, [...(byPeriod.get(number) ?? []), row]);
+    }
+    return [...byPeriod].map(([period, games]) => ({ period, games })).sort((a, b) => a.period - b.period);
+  }
+});

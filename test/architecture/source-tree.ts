@@ -11,7 +11,7 @@ export interface TextFile {
 
 export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-const NOT_SOURCE = new Set(['.git', '.data', 'node_modules', 'dist', 'coverage', '.env']);
+const NOT_SOURCE = new Set(['.git', '.data', 'node_modules', 'dist', 'coverage', '.env', 'vendor']);
 const NOT_TEXT = /\.(png|jpe?g|gif|ico|woff2?|csv|log|tsbuildinfo)$/;
 
 /** Every text file that belongs to the repository, in a stable order. */

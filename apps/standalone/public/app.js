@@ -11,6 +11,8 @@ import { problemOf } from './messages.js';
 import { MyPlace } from './my-place.js';
 import { boardNotice, emptyNotice, friendsHint, notice, refusalNotice } from './notice.js';
 import { OverNote } from './over-note.js';
+import { PlayerCard } from './player-card.js';
+import { BestRated } from './best-rated.js';
 import { showConnection, showControls, showTitle } from './page-frame.js';
 import { Rest } from './rest.js';
 import { kindsOf, readScope, ScopeChooser, scopeLabel } from './scope-chooser.js';
@@ -49,6 +51,14 @@ const list = new BoardList({
     byId('board').focus({ preventScroll: true });
   },
   hrefOfGuild: (id) => hrefOf(membersOf(id)),
+  onPlayer: (id, name) => card.open(bestRated.pool, id, name),
+});
+const card = new PlayerCard({ rest });
+const bestRated = new BestRated({
+  rest,
+  onPlayer: (pool, id, name) => card.open(pool, id, name),
+  onPool: () => void (board.book && show()),
+  hrefOfBoard: (id) => writeAddress({ ...readAddress(''), board: id }),
 });
 const summary = new Summary(byId('summary'));
 const countdown = new Countdown(byId('resets'), { clock });
@@ -79,6 +89,8 @@ const lookAround = new LookAround({ source: now });
 const submitForm = new SubmitForm({ source: now });
 
 const hrefOf = (change) => writeAddress({ ...choice, ...change });
+/** The same page with the card of a player open. */
+const hrefOfRating = (playerId) => `${location.search}#rating=${encodeURIComponent(playerId)}`;
 const membersOf = (guildId) => ({ view: 'players', scope: `guild:${guildId}` });
 const scopeOfPlayers = () => (choice.view === 'guilds' ? EVERYBODY : choice.scope);
 const friendsOf = () => choice.player ?? memory.me.get();
@@ -99,6 +111,7 @@ async function open() {
   byId('key-forget').hidden = memory.key.get() === null;
   try {
     if (!(await board.open(choice.board))) return;
+    await bestRated.load(choice.board);
   } catch (error) {
     explain(problemOf(error));
     return;
@@ -109,6 +122,8 @@ async function open() {
   showTitle(title || choice.board);
   showControls(true);
   await show();
+  const rated = new URLSearchParams(location.hash.slice(1)).get('rating');
+  if (rated && bestRated.pool) card.open(bestRated.pool, rated, rated);
 }
 
 /** Follows what is chosen now, and leaves what was followed before. */
@@ -129,6 +144,8 @@ async function show() {
   const { tiebreak = 'earliest' } = definition;
   const live = board.connect({ withKey: view === 'friends' });
   myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), tiebreak, writeScore });
+  bestRated.follow(live, choice.board);
+  list.hrefOfPlayer = bestRated.pool && hrefOfRating;
   list.mine = view === 'guilds' ? null : memory.me.get();
   byId('hint').hidden = true;
   if (view === 'friends' && friendsOf() === null) {
@@ -251,6 +268,7 @@ function leave() {
   over.clear();
   list.leave();
   myPlace.leave();
+  bestRated.leave();
   board.close();
   forgetFacts();
   countdown.tell(null);

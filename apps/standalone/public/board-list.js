@@ -18,27 +18,36 @@ const byId = (id) => document.getElementById(id);
 export class BoardList {
   #view = new BoardView(byId('rows'));
   #subscription = null;
+  #isOfGuilds = false;
   #onList;
   #onProblem;
   #onWindowClosed;
   #hrefOfGuild;
+  #onPlayer;
 
   /**
    * `onList(list)` hears each list that is shown, `onProblem(problem)` a refusal, `onWindowClosed()` that the window's
    * final standings are there, `onGuild(id)` the choice of a guild; `hrefOfGuild(id)` is the address of its members.
+   * `onPlayer(id, name)` hears the choice of a player, where {@link hrefOfPlayer} leads somewhere.
    */
-  constructor({ onList, onProblem, onWindowClosed, onGuild, hrefOfGuild }) {
+  constructor({ onList, onProblem, onWindowClosed, onGuild, hrefOfGuild, onPlayer }) {
     this.#onList = onList;
     this.#onProblem = onProblem;
     this.#onWindowClosed = onWindowClosed;
     this.#hrefOfGuild = hrefOfGuild;
+    this.#onPlayer = onPlayer;
     byId('rows').addEventListener('click', (event) => {
-      const guildId = event.target.closest('a.label') && this.#view.playerAt(event.target);
-      if (!guildId || !isPlainClick(event)) return;
+      const label = event.target.closest('a.label');
+      const id = label && this.#view.playerAt(event.target);
+      if (!id || !isPlainClick(event)) return;
       event.preventDefault();
-      onGuild(guildId);
+      if (this.#isOfGuilds) onGuild(id);
+      else this.#onPlayer(id, label.textContent);
     });
   }
+
+  /** The address of a player's card, of an id; null: players have none. For lists that are watched from then on. */
+  hrefOfPlayer = null;
 
   set mine(playerId) {
     this.#view.mine = playerId;
@@ -57,7 +66,9 @@ export class BoardList {
     this.#view.writeScore = writeScore;
     this.#view.extraOf = extra?.of ?? null;
     this.#view.ranksAmongThem = view === 'friends';
-    this.#view.hrefOf = view === 'guilds' ? (entry) => this.#hrefOfGuild(entry.playerId) : null;
+    this.#isOfGuilds = view === 'guilds';
+    const hrefOf = this.#isOfGuilds ? this.#hrefOfGuild : this.hrefOfPlayer;
+    this.#view.hrefOf = hrefOf && ((entry) => hrefOf(entry.playerId));
     this.#subscription = live.subscribe(request, {
       tiebreak,
       onList: (list, changes) => this.#show(list, changes),

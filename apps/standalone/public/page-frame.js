@@ -17,7 +17,7 @@ export function showTitle(title) {
 /** What can be done with a board is offered while there is one. */
 export function showControls(shown) {
   byId('view-form').hidden = !shown;
-  for (const card of document.querySelectorAll('.side .card:not(.manage)')) card.hidden = !shown;
+  for (const card of document.querySelectorAll('.side .card:not(.manage, #best-rated)')) card.hidden = !shown;
   byId('reset-open').hidden = !shown;
 }
 

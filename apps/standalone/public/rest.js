@@ -58,6 +58,20 @@ export class Rest {
     return this.#read(`${path}?${query({ window, scope: scopeOf(scope), around })}`);
   }
 
+  /** A page of the pools that may be read. */
+  pools({ cursor, limit } = {}) {
+    return this.#read(`/v1/pools?${query({ cursor, limit })}`);
+  }
+
+  rating(pool, playerId) {
+    return this.#read(`${pathOfPool(pool)}/players/${encodeURIComponent(playerId)}`);
+  }
+
+  /** A page of a player's games, the newest first. */
+  gamesOfPlayer(pool, playerId, { cursor, limit } = {}) {
+    return this.#read(`${pathOfPool(pool)}/games?${query({ player: playerId, cursor, limit })}`);
+  }
+
   /** Where a whole window can be downloaded, as `csv` or `ndjson`. */
   exportPath(board, { window, scope, format }) {
     return `${pathOf(board)}/export?${query({ window, scope: scopeOf(scope), format })}`;
@@ -154,6 +168,10 @@ function retryDelayMs(error, attempt) {
 
 function pathOf(board) {
   return `/v1/boards/${encodeURIComponent(board)}`;
+}
+
+function pathOfPool(pool) {
+  return `/v1/pools/${encodeURIComponent(pool)}`;
 }
 
 /** Everybody needs no word. */

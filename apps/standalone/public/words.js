@@ -2,7 +2,10 @@
 
 const integers = new Intl.NumberFormat();
 const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const tenths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
+const hundredths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const scientific = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumFractionDigits: 6 });
 
 const OUTCOMES = {
@@ -48,6 +51,16 @@ export function timeOfDay(iso) {
 
 export function dateAndTime(iso) {
   return fullTime.format(new Date(iso));
+}
+
+/** A rating: those in hundreds to a tenth of a point, smaller ones to a hundredth. */
+export function ratingWords(rating) {
+  return (Math.abs(rating) >= 100 ? tenths : hundredths).format(rating);
+}
+
+/** The day of a time in Unix ms, in UTC. */
+export function dateOnly(atMs) {
+  return date.format(atMs);
 }
 
 /** The answer to a submission as one or two sentences. */

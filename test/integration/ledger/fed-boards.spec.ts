@@ -106,7 +106,9 @@ describe('boards that a rating pool feeds', () => {
     await poolOf();
     expect(await refusal('p-other', { board })).toBe('BOARD_IN_USE');
     // What was refused left no pool behind.
-    expect((await node.pools.list('p-', 10)).filter(({ id }) => id.startsWith('p-'))).toEqual([]);
+    expect((await node.pools.list('p-', 10, { withPrivate: true })).filter(({ id }) => id.startsWith('p-'))).toEqual(
+      [],
+    );
   });
 
   it('are filled when they are named later, and when they are reset', async () => {

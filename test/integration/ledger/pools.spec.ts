@@ -111,8 +111,11 @@ describe('pools', () => {
   it('are listed by id, a page at a time', async () => {
     for (const id of ['z-b', 'z-a', 'z-c']) await put(id, elo());
     const ids = async (after: string, limit: number): Promise<string[]> =>
-      (await node.pools.list(after, limit)).map(({ id }) => id);
+      (await node.pools.list(after, limit, { withPrivate: true })).map(({ id }) => id);
     expect(await ids('z', 2)).toEqual(['z-a', 'z-b']);
     expect(await ids('z-b', 2)).toEqual(['z-c']);
+    await put('z-a', elo({ visibility: 'private' }));
+    const seen = await node.pools.list('z', 5, { withPrivate: false });
+    expect(seen.map(({ id }) => id)).toEqual(['z-b', 'z-c']);
   });
 });

@@ -62,6 +62,7 @@ export class PoolsController {
 
   @Get()
   @ApiOperation({ operationId: 'listPools' })
+  @Public()
   async list(
     @Query(QueryPipe) { limit = POOLS_PAGE_DEFAULT, cursor = '' }: PageParameters,
     @CurrentIdentity() identity: Identity,

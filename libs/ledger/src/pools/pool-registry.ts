@@ -48,12 +48,12 @@ export class PoolRegistry {
     return requirePool(this.database, id);
   }
 
-  /** Pools by id, after a given one. */
-  list(after: string, limit: number): Promise<Pool[]> {
+  /** Pools by id, after a given one; the public ones, or all. */
+  list(after: string, limit: number, { withPrivate }: { withPrivate: boolean }): Promise<Pool[]> {
     return this.database.query<Pool>(
       `SELECT pool_uid AS uid, pool_id AS id, revision, definition FROM pools
-       WHERE pool_id > $1 ORDER BY pool_id LIMIT $2`,
-      [after, limit],
+       WHERE pool_id > $1 AND ($3 OR definition ->> 'visibility' = 'public') ORDER BY pool_id LIMIT $2`,
+      [after, limit, withPrivate],
     );
   }
 

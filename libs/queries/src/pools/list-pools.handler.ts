@@ -1,4 +1,4 @@
-import { assertMayListBoards } from '@laddercast/identity';
+import { mayReadPrivateBoards } from '@laddercast/identity';
 import { PoolRegistry } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListPoolsQuery, type PoolsPage } from './pool-queries.js';
@@ -9,8 +9,7 @@ export class ListPoolsHandler implements IQueryHandler<ListPoolsQuery> {
   constructor(private readonly pools: PoolRegistry) {}
 
   async execute({ identity, limit, after }: ListPoolsQuery): Promise<PoolsPage> {
-    assertMayListBoards(identity);
-    const found = await this.pools.list(after, limit + 1);
+    const found = await this.pools.list(after, limit + 1, { withPrivate: mayReadPrivateBoards(identity) });
     const { page: pools, next } = cutPage(found, limit, ({ id }) => id);
     return { pools, next };
   }

@@ -79,12 +79,12 @@ export const POOLS = {
   listPools: {
     tag: 'Ratings',
     summary: 'List the rating pools',
-    description: "Needs a key with the scope read, or a player's token.",
-    callers: 'identified',
+    description: "The public ones; the private ones, too, with a key with the scope read, or a player's token.",
+    callers: 'reader',
     query: PageParameters,
     parameters: { cursor: ofGames.cursor },
     answers: { 200: { description: 'Pools by id.', schema: 'PoolList', example: { pools: [pool], next: 'blitz' } } },
-    errors: ['FORBIDDEN'],
+    errors: [],
   },
   getPool: {
     tag: 'Ratings',

@@ -1,0 +1,111 @@
+import { BoardView } from './board-view.js';
+import { sayProblem, say } from './messages.js';
+import { isPlainClick } from './page-frame.js';
+import { ratingWords } from './words.js';
+
+const SHOWN = 10;
+const POOLS_MAX = 100;
+
+const byId = (id) => document.getElementById(id);
+
+/** The best players of a rating pool, live, in a card; hidden where no pool feeds a board with its ratings. */
+export class BestRated {
+  #rest;
+  #onPool;
+  #hrefOfBoard;
+  #view = new BoardView(byId('best-rated-rows'), { isCompact: true, writeScore: ratingWords });
+  #pools = [];
+  #chosen = null;
+  #subscription = null;
+  #turn = 0;
+
+  /**
+   * `onPlayer(pool, id, name)` hears the choice of a player, `onPool()` that of a pool; `hrefOfBoard(id)` is the address of
+   * a board.
+   */
+  constructor({ rest, onPlayer, onPool, hrefOfBoard }) {
+    this.#rest = rest;
+    this.#onPool = onPool;
+    this.#hrefOfBoard = hrefOfBoard;
+    this.#view.hrefOf = ({ playerId }) => `#rating=${encodeURIComponent(playerId)}`;
+    byId('best-rated-rows').addEventListener('click', (event) => {
+      const label = event.target.closest('a.label');
+      const id = label && this.#view.playerAt(event.target);
+      if (!id || !isPlainClick(event)) return;
+      event.preventDefault();
+      onPlayer(this.#chosen, id, label.textContent);
+    });
+    byId('best-rated-pool').addEventListener('change', (event) => {
+      this.#choose(event.target.value);
+      this.#onPool();
+    });
+  }
+
+  /** The pool whose players are shown, as the service describes it; null: there is none. */
+  get pool() {
+    return this.#chosen;
+  }
+
+  /** Reads which pools there are, and takes the one of this board, the one that was chosen, or the first. */
+  async load(board) {
+    const { pools } = await this.#rest.pools({ limit: POOLS_MAX }).catch(() => ({ pools: [] }));
+    this.#pools = pools.filter((pool) => boardOf(pool) !== null);
+    const known = this.#pools.find(({ id }) => id === this.#chosen?.id);
+    this.#choose((this.#pools.find((pool) => boardOf(pool) === board) ?? known ?? this.#pools[0])?.id);
+    byId('best-rated').hidden = this.#chosen === null;
+    const select = byId('best-rated-pool');
+    select.hidden = this.#pools.length < 2;
+    select.replaceChildren(...this.#pools.map((pool) => new Option(titleOf(pool), pool.id)));
+    if (this.#chosen) select.value = this.#chosen.id;
+  }
+
+  /** Follows the pool's board through `live`, unless it is the board that is on the page already. */
+  follow(live, boardShown) {
+    this.leave();
+    if (this.#chosen === null) return;
+    const board = boardOf(this.#chosen);
+    byId('best-rated').hidden = board === boardShown;
+    byId('best-rated-heading').textContent = `Best rated: ${titleOf(this.#chosen)}`;
+    const link = byId('best-rated-board');
+    link.hidden = false;
+    link.href = this.#hrefOfBoard(board);
+    if (board !== boardShown) void this.#subscribe(live, board);
+  }
+
+  leave() {
+    this.#turn += 1;
+    this.#subscription?.close();
+    this.#subscription = null;
+    this.#view.clear();
+    byId('best-rated-table').hidden = true;
+    say(byId('best-rated-message'), '');
+  }
+
+  #choose(id) {
+    this.#chosen = this.#pools.find((pool) => pool.id === id) ?? null;
+  }
+
+  async #subscribe(live, board) {
+    const turn = this.#turn;
+    const definition = await this.#rest.board(board).catch(() => null);
+    if (turn !== this.#turn || definition === null) return;
+    const request = { board, window: 'alltime', channel: 'top', limit: SHOWN };
+    this.#subscription = live.subscribe(request, {
+      tiebreak: definition.tiebreak,
+      onList: (list, changes) => this.#show(list, changes),
+      onProblem: (problem) => sayProblem(byId('best-rated-message'), problem),
+    });
+  }
+
+  #show(list, changes) {
+    const isEmpty = list.rows.length === 0;
+    say(byId('best-rated-message'), isEmpty ? 'Nobody is rated yet.' : '');
+    byId('best-rated-table').hidden = isEmpty;
+    this.#view.show(list, changes);
+  }
+}
+
+/** The board that shows the ratings of a pool over all time; null: none does. */
+const boardOf = ({ boards }) => boards.find(({ value }) => value === 'rating')?.board ?? null;
+
+export const titleOf = ({ id, title }) => title ?? id;

@@ -321,6 +321,20 @@ describe('a pool that rates by periods', () => {
     expect(await node.linesOf('certain')).toEqual([]);
   });
 
+  it('has as a peak on boards what the last game of a period made', async () => {
+    await node.makeBoard('peaks', { windows: ['alltime', 'daily'] });
+    await begin({ algorithm: 'fide', periods: DAYS, boards: [{ board: 'peaks', value: 'peak' }] });
+    await node.boards.refresh();
+    for (const gameId of ['g1', 'g2', 'g3']) await play(gameId, { ada: 1, bob: 2 });
+    await goTo(30);
+    await node.closePeriods();
+    await node.settle(pool.uid);
+    expect(await node.linesOf('peaks')).toEqual([
+      ...['alltime ada 1560', 'alltime bob 1440'],
+      ...['daily:2026-03-01 ada 1560', 'daily:2026-03-01 bob 1440'],
+    ]);
+  });
+
   it(`comes to what plain formulas say in random histories (SEED=${seed})`, { timeout: 600_000 }, async () => {
     const dice = new Dice(seed);
     for (const [round, algorithm] of ['fide', 'glicko2', 'fide', 'glicko2'].entries()) {

@@ -46,10 +46,14 @@ export interface FedState {
 /** A rating of before may have come in on a server whose clock was ahead of the present one's, ms. */
 const CLOCKS_APART_MS = 600_000;
 
-/** The games of player `k.player_id` from a position on, the number of games that the player had after each among it. */
+/**
+ * The games of player `k.player_id` from a position on, the number of games that the player had after each among it. By
+ * periods the last game of each alone is settled: before that the rating is the one that the period began with.
+ */
 const gamesFrom = (position: string): string => `
   SELECT c.position, c.before_rating, c.after_rating, c.after_deviation, c.after_volatility, c.after_memory, c.outcome,
-    g.played_at_ms, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far
+    g.played_at_ms, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far,
+    c.game_position IS NULL OR lead(c.position) OVER (ORDER BY c.position) IS DISTINCT FROM c.position + 1 AS is_settled
   FROM (SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position >= ${position}) AS c
   CROSS JOIN LATERAL (
     SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
@@ -59,7 +63,7 @@ const gamesFrom = (position: string): string => `
 /** The best of rows of {@link gamesFrom}, those left out after which the player was provisional by the rules of `pools`. */
 const BEST_GAME = `
   (array_agg(json_build_object('rating', after_rating, 'atMs', played_at_ms) ORDER BY after_rating DESC, position)
-    FILTER (WHERE games_so_far >= coalesce((pools.definition #>> '{provisional,games}')::float8, 0)
+    FILTER (WHERE is_settled AND games_so_far >= coalesce((pools.definition #>> '{provisional,games}')::float8, 0)
       AND coalesce(after_deviation, 0) <= coalesce((pools.definition #>> '{provisional,deviationAbove}')::float8, 'Infinity')))[1]`;
 
 const FED_STATE = prepared(`

@@ -102,12 +102,40 @@ describe('a pool that rates by periods', () => {
       { gameId: 'g1', before: 1500, after: 1500, delta: 0 },
       { gameId: 'g2', before: 1500, after: 1520, delta: 20 },
     ]);
-    const top = async (): Promise<unknown> =>
-      (
-        (await admin.get('/v1/boards/classic/entries')).body as { entries: { playerId: string; score: number }[] }
-      ).entries.map(({ playerId, score }) => `${playerId} ${score}`);
     await expect.poll(top, WITHIN).toEqual(['ada 1520', 'cy 1500', 'bob 1480']);
   });
+
+  it('corrects games whose period is closed: ratings, history and boards are as if it had always been so', async () => {
+    const voids = '/v1/pools/classic/voids';
+    const dry = await admin.post(`${voids}?dryRun=true`, { gameIds: ['g1'], reason: 'a bot' });
+    const moved = [
+      { playerId: 'ada', before: 1520, after: 1500, delta: -20 },
+      { playerId: 'bob', before: 1480, after: 1500, delta: 20 },
+    ];
+    expect(dry).toMatchObject({ status: 200, body: { games: 1, players: moved } });
+    expect((await admin.get('/v1/pools/classic/players/ada')).body).toMatchObject({ rating: 1520 });
+    const made = await admin.post(voids, { gameIds: ['g1'], reason: 'a bot' });
+    expect(made).toMatchObject({ status: 200, body: { games: 1, players: moved } });
+    expect((await admin.get('/v1/pools/classic/games/g1')).body).toMatchObject({ voided: 'recompute' });
+    expectProblem(await admin.get('/v1/pools/classic/players/bob'), 'RATING_NOT_FOUND');
+    await expect.poll(top, WITHIN).toEqual(['ada 1500', 'cy 1500']);
+    const players = [
+      { playerId: 'ada', place: 1 },
+      { playerId: 'cy', place: 2 },
+    ];
+    const result = await admin.put('/v1/pools/classic/games/g2/result', { players, reason: 'typo' });
+    expect(result.status, result.text).toBe(200);
+    const { changes } = (await admin.get('/v1/pools/classic/players/ada/history')).body as { changes: object[] };
+    expect(changes).toMatchObject([{ gameId: 'g2', before: 1500, after: 1520, opponents: ['cy'] }]);
+    await expect.poll(top, WITHIN).toEqual(['ada 1520', 'cy 1480']);
+  });
+
+  async function top(): Promise<string[]> {
+    const { body } = await admin.get('/v1/boards/classic/entries');
+    return (body as { entries: { playerId: string; score: number }[] }).entries.map(
+      ({ playerId, score }) => `${playerId} ${score}`,
+    );
+  }
 
   it('is less sure of who stays idle with each period that closes', async () => {
     await at('2030-07-01T12:00:00Z');

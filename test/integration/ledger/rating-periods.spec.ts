@@ -1,27 +1,24 @@
-// Real: PostgreSQL, its clock in the test's hands, and the ledger of two processes. Checked against plain formulas, from the
-// first game on. The random histories print their seed; SEED=… repeats them.
-import { newcomer, periodAt, readRating, momentOf, type PoolGame } from '@laddercast/domain';
-import { changesOfPlayer, gamesById, watchedRatings, type Pool, type RecordedGame } from '@laddercast/ledger';
+// Real: PostgreSQL, its clock in the test's hands, and the ledger of two processes.
+import { periodAt, readRating, momentOf } from '@laddercast/domain';
 import {
-  createTestDatabase,
-  DatabaseClock,
-  Dice,
-  randomGames,
-  ratingsOracleByPeriod,
-  seedOfRun,
-  type OraclePeriod,
-  type TestDatabase,
-} from '@laddercast/testing';
+  changesOfPlayer,
+  gamesById,
+  watchedRatings,
+  type AskedCorrection,
+  type Pool,
+  type RecordedGame,
+} from '@laddercast/ledger';
+import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FeedNode } from '../nodes/feed-node.js';
 import { gameOf } from '../nodes/pool-node.js';
 
-const seed = seedOfRun();
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** A Sunday. */
 const START_MS = Date.parse('2026-03-01T00:00:00Z');
 const DAYS = { every: 'daily', timeZone: 'UTC', graceSeconds: 6 * 3600 };
+const ALL = { gameIds: null, playerId: null, fromMs: null, toMs: null };
 const printed = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 describe('a pool that rates by periods', () => {
@@ -224,8 +221,6 @@ describe('a pool that rates by periods', () => {
       expect(await storedRating('bob')).toEqual([1460, null, null]);
       expect(await game('g1')).toMatchObject({ unrated: 'VOID', voided: 'recompute', changes: [] });
       expect(await progress()).toMatchObject({ pending: 0 });
-      const again = { selection: { ...selection, gameIds: ['g3'] }, mode: 'recompute', reason: 'r' } as const;
-      await expect(node.corrections.record(pool.id, again, 'test')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
     });
   });
 
@@ -321,7 +316,7 @@ describe('a pool that rates by periods', () => {
     expect(await node.linesOf('certain')).toEqual([]);
   });
 
-  it('has as a peak on boards what the last game of a period made', async () => {
+  it('has as a peak what the last game of a period made, on boards and after a void, too', async () => {
     await node.makeBoard('peaks', { windows: ['alltime', 'daily'] });
     await begin({ algorithm: 'fide', periods: DAYS, boards: [{ board: 'peaks', value: 'peak' }] });
     await node.boards.refresh();
@@ -329,76 +324,54 @@ describe('a pool that rates by periods', () => {
     await goTo(30);
     await node.closePeriods();
     await node.settle(pool.uid);
-    expect(await node.linesOf('peaks')).toEqual([
-      ...['alltime ada 1560', 'alltime bob 1440'],
-      ...['daily:2026-03-01 ada 1560', 'daily:2026-03-01 bob 1440'],
-    ]);
+    const peaks = ['alltime ada 1560', 'alltime bob 1440', 'daily:2026-03-01 ada 1560', 'daily:2026-03-01 bob 1440'];
+    expect(await node.linesOf('peaks')).toEqual(peaks);
+    await voidGames(['g1']);
+    await node.settle(pool.uid);
+    expect((await node.playerRating(pool, 'bob'))!.peak).toMatchObject({ rating: 1460, gameId: 'g3' });
+    const after = ['alltime ada 1540', 'alltime bob 1460', 'daily:2026-03-01 ada 1540', 'daily:2026-03-01 bob 1460'];
+    expect(await node.linesOf('peaks')).toEqual(after);
   });
 
-  it(`comes to what plain formulas say in random histories (SEED=${seed})`, { timeout: 600_000 }, async () => {
-    const dice = new Dice(seed);
-    for (const [round, algorithm] of ['fide', 'glicko2', 'fide', 'glicko2'].entries()) {
-      const zone = dice.oneOf(['UTC', 'America/New_York', 'Pacific/Auckland']);
-      const periods = {
-        every: dice.oneOf(['daily', 'weekly']),
-        timeZone: zone,
-        graceSeconds: dice.oneOf([0, 7200, 172_800]),
-      };
-      await begin({ algorithm, update: 'per-period', periods });
-      const rating = node.algorithms.poolOf(pool.definition);
-      const games = randomGames(dice, rating, { games: 200, players: dice.oneOf([5, 30]), stepMs: 1 });
-      let refused = 0;
-      for (const { gameId, players } of games) {
-        if (dice.isUnder(0.15)) await goTo((nowMs - START_MS) / HOUR_MS + dice.below(round < 2 ? 30 : 120));
-        const playedAtMs = nowMs - dice.below(dice.oneOf([1, 3 * HOUR_MS, 4 * DAY_MS]));
-        const write = gameOf(pool.id, gameId, {}, { playedAtMs });
-        await node.games
-          .record({ ...write, players: players.map((player) => ({ ...player, score: null })) })
-          .catch((error: unknown) => {
-            expect(error).toMatchObject({ code: 'PERIOD_CLOSED' });
-            refused += 1;
-          });
-        if (dice.isUnder(0.2)) await node.closePeriods();
-        if (dice.isUnder(0.2)) await node.rater.rate(pool.uid);
-      }
-      await goTo((nowMs - START_MS) / HOUR_MS + 24 * 30);
-      await close();
-      const expected = ratingsOracleByPeriod({ algorithm, parameters: rating.parameters }, await storedPeriods());
-      expect(refused).toBeLessThan(games.length);
-      expect(expected.size).toBeGreaterThan(3);
-      expect(await progress()).toEqual({ pending: 0, games: games.length - refused, players: expected.size });
-      for (const [playerId, said] of expected) {
-        const stored = (await node.playerRating(pool, playerId)) ?? newcomer(rating);
-        const { games: count, wins, draws, losses } = stored;
-        expect({ playerId, count, wins, draws, losses }).toEqual({
-          ...{ playerId, count: said.games, wins: said.wins, draws: said.draws, losses: said.losses },
-        });
-        expect(stored.state.rating).toBeCloseTo(said.rating, 8);
-        if (algorithm === 'glicko2') expect(stored.state.deviation).toBeCloseTo(said.deviation, 8);
-        expect(stored.peak).toMatchObject({ gameId: said.peak!.gameId });
-        expect(stored.lastPlayedAtMs).toBe(said.lastPlayedAtMs);
-        const history = await historyOf(playerId);
-        expect(history.length).toBe(said.games);
-        expect(history.at(-1)![2]).toBe(stored.state.rating);
-        history.forEach(([, before], at) =>
-          expect(before).toBe(at === 0 ? newcomer(rating).state.rating : history[at - 1]![2]),
-        );
-      }
-    }
+  it('is after a correction as if the game had been so from the beginning, in all periods since', async () => {
+    await begin({ algorithm: 'fide', periods: DAYS });
+    await play('g1', { ada: 1, bob: 2 });
+    await play('g2', { cy: 1, di: 2 });
+    await goTo(25);
+    await play('g3', { bob: 1, cy: 2 });
+    await goTo(60);
+    await close();
+    const before = await storedRating('di');
+    const dry = await node.corrections.dryRun(pool.id, voidOf(['g1']));
+    expect(dry).toMatchObject({
+      games: 1,
+      players: [{ playerId: 'ada', before: 1520, after: 1500, delta: -20 }, {}, {}],
+    });
+    expect(await storedRating('ada')).toEqual([1520, null, null]);
+    await voidGames(['g1']);
+    expect(await storedRating('ada')).toBeNull();
+    // 1500 beats 1520, of whom 0.53 is expected: 40 × 0.53 = 21.
+    expect(await storedRating('bob')).toEqual([1521, null, null]);
+    expect(await storedRating('cy')).toEqual([1499, null, null]);
+    expect(await storedRating('di')).toEqual(before);
+    expect(await game('g1')).toMatchObject({ unrated: 'VOID', voided: 'recompute', changes: [] });
+    const { players } = gameOf(pool.id, 'g3', { ed: 1, cy: 2 });
+    await correct({ gameId: 'g3', players, reason: 'r' });
+    expect(await storedRating('bob')).toBeNull();
+    expect(await storedRating('ed')).toEqual([1521, null, null]);
+    await correct({ selection: { ...ALL, gameIds: ['g2'] }, mode: 'keep', reason: 'r' });
+    expect(await storedRating('di')).toEqual(before);
+    expect(await progress()).toMatchObject({ pending: 0, players: 3 });
   });
 
-  /** What is recorded and counts, by the period that the calendar says. */
-  async function storedPeriods(): Promise<OraclePeriod[]> {
-    const rows = await node.database.query<PoolGame>(
-      `SELECT game_id AS "gameId", position, played_at_ms AS "playedAtMs", weight, players, results FROM games
-       WHERE pool_uid = $1 AND void_position IS NULL ORDER BY position`,
-      [pool.uid],
-    );
-    const byPeriod = new Map<number, PoolGame[]>();
-    for (const row of rows) {
-      const { number } = periodAt(pool.definition.periods!, row.playedAtMs);
-      byPeriod.set(number, [...(byPeriod.get(number) ?? []), row]);
-    }
-    return [...byPeriod].map(([period, games]) => ({ period, games })).sort((a, b) => a.period - b.period);
+  function voidOf(gameIds: string[]): AskedCorrection {
+    return { selection: { ...ALL, gameIds }, mode: 'recompute', reason: 'r' };
   }
+
+  async function correct(asked: AskedCorrection): Promise<void> {
+    await node.corrections.record(pool.id, asked, 'test');
+    await node.rater.rate(pool.uid);
+  }
+
+  const voidGames = (gameIds: string[]): Promise<void> => correct(voidOf(gameIds));
 });

@@ -2,7 +2,6 @@ import {
   newcomer,
   ratePlayerOfPeriod,
   withPeriod,
-  type PeriodChange,
   type PlayerRating,
   type PoolGame,
   type RatingPool,
@@ -13,13 +12,8 @@ import { int8Array } from '../database/postgres-arrays.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 import { RatingAlgorithms } from '../pools/rating-algorithms.js';
-import {
-  changeParameters,
-  INSERT_CHANGES,
-  PUT_RATINGS,
-  ratingParameters,
-  type ChangeOfGame,
-} from '../pools/rating-rows.js';
+import { changeParameters, INSERT_CHANGES, PUT_RATINGS, ratingParameters } from '../pools/rating-rows.js';
+import { changesOf } from './period-changes.js';
 import { PERIOD_CLOSED, type ClosedPeriodPayload } from './period-closer.js';
 import {
   forgetResults,
@@ -136,13 +130,4 @@ async function writeResults(transaction: SqlRunner, of: PeriodOfPool): Promise<W
     if (results.length < WRITTEN_AT_ONCE) return written;
     after = results.at(-1)!.playerId;
   }
-}
-
-function changesOf({ playerId, engine, before, after, games }: PeriodChange, firstPosition: number): ChangeOfGame[] {
-  return games.map(({ game, outcome, expected, k }, at) => ({
-    ...{ playerId, engine, before, outcome, expected, k },
-    after: at === games.length - 1 ? after : before,
-    position: firstPosition + at,
-    gamePosition: game.position,
-  }));
 }

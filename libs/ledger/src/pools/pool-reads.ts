@@ -2,9 +2,8 @@ import type { Outcome, PlayerRating, UnratedReason } from '@laddercast/domain';
 import { textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import type { VoidMode } from './corrections.js';
 import { RATING_JSON } from './rating-rows.js';
-import type { RecordedPlayer } from './recorded-games.js';
+import type { RecordedPlayer, VoidMode } from './recorded-games.js';
 
 /** What a game did to one player, as it is shown: `before` and `after` are ratings. */
 export interface ShownChange {

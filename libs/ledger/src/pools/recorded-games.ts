@@ -17,6 +17,9 @@ import { FUTURE_TOLERANCE_MS } from '../submissions/window-placement.js';
 import { poolNotFound, type PoolDefinition } from './pool.js';
 import type { RatingAlgorithms } from './rating-algorithms.js';
 
+/** What a void does: ratings as if the game had never been, or only a mark. */
+export type VoidMode = 'recompute' | 'keep';
+
 /** A player of a game with what is kept of it and rates nothing. */
 export interface RecordedPlayer extends GamePlayer {
   readonly score: number | null;

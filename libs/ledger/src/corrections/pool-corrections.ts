@@ -7,18 +7,12 @@ import { prepared } from '../database/postgres-statements.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
-import {
-  outcomeOf,
-  POOL_CORRECTION,
-  recomputed,
-  type CorrectionOutcome,
-  type PoolCorrection,
-  type VoidMode,
-} from './corrections.js';
-import { requirePool, type Pool, type PoolProgress } from './pool.js';
-import { RatingAlgorithms } from './rating-algorithms.js';
-import { recordPoolEvent } from './pool-events.js';
-import type { RecordedPlayer } from './recorded-games.js';
+import { outcomeOf, POOL_CORRECTION, type CorrectionOutcome, type PoolCorrection } from './corrections.js';
+import { recomputed } from './recomputed.js';
+import { requirePool, type Pool, type PoolProgress } from '../pools/pool.js';
+import { RatingAlgorithms } from '../pools/rating-algorithms.js';
+import { recordPoolEvent } from '../pools/pool-events.js';
+import type { RecordedPlayer, VoidMode } from '../pools/recorded-games.js';
 
 /** Which games are to be void: all that fit what is given. */
 export interface VoidSelection {
@@ -39,11 +33,10 @@ interface SelectedGame {
   gameId: string;
   position: number;
   weight: number;
-  period: number | null;
   voidPosition: number | null;
 }
 
-const SELECTED = `g.game_id AS "gameId", g.position, g.weight, g.period, g.void_position AS "voidPosition"`;
+const SELECTED = `g.game_id AS "gameId", g.position, g.weight, g.void_position AS "voidPosition"`;
 const FITS = '($3::bigint IS NULL OR g.played_at_ms >= $3) AND ($4::bigint IS NULL OR g.played_at_ms < $4)';
 
 const GAMES_OF_IDS = prepared(`
@@ -140,12 +133,11 @@ export class PoolCorrections {
     }
     const { gameId, players } = asked;
     const [game] = await named(sql, pool, { ...NOTHING, gameIds: [gameId] });
-    refuseOfClosedPeriods(pool, [game!]);
     refuseGameThatDoesNotFit(this.algorithms.poolOf(pool.definition), players, game!.weight);
     return { positions: [game!.position], mode: 'keep', players };
   }
 
-  private async select(sql: SqlRunner, pool: Pool & PoolProgress, selection: VoidSelection): Promise<number[]> {
+  private async select(sql: SqlRunner, pool: Pool, selection: VoidSelection): Promise<number[]> {
     const { gameIds, playerId, fromMs, toMs } = selection;
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const games =
@@ -159,17 +151,8 @@ export class PoolCorrections {
         gamesMax,
       });
     }
-    refuseOfClosedPeriods(pool, games);
     return games.map(({ position }) => position);
   }
-}
-
-/** @throws NOT_SUPPORTED */
-function refuseOfClosedPeriods({ closedPeriod }: PoolProgress, games: readonly SelectedGame[]): void {
-  const closed = games.find(({ period }) => period !== null && closedPeriod !== null && period <= closedPeriod);
-  if (!closed) return;
-  const detail = `The period of game "${closed.gameId}" is closed: games of closed periods cannot be corrected yet.`;
-  throw new LadderError('NOT_SUPPORTED', detail);
 }
 
 const NOTHING: VoidSelection = { gameIds: null, playerId: null, fromMs: null, toMs: null };

@@ -1,27 +1,18 @@
-import { LadderError, newcomer, ratedSides, type Recomputation } from '@laddercast/domain';
+import { LadderError, newcomer } from '@laddercast/domain';
 import { Environment } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { int8Array } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import {
-  gameAt,
-  outcomeOf,
-  POOL_CORRECTION,
-  recomputed,
-  type KeptOutcome,
-  type PoolCorrection,
-} from './corrections.js';
-import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from './pool-events.js';
-import { RatingAlgorithms } from './rating-algorithms.js';
-import { deriveRatings, namePlayers, writeRecomputedGames } from './recomputed-rows.js';
+import { outcomeOf, POOL_CORRECTION, type KeptOutcome, type PoolCorrection } from './corrections.js';
+import { recomputed } from './recomputed.js';
+import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
+import { RatingAlgorithms } from '../pools/rating-algorithms.js';
+import { deriveRatings } from './recomputed-rows.js';
 
 const UNDO_VOID = prepared(`
   UPDATE games SET void_position = NULL, void_mode = NULL, void_reason = NULL
   WHERE pool_uid = $1 AND position = ANY ($2::bigint[]) AND void_position = $3`);
-
-const MARK_UNRATED = prepared(`
-  UPDATE games SET unrated = $3 WHERE pool_uid = $1 AND position = ANY ($2::bigint[])`);
 
 /** Makes games void, or gives one another result, in the turn of their pool: whole, or not at all where it reaches too far. */
 @Injectable()
@@ -38,14 +29,9 @@ export class CorrectionFold implements PoolEventFold {
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const { uid, ratedPosition } = pool;
     const rating = this.algorithms.poolOf(pool.definition);
-    if (rating.periods) {
-      await correctUnrated(transaction, uid, correction);
-      return { outcome: { games: correction.positions.length, players: [] }, newcomers: 0, changed: [] };
-    }
     try {
       const made = await recomputed(transaction, { uid, ratedPosition, rating }, correction, gamesMax);
-      await nameCorrected(transaction, uid, correction, made);
-      await writeRecomputedGames(transaction, uid, event.position, made.games);
+      await made.write(transaction, event.position);
       const { ratings, fewer } = await deriveRatings(transaction, uid, {
         players: [...made.touched],
         moved: [...made.players.keys()],
@@ -64,34 +50,4 @@ export class CorrectionFold implements PoolEventFold {
       return { outcome, newcomers: 0, changed: [] };
     }
   }
-}
-
-/** Games whose period is not closed yet: they have moved nobody, and will be rated as they are then. */
-async function correctUnrated(
-  transaction: SqlRunner,
-  poolUid: number,
-  { positions, players }: PoolCorrection,
-): Promise<void> {
-  if (players === null) {
-    await transaction.query(MARK_UNRATED, [poolUid, int8Array(positions), 'VOID']);
-    return;
-  }
-  for (const position of positions) {
-    const game = await gameAt(transaction, poolUid, position);
-    await namePlayers(transaction, { poolUid, position }, players, game.players);
-    const unrated = ratedSides({ ...game, players }) === null ? 'TOO_FEW_SIDES' : null;
-    await transaction.query(MARK_UNRATED, [poolUid, int8Array([position]), unrated]);
-  }
-}
-
-async function nameCorrected(
-  transaction: SqlRunner,
-  poolUid: number,
-  { positions, players }: PoolCorrection,
-  { games }: Recomputation,
-): Promise<void> {
-  if (players === null) return;
-  const [position] = positions;
-  const { before } = games.find((one) => one.before.game.position === position)!;
-  await namePlayers(transaction, { poolUid, position: position! }, players, before.game.players);
 }

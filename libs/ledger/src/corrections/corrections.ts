@@ -1,19 +1,8 @@
-import {
-  LadderError,
-  newcomer,
-  recompute,
-  type Corrections,
-  type PoolGame,
-  type RatingPool,
-  type Recomputation,
-} from '@laddercast/domain';
+import { LadderError, type PoolGame } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { RatedRows } from './rated-rows.js';
-import type { RecordedPlayer } from './recorded-games.js';
-
-/** What a void does: ratings as if the game had never been, or only a mark. */
-export type VoidMode = 'recompute' | 'keep';
+import type { Recomputed } from './recomputed.js';
+import type { RecordedPlayer, VoidMode } from '../pools/recorded-games.js';
 
 /** The event of a pool that makes games void, or gives one of them another result. */
 export interface PoolCorrection {
@@ -46,38 +35,11 @@ export async function gameAt(sql: SqlRunner, poolUid: number, position: number):
   return game!;
 }
 
-/** The pool as a correction looks at it. */
-export interface RatedPool {
-  readonly uid: number;
-  readonly ratedPosition: number;
-  readonly rating: RatingPool;
-}
-
-/**
- * What all ratings would be with the correction; nothing is written.
- * @throws RECOMPUTE_TOO_LARGE
- */
-export async function recomputed(
-  sql: SqlRunner,
-  { uid, ratedPosition, rating }: RatedPool,
-  { positions, mode, players }: PoolCorrection,
-  gamesMax: number,
-): Promise<Recomputation> {
-  // What is not rated yet will be rated without what is void, or as it is said now.
-  const rated = rating.periods ? [] : positions.filter((position) => position <= ratedPosition);
-  const corrections = new Map<number, PoolGame | null>();
-  if (mode === 'recompute') for (const position of rated) corrections.set(position, null);
-  if (players !== null) {
-    for (const position of rated) {
-      corrections.set(position, { ...(await gameAt(sql, uid, position)), players });
-    }
-  }
-  const history = new RatedRows(sql, uid, ratedPosition, newcomer(rating).state);
-  return recompute(rating, history, corrections satisfies Corrections, gamesMax);
-}
-
 /** What is said of a correction. */
-export const outcomeOf = ({ positions }: PoolCorrection, { players }: Recomputation): CorrectionOutcome => ({
+export const outcomeOf = (
+  { positions }: PoolCorrection,
+  { players }: Pick<Recomputed, 'players'>,
+): CorrectionOutcome => ({
   games: positions.length,
   players: [...players]
     .map(([playerId, { before, after }]) => ({

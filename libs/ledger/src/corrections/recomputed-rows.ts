@@ -1,8 +1,9 @@
-import type { PlayerRating, RecomputedGame } from '@laddercast/domain';
+import type { PlayerRating, RecomputedGame, RecomputedPeriod, PeriodChange } from '@laddercast/domain';
 import { int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { changeParameters, INSERT_CHANGES, RATING_JSON, type ChangeOfGame } from './rating-rows.js';
+import { changesOf } from '../periods/period-changes.js';
+import { changeParameters, INSERT_CHANGES, RATING_JSON, type ChangeOfGame } from '../pools/rating-rows.js';
 
 const CHUNK = 1000;
 
@@ -51,6 +52,26 @@ export async function writeRecomputedGames(
   }
 }
 
+/** The same of periods, whose changes are put in the place of those that were there. */
+export async function writeRecomputedPeriods(
+  transaction: SqlRunner,
+  poolUid: number,
+  eventPosition: number,
+  periods: readonly RecomputedPeriod[],
+  positions: { firstPositionOf(period: number): number },
+): Promise<void> {
+  for (let from = 0; from < periods.length; from += CHUNK) {
+    const chunk = periods.slice(from, from + CHUNK);
+    const rowsOf = (change: PeriodChange | null, period: number): ChangeOfGame[] =>
+      change === null || change.unrated !== null ? [] : changesOf(change, positions.firstPositionOf(period));
+    const changes = chunk.flatMap(({ after, period }) => rowsOf(after, period));
+    const forgotten = chunk.flatMap(({ before, period }) => rowsOf(before, period));
+    await transaction.query(FORGET_CHANGES, [poolUid, ...keysOf(forgotten)]);
+    await transaction.query(ADD_CHANGES, [poolUid, ...changeParameters(changes)]);
+    await transaction.query(MARK_CHANGES, [poolUid, ...keysOf(changes), eventPosition]);
+  }
+}
+
 const keysOf = (changes: readonly { playerId: string; position: number }[]): unknown[] => [
   textArray(changes.map(({ playerId }) => playerId)),
   int8Array(changes.map(({ position }) => position)),
@@ -59,7 +80,10 @@ const keysOf = (changes: readonly { playerId: string; position: number }[]): unk
 const FORGET_RATINGS = prepared(`
   DELETE FROM ratings WHERE pool_uid = $1 AND player_id = ANY ($2::text[]) RETURNING player_id AS "playerId"`);
 
-/** From the changes: the state after the last one, all counted, the best one the peak, of equal ones the first. */
+/**
+ * From the changes: the state after the last one, all counted, the best one the peak, of equal ones the first. By periods a
+ * peak is made by the last game of one.
+ */
 const DERIVE_RATINGS = prepared(`
   INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
     losses, peak_rating, peak_at_ms, peak_game_id, last_played_at_ms)
@@ -79,7 +103,9 @@ const DERIVE_RATINGS = prepared(`
   CROSS JOIN LATERAL (
     SELECT c.after_rating, g.played_at_ms, g.game_id
     FROM (
-      SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id
+      SELECT * FROM rating_changes AS c WHERE pool_uid = $1 AND player_id = k.player_id
+        AND (game_position IS NULL OR NOT EXISTS (
+          SELECT FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position = c.position + 1))
       ORDER BY after_rating DESC, position LIMIT 1) AS c
     JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)) AS best
   RETURNING r.player_id AS "playerId", ${RATING_JSON} AS rating`);

@@ -123,7 +123,6 @@ export const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number]
   ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', parameters: { k: 1 } } }, 409],
   ['putPool', { ...GOOD['putPool'], headers: { 'If-Match': '"0-0"' } }, 412],
   ['putPool', { ...GOOD['putPool'], headers: { 'If-None-Match': '*' } }, 412],
-  ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', onVoid: 'keep' } }, 422],
   ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'dice' } }, 422],
   ['deletePool', { params: { pool: 'rated' }, headers: { 'If-Match': '"0-0"' } }, 412],
   ['recordGames', { body: { ...(GOOD['recordGames']!.body as object), weight: 2 } }, 409],
@@ -137,9 +136,7 @@ export const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number]
   ['predictGame', { params: { pool: 'rated' }, body: { sides: [['ada'], ['ada']] } }, 400],
   ['predictGame', { params: { pool: 'rated' }, body: { players: thirteen, sidesOf: 1 } }, 422],
   ['voidGame', { ...GOOD['voidGame'], query: '' }, 409],
-  ['voidGame', { ...GOOD['voidGame'], body: { reason: 'cheated', mode: 'refund' } }, 422],
   ['voidGames', { ...GOOD['voidGames'], body: { gameIds: ['g1'], reason: 'cheated' } }, 409],
-  ['voidGames', { ...GOOD['voidGames'], body: { gameIds: ['g1'], reason: 'cheated', mode: 'refund' } }, 422],
   ['correctGame', { ...GOOD['correctGame'], query: '' }, 409],
   [
     'correctGame',

@@ -89,6 +89,38 @@ describe('corrections of games', () => {
     expectProblem(await voidGame('g9'), 'GAME_NOT_FOUND');
   });
 
+  it('can give opponents back what they lost; the points are new, and said', async () => {
+    const board = { order: 'desc', operator: 'latest', windows: ['alltime'] };
+    expect((await admin.put(`/v1/boards/${pool}`, board)).status).toBe(201);
+    const definition = { algorithm: 'elo', onVoid: 'refund', board: pool };
+    expect((await admin.put(`/v1/pools/${pool}`, definition)).body).toMatchObject({ onVoid: 'refund' });
+    const dry = done(await voidGame('g1', { reason: 'cheated', mode: 'refund' }, '?dryRun'));
+    expect(dry.players.map(({ playerId, after }) => [playerId, after.toFixed(6)])).toEqual([['bob', '1517.438774']]);
+    expect((await anonymous.get(`/v1/pools/${pool}`)).body).toMatchObject({ refunded: 0 });
+    expect(done(await voidGame('g1'))).toEqual(dry);
+    expect(await ratings('ada', 'bob')).toEqual(['1515.297533', '1517.438774']);
+    expect((await anonymous.get(`/v1/pools/${pool}`)).body).toMatchObject({ refunded: 16, games: 3 });
+    const { body } = await anonymous.get(`/v1/pools/${pool}/players/bob/history`);
+    const [refund, ...games] = (body as { changes: object[] }).changes;
+    expect(refund).toMatchObject({
+      ...{ kind: 'refund', gameId: 'g1', opponents: ['ada'], expected: null, k: null, outcome: null },
+      ...{ before: 1501.4387739660467, after: 1517.4387739660467, delta: 16, recomputedBy: null },
+    });
+    expect(games).toMatchObject([{ gameId: 'g3' }, { gameId: 'g2' }, { gameId: 'g1', delta: -16 }]);
+    const top = async (): Promise<unknown> => (await anonymous.get(`/v1/boards/${pool}/entries`)).body;
+    const entries = [{ playerId: 'bob' }, { playerId: 'ada' }, { playerId: 'cy' }];
+    await expect.poll(top, { timeout: 20_000 }).toMatchObject({ entries });
+    expect((await anonymous.get(`/v1/pools/${pool}/games/g1`)).body).toMatchObject({
+      voided: 'refund',
+      rated: {
+        players: [
+          { playerId: 'ada', delta: 16 },
+          { playerId: 'bob', delta: -16 },
+        ],
+      },
+    });
+  });
+
   it('can be of all games of a player, or only a mark', async () => {
     const marked = done(await voidGame('g3', { reason: 'not counted', mode: 'keep' }));
     expect(marked).toEqual({ games: 1, players: [] });
@@ -144,7 +176,6 @@ describe('corrections of games', () => {
     expectProblem(await admin.post(voids, { playerId: 'ada' }), 'VALIDATION_FAILED');
     expectProblem(await admin.post(voids, { from: 'yesterday', reason: 'x' }), 'VALIDATION_FAILED');
     expectProblem(await admin.post(voids, { playerId: 'ada', mode: 'undo', reason: 'x' }), 'VALIDATION_FAILED');
-    expectProblem(await admin.post(voids, { playerId: 'ada', mode: 'refund', reason: 'x' }), 'NOT_SUPPORTED');
     expectProblem(await voidGame('g1', {}), 'VALIDATION_FAILED');
     expectProblem(await admin.post('/v1/pools/none/voids', { playerId: 'ada', reason: 'x' }), 'POOL_NOT_FOUND');
     expectProblem(await writer.send('DELETE', `/v1/pools/${pool}/games/g1`, { reason: 'x' }), 'FORBIDDEN');

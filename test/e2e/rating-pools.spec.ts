@@ -217,9 +217,8 @@ describe('rating pools', () => {
     expect((await anonymous.get(`/v1/pools/${pool}`)).body).toMatchObject({ games: 0 });
   });
 
-  it('refuse to be what is not built, and to become another once they have games', async () => {
+  it('refuse to be what is not offered, and to become another once they have games', async () => {
     const put = (definition: object, id = 'refused'): Promise<Response> => admin.put(`/v1/pools/${id}`, definition);
-    expectProblem(await put({ algorithm: 'elo', onVoid: 'refund' }), 'NOT_SUPPORTED');
     expectProblem(await put({ algorithm: 'elo', periods: { every: 'monthly' } }), 'VALIDATION_FAILED');
     expect(expectProblem(await put({ algorithm: 'dice' }), 'ALGORITHM_UNKNOWN')).toMatchObject({
       known: expect.arrayContaining(['elo']) as string[],

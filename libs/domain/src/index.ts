@@ -39,6 +39,7 @@ export {
   type RecomputedGame,
 } from './ratings/recompute.js';
 export * from './ratings/recompute-periods.js';
+export { withPoints, type DifferingStates, type RecomputedRefund, type Refund } from './ratings/refund.js';
 export * from './boards/sort-key.js';
 export { faultOfTimeZone } from './time/time-zone.js';
 export * from './time/window.js';

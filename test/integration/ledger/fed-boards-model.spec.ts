@@ -18,6 +18,11 @@ interface PlayedGame {
   playedAtMs: number;
 }
 
+/** A game that was made void later, its loser getting its points back. */
+interface RefundedGame {
+  refundOf: PlayedGame;
+}
+
 /** A game as one of its players sees it. */
 interface Step {
   before: number;
@@ -28,35 +33,57 @@ interface Step {
   games: number;
 }
 
-/** All games one after the other by Elo, as anybody would write it down. */
-function stepsOf(games: readonly PlayedGame[]): Map<string, Step[]> {
+/** All that happened by Elo, one after the other, as anybody would write it down; and where each player ends. */
+function stepsOf(moves: readonly (PlayedGame | RefundedGame)[]): {
+  steps: Map<string, Step[]>;
+  ratings: Map<string, number>;
+} {
+  const ratings = new Map<string, number>();
+  const deltas = new Map<PlayedGame, number>();
   const steps = new Map<string, Step[]>();
   const add = (playerId: string, step: Omit<Step, 'games'>): void => {
     const known = steps.get(playerId) ?? [];
+    ratings.set(playerId, step.after);
     steps.set(playerId, [...known, { ...step, games: known.length + 1 }]);
   };
-  const of = (playerId: string): number => steps.get(playerId)?.at(-1)?.after ?? 1500;
-  for (const { winner, loser, isDraw, playedAtMs } of games) {
+  const of = (playerId: string): number => ratings.get(playerId) ?? 1500;
+  for (const move of moves) {
+    if ('refundOf' in move) {
+      const delta = deltas.get(move.refundOf)!;
+      const { winner, loser } = move.refundOf;
+      const poorer = delta > 0 ? loser : winner;
+      ratings.set(poorer, of(poorer) + Math.abs(delta));
+      continue;
+    }
+    const { winner, loser, isDraw, playedAtMs } = move;
     const [a, b] = [of(winner), of(loser)];
     const expected = 1 / (1 + 10 ** ((b - a) / 400));
     const delta = 32 * ((isDraw ? 0.5 : 1) - expected);
+    deltas.set(move, delta);
     add(winner, { before: a, after: a + delta, isWin: !isDraw, playedAtMs });
     add(loser, { before: b, after: b - delta, isWin: false, playedAtMs });
   }
-  return steps;
+  return { steps, ratings };
 }
 
-/** The entry that a player's games in a window make; undefined: none. */
-function entryOf(value: FedValue, steps: readonly Step[]): Omit<FedRow, 'window' | 'playerId'> | undefined {
+/**
+ * The entry that a player's games in a window make; undefined: none.
+ * @param rating where the player stands at the end of the window: refunds count for all time alone
+ */
+function entryOf(
+  value: FedValue,
+  steps: readonly Step[],
+  rating: number,
+): Omit<FedRow, 'window' | 'playerId'> | undefined {
   const counting = steps.filter(({ games }) => games >= PROVISIONAL_GAMES);
   const best = counting.reduce<Step | undefined>((a, b) => (a && a.after >= b.after ? a : b), undefined);
-  const [first, last] = [steps[0]!, steps.at(-1)!];
+  const first = steps[0]!;
   const wins = steps.filter(({ isWin }) => isWin).length;
   const scores: Record<FedValue, number | undefined> = {
-    rating: last.after,
-    conservative: last.after,
+    rating,
+    conservative: rating,
     peak: best?.after,
-    gain: last.after - first.before,
+    gain: rating - first.before,
     games: steps.length,
     wins,
   };
@@ -65,15 +92,16 @@ function entryOf(value: FedValue, steps: readonly Step[]): Omit<FedRow, 'window'
   const latest = Math.max(...steps.map(({ playedAtMs }) => playedAtMs));
   return {
     score,
-    columns: [steps.length, wins, wins / steps.length, best?.after ?? last.after],
+    columns: [steps.length, wins, wins / steps.length, best?.after ?? rating],
     achievedAtMs: value === 'peak' ? best!.playedAtMs : latest,
   };
 }
 
-function rowsOf(value: FedValue, games: readonly PlayedGame[], players: (id: string) => boolean): FedRow[] {
+function rowsOf(value: FedValue, moves: readonly (PlayedGame | RefundedGame)[]): FedRow[] {
   const rows: FedRow[] = [];
-  for (const [playerId, steps] of stepsOf(games)) {
-    if (!players(playerId) || steps.length < GAMES_MIN) continue;
+  const { steps: byPlayer, ratings } = stepsOf(moves);
+  for (const [playerId, steps] of byPlayer) {
+    if (steps.length < GAMES_MIN) continue;
     const byWindow = new Map<string, Step[]>();
     for (const step of steps) {
       for (const spec of WINDOWS) {
@@ -82,7 +110,8 @@ function rowsOf(value: FedValue, games: readonly PlayedGame[], players: (id: str
       }
     }
     for (const [window, ofWindow] of byWindow) {
-      const entry = entryOf(value, ofWindow);
+      const rating = window === 'alltime' ? ratings.get(playerId)! : ofWindow.at(-1)!.after;
+      const entry = entryOf(value, ofWindow, rating);
       if (entry) rows.push({ window, playerId, ...entry });
     }
   }
@@ -133,6 +162,7 @@ describe('fed boards are as a plain replay of all games says', () => {
     const pool: Pool = await node.makePool(`s${seed}`, { ...rules, boards: named.slice(2) });
     await other.boards.refresh();
     const games: PlayedGame[] = [];
+    const moves: (PlayedGame | RefundedGame)[] = [];
     const delivered: number[] = [];
     for (let round = 0; round < 12; round += 1) {
       const nowMs = Date.now();
@@ -142,10 +172,18 @@ describe('fed boards are as a plain replay of all games says', () => {
         const winner = `p${below(6)}`;
         const loser = `p${(Number(winner[1]) + 1 + below(5)) % 6}`;
         const playedAtMs = n < 2 ? midnightMs - n : nowMs - below(70 * HOUR_MS);
-        games.push({ winner, loser, isDraw: below(4) === 0, playedAtMs });
-        const { isDraw } = games.at(-1)!;
+        moves.push({ winner, loser, isDraw: below(4) === 0, playedAtMs });
+        const game = moves.at(-1) as PlayedGame;
+        games.push(game);
+        const { isDraw } = game;
         const places = { [winner]: 1, [loser]: isDraw ? 1 : 2 };
         await node.games.record(gameOf(pool.id, `g${games.length}`, places, { playedAtMs }));
+      }
+      if (round % 4 === 3) {
+        const at = games.findIndex((game) => !moves.some((move) => 'refundOf' in move && move.refundOf === game));
+        const selection = { gameIds: [`g${at + 1}`], playerId: null, fromMs: null, toMs: null };
+        await node.corrections.record(pool.id, { selection, mode: 'refund', reason: 'r' }, 'test');
+        moves.push({ refundOf: games[at]! });
       }
       if (round % 3 !== 2) await (round % 2 === 0 ? node : other).rater.rate(pool.uid);
       const events = await node.ratingEvents(pool.uid);
@@ -164,7 +202,7 @@ describe('fed boards are as a plain replay of all games says', () => {
     const events = await node.ratingEvents(pool.uid);
     await node.deliver(events.filter((_, index) => !delivered.includes(index)).reverse());
     for (const value of VALUES) {
-      const expected = rowsOf(value, games, () => true);
+      const expected = rowsOf(value, moves);
       expect(rounded(await node.entriesOf(boardOf(value))), value).toEqual(rounded(expected));
     }
   });

@@ -1,6 +1,6 @@
 // Real: PostgreSQL and the ledger of one process. Checked against a plain replay of the games that are left, to the last bit.
 // The random histories print their seed; SEED=… repeats them.
-import { foldGames, type PlayerRating, type PoolGame, type RatingState } from '@laddercast/domain';
+import type { PlayerRating, PoolGame, RatingState } from '@laddercast/domain';
 import {
   asAnswered,
   CorrectionFold,
@@ -17,9 +17,11 @@ import {
 import {
   createTestDatabase,
   Dice,
+  foldWithRefunds,
   playersByPlace,
   randomGames,
   seedOfRun,
+  type GivenPoints,
   type TestDatabase,
 } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -34,9 +36,9 @@ interface StoredChange {
   position: number;
   before: number;
   after: RatingState;
-  expected: number;
+  expected: number | null;
   k: number | null;
-  outcome: string;
+  outcome: string | null;
 }
 
 describe('corrections of recorded games', () => {
@@ -92,9 +94,19 @@ describe('corrections of recorded games', () => {
       [pool.uid],
     );
 
-  /** Whether all that is stored is what a fold of these games from the first on makes. */
+  /** What was given back, as it is stored; `of` is the game. */
+  const storedRefunds = (): Promise<(GivenPoints & { of: string })[]> =>
+    node.database.query(
+      `SELECT c.player_id AS "playerId", c.position, c.refund AS points, g.game_id AS of
+       FROM rating_changes AS c JOIN games AS g ON g.pool_uid = c.pool_uid AND g.position = c.game_position
+       WHERE c.pool_uid = $1 AND refund IS NOT NULL ORDER BY c.position, c.player_id`,
+      [pool.uid],
+    );
+
+  /** Whether all that is stored is what these games, and the refunds, make from the first on. */
   const expectReplayOf = async (games: readonly PoolGame[]): Promise<void> => {
-    const replay = foldGames(node.algorithms.poolOf(pool.definition), new Map(), games);
+    const given = await storedRefunds();
+    const replay = foldWithRefunds(node.algorithms.poolOf(pool.definition), games, given);
     const withoutPosition = ([playerId, { position: _, ...rating }]: [string, PlayerRating]): unknown => [
       playerId,
       rating,
@@ -108,10 +120,19 @@ describe('corrections of recorded games', () => {
         ...{ playerId, position: game.position, before: before.rating, after, expected, k, outcome },
       })),
     );
+    changes.push(
+      ...replay.refunds.map(({ playerId, position, before, after }) => ({
+        ...{ playerId, position, before: before.rating, after, expected: null, k: null, outcome: null },
+      })),
+    );
     changes.sort((a, b) => a.position - b.position || (a.playerId < b.playerId ? -1 : 1));
     expect(await storedChanges()).toEqual(changes);
-    const { players, pending } = await node.pools.get(pool.id);
+    const { players, pending, refunded } = await node.pools.get(pool.id);
     expect({ players, pending }).toEqual({ players: replay.players.size, pending: 0 });
+    expect(refunded).toBeCloseTo(
+      given.reduce((sum, { points }) => sum + points, 0),
+      6,
+    );
   };
   const storedGames = (): Promise<PoolGame[]> =>
     node.database.query<PoolGame>(
@@ -163,6 +184,55 @@ describe('corrections of recorded games', () => {
     expect(await correct(voidOf({ gameIds: ['g1'] }, 'keep'))).toEqual({ games: 1, players: [] });
     expect(await node.ratingOf(pool, 'ada')).toBe(1516);
     await expect(correct(voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject({ code: 'GAME_VOIDED' });
+  });
+
+  it('give opponents back what they lost, where that is asked, and leave the winner its points', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
+    await node.rater.rate(pool.uid);
+    const dry = await node.corrections.dryRun(pool.id, voidOf({ gameIds: ['g1'] }, 'refund'));
+    expect(short(dry)).toEqual({ bob: 1517.438774 });
+    expect((await storedRefunds()).length).toBe(0);
+    expect(await correct(voidOf({ gameIds: ['g1'] }, 'refund'))).toEqual(dry);
+    expect(await storedRefunds()).toMatchObject([{ playerId: 'bob', points: 16, of: 'g1' }]);
+    expect(printed((await node.ratingOf(pool, 'ada'))!)).toBe(1515.297533);
+    // It is no game: counts and peaks are of games.
+    expect(await node.playerRating(pool, 'bob')).toMatchObject({ games: 3, losses: 1, peak: { gameId: 'g3' } });
+    await expect(correct(voidOf({ gameIds: ['g1'] }))).rejects.toMatchObject({ code: 'GAME_VOIDED' });
+    await node.games.record(gameOf(pool.id, 'g4', { bob: 1, ada: 2 }));
+    await node.rater.rate(pool.uid);
+    await expectReplayOf(await storedGames());
+    // A later void of another game: the refund is of the same points, from the rating that bob has then.
+    await correct(voidOf({ gameIds: ['g2'] }));
+    await expectReplayOf(await storedGames());
+    expect((await node.pools.get(pool.id)).refunded).toBe(16);
+  });
+
+  it('give a draw back, too, and of games that a player cheated in to opponents alone', async () => {
+    pool = await node.makePool('teams', { sides: { min: 2, max: 10, teamMax: 2 }, onVoid: 'refund' });
+    const teams = [
+      { playerId: 'cheat', place: 1, team: 'a' },
+      { playerId: 'mate', place: 1, team: 'a' },
+      { playerId: 'ada', place: 2, team: 'b' },
+      { playerId: 'bob', place: 2, team: 'b' },
+    ].map((player) => ({ ...player, status: 'played' as const, isHome: false, score: null }));
+    await node.games.record({ ...gameOf(pool.id, 'g1', {}), players: teams });
+    await node.games.record(gameOf(pool.id, 'g2', { cheat: 1, ada: 1 }));
+    await node.games.record(gameOf(pool.id, 'g3', { cheat: 2, bob: 1 }));
+    await node.games.record(gameOf(pool.id, 'g4', { mate: 1, bob: 2 }));
+    await node.rater.rate(pool.uid);
+    await correct({ selection: { ...ALL, playerId: 'cheat' }, mode: null, reason: 'a bot' });
+    // Against ada the cheat was the better one: of the draw it lost points, and ada none.
+    const refunds = await storedRefunds();
+    expect(refunds.map(({ playerId, of }) => `${of} ${playerId}`)).toEqual(['g1 ada', 'g1 bob']);
+    expect(refunds.map(({ points }) => points)).toEqual([16, 16]);
+    await expectReplayOf(await storedGames());
+    const draw = { players: playersByPlace({ eve: 1, ada: 1 }).map((player) => ({ ...player, score: null })) };
+    await node.games.record({ ...gameOf(pool.id, 'g5', {}), ...draw });
+    await node.rater.rate(pool.uid);
+    await correct({ selection: { ...ALL, gameIds: ['g5'] }, mode: null, reason: 'not played' });
+    const [refund] = (await storedRefunds()).slice(2);
+    expect(refund).toMatchObject({ of: 'g5', playerId: 'ada' });
+    await expectReplayOf(await storedGames());
   });
 
   it('give a game its real result, with its place among the others', async () => {
@@ -237,7 +307,10 @@ describe('corrections of recorded games', () => {
         await correct(
           dice.isUnder(0.3)
             ? { gameId: chosen, players: other.players.map((player) => ({ ...player, score: 1 })), reason: 'r' }
-            : voidOf(dice.isUnder(0.8) ? { gameIds: [chosen] } : { playerId: `p-${dice.below(6)}`, fromMs: 100_000 }),
+            : voidOf(
+                dice.isUnder(0.8) ? { gameIds: [chosen] } : { playerId: `p-${dice.below(6)}`, fromMs: 100_000 },
+                dice.isUnder(0.5) ? 'refund' : 'recompute',
+              ),
         );
       }
       await node.rater.rate(pool.uid);

@@ -37,6 +37,7 @@ describe('pools', () => {
       pending: 0,
       players: 0,
       games: 0,
+      refunded: 0,
       closedPeriod: null,
       nowMs: expect.any(Number) as number,
     };

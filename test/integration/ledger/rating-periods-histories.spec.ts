@@ -1,7 +1,7 @@
 // Real: PostgreSQL, its clock in the test's hands, and the ledger. Checked against plain formulas, from the first game on. The
 // random histories print their seed; SEED=… repeats them.
 import { newcomer, periodAt, type PoolGame, type RatingPool } from '@laddercast/domain';
-import { changesOfPlayer, type Pool } from '@laddercast/ledger';
+import { changesOfPlayer, type AskedCorrection, type Pool, type RatingStep } from '@laddercast/ledger';
 import {
   createTestDatabase,
   DatabaseClock,
@@ -29,6 +29,7 @@ describe('a pool that rates by periods', () => {
   let clock: DatabaseClock;
   let pool: Pool;
   let nowMs = START_MS;
+  let given = 0;
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
@@ -94,19 +95,19 @@ describe('a pool that rates by periods', () => {
         expect(stored.peak).toMatchObject({ gameId: said.peak!.gameId });
         expect(stored.lastPlayedAtMs).toBe(said.lastPlayedAtMs);
         const history = await historyOf(playerId);
-        expect(history.length).toBe(said.games);
-        expect(history.at(-1)![1]).toBe(stored.state.rating);
-        history.forEach(([before], at) =>
-          expect(before).toBe(at === 0 ? newcomer(rating).state.rating : history[at - 1]![1]),
+        expect(history.filter(({ isRefund }) => !isRefund).length).toBe(said.games);
+        expect(history.at(-1)!.after).toBe(stored.state.rating);
+        history.forEach(({ before }, at) =>
+          expect(before).toBe(at === 0 ? newcomer(rating).state.rating : history[at - 1]!.after),
         );
       }
     }
+    expect(given).toBeGreaterThan(0);
   });
 
-  async function historyOf(playerId: string): Promise<number[][]> {
+  async function historyOf(playerId: string): Promise<RatingStep[]> {
     const page = { beforePosition: null, limit: 100 };
-    const changes = await changesOfPlayer(node.database, pool.uid, playerId, page);
-    return changes.reverse().map(({ before, after }) => [before, after]);
+    return (await changesOfPlayer(node.database, pool.uid, playerId, page)).reverse();
   }
 
   /** Makes a game void, or gives it another result. */
@@ -119,10 +120,9 @@ describe('a pool that rates by periods', () => {
     const { gameId } = dice.oneOf(left);
     const { players } = randomGames(dice, rating, { games: 1, players: 30, stepMs: 1 })[0]!;
     const result = { gameId, players: players.map((player) => ({ ...player, score: null })), reason: 'r' };
-    const isVoid = dice.isUnder(0.5);
-    const asked = isVoid
-      ? { selection: { ...ALL, gameIds: [gameId] }, mode: 'recompute' as const, reason: 'r' }
-      : result;
+    const mode = dice.oneOf(['recompute', 'refund'] as const);
+    const selection = { ...ALL, gameIds: [gameId], playerId: dice.oneOf([null, players[0]!.playerId]) };
+    const asked: AskedCorrection = dice.isUnder(0.6) ? { selection, mode, reason: 'r' } : result;
     await node.corrections.record(pool.id, asked, 'test');
   }
 
@@ -130,7 +130,14 @@ describe('a pool that rates by periods', () => {
   async function storedPeriods(): Promise<OraclePeriod[]> {
     const rows = await node.database.query<PoolGame>(
       `SELECT game_id AS "gameId", position, played_at_ms AS "playedAtMs", weight, players, results FROM games
-       WHERE pool_uid = $1 AND void_position IS NULL ORDER BY position`,
+       WHERE pool_uid = $1 AND unrated IS DISTINCT FROM 'VOID' ORDER BY position`,
+      [pool.uid],
+    );
+    const refunds = await node.database.query<{ playerId: string; points: number; follows: number }>(
+      `SELECT player_id AS "playerId", refund AS points, (SELECT (payload ->> 'period')::int FROM pool_events AS e
+         WHERE e.pool_uid = c.pool_uid AND e.type = 'period-closed' AND e.position < c.position
+         ORDER BY e.position DESC LIMIT 1) AS follows
+       FROM rating_changes AS c WHERE pool_uid = $1 AND refund IS NOT NULL ORDER BY position`,
       [pool.uid],
     );
     const byPeriod = new Map<number, PoolGame[]>();
@@ -138,6 +145,11 @@ describe('a pool that rates by periods', () => {
       const { number } = periodAt(pool.definition.periods!, row.playedAtMs);
       byPeriod.set(number, [...(byPeriod.get(number) ?? []), row]);
     }
-    return [...byPeriod].map(([period, games]) => ({ period, games })).sort((a, b) => a.period - b.period);
+    const numbers = [...byPeriod.keys()].sort((a, b) => a - b);
+    // Of a period nothing may be left but the refunds after it.
+    const givenAfter = (period: number): typeof refunds =>
+      refunds.filter(({ follows }) => numbers.findLast((one) => one <= follows) === period);
+    given += refunds.length;
+    return numbers.map((period) => ({ period, games: byPeriod.get(period)!, given: givenAfter(period) }));
   }
 });

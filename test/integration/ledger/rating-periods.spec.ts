@@ -364,6 +364,35 @@ describe('a pool that rates by periods', () => {
     expect(await progress()).toMatchObject({ pending: 0, players: 3 });
   });
 
+  it('gives back what a game alone cost its loser, since a period moves a rating by all of them', async () => {
+    await begin({ algorithm: 'fide', periods: DAYS });
+    await play('g1', { ada: 1, bob: 2 });
+    await play('g2', { bob: 1, cy: 1 });
+    await play('g3', { bob: 1, cy: 2 });
+    await goTo(30);
+    await close();
+    // Of bob's three games 1.5 points, as was expected.
+    expect(await storedRating('bob')).toEqual([1500, null, null]);
+    await correct({ selection: { ...ALL, gameIds: ['g1'] }, mode: 'refund', reason: 'r' });
+    expect(await storedRating('bob')).toEqual([1520, null, null]);
+    expect(await storedRating('ada')).toEqual([1520, null, null]);
+    expect((await historyOf('bob')).at(-1)).toEqual(['g1', 1500, 1520]);
+    expect(await game('g1')).toMatchObject({ voided: 'refund', unrated: null });
+    expect((await node.pools.get(pool.id)).refunded).toBe(20);
+    // The next period begins with it, and so does a recompute of the first.
+    await play('g4', { bob: 1, di: 1 });
+    await goTo(60);
+    await close();
+    expect(await storedRating('bob')).toEqual([1519, null, null]);
+    await voidGames(['g3']);
+    // Without the second point of g3 bob is 20 less at the end of the first period, and draws as an equal.
+    expect(await storedRating('bob')).toEqual([1500, null, null]);
+    expect((await historyOf('bob')).slice(-2)).toEqual([
+      ['g1', 1480, 1500],
+      ['g4', 1500, 1500],
+    ]);
+  });
+
   function voidOf(gameIds: string[]): AskedCorrection {
     return { selection: { ...ALL, gameIds }, mode: 'recompute', reason: 'r' };
   }

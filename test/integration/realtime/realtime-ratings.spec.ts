@@ -2,7 +2,7 @@
 import type { RatingChanged } from '@laddercast/domain';
 import { RedisAnnouncements, RedisConnection, type AnnounceCommand } from '@laddercast/projections';
 import { RatingSaga } from '@laddercast/sagas';
-import type { Pool } from '@laddercast/ledger';
+import type { Pool, VoidMode } from '@laddercast/ledger';
 import { createTestDatabase, Dice, emptyTestRedis, seedOfRun, type TestDatabase } from '@laddercast/testing';
 import type { CommandBus } from '@nestjs/cqrs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -122,6 +122,11 @@ describe('watched ratings', () => {
        WHERE c.pool_uid = $1 AND c.player_id = $2 ORDER BY c.position`,
       [pool.uid, playerId],
     );
+  const voidGame = async (gameId: string, mode: VoidMode): Promise<void> => {
+    const selection = { gameIds: [gameId], playerId: null, fromMs: null, toMs: null };
+    await node.corrections.record(pool.id, { selection, mode, reason: 'cheated' }, 'test');
+    await node.rater.rate(pool.uid);
+  };
   const hide = (playerId: string, listed = false): Promise<unknown> =>
     node.database.query(
       `INSERT INTO players (player_id, attributes, listed, changed_at) VALUES ($1, '{}', $2, ladder_now())
@@ -262,18 +267,36 @@ describe('watched ratings', () => {
   });
 
   it('are told by a snapshot where they were computed again', async () => {
-    const client = await connect(await gateway({ pollEveryMs: 50 }));
+    const client = await connect(await gateway());
     await play('g1', { ada: 1, bob: 2 });
+    await play('g2', { ada: 1, cy: 2 });
     await ask(client, watch('ada'));
-    const [first] = await stored('ada');
-    await node.database.query(
-      'UPDATE ratings SET rating = 1500, games = 0, wins = 0, position = $3 WHERE pool_uid = $1 AND player_id = $2',
-      [pool.uid, 'ada', first!.seq + 1],
-    );
+    await voidGame('g1', 'recompute');
+    await tell();
     await eventually('another snapshot', () => framesOf(client, 'ada').length === 2);
-    expect(framesOf(client, 'ada')[1]).toMatchObject({
-      ...{ type: 'snapshot', seq: first!.seq + 1, rating: { rating: 1500, games: 0 } },
-    });
+    expect(framesOf(client, 'ada')[1]).toMatchObject({ type: 'snapshot', rating: { rating: 1516, games: 1 } });
+    expect(gamesOf(client, 'ada')).toEqual([]);
+  });
+
+  it('are told by a snapshot of points that were given back, also where a game came after them', async () => {
+    const client = await connect(await gateway());
+    await play('g1', { ada: 1, bob: 2 });
+    await ask(client, watch('bob'));
+    await voidGame('g1', 'refund');
+    await tell();
+    await eventually('a snapshot', () => framesOf(client, 'bob').length === 2);
+    expect(framesOf(client, 'bob')[1]).toMatchObject({ type: 'snapshot', rating: { rating: 1500, games: 1 } });
+    await play('g2', { cy: 1, bob: 2 });
+    await eventually('the game', () => gamesOf(client, 'bob').length === 1);
+    await voidGame('g2', 'refund');
+    await record('g3', { bob: 1, di: 2 });
+    await node.rater.rate(pool.uid);
+    await tell();
+    await eventually('a snapshot', () => framesOf(client, 'bob').length === 4);
+    expect(framesOf(client, 'bob')[3]).toMatchObject({ type: 'snapshot', rating: { rating: 1516, games: 3 } });
+    await play('g4', { bob: 1, ed: 2 });
+    await eventually('the next game', () => gamesOf(client, 'bob').length === 2);
+    expect(gamesOf(client, 'bob')[1]).toMatchObject({ gameId: 'g4', before: 1516 });
   });
 
   it('come without an announcement by the next look', async () => {

@@ -6,10 +6,10 @@ import {
   recordedPlayer,
   type CorrectionAnswer,
 } from '@laddercast/commands';
-import { LadderError, validationFailed } from '@laddercast/domain';
+import { validationFailed } from '@laddercast/domain';
 import { assertAdmin, type Identity } from '@laddercast/identity';
 import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
-import type { AskedCorrection, VoidMode } from '@laddercast/ledger';
+import type { AskedCorrection } from '@laddercast/ledger';
 import { Body, Controller, Delete, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
@@ -34,7 +34,7 @@ export class CorrectionsController {
     assertAdmin(identity);
     const { reason, mode } = parseBody(GameVoidBody, body);
     const selection = { gameIds: [gameId], playerId: null, fromMs: null, toMs: null };
-    return this.correct(identity, poolId, { selection, mode: builtMode(mode), reason }, asked);
+    return this.correct(identity, poolId, { selection, mode: mode ?? null, reason }, asked);
   }
 
   @Post('voids')
@@ -56,7 +56,7 @@ export class CorrectionsController {
       fromMs: from === undefined ? null : parseTimestamp(from),
       toMs: to === undefined ? null : parseTimestamp(to),
     };
-    return this.correct(identity, poolId, { selection, mode: builtMode(mode), reason }, asked);
+    return this.correct(identity, poolId, { selection, mode: mode ?? null, reason }, asked);
   }
 
   @Put('games/:game/result')
@@ -81,10 +81,4 @@ export class CorrectionsController {
   ): Promise<CorrectionAnswer> {
     return this.commands.execute(new CorrectGamesCommand(identity, poolId, correction, isDryRun(asked)));
   }
-}
-
-/** @throws NOT_SUPPORTED for refunds */
-function builtMode(mode: GameVoidBody['mode']): VoidMode {
-  if (mode !== 'refund') return mode;
-  throw new LadderError('NOT_SUPPORTED', 'Not built yet: refund. Take recompute, or keep.', { option: 'mode' });
 }

@@ -22,10 +22,10 @@ import { NamedIdPipe } from '../http/path-parameters.js';
 
 const POOLS_PAGE_DEFAULT = 50;
 
-/** A definition as it is read; `onVoid` is what it is as long as nothing else is built. */
-export type PoolBody = { id: string; onVoid: 'recompute' } & PoolDefinition;
+/** A definition as it is read. */
+export type PoolBody = { id: string } & PoolDefinition;
 
-type ShownProgress = Pick<PoolProgress, 'ratedPosition' | 'pending' | 'players' | 'games'>;
+type ShownProgress = Pick<PoolProgress, 'ratedPosition' | 'pending' | 'players' | 'games' | 'refunded'>;
 
 /** The running period of a pool that rates by periods; times are RFC 3339. */
 interface PeriodBody {
@@ -36,11 +36,11 @@ interface PeriodBody {
 }
 
 const bodyOf = ({ id, definition }: Pool): PoolBody => {
-  const { title, algorithm, parameters, update, periods, sides, results, provisional, rankable, boards, visibility } =
-    definition;
+  const { title, algorithm, parameters, update, periods, sides, results, provisional, rankable } = definition;
+  const { onVoid, boards, visibility } = definition;
   return {
     ...{ id, title, algorithm, parameters, update, periods, sides, results },
-    ...{ provisional, rankable, onVoid: 'recompute', boards, visibility },
+    ...{ provisional, rankable, onVoid, boards, visibility },
   };
 };
 
@@ -81,10 +81,11 @@ export class PoolsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PoolBody & ShownProgress & { period: PeriodBody | null }> {
     const pool = await this.queries.execute(new GetPoolQuery(identity, poolId));
-    const { definition, nowMs, ratedPosition, pending, players, games } = pool;
+    const { definition, nowMs, ratedPosition, pending, players, games, refunded } = pool;
+    const period = runningPeriod(definition, nowMs);
     // Of the definition: it is what a PUT names by If-Match. How far the ratings are is always of now.
     void reply.header('ETag', entityTagOfPool(pool)).header('Cache-Control', 'no-store');
-    return { ...bodyOf(pool), ratedPosition, pending, players, games, period: runningPeriod(definition, nowMs) };
+    return { ...bodyOf(pool), ratedPosition, pending, players, games, refunded, period };
   }
 
   @Put(':pool')

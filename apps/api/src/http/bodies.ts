@@ -215,10 +215,12 @@ export class GameVoidBody {
   @RefusedAs(`must be ${VOID_MODES.join(', ')}`)
   @IsVoidMode()
   @InSchema({
-    enum: ['recompute', 'keep'],
-    description: 'recompute (default): as if the game had never been; keep: only a mark.',
+    enum: VOID_MODES,
+    description:
+      'recompute: as if the game had never been; refund: opponents get back what they lost in it; keep: only a mark. ' +
+      'Left out: what `onVoid` of the pool says.',
   })
-  mode: (typeof VOID_MODES)[number] = 'recompute';
+  mode?: (typeof VOID_MODES)[number];
 }
 
 /** The body of `POST …/voids`: all games that fit everything that is said. */

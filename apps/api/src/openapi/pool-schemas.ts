@@ -41,7 +41,7 @@ const definition = {
   rankable: orNull(
     object({ gamesMin: orNull(count()), deviationMax: orNull(number()), inactiveDaysMax: orNull(number()) }),
   ),
-  onVoid: oneOf('recompute'),
+  onVoid: { ...oneOf('recompute', 'refund', 'keep'), description: 'What a void does where it does not say.' },
   boards: {
     ...list(
       object({
@@ -101,7 +101,7 @@ const game = object({
     maxItems: GAME_PLAYERS_MAX,
   },
   metadata: { type: ['object', 'null'] },
-  voided: { ...orNull(oneOf('recompute', 'keep')), description: 'What its void does; null: it counts.' },
+  voided: { ...orNull(oneOf('recompute', 'refund', 'keep')), description: 'What its void does; null: it counts.' },
   rated: { ...rated, description: 'What it did; null while it is not rated.' },
 });
 
@@ -121,6 +121,7 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     pending: count('Games that are recorded and not rated yet.'),
     players: count('With a rated game.'),
     games: count('That were recorded.'),
+    refunded: number('Points that voids gave back, all together: they were not in the pool before.'),
     period: {
       ...orNull(
         object({
@@ -210,12 +211,17 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     playerId: string(),
     changes: list(
       object({
-        kind: { ...oneOf('game', 'recomputed'), description: 'recomputed: after a correction of an earlier game.' },
+        kind: {
+          ...oneOf('game', 'recomputed', 'refund'),
+          description:
+            'recomputed: after a correction of an earlier game; refund: points lost in the game, given back when it was made void.',
+        },
         gameId: string(),
         position: place,
         playedAt: time(),
         ...change,
-        outcome: oneOf('win', 'draw', 'loss'),
+        expected: { ...orNull(change.expected), description: `${change.expected['description']} null of a refund.` },
+        outcome: { ...orNull(oneOf('win', 'draw', 'loss')), description: 'null of a refund.' },
         recomputedBy: orNull(count('The position of the correction after which it was computed again.')),
         opponents: list(string('A player of another side.')),
       }),

@@ -32,6 +32,7 @@ describe('the definition of a pool', () => {
         periods: null,
         provisional: null,
         rankable: null,
+        onVoid: 'recompute',
         visibility: 'public',
       },
       boards: [],
@@ -43,7 +44,7 @@ describe('the definition of a pool', () => {
 
   it('keeps what is said, and what is read can be put again', () => {
     const said = {
-      ...{ id: 'blitz', title: 'Blitz', algorithm: 'elo', visibility: 'private', onVoid: 'recompute', boards: [] },
+      ...{ id: 'blitz', title: 'Blitz', algorithm: 'elo', visibility: 'private', onVoid: 'refund', boards: [] },
       parameters: { k: 24, differenceMax: 400, floor: null },
       sides: { max: 2 },
       results: { absent: 'last' },
@@ -53,21 +54,14 @@ describe('the definition of a pool', () => {
     };
     const first = parsePoolDefinition(said, 'blitz');
     expect(first).toMatchObject({
-      ...{ title: 'Blitz', visibility: 'private' },
+      ...{ title: 'Blitz', visibility: 'private', onVoid: 'refund' },
       parameters: { k: 24, differenceMax: 400, floor: null },
       sides: { min: 2, max: 2, teamMax: 10 },
       results: { disqualified: 'last', absent: 'last' },
       provisional: { games: 10, deviationAbove: null },
       rankable: { gamesMin: 5, deviationMax: null, inactiveDaysMax: null },
     });
-    expect(parsePoolDefinition({ id: 'blitz', ...first, onVoid: 'recompute', boards: [] }, 'blitz')).toEqual(first);
-  });
-
-  it.each([
-    ['onVoid', { algorithm: 'elo', onVoid: 'refund' }],
-    ['onVoid', { algorithm: 'elo', onVoid: 'keep' }],
-  ])('is refused for what is not built: %s', (option, body) => {
-    expect(problemOf(body)).toEqual({ code: 'NOT_SUPPORTED', pointers: [], option });
+    expect(parsePoolDefinition({ id: 'blitz', ...first, boards: [] }, 'blitz')).toEqual(first);
   });
 
   it('has a calendar of periods where ratings move by them', () => {

@@ -1,6 +1,5 @@
 import {
   FED_COLUMNS,
-  LadderError,
   ratingPoolOf,
   validationFailed,
   type Fault,
@@ -16,8 +15,8 @@ import { PoolDefinitionDto } from './pool-definition-dto.js';
  * The definition behind a body, with all defaults.
  * @param poolId the only `id` that the body may carry
  * @param algorithms all that this process has
- * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault;
- * ALGORITHM_UNKNOWN naming the known
+ * @throws VALIDATION_FAILED with every fault; ALGORITHM_UNKNOWN naming the known; NOT_SUPPORTED for what others offer and
+ * we do not
  */
 export function parsePoolDefinition(
   body: unknown,
@@ -25,7 +24,6 @@ export function parsePoolDefinition(
   algorithms: readonly RatingAlgorithm[],
 ): PoolDefinition {
   const options = definitionObject(body);
-  refuseUnbuilt(options);
   const { parameters } = options;
   // null may be the value of a parameter.
   const given = { ...withoutNulls(options), ...(parameters != null && { parameters }) };
@@ -38,7 +36,7 @@ export function parsePoolDefinition(
 }
 
 function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorithm[]): PoolDefinition {
-  const { algorithm, title = null, visibility = 'public' } = dto;
+  const { algorithm, title = null, onVoid = 'recompute', visibility = 'public' } = dto;
   const boards = boardsOf(dto);
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
   const pool = ratingPoolOf(plain, algorithms);
@@ -46,7 +44,7 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   refuseBoards(boards, pool);
   return {
     ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update, periods },
-    ...{ sides, results, provisional, rankable, boards, visibility },
+    ...{ sides, results, provisional, rankable, onVoid, boards, visibility },
   };
 }
 
@@ -77,13 +75,4 @@ function refuseBoards(boards: readonly NamedBoard[], { algorithm }: RatingPool):
     ];
   });
   if (faults.length > 0) throw validationFailed(faults);
-}
-
-/** What the contract promises and is not built is never stored and ignored. */
-function refuseUnbuilt({ onVoid }: Record<string, unknown>): void {
-  if (onVoid === 'refund' || onVoid === 'keep') throw notBuilt('onVoid');
-}
-
-function notBuilt(option: string): LadderError {
-  return new LadderError('NOT_SUPPORTED', `Not built yet: ${option}. Leave it out, or take another.`, { option });
 }

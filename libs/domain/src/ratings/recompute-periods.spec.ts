@@ -1,16 +1,17 @@
 import {
-  changesOfPeriods,
   Dice,
+  foldPeriods,
   MemoryPeriodHistory,
   poolGame,
   randomGames,
   ratingPool,
   seedOfRun,
+  type PointsAfterPeriod,
 } from '@laddercast/testing';
 import { describe, expect, it } from 'vitest';
 import type { PoolGame } from './game.js';
-import type { PeriodChange } from './period.js';
-import { isSameState, type RatingState } from './rating-algorithm.js';
+import type { RatingPool } from './pool.js';
+import { isSameState } from './rating-algorithm.js';
 import { recomputePeriods, type PeriodCorrection } from './recompute-periods.js';
 
 const DAY_MS = 86_400_000;
@@ -28,14 +29,6 @@ const corrected = (periods: readonly Period[], corrections: readonly PeriodCorre
       return found === undefined ? [game] : found.after === null ? [] : [found.after];
     }),
   }));
-
-/** Of each player the state after its last period. */
-const lastStates = (changes: ReadonlyMap<string, PeriodChange>): Map<string, RatingState> =>
-  new Map(
-    [...changes]
-      .sort(([a], [b]) => parseInt(a) - parseInt(b))
-      .map(([, { playerId, after }]) => [playerId, after] as const),
-  );
 
 describe('a void game of a closed period', () => {
   const fide = ratingPool('fide');
@@ -69,6 +62,22 @@ describe('a void game of a closed period', () => {
   });
 });
 
+/** For some who played, after their period or a later one. */
+function randomPoints(
+  dice: Dice,
+  pool: RatingPool,
+  periods: readonly Period[],
+): (PointsAfterPeriod & { gamePosition: number })[] {
+  return [...foldPeriods(pool, periods).changes.values()]
+    .filter(() => dice.isUnder(0.1))
+    .map(({ playerId, games }, at) => {
+      const { position } = games[0]!.game;
+      const from = periods.findIndex((one) => one.games.some((game) => game.position === position));
+      const { period: follows } = dice.oneOf(periods.slice(from));
+      return { playerId, position: 1000 + at, gamePosition: position, points: dice.from(1, 40), follows };
+    });
+}
+
 describe('random corrections of random periods', () => {
   const seed = seedOfRun();
 
@@ -87,23 +96,26 @@ describe('random corrections of random periods', () => {
         at += some.length;
         periods.push({ period, games: some });
       }
-      const history = new MemoryPeriodHistory(pool, periods);
+      const given = randomPoints(dice, pool, periods);
+      const history = new MemoryPeriodHistory(pool, periods, given);
+      const kept = new Set(given.map(({ gamePosition }) => gamePosition));
       for (let step = 0; step < 4; step++) {
         const corrections = Array.from({ length: dice.from(1, 3) }, (): PeriodCorrection => {
-          const { period, games: open } = dice.oneOf(periods.filter((one) => one.games.length > 0));
-          const before = dice.oneOf(open);
+          const open = periods.flatMap(({ period, games: ofPeriod }) => ofPeriod.map((before) => ({ period, before })));
+          const { period, before } = dice.oneOf(open.filter((one) => !kept.has(one.before.position)));
           const [other] = randomGames(dice, pool, { games: 1, players: 12, stepMs: 0 });
           const after = dice.isUnder(0.6) ? null : { ...before, players: other!.players, results: other!.results };
           return { period, before, after };
         }).filter(({ before }, at, all) => all.findIndex((one) => one.before.position === before.position) === at);
-        const states = lastStates(history.changes);
+        const stored = foldPeriods(pool, periods, given).players;
         const recomputed = await recomputePeriods(pool, history, corrections, 10_000);
         periods = corrected(periods, corrections);
         history.apply(recomputed, periods);
-        const expected = changesOfPeriods(pool, periods);
-        expect(new Map([...history.changes].sort())).toStrictEqual(new Map([...expected].sort()));
-        for (const [id, state] of lastStates(expected)) {
-          expect(isSameState(recomputed.players.get(id)?.after ?? states.get(id)!, state), id).toBe(true);
+        const expected = foldPeriods(pool, periods, given);
+        expect(new Map([...history.changes].sort())).toStrictEqual(new Map([...expected.changes].sort()));
+        expect(history.refunds).toStrictEqual(expected.refunds);
+        for (const [id, { state }] of expected.players) {
+          expect(isSameState(recomputed.players.get(id)?.after ?? stored.get(id)!.state, state), id).toBe(true);
         }
       }
     }

@@ -4,6 +4,7 @@ import { PositionHeap } from './position-heap.js';
 import type { RatingPool } from './pool.js';
 import { isSameState, type RatingState } from './rating-algorithm.js';
 import { recomputeTooLarge } from './recompute.js';
+import { DifferingPlayers, type DifferingStates, type RecomputedRefund, type Refund } from './refund.js';
 
 /** What is stored of the closed periods of a pool, as a recompute asks for it: all from one moment. */
 export interface PeriodHistory {
@@ -18,6 +19,9 @@ export interface PeriodHistory {
 
   /** The player's state at the start of a period: after its last one before it, else a newcomer's. */
   stateAtStart(playerId: string, period: number): Promise<RatingState>;
+
+  /** All refunds of the player, in their order. */
+  refundsOf(playerId: string): Promise<readonly Refund[]>;
 }
 
 /** A game of a closed period that is another now, or void. */
@@ -41,8 +45,10 @@ export interface PeriodRecomputation {
   readonly periods: readonly RecomputedPeriod[];
   /** How many games were looked at again, void ones included. */
   readonly gamesReached: number;
+  /** Those that were given from another state than they were. */
+  readonly refunds: readonly RecomputedRefund[];
   /** Whose rating is another now. */
-  readonly players: ReadonlyMap<string, { readonly before: RatingState; readonly after: RatingState }>;
+  readonly players: ReadonlyMap<string, DifferingStates>;
 }
 
 /**
@@ -61,14 +67,14 @@ export async function recomputePeriods(
     await run.step(period);
     if (run.gamesReached > gamesMax) throw recomputeTooLarge(gamesMax);
   }
-  const { periods, gamesReached, players } = run;
-  return { periods, gamesReached, players };
+  const players = await run.players.end();
+  return { periods: run.periods, gamesReached: run.gamesReached, refunds: run.players.refunds, players };
 }
 
 /** Goes from period to period, holding whose states differ from what is stored. */
 class PeriodRecompute {
   readonly periods: RecomputedPeriod[] = [];
-  readonly players = new Map<string, { before: RatingState; after: RatingState }>();
+  readonly players: DifferingPlayers;
   readonly open: PositionHeap;
   gamesReached = 0;
 
@@ -81,6 +87,7 @@ class PeriodRecompute {
     private readonly corrections: readonly PeriodCorrection[],
   ) {
     this.open = new PositionHeap(corrections.map(({ period }) => period));
+    this.players = new DifferingPlayers(history);
   }
 
   async step(period: number): Promise<void> {
@@ -92,7 +99,9 @@ class PeriodRecompute {
     const rated = new Set([...changed, ...idsOf(reached)]);
     const games = await this.gamesOf(period, rated, corrected);
     const start = new Map<string, RatingState>();
-    for (const playerId of new Set([...rated, ...idsOf(games)])) {
+    const named = new Set([...rated, ...idsOf(games)]);
+    await this.players.reach(named, period);
+    for (const playerId of named) {
       start.set(playerId, await this.history.stateAtStart(playerId, period));
     }
     // All of them from the same start: what comes out is written when the last one is rated.
@@ -111,11 +120,7 @@ class PeriodRecompute {
 
   private async follow(playerId: string, period: number, before: RatingState, after: RatingState): Promise<void> {
     this.next.delete(playerId);
-    if (isSameState(before, after)) {
-      this.players.delete(playerId);
-      return;
-    }
-    this.players.set(playerId, { before, after });
+    if (!this.players.put(playerId, period, before, after)) return;
     const next = await this.history.nextPeriod(playerId, period);
     if (next === null) return;
     this.next.set(playerId, next);

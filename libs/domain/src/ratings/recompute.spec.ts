@@ -1,14 +1,16 @@
 import {
   Dice,
+  foldWithRefunds,
   MemoryRatedHistory,
   playersByPlace,
   poolGame,
   randomGames,
   ratingPool,
   seedOfRun,
+  type GivenPoints,
 } from '@laddercast/testing';
 import { describe, expect, it } from 'vitest';
-import { foldGames, type RatedGame } from './fold.js';
+import { foldGames } from './fold.js';
 import type { PoolGame } from './game.js';
 import { PositionHeap } from './position-heap.js';
 import type { RatingPool } from './pool.js';
@@ -22,12 +24,17 @@ const printed = (rating: number): number => Math.round(rating * 1e6) / 1e6;
 const three = [poolGame(1, { ada: 1, bob: 2 }), poolGame(2, { bob: 1, cy: 2 }), poolGame(3, { ada: 1, bob: 1 })];
 
 /** What a fold of all games with the corrections makes of them, from the first on. */
-const replay = (pool: RatingPool, games: readonly PoolGame[], corrections: Corrections): readonly RatedGame[] => {
+const replay = (
+  pool: RatingPool,
+  games: readonly PoolGame[],
+  corrections: Corrections,
+  given: readonly GivenPoints[] = [],
+): ReturnType<typeof foldWithRefunds> => {
   const corrected = games.flatMap((game) => {
     const correction = corrections.get(game.position);
     return correction === undefined ? [game] : correction === null ? [] : [correction];
   });
-  return foldGames(pool, new Map(), corrected).games;
+  return foldWithRefunds(pool, corrected, given);
 };
 
 describe('a void game', () => {
@@ -95,7 +102,7 @@ describe('a corrected result', () => {
     const corrections = new Map([[1, correction]]);
     const history = new MemoryRatedHistory(elo, three);
     const { players } = await recompute(elo, history, corrections, 100);
-    const expected = replay(elo, three, corrections);
+    const { games: expected } = replay(elo, three, corrections);
     for (const [id, { after }] of players) {
       const last = expected.findLast(({ changes }) => changes.some(({ playerId }) => playerId === id));
       const state = last?.changes.find(({ playerId }) => playerId === id)!.after;
@@ -118,7 +125,40 @@ describe('a corrected result', () => {
     const corrections = new Map([[1, null]]);
     history.apply(await recompute(short, history, corrections, 100));
     expect(history.games.map(({ unrated }) => unrated)).toEqual([null, 'NUMERIC', 'NUMERIC']);
-    expect(history.games).toEqual(replay(short, games, corrections));
+    expect(history.games).toEqual(replay(short, games, corrections).games);
+  });
+});
+
+/** For some who played, one or more between later games. */
+function randomPoints(
+  dice: Dice,
+  pool: RatingPool,
+  games: readonly PoolGame[],
+): (GivenPoints & { gamePosition: number })[] {
+  return foldGames(pool, new Map(), games).games.flatMap(({ game, changes }) =>
+    changes
+      .filter(() => dice.isUnder(0.05))
+      .map(({ playerId }, at) => ({
+        ...{ playerId, gamePosition: game.position, points: dice.from(1, 40) },
+        position: game.position + dice.from(0, 5) + (at + 1) / 10,
+      })),
+  );
+}
+
+describe('a refund', () => {
+  it('is of the same points, whatever the game of it comes to later', async () => {
+    // bob lost 16 points in game 1, and was given them before game 2.
+    const given = [{ playerId: 'bob', position: 1.5, points: 16 }];
+    const history = new MemoryRatedHistory(elo, [...three, poolGame(4, { di: 1, ada: 2 })], given);
+    expect(history.states.get('bob')!.rating).toBe(1516);
+    const { players, refunds } = await recompute(elo, history, new Map([[2, null]]), 100);
+    expect(refunds).toEqual([]);
+    expect(players.get('bob')).toBeDefined();
+    const earlier = new MemoryRatedHistory(elo, [poolGame(0, { bob: 1, cy: 2 }), ...three], given);
+    const moved = await recompute(elo, earlier, new Map([[0, null]]), 100);
+    expect(moved.refunds.map(({ before, after }) => [printed(before.rating), printed(after.rating)])).toEqual([
+      [1484, 1500],
+    ]);
   });
 });
 
@@ -137,13 +177,15 @@ describe('random corrections of random games', () => {
     const pool = ratingPool(algorithm, parameters);
     for (let round = 0; round < 4; round++) {
       const games = randomGames(dice, pool, { games: 120, players: dice.from(8, 60), stepMs: 5 * DAY_MS });
-      const history = new MemoryRatedHistory(pool, games);
+      const given = randomPoints(dice, pool, games);
+      const history = new MemoryRatedHistory(pool, games, given);
+      const kept = new Set(given.map(({ gamePosition }) => gamePosition));
       const corrections = new Map<number, PoolGame | null>();
       // One after the other, and several at once: what is stored is then what earlier ones made of it.
       for (let step = 0; step < 4; step++) {
         const now = new Map<number, PoolGame | null>();
         for (let count = dice.from(1, 3); count > 0; count--) {
-          const open = games.filter(({ position }) => corrections.get(position) !== null);
+          const open = games.filter(({ position }) => corrections.get(position) !== null && !kept.has(position));
           const game = dice.oneOf(open);
           const [other] = randomGames(dice, pool, { games: 1, players: 12, stepMs: 0 });
           now.set(
@@ -155,8 +197,9 @@ describe('random corrections of random games', () => {
         const states = history.states;
         history.apply(recomputed);
         for (const [position, game] of now) corrections.set(position, game);
-        const expected = replay(pool, games, corrections);
-        expect(history.games).toStrictEqual(expected);
+        const expected = replay(pool, games, corrections, given);
+        expect(history.games).toStrictEqual(expected.games);
+        expect(history.refunds).toStrictEqual(expected.refunds);
         for (const [id, state] of history.states) {
           const { after = states.get(id)! } = recomputed.players.get(id) ?? {};
           expect(isSameState(after, state), id).toBe(true);

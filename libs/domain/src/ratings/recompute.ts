@@ -4,6 +4,7 @@ import type { PoolGame } from './game.js';
 import { PositionHeap } from './position-heap.js';
 import type { RatingPool } from './pool.js';
 import { isSameState, type RatingState } from './rating-algorithm.js';
+import { DifferingPlayers, type DifferingStates, type RecomputedRefund, type Refund } from './refund.js';
 
 /** What is stored of a pool that rates with each game, as a recompute asks for it: all from one moment. */
 export interface RatedHistory {
@@ -18,6 +19,9 @@ export interface RatedHistory {
 
   /** The player's state before this position: after its last rated game before it, else a newcomer's. */
   stateBefore(playerId: string, position: number): Promise<RatingState>;
+
+  /** All refunds of the player, in their order. */
+  refundsOf(playerId: string): Promise<readonly Refund[]>;
 }
 
 /** What is changed, by position: a game that takes the place of the one there, or null where it is void. */
@@ -36,8 +40,10 @@ export interface Recomputation {
   readonly games: readonly RecomputedGame[];
   /** How many games were computed again, those included that came out the same. */
   readonly gamesReached: number;
+  /** Those that were given from another state than they were. */
+  readonly refunds: readonly RecomputedRefund[];
   /** Whose rating is another now. */
-  readonly players: ReadonlyMap<string, { readonly before: RatingState; readonly after: RatingState }>;
+  readonly players: ReadonlyMap<string, DifferingStates>;
   /** Whose counts and peak may be others now: everybody in `games`. */
   readonly touched: ReadonlySet<string>;
 }
@@ -59,8 +65,9 @@ export async function recompute(
     if (run.gamesReached === gamesMax) throw recomputeTooLarge(gamesMax);
     await run.step(position);
   }
-  const { games, gamesReached, players, touched } = run;
-  return { games, gamesReached, players, touched };
+  const players = await run.players.end();
+  const { games, gamesReached, touched } = run;
+  return { games, gamesReached, refunds: run.players.refunds, players, touched };
 }
 
 /** More games are reached than may be computed again. */
@@ -70,7 +77,7 @@ export const recomputeTooLarge = (gamesMax: number): LadderError =>
 /** Goes from game to game, holding whose states differ from what is stored. */
 class Recompute {
   readonly games: RecomputedGame[] = [];
-  readonly players = new Map<string, { before: RatingState; after: RatingState }>();
+  readonly players: DifferingPlayers;
   readonly touched = new Set<string>();
   gamesReached = 0;
 
@@ -82,6 +89,7 @@ class Recompute {
     private readonly corrections: Corrections,
   ) {
     this.open = new PositionHeap(corrections.keys());
+    this.players = new DifferingPlayers(history);
   }
 
   next(): number | null {
@@ -94,6 +102,7 @@ class Recompute {
     const correction = this.corrections.get(position);
     const game = correction === undefined ? before.game : correction;
     const named = new Set([...before.game.players, ...(game?.players ?? [])].map(({ playerId }) => playerId));
+    await this.players.reach(named, position);
     const stored = await this.storedStates(before, named);
     const stateOf = (playerId: string): RatingState =>
       this.players.get(playerId)?.after ?? stored.get(playerId)!.before;
@@ -101,13 +110,9 @@ class Recompute {
     const rated = new Map(after?.changes.map((change) => [change.playerId, change]));
     for (const playerId of named) {
       const state = rated.get(playerId)?.after ?? stateOf(playerId);
-      const known = stored.get(playerId)!.after;
-      if (isSameState(state, known)) this.players.delete(playerId);
-      else {
-        this.players.set(playerId, { before: known, after: state });
-        const next = await this.history.nextPosition(playerId, position);
-        if (next !== null) this.open.add(next);
-      }
+      if (!this.players.put(playerId, position, stored.get(playerId)!.after, state)) continue;
+      const next = await this.history.nextPosition(playerId, position);
+      if (next !== null) this.open.add(next);
     }
     if (correction === undefined && isSameRating(before, after!)) return;
     this.games.push({ before, after });

@@ -14,6 +14,8 @@ const UNDO_VOID = prepared(`
   UPDATE games SET void_position = NULL, void_mode = NULL, void_reason = NULL
   WHERE pool_uid = $1 AND position = ANY ($2::bigint[]) AND void_position = $3`);
 
+const COUNT_REFUNDED = prepared('UPDATE pools SET refunded = refunded + $2 WHERE pool_uid = $1');
+
 /** Makes games void, or gives one another result, in the turn of their pool: whole, or not at all where it reaches too far. */
 @Injectable()
 export class CorrectionFold implements PoolEventFold {
@@ -42,7 +44,12 @@ export class CorrectionFold implements PoolEventFold {
         playerId,
         rating: known.get(playerId) ?? newcomer(rating),
       }));
-      return { outcome: outcomeOf(correction, made), newcomers: -fewer, changed };
+      return {
+        ...{ outcome: outcomeOf(correction, made), newcomers: -fewer, changed },
+        async store(sql) {
+          if (made.refunded > 0) await sql.query(COUNT_REFUNDED, [uid, made.refunded]);
+        },
+      };
     } catch (error) {
       if (!(error instanceof LadderError) || error.code !== 'RECOMPUTE_TOO_LARGE') throw error;
       await transaction.query(UNDO_VOID, [uid, int8Array(correction.positions), event.position]);

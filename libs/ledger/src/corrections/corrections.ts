@@ -9,6 +9,8 @@ export interface PoolCorrection {
   /** Of the games; ascending. */
   readonly positions: readonly number[];
   readonly mode: VoidMode;
+  /** Where points are given back: whose opponents get them (null: everybody who lost some), with positions of their own, one a game. */
+  readonly refund: { readonly playerId: string | null; readonly firstPosition: number } | null;
   /** Who really played, and how, in the one game; null: the games are void. */
   readonly players: readonly RecordedPlayer[] | null;
 }

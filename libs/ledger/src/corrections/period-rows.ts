@@ -6,12 +6,14 @@ import {
   type PoolGame,
   type RatedPeriodGame,
   type RatingState,
+  type Refund,
 } from '@laddercast/domain';
 import { textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { PERIOD_CLOSED } from '../periods/period-closer.js';
-import { stateJson } from './rated-rows.js';
+import { stateJson } from './state-json.js';
+import { StoredRefunds } from './stored-refunds.js';
 
 /** A closed period: a player's changes in it have positions from the first one on, up to the event that closed it. */
 interface ClosedPeriod {
@@ -66,7 +68,8 @@ const PLAYERS_OF_PERIOD = prepared(`
       FROM rating_changes AS c
       WHERE pool_uid = $1 AND player_id = k.player_id AND position >= $3 AND position < $4), '[]') AS changes,
     (SELECT position FROM rating_changes
-      WHERE pool_uid = $1 AND player_id = k.player_id AND position > $4 ORDER BY position LIMIT 1) AS "nextPosition"
+      WHERE pool_uid = $1 AND player_id = k.player_id AND position > $4 AND refund IS NULL
+      ORDER BY position LIMIT 1) AS "nextPosition"
   FROM unnest($2::text[]) AS k (player_id)`);
 
 /** The periods of a pool that are rated, in their order. */
@@ -79,6 +82,7 @@ export class PeriodRows implements PeriodHistory {
   private players = new Map<string, PlayerOfPeriod>();
   private period: number | null = null;
   private readonly closed: ReadonlyMap<number, ClosedPeriod>;
+  private readonly refunds: StoredRefunds;
 
   constructor(
     private readonly sql: SqlRunner,
@@ -87,6 +91,13 @@ export class PeriodRows implements PeriodHistory {
     private readonly inOrder: readonly ClosedPeriod[],
   ) {
     this.closed = new Map(inOrder.map((one) => [one.period, one]));
+    this.refunds = new StoredRefunds(
+      sql,
+      poolUid,
+      (position) =>
+        // Some period closed before: points are given back for games that were rated.
+        inOrder.findLast((one) => one.position < position)!.period,
+    );
   }
 
   /** Of which position on a player's changes in the period are. */
@@ -130,6 +141,10 @@ export class PeriodRows implements PeriodHistory {
 
   async stateAtStart(playerId: string, period: number): Promise<RatingState> {
     return (await this.player(playerId, period)).start ?? this.newcomer;
+  }
+
+  refundsOf(playerId: string): Promise<readonly Refund[]> {
+    return this.refunds.of(playerId);
   }
 
   private async player(playerId: string, period: number): Promise<PlayerOfPeriod> {

@@ -5,7 +5,7 @@ import { int8Array, textArray } from '../database/postgres-arrays.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
+import { drawPositions, Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { outcomeOf, POOL_CORRECTION, type CorrectionOutcome, type PoolCorrection } from './corrections.js';
 import { recomputed } from './recomputed.js';
@@ -24,9 +24,9 @@ export interface VoidSelection {
   readonly toMs: number | null;
 }
 
-/** Games to be void, or the result that one of them really had. */
+/** Games to be void (mode null: as the pool says), or the result that one of them really had. */
 export type AskedCorrection =
-  | { readonly selection: VoidSelection; readonly mode: VoidMode; readonly reason: string }
+  | { readonly selection: VoidSelection; readonly mode: VoidMode | null; readonly reason: string }
   | { readonly gameId: string; readonly players: readonly RecordedPlayer[]; readonly reason: string };
 
 interface SelectedGame {
@@ -103,8 +103,10 @@ export class PoolCorrections {
     const lane = this.lanes.of(poolId);
     return this.work.holding(lane, async (transaction) => {
       const pool = await requirePool(transaction, poolId);
-      const correction = await this.correctionOf(transaction, pool, asked);
-      const { positions, mode, players } = correction;
+      const asCorrection = await this.correctionOf(transaction, pool, asked);
+      const { positions, mode, players } = asCorrection;
+      const [firstPosition = 0] = asCorrection.refund ? await drawPositions(transaction, positions.length) : [];
+      const correction = withRefundsFrom(asCorrection, firstPosition);
       const { uid: poolUid } = pool;
       const { reason } = asked;
       const action = players === null ? 'pool.void' : 'pool.result';
@@ -129,12 +131,14 @@ export class PoolCorrections {
   ): Promise<PoolCorrection> {
     if ('selection' in asked) {
       const positions = await this.select(sql, pool, asked.selection);
-      return { positions, mode: asked.mode, players: null };
+      const mode = asked.mode ?? pool.definition.onVoid;
+      const refund = mode === 'refund' ? { playerId: asked.selection.playerId, firstPosition: 0 } : null;
+      return { positions, mode, refund, players: null };
     }
     const { gameId, players } = asked;
     const [game] = await named(sql, pool, { ...NOTHING, gameIds: [gameId] });
     refuseGameThatDoesNotFit(this.algorithms.poolOf(pool.definition), players, game!.weight);
-    return { positions: [game!.position], mode: 'keep', players };
+    return { positions: [game!.position], mode: 'keep', refund: null, players };
   }
 
   private async select(sql: SqlRunner, pool: Pool, selection: VoidSelection): Promise<number[]> {
@@ -154,6 +158,11 @@ export class PoolCorrections {
     return games.map(({ position }) => position);
   }
 }
+
+const withRefundsFrom = (correction: PoolCorrection, firstPosition: number): PoolCorrection => ({
+  ...correction,
+  refund: correction.refund && { ...correction.refund, firstPosition },
+});
 
 const NOTHING: VoidSelection = { gameIds: null, playerId: null, fromMs: null, toMs: null };
 

@@ -5,10 +5,13 @@ import {
   type RatedHistory,
   type RatingChange,
   type RatingState,
+  type Refund,
   type UnratedReason,
 } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import { stateJson } from './state-json.js';
+import { StoredRefunds } from './stored-refunds.js';
 
 /** The most games that are read at once: those asked for next are mostly among them. */
 const AHEAD_MAX = 256;
@@ -20,11 +23,6 @@ interface StoredGame extends PoolGame {
   /** The next game of each player that may be reached from this one. */
   next: Record<string, number | null>;
 }
-
-/** Of a row `c` of rating_changes. */
-export const stateJson = (side: 'before' | 'after'): string =>
-  `json_build_object('rating', c.${side}_rating, 'deviation', c.${side}_deviation, 'volatility', c.${side}_volatility,
-    'memory', coalesce(c.${side}_memory, '{}'))`;
 
 /** Whether a game `g` can be reached: with other states one whose numbers were not finite may be rated. */
 const MAY_BE_REACHED = `(unrated IS NULL OR unrated = 'NUMERIC')`;
@@ -71,13 +69,16 @@ export class RatedRows implements RatedHistory {
   private asked = 0;
   private ahead = 1;
   private last: StoredGame | null = null;
+  private readonly refunds: StoredRefunds;
 
   constructor(
     private readonly sql: SqlRunner,
     private readonly poolUid: number,
     private readonly ratedPosition: number,
     private readonly newcomer: RatingState,
-  ) {}
+  ) {
+    this.refunds = new StoredRefunds(sql, poolUid, (position) => position);
+  }
 
   async gameAt(position: number): Promise<RatedGame> {
     const game = this.stretch.get(position) ?? (await this.readFrom(position));
@@ -101,6 +102,10 @@ export class RatedRows implements RatedHistory {
   async stateBefore(playerId: string, position: number): Promise<RatingState> {
     const [row] = await this.sql.query<{ state: RatingState }>(STATE_BEFORE, [this.poolUid, playerId, position]);
     return row?.state ?? this.newcomer;
+  }
+
+  refundsOf(playerId: string): Promise<readonly Refund[]> {
+    return this.refunds.of(playerId);
   }
 
   private async readFrom(position: number): Promise<StoredGame> {

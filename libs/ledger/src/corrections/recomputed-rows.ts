@@ -81,8 +81,8 @@ const FORGET_RATINGS = prepared(`
   DELETE FROM ratings WHERE pool_uid = $1 AND player_id = ANY ($2::text[]) RETURNING player_id AS "playerId"`);
 
 /**
- * From the changes: the state after the last one, all counted, the best one the peak, of equal ones the first. By periods a
- * peak is made by the last game of one.
+ * From the changes: the state after the last one, all games counted, the best one the peak, of equal ones the first. By
+ * periods a peak is made by the last game of one.
  */
 const DERIVE_RATINGS = prepared(`
   INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
@@ -99,11 +99,11 @@ const DERIVE_RATINGS = prepared(`
     SELECT count(*)::int AS games, (count(*) FILTER (WHERE c.outcome = 'win'))::int AS wins,
       (count(*) FILTER (WHERE c.outcome = 'draw'))::int AS draws, max(g.played_at_ms) AS last_played_at_ms
     FROM rating_changes AS c JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)
-    WHERE c.pool_uid = $1 AND c.player_id = k.player_id) AS counted
+    WHERE c.pool_uid = $1 AND c.player_id = k.player_id AND c.refund IS NULL) AS counted
   CROSS JOIN LATERAL (
     SELECT c.after_rating, g.played_at_ms, g.game_id
     FROM (
-      SELECT * FROM rating_changes AS c WHERE pool_uid = $1 AND player_id = k.player_id
+      SELECT * FROM rating_changes AS c WHERE pool_uid = $1 AND player_id = k.player_id AND refund IS NULL
         AND (game_position IS NULL OR NOT EXISTS (
           SELECT FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position = c.position + 1))
       ORDER BY after_rating DESC, position LIMIT 1) AS c

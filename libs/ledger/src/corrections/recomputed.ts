@@ -3,10 +3,10 @@ import {
   ratedSides,
   recompute,
   recomputePeriods,
+  type DifferingStates,
   type PeriodCorrection,
   type PoolGame,
   type RatingPool,
-  type RatingState,
 } from '@laddercast/domain';
 import { int8Array } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
@@ -15,7 +15,9 @@ import type { RecordedPlayer } from '../pools/recorded-games.js';
 import { gameAt, type PoolCorrection } from './corrections.js';
 import { closedPeriods, PeriodRows } from './period-rows.js';
 import { RatedRows } from './rated-rows.js';
+import { lossesOfGames, lossesOfPeriods, refundsOf, writeRefunds, type Refunds } from './refunds.js';
 import { namePlayers, writeRecomputedGames, writeRecomputedPeriods } from './recomputed-rows.js';
+import { writeRecomputedRefunds } from './stored-refunds.js';
 
 /** The pool as a correction looks at it. */
 export interface RatedPool {
@@ -27,9 +29,11 @@ export interface RatedPool {
 /** What a correction comes to, before anything of it is stored. */
 export interface Recomputed {
   /** Whose rating is another one. */
-  readonly players: ReadonlyMap<string, { readonly before: RatingState; readonly after: RatingState }>;
+  readonly players: ReadonlyMap<string, DifferingStates>;
   /** Those, and whose counts or history are. */
   readonly touched: ReadonlySet<string>;
+  /** Points that are given back. */
+  readonly refunded: number;
   /** Stores games and changes as they are after the event at this position. */
   write(transaction: SqlRunner, eventPosition: number): Promise<void>;
 }
@@ -48,11 +52,15 @@ export const recomputed = (
 async function byGames(
   sql: SqlRunner,
   { uid, ratedPosition, rating }: RatedPool,
-  { positions, mode, players }: PoolCorrection,
+  correction: PoolCorrection,
   gamesMax: number,
 ): Promise<Recomputed> {
+  const { positions, mode, players } = correction;
   // What is not rated yet will be rated without what is void, or as it is said now.
   const rated = positions.filter((position) => position <= ratedPosition);
+  if (correction.refund !== null) {
+    return refunded(uid, await refundsOf(sql, uid, await lossesOfGames(sql, uid, rated, correction)), correction);
+  }
   const corrections = new Map<number, PoolGame | null>();
   if (mode === 'recompute') for (const position of rated) corrections.set(position, null);
   if (players !== null) {
@@ -62,6 +70,7 @@ async function byGames(
   const made = await recompute(rating, history, corrections, gamesMax);
   return {
     ...made,
+    refunded: 0,
     async write(transaction, eventPosition) {
       if (players !== null) {
         const [position] = positions;
@@ -69,7 +78,16 @@ async function byGames(
         await namePlayers(transaction, { poolUid: uid, position: position! }, players, before.game.players);
       }
       await writeRecomputedGames(transaction, uid, eventPosition, made.games);
+      await writeRecomputedRefunds(transaction, uid, eventPosition, made.refunds);
     },
+  };
+}
+
+function refunded(poolUid: number, refunds: Refunds, correction: PoolCorrection): Recomputed {
+  const { players, points } = refunds;
+  return {
+    ...{ players, touched: new Set(players.keys()), refunded: points },
+    write: (transaction) => writeRefunds(transaction, poolUid, refunds, correction),
   };
 }
 
@@ -84,32 +102,55 @@ const MARK_UNRATED = prepared(`
 /** Games of periods that are not closed have moved nobody, and will be rated as they are then. */
 async function byPeriods(
   sql: SqlRunner,
-  { uid, ratedPosition, rating }: RatedPool,
-  { positions, mode, players }: PoolCorrection,
+  pool: RatedPool,
+  correction: PoolCorrection,
   gamesMax: number,
 ): Promise<Recomputed> {
+  const { uid, ratedPosition, rating } = pool;
+  const { positions, mode, players } = correction;
   const games = await sql.query<PoolGame & { period: number; isRated: boolean }>(GAMES_OF_PERIODS, [
     uid,
     int8Array(positions),
   ]);
+  const history = new PeriodRows(sql, uid, newcomer(rating).state, await closedPeriods(sql, uid, ratedPosition));
+  const isOpen = ({ isRated }: { isRated: boolean }): boolean => !isRated;
+  if (correction.refund !== null) {
+    const losses = await lossesOfPeriods(
+      pool,
+      history,
+      games.filter(({ isRated }) => isRated),
+      correction,
+    );
+    const made = refunded(uid, await refundsOf(sql, uid, losses), correction);
+    return {
+      ...made,
+      async write(transaction, eventPosition) {
+        await markVoid(transaction, uid, games.filter(isOpen));
+        await made.write(transaction, eventPosition);
+      },
+    };
+  }
   const isKept = players === null && mode === 'keep';
   const corrections = games.flatMap(({ period, isRated, ...game }): PeriodCorrection[] =>
     isRated && !isKept ? [{ period, before: game, after: players && { ...game, players } }] : [],
   );
-  const history = new PeriodRows(sql, uid, newcomer(rating).state, await closedPeriods(sql, uid, ratedPosition));
   const made = await recomputePeriods(rating, history, corrections, gamesMax);
   return {
     players: made.players,
     touched: new Set(made.periods.map(({ playerId }) => playerId)),
+    refunded: 0,
     async write(transaction, eventPosition) {
       if (players !== null) for (const game of games) await giveResult(transaction, uid, game, players);
-      else {
-        const unrated = games.filter(({ isRated }) => !(isRated && isKept)).map(({ position }) => position);
-        await transaction.query(MARK_UNRATED, [uid, int8Array(unrated), 'VOID']);
-      }
+      else await markVoid(transaction, uid, isKept ? games.filter(isOpen) : games);
       await writeRecomputedPeriods(transaction, uid, eventPosition, made.periods, history);
+      await writeRecomputedRefunds(transaction, uid, eventPosition, made.refunds);
     },
   };
+}
+
+/** They move nobody, now or when their period closes. */
+async function markVoid(transaction: SqlRunner, poolUid: number, games: readonly PoolGame[]): Promise<void> {
+  await transaction.query(MARK_UNRATED, [poolUid, int8Array(games.map(({ position }) => position)), 'VOID']);
 }
 
 async function giveResult(

@@ -12,6 +12,7 @@ import { isDatabaseUnavailable } from './postgres-errors.js';
 import { PostgresReach } from './postgres-reach.js';
 import { BoardFeeds1763770000000 } from './migrations/1763770000000-board-feeds.js';
 import { RatingPeriods1763771000000 } from './migrations/1763771000000-rating-periods.js';
+import { Refunds1763772000000 } from './migrations/1763772000000-refunds.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
@@ -98,6 +99,7 @@ export class PostgresDatabase implements SqlRunner {
         Voids1763769000000,
         BoardFeeds1763770000000,
         RatingPeriods1763771000000,
+        Refunds1763772000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -54,7 +54,8 @@ const gamesFrom = (position: string): string => `
   SELECT c.position, c.before_rating, c.after_rating, c.after_deviation, c.after_volatility, c.after_memory, c.outcome,
     g.played_at_ms, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far,
     c.game_position IS NULL OR lead(c.position) OVER (ORDER BY c.position) IS DISTINCT FROM c.position + 1 AS is_settled
-  FROM (SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position >= ${position}) AS c
+  FROM (SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position >= ${position}
+    AND refund IS NULL) AS c
   CROSS JOIN LATERAL (
     SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
   CROSS JOIN LATERAL (

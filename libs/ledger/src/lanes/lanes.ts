@@ -27,7 +27,13 @@ export const openLaneSql = (lane: number): string =>
 
 /** `$1` log positions, to be drawn while the lane is held. */
 export const NEW_POSITIONS = `ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[]`;
-export const DRAW_POSITIONS = prepared(`SELECT ${NEW_POSITIONS} AS positions`);
+const DRAW_POSITIONS = prepared(`SELECT ${NEW_POSITIONS} AS positions`);
+
+/** So many log positions, one after the other, in a transaction that holds the lane. */
+export async function drawPositions(transaction: SqlRunner, count: number): Promise<number[]> {
+  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [count]);
+  return drawn!.positions;
+}
 
 /** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
 export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {

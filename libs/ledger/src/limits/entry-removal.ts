@@ -4,7 +4,7 @@ import { storeEntries } from '../reemission/entry-reemission.js';
 import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
 import { frozenParameters } from '../entries/lane-parameters.js';
 import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES } from '../entries/lane-sql.js';
-import { DRAW_POSITIONS, takeLane, type Lanes } from '../lanes/lanes.js';
+import { drawPositions, takeLane, type Lanes } from '../lanes/lanes.js';
 import type { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 
@@ -103,12 +103,12 @@ async function writeTombstones(
   { definition, is_rolling, is_frozen, ends_at_ms }: WindowRow,
   standing: readonly EntryRow[],
 ): Promise<void> {
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [standing.length]);
+  const positions = await drawPositions(transaction, standing.length);
   const keepUntilMs = ends_at_ms === null ? null : ends_at_ms + keptAfterEndMs(withBoardDefaults(definition));
   const rows: EntryRow[] = [];
   const events: EntryChanged[] = [];
   for (const [index, entry] of standing.entries()) {
-    const version = drawn!.positions[index]!;
+    const version = positions[index]!;
     const { boardUid, windowUid, playerId, scopes } = entry;
     rows.push({ ...entry, removed: true, state: { ...entry.state, version } });
     const change = { windowUid, keepUntilMs, entry: null, ...(scopes.length > 0 && { scopes }) };

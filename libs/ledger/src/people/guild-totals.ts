@@ -16,7 +16,7 @@ import {
   readGuildTotals,
   WRITE_GUILD_TOTALS,
 } from './guild-totals-sql.js';
-import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
+import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
@@ -232,10 +232,10 @@ async function write(transaction: SqlRunner, lane: number, totals: readonly NewT
     const key = `${total.facts.boardUid}/${total.guildId}`;
     groups.set(key, [...(groups.get(key) ?? []), total]);
   }
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [groups.size]);
-  const events = [...groups.values()].map((group, index) => eventOf(group, drawn!.positions[index]!));
+  const positions = await drawPositions(transaction, groups.size);
+  const events = [...groups.values()].map((group, index) => eventOf(group, positions[index]!));
   const rows = [...groups.values()].flatMap((group, index) =>
-    group.map((total) => ({ ...total, version: drawn!.positions[index]! })),
+    group.map((total) => ({ ...total, version: positions[index]! })),
   );
   await transaction.query(WRITE_GUILD_TOTALS, [
     lane,

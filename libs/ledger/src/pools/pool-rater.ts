@@ -3,7 +3,7 @@ import { Environment, metrics } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
-import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
+import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { tryPoolTurn } from './pool.js';
@@ -190,11 +190,6 @@ async function foldEvent(
 /** @throws RatedAlready */
 async function moveOn(transaction: SqlRunner, poolUid: number, step: RatedStep): Promise<void> {
   if (!(await moveRatedPosition(transaction, poolUid, step))) throw new RatedAlready();
-}
-
-async function drawPositions(transaction: SqlRunner, count: number): Promise<number[]> {
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [count]);
-  return drawn!.positions;
 }
 
 function count(folded: FoldedGames | null): void {

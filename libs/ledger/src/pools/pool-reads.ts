@@ -33,11 +33,15 @@ export interface RecordedGame {
 }
 
 /** A change of a player's rating, and the game that made it. */
-export interface RatingStep extends Omit<ShownChange, 'playerId'> {
+export interface RatingStep extends Omit<ShownChange, 'playerId' | 'expected'> {
+  /** Whether it is no game's doing: points lost in the game were given back when it was made void. */
+  isRefund: boolean;
+  /** null for a refund, as the outcome. */
+  expected: number | null;
   gameId: string;
   position: number;
   playedAtMs: number;
-  outcome: Outcome;
+  outcome: Outcome | null;
   /** Of the correction after which it was computed again; null: it is as the game made it. */
   recomputedBy: number | null;
   players: RecordedPlayer[];
@@ -72,7 +76,7 @@ const GAME_COLUMNS = `
       UNION ALL
       SELECT * FROM rating_changes
       WHERE g.period IS NOT NULL AND pool_uid = g.pool_uid AND player_id = named.player ->> 'playerId'
-        AND game_position = g.position
+        AND game_position = g.position AND refund IS NULL
       LIMIT 1) AS c),
     '[]') AS changes`;
 
@@ -108,7 +112,8 @@ const RATINGS_OF_PLAYERS = prepared(`
 
 const CHANGES_OF_PLAYER = `
   SELECT g.game_id AS "gameId", c.position, g.played_at_ms AS "playedAtMs", c.before_rating AS before,
-    c.after_rating AS after, c.expected, c.k, c.outcome, c.recomputed_by AS "recomputedBy", g.players
+    c.after_rating AS after, c.expected, c.k, c.outcome, c.refund IS NOT NULL AS "isRefund",
+    c.recomputed_by AS "recomputedBy", g.players
   FROM (
     SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = $2 AND position < $3
     ORDER BY position DESC LIMIT $4) AS c

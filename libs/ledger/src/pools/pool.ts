@@ -10,6 +10,7 @@ import {
 import type { NamedBoard } from '../boards/fed-boards.js';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import type { SqlRunner } from '../database/postgres-database.js';
+import type { VoidMode } from './recorded-games.js';
 
 /** What a pool rates and how, with every default filled in. */
 export interface PoolDefinition {
@@ -23,6 +24,8 @@ export interface PoolDefinition {
   results: ResultRules;
   provisional: ProvisionalRules | null;
   rankable: RankableRules | null;
+  /** What a void does where it does not say. */
+  onVoid: VoidMode;
   /** Whose entries come from this pool. */
   boards: NamedBoard[];
   visibility: 'public' | 'private';
@@ -47,6 +50,8 @@ export interface PoolProgress {
   players: number;
   /** All that were recorded. */
   games: number;
+  /** Points that voids gave back to opponents, all together: they were not there before. */
+  refunded: number;
   /** The last period that takes no more games; null: none yet, or it rates with each game. */
   closedPeriod: number | null;
   /** By the ledger's clock, Unix ms. */
@@ -75,7 +80,7 @@ export async function takePoolTurn(transaction: SqlRunner, poolUid: number): Pro
 /** Of a row of pools: a pool with its progress. */
 export const POOL_COLUMNS = `
   pool_uid AS uid, pool_id AS id, revision, definition, rated_position AS "ratedPosition",
-  games_recorded - games_rated AS pending, players, games_recorded AS games, closed_period AS "closedPeriod",
+  games_recorded - games_rated AS pending, players, games_recorded AS games, refunded, closed_period AS "closedPeriod",
   floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"`;
 
 const FIND_POOL = `SELECT ${POOL_COLUMNS} FROM pools WHERE pool_id = $1`;

@@ -1,4 +1,4 @@
-import type { FoldedGames, PlayerRating, PoolGame, RatingChange, RatingChanged } from '@laddercast/domain';
+import type { FoldedGames, PlayerRating, PoolGame, RatingChange, RatingChanged, RatingState } from '@laddercast/domain';
 import { float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -194,12 +194,8 @@ export type ChangeOfGame = RatingChange & {
 export const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] => [
   textArray(changes.map(({ playerId }) => playerId)),
   int8Array(changes.map(({ position }) => position)),
-  ...(['before', 'after'] as const).flatMap((side) => [
-    float8Array(changes.map((change) => change[side].rating)),
-    numberTexts(changes.map((change) => change[side].deviation)),
-    numberTexts(changes.map((change) => change[side].volatility)),
-    memoryTexts(changes.map((change) => change[side].memory)),
-  ]),
+  ...stateParameters(changes.map(({ before }) => before)),
+  ...stateParameters(changes.map(({ after }) => after)),
   float8Array(changes.map(({ expected }) => expected)),
   numberTexts(changes.map(({ k }) => k)),
   textArray(changes.map(({ outcome }) => outcome)),
@@ -207,13 +203,18 @@ export const changeParameters = (changes: readonly ChangeOfGame[]): unknown[] =>
   textArray(changes.map(({ gamePosition }) => (gamePosition === undefined ? null : String(gamePosition)))),
 ];
 
+/** Ratings as float8, deviations, volatilities and memories as text. */
+export const stateParameters = (states: readonly RatingState[]): Buffer[] => [
+  float8Array(states.map(({ rating }) => rating)),
+  numberTexts(states.map(({ deviation }) => deviation)),
+  numberTexts(states.map(({ volatility }) => volatility)),
+  memoryTexts(states.map(({ memory }) => memory)),
+];
+
 export const ratingParameters = (rated: readonly { playerId: string; rating: PlayerRating }[]): unknown[] => [
   textArray(rated.map(({ playerId }) => playerId)),
   int8Array(rated.map(({ rating }) => rating.position)),
-  float8Array(rated.map(({ rating }) => rating.state.rating)),
-  numberTexts(rated.map(({ rating }) => rating.state.deviation)),
-  numberTexts(rated.map(({ rating }) => rating.state.volatility)),
-  memoryTexts(rated.map(({ rating }) => rating.state.memory)),
+  ...stateParameters(rated.map(({ rating }) => rating.state)),
   int4Array(rated.map(({ rating }) => rating.games)),
   int4Array(rated.map(({ rating }) => rating.wins)),
   int4Array(rated.map(({ rating }) => rating.draws)),

@@ -12,13 +12,13 @@ import { ledgerNowMs } from '../database/ledger-clock.js';
 import { byteaArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { DRAW_POSITIONS } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lanes.js';
 import { FUTURE_TOLERANCE_MS } from '../submissions/window-placement.js';
 import { poolNotFound, type PoolDefinition } from './pool.js';
 import type { RatingAlgorithms } from './rating-algorithms.js';
 
 /** What a void does: ratings as if the game had never been, or only a mark. */
-export type VoidMode = 'recompute' | 'keep';
+export type VoidMode = 'recompute' | 'refund' | 'keep';
 
 /** A player of a game with what is kept of it and rates nothing. */
 export interface RecordedPlayer extends GamePlayer {
@@ -136,10 +136,10 @@ export async function recordGames(
   });
   if (added.length === 0) return results;
   const uids = [...new Set(added.map(({ poolUid }) => poolUid))];
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [added.length + uids.length]);
+  const positions = await drawPositions(transaction, added.length + uids.length);
   // A replay within the batch shares the object of the game that it repeats.
-  added.forEach((game, index) => (game.position = drawn!.positions[index]!));
-  await store(transaction, { lane, nowMs, added, uids, eventPositions: drawn!.positions.slice(added.length) });
+  added.forEach((game, index) => (game.position = positions[index]!));
+  await store(transaction, { lane, nowMs, added, uids, eventPositions: positions.slice(added.length) });
   return results.map((result, index) => {
     if ('error' in result) return result;
     const { poolUid } = result.receipt;

@@ -38,7 +38,7 @@ const WATCHED_RATINGS = prepared(`
     coalesce((SELECT json_agg(json_build_object('position', c.position, 'gameId', g.game_id, 'before', c.before_rating,
         'after', c.after_rating) ORDER BY c.position)
       FROM (SELECT * FROM rating_changes WHERE pool_uid = w.pool_uid AND player_id = w.player_id
-        AND position > w.after_position ORDER BY position LIMIT $4) AS c
+        AND position > w.after_position AND refund IS NULL ORDER BY position LIMIT $4) AS c
       CROSS JOIN LATERAL (SELECT game_id FROM games WHERE pool_uid = w.pool_uid AND position = coalesce(c.game_position, c.position)
         LIMIT 1) AS g),
       '[]') AS changes,

@@ -11,7 +11,7 @@ import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-ro
 import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-reemission-sql.js';
 import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
-import { DRAW_POSITIONS } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 
@@ -87,11 +87,11 @@ export class EntryReemission {
       const key = `${entry.row.boardUid}/${entry.row.playerId}`;
       groups.set(key, [...(groups.get(key) ?? []), entry]);
     }
-    const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [groups.size]);
+    const positions = await drawPositions(transaction, groups.size);
     const rows: EntryRow[] = [];
     const events: EntryChanged[] = [];
     for (const [index, group] of [...groups.values()].entries()) {
-      const version = drawn!.positions[index]!;
+      const version = positions[index]!;
       const { boardUid, playerId } = group[0]!.row;
       const changes = group.map((entry) => {
         const scopes = scopesOf(entry);

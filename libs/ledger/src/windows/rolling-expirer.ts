@@ -8,7 +8,7 @@ import {
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
-import { DRAW_POSITIONS, Lanes, takeLane } from '../lanes/lanes.js';
+import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -135,8 +135,7 @@ async function recompute(
   await transaction.query(DELETE_LEFT_HOURS, [uid, playerIds, firstHour]);
   const changed = rows.map((row) => recomputed(definition, row)).filter(({ row, state }) => differs(row, state));
   if (changed.length === 0) return 0;
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [changed.length]);
-  const { positions } = drawn!;
+  const positions = await drawPositions(transaction, changed.length);
   const stateOf = ({ row, state }: RecomputedEntry): Omit<EntryState, 'version'> =>
     state ?? { score: row.score, columns: row.columns, achievedAtMs: row.achieved_at_ms, metadata: row.metadata };
   const states = changed.map(stateOf);

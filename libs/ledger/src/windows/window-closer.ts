@@ -18,7 +18,7 @@ import {
   type WindowOfDefinition,
   type WindowRow,
 } from '../standings/edition-writer.js';
-import { appendEvent, DRAW_POSITIONS, Lanes } from '../lanes/lanes.js';
+import { appendEvent, drawPositions, Lanes } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
@@ -146,10 +146,7 @@ export class WindowCloser {
     await transaction.query(CLOSE_WINDOWS, [windows.map(({ windowUid }) => windowUid)]);
     const boards = [...new Map(windows.map(({ boardUid, boardId }) => [boardUid, boardId]))];
     const lanes = this.lanes.all;
-    const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [
-      boards.length * (1 + lanes.length),
-    ]);
-    const positions = drawn!.positions;
+    const positions = await drawPositions(transaction, boards.length * (1 + lanes.length));
     const revisions = boards.map(([boardUid, boardId]) => ({ boardUid, boardId, revision: positions.shift()! }));
     const events = revisions.flatMap((changed) =>
       lanes.map((lane) => ({

@@ -196,14 +196,17 @@ export class GetDistributionQuery extends Query<ShownDistribution> {
   }
 }
 
-export interface ShownRatingChange extends Omit<RatedPlayerAnswer, 'playerId'> {
-  kind: 'game' | 'recomputed';
+export interface ShownRatingChange extends Omit<RatedPlayerAnswer, 'playerId' | 'expected'> {
+  /** `refund`: points lost in the game were given back when it was made void. */
+  kind: 'game' | 'recomputed' | 'refund';
+  /** null of a refund, as `k` and `outcome`. */
+  expected: number | null;
   /** The position of the correction after which it was computed again, or null. */
   recomputedBy: number | null;
   gameId: string;
   position: number;
   playedAt: string;
-  outcome: Outcome;
+  outcome: Outcome | null;
   /** The players of the other sides, in the order of the game. */
   opponents: string[];
 }

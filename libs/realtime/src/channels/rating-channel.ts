@@ -65,7 +65,8 @@ export class RatingWatch implements LiveChannel {
 
   /**
    * Takes a new reading, of what came after {@link position}, and tells the games in it; a snapshot where they do not
-   * lead to the rating: too many, a player who is listed no more or again, or ratings that were computed again.
+   * lead from the last rating to this one: too many, a player who is listed no more or again, a refund, or ratings that
+   * were computed again.
    */
   advance(read: WatchedRating, pool: Pool, ratingPool: RatingPool): void {
     const before = this.state;
@@ -76,9 +77,9 @@ export class RatingWatch implements LiveChannel {
     this.toldPosition = this.isSeen ? (read.rating?.position ?? 0) : 0;
     if (before === null || (!wasSeen && !this.isSeen)) return;
     const games = read.changes.filter(({ position }) => position > from && position <= this.toldPosition);
-    const rating = games.at(-1)?.after ?? before.read.rating?.state.rating;
+    const isLedTo = leadTo(games, before.read.rating?.state.rating, read.rating?.state.rating);
     const isWhole = games.length <= GAMES_TOLD_MAX && (games.at(-1)?.position ?? from) === this.toldPosition;
-    if (wasSeen !== this.isSeen || !isWhole || rating !== read.rating?.state.rating) {
+    if (wasSeen !== this.isSeen || !isWhole || !isLedTo) {
       const frame = this.snapshot();
       for (const subscription of this.subscribers) subscription.sendSnapshot(frame);
       return;
@@ -111,6 +112,16 @@ export class RatingWatch implements LiveChannel {
       rating: { rating, deviation, conservative, games, wins, draws, losses, provisional, rankable },
     });
   }
+}
+
+/** Whether games lead from a rating (undefined: of a newcomer) to another, and nothing came between them. */
+function leadTo(games: readonly WatchedChange[], from: number | undefined, to: number | undefined): boolean {
+  let rating = from;
+  for (const { before, after } of games) {
+    if (rating !== undefined && before !== rating) return false;
+    rating = after;
+  }
+  return rating === to;
 }
 
 /** For /asyncapi.json. */

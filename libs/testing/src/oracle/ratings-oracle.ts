@@ -31,6 +31,8 @@ export interface OracleRating extends Numbers {
 export interface OraclePeriod {
   period: number;
   games: readonly PoolGame[];
+  /** What players are given back after it. */
+  given?: readonly { playerId: string; points: number }[];
 }
 
 /** A player, with what some algorithms look at besides. */
@@ -64,7 +66,10 @@ export function ratingsOracle(pool: OraclePool, games: readonly PoolGame[]): Map
 /** The same for a pool that rates by periods, given in their order. */
 export function ratingsOracleByPeriod(pool: OraclePool, periods: readonly OraclePeriod[]): Map<string, OracleRating> {
   const world = new World(pool);
-  for (const period of periods) world.playPeriod(period);
+  for (const period of periods) {
+    world.playPeriod(period);
+    for (const { playerId, points } of period.given ?? []) world.give(playerId, points);
+  }
   return world.players;
 }
 
@@ -107,6 +112,11 @@ class World {
         this.count(id, game, sides, side, isLast ? { ...known, ...numbers, period } : known, isLast);
       }
     }
+  }
+
+  give(id: string, points: number): void {
+    const known = this.player(id);
+    this.players.set(id, { ...known, rating: known.rating + points });
   }
 
   private player(id: string): Player {

@@ -48,16 +48,14 @@ const game = {
 const result = { gameId: 'g-77', pool: 'blitz', outcome: 'recorded', replayed: false, position: 48213, rated: null };
 const drawn = newGame.players.map(({ playerId }) => ({ playerId, place: 1 }));
 const OF_CORRECTIONS = [
-  ...([
-    'FORBIDDEN',
-    'POOL_NOT_FOUND',
-    'GAME_NOT_FOUND',
-    'GAME_VOIDED',
-    'RECOMPUTE_TOO_LARGE',
-    'ALGORITHM_MISSING',
-  ] as const),
-  ...(['NOT_SUPPORTED', 'OVERLOADED'] as const),
-];
+  'FORBIDDEN',
+  'POOL_NOT_FOUND',
+  'GAME_NOT_FOUND',
+  'GAME_VOIDED',
+  'RECOMPUTE_TOO_LARGE',
+  'ALGORITHM_MISSING',
+  'OVERLOADED',
+] as const;
 const CORRECTED = {
   200: {
     description: 'Done, or what would be done; `players` is null where it is recorded, and done a little later.',
@@ -95,7 +93,7 @@ export const POOLS = {
         description: 'The definition with every default filled in. The ETag is of the definition.',
         schema: 'PoolState',
         headers: ['ETag', 'Cache-Control'],
-        example: { ...pool, ratedPosition: 48213, pending: 0, players: 2, games: 1, period: null },
+        example: { ...pool, ratedPosition: 48213, pending: 0, players: 2, games: 1, refunded: 0, period: null },
       },
     },
     errors: ['FORBIDDEN', 'POOL_NOT_FOUND'],

@@ -4,9 +4,10 @@ import { parseArgs } from 'node:util';
 import { count, someOf } from './command-line/arguments.js';
 import { Ending } from './command-line/ending.js';
 import { tableOf } from './figures/figures.js';
-import type { Rated } from './load/generator.js';
+import { GameLoad } from './games/game-load.js';
+import { shapes } from './games/shapes.js';
 import { Inspector } from './profiles/inspector.js';
-import type { Log } from './installation/context.js';
+import type { Log, Measuring } from './installation/context.js';
 import { startInstallation } from './installation/installation.js';
 import { makeLargeBoard, type LargeBoard } from './boards/large-board.js';
 import { loadReads, shortNames, type ReadContext } from './parts/reads.js';
@@ -22,20 +23,25 @@ import { freePort } from '../tools/ports.mjs';
 import { Problem } from '../tools/problem.mjs';
 import { step } from '../tools/progress.mjs';
 
-type LoadContext = WriteContext & ReadContext;
+type LoadContext = WriteContext & ReadContext & Measuring;
 
 const defaults = { players: 20_000, connections: 64, improving: 50 };
 const statementsMax = 15;
 const statementLength = 110;
+/** What was done a second. */
+type Load = (seconds: number) => Promise<{ perSecond: number }>;
+
 /** What loads, by its name on the command line. */
-const loads: Record<string, (context: LoadContext, board: LargeBoard) => (seconds: number) => Promise<Rated>> = {
+const loads: Record<string, (context: LoadContext, board: LargeBoard) => Load | Promise<Load>> = {
   submit: (context, board) => writes(context, board, 0),
   batch: (context, board) => writes(context, board, 100),
+  games: (context) => games(context),
   ...Object.fromEntries(
     [...shortNames].map(([short, question]) => [
       short,
-      (context: LoadContext, board: LargeBoard) => (seconds: number) =>
-        loadReads(context, board, question, { seconds }),
+      (context: LoadContext, board: LargeBoard): Load =>
+        (seconds) =>
+          loadReads(context, board, question, { seconds }),
     ]),
   ),
 };
@@ -57,9 +63,16 @@ const runDir = join(sharedDir, `profile-${process.pid}`);
 const profileDir = join(sharedDir, 'profiles');
 const ending = new Ending(runDir);
 
-function writes(context: LoadContext, board: LargeBoard, batch: number): (seconds: number) => Promise<Rated> {
+function writes(context: LoadContext, board: LargeBoard, batch: number): Load {
   const load = new WriteLoad(context, board, batch);
   return (seconds) => load.run({ seconds });
+}
+
+/** Games of two, up to the entries of the board that their pool feeds. */
+async function games(context: LoadContext): Promise<Load> {
+  const { players, connections } = defaults;
+  const load = await GameLoad.make(context, shapes['1v1'], { pools: 1, players, connections });
+  return async (seconds) => ({ perSecond: (await load.run({ seconds })).shownPerSecond });
 }
 
 async function main(): Promise<void> {
@@ -122,7 +135,7 @@ async function profile(wanted: readonly string[], { seconds, entries, shards, ro
   // Submissions last: reads are checked against what the board was filled with.
   for (const [name, loadOf] of Object.entries(loads).reverse()) {
     if (!wanted.includes(name)) continue;
-    const load = loadOf(context, board);
+    const load = await loadOf(context, board);
     step(`Warming up: ${name}`);
     await load(seconds);
     const inspectors = await Promise.all(Object.values(ports).map((port) => Inspector.open(port)));

@@ -25,8 +25,8 @@ export interface WindowOfGames {
   readonly state: RatingState;
   readonly games: number;
   readonly wins: number;
-  /** The rating before the first of them. */
-  readonly before: number;
+  /** The rating before the first of them; may be null where no board of the value gain is asked for. */
+  readonly before: number | null;
   /** The best rating after one of them, those left out after which the player was provisional. */
   readonly peak: Pick<Peak, 'rating' | 'atMs'> | null;
   readonly lastPlayedAtMs: number;
@@ -59,7 +59,7 @@ export function fedEntry(
     rating: () => state.rating,
     conservative: () => algorithm.conservative(state),
     peak: () => peak!.rating,
-    gain: () => state.rating - before,
+    gain: () => state.rating - before!,
     games: () => games.games,
     wins: () => games.wins,
   };

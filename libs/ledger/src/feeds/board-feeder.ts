@@ -17,8 +17,8 @@ export interface FedPlayer {
   readonly playedAtMs: readonly number[] | null;
 }
 
-/** The most players that are read by one statement. */
-const PLAYERS_AT_ONCE = 200;
+/** The most players that are read by one statement, and whose entries are on their way at once: those of a whole batch of the log. */
+const PLAYERS_AT_ONCE = 1000;
 /** A board that changes under a write is looked up again, so often. */
 const TRIES_MAX = 4;
 
@@ -73,7 +73,8 @@ export class BoardFeeder {
       );
       const peaks = boards.some(({ feed }) => feed!.value === 'peak' || feed!.columns.includes('peak'));
       const named = players.map(({ playerId }) => playerId);
-      const asked = { players: named, stretches: [...stretches.values()], peaks };
+      const gains = boards.some(({ feed }) => feed!.value === 'gain');
+      const asked = { players: named, stretches: [...stretches.values()], peaks, gains };
       const state = await readFedState(this.database, poolUid, asked);
       if (!state) return true;
       const standing = new Standing(this.algorithms.poolOf(state.definition), state, [...stretches.keys()]);

@@ -26,8 +26,8 @@ export interface GamesOfStretch {
 export interface RatedPlayer {
   readonly playerId: string;
   readonly rating: PlayerRating;
-  /** The rating before the first game. */
-  readonly before: number;
+  /** The rating before the first game; null: not asked. */
+  readonly before: number | null;
   /** The best rating after a game after which the player was not provisional; null also where the pool has no such rules. */
   readonly peak: Pick<Peak, 'rating' | 'atMs'> | null;
 }
@@ -74,8 +74,9 @@ const FED_STATE = prepared(`
           SELECT ${BEST_GAME} FROM (${gamesFrom('0')}) AS counted) END))
       FROM unnest($2::text[]) AS k (player_id)
       CROSS JOIN LATERAL (SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS r
-      CROSS JOIN LATERAL (SELECT before_rating AS rating FROM rating_changes
-        WHERE pool_uid = $1 AND player_id = k.player_id ORDER BY position LIMIT 1) AS first), '[]') AS players,
+      LEFT JOIN LATERAL (SELECT before_rating AS rating FROM rating_changes
+        WHERE $7::boolean AND pool_uid = $1 AND player_id = k.player_id ORDER BY position LIMIT 1) AS first ON true),
+      '[]') AS players,
     coalesce((SELECT json_agg(CASE WHEN w.games = 0 THEN NULL ELSE to_json(w) END ORDER BY k.n)
       FROM unnest($3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (player_id, starts_at, ends_at, n)
       CROSS JOIN LATERAL (
@@ -97,14 +98,15 @@ const FED_STATE = prepared(`
  *
  * A game is recorded after it was played, and positions are in the order in which games were recorded: so the games of a
  * window lie behind the first that was recorded since it began, and no older change of a player is looked at.
- * @param asked `peaks`: whether peaks over all time are looked for where some games are left out of them
+ * @param asked `peaks`: whether peaks over all time are looked for where some games are left out of them; `gains`: whether
+ * the rating before the first game is
  */
 export async function readFedState(
   sql: SqlRunner,
   poolUid: number,
-  asked: { players: readonly string[]; stretches: readonly StretchOfPlayer[]; peaks: boolean },
+  asked: { players: readonly string[]; stretches: readonly StretchOfPlayer[]; peaks: boolean; gains: boolean },
 ): Promise<FedState | undefined> {
-  const { players, stretches, peaks } = asked;
+  const { players, stretches, peaks, gains } = asked;
   const [row] = await sql.query<FedState>(FED_STATE, [
     poolUid,
     textArray(players),
@@ -112,6 +114,7 @@ export async function readFedState(
     int8Array(stretches.map(({ startsAtMs }) => startsAtMs)),
     int8Array(stretches.map(({ endsAtMs }) => endsAtMs)),
     peaks,
+    gains,
   ]);
   return row;
 }

@@ -9,6 +9,7 @@ export * from './conformance/rank-readings-conformance.js';
 export * from './services/redis-test-server.js';
 export * from './services/running-app.js';
 export * from './services/services.js';
+export * from './oracle/fed-board-oracle.js';
 export * from './oracle/fold-with-refunds.js';
 export * from './oracle/guild-score-oracle.js';
 export * from './oracle/naive-calendar.js';

@@ -1,126 +1,27 @@
 // Real: PostgreSQL and the ledger of two processes; the other side is a plain model, which replays all games.
-import { windowAt, type BoardDefinition, type FedColumn, type FedValue } from '@laddercast/domain';
+import type { BoardDefinition, FedColumn, FedValue } from '@laddercast/domain';
 import type { Pool } from '@laddercast/ledger';
-import { createTestDatabase, Dice, type TestDatabase } from '@laddercast/testing';
+import {
+  createTestDatabase,
+  Dice,
+  fedBoardOracle,
+  type FedOracleRow,
+  type PlayedGame,
+  type RefundedGame,
+  type TestDatabase,
+} from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FeedNode, type FedRow } from '../nodes/feed-node.js';
+import { FeedNode } from '../nodes/feed-node.js';
 import { gameOf } from '../nodes/pool-node.js';
 
 const HOUR_MS = 3_600_000;
 const WINDOWS = ['alltime', 'daily', 'weekly'] as const;
-const PROVISIONAL_GAMES = 4;
-const GAMES_MIN = 2;
+const RULES = { windows: WINDOWS, gamesMin: 2, provisionalGames: 4 };
 
-interface PlayedGame {
-  winner: string;
-  loser: string;
-  isDraw: boolean;
-  playedAtMs: number;
-}
+const byPlace = (a: FedOracleRow, b: FedOracleRow): number =>
+  `${a.window} ${a.playerId}` < `${b.window} ${b.playerId}` ? -1 : 1;
 
-/** A game that was made void later, its loser getting its points back. */
-interface RefundedGame {
-  refundOf: PlayedGame;
-}
-
-/** A game as one of its players sees it. */
-interface Step {
-  before: number;
-  after: number;
-  isWin: boolean;
-  playedAtMs: number;
-  /** The games of the player up to this one. */
-  games: number;
-}
-
-/** All that happened by Elo, one after the other, as anybody would write it down; and where each player ends. */
-function stepsOf(moves: readonly (PlayedGame | RefundedGame)[]): {
-  steps: Map<string, Step[]>;
-  ratings: Map<string, number>;
-} {
-  const ratings = new Map<string, number>();
-  const deltas = new Map<PlayedGame, number>();
-  const steps = new Map<string, Step[]>();
-  const add = (playerId: string, step: Omit<Step, 'games'>): void => {
-    const known = steps.get(playerId) ?? [];
-    ratings.set(playerId, step.after);
-    steps.set(playerId, [...known, { ...step, games: known.length + 1 }]);
-  };
-  const of = (playerId: string): number => ratings.get(playerId) ?? 1500;
-  for (const move of moves) {
-    if ('refundOf' in move) {
-      const delta = deltas.get(move.refundOf)!;
-      const { winner, loser } = move.refundOf;
-      const poorer = delta > 0 ? loser : winner;
-      ratings.set(poorer, of(poorer) + Math.abs(delta));
-      continue;
-    }
-    const { winner, loser, isDraw, playedAtMs } = move;
-    const [a, b] = [of(winner), of(loser)];
-    const expected = 1 / (1 + 10 ** ((b - a) / 400));
-    const delta = 32 * ((isDraw ? 0.5 : 1) - expected);
-    deltas.set(move, delta);
-    add(winner, { before: a, after: a + delta, isWin: !isDraw, playedAtMs });
-    add(loser, { before: b, after: b - delta, isWin: false, playedAtMs });
-  }
-  return { steps, ratings };
-}
-
-/**
- * The entry that a player's games in a window make; undefined: none.
- * @param rating where the player stands at the end of the window: refunds count for all time alone
- */
-function entryOf(
-  value: FedValue,
-  steps: readonly Step[],
-  rating: number,
-): Omit<FedRow, 'window' | 'playerId'> | undefined {
-  const counting = steps.filter(({ games }) => games >= PROVISIONAL_GAMES);
-  const best = counting.reduce<Step | undefined>((a, b) => (a && a.after >= b.after ? a : b), undefined);
-  const first = steps[0]!;
-  const wins = steps.filter(({ isWin }) => isWin).length;
-  const scores: Record<FedValue, number | undefined> = {
-    rating,
-    conservative: rating,
-    peak: best?.after,
-    gain: rating - first.before,
-    games: steps.length,
-    wins,
-  };
-  const score = scores[value];
-  if (score === undefined) return undefined;
-  const latest = Math.max(...steps.map(({ playedAtMs }) => playedAtMs));
-  return {
-    score,
-    columns: [steps.length, wins, wins / steps.length, best?.after ?? rating],
-    achievedAtMs: value === 'peak' ? best!.playedAtMs : latest,
-  };
-}
-
-function rowsOf(value: FedValue, moves: readonly (PlayedGame | RefundedGame)[]): FedRow[] {
-  const rows: FedRow[] = [];
-  const { steps: byPlayer, ratings } = stepsOf(moves);
-  for (const [playerId, steps] of byPlayer) {
-    if (steps.length < GAMES_MIN) continue;
-    const byWindow = new Map<string, Step[]>();
-    for (const step of steps) {
-      for (const spec of WINDOWS) {
-        const { id } = windowAt(spec, 'UTC', step.playedAtMs)!;
-        byWindow.set(id, [...(byWindow.get(id) ?? []), step]);
-      }
-    }
-    for (const [window, ofWindow] of byWindow) {
-      const rating = window === 'alltime' ? ratings.get(playerId)! : ofWindow.at(-1)!.after;
-      const entry = entryOf(value, ofWindow, rating);
-      if (entry) rows.push({ window, playerId, ...entry });
-    }
-  }
-  return rows.sort(byPlace);
-}
-
-const byPlace = (a: FedRow, b: FedRow): number => (`${a.window} ${a.playerId}` < `${b.window} ${b.playerId}` ? -1 : 1);
-
-const rounded = (rows: readonly FedRow[]): FedRow[] =>
+const rounded = (rows: readonly FedOracleRow[]): FedOracleRow[] =>
   [...rows].sort(byPlace).map((row) => ({
     ...row,
     score: Number(row.score.toFixed(6)),
@@ -157,7 +58,7 @@ describe('fed boards are as a plain replay of all games says', () => {
     const boardOf = (value: FedValue): string => `s${seed}-${value}`;
     for (const value of VALUES) await node.makeBoard(boardOf(value), DEFINITION);
     const named = VALUES.map((value) => ({ board: boardOf(value), value, columns: COLUMNS }));
-    const rules = { provisional: { games: PROVISIONAL_GAMES }, rankable: { gamesMin: GAMES_MIN } };
+    const rules = { provisional: { games: RULES.provisionalGames }, rankable: { gamesMin: RULES.gamesMin } };
     // Two are named when there are games already.
     const pool: Pool = await node.makePool(`s${seed}`, { ...rules, boards: named.slice(2) });
     await other.boards.refresh();
@@ -202,7 +103,7 @@ describe('fed boards are as a plain replay of all games says', () => {
     const events = await node.ratingEvents(pool.uid);
     await node.deliver(events.filter((_, index) => !delivered.includes(index)).reverse());
     for (const value of VALUES) {
-      const expected = rowsOf(value, moves);
+      const expected = fedBoardOracle(value, moves, RULES);
       expect(rounded(await node.entriesOf(boardOf(value))), value).toEqual(rounded(expected));
     }
   });

@@ -2,17 +2,9 @@ import type { FeedBoardsCommand } from '@laddercast/commands';
 import { withBoardDefaults, type Board, type BoardDefinition, type RatingChanged } from '@laddercast/domain';
 import { BoardFeeder, BoardFiller, RankableEndedFold, RankableEnder, RulesChangedFold } from '@laddercast/ledger';
 import { RatingFeedSaga } from '@laddercast/sagas';
+import type { FedOracleRow } from '@laddercast/testing';
 import type { CommandBus } from '@nestjs/cqrs';
 import { PoolNode } from './pool-node.js';
-
-/** An entry as it stands. */
-export interface FedRow {
-  window: string;
-  playerId: string;
-  score: number;
-  columns: number[];
-  achievedAtMs: number;
-}
 
 const DAYS = 86_400;
 
@@ -63,8 +55,8 @@ export class FeedNode extends PoolNode {
     return this.filler.run(new AbortController().signal);
   }
 
-  async entriesOf(boardId: string): Promise<FedRow[]> {
-    return this.database.query<FedRow>(
+  async entriesOf(boardId: string): Promise<FedOracleRow[]> {
+    return this.database.query<FedOracleRow>(
       `SELECT w.window_id AS window, e.player_id AS "playerId", e.score, e.columns, e.achieved_at_ms AS "achievedAtMs"
        FROM boards JOIN windows w USING (board_uid) JOIN entries e USING (window_uid)
        WHERE board_id = $1 AND NOT e.removed ORDER BY w.window_id, e.player_id`,

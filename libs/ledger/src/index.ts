@@ -56,6 +56,7 @@ export * from './feeds/rankable-ends.js';
 export * from './pools/pool-events.js';
 export * from './corrections/pool-corrections.js';
 export * from './corrections/corrections.js';
+export * from './corrections/pool-replay.js';
 export { PeriodClosedFold } from './periods/period-closed-fold.js';
 export { PeriodCloser } from './periods/period-closer.js';
 export { CorrectionFold } from './corrections/correction-fold.js';

@@ -6,10 +6,12 @@ import {
   CorrectionFold,
   outcomeOfPoolEvent,
   PoolCorrections,
+  replayPool,
   type AskedCorrection,
   type CorrectionOutcome,
   type KeptOutcome,
   type Pool,
+  type PoolReplay,
   type RecordedPlayer,
   type VoidMode,
   type VoidSelection,
@@ -133,6 +135,11 @@ describe('corrections of recorded games', () => {
       given.reduce((sum, { points }) => sum + points, 0),
       6,
     );
+  };
+  /** What the service's own replay says. */
+  const replayed = async (): Promise<PoolReplay> => {
+    const rating = node.algorithms.poolOf(pool.definition);
+    return replayPool(node.database, await node.pools.get(pool.id), rating);
   };
   const storedGames = (): Promise<PoolGame[]> =>
     node.database.query<PoolGame>(
@@ -284,6 +291,32 @@ describe('corrections of recorded games', () => {
     await expect(count({ gameIds: ['a', 'zz'] })).rejects.toMatchObject({ code: 'GAME_NOT_FOUND' });
   });
 
+  it('are known by a replay from what was changed by others, to the last bit', async () => {
+    await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
+    await correct(voidOf({ gameIds: ['g2'] }, 'refund'));
+    expect(await replayed()).toMatchObject({ games: 3, changes: 7, players: 3, differences: 0, named: [] });
+    const tamper = async (statement: string): Promise<void> => {
+      await node.database.query(statement, [pool.uid]);
+    };
+    const lastBit = '(1 + 2.220446049250313e-16)';
+    await tamper(
+      `UPDATE rating_changes SET after_rating = after_rating * ${lastBit} WHERE pool_uid = $1 AND refund IS NOT NULL`,
+    );
+    const [refund] = await storedRefunds();
+    expect(await replayed()).toMatchObject({
+      differences: 1,
+      named: [{ playerId: 'cy', position: refund!.position }],
+    });
+    // Of another engine's rows the last bits say nothing.
+    await tamper(`UPDATE rating_changes SET engine = 'elo@0' WHERE pool_uid = $1 AND refund IS NULL`);
+    expect(await replayed()).toMatchObject({ differences: 0, ofOtherEngines: 6 });
+    await tamper(`UPDATE ratings SET wins = wins + 1 WHERE pool_uid = $1 AND player_id = 'ada'`);
+    expect((await replayed()).named).toMatchObject([{ playerId: 'ada', position: null, replayed: { wins: 1 } }]);
+    await tamper(`DELETE FROM rating_changes WHERE pool_uid = $1 AND player_id = 'bob'`);
+    await tamper(`DELETE FROM ratings WHERE pool_uid = $1 AND player_id = 'ada'`);
+    expect(await replayed()).toMatchObject({ differences: 4 });
+  });
+
   it(`equal a replay in random histories (SEED=${seed})`, { timeout: 600_000 }, async () => {
     const dice = new Dice(seed);
     for (let round = 0; round < 8; round += 1) {
@@ -315,6 +348,9 @@ describe('corrections of recorded games', () => {
       }
       await node.rater.rate(pool.uid);
       await expectReplayOf(await storedGames());
+      const { differences, players, named } = await replayed();
+      expect(named).toEqual([]);
+      expect({ differences, players }).toEqual({ differences: 0, players: (await storedRatings()).size });
     }
   });
 });

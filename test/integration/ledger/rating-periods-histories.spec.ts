@@ -1,7 +1,7 @@
 // Real: PostgreSQL, its clock in the test's hands, and the ledger. Checked against plain formulas, from the first game on. The
 // random histories print their seed; SEED=… repeats them.
 import { newcomer, periodAt, type PoolGame, type RatingPool } from '@laddercast/domain';
-import { changesOfPlayer, type AskedCorrection, type Pool, type RatingStep } from '@laddercast/ledger';
+import { changesOfPlayer, replayPool, type AskedCorrection, type Pool, type RatingStep } from '@laddercast/ledger';
 import {
   createTestDatabase,
   DatabaseClock,
@@ -84,6 +84,9 @@ describe('a pool that rates by periods', () => {
       expect(expected.size).toBeGreaterThan(3);
       const progress = { pending: 0, games: games.length - refused, players: expected.size };
       expect(await node.pools.get(pool.id)).toMatchObject(progress);
+      const { named, changes } = await replayPool(node.database, await node.pools.get(pool.id), rating);
+      expect(named).toEqual([]);
+      expect(changes).toBeGreaterThan(expected.size);
       for (const [playerId, said] of expected) {
         const stored = (await node.playerRating(pool, playerId)) ?? newcomer(rating);
         const { games: count, wins, draws, losses } = stored;

@@ -222,6 +222,7 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
         ...change,
         expected: { ...orNull(change.expected), description: `${change.expected['description']} null of a refund.` },
         outcome: { ...orNull(oneOf('win', 'draw', 'loss')), description: 'null of a refund.' },
+        engine: string('What computed it, with its version, such as elo@1.'),
         recomputedBy: orNull(count('The position of the correction after which it was computed again.')),
         opponents: list(string('A player of another side.')),
       }),

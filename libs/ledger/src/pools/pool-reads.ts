@@ -42,6 +42,8 @@ export interface RatingStep extends Omit<ShownChange, 'playerId' | 'expected'> {
   position: number;
   playedAtMs: number;
   outcome: Outcome | null;
+  /** What computed it, such as elo@1. */
+  engine: string;
   /** Of the correction after which it was computed again; null: it is as the game made it. */
   recomputedBy: number | null;
   players: RecordedPlayer[];
@@ -112,7 +114,7 @@ const RATINGS_OF_PLAYERS = prepared(`
 
 const CHANGES_OF_PLAYER = `
   SELECT g.game_id AS "gameId", c.position, g.played_at_ms AS "playedAtMs", c.before_rating AS before,
-    c.after_rating AS after, c.expected, c.k, c.outcome, c.refund IS NOT NULL AS "isRefund",
+    c.after_rating AS after, c.expected, c.k, c.outcome, c.engine, c.refund IS NOT NULL AS "isRefund",
     c.recomputed_by AS "recomputedBy", g.players
   FROM (
     SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = $2 AND position < $3

@@ -25,14 +25,15 @@ export class GetRatingHistoryHandler implements IQueryHandler<GetRatingHistoryQu
 }
 
 function shownChange(playerId: string, step: RatingStep): ShownRatingChange {
-  const { gameId, position, playedAtMs, before, after, expected, k, outcome, players, isRefund, recomputedBy } = step;
+  const { gameId, position, playedAtMs, before, after, expected, k, outcome, engine, players, isRefund, recomputedBy } =
+    step;
   const own = players.find((player) => player.playerId === playerId)!;
   const isOpponent = (player: (typeof players)[number]): boolean =>
     player.playerId !== playerId && (own.team === null || player.team !== own.team);
   const kind = isRefund ? 'refund' : recomputedBy === null ? 'game' : 'recomputed';
   return {
     ...{ kind, gameId, position, playedAt: toTimestamp(playedAtMs) },
-    ...{ before, after, delta: after - before, expected, k, outcome, recomputedBy },
+    ...{ before, after, delta: after - before, expected, k, outcome, engine, recomputedBy },
     opponents: players.filter(isOpponent).map((player) => player.playerId),
   };
 }

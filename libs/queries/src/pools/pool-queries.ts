@@ -207,6 +207,8 @@ export interface ShownRatingChange extends Omit<RatedPlayerAnswer, 'playerId' | 
   position: number;
   playedAt: string;
   outcome: Outcome | null;
+  /** What computed it, such as `elo@1`. */
+  engine: string;
   /** The players of the other sides, in the order of the game. */
   opponents: string[];
 }

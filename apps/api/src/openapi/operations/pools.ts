@@ -256,7 +256,7 @@ export const POOLS = {
             {
               ...{ kind: 'game', gameId: 'g-77', position: 48213, playedAt: '2026-11-20T18:00:00.000Z' },
               ...{ before: 1500, after: 1516, delta: 16, expected: 0.5, k: 32, outcome: 'win', opponents: ['bob'] },
-              recomputedBy: null,
+              ...{ engine: 'elo@1', recomputedBy: null },
             },
           ],
           next: null,

@@ -12,9 +12,16 @@ const BEFORE_A_TABLE = String.raw`\b(?:FROM|JOIN|INTO|UPDATE|USING|TABLE|ONLY|TR
 const SQL = new RegExp(BEFORE_A_TABLE);
 const NAMES_LATER = new RegExp(`${BEFORE_A_TABLE}$`);
 
-/** The tables that migrations make. */
+/** The tables that migrations make, by the names that they have in the end. */
 export function tablesMade(migrations: readonly TextFile[]): string[] {
-  return migrations.flatMap(({ text }) => [...text.matchAll(/\bCREATE TABLE (\w+)/g)].map(([, table]) => table!));
+  const upwards = migrations.map(({ text }) => text.split(/\bdown\(/)[0]!);
+  const named = new Map(
+    upwards.flatMap((text) =>
+      [...text.matchAll(/\bALTER TABLE (\w+) RENAME TO (\w+)/g)].map(([, from, to]) => [from!, to!] as const),
+    ),
+  );
+  const made = upwards.flatMap((text) => [...text.matchAll(/\bCREATE TABLE (\w+)/g)].map(([, table]) => table!));
+  return made.map((table) => named.get(table) ?? table);
 }
 
 /** Every place where a string of the file names one of the tables as SQL does, or leaves the name open. */

@@ -1,6 +1,8 @@
 // Real: the built service in one process, with its PostgreSQL and Redis.
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LiveClient } from '../../libs/realtime/test/follower.js';
+import { ExportReader } from './exports.js';
 import { expectProblem, RestClient } from './rest-client.js';
 
 const SOON = { timeout: 30_000, interval: 50 };
@@ -50,6 +52,90 @@ describe('boards that a rating pool feeds', () => {
       ((await admin.get(`/v1/boards/${board}/players/bob`)).body as { entry: { columns: object } }).entry.columns;
     await expect.poll(played, SOON).toEqual({ played: 2 });
   });
+
+  it('have all that a board has: circles, live lists, history, export and final standings', async () => {
+    const season = { season: 's1', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
+    const { board, pool } = await makeFed(
+      {},
+      {
+        windows: ['alltime', season],
+        scopes: ['global', 'region', 'guild'],
+        guildAggregate: { kind: 'top', k: 2 },
+        history: { everyMinutes: 1 },
+        push: { intervalMs: 100 },
+      },
+    );
+    const regions = { ada: 'EU', bob: 'EU', cy: 'US' };
+    for (const [player, region] of Object.entries(regions)) await admin.put(`/v1/players/${player}`, { region });
+    await admin.put('/v1/guilds/red', { displayName: 'Red' });
+    for (const player of ['ada', 'cy']) await admin.put(`/v1/guilds/red/members/${player}`);
+    await admin.put('/v1/players/ada/friends/cy');
+    const headers = { authorization: `Bearer ${service.adminKey}` };
+    const client = await LiveClient.connect(`${service.url.replace('http', 'ws')}/v1/live`, ['ladder.v1'], { headers });
+    try {
+      const channels = {
+        top: { channel: 'top' },
+        eu: { channel: 'top', scope: 'region:EU' },
+        guilds: { channel: 'guilds' },
+        friends: { channel: 'friends', playerId: 'ada' },
+        player: { channel: 'player', playerId: 'bob', around: 1 },
+        season: { channel: 'range', offset: 0, limit: 5, window: 'season:s1' },
+      };
+      for (const [id, ask] of Object.entries(channels)) {
+        const subscribe = { type: 'subscribe', id, board, ...ask };
+        await expect.poll(async () => (await client.ask(subscribe)).type, SOON).toBe('snapshot');
+      }
+      const expectLists = async (lists: Record<keyof typeof channels, string[]>): Promise<void> => {
+        for (const [id, places] of Object.entries(lists)) {
+          await expect.poll(() => client.list(id).places(), { ...SOON, message: id }).toEqual(places);
+        }
+      };
+      await play(pool, 'g1', { ada: 1, bob: 2 });
+      await play(pool, 'g2', { cy: 1, bob: 2 });
+      const before = {
+        top: ['1 ada', '2 cy', '3 bob'],
+        eu: ['1 ada', '2 bob'],
+        guilds: ['1 red'],
+        friends: ['1 1 ada', '2 2 cy'],
+        player: ['2 cy', '3 bob'],
+        season: ['1 ada', '2 cy', '3 bob'],
+      };
+      await expectLists(before);
+      await play(pool, 'g3', { bob: 1, ada: 2 });
+      await expectLists({
+        top: ['1 cy', '2 ada', '3 bob'],
+        eu: ['1 ada', '2 bob'],
+        guilds: ['1 red'],
+        friends: ['1 1 cy', '2 2 ada'],
+        player: ['2 ada', '3 bob'],
+        season: ['1 cy', '2 ada', '3 bob'],
+      });
+      // A void is pushed as a game is: down, too.
+      const undone = await admin.send('DELETE', `/v1/pools/${pool}/games/g3`, { reason: 'not played' });
+      expect(undone.status, undone.text).toBe(200);
+      await expectLists(before);
+      const red = (): number => Number(client.list('guilds').rows.get('red')!['score']);
+      await expect.poll(red, SOON).toBeCloseTo(1516 + 1515.263693, 5);
+    } finally {
+      client.socket.terminate();
+    }
+    const moves = async (): Promise<unknown> => (await admin.get(`/v1/boards/${board}/players/bob/history`)).body;
+    await expect.poll(moves, SOON).toMatchObject({ points: [{ score: expect.closeTo(1468.736307, 6) as number }] });
+    const closed = await admin.post(`/v1/admin/boards/${board}/close-window`, { window: 'season:s1' });
+    expect(closed.status, closed.text).toBe(200);
+    await play(pool, 'g4', { bob: 1, ada: 2 });
+    await expect
+      .poll(() => linesOf(board), SOON)
+      .toEqual([expect.stringMatching(/^cy /), expect.anything(), expect.anything()]);
+    const ended = (await linesOf(board, '?window=season:s1')).map((line) => line.split(' ')[0]);
+    expect(ended).toEqual(['ada', 'cy', 'bob']);
+    const { text } = await new ExportReader(service.url).text(board, '?window=season:s1&format=ndjson');
+    const rows = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { playerId: string });
+    expect(rows.map(({ playerId }) => playerId)).toEqual(ended);
+  }, 120_000);
 
   it('are refused to submissions and operators, one by one and in a batch', async () => {
     const { board, pool } = await makeFed();

@@ -52,7 +52,7 @@ export * from './pools/pool.js';
 export * from './boards/fed-boards.js';
 export * from './feeds/board-feeder.js';
 export * from './feeds/board-filler.js';
-export * from './feeds/rankable-ends.js';
+export * from './feeds/entry-ends.js';
 export * from './pools/pool-events.js';
 export * from './corrections/pool-corrections.js';
 export * from './corrections/corrections.js';

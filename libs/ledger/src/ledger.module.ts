@@ -43,7 +43,7 @@ import { PoolFolds } from './pools/pool-folds.js';
 import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
 import { RatingAlgorithms } from './pools/rating-algorithms.js';
-import { RankableEndedFold, RankableEnder } from './feeds/rankable-ends.js';
+import { EntriesEndedFold, EntryEnder } from './feeds/entry-ends.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
@@ -112,18 +112,18 @@ const ofProjectors: Provider[] = [
   BoardScopeMigration,
   CorrectionFold,
   PeriodClosedFold,
-  RankableEndedFold,
+  EntriesEndedFold,
   RulesChangedFold,
   {
     provide: POOL_EVENT_FOLDS,
-    inject: [CorrectionFold, PeriodClosedFold, RankableEndedFold, RulesChangedFold],
+    inject: [CorrectionFold, PeriodClosedFold, EntriesEndedFold, RulesChangedFold],
     useFactory: (...folds: PoolEventFold[]) => folds,
   },
   PoolFolds,
   PoolRater,
   BoardFeeder,
   BoardFiller,
-  RankableEnder,
+  EntryEnder,
   PeriodCloser,
 ];
 

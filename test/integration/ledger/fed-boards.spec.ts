@@ -1,6 +1,6 @@
 // Real: PostgreSQL and the ledger of two processes. Events are delivered by hand, so that they can be late, or come twice.
-import type { BoardDefinition } from '@laddercast/domain';
-import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
+import { RATING_ALGORITHMS, type BoardDefinition } from '@laddercast/domain';
+import { createTestDatabase, DatabaseClock, Dice, seedOfRun, type TestDatabase } from '@laddercast/testing';
 import type { Pool } from '@laddercast/ledger';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FeedNode } from '../nodes/feed-node.js';
@@ -85,7 +85,7 @@ describe('boards that a rating pool feeds', () => {
     expect(await node.linesOf(board)).toEqual(['alltime ada 2', 'alltime di 8']);
   });
 
-  it('take no other: not one that has entries, another order, a rolling window, or another pool', async () => {
+  it('take no other: not one that has entries, another order, or another pool', async () => {
     const refusal = async (id: string, definition: object): Promise<string> =>
       node.makePool(id, definition).then(
         () => 'none',
@@ -99,8 +99,6 @@ describe('boards that a rating pool feeds', () => {
     expect(await refusal('p-best', { board: `${board}-best` })).toBe('BOARD_IN_USE');
     await node.makeBoard(`${board}-asc`, { order: 'asc' });
     expect(await refusal('p-asc', { board: `${board}-asc` })).toBe('BOARD_IN_USE');
-    await node.makeBoard(`${board}-rolling`, { windows: [{ rolling: '24h' }] });
-    expect(await refusal('p-rolling', { board: `${board}-rolling` })).toBe('NOT_SUPPORTED');
     await node.makeBoard(`${board}-columns`, { columns: [{ name: 'played', order: 'desc' }] });
     expect(await refusal('p-columns', { board: `${board}-columns` })).toBe('VALIDATION_FAILED');
     await poolOf();
@@ -165,6 +163,71 @@ describe('boards that a rating pool feeds', () => {
     await node.makePool(`p${made}`, {});
     await node.boards.refresh();
     await node.registry.delete(board, null, 'test');
+  });
+
+  it('are left to a process that has the algorithm of their pool, and those of other pools go on', async () => {
+    const ofTeam = { ...RATING_ALGORITHMS.find(({ name }) => name === 'elo')!, name: 'of-a-team' };
+    node.ofTeams.push(ofTeam);
+    try {
+      const pool = await poolOf({ algorithm: 'of-a-team' });
+      await play(pool, 'g1', { ada: 1, bob: 2 });
+      await node.rater.rate(pool.uid);
+      await node.makeBoard(`${board}-beside`);
+      const beside = await node.makePool(`${pool.id}-beside`, { board: `${board}-beside` });
+      await play(beside, 'g1', { cy: 1, di: 2 });
+      await node.rater.rate(beside.uid);
+      const events = [...(await node.ratingEvents(pool.uid)), ...(await node.ratingEvents(beside.uid))];
+      await other.deliver(events);
+      expect(await node.linesOf(board)).toEqual([]);
+      expect(await node.linesOf(`${board}-beside`)).toEqual(['alltime cy 1516', 'alltime di 1484']);
+      await other.fill();
+      expect(await node.linesOf(board)).toEqual([]);
+      await node.fill();
+      expect(await node.linesOf(board)).toEqual(['alltime ada 1516', 'alltime bob 1484']);
+    } finally {
+      node.ofTeams.pop();
+    }
+  });
+
+  const seed = seedOfRun();
+  it(`have who is rankable, whatever comes between a game and the end of its players' time (SEED=${seed})`, async () => {
+    const clock = await DatabaseClock.of(testDatabase.url);
+    const dice = new Dice(seed);
+    const idleMax = 2 * 86_400_000;
+    const lookForEnds = async (): Promise<void> => {
+      while ((await other.ender.run(new AbortController().signal)) !== undefined);
+    };
+    try {
+      const pool = await poolOf({ rankable: { inactiveDaysMax: 2 } });
+      const lastPlayed = new Map<string, number>();
+      for (let step = 0; step < 120; step += 1) {
+        const by = dice.oneOf([node, other]);
+        const act = dice.below(6);
+        if (act <= 1) {
+          const winner = dice.below(8);
+          const [a, b] = [`p${winner}`, `p${(winner + 1 + dice.below(7)) % 8}`];
+          await by.games.record(gameOf(pool.id, `g${step}`, { [a]: 1, [b]: 2 }));
+          const nowMs = await clock.nowMs();
+          lastPlayed.set(a, nowMs).set(b, nowMs);
+        } else if (act === 2) await by.rater.rate(pool.uid);
+        else if (act === 3) await lookForEnds();
+        else if (act === 4) await clock.stopAt((await clock.nowMs()) + dice.below(idleMax));
+        else {
+          const some = (await node.ratingEvents(pool.uid)).filter(() => dice.isUnder(0.5));
+          await by.deliver(some.sort(() => dice.next() - 0.5));
+        }
+      }
+      await node.rater.rate(pool.uid);
+      await node.deliver(await node.ratingEvents(pool.uid));
+      await lookForEnds();
+      await node.settle(pool.uid);
+      const nowMs = await clock.nowMs();
+      const rankable = [...lastPlayed].filter(([, atMs]) => atMs + idleMax > nowMs).map(([playerId]) => playerId);
+      expect((await node.entriesOf(board)).map(({ playerId }) => playerId)).toEqual(rankable.sort());
+      expect(lastPlayed.size).toBe(8);
+    } finally {
+      await clock.close();
+    }
   });
 
   it('lose a player at the moment from which it is not rankable any more, until its next game', async () => {

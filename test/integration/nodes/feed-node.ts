@@ -1,6 +1,6 @@
 import type { FeedBoardsCommand } from '@laddercast/commands';
 import { withBoardDefaults, type Board, type BoardDefinition, type RatingChanged } from '@laddercast/domain';
-import { BoardFeeder, BoardFiller, RankableEndedFold, RankableEnder, RulesChangedFold } from '@laddercast/ledger';
+import { BoardFeeder, BoardFiller, EntriesEndedFold, EntryEnder, RulesChangedFold } from '@laddercast/ledger';
 import { RatingFeedSaga } from '@laddercast/sagas';
 import type { FedOracleRow } from '@laddercast/testing';
 import type { CommandBus } from '@nestjs/cqrs';
@@ -12,14 +12,14 @@ const DAYS = 86_400;
 export class FeedNode extends PoolNode {
   readonly feeder = new BoardFeeder(this.database, this.boards, this.windows, this.ledger, this.algorithms);
   readonly filler = new BoardFiller(this.database, this.boards, this.feeder);
-  readonly ender = new RankableEnder(this.database, this.lanes, this.work);
+  readonly ender = new EntryEnder(this.database, this.lanes, this.work);
   private readonly saga = new RatingFeedSaga({
     execute: ({ poolUid, players }: FeedBoardsCommand) => this.feeder.feed(poolUid, players),
   } as CommandBus);
 
   constructor(url: string) {
     super(url);
-    this.folds.push(new RankableEndedFold(), new RulesChangedFold());
+    this.folds.push(new EntriesEndedFold(), new RulesChangedFold());
   }
 
   async makeBoard(id: string, definition: Partial<BoardDefinition> = {}): Promise<Board> {

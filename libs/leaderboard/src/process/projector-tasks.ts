@@ -12,7 +12,7 @@ import {
   PoolRater,
   PoolRegistry,
   PeriodCloser,
-  RankableEnder,
+  EntryEnder,
   RollingExpirer,
   StandingsPruner,
   StandingsRecorder,
@@ -52,7 +52,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const rater = part(PoolRater);
   const pools = part(PoolRegistry);
   const filler = part(BoardFiller);
-  const ender = part(RankableEnder);
+  const ender = part(EntryEnder);
   const periods = part(PeriodCloser);
   return [
     {
@@ -115,7 +115,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       ttlMs: 5000,
       askEveryMs: 1000,
       log: 'pools',
-      failing: 'Boards that rating pools feed are not filled now, and who is not rankable any more stays on them',
+      failing: 'Boards that rating pools feed are not filled now, and entries whose time is over stay on them',
       duties: [
         { everyMs: 500, run: (signal) => filler.run(signal) },
         { everyMs: 500, run: (signal) => ender.run(signal) },

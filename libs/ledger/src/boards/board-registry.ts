@@ -98,6 +98,9 @@ export class BoardRegistry {
       ],
     );
     const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    // Submissions fill new windows by themselves; here who plays no more would never come into them.
+    const hasOtherWindows = JSON.stringify(before.windows) !== JSON.stringify(definition.windows);
+    if (current.feed && hasOtherWindows) await beginFill(transaction, current.feed.poolUid, uid);
     return current.feed ? { ...board, feed: current.feed } : board;
   }
 

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  kindOf,
   LadderError,
   validationFailed,
   type BoardDefinition,
@@ -89,15 +88,11 @@ export async function beginFill(transaction: SqlRunner, poolUid: number, boardUi
  * @throws BOARD_IN_USE, NOT_SUPPORTED
  */
 export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool, columns }: BoardFeed): void {
-  const { order, operator, limits, windows } = definition;
+  const { order, operator, limits } = definition;
   const fits = order === 'desc' && operator === 'latest' && definition.columns.length === columns.length;
   if (!fits) {
     const detail = `Pool "${pool}" feeds board "${id}": its order is desc, its operator latest, its columns are the pool's.`;
     throw new LadderError('BOARD_IN_USE', detail);
-  }
-  if (windows.some((spec) => kindOf(spec) === 'rolling')) {
-    const detail = `Board "${id}" has a rolling window, which a pool does not feed yet: take it out.`;
-    throw new LadderError('NOT_SUPPORTED', detail, { option: 'windows' });
   }
   const { scoreMin, scoreMax, attemptsMax } = limits;
   if (scoreMin === null && scoreMax === null && attemptsMax === null) return;

@@ -1,14 +1,15 @@
 import { LadderError, type Board, type FedEntry, type StoredWindow } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
+import { beginFill } from '../boards/fed-boards.js';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError, type FeedWrite } from '../entries/ledger-writes.js';
 import { Ledger } from '../submissions/ledger.js';
-import { keyOfStretch, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
+import { keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
 import { readFedState } from './fed-state.js';
-import { writeRankableEnds } from './rankable-ends.js';
-import { RatingAlgorithms } from '../pools/rating-algorithms.js';
+import { writeEntryEnds } from './entry-ends.js';
+import { AlgorithmMissing, RatingAlgorithms } from '../pools/rating-algorithms.js';
 
 /** A player whose entries are to be written. */
 export interface FedPlayer {
@@ -37,13 +38,21 @@ export class BoardFeeder {
   ) {}
 
   /**
-   * Resolves once the entries are durable on all boards of the pool.
+   * Resolves once the entries are durable on all boards of the pool; where this process does not have its algorithm, once
+   * it is noted that the boards are to be filled.
    * @throws OVERLOADED, OUTBOX_FULL, LEDGER_UNAVAILABLE: to be tried again
    */
   async feed(poolUid: number, players: readonly FedPlayer[]): Promise<void> {
     // A board that is not found now was named after this, and its filling begins after that: it sees what there is by now.
     await this.boards.refresh();
-    await this.feedTo(poolUid, players, () => this.boards.fedBy(poolUid));
+    const boards = (): Board[] => this.boards.fedBy(poolUid);
+    try {
+      await this.feedTo(poolUid, players, boards);
+    } catch (error) {
+      if (!(error instanceof AlgorithmMissing)) throw error;
+      // No other pool waits for this one: a process that has the algorithm fills its boards.
+      for (const { uid } of boards()) await beginFill(this.database, poolUid, uid);
+    }
   }
 
   /** As {@link feed}, with one of the boards. */
@@ -68,8 +77,13 @@ export class BoardFeeder {
     try {
       const places = await this.placesOf(players, boards);
       if (places.length === 0) return true;
+      // Of all boards: when entries end is noted once for a player, whichever of them is written now.
+      const rolling = rollingHoursOf(this.boards.fedBy(poolUid));
+      const looked = players.flatMap(({ playerId }) =>
+        rolling.map((hours) => ({ playerId, of: { rollingHours: hours } })),
+      );
       const stretches = new Map(
-        places.flatMap((place) => stretchOf(place) ?? []).map((one) => [keyOfStretch(one), one]),
+        [...places.flatMap((place) => stretchOf(place) ?? []), ...looked].map((one) => [keyOfStretch(one), one]),
       );
       const peaks = boards.some(({ feed }) => feed!.value === 'peak' || feed!.columns.includes('peak'));
       const named = players.map(({ playerId }) => playerId);
@@ -79,7 +93,7 @@ export class BoardFeeder {
       if (!state) return true;
       const standing = new Standing(this.algorithms.poolOf(state.definition), state, [...stretches.keys()]);
       // Before the entries: one that is there although this process ends now must not stay for ever.
-      await writeRankableEnds(this.database, poolUid, standing);
+      await writeEntryEnds(this.database, poolUid, standing, rolling);
       const written = await Promise.allSettled(writesOf(places, standing).map((write) => this.ledger.write(write)));
       const failed = written.find((one) => one.status === 'rejected');
       if (failed) throw failed.reason;

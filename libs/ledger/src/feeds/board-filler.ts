@@ -4,6 +4,7 @@ import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
+import { AlgorithmMissing } from '../pools/rating-algorithms.js';
 import { BoardFeeder } from './board-feeder.js';
 import { RULES_CHANGED, type FoldedEvent, type PoolEventFold, type PoolInTurn } from '../pools/pool-events.js';
 
@@ -57,7 +58,13 @@ export class BoardFiller {
       const isFed = this.boards.fedBy(poolUid).some(({ uid }) => uid === boardUid);
       const players = isFed ? await this.database.query<{ playerId: string }>(NEXT_PLAYERS, [poolUid, after]) : [];
       const named = players.map(({ playerId }) => ({ playerId, playedAtMs: null }));
-      await this.feeder.feedBoard(poolUid, boardUid, named);
+      try {
+        await this.feeder.feedBoard(poolUid, boardUid, named);
+      } catch (error) {
+        // It stays to be filled, by a process that has the algorithm; the rater says what is missing.
+        if (error instanceof AlgorithmMissing) return;
+        throw error;
+      }
       if (players.length < PLAYERS_AT_ONCE) {
         await this.database.query(END_FILL, [boardUid, round]);
         return;

@@ -1,7 +1,11 @@
 import {
   fedEntry,
+  HOUR_MS,
+  kindOf,
   momentOf,
+  nameOfSpec,
   rankabilityOf,
+  rollingHours,
   type Board,
   type FedEntry,
   type RatingPool,
@@ -17,13 +21,26 @@ export interface PlaceOfEntry {
   readonly window: StoredWindow;
 }
 
-export const keyOfStretch = ({ playerId, startsAtMs, endsAtMs }: StretchOfPlayer): string =>
-  `${startsAtMs}/${endsAtMs}/${playerId}`;
+export const keyOfStretch = ({ playerId, of }: StretchOfPlayer): string =>
+  `${'rollingHours' in of ? `rolling ${of.rollingHours}` : `${of.startsAtMs}-${of.endsAtMs}`}/${playerId}`;
 
 /** What of a player is to be read for a place; null: nothing but its rating, since the window is all time. */
-export function stretchOf({ playerId, window: { startsAtMs, endsAtMs } }: PlaceOfEntry): StretchOfPlayer | null {
-  return startsAtMs === null || endsAtMs === null ? null : { playerId, startsAtMs, endsAtMs };
+export function stretchOf({
+  playerId,
+  window: { kind, id, startsAtMs, endsAtMs },
+}: PlaceOfEntry): StretchOfPlayer | null {
+  if (kind === 'rolling') return { playerId, of: { rollingHours: rollingHours(id) } };
+  return startsAtMs === null || endsAtMs === null ? null : { playerId, of: { startsAtMs, endsAtMs } };
 }
+
+/** The rolling windows of boards: how many hours they hold, each once. */
+export const rollingHoursOf = (boards: readonly Board[]): number[] => [
+  ...new Set(
+    boards.flatMap(({ definition: { windows } }) =>
+      windows.filter((spec) => kindOf(spec) === 'rolling').map((spec) => rollingHours(nameOfSpec(spec))),
+    ),
+  ),
+];
 
 /** What was read, as it is asked for. */
 export class Standing {
@@ -49,6 +66,20 @@ export class Standing {
 
   rankabilityOf({ rating }: RatedPlayer): ReturnType<typeof rankabilityOf> {
     return rankabilityOf(this.pool, rating, momentOf(this.pool, this.state.nowMs));
+  }
+
+  /**
+   * When the entries of a player who stays idle change by themselves, Unix ms: it is not rankable any more, or its first
+   * game leaves a rolling window of so many hours; null: never.
+   */
+  endOf(player: RatedPlayer, rolling: readonly number[]): number | null {
+    const { isRankable, untilMs } = this.rankabilityOf(player);
+    const leaving = rolling.flatMap((hours) => {
+      const games = this.stretches.get(keyOfStretch({ playerId: player.playerId, of: { rollingHours: hours } }));
+      return isRankable && games ? [(Math.floor(games.firstPlayedAtMs / HOUR_MS) + hours) * HOUR_MS] : [];
+    });
+    const ends = untilMs === null ? leaving : [...leaving, untilMs];
+    return ends.length === 0 ? null : Math.min(...ends);
   }
 
   private gamesIn(stretch: StretchOfPlayer): WindowOfGames | null {

@@ -1,16 +1,18 @@
-import type { Peak, PlayerRating, RatingState } from '@laddercast/domain';
-import { int8Array, textArray } from '../database/postgres-arrays.js';
+import { HOUR_MS, type Peak, type PlayerRating, type RatingState } from '@laddercast/domain';
+import { int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { PoolDefinition } from '../pools/pool.js';
 import { RATING_JSON } from '../pools/rating-rows.js';
 
-/** A player and a stretch of time, Unix ms: from the first to before the second. */
+/** A player and a stretch of time. */
 export interface StretchOfPlayer {
   readonly playerId: string;
-  readonly startsAtMs: number;
-  readonly endsAtMs: number;
+  readonly of: Stretch;
 }
+
+/** Unix ms, from the first to before the second; or so many whole hours up to now, the running one among them. */
+export type Stretch = { readonly startsAtMs: number; readonly endsAtMs: number } | { readonly rollingHours: number };
 
 /** A player's games in a stretch of time. */
 export interface GamesOfStretch {
@@ -19,6 +21,7 @@ export interface GamesOfStretch {
   readonly before: number;
   readonly after: RatingState;
   readonly peak: Pick<Peak, 'rating' | 'atMs'> | null;
+  readonly firstPlayedAtMs: number;
   readonly lastPlayedAtMs: number;
 }
 
@@ -78,13 +81,15 @@ const FED_STATE = prepared(`
         WHERE $7::boolean AND pool_uid = $1 AND player_id = k.player_id ORDER BY position LIMIT 1) AS first ON true),
       '[]') AS players,
     coalesce((SELECT json_agg(CASE WHEN w.games = 0 THEN NULL ELSE to_json(w) END ORDER BY k.n)
-      FROM unnest($3::text[], $4::bigint[], $5::bigint[]) WITH ORDINALITY AS k (player_id, starts_at, ends_at, n)
+      FROM unnest($3::text[], $4::bigint[], $5::bigint[], $8::int[]) WITH ORDINALITY AS s (player_id, starts_at, ends_at, hours, n)
+      CROSS JOIN LATERAL (SELECT s.player_id, s.n, s.ends_at, CASE WHEN s.hours = 0 THEN s.starts_at
+        ELSE (floor(extract(epoch FROM ladder_now()) / 3600)::bigint - s.hours + 1) * ${HOUR_MS} END AS starts_at) AS k
       CROSS JOIN LATERAL (
         SELECT count(*) AS games, count(*) FILTER (WHERE outcome = 'win') AS wins,
           (array_agg(before_rating ORDER BY position))[1] AS before,
           (array_agg(json_build_object('rating', after_rating, 'deviation', after_deviation, 'volatility',
             after_volatility, 'memory', coalesce(after_memory, '{}')) ORDER BY position DESC))[1] AS after,
-          ${BEST_GAME} AS peak, max(played_at_ms) AS "lastPlayedAtMs"
+          ${BEST_GAME} AS peak, min(played_at_ms) AS "firstPlayedAtMs", max(played_at_ms) AS "lastPlayedAtMs"
         FROM (${gamesFrom(`(
           SELECT position FROM games
           WHERE pool_uid = $1 AND recorded_at >= to_timestamp((k.starts_at - ${CLOCKS_APART_MS})::float8 / 1000)
@@ -111,10 +116,11 @@ export async function readFedState(
     poolUid,
     textArray(players),
     textArray(stretches.map(({ playerId }) => playerId)),
-    int8Array(stretches.map(({ startsAtMs }) => startsAtMs)),
-    int8Array(stretches.map(({ endsAtMs }) => endsAtMs)),
+    int8Array(stretches.map(({ of }) => ('rollingHours' in of ? 0 : of.startsAtMs))),
+    int8Array(stretches.map(({ of }) => ('rollingHours' in of ? Number.MAX_SAFE_INTEGER : of.endsAtMs))),
     peaks,
     gains,
+    int4Array(stretches.map(({ of }) => ('rollingHours' in of ? of.rollingHours : 0))),
   ]);
   return row;
 }

@@ -28,7 +28,7 @@ const TABLES_BY_POOL = [
   'ratings',
   'rating_changes',
   'pool_events',
-  'rankable_ends',
+  'entry_ends',
   'period_results',
 ];
 

@@ -1,4 +1,4 @@
-import { windowAt, type FedValue } from '@laddercast/domain';
+import { HOUR_MS, windowAt, type FedValue } from '@laddercast/domain';
 
 /** What a board shows of a player; the columns are games, wins, win rate and peak. */
 export interface FedOracleRow {
@@ -12,6 +12,10 @@ export interface FedOracleRow {
 /** By which rules a pool feeds a board. */
 export interface FedBoardRules {
   windows: readonly ('alltime' | 'daily' | 'weekly')[];
+  /** The hours of its rolling windows, the running one among them. */
+  rolling?: readonly number[];
+  /** Now, for these. */
+  nowMs?: number;
   gamesMin: number;
   provisionalGames: number;
 }
@@ -112,7 +116,7 @@ function entryOf(
 export function fedBoardOracle(
   value: FedValue,
   moves: readonly (PlayedGame | RefundedGame)[],
-  { windows, gamesMin, provisionalGames }: FedBoardRules,
+  { windows, gamesMin, provisionalGames, rolling = [], nowMs = 0 }: FedBoardRules,
 ): FedOracleRow[] {
   const rows: FedOracleRow[] = [];
   const { steps: byPlayer, ratings } = eloSteps(moves);
@@ -124,6 +128,11 @@ export function fedBoardOracle(
         const { id } = windowAt(spec, 'UTC', step.playedAtMs)!;
         byWindow.set(id, [...(byWindow.get(id) ?? []), step]);
       }
+    }
+    for (const hours of rolling) {
+      const first = Math.floor(nowMs / HOUR_MS) - hours + 1;
+      const held = steps.filter(({ playedAtMs }) => Math.floor(playedAtMs / HOUR_MS) >= first);
+      if (held.length > 0) byWindow.set(`rolling:${hours}h`, held);
     }
     for (const [window, ofWindow] of byWindow) {
       const rating = window === 'alltime' ? ratings.get(playerId)! : ofWindow.at(-1)!.after;

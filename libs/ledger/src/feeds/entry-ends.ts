@@ -22,7 +22,7 @@ import { RATING_JSON } from '../pools/rating-rows.js';
  * written by a reading before it would.
  */
 const WRITE_ENDS = prepared(`
-  INSERT INTO rankable_ends AS e (pool_uid, player_id, position, until_ms)
+  INSERT INTO entry_ends AS e (pool_uid, player_id, position, until_ms)
   SELECT $1::int, n.player_id, $2::bigint, nullif(n.until_ms, 0)
   FROM unnest($3::text[], $4::bigint[]) AS n (player_id, until_ms)
   ON CONFLICT (pool_uid, player_id) DO UPDATE SET position = excluded.position,
@@ -31,22 +31,31 @@ const WRITE_ENDS = prepared(`
   WHERE excluded.position > e.position
     OR (excluded.position = e.position AND excluded.until_ms IS DISTINCT FROM e.until_ms)`);
 
-/** Notes until when players are rankable, should they stay idle; an older reading changes nothing. */
-export async function writeRankableEnds(sql: SqlRunner, poolUid: number, standing: Standing): Promise<void> {
+/**
+ * Notes when entries of players who stay idle change by themselves; an older reading changes nothing.
+ * @param rolling the hours of the rolling windows of all boards of the pool
+ */
+export async function writeEntryEnds(
+  sql: SqlRunner,
+  poolUid: number,
+  standing: Standing,
+  rolling: readonly number[],
+): Promise<void> {
   const { rankable } = standing.pool;
-  if (rankable === null || (rankable.inactiveDaysMax === null && rankable.deviationMax === null)) return;
+  const endsByRules = rankable !== null && (rankable.inactiveDaysMax !== null || rankable.deviationMax !== null);
+  if (!endsByRules && rolling.length === 0) return;
   // In one order, so that two who write wait for each other in one.
   const players = [...standing.players.values()].sort((a, b) => (a.playerId < b.playerId ? -1 : 1));
   await sql.query(WRITE_ENDS, [
     poolUid,
     standing.state.ratedPosition,
     textArray(players.map(({ playerId }) => playerId)),
-    int8Array(players.map((player) => standing.rankabilityOf(player).untilMs ?? 0)),
+    int8Array(players.map((player) => standing.endOf(player, rolling) ?? 0)),
   ]);
 }
 
-/** The type of the pool event that says whose rankability may have ended. */
-const RANKABLE_ENDED = 'rankable-ended';
+/** The type of the pool event that says whose entries may have ended, or changed by time alone. */
+const ENTRIES_ENDED = 'entries-ended';
 
 /** The most players of one event. */
 const ENDED_AT_ONCE = 500;
@@ -55,19 +64,19 @@ const POOLS_AT_ONCE = 100;
 
 const POOLS_WITH_ENDS = prepared(`
   SELECT pool_uid AS uid, pool_id AS id FROM pools WHERE pool_id IS NOT NULL AND pool_uid IN (
-    SELECT pool_uid FROM rankable_ends WHERE until_ms <= floor(extract(epoch FROM ladder_now()) * 1000)::bigint
+    SELECT pool_uid FROM entry_ends WHERE until_ms <= floor(extract(epoch FROM ladder_now()) * 1000)::bigint
     ORDER BY until_ms LIMIT ${POOLS_AT_ONCE})`);
 
 const TAKE_ENDS = prepared(`
-  UPDATE rankable_ends SET until_ms = NULL WHERE pool_uid = $1 AND player_id IN (
-    SELECT player_id FROM rankable_ends
+  UPDATE entry_ends SET until_ms = NULL WHERE pool_uid = $1 AND player_id IN (
+    SELECT player_id FROM entry_ends
     WHERE pool_uid = $1 AND until_ms <= floor(extract(epoch FROM ladder_now()) * 1000)::bigint
     ORDER BY until_ms LIMIT ${ENDED_AT_ONCE})
   RETURNING player_id AS "playerId"`);
 
-/** Has players looked at again at the moment from which they are not rankable any more, by the clock of the database. */
+/** Has players looked at again at the moment from which their entries are others, by the clock of the database. */
 @Injectable()
-export class RankableEnder {
+export class EntryEnder {
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
@@ -84,7 +93,7 @@ export class RankableEnder {
         const rows = await transaction.query<{ playerId: string }>(TAKE_ENDS, [poolUid]);
         const playerIds = rows.map(({ playerId }) => playerId).sort();
         if (playerIds.length > 0) {
-          await recordPoolEvent(transaction, { poolUid, lane }, { type: RANKABLE_ENDED, payload: { playerIds } });
+          await recordPoolEvent(transaction, { poolUid, lane }, { type: ENTRIES_ENDED, payload: { playerIds } });
         }
         return playerIds.length;
       });
@@ -100,8 +109,8 @@ const RATINGS_OF = prepared(`
 
 /** Changes no rating: it moves the pool's position, so that what is read of these players from now on is newer than their entries. */
 @Injectable()
-export class RankableEndedFold implements PoolEventFold {
-  readonly type = RANKABLE_ENDED;
+export class EntriesEndedFold implements PoolEventFold {
+  readonly type = ENTRIES_ENDED;
 
   async fold(transaction: SqlRunner, { uid }: PoolInTurn, { payload }: PoolEvent): Promise<FoldedEvent> {
     const { playerIds } = payload as { playerIds: string[] };

@@ -27,7 +27,9 @@ export class CorrectionFold implements PoolEventFold {
   ) {}
 
   async fold(transaction: SqlRunner, pool: PoolInTurn, event: PoolEvent): Promise<FoldedEvent> {
-    const correction = event.payload as PoolCorrection;
+    // One that was recorded by a release without refunds says nothing of them.
+    const recorded = event.payload as Omit<PoolCorrection, 'refund'> & Partial<PoolCorrection>;
+    const correction: PoolCorrection = { ...recorded, refund: recorded.refund ?? null };
     const gamesMax = this.settings.RECOMPUTE_GAMES_MAX;
     const { uid, ratedPosition } = pool;
     const rating = this.algorithms.poolOf(pool.definition);

@@ -332,15 +332,24 @@ describe('filling lists anew', () => {
     await node.boards.refresh();
     const uid = node.boards.byId('board')!.uid;
     const readFrom: number[] = [];
-    const build = async (stopAfterPages: number): Promise<void> => {
+    const build = async (stopAfterPages: number, stopAfterProofs = Infinity): Promise<void> => {
       const stop = new AbortController();
       let pages = 0;
+      let proofs = 0;
       const applying = node.projection.apply.bind(node.projection);
+      const leaving = node.projection.leaveProof.bind(node.projection);
       const projection = Object.assign(Object.create(node.projection) as typeof node.projection, {
         apply: (...parameters: Parameters<typeof applying>) => {
           pages += 1;
           if (pages > stopAfterPages) stop.abort();
           return applying(...parameters);
+        },
+        leaveProof: async (...parameters: Parameters<typeof leaving>) => {
+          const isLeft = await leaving(...parameters);
+          proofs += Number(isLeft);
+          if (proofs <= stopAfterProofs) return isLeft;
+          stop.abort();
+          throw new Error('ends before it notes what the proof stands for');
         },
       });
       const { database, boards, layouts, committed, windowLists } = node;
@@ -366,6 +375,16 @@ describe('filling lists anew', () => {
     await build(Infinity);
     expect(readFrom[3]).toBeGreaterThanOrEqual(5);
     expect((await node.listOf('board')).generation).toBe(3);
+    expect((await node.projection.total(await node.listOf('board'))).total).toBe(20_001);
+
+    // Ended between a proof and its note: what was noted before it stands.
+    await node.removeAll();
+    expect(await node.layouts.rebuild('board', 'test')).toBe(4);
+    await node.boards.refresh();
+    await build(Infinity, 1);
+    await build(Infinity);
+    expect(readFrom[5]).toBeLessThan(5);
+    expect((await node.listOf('board')).generation).toBe(4);
     expect((await node.projection.total(await node.listOf('board'))).total).toBe(20_001);
   });
 });

@@ -141,7 +141,10 @@ export class LayoutBuilder {
         filling.rowsScanned += page.rows.length;
         filling.reach.end(turn, windowUid, page);
         const isDue = monotonicMs() - filling.notedAtMs >= (this.options.noteEveryMs ?? NOTE_EVERY_MS);
-        if (isDue) await again(() => this.note(filling, 'filling', session));
+        // One note at a time, as each vouches for the one before.
+        if (!isDue || filling.isNoting) return;
+        filling.isNoting = true;
+        await again(() => this.note(filling, 'filling', session)).finally(() => (filling.isNoting = false));
       });
       if (board === null) return false;
     }
@@ -157,8 +160,10 @@ export class LayoutBuilder {
     const { layouts, projection } = this;
     const known = await layouts.progressOf(filling.board.uid);
     const reached = known?.generation === filling.layout.generation ? known.reached : null;
-    const isThere = reached !== null && (await projection.findProof(filling.name)) === reached.proof;
+    const found = (await projection.findProof(filling.name))?.split(' ') ?? [];
+    const isThere = reached !== null && found.includes(reached.proof);
     filling.reach = new ScanProgress(isThere ? reached : null);
+    filling.proof = isThere ? reached.proof : null;
     filling.rowsScanned = isThere ? known!.rowsScanned : 0;
     filling.scans = isThere ? known!.scans : filling.scans + 1;
   }
@@ -177,9 +182,12 @@ export class LayoutBuilder {
     // What is noted is reached before the proof is left, or the proof would stand for what comes after it.
     const { place } = filling.reach;
     const proof = randomUUID();
-    const isProven = place !== null && (await projection.leaveProof(filling.name, proof, session));
+    // The proof noted before is left as well: a process that ends before the next line has noted no other.
+    const proofs = filling.proof === null ? proof : `${filling.proof} ${proof}`;
+    const isProven = place !== null && (await projection.leaveProof(filling.name, proofs, session));
     const reached = isProven ? { ...place, proof } : null;
     await layouts.noteProgress(filling.board.uid, { ...filling.progress(), step, reached });
+    filling.proof = reached?.proof ?? null;
   }
 
   private async applyPage(
@@ -243,6 +251,9 @@ class Filling {
   scans = 0;
   rowsScanned = 0;
   notedAtMs = 0;
+  isNoting = false;
+  /** Of what was noted last. */
+  proof: string | null = null;
   reach = new ScanProgress(null);
 
   constructor(

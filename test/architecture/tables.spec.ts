@@ -14,7 +14,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
       ...['players', 'guilds', 'guild_members', 'guild_leavers', 'guild_totals', 'guild_kept'],
       ...['friendships', 'follows', 'circle_members'],
       ...['pools', 'games', 'game_players', 'ratings', 'rating_changes', 'pool_events'],
-      ...['board_fills', 'entry_feeds', 'entry_ends', 'period_results'],
+      ...['board_fills', 'entry_feeds', 'entry_ends', 'period_results', 'rating_bases'],
       ...['projected_positions', 'rebuilds', 'reconciliations'],
       ...['api_keys', 'former_api_key_secrets', 'audit_log'],
     ],

@@ -63,6 +63,7 @@ const POOL = {
   provisional: { games: 10, deviationAbove: null },
   rankable: { gamesMin: 10, deviationMax: null, inactiveDaysMax: 30 },
   onVoid: 'recompute',
+  history: { keepDays: 90 },
   board: 'fed',
   boards: [{ board: 'fed-wins', value: 'wins', columns: {} }],
   visibility: 'public',

@@ -58,6 +58,8 @@ export * from './corrections/pool-corrections.js';
 export * from './corrections/corrections.js';
 export * from './corrections/pool-replay.js';
 export { PeriodClosedFold } from './periods/period-closed-fold.js';
+export { HistoryPrunedFold } from './rating-history/history-pruned-fold.js';
+export { RatingHistoryPruner } from './rating-history/rating-history-pruner.js';
 export { PeriodCloser } from './periods/period-closer.js';
 export { CorrectionFold } from './corrections/correction-fold.js';
 export * from './pools/pool-folds.js';

@@ -44,6 +44,8 @@ import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
 import { RatingAlgorithms } from './pools/rating-algorithms.js';
 import { EntriesEndedFold, EntryEnder } from './feeds/entry-ends.js';
+import { HistoryPrunedFold } from './rating-history/history-pruned-fold.js';
+import { RatingHistoryPruner } from './rating-history/rating-history-pruner.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
@@ -114,9 +116,10 @@ const ofProjectors: Provider[] = [
   PeriodClosedFold,
   EntriesEndedFold,
   RulesChangedFold,
+  HistoryPrunedFold,
   {
     provide: POOL_EVENT_FOLDS,
-    inject: [CorrectionFold, PeriodClosedFold, EntriesEndedFold, RulesChangedFold],
+    inject: [CorrectionFold, PeriodClosedFold, EntriesEndedFold, RulesChangedFold, HistoryPrunedFold],
     useFactory: (...folds: PoolEventFold[]) => folds,
   },
   PoolFolds,
@@ -124,6 +127,7 @@ const ofProjectors: Provider[] = [
   BoardFeeder,
   BoardFiller,
   EntryEnder,
+  RatingHistoryPruner,
   PeriodCloser,
 ];
 

@@ -87,7 +87,7 @@ describe('games', () => {
     const [game] = await gamesById(node.database, pool.uid, ['g', 'nothing']);
     expect(game).toEqual({
       ...{ gameId: 'g', position, playedAtMs: NOON - 1000, recordedAtMs: NOON, weight: 1.5, metadata },
-      ...{ players, unrated: null, voided: null, isRated: false, changes: [] },
+      ...{ players, unrated: null, voided: null, isGone: false, isRated: false, changes: [] },
     });
   });
 

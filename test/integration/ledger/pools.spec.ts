@@ -38,6 +38,7 @@ describe('pools', () => {
       players: 0,
       games: 0,
       refunded: 0,
+      historyFromMs: null,
       closedPeriod: null,
       nowMs: expect.any(Number) as number,
     };

@@ -5,6 +5,7 @@ import {
   changesOfPlayer,
   CorrectionFold,
   GameWriter,
+  HistoryPrunedFold,
   LaneQueue,
   PeriodClosedFold,
   PeriodCloser,
@@ -13,6 +14,7 @@ import {
   PoolRater,
   PoolRegistry,
   RatingAlgorithms,
+  RatingHistoryPruner,
   ratingOfPlayer,
   type GameWrite,
   type Pool,
@@ -38,8 +40,10 @@ export class PoolNode extends LedgerNode {
   readonly folds: PoolEventFold[] = [
     new CorrectionFold(this.algorithms, RECOMPUTES),
     new PeriodClosedFold(this.database, this.algorithms),
+    new HistoryPrunedFold(),
   ];
   readonly closer = new PeriodCloser(this.database, this.lanes, this.work);
+  readonly historyPruner = new RatingHistoryPruner(this.database, this.lanes, this.work);
   readonly rater = new PoolRater(this.database, this.lanes, this.notifier, new PoolFolds(this.algorithms, this.folds), {
     RATING_POOLS_AT_ONCE: 2,
   });
@@ -68,6 +72,13 @@ export class PoolNode extends LedgerNode {
   /** Closes periods whose grace is over, all that are. */
   async closePeriods(): Promise<void> {
     while ((await this.closer.run(new AbortController().signal)) !== undefined);
+  }
+
+  /** Deletes the changes that a pool keeps no longer, as the projector does. */
+  async pruneHistory(pool: Pool): Promise<void> {
+    await this.historyPruner.run(new AbortController().signal);
+    await this.rater.rate(pool.uid);
+    await this.historyPruner.run(new AbortController().signal);
   }
 
   override async stop(): Promise<void> {

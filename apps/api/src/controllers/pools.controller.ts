@@ -25,7 +25,9 @@ const POOLS_PAGE_DEFAULT = 50;
 /** A definition as it is read. */
 export type PoolBody = { id: string } & PoolDefinition;
 
-type ShownProgress = Pick<PoolProgress, 'ratedPosition' | 'pending' | 'players' | 'games' | 'refunded'>;
+type ShownProgress = Pick<PoolProgress, 'ratedPosition' | 'pending' | 'players' | 'games' | 'refunded'> & {
+  historyFrom: string | null;
+};
 
 /** The running period of a pool that rates by periods; times are RFC 3339. */
 interface PeriodBody {
@@ -37,10 +39,10 @@ interface PeriodBody {
 
 const bodyOf = ({ id, definition }: Pool): PoolBody => {
   const { title, algorithm, parameters, update, periods, sides, results, provisional, rankable } = definition;
-  const { onVoid, boards, visibility } = definition;
+  const { onVoid, history, boards, visibility } = definition;
   return {
     ...{ id, title, algorithm, parameters, update, periods, sides, results },
-    ...{ provisional, rankable, onVoid, boards, visibility },
+    ...{ provisional, rankable, onVoid, history, boards, visibility },
   };
 };
 
@@ -81,11 +83,12 @@ export class PoolsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PoolBody & ShownProgress & { period: PeriodBody | null }> {
     const pool = await this.queries.execute(new GetPoolQuery(identity, poolId));
-    const { definition, nowMs, ratedPosition, pending, players, games, refunded } = pool;
+    const { definition, nowMs, ratedPosition, pending, players, games, refunded, historyFromMs } = pool;
     const period = runningPeriod(definition, nowMs);
     // Of the definition: it is what a PUT names by If-Match. How far the ratings are is always of now.
     void reply.header('ETag', entityTagOfPool(pool)).header('Cache-Control', 'no-store');
-    return { ...bodyOf(pool), ratedPosition, pending, players, games, refunded, period };
+    const historyFrom = historyFromMs === null ? null : toTimestamp(historyFromMs);
+    return { ...bodyOf(pool), ratedPosition, pending, players, games, refunded, historyFrom, period };
   }
 
   @Put(':pool')

@@ -42,6 +42,7 @@ const definition = {
     object({ gamesMin: orNull(count()), deviationMax: orNull(number()), inactiveDaysMax: orNull(number()) }),
   ),
   onVoid: { ...oneOf('recompute', 'refund', 'keep'), description: 'What a void does where it does not say.' },
+  history: object({ keepDays: { ...orNull(count()), description: 'How long changes are kept; null: for ever.' } }),
   boards: {
     ...list(
       object({
@@ -69,6 +70,11 @@ const change = {
 const rated: JsonSchema = {
   anyOf: [
     object({ position: place, players: list(object({ playerId: string(), ...change })) }),
+    object({
+      position: place,
+      players: { ...list(object({ playerId: string(), ...change })), maxItems: 0 },
+      gone: { const: true, description: 'What it did is kept no longer: `history.keepDays` of the pool.' },
+    }),
     object({
       reason: {
         ...oneOf('TOO_FEW_SIDES', 'NUMERIC', 'VOID'),
@@ -122,6 +128,10 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     players: count('With a rated game.'),
     games: count('That were recorded.'),
     refunded: number('Points that voids gave back, all together: they were not in the pool before.'),
+    historyFrom: {
+      ...orNull(time()),
+      description: 'Changes by games that were played before are not all kept; null: all are.',
+    },
     period: {
       ...orNull(
         object({

@@ -20,6 +20,8 @@ import {
   IsOptional,
   IsString,
   Matches,
+  Max,
+  Min,
   ValidateNested,
 } from 'class-validator';
 import { InSchema, IsText } from './body-rules.js';
@@ -27,6 +29,8 @@ import { IsPart } from './definition-body.js';
 
 const TITLE_LENGTH_MAX = 200;
 const FED_BOARDS_MAX = 20;
+const HISTORY_DAYS_MIN = 7;
+const HISTORY_DAYS_MAX = 3650;
 const RESULTS = ['last', 'unrated'] as const;
 
 export class SidesDto {
@@ -89,6 +93,17 @@ export class RankableDto {
   inactiveDaysMax?: number;
 }
 
+export class RatingHistoryDto {
+  @IsOptional()
+  @IsInt()
+  @Min(HISTORY_DAYS_MIN)
+  @Max(HISTORY_DAYS_MAX)
+  @InSchema({
+    description: 'How long changes of ratings are kept; null (default): for ever. A void of an older game is refused.',
+  })
+  keepDays?: number;
+}
+
 /** A board that the pool feeds. */
 export class NamedBoardDto {
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of a board' })
@@ -133,6 +148,8 @@ export class PoolDefinitionDto {
   provisional?: ProvisionalDto;
   @IsPart(() => RankableDto)
   rankable?: RankableDto;
+  @IsPart(() => RatingHistoryDto)
+  history?: RatingHistoryDto;
   @IsOptional()
   @IsIn(['recompute', 'refund', 'keep'])
   onVoid?: 'recompute' | 'refund' | 'keep';

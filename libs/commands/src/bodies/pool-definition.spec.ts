@@ -33,6 +33,7 @@ describe('the definition of a pool', () => {
         provisional: null,
         rankable: null,
         onVoid: 'recompute',
+        history: { keepDays: null },
         visibility: 'public',
       },
       boards: [],
@@ -45,6 +46,7 @@ describe('the definition of a pool', () => {
   it('keeps what is said, and what is read can be put again', () => {
     const said = {
       ...{ id: 'blitz', title: 'Blitz', algorithm: 'elo', visibility: 'private', onVoid: 'refund', boards: [] },
+      history: { keepDays: 90 },
       parameters: { k: 24, differenceMax: 400, floor: null },
       sides: { max: 2 },
       results: { absent: 'last' },
@@ -54,7 +56,7 @@ describe('the definition of a pool', () => {
     };
     const first = parsePoolDefinition(said, 'blitz');
     expect(first).toMatchObject({
-      ...{ title: 'Blitz', visibility: 'private', onVoid: 'refund' },
+      ...{ title: 'Blitz', visibility: 'private', onVoid: 'refund', history: { keepDays: 90 } },
       parameters: { k: 24, differenceMax: 400, floor: null },
       sides: { min: 2, max: 2, teamMax: 10 },
       results: { disqualified: 'last', absent: 'last' },
@@ -125,6 +127,9 @@ describe('the definition of a pool', () => {
     ['/parameters/deviationMax', { algorithm: 'glicko2', parameters: { deviationMax: 300 } }],
     ['/parameters/model', { algorithm: 'weng-lin', parameters: { model: 'elo' } }],
     ['/onVoid', { algorithm: 'elo', onVoid: 'forget' }],
+    ['/history/keepDays', { algorithm: 'elo', history: { keepDays: 6 } }],
+    ['/history/keepDays', { algorithm: 'elo', history: { keepDays: 30.5 } }],
+    ['/history/days', { algorithm: 'elo', history: { days: 30 } }],
     ['/boards', { algorithm: 'elo', boards: 'blitz' }],
     ['/decay', { algorithm: 'elo', decay: true }],
     ['/constructor', { algorithm: 'elo', constructor: {} }],

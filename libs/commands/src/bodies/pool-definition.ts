@@ -36,7 +36,7 @@ export function parsePoolDefinition(
 }
 
 function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorithm[]): PoolDefinition {
-  const { algorithm, title = null, onVoid = 'recompute', visibility = 'public' } = dto;
+  const { algorithm, title = null, onVoid = 'recompute', history, visibility = 'public' } = dto;
   const boards = boardsOf(dto);
   const plain = JSON.parse(JSON.stringify(dto)) as RatingPoolDefinition;
   const pool = ratingPoolOf(plain, algorithms);
@@ -45,6 +45,7 @@ function definitionOf(dto: PoolDefinitionDto, algorithms: readonly RatingAlgorit
   return {
     ...{ title, algorithm, parameters: parameters as Record<string, unknown>, update, periods },
     ...{ sides, results, provisional, rankable, onVoid, boards, visibility },
+    history: { keepDays: history?.keepDays ?? null },
   };
 }
 

@@ -56,7 +56,9 @@ export interface RatedPlayerAnswer {
 }
 
 /** What a game did to its players, or why it moves nobody. */
-export type RatedGameAnswer = { position: number; players: RatedPlayerAnswer[] } | { reason: UnratedReason };
+export type RatedGameAnswer =
+  | { position: number; players: RatedPlayerAnswer[]; /** What it did is kept no longer. */ gone?: true }
+  | { reason: UnratedReason };
 
 /** The answer to one game. */
 export interface GameResult {

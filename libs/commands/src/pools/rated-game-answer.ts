@@ -6,10 +6,13 @@ export function ratedGameAnswer({
   position,
   unrated,
   isRated,
+  isGone,
   changes,
-}: Pick<RecordedGame, 'position' | 'unrated' | 'isRated' | 'changes'>): RatedGameAnswer | null {
+}: Pick<RecordedGame, 'position' | 'unrated' | 'isRated' | 'isGone' | 'changes'>): RatedGameAnswer | null {
   if (unrated !== null) return { reason: unrated };
   if (!isRated) return null;
+  // Some of the rows may still be there.
+  if (isGone) return { position, players: [], gone: true };
   return {
     position,
     players: changes.map(({ playerId, before, after, expected, k }) => ({

@@ -11,6 +11,7 @@ import {
   specOf,
   windowAt,
   windowOfId,
+  windowsBeganMs,
   type WindowBounds,
   type WindowSpec,
 } from './window.js';
@@ -228,5 +229,30 @@ describe('an ended window', () => {
   it.each(['closed', 'settled'] as const)('takes none once it is %s', (state) => {
     expect(isWindowOpen({ state, endsAtMs: 1000 }, 300, 0)).toBe(false);
     expect(isWindowOpen({ state, endsAtMs: null }, 300, 0)).toBe(false);
+  });
+});
+
+describe('when the windows that take entries began', () => {
+  const nowMs = Date.parse('2026-03-03T00:30:00Z');
+  const began = (windows: WindowSpec[], graceSeconds = 0): string | number => {
+    const beganMs = windowsBeganMs({ windows, timeZone: 'UTC', graceSeconds }, nowMs);
+    return Number.isFinite(beganMs) ? new Date(beganMs).toISOString() : beganMs;
+  };
+
+  it('is the earliest of them', () => {
+    expect(began(['daily', 'weekly'])).toBe('2026-03-02T00:00:00.000Z');
+    expect(began(['monthly', 'daily'])).toBe('2026-03-01T00:00:00.000Z');
+    expect(began([{ rolling: '3h' }])).toBe('2026-03-02T22:00:00.000Z');
+  });
+
+  it('is that of the one before while late games enter it', () => {
+    expect(began(['daily'], 1799)).toBe('2026-03-03T00:00:00.000Z');
+    expect(began(['daily'], 1801)).toBe('2026-03-02T00:00:00.000Z');
+  });
+
+  it('is never where they have no beginning, or are not there now', () => {
+    const season = { season: 's', startsAt: '2026-04-01T00:00:00.000Z', endsAt: '2026-05-01T00:00:00.000Z' };
+    expect(began(['alltime', season])).toBe(Infinity);
+    expect(began([{ ...season, startsAt: '2026-01-01T00:00:00.000Z' }])).toBe('2026-01-01T00:00:00.000Z');
   });
 });

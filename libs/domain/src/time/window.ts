@@ -275,3 +275,19 @@ function firstDayOfId(id: string): number {
 
 /** The Monday of a day's ISO week; both are days since 1970, which may be negative. */
 const mondayOf = (day: number): number => day - ((((day + EPOCH_ISO_WEEKDAY_OFFSET) % 7) + 7) % 7);
+
+/** When the earliest window of a board began that takes entries now, by its definition alone, Unix ms; Infinity: none did. */
+export function windowsBeganMs(
+  { windows, timeZone, graceSeconds }: { windows: readonly WindowSpec[]; timeZone: string; graceSeconds: number },
+  nowMs: number,
+): number {
+  // One that is over still takes late games for as long as the grace lasts.
+  const times = [nowMs, nowMs - graceSeconds * 1000];
+  const began = windows.flatMap((spec) => {
+    if (kindOf(spec) === 'rolling') {
+      return [firstRollingHour(rollingHours(nameOfSpec(spec)), nowMs) * HOUR_MS];
+    }
+    return times.flatMap((atMs) => windowAt(spec, timeZone, atMs)?.startsAtMs ?? []);
+  });
+  return Math.min(Infinity, ...began);
+}

@@ -13,6 +13,7 @@ import {
   PoolRegistry,
   PeriodCloser,
   EntryEnder,
+  RatingHistoryPruner,
   RollingExpirer,
   StandingsPruner,
   StandingsRecorder,
@@ -54,6 +55,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const filler = part(BoardFiller);
   const ender = part(EntryEnder);
   const periods = part(PeriodCloser);
+  const ratingHistory = part(RatingHistoryPruner);
   return [
     {
       name: 'windows:schedule',
@@ -120,6 +122,13 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
         { everyMs: 500, run: (signal) => filler.run(signal) },
         { everyMs: 500, run: (signal) => ender.run(signal) },
       ],
+    },
+    {
+      name: 'pools:prune',
+      ttlMs: 30_000,
+      log: 'pools',
+      failing: 'Changes of ratings that are older than their pools keep them are not deleted now',
+      duties: [{ everyMs: 60_000, run: (signal) => ratingHistory.run(signal) }],
     },
     {
       name: 'submissions:prune',

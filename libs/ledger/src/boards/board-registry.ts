@@ -8,7 +8,7 @@ import { announceBoard, Lanes } from '../lanes/lanes.js';
 import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { beginFill, refuseUnfeedable } from './fed-boards.js';
+import { beginFill, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
 import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
@@ -57,7 +57,10 @@ export class BoardRegistry {
       const action = current ? 'board.replace' : 'board.create';
       await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
       if (!current) return { board: await createBoard(transaction, this.lanes, id, { definition }), created: true };
-      if (current.feed) refuseUnfeedable(id, definition, current.feed);
+      if (current.feed) {
+        refuseUnfeedable(id, definition, current.feed);
+        await refuseUnkept(transaction, id, definition, current.feed);
+      }
       const isFull = await hasEntries(transaction, current.board_uid);
       const before = current.definition;
       if (isFull && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   LadderError,
   validationFailed,
+  windowsBeganMs,
   type BoardDefinition,
   type BoardFeed,
   type FedColumn,
@@ -49,6 +50,7 @@ export async function feedBoards(
     if (isDeepStrictEqual(current.feed, feed)) continue;
     await assertFree(transaction, pool, one.board, current);
     refuseUnfeedable(one.board, current.definition, feed);
+    await refuseUnkept(transaction, one.board, current.definition, feed);
     await unlinkBoard(transaction, lanes, current.board_uid);
     const { definition, layouts: before } = current;
     const { uid } = await createBoard(transaction, lanes, one.board, { definition, before, feed });
@@ -98,6 +100,31 @@ export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool
   if (scoreMin === null && scoreMax === null && attemptsMax === null) return;
   const detail = `Board "${id}" limits scores or attempts, which means nothing to a pool: take these limits out.`;
   throw new LadderError('NOT_SUPPORTED', detail, { option: 'limits' });
+}
+
+const KEPT_FROM = prepared(`
+  SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs", history_from_ms AS "fromMs"
+  FROM pools WHERE pool_uid = $1 AND history_from_ms IS NOT NULL`);
+
+/**
+ * Refuses windows that would hold games whose changes the pool keeps no longer.
+ * @throws NOT_SUPPORTED
+ */
+export async function refuseUnkept(
+  transaction: SqlRunner,
+  id: string,
+  definition: BoardDefinition,
+  { pool, poolUid }: BoardFeed,
+): Promise<void> {
+  const [kept] = await transaction.query<{ nowMs: number; fromMs: number }>(KEPT_FROM, [poolUid]);
+  if (!kept || windowsBeganMs(definition, kept.nowMs) >= kept.fromMs) return;
+  const since = new Date(kept.fromMs).toISOString();
+  throw new LadderError(
+    'NOT_SUPPORTED',
+    `Pool "${pool}" keeps changes since ${since} (history.keepDays), and a window of board "${id}" began before: ` +
+      'give it windows that begin later.',
+    { option: 'windows' },
+  );
 }
 
 /** @throws BOARD_IN_USE */

@@ -12,7 +12,7 @@ import { textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { PERIOD_CLOSED } from '../periods/period-closer.js';
-import { stateJson } from './state-json.js';
+import { BASE_STATE, stateJson } from './state-json.js';
 import { StoredRefunds } from './stored-refunds.js';
 
 /** A closed period: a player's changes in it have positions from the first one on, up to the event that closed it. */
@@ -60,8 +60,9 @@ const GAMES_OF_PERIOD = prepared(`
 /** `$3` and `$4`: from the first position of a period to its event. */
 const PLAYERS_OF_PERIOD = prepared(`
   SELECT k.player_id AS "playerId",
-    (SELECT ${stateJson('after')} FROM rating_changes AS c
-      WHERE pool_uid = $1 AND player_id = k.player_id AND position < $3 ORDER BY position DESC LIMIT 1) AS start,
+    coalesce((SELECT ${stateJson('after')} FROM rating_changes AS c
+        WHERE pool_uid = $1 AND player_id = k.player_id AND position < $3 ORDER BY position DESC LIMIT 1),
+      (SELECT ${BASE_STATE} FROM rating_bases AS b WHERE pool_uid = $1 AND player_id = k.player_id)) AS start,
     coalesce((SELECT json_agg(json_build_object('gamePosition', c.game_position, 'engine', c.engine,
         'before', ${stateJson('before')}, 'after', ${stateJson('after')}, 'expected', c.expected, 'k', c.k,
         'outcome', c.outcome) ORDER BY c.position)

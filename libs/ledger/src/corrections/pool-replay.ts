@@ -1,6 +1,7 @@
 import {
   foldGames,
   foldPeriod,
+  LadderError,
   withPoints,
   type PlayerRating,
   type PoolGame,
@@ -74,16 +75,27 @@ const CHANGES_OF_PLAYERS = prepared(`
       AND refund IS NULL) AS c`);
 
 const REFUNDS = prepared(`
-  SELECT ${CHANGE_COLUMNS} FROM rating_changes AS c WHERE c.pool_uid = $1 AND c.refund IS NOT NULL ORDER BY c.position`);
+  SELECT ${CHANGE_COLUMNS} FROM rating_changes AS c
+  WHERE c.pool_uid = $1 AND c.refund IS NOT NULL AND c.position > $2 ORDER BY c.position`);
 
-const COUNT_CHANGES = prepared('SELECT count(*)::float8 AS changes FROM rating_changes WHERE pool_uid = $1');
+const COUNT_CHANGES = prepared(
+  'SELECT count(*)::float8 AS changes FROM rating_changes WHERE pool_uid = $1 AND position > $2',
+);
+
+const KEPT_FROM = prepared(`
+  SELECT history_position AS position, pruned_position < history_position AS "isUnderWay"
+  FROM pools WHERE pool_uid = $1`);
+
+const BASES = prepared(`
+  SELECT r.player_id AS "playerId", ${RATING_JSON} AS rating FROM rating_bases AS r
+  WHERE r.pool_uid = $1 AND r.player_id > $2 ORDER BY r.player_id LIMIT ${PLAYERS_AT_ONCE}`);
 
 const RATINGS = prepared(`
   SELECT r.player_id AS "playerId", ${RATING_JSON} AS rating FROM ratings AS r
   WHERE r.pool_uid = $1 AND r.player_id > $2 ORDER BY r.player_id LIMIT ${PLAYERS_AT_ONCE}`);
 
 /**
- * Rates a pool anew in memory, from its first game on, and compares what is stored of every change and rating: to the last
+ * Rates a pool anew in memory, from its first game on whose changes are kept, and compares what is stored of every change and rating: to the last
  * bit where the same engine made it. It keeps the state of each player, and writes nothing.
  * @param sql a transaction that sees one moment
  * @param onGames told how many games were replayed so far
@@ -95,6 +107,7 @@ export async function replayPool(
   onGames: (games: number) => void = () => undefined,
 ): Promise<PoolReplay> {
   const replay = new Replay(sql, pool, rating, onGames);
+  await replay.bases();
   if (rating.periods) await replay.periods();
   else await replay.games();
   await replay.ratings();
@@ -105,6 +118,8 @@ class Replay {
   readonly found: PoolReplay = { games: 0, changes: 0, players: 0, ofOtherEngines: 0, differences: 0, named: [] };
   private readonly players = new Map<string, PlayerRating>();
   private refunds: StoredChange[] = [];
+  /** Changes up to there are not kept. */
+  private keptFrom = 0;
 
   constructor(
     private readonly sql: SqlRunner,
@@ -113,10 +128,27 @@ class Replay {
     private readonly onGames: (games: number) => void,
   ) {}
 
+  /** What players came to by the changes that are not kept: where the replay begins. */
+  async bases(): Promise<void> {
+    const [kept] = await this.sql.query<{ position: number; isUnderWay: boolean }>(KEPT_FROM, [this.pool.uid]);
+    if (kept!.isUnderWay) {
+      throw new LadderError('OVERLOADED', 'Old changes of the pool are being deleted; try again when that is done.', {
+        retryAfterSeconds: 60,
+      });
+    }
+    this.keptFrom = kept!.position;
+    for (let after = ''; this.keptFrom > 0;) {
+      const rows = await this.sql.query<{ playerId: string; rating: PlayerRating }>(BASES, [this.pool.uid, after]);
+      for (const { playerId, rating } of rows) this.players.set(playerId, rating);
+      if (rows.length < PLAYERS_AT_ONCE) break;
+      after = rows.at(-1)!.playerId;
+    }
+  }
+
   async games(): Promise<void> {
     const { uid, ratedPosition } = this.pool;
-    this.refunds = await this.sql.query<StoredChange>(REFUNDS, [uid]);
-    for (let after = 0; ;) {
+    this.refunds = await this.sql.query<StoredChange>(REFUNDS, [uid, this.keptFrom]);
+    for (let after = this.keptFrom; ;) {
       const games = await this.sql.query<PoolGame>(GAMES, [uid, after, ratedPosition]);
       if (games.length === 0) break;
       const [first, last] = [games[0]!.position, games.at(-1)!.position];
@@ -137,8 +169,9 @@ class Replay {
 
   async periods(): Promise<void> {
     const { uid, ratedPosition } = this.pool;
-    this.refunds = await this.sql.query<StoredChange>(REFUNDS, [uid]);
+    this.refunds = await this.sql.query<StoredChange>(REFUNDS, [uid, this.keptFrom]);
     for (const { period, firstPosition, position } of await closedPeriods(this.sql, uid, ratedPosition)) {
+      if (position <= this.keptFrom) continue;
       this.giveBack(firstPosition);
       const games = await this.sql.query<PoolGame>(GAMES_OF_PERIOD, [uid, period]);
       const folded = foldPeriod(this.rating, this.players, games, { period, position });
@@ -211,7 +244,7 @@ class Replay {
 
   /** Rows that no game names are found by their number. */
   private async compareCount(): Promise<void> {
-    const [row] = await this.sql.query<{ changes: number }>(COUNT_CHANGES, [this.pool.uid]);
+    const [row] = await this.sql.query<{ changes: number }>(COUNT_CHANGES, [this.pool.uid, this.keptFrom]);
     const { changes } = this.found;
     if (this.found.differences > 0 || row!.changes === changes) return;
     this.differs({ playerId: '', position: null, stored: { changes: row!.changes }, replayed: { changes } });

@@ -10,7 +10,7 @@ import {
 } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { stateJson } from './state-json.js';
+import { BASE_STATE, stateJson } from './state-json.js';
 import { StoredRefunds } from './stored-refunds.js';
 
 /** The most games that are read at once: those asked for next are mostly among them. */
@@ -57,8 +57,10 @@ const NEXT_POSITION = prepared(`
   ORDER BY p.position LIMIT 1`);
 
 const STATE_BEFORE = prepared(`
-  SELECT ${stateJson('after')} AS state FROM rating_changes AS c
-  WHERE pool_uid = $1 AND player_id = $2 AND position < $3 ORDER BY position DESC LIMIT 1`);
+  SELECT coalesce((
+      SELECT ${stateJson('after')} FROM rating_changes AS c
+      WHERE pool_uid = $1 AND player_id = $2 AND position < $3 ORDER BY position DESC LIMIT 1),
+    (SELECT ${BASE_STATE} FROM rating_bases AS b WHERE pool_uid = $1 AND player_id = $2)) AS state`);
 
 /**
  * What is stored of a pool up to the position that it is rated to. Games are read in stretches, longer ones where many of a
@@ -100,7 +102,7 @@ export class RatedRows implements RatedHistory {
   }
 
   async stateBefore(playerId: string, position: number): Promise<RatingState> {
-    const [row] = await this.sql.query<{ state: RatingState }>(STATE_BEFORE, [this.poolUid, playerId, position]);
+    const [row] = await this.sql.query<{ state: RatingState | null }>(STATE_BEFORE, [this.poolUid, playerId, position]);
     return row?.state ?? this.newcomer;
   }
 

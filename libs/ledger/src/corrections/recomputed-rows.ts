@@ -81,19 +81,26 @@ const FORGET_RATINGS = prepared(`
   DELETE FROM ratings WHERE pool_uid = $1 AND player_id = ANY ($2::text[]) RETURNING player_id AS "playerId"`);
 
 /**
- * From the changes: the state after the last one, all games counted, the best one the peak, of equal ones the first. By
+ * From the changes, and the base that those that are not kept came to: the state after the last one, all games counted, the best one the peak, of equal ones the first. By
  * periods a peak is made by the last game of one.
  */
 const DERIVE_RATINGS = prepared(`
   INSERT INTO ratings AS r (pool_uid, player_id, position, rating, deviation, volatility, memory, games, wins, draws,
     losses, peak_rating, peak_at_ms, peak_game_id, last_played_at_ms)
   SELECT $1::int, k.player_id, CASE WHEN k.player_id = ANY ($3::text[]) THEN $4::bigint ELSE last.position END,
-    last.after_rating, last.after_deviation, last.after_volatility, last.after_memory,
-    counted.games, counted.wins, counted.draws, counted.games - counted.wins - counted.draws,
-    best.after_rating, best.played_at_ms, best.game_id, counted.last_played_at_ms
+    last.rating, last.deviation, last.volatility, last.memory,
+    counted.games + coalesce(b.games, 0), counted.wins + coalesce(b.wins, 0), counted.draws + coalesce(b.draws, 0),
+    counted.games - counted.wins - counted.draws + coalesce(b.losses, 0),
+    best.rating, best.at_ms, best.game_id, greatest(counted.last_played_at_ms, b.last_played_at_ms)
   FROM unnest($2::text[]) AS k (player_id)
+  LEFT JOIN rating_bases AS b ON b.pool_uid = $1 AND b.player_id = k.player_id
   CROSS JOIN LATERAL (
-    SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id
+    SELECT * FROM (
+      SELECT position, after_rating AS rating, after_deviation AS deviation, after_volatility AS volatility,
+        after_memory AS memory
+      FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id ORDER BY position DESC LIMIT 1) AS change
+    UNION ALL
+    SELECT b.position, b.rating, b.deviation, b.volatility, b.memory WHERE b.position IS NOT NULL
     ORDER BY position DESC LIMIT 1) AS last
   CROSS JOIN LATERAL (
     SELECT count(*)::int AS games, (count(*) FILTER (WHERE c.outcome = 'win'))::int AS wins,
@@ -101,13 +108,16 @@ const DERIVE_RATINGS = prepared(`
     FROM rating_changes AS c JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)
     WHERE c.pool_uid = $1 AND c.player_id = k.player_id AND c.refund IS NULL) AS counted
   CROSS JOIN LATERAL (
-    SELECT c.after_rating, g.played_at_ms, g.game_id
+    SELECT c.after_rating AS rating, g.played_at_ms AS at_ms, g.game_id, 1 AS place
     FROM (
       SELECT * FROM rating_changes AS c WHERE pool_uid = $1 AND player_id = k.player_id AND refund IS NULL
         AND (game_position IS NULL OR NOT EXISTS (
           SELECT FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position = c.position + 1))
       ORDER BY after_rating DESC, position LIMIT 1) AS c
-    JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)) AS best
+    JOIN games AS g ON g.pool_uid = $1 AND g.position = coalesce(c.game_position, c.position)
+    UNION ALL
+    SELECT b.peak_rating, b.peak_at_ms, b.peak_game_id, 0 WHERE b.peak_rating IS NOT NULL
+    ORDER BY rating DESC, place LIMIT 1) AS best
   RETURNING r.player_id AS "playerId", ${RATING_JSON} AS rating`);
 
 /**

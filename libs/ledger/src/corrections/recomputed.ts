@@ -1,4 +1,5 @@
 import {
+  LadderError,
   newcomer,
   ratedSides,
   recompute,
@@ -12,6 +13,7 @@ import { int8Array } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { RecordedPlayer } from '../pools/recorded-games.js';
+import { IS_GONE } from '../pools/pool-reads.js';
 import { gameAt, type PoolCorrection } from './corrections.js';
 import { closedPeriods, PeriodRows } from './period-rows.js';
 import { RatedRows } from './rated-rows.js';
@@ -42,12 +44,38 @@ export interface Recomputed {
  * What all ratings would be with the correction; nothing is written.
  * @throws RECOMPUTE_TOO_LARGE
  */
-export const recomputed = (
+export async function recomputed(
   sql: SqlRunner,
   pool: RatedPool,
   correction: PoolCorrection,
   gamesMax: number,
-): Promise<Recomputed> => (pool.rating.periods ? byPeriods : byGames)(sql, pool, correction, gamesMax);
+): Promise<Recomputed> {
+  if (correction.mode !== 'keep' || correction.players !== null) await refuseGone(sql, pool.uid, correction, gamesMax);
+  return (pool.rating.periods ? byPeriods : byGames)(sql, pool, correction, gamesMax);
+}
+
+const GONE = prepared(`
+  SELECT count(*) AS games, min(p.history_from_ms) AS "fromMs"
+  FROM games AS g JOIN pools AS p USING (pool_uid)
+  WHERE g.pool_uid = $1 AND g.position = ANY ($2::bigint[]) AND ${IS_GONE}`);
+
+/** Games whose changes are not kept: what would be had they never been cannot be said. @throws RECOMPUTE_TOO_LARGE */
+async function refuseGone(
+  sql: SqlRunner,
+  poolUid: number,
+  { positions }: PoolCorrection,
+  gamesMax: number,
+): Promise<void> {
+  const [gone] = await sql.query<{ games: number; fromMs: number }>(GONE, [poolUid, int8Array(positions)]);
+  const { games, fromMs } = gone!;
+  if (games === 0) return;
+  const since = new Date(fromMs).toISOString();
+  throw new LadderError(
+    'RECOMPUTE_TOO_LARGE',
+    `What ${games} of the games did is kept no longer (history.keepDays): say from ${since} on, or the mode keep.`,
+    { gamesMax },
+  );
+}
 
 async function byGames(
   sql: SqlRunner,

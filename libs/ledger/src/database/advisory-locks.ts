@@ -16,6 +16,8 @@ export const ADVISORY_LOCKS = {
   keptStandings: 7_166,
   /** Held while a pool's games are rated; the second key is the pool. */
   pools: 7_167,
+  /** Held while old changes of a pool are deleted; the second key is the pool. */
+  ratingHistory: 7_168,
   /** Held while migrations run, so that processes that start together run them once. */
   migrations: 7_162_534,
   /** Held while it is decided whether the log has changed. */

@@ -47,7 +47,7 @@ export interface FedState {
 }
 
 /** A rating of before may have come in on a server whose clock was ahead of the present one's, ms. */
-const CLOCKS_APART_MS = 600_000;
+export const CLOCKS_APART_MS = 600_000;
 
 /**
  * The games of player `k.player_id` from a position on, the number of games that the player had after each among it. By
@@ -72,13 +72,20 @@ const BEST_GAME = `
 
 const FED_STATE = prepared(`
   SELECT definition, rated_position AS "ratedPosition", floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
-    coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON}, 'before', first.rating,
+    coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON}, 'before', coalesce(base.first_rating, first.rating),
         'peak', CASE WHEN $6::boolean AND jsonb_typeof(pools.definition -> 'provisional') = 'object' THEN (
-          SELECT ${BEST_GAME} FROM (${gamesFrom('0')}) AS counted) END))
+          SELECT peak FROM (
+            SELECT ${BEST_GAME} AS peak, 1 AS place FROM (${gamesFrom('0')}) AS counted
+            UNION ALL
+            SELECT json_build_object('rating', base.counted_peak_rating, 'atMs', base.counted_peak_at_ms), 0
+            WHERE base.counted_peak_rating IS NOT NULL) AS best
+          WHERE peak IS NOT NULL ORDER BY (peak ->> 'rating')::float8 DESC, place LIMIT 1) END))
       FROM unnest($2::text[]) AS k (player_id)
       CROSS JOIN LATERAL (SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS r
       LEFT JOIN LATERAL (SELECT before_rating AS rating FROM rating_changes
-        WHERE $7::boolean AND pool_uid = $1 AND player_id = k.player_id ORDER BY position LIMIT 1) AS first ON true),
+        WHERE $7::boolean AND pool_uid = $1 AND player_id = k.player_id ORDER BY position LIMIT 1) AS first ON true
+      LEFT JOIN LATERAL (SELECT first_rating, counted_peak_rating, counted_peak_at_ms FROM rating_bases
+        WHERE pools.history_position > 0 AND pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS base ON true),
       '[]') AS players,
     coalesce((SELECT json_agg(CASE WHEN w.games = 0 THEN NULL ELSE to_json(w) END ORDER BY k.n)
       FROM unnest($3::text[], $4::bigint[], $5::bigint[], $8::int[]) WITH ORDINALITY AS s (player_id, starts_at, ends_at, hours, n)

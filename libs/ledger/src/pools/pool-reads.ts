@@ -28,6 +28,8 @@ export interface RecordedGame {
   voided: VoidMode | null;
   /** Whether it was looked at; one that is not is pending. */
   isRated: boolean;
+  /** Whether what it did is kept no longer: changes are missing then. */
+  isGone: boolean;
   /** In the order of the players of the game, those whom it did not move left out. */
   changes: ShownChange[];
 }
@@ -61,6 +63,9 @@ export interface GamesPage {
 /** No position is as large. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
+/** Of a row `g` of games and `p`, its pool: whether what the game did is kept no longer. */
+export const IS_GONE = `(g.position <= p.history_position AND coalesce(g.period <= p.history_period, g.period IS NULL))`;
+
 /** The columns of a {@link RecordedGame}: of `g`, a row of games, and `p`, its pool. */
 const GAME_COLUMNS = `
   g.game_id AS "gameId", g.position, g.played_at_ms AS "playedAtMs",
@@ -68,6 +73,7 @@ const GAME_COLUMNS = `
   g.unrated, g.void_mode AS voided, 
   CASE WHEN g.period IS NULL THEN g.position <= p.rated_position
     ELSE g.period <= coalesce(p.rated_period, g.period - 1) END AS "isRated",
+  ${IS_GONE} AS "isGone",
   coalesce((SELECT json_agg(json_build_object('playerId', c.player_id, 'before', c.before_rating, 'after',
       c.after_rating, 'expected', c.expected, 'k', c.k) ORDER BY named.place)
     FROM jsonb_array_elements(g.players) WITH ORDINALITY AS named (player, place)

@@ -27,6 +27,7 @@ const TABLES_BY_POOL = [
   'game_players',
   'ratings',
   'rating_changes',
+  'rating_bases',
   'pool_events',
   'entry_ends',
   'period_results',

@@ -26,6 +26,8 @@ export interface PoolDefinition {
   rankable: RankableRules | null;
   /** What a void does where it does not say. */
   onVoid: VoidMode;
+  /** How long changes of ratings are kept; null: for ever. */
+  history: { keepDays: number | null };
   /** Whose entries come from this pool. */
   boards: NamedBoard[];
   visibility: 'public' | 'private';
@@ -52,6 +54,8 @@ export interface PoolProgress {
   games: number;
   /** Points that voids gave back to opponents, all together: they were not there before. */
   refunded: number;
+  /** Changes by games that were played before are not all kept, Unix ms; null: all are. */
+  historyFromMs: number | null;
   /** The last period that takes no more games; null: none yet, or it rates with each game. */
   closedPeriod: number | null;
   /** By the ledger's clock, Unix ms. */
@@ -81,6 +85,7 @@ export async function takePoolTurn(transaction: SqlRunner, poolUid: number): Pro
 export const POOL_COLUMNS = `
   pool_uid AS uid, pool_id AS id, revision, definition, rated_position AS "ratedPosition",
   games_recorded - games_rated AS pending, players, games_recorded AS games, refunded, closed_period AS "closedPeriod",
+  history_from_ms AS "historyFromMs",
   floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"`;
 
 const FIND_POOL = `SELECT ${POOL_COLUMNS} FROM pools WHERE pool_id = $1`;

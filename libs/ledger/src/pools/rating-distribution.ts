@@ -50,7 +50,9 @@ const DISTRIBUTION = prepared(`
         ORDER BY position LIMIT 1) AS c
       CROSS JOIN LATERAL (
         SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
-      WHERE g.played_at_ms >= (SELECT ms FROM since)) AS newcomers,
+      WHERE g.played_at_ms >= (SELECT ms FROM since)
+        -- Who has older changes that are not kept is none.
+        AND NOT EXISTS (SELECT FROM rating_bases WHERE pool_uid = $1 AND player_id = s.player_id)) AS newcomers,
     coalesce((SELECT json_agg(json_build_object('from', b.place * t.width, 'players', b.players) ORDER BY b.place)
       FROM bucket AS b), '[]') AS histogram,
     p.rated_position AS "ratedPosition", p.now_ms AS "nowMs"

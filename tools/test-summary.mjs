@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { relative, sep } from 'node:path';
+import { isAbsolute, relative, sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /** More files than these did not fail by chance. */
@@ -8,9 +8,12 @@ const failuresNamedMax = 20;
 /** What runs in processes of its own, and may have been given no time; its chances are no seed's. */
 const ofProcesses = /^test\/(browser|e2e|faults|operation)\/(?!schemathesis)/;
 
+/** Where errors outside of all tests are written, which the report leaves out; see `errors-reporter.mjs`. */
+export const errorsFileOf = (reportFile) => `${reportFile}.errors`;
+
 /**
- * The numbers of a run, of vitest's JSON report. A file that cannot be loaded, and a hook that fails, count as one
- * failure each; so does a run that ends badly without naming any (an error outside of all tests).
+ * The numbers of a run, of vitest's JSON report. A file that cannot be loaded, a hook that fails, and an error outside of
+ * all tests count as one failure each; so does a run that ends badly without naming any.
  * @param reportFile where the report is, or would be
  * @param exitCode of vitest
  */
@@ -42,20 +45,42 @@ export function summariseBoth(reportFile, againFile, exitCodeAgain) {
   const before = resultsIn(reportFile);
   const passedAgain = before
     .filter(({ name }) => names.has(name))
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === 'failed')
-    .map(({ fullName }) => fullName)
-    .filter((fullName) => passedIn(again, fullName));
+    .flatMap((file) =>
+      file.assertionResults.filter(({ status }) => status === 'failed').map((test) => ({ file, test })),
+    )
+    .filter(({ file, test }) => passedIn(again, file, test))
+    .map(({ test }) => test.fullName);
   const kept = before.filter(({ name }) => !names.has(name));
   return { ...countsOf([...kept, ...again], exitCodeAgain), passedAgain };
 }
 
-const passedIn = (results, name) =>
-  results.some(({ assertionResults }) =>
-    assertionResults.some(({ fullName, status }) => fullName === name && status === 'passed'),
-  );
+const passedIn = (results, file, { fullName, isOutside }) =>
+  results
+    .filter(({ name }) => name === file.name)
+    .some(({ status, assertionResults }) =>
+      isOutside
+        ? status === 'passed'
+        : assertionResults.some((test) => test.fullName === fullName && test.status === 'passed'),
+    );
 
-const resultsIn = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : []);
+const readJson = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null);
+
+/** The files of a report, each with the errors that came outside of all tests while it ran. */
+function resultsIn(file) {
+  const results = readJson(file)?.testResults ?? [];
+  for (const error of readJson(errorsFileOf(file)) ?? []) {
+    const name = error.path ?? 'no file';
+    let result = results.find((other) => other.name === name);
+    if (result === undefined) results.push((result = { name, assertionResults: [] }));
+    result.status = 'failed';
+    const fullName = `${error.type} outside of all tests${error.test === null ? '' : `, during "${error.test}"`}`;
+    const failureMessages = [`${error.message} (${placeIn(error.stack)})`];
+    result.assertionResults.push({ fullName, status: 'failed', failureMessages, isOutside: true });
+  }
+  return results;
+}
+
+const placeIn = (stack) => /^ *(at .*)$/m.exec(stack)?.[1] ?? 'no stack';
 
 function countsOf(results, exitCode) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -77,17 +102,19 @@ function countsOf(results, exitCode) {
  * end still tells it.
  * @param reportFiles later ones replace files of earlier ones
  * @param root the project's folder
+ * @param exitCode of the last run
  */
-export function failureLines(reportFiles, root) {
+export function failureLines(reportFiles, root, exitCode) {
   const files = new Map(reportFiles.flatMap(resultsIn).map((file) => [file.name, file]));
   const lines = [...files.values()]
     .filter(({ status }) => status === 'failed')
     .flatMap(({ name, message, assertionResults }) => {
-      const path = relative(root, name).split(sep).join('/');
+      const path = isAbsolute(name) ? relative(root, name).split(sep).join('/') : name;
       const tests = assertionResults.filter(({ status }) => status === 'failed');
       if (tests.length === 0) return [`${path}: ${firstLine(message)}`];
       return tests.map(({ fullName, failureMessages }) => `${path} › ${fullName}: ${firstLine(failureMessages?.[0])}`);
     });
+  if (lines.length === 0 && exitCode !== 0) return [`vitest ended with exit code ${exitCode} and named no failure`];
   const more = lines.length > failuresNamedMax ? [`and ${lines.length - failuresNamedMax} more`] : [];
   return [...lines.slice(0, failuresNamedMax), ...more];
 }

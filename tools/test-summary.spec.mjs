@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projectRoot } from './build.mjs';
-import { failureLines, summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
+import {
+  errorsFileOf,
+  failureLines,
+  summarise,
+  summariseBoth,
+  summaryLine,
+  worthAnotherLook,
+} from './test-summary.mjs';
 
 const files = {
   'fine.spec.mjs': `import { it } from 'vitest'; it('a', () => {}); it('b', () => {}); it.skip('c', () => {}); it.todo('d');`,
@@ -12,7 +19,7 @@ const files = {
   'unloadable.spec.mjs': `import './nothing.mjs';`,
   'before.spec.mjs': `import { beforeAll, it } from 'vitest'; beforeAll(() => { throw new Error('no'); }); it('a', () => {});`,
   'after.spec.mjs': `import { afterAll, it } from 'vitest'; afterAll(() => { throw new Error('no'); }); it('a', () => {});`,
-  'stray.spec.mjs': `import { it } from 'vitest'; it('a', () => { setTimeout(() => { throw new Error('stray'); }, 1); return new Promise((done) => setTimeout(done, 100)); });`,
+  'stray.spec.mjs': `import { it } from 'vitest'; it('a', () => { setTimeout(() => { throw new Error('from nowhere'); }, 1); return new Promise((done) => setTimeout(done, 100)); });`,
 };
 let folder;
 
@@ -21,8 +28,10 @@ function run(names) {
   for (const name of names) writeFileSync(join(folder, name), files[name]);
   const report = join(folder, 'report.json');
   const vitest = join(projectRoot, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--root', folder, '--reporter=json', `--outputFile.json=${report}`];
-  const env = { PATH: process.env.PATH, HOME: folder };
+  const ofErrors = join(projectRoot, 'tools/errors-reporter.mjs');
+  const reporters = ['--reporter=json', `--reporter=${ofErrors}`, `--outputFile.json=${report}`];
+  const args = [vitest, 'run', '--root', folder, ...reporters];
+  const env = { PATH: process.env.PATH, HOME: folder, ERRORS_FILE: errorsFileOf(report) };
   const { status } = spawnSync(process.execPath, args, { cwd: folder, env, stdio: 'ignore', timeout: 120_000 });
   return summaryLine(summarise(report, status));
 }
@@ -55,12 +64,28 @@ describe('the last line of npm test', () => {
 describe('the failures named before it', () => {
   it('tell the file, the test and what it said', () => {
     run(['fine.spec.mjs', 'red.spec.mjs', 'unloadable.spec.mjs', 'before.spec.mjs']);
-    const lines = failureLines([join(folder, 'report.json')], folder);
+    const lines = failureLines([join(folder, 'report.json')], folder, 1);
     expect(lines.toSorted()).toEqual([
       'before.spec.mjs: no',
       'red.spec.mjs › b: AssertionError: expected 1 to be 2 // Object.is equality',
       expect.stringMatching(/^unloadable\.spec\.mjs: .*nothing\.mjs/),
     ]);
+  });
+
+  it('tell what was thrown outside of all tests, where, and during which', () => {
+    run(['fine.spec.mjs', 'stray.spec.mjs']);
+    expect(failureLines([join(folder, 'report.json')], folder, 1)).toEqual([
+      expect.stringMatching(
+        /^stray\.spec\.mjs › Uncaught Exception outside of all tests, during "a": from nowhere \(at .*stray\.spec\.mjs/,
+      ),
+    ]);
+  });
+
+  it('say when vitest ended badly and named none', () => {
+    run(['fine.spec.mjs']);
+    const report = join(folder, 'report.json');
+    expect(failureLines([report], folder, 0)).toEqual([]);
+    expect(failureLines([report], folder, 7)).toEqual(['vitest ended with exit code 7 and named no failure']);
   });
 
   it('are those of the later look where a file had two, and twenty at most', () => {
@@ -72,9 +97,9 @@ describe('the failures named before it', () => {
     };
     const many = Array.from({ length: 25 }, (_, at) => `test ${at}`);
     const [first, again] = [report('first.json', many), report('again.json', ['test 3'])];
-    expect(failureLines([first, again], folder)).toEqual(['a.spec.ts › test 3: no']);
-    expect(failureLines([first], folder)).toHaveLength(21);
-    expect(failureLines([first], folder).at(-1)).toBe('and 5 more');
+    expect(failureLines([first, again], folder, 1)).toEqual(['a.spec.ts › test 3: no']);
+    expect(failureLines([first], folder, 1)).toHaveLength(21);
+    expect(failureLines([first], folder, 1).at(-1)).toBe('and 5 more');
   });
 });
 
@@ -113,5 +138,20 @@ describe('another look at failed files', () => {
     const same = reportOf('same.json', { 'test/e2e/reads.spec.ts': { a: 'passed', b: 'failed' } });
     expect(summariseBoth(first, same, 1)).toEqual({ passed: 2, failed: 1, skipped: 0, passedAgain: [] });
     expect(summariseBoth(first, join(folder, 'none.json'), 1)).toMatchObject({ failed: 1, passedAgain: [] });
+  });
+
+  it('is given to a file of processes for an error outside of all tests, which is not forgotten', () => {
+    const path = join(folder, 'test/e2e/reads.spec.ts');
+    const report = reportOf('stray.json', { 'test/e2e/reads.spec.ts': { a: 'passed' } });
+    const error = { type: 'Unhandled Rejection', path, test: 'a', message: 'closed', stack: '' };
+    writeFileSync(errorsFileOf(report), JSON.stringify([error]));
+    expect(summarise(report, 1)).toEqual({ passed: 1, failed: 1, skipped: 0 });
+    expect(worthAnotherLook(report, folder)).toEqual(['test/e2e/reads.spec.ts']);
+    const better = reportOf('better.json', { 'test/e2e/reads.spec.ts': { a: 'passed' } });
+    const passedAgain = ['Unhandled Rejection outside of all tests, during "a"'];
+    expect(summariseBoth(report, better, 0)).toEqual({ passed: 1, failed: 0, skipped: 0, passedAgain });
+    expect(summariseBoth(report, report, 1)).toEqual({ passed: 1, failed: 1, skipped: 0, passedAgain: [] });
+    writeFileSync(errorsFileOf(report), JSON.stringify([{ ...error, path: null }]));
+    expect(worthAnotherLook(report, folder)).toEqual([]);
   });
 });

@@ -19,7 +19,14 @@ import { startPostgres } from './services/postgres.mjs';
 import { findRedisBinary } from './services/redis-binary.mjs';
 import { startRedis } from './services/redis.mjs';
 import { findSchemathesis } from './services/schemathesis.mjs';
-import { failureLines, summarise, summariseBoth, summaryLine, worthAnotherLook } from './test-summary.mjs';
+import {
+  errorsFileOf,
+  failureLines,
+  summarise,
+  summariseBoth,
+  summaryLine,
+  worthAnotherLook,
+} from './test-summary.mjs';
 
 const help = `Runs the tests, on services that it starts for them and stops again.
 
@@ -56,8 +63,8 @@ function end(summary, failures = []) {
     } catch (error) {
       failure = error;
     }
-    if (failure !== null) console.error(describeFailure(failure));
-    for (const line of failures) step(`Failed: ${line}`);
+    const lines = failure === null ? failures : [...failures, describeFailure(failure)];
+    for (const line of lines) step(`Failed: ${line}`);
     const counts = failure === null ? summary : { ...summary, failed: summary.failed + 1 };
     console.log(summaryLine(counts));
     process.exit(counts.failed > 0 || counts.passed === 0 ? 1 : 0);
@@ -153,7 +160,8 @@ async function settings(context) {
 }
 
 async function runVitest(given, args, report) {
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const ofErrors = join(projectRoot, 'tools/errors-reporter.mjs');
+  const reporters = ['--reporter=default', '--reporter=json', `--reporter=${ofErrors}`, `--outputFile.json=${report}`];
   // The services of these tests are those above, and not those that an installation may have set.
   const own = ['DATABASE_URL', 'REDIS_URL', 'KAFKA_BROKERS'];
   const rest = Object.fromEntries(Object.entries(env).filter(([name]) => !own.includes(name)));
@@ -162,7 +170,13 @@ async function runVitest(given, args, report) {
     command: process.execPath,
     args: [join(projectRoot, 'node_modules/vitest/vitest.mjs'), 'run', ...reporters, ...args],
     cwd: projectRoot,
-    env: { ...rest, NODE_ENV: 'test', NODE_COMPILE_CACHE: join(dataDir, 'compiled'), ...given },
+    env: {
+      ...rest,
+      ...given,
+      NODE_ENV: 'test',
+      NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
+      ERRORS_FILE: errorsFileOf(report),
+    },
     signals: [
       ['SIGTERM', 5_000],
       ['SIGKILL', 5_000],
@@ -193,7 +207,7 @@ async function main() {
   if (!existsSync(reportFile)) step(`vitest wrote no report (${signal ?? `exit code ${code}`})`);
   const failed = args.length === 0 ? worthAnotherLook(reportFile, projectRoot) : [];
   if (failed.length > 0) return lookAgain(given, failed);
-  await end(summarise(reportFile, code ?? 1), failureLines([reportFile], projectRoot));
+  await end(summarise(reportFile, code ?? 1), failureLines([reportFile], projectRoot, code ?? 1));
 }
 
 /** A machine that is busy elsewhere can fail what runs in processes: alone it has the machine for itself. */
@@ -203,7 +217,7 @@ async function lookAgain(given, files) {
   if (ending !== null) return;
   const { passedAgain, ...counts } = summariseBoth(reportFile, againFile, code ?? 1);
   for (const name of passedAgain) step(`Failed at first, and passed alone: ${name}`);
-  await end(counts, failureLines([reportFile, againFile], projectRoot));
+  await end(counts, failureLines([reportFile, againFile], projectRoot, code ?? 1));
 }
 
 onInterruption((reason) => fail(new Problem(`${reason}: the tests were interrupted.`)));

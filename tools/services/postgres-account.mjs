@@ -19,6 +19,8 @@ import { isRoot } from '../data-directory.mjs';
 import { Problem } from '../problem.mjs';
 import { step } from '../progress.mjs';
 
+/** What a killed process still writes comes to an end. */
+const patiently = { recursive: true, force: true, maxRetries: 10, retryDelay: 100 };
 const homesOfRoot = '/var/lib/laddercast';
 const temporaryHome = join(tmpdir(), 'laddercast-');
 
@@ -130,7 +132,7 @@ function readPointer(pointer) {
 export function removeDataDirectory(dataDir) {
   const known = readPointer(join(dataDir, 'postgres-location'));
   if (known !== null && [`${homesOfRoot}/`, temporaryHome].some((prefix) => known.home.startsWith(prefix))) {
-    rmSync(known.home, { recursive: true, force: true });
+    rmSync(known.home, patiently);
   }
-  rmSync(dataDir, { recursive: true, force: true, maxRetries: 3 });
+  rmSync(dataDir, patiently);
 }

@@ -4,10 +4,19 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContext } from 'playwright-core';
 import type { ServiceClient } from './service-client.js';
 
-const PICTURES = [
+interface Picture {
+  name: string;
+  query: string;
+  viewport: { width: number; height: number };
+  /** With the card of who leads. */
+  card?: boolean;
+}
+
+const PICTURES: Picture[] = [
   { name: 'live-board.png', query: '', viewport: { width: 1280, height: 1100 } },
   { name: 'guild-table.png', query: '?view=guilds', viewport: { width: 1280, height: 1100 } },
   { name: 'friends-phone.png', query: '?view=friends', viewport: { width: 390, height: 844 } },
+  { name: 'player-card.png', query: '?board=world-elo', viewport: { width: 1280, height: 1000 }, card: true },
 ];
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -23,7 +32,7 @@ export async function takePictures(browser: BrowserContext, { url, adminKey }: S
     },
   );
   const ended = once(demo, 'exit');
-  for (const { name, query, viewport } of PICTURES) {
+  for (const { name, query, viewport, card } of PICTURES) {
     const page = await browser.newPage();
     await page.setViewportSize(viewport);
     // A picture shows rows in their places, not on their way.
@@ -33,6 +42,11 @@ export async function takePictures(browser: BrowserContext, { url, adminKey }: S
     await page.goto(new URL(query, url).href);
     await page.locator('#me-rows tr').nth(6).waitFor({ timeout: 60_000 });
     await page.waitForTimeout(6000);
+    if (card) {
+      await page.locator('#rows').getByRole('link').first().click();
+      await page.locator('#player-games-rows tr').nth(9).waitFor({ timeout: 60_000 });
+      await page.locator('#player-line canvas').waitFor({ timeout: 60_000 });
+    }
     await page.screenshot({ path: fromRoot(`docs/images/${name}`) });
     await page.close();
   }

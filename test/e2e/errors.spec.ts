@@ -133,6 +133,24 @@ describe('requests that are wrong', () => {
       ['no operator', { order: 'asc' }, '/operator'],
       ['limits the wrong way round', { ...BOARD, limits: { scoreMin: 2, scoreMax: 1 } }, '/limits/scoreMin'],
       [
+        'a limit of a column that there is not',
+        { ...BOARD, columns: [], limits: { columns: { moves: { min: 1 } } } },
+        '/limits/columns/moves',
+      ],
+      [
+        'limits of a column the wrong way round',
+        { ...BOARD, columns: [{ name: 'a', order: 'asc' }], limits: { columns: { a: { min: 2, max: 1 } } } },
+        '/limits/columns/a',
+      ],
+      ['a bound that is text', { ...BOARD, limits: { columns: { a: { min: '2' } } } }, '/limits/columns/a/min'],
+      ['a bound of no kind', { ...BOARD, limits: { columns: { a: { least: 2 } } } }, '/limits/columns/a'],
+      ['sets alone', { ...BOARD, operator: 'sum', submissionOperators: ['set'] }, '/submissionOperators'],
+      [
+        'an operator of no kind',
+        { ...BOARD, operator: 'sum', submissionOperators: ['sum', 'add'] },
+        '/submissionOperators',
+      ],
+      [
         'columns on a sum board',
         { order: 'desc', operator: 'sum', columns: [{ name: 'a', order: 'asc' }] },
         '/columns',

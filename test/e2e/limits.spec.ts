@@ -149,6 +149,37 @@ describe('limits', () => {
     await expect.poll(() => rows(board, 'entries'), SOON).toEqual(['bob 30', 'ada 1']);
   });
 
+  it('of columns refuse what is outside, of whoever sends it, and keep nothing of it', async () => {
+    const columns = [
+      { name: 'moves', order: 'asc' },
+      { name: 'constructor', order: 'asc' },
+    ];
+    const limits = { columns: { moves: { min: 1, max: 500 } } };
+    const board = await admin.makeBoard('moved', { columns, limits });
+    expect((await admin.get(`/v1/boards/${board}`)).body).toMatchObject({ limits });
+    const run = (moves: number) => ({
+      ...{ playerId: 'ada', score: 5, submissionId: 'm' },
+      columns: { moves, constructor: -1e9 },
+    });
+    const scores = `/v1/boards/${board}/scores`;
+    for (const moves of [0, 501]) {
+      const problem = expectProblem(await admin.post(scores, run(moves)), 'COLUMN_OUT_OF_BOUNDS');
+      expect(problem).toMatchObject({ status: 422, column: 'moves', min: 1, max: 500 });
+    }
+    const set = { score: 5, columns: run(0).columns, reason: 'try' };
+    expectProblem(await admin.put(`/v1/boards/${board}/players/ada`, set), 'COLUMN_OUT_OF_BOUNDS');
+    expect((await admin.post(scores, run(500))).body).toMatchObject({ outcome: 'created', replayed: false });
+    // One bound alone.
+    await admin.put(`/v1/boards/${board}`, {
+      operator: 'best',
+      order: 'desc',
+      columns,
+      limits: { columns: { moves: { max: 9 } } },
+    });
+    expectProblem(await admin.post(scores, { ...run(10), submissionId: 'n' }), 'COLUMN_OUT_OF_BOUNDS');
+    expect((await admin.post(scores, { ...run(-3), submissionId: 'o' })).body).toMatchObject({ outcome: 'improved' });
+  });
+
   it('of attempts refuse one more, by itself and in a batch', async () => {
     const board = await admin.makeBoard('thrice', { windows: ['daily', 'alltime'], limits: { attemptsMax: 3 } });
     const today = `daily:${new Date(nowMs).toISOString().slice(0, 10)}`;

@@ -13,6 +13,7 @@ const run = {
   submissionId: 's1',
   playerId: 'ada',
   score: 5,
+  operator: 'sum',
   columns: { moves: 1 },
   achievedAt: '2026-11-20T18:00:00.000Z',
   window: 'alltime',
@@ -36,7 +37,10 @@ const BOARD = {
   timeZone: 'UTC',
   scopes: ['global', 'guild', { attribute: 'country' }],
   sharding: { by: 'range', boundaries: [1, 2] },
-  limits: { scoreMin: 0, scoreMax: 9, entriesMax: 100, attemptsMax: 3, entryLifetimeSeconds: 60 },
+  limits: {
+    ...{ scoreMin: 0, scoreMax: 9, entriesMax: 100, attemptsMax: 3, entryLifetimeSeconds: 60 },
+    columns: { moves: { min: 1, max: 500 } },
+  },
   graceSeconds: 1,
   keepEndedSeconds: 1,
   snapshot: { top: 10, keepEveryMinutes: 5, keepDays: 1 },
@@ -47,6 +51,7 @@ const BOARD = {
   guildAggregate: { kind: 'sum', k: null, onLeave: 'keep' },
   format: { kind: 'number', decimals: 0, unit: 'points' },
   submitters: 'players',
+  submissionOperators: null,
   clientTime: true,
   visibility: 'public',
 };

@@ -25,6 +25,10 @@ describe('submissions at their edges', () => {
     await admin.makeBoard('batch', { operator: 'sum' });
     await admin.makeBoard('retries', { operator: 'sum' });
     await admin.makeBoard('metadata', { operator: 'latest' });
+    await admin.makeBoard('settable', {
+      ...{ operator: 'sum', windows: ['alltime', 'daily'], submissionOperators: ['sum', 'set'] },
+      limits: { scoreMin: -100, scoreMax: 100 },
+    });
   });
   afterAll(() => service?.stop());
 
@@ -212,6 +216,38 @@ describe('submissions at their edges', () => {
       const answer = await admin.post('/v1/scores', { submissions: [most, most, { ...most, score: -1 }] });
       const { results } = answer.body as { results: Item[] };
       expect(results.map(({ problem }) => problem?.code)).toEqual([undefined, 'SCORE_OUT_OF_BOUNDS', undefined]);
+    });
+  });
+
+  describe('with an operator', () => {
+    it('set a total, as any run does, where their board takes it', async () => {
+      const send = async (run: object) => (await submit('settable', { playerId: 'ada', ...run }, WAIT)).body as object;
+      expect(await send({ score: 60 })).toMatchObject({ outcome: 'created', score: 60 });
+      const set = { score: 90, operator: 'set', submissionId: 'set-1' };
+      expect(await send(set)).toMatchObject({ outcome: 'changed', previousScore: 60, score: 90, replayed: false });
+      expect(await send(set)).toMatchObject({ outcome: 'changed', previousScore: 60, score: 90, replayed: true });
+      expect(await send({ score: -10, operator: 'sum' })).toMatchObject({ outcome: 'changed', score: 80 });
+      for (const window of ['alltime', 'daily']) {
+        const { body } = await admin.get(`/v1/boards/settable/players/ada?window=${window}&minVersion=0`);
+        expect(body).toMatchObject({ entry: { score: 80, rank: 1 } });
+      }
+      expectProblem(await submit('settable', { playerId: 'ada', score: 101, operator: 'set' }), 'SCORE_OUT_OF_BOUNDS');
+      expectProblem(await submit('settable', { ...set, playerId: 'ada', operator: 'sum' }), 'SUBMISSION_ID_REUSED');
+      const item = { board: 'settable', playerId: 'bob', score: 7, operator: 'set' };
+      const batch = await admin.post('/v1/scores', { submissions: [item, { ...item, board: 'batch' }, item] });
+      expect(batch.body).toMatchObject({
+        results: [{ outcome: 'created' }, { problem: { code: 'OPERATOR_REFUSED' } }, { outcome: 'changed', score: 7 }],
+      });
+    });
+
+    it('are refused by name elsewhere', async () => {
+      const set = { playerId: 'ada', score: 1, operator: 'set' };
+      const ofSum = expectProblem(await submit('batch', set), 'OPERATOR_REFUSED');
+      expect([ofSum.status, ofSum.detail]).toEqual([422, expect.stringContaining('submissionOperators')]);
+      const ofBest = expectProblem(await submit('ids', { ...set, operator: 'sum' }), 'OPERATOR_REFUSED');
+      expect(ofBest.detail).toContain('leave it out');
+      const { errors } = expectProblem(await submit('settable', { ...set, operator: 'add' }), 'VALIDATION_FAILED');
+      expect(errors).toMatchObject([{ pointer: '/operator' }]);
     });
   });
 

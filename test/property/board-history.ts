@@ -54,7 +54,7 @@ export class BoardHistory {
   constructor(readonly rules: HistoryRules) {}
 
   /** The full ids of the windows that take a run, in no order. */
-  submit(playerId: string, score: number, atMs: number, nowMs: number): string[] {
+  submit(playerId: string, score: number, atMs: number, nowMs: number, isSet = false): string[] {
     const open = this.windowsAt(atMs).filter(({ endsAtMs }) => nowMs < endsAtMs + this.rules.graceMs);
     const rolls = Math.floor(atMs / HOUR_MS) > Math.floor(nowMs / HOUR_MS) - this.rules.rollingHours;
     if (rolls) open.push({ id: `${ROLLING}:${this.rules.rollingHours}h`, startsAtMs: 0, endsAtMs: Infinity });
@@ -62,6 +62,8 @@ export class BoardHistory {
       const window = this.windows.get(bounds.id) ?? { ...bounds, entries: new Map(), kept: new Map() };
       this.windows.set(bounds.id, window);
       const entry = window.entries.get(playerId) ?? { runs: [], scopes: this.scopesOf(playerId) };
+      // What came before a set matters no more, whatever its time.
+      if (isSet) entry.runs = [];
       entry.runs.push({ score, columns: [], achievedAtMs: atMs });
       if (nowMs < window.endsAtMs) entry.scopes = this.scopesOf(playerId);
       window.entries.set(playerId, entry);

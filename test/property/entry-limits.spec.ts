@@ -47,6 +47,7 @@ describe(`limits (SEED=${seed})`, () => {
   const limitsOf = (operator: string): BoardLimits => ({
     scoreMin: null,
     scoreMax: null,
+    columns: {},
     entriesMax: operator === 'sum' ? null : maybe(1 + below(6)),
     attemptsMax: maybe(1 + below(12)),
     entryLifetimeSeconds: maybe(60 * (1 + below(300))),

@@ -45,6 +45,7 @@ class Board {
 
 const definitionOf = ({ operator, zone, graceMs, season, rollingHours, aggregate }: HistoryRules): object => ({
   operator,
+  submissionOperators: operator === 'sum' ? ['sum', 'set'] : null,
   timeZone: zone,
   windows: [
     'alltime',
@@ -135,8 +136,10 @@ describe(`time and circles (SEED=${seed})`, { timeout: 600_000 }, () => {
     const score = below(20);
     const atMs = random() < 0.7 ? nowMs - below(900) * 1000 : nowMs - below(30 * 3600) * 1000;
     const achievedAt = new Date(atMs).toISOString();
-    const response = await client().post(`/v1/boards/${board.id}/scores`, { playerId, score, achievedAt });
-    const windows = board.history.submit(playerId, score, atMs, nowMs);
+    const isSet = board.history.rules.operator === 'sum' && random() < 0.2;
+    const run = { playerId, score, achievedAt, ...(isSet && { operator: 'set' }) };
+    const response = await client().post(`/v1/boards/${board.id}/scores`, run);
+    const windows = board.history.submit(playerId, score, atMs, nowMs, isSet);
     expect(response.status, response.text).toBe(200);
     expect([...(response.body as { windows: string[] }).windows].sort()).toEqual(windows.sort());
   }

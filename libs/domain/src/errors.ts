@@ -54,6 +54,8 @@ export const ERRORS = {
   RANK_STYLE_NOT_KEPT: { status: 422, title: 'The board does not keep ranks in this style', retriable: false },
   HISTORY_NOT_KEPT: { status: 422, title: 'The board records no history', retriable: false },
   SCORE_OUT_OF_BOUNDS: { status: 422, title: 'The score is outside the limits', retriable: false },
+  OPERATOR_REFUSED: { status: 422, title: 'The board does not take this operator', retriable: false },
+  COLUMN_OUT_OF_BOUNDS: { status: 422, title: 'A column is outside the limits', retriable: false },
   COLUMNS_MISMATCH: { status: 422, title: 'The columns are not those of the board', retriable: false },
   BOUNDARIES_IMPOSSIBLE: { status: 422, title: 'Equal scores leave no boundary', retriable: false },
   METADATA_TOO_LARGE: { status: 422, title: 'The metadata is too large', retriable: false },

@@ -1,10 +1,12 @@
-import type { Board } from '@laddercast/domain';
+import type { Board, SubmissionOperator } from '@laddercast/domain';
 
 /** A submission as the client sent it, well formed and within the board's rules, before anything is stored. */
 export interface CheckedSubmission {
   submissionId: string;
   playerId: string;
   score: number;
+  /** What it does to the total of a sum board; null on other boards. */
+  operator: SubmissionOperator | null;
   columns: Record<string, number>;
   /** RFC 3339, or null when the client left it to the database's clock. */
   achievedAt: string | null;

@@ -41,6 +41,7 @@ describe('the JSON Schema of a validated class', () => {
       change: true,
       format: { kind: 'time', decimals: 3, unit: 's' },
       submitters: 'players',
+      submissionOperators: null,
       clientTime: true,
       visibility: 'private',
     } satisfies Record<keyof BoardDefinition | 'id', unknown>,

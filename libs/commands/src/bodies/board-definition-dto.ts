@@ -5,11 +5,14 @@ import {
   PUSH_TOP_MAX,
   RANK_STYLES,
   SHARDS_MAX,
+  SUBMISSION_OPERATORS,
+  type ColumnBounds,
   type GivenBoard,
   type GuildAggregate,
   type RankStyle,
   type ScopeSpec,
   type SortOrder,
+  type SubmissionOperator,
   type WindowSpec,
 } from '@laddercast/domain';
 import { Type } from 'class-transformer';
@@ -31,7 +34,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { InSchema } from './body-rules.js';
+import { InSchema, IsBoundsByName } from './body-rules.js';
 import { IsPart } from './definition-body.js';
 import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
 
@@ -89,6 +92,10 @@ export class LimitsDto {
   @Max(3650 * DAY_SECONDS)
   @InSchema({ description: 'An entry goes from the running windows when no run renews it for so long; at least 60.' })
   entryLifetimeSeconds?: number | null;
+  @IsOptional()
+  @IsBoundsByName()
+  @InSchema({ description: 'By the name of a column: the least and the greatest value that a run may have there.' })
+  columns?: Record<string, ColumnBounds>;
 }
 
 export class PushDto {
@@ -263,6 +270,13 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsOptional()
   @IsIn(['servers', 'players'])
   submitters?: 'servers' | 'players';
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayUnique()
+  @IsIn(SUBMISSION_OPERATORS, { each: true })
+  @InSchema({ description: 'Of sum boards: with `set` a submission may say that its score is the total from then on.' })
+  submissionOperators?: SubmissionOperator[] | null;
   @IsOptional()
   @IsBoolean()
   clientTime?: boolean;

@@ -26,9 +26,17 @@ export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefi
   const { dto, faults } = checkedDefinition(BoardDefinitionDto, withoutNulls(options));
   faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
+  assertOperatorsFit(dto);
   const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
   assertDenseCanBeKept(definition);
   return definition;
+}
+
+/** @throws NOT_SUPPORTED */
+function assertOperatorsFit({ operator, submissionOperators }: BoardDefinitionDto): void {
+  if (operator === 'sum' || submissionOperators == null) return;
+  const detail = `submissionOperators are of sum boards alone, and this one is ${operator}. Leave them out.`;
+  throw new LadderError('NOT_SUPPORTED', detail, { option: 'submissionOperators' });
 }
 
 /** @throws RANK_STYLE_NOT_KEPT */
@@ -64,6 +72,15 @@ function faultsOfSharding({ by, count, boundaries }: ShardingDto): Fault[] {
   return faults;
 }
 
+function faultsOfColumnLimits({ columns, limits }: BoardDefinitionDto): Fault[] {
+  const known = new Set((columns ?? []).map(({ name }) => name));
+  return Object.entries(limits?.columns ?? {}).flatMap(([name, { min, max }]): Fault[] => {
+    const pointer = `/limits/columns/${name}`;
+    if (!known.has(name)) return [{ pointer, message: 'is no column of this board' }];
+    return min != null && max != null && min > max ? [{ pointer, message: 'min must not be above max' }] : [];
+  });
+}
+
 /** Rules between fields. */
 function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: string | undefined): Fault[] {
   if (!fieldsAreFine) return [];
@@ -75,8 +92,12 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   if (scoreMin != null && scoreMax != null && scoreMin > scoreMax) {
     faults.push({ pointer: '/limits/scoreMin', message: 'must not be above scoreMax' });
   }
+  faults.push(...faultsOfColumnLimits(dto));
   if (dto.operator === 'sum' && dto.limits?.entriesMax != null) {
     faults.push({ pointer: '/limits/entriesMax', message: 'a sum board keeps every entry: a total goes on growing' });
+  }
+  if (dto.submissionOperators != null && !dto.submissionOperators.includes('sum')) {
+    faults.push({ pointer: '/submissionOperators', message: 'must have "sum": a sum board takes increments' });
   }
   if (dto.operator === 'sum' && (dto.columns?.length ?? 0) > 0) {
     faults.push({ pointer: '/columns', message: 'a sum board takes no extra columns' });

@@ -82,11 +82,39 @@ export const NUMBERS_BY_NAME: JsonSchema = {
 /** The values of extra columns. Whether they are the board's columns is checked later. */
 export const IsNumbersByName = (): PropertyDecorator =>
   Checked((columns) => {
-    const isObject = typeof columns === 'object' && columns !== null && !Array.isArray(columns);
-    return isObject && Object.values(columns).every(Number.isFinite)
+    return isObject(columns) && Object.values(columns).every(Number.isFinite)
       ? []
       : [{ pointer: '', message: 'must be an object of finite numbers' }];
   }, NUMBERS_BY_NAME);
+
+const BOUND_SCHEMA: JsonSchema = { type: ['number', 'null'] };
+
+/** The least and the greatest value by name, each of which may be left out. Whether the names are known is checked later. */
+export const IsBoundsByName = (): PropertyDecorator =>
+  Checked(faultsOfBounds, {
+    type: 'object',
+    maxProperties: COLUMNS_MAX,
+    additionalProperties: {
+      type: ['object', 'null'],
+      additionalProperties: false,
+      properties: { min: BOUND_SCHEMA, max: BOUND_SCHEMA },
+    },
+  });
+
+function faultsOfBounds(value: unknown): Fault[] {
+  if (!isObject(value)) return [{ pointer: '', message: 'must be an object of { min, max } by name' }];
+  return Object.entries(value).flatMap(([name, bounds]): Fault[] => {
+    const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (!isObject(bounds)) return [{ pointer, message: 'must be an object with min, max or both' }];
+    return Object.entries(bounds).flatMap(([bound, number]) => {
+      if (bound !== 'min' && bound !== 'max') return [{ pointer, message: 'takes min and max alone' }];
+      return Number.isFinite(number) ? [] : [{ pointer: `${pointer}/${bound}`, message: 'must be a finite number' }];
+    });
+  });
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A name given by a client, of at least one character. */
 export function IsText(lengthMax: number, message = `must be 1-${lengthMax} characters`): PropertyDecorator {

@@ -1,5 +1,5 @@
-import { CLEAN_TEXT_PATTERN } from '@laddercast/domain';
-import { IsNumber, IsObject, IsString, Matches, MaxLength } from 'class-validator';
+import { CLEAN_TEXT_PATTERN, SUBMISSION_OPERATORS, type SubmissionOperator } from '@laddercast/domain';
+import { IsIn, IsNumber, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { InSchema, IsNumbersByName, MayBeAbsent } from './body-rules.js';
 import { compiledBody, HasFormat, IsIdOfClient, itemsOf } from './compiled-body.js';
 
@@ -18,6 +18,13 @@ export class SubmissionBody {
   @IsNumber()
   @InSchema({ description: 'A finite double; on sum boards the increment.' })
   score!: number;
+
+  @MayBeAbsent()
+  @IsIn(SUBMISSION_OPERATORS)
+  @InSchema({
+    description: 'On boards with these submissionOperators: `set` makes the score the total; default: `sum`.',
+  })
+  operator?: SubmissionOperator;
 
   @MayBeAbsent()
   @IsNumbersByName()

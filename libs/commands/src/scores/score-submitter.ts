@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
+import { assertColumnsInBounds, assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
 import { Extensions, type CheckedSubmission } from '@laddercast/extension';
 import { BoardCatalog, Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
@@ -83,6 +83,7 @@ export class ScoreSubmitter {
       submissionId: write.submissionId,
       playerId: write.playerId,
       score: write.score,
+      operator: board.definition.operator === 'sum' ? (write.operator ?? 'sum') : null,
       columns: body.columns ?? {},
       achievedAt: body.achievedAt ?? null,
       metadata: body.metadata ?? null,
@@ -105,7 +106,7 @@ export class ScoreSubmitter {
 }
 
 /** The board's own rules, apart from those of its windows, which the ledger checks. */
-function assertRules({ board, score, metadata }: SubmitWrite, body: SubmissionBody, identity: Identity): void {
+function assertRules({ board, score, columns, metadata }: SubmitWrite, body: SubmissionBody, identity: Identity): void {
   const { definition } = board;
   if (identity.kind === 'player' && body.achievedAt !== undefined && !definition.clientTime) {
     throw new LadderError(
@@ -113,8 +114,24 @@ function assertRules({ board, score, metadata }: SubmitWrite, body: SubmissionBo
       `Board "${board.id}" takes the time from the server; leave achievedAt out.`,
     );
   }
+  assertOperator(board, body);
   assertScoreInBounds(definition, score, 'The score');
+  assertColumnsInBounds(definition, columns);
   assertMetadataFits(metadata);
+}
+
+/** @throws OPERATOR_REFUSED */
+function assertOperator({ id, definition }: Board, { operator }: SubmissionBody): void {
+  const taken = definition.submissionOperators ?? [];
+  if (operator === undefined || taken.includes(operator)) return;
+  const remedy =
+    definition.operator === 'sum'
+      ? `name it in the board's submissionOperators`
+      : `only sum boards take one: leave it out`;
+  throw new LadderError(
+    'OPERATOR_REFUSED',
+    `Board "${id}" takes no submission with the operator ${operator}; ${remedy}.`,
+  );
 }
 
 /** @throws METADATA_TOO_LARGE */
@@ -136,6 +153,7 @@ function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
     submissionId: body.submissionId ?? randomUUID(),
     idFromClient: body.submissionId !== undefined,
     score: body.score,
+    ...(body.operator !== undefined && { operator: body.operator }),
     columns: columnValues(board, body.columns ?? {}),
     achievedAtMs: body.achievedAt === undefined ? null : parseTimestamp(body.achievedAt),
     windowId: body.window ?? null,

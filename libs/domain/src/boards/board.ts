@@ -5,6 +5,9 @@ import type { WindowSpec } from '../time/window.js';
 
 export type SortOrder = 'asc' | 'desc';
 export type Operator = 'best' | 'latest' | 'sum';
+/** What a submission to a sum board does to the total: adds to it, or is it from then on. */
+export const SUBMISSION_OPERATORS = ['sum', 'set'] as const;
+export type SubmissionOperator = (typeof SUBMISSION_OPERATORS)[number];
 export type Tiebreak = 'earliest' | 'latest' | 'none';
 /** ordinal: 1234; competition: 1224; dense: 1223. The latter two count score and columns, not the tie-break. */
 export const RANK_STYLES = ['ordinal', 'competition', 'dense'] as const;
@@ -60,6 +63,8 @@ export interface BoardDefinition extends BoardOrdering {
   format: { kind: 'number' | 'time' | 'currency'; decimals: number; unit: string | null };
   guildAggregate: GuildAggregate;
   submitters: 'servers' | 'players';
+  /** Of sum boards: what submissions may say; null on others. */
+  submissionOperators: SubmissionOperator[] | null;
   clientTime: boolean;
   visibility: 'public' | 'private';
 }
@@ -98,6 +103,14 @@ export interface BoardLimits {
   attemptsMax: number | null;
   /** How long an entry stays when no run renews it. */
   entryLifetimeSeconds: number | null;
+  /** By the name of a column. */
+  columns: Record<string, ColumnBounds>;
+}
+
+/** What a column may be; null: no bound. */
+export interface ColumnBounds {
+  min: number | null;
+  max: number | null;
 }
 
 export const COLUMNS_MAX = 4;
@@ -112,6 +125,9 @@ export type GivenBoard = Pick<BoardDefinition, 'order' | 'operator'> & {
     ? BoardDefinition[Field]
     : Partial<BoardDefinition[Field]>;
 } & { sharding?: Sharding | { by?: 'hash'; count: number } };
+
+const withOpenBounds = (columns: Record<string, Partial<ColumnBounds>>): Record<string, ColumnBounds> =>
+  Object.fromEntries(Object.entries(columns).map(([name, bounds]) => [name, { min: null, max: null, ...bounds }]));
 
 /** A definition with all defaults. */
 export function withBoardDefaults(given: GivenBoard): BoardDefinition {
@@ -134,6 +150,7 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
       attemptsMax: null,
       entryLifetimeSeconds: null,
       ...given.limits,
+      columns: withOpenBounds(given.limits?.columns ?? {}),
     },
     graceSeconds: given.graceSeconds ?? 300,
     keepEndedSeconds: given.keepEndedSeconds ?? 90_000,
@@ -145,6 +162,7 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
     format: { kind: 'number', decimals: 0, unit: null, ...given.format },
     guildAggregate: { kind: 'sum', k: null, onLeave: 'takeAway', ...given.guildAggregate },
     submitters: given.submitters ?? 'servers',
+    submissionOperators: given.submissionOperators ?? (given.operator === 'sum' ? ['sum'] : null),
     clientTime: given.clientTime ?? false,
     visibility: given.visibility ?? 'public',
   };

@@ -1,4 +1,4 @@
-import type { BoardDefinition } from '../boards/board.js';
+import type { BoardDefinition, SubmissionOperator } from '../boards/board.js';
 import { LadderError } from '../errors.js';
 import { compareSortKeys, encodeSortKey, withoutNegativeZero } from '../boards/sort-key.js';
 
@@ -10,6 +10,8 @@ export interface Run {
   columns: number[];
   achievedAtMs: number;
   metadata: string | null;
+  /** On sum boards; absent: sum. */
+  operator?: SubmissionOperator;
 }
 
 /** What an entry shows: score, columns, metadata and time of one run (`best`, `latest`), or the running total (`sum`). */
@@ -43,6 +45,7 @@ export function applyRun(
     metadata: run.metadata,
     version,
   };
+  if (run.operator === 'set') return { outcome: current === null ? 'created' : 'changed', entry: entryOfRun };
   if (definition.operator === 'sum') return addRun(definition, current, entryOfRun);
   if (current === null) return { outcome: 'created', entry: entryOfRun };
   if (definition.operator === 'latest') {
@@ -78,6 +81,21 @@ function addRun(
       metadata: increment.metadata ?? current.metadata,
     },
   };
+}
+
+/**
+ * @param columns their values, in the board's order
+ * @throws COLUMN_OUT_OF_BOUNDS
+ */
+export function assertColumnsInBounds({ columns: sorted, limits }: BoardDefinition, columns: readonly number[]): void {
+  for (const [index, { name }] of sorted.entries()) {
+    if (!Object.hasOwn(limits.columns, name)) continue;
+    const { min, max } = limits.columns[name]!;
+    const value = columns[index]!;
+    if ((min === null || value >= min) && (max === null || value <= max)) continue;
+    const detail = `The column ${name} is ${value}, outside this board's limits (${min ?? 'any'} … ${max ?? 'any'}).`;
+    throw new LadderError('COLUMN_OUT_OF_BOUNDS', detail, { column: name, min, max });
+  }
 }
 
 /**

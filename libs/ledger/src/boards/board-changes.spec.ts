@@ -29,6 +29,7 @@ const CHANGES: { [Option in keyof Required<BoardDefinition>]: [BoardDefinition[O
   format: [{ ...FROM.format, decimals: 2 }, true],
   guildAggregate: [{ kind: 'average', k: null, onLeave: 'keep' }, true],
   submitters: ['players', false],
+  submissionOperators: [['sum', 'set'], true],
   clientTime: [true, true],
   visibility: ['private', true],
 };

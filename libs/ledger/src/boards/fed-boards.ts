@@ -97,8 +97,9 @@ export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool
     throw new LadderError('BOARD_IN_USE', detail);
   }
   const { scoreMin, scoreMax, attemptsMax } = limits;
-  if (scoreMin === null && scoreMax === null && attemptsMax === null) return;
-  const detail = `Board "${id}" limits scores or attempts, which means nothing to a pool: take these limits out.`;
+  const limitsColumns = Object.keys(limits.columns).length > 0;
+  if (scoreMin === null && scoreMax === null && attemptsMax === null && !limitsColumns) return;
+  const detail = `Board "${id}" limits scores, columns or attempts, which means nothing to a pool: take these limits out.`;
   throw new LadderError('NOT_SUPPORTED', detail, { option: 'limits' });
 }
 

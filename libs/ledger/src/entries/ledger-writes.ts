@@ -1,5 +1,13 @@
 import type { AuditRecord } from '../operators/audit-log.js';
-import type { Board, EntryOutcome, EntryState, FedEntry, LadderError, StoredWindow } from '@laddercast/domain';
+import type {
+  Board,
+  EntryOutcome,
+  EntryState,
+  FedEntry,
+  LadderError,
+  StoredWindow,
+  SubmissionOperator,
+} from '@laddercast/domain';
 
 /** A run to be counted. The board is the one the caller saw; it is checked again under the lane's lock. */
 export interface SubmitWrite {
@@ -10,6 +18,8 @@ export interface SubmitWrite {
   /** Whether the client chose the id: only then can it come again. */
   idFromClient: boolean;
   score: number;
+  /** On sum boards; absent: sum. */
+  operator?: SubmissionOperator;
   columns: number[];
   /** Unix ms; null: now, by the database's clock. */
   achievedAtMs: number | null;

@@ -90,6 +90,47 @@ describe('a batch', () => {
     expect(answer).toMatchObject({ outcome: 'changed', previousScore: 3, score: 7, version: 11 });
   });
 
+  it('takes a set as the total from then on, with its own time and metadata', () => {
+    const fold = new BatchFold(nothingStored());
+    const board = boardOf({ operator: 'sum', submissionOperators: ['sum', 'set'] });
+    const submit = (given: Parameters<typeof runOf>[1], atMs: number, position: number) =>
+      receiptOf(fold.apply(placed(runOf(board, given), { atMs }), position));
+    submit({ score: 30, metadata: '{"a":1}' }, NOW_MS, 10);
+    const set = submit({ score: 12, operator: 'set' }, NOW_MS - 5000, 11);
+    expect(set.answer).toMatchObject({ outcome: 'changed', previousScore: 30, score: 12, version: 11 });
+    expect(set.movement!.after).toMatchObject({ score: 12, achievedAtMs: NOW_MS - 5000, metadata: null });
+    expect(submit({ score: 1 }, NOW_MS - 9000, 12).movement!.after).toMatchObject({
+      score: 13,
+      achievedAtMs: NOW_MS - 5000,
+    });
+    // As a run, it changes the entry also where the total is the same.
+    expect(submit({ score: 13, operator: 'set' }, NOW_MS, 13).answer).toMatchObject({
+      outcome: 'changed',
+      version: 13,
+    });
+    expect(submit({ playerId: 'bob', score: 0, operator: 'set' }, NOW_MS, 14).answer.outcome).toBe('created');
+  });
+
+  it('puts a set into the hour of its own time, and takes the hours before it out of a rolling window', () => {
+    const rolling = window(5, { kind: 'rolling', id: 'rolling:24h' });
+    const board = boardOf({ operator: 'sum', submissionOperators: ['sum', 'set'] });
+    const fold = new BatchFold(nothingStored());
+    const submit = (given: Parameters<typeof runOf>[1], hoursAgo: number, position: number) =>
+      fold.apply(placed(runOf(board, given), { atMs: NOW_MS - hoursAgo * 3_600_000, windows: [rolling] }), position);
+    submit({ score: 5 }, 0, 10);
+    submit({ score: 7 }, 4, 11);
+    submit({ score: 2, operator: 'set' }, 3, 12);
+    submit({ score: 1 }, 6, 13);
+    const hourNow = Math.floor(NOW_MS / 3_600_000);
+    const hours = [...fold.changedHours.values()].map(({ hour, state }) => [hourNow - hour, state.score]);
+    expect(hours).toEqual([
+      [3, 2],
+      [6, 1],
+    ]);
+    expect([...fold.clearedHours.values()]).toEqual([{ windowUid: 5, playerId: 'ada' }]);
+    expect(fold.changedEntries.get(entryKeyOf(5, 'ada'))!.state.score).toBe(3);
+  });
+
   it('writes no event for a run that changes nothing, and still remembers its answer', () => {
     const stored = new Map([[entryKeyOf(ALL_TIME.uid, 'ada'), storedRow({ score: 9, version: 4 })]]);
     const fold = new BatchFold(nothingStored({ entries: stored }));

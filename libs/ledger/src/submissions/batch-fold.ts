@@ -1,5 +1,6 @@
 import {
   applyRun,
+  assertColumnsInBounds,
   assertScoreInBounds,
   HOUR_MS,
   LadderError,
@@ -128,9 +129,9 @@ export class BatchFold {
       const before = this.current(window, write.playerId);
       return { window, before, ...applyRun(write.board.definition, before, run, position) };
     });
-    const hours = windows
-      .filter((window) => window.kind === 'rolling')
-      .map((window) => this.hourWith(placed, window, run, position));
+    const rolling = applied.filter(({ window }) => window.kind === 'rolling');
+    const hours =
+      write.operator === 'set' ? [] : rolling.map(({ window }) => this.hourWith(placed, window, run, position));
     // Only now is it certain that no window refuses the run: it counts in all of them or in none.
     this.store(
       placed,
@@ -138,6 +139,7 @@ export class BatchFold {
       position,
     );
     for (const hour of hours) this.changedHours.set(hourKeyOf(hour), hour);
+    if (write.operator === 'set') for (const { window, entry } of rolling) this.setHours(write, window, entry, atMs);
     for (const { window, before } of applied) this.renew(write, window, before);
     this.stored.attempts.count(placed, windows);
     const first = applied[0]!;
@@ -159,13 +161,17 @@ export class BatchFold {
 
   private override(placed: PlacedWrite<OverrideWrite>, position: number): WriteResult {
     const { write, atMs, windows } = placed;
-    if (write.entry) assertScoreInBounds(write.board.definition, write.entry.score, 'the score');
+    if (write.entry) {
+      assertScoreInBounds(write.board.definition, write.entry.score, 'the score');
+      assertColumnsInBounds(write.board.definition, write.entry.columns);
+    }
     const changed = windows
       .map((window) => ({ window, before: this.current(window, write.playerId) }))
       .filter(({ before }) => write.entry !== null || before !== null)
       .map((one) => ({ ...one, after: write.entry && this.overridden(write.entry, atMs, position) }));
     this.store(placed, changed, position);
-    for (const { window, after } of changed) if (window.kind === 'rolling') this.overrideHours(placed, window, after);
+    for (const { window, after } of changed)
+      if (window.kind === 'rolling') this.setHours(write, window, after, placed.nowMs);
     for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
     if (changed.length > 0) this.audits.push(write.audit);
     const windowIds = changed.map(({ window }) => window.id);
@@ -278,19 +284,14 @@ export class BatchFold {
     return { ...place, state: addToHour(write.board.definition, before?.state ?? null, run, position) };
   }
 
-  /** A total that an operator sets counts from the present hour on; earlier hours are gone. */
-  private overrideHours(
-    { write, nowMs }: PlacedWrite<OverrideWrite>,
-    window: StoredWindow,
-    after: EntryState | null,
-  ): void {
-    const { playerId } = write;
+  /** A total that is set counts from its hour on, an operator's from the present one; what was counted before is gone. */
+  private setHours({ playerId }: LedgerWrite, window: StoredWindow, after: EntryState | null, atMs: number): void {
     this.clearedHours.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
     for (const [key, row] of this.changedHours) {
       if (row.windowUid === window.uid && row.playerId === playerId) this.changedHours.delete(key);
     }
     if (after === null) return;
-    const place = { windowUid: window.uid, playerId, hour: Math.floor(nowMs / HOUR_MS) };
+    const place = { windowUid: window.uid, playerId, hour: Math.floor(atMs / HOUR_MS) };
     this.changedHours.set(hourKeyOf(place), { ...place, state: after });
   }
 }

@@ -96,6 +96,7 @@ export const BOARDS = {
       'BOARD_NOT_FOUND',
       'COLUMNS_MISMATCH',
       'SCORE_OUT_OF_BOUNDS',
+      'COLUMN_OUT_OF_BOUNDS',
       'BOARD_IS_FED',
       'OVERLOADED',
       'OUTBOX_FULL',

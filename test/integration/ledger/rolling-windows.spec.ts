@@ -190,7 +190,13 @@ describe('rolling windows', () => {
           const player = `p${below(5)}`;
           const atMs = nowMs - below(3 * HOUR_MS) - 1;
           const score = below(100) - 30;
-          await [a, b][run % 2]!.submit(board, player, score, { achievedAtMs: atMs });
+          const isSet = operators[index] === 'sum' && below(4) === 0;
+          await [a, b][run % 2]!.submit(board, player, score, {
+            achievedAtMs: atMs,
+            ...(isSet && { operator: 'set' }),
+          });
+          // What came before a set matters no more, whatever its time.
+          if (isSet) runs[index] = runs[index]!.filter((one) => one.player !== player);
           runs[index]!.push({ player, score, atMs });
         }
       });

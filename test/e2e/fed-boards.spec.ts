@@ -137,6 +137,100 @@ describe('boards that a rating pool feeds', () => {
     expect(rows.map(({ playerId }) => playerId)).toEqual(ended);
   }, 120_000);
 
+  interface Waited {
+    rated: {
+      players: {
+        playerId: string;
+        after: number;
+        rank: { before: number | null; after: number; accuracy: string } | null;
+      }[];
+    };
+  }
+  const playAndWait = async (pool: string, gameId: string, places: Record<string, number>): Promise<Waited> => {
+    const players = Object.entries(places).map(([playerId, place]) => ({ playerId, place }));
+    const answer = await writer.post('/v1/games', { pool, gameId, players }, { Prefer: 'wait=20' });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body as Waited;
+  };
+
+  it('tell who waits for a game the rank of each of its players, before and after it', async () => {
+    const { board, pool } = await makeFed();
+    const ratings = new Map<string, number>();
+    const names = ['ada', 'bob', 'cy', 'di', 'eve', 'fay'];
+    for (let game = 0; game < 25; game += 1) {
+      const [winner, loser] = [names[(game * 5) % 6]!, names[(game * 7 + 1) % 6]!];
+      if (winner === loser) continue;
+      const { rated } = await playAndWait(pool, `g${game}`, { [winner]: 1, [loser]: 2 });
+      const before = new Map(ratings);
+      for (const { playerId, after } of rated.players) ratings.set(playerId, after);
+      for (const { playerId, rank } of rated.players) {
+        const others = [...ratings].filter(([other]) => other !== playerId).map(([, rating]) => rating);
+        const own = before.get(playerId);
+        const better = (rating: number): number => others.filter((other) => other > rating).length;
+        const tied = (rating: number): number => others.filter((other) => other === rating).length;
+        expect(rank, `game ${game}`).toMatchObject({ accuracy: 'exact', total: ratings.size });
+        expect(rank!.after).toBeGreaterThan(better(ratings.get(playerId)!));
+        expect(rank!.after).toBeLessThanOrEqual(better(ratings.get(playerId)!) + 1 + tied(ratings.get(playerId)!));
+        if (own === undefined) expect(rank!.before, `game ${game}`).toBeNull();
+        else {
+          expect(rank!.before).toBeGreaterThan(better(own));
+          expect(rank!.before).toBeLessThanOrEqual(better(own) + 1 + tied(own));
+        }
+      }
+      // What was answered as exact is what a read says right after it.
+      for (const { playerId, rank } of rated.players) {
+        const { body } = await admin.get(`/v1/boards/${board}/players/${playerId}`);
+        expect((body as { entry: object }).entry).toMatchObject({ rank: rank!.after });
+      }
+    }
+    // Sent again: where they stand now.
+    const replay = await playAndWait(pool, 'g0', { [names[0]!]: 1, [names[1]!]: 2 });
+    for (const { rank } of replay.rated.players) expect(rank!.before).toBe(rank!.after);
+    expect((await admin.get(`/v1/pools/${pool}/games/g0`)).text).not.toContain('"rank"');
+  });
+
+  it('tell no rank of who has no entry, and of a pool without a board of ratings', async () => {
+    const { pool } = await makeFed({ rankable: { gamesMin: 2 } });
+    const first = await playAndWait(pool, 'g1', { ada: 1, bob: 2 });
+    expect(first.rated.players.map(({ rank }) => rank)).toEqual([null, null]);
+    const second = await playAndWait(pool, 'g2', { ada: 1, cy: 2 });
+    expect(second.rated.players.map(({ rank }) => rank)).toMatchObject([{ before: null, after: 1 }, null]);
+    // Nobody waits for a window that takes entries no more.
+    const daily = await makeFed({}, { windows: ['daily'] });
+    const late = { pool: daily.pool, gameId: 'late', playedAt: '2026-01-01T00:00:00Z' };
+    const players = ['ada', 'bob'].map((playerId, at) => ({ playerId, place: at + 1 }));
+    const beganMs = Date.now();
+    const { body } = await writer.post('/v1/games', { ...late, players }, { Prefer: 'wait=20' });
+    expect((body as Waited).rated.players.map(({ rank }) => rank)).toEqual([null, null]);
+    expect(Date.now() - beganMs).toBeLessThan(20_000);
+    await admin.put('/v1/pools/no-board', { algorithm: 'elo' });
+    const elsewhere = await playAndWait('no-board', 'g1', { ada: 1, bob: 2 });
+    expect(elsewhere.rated.players.map(({ rank }) => rank)).toEqual([null, null]);
+  });
+
+  it('tell ranks of a batch, of a player in several of its games, too', async () => {
+    const { pool } = await makeFed();
+    const players = (winner: string, loser: string) => [
+      { playerId: winner, place: 1 },
+      { playerId: loser, place: 2 },
+    ];
+    const games = [
+      { pool, gameId: 'b1', players: players('ada', 'bob') },
+      { pool, gameId: 'b2', players: players('ada', 'cy') },
+    ];
+    const { body } = await writer.post('/v1/games', { games }, { Prefer: 'wait=20' });
+    const { results } = body as { results: Waited[] };
+    const ranks = results.flatMap(({ rated }) =>
+      rated.players.map(({ playerId, rank }) => [playerId, rank!.before, rank!.after]),
+    );
+    expect(ranks).toEqual([
+      ['ada', null, 1],
+      ['bob', null, 3],
+      ['ada', 1, 1],
+      ['cy', null, 2],
+    ]);
+  });
+
   it('are refused to submissions and operators, one by one and in a batch', async () => {
     const { board, pool } = await makeFed();
     const refused = await writer.post(`/v1/boards/${board}/scores`, { playerId: 'ada', score: 9 });

@@ -69,8 +69,8 @@ describe('rating pools', () => {
     expect(rated).toEqual({
       position: answer.position,
       players: [
-        { playerId: 'ada', before: 1500, after: 1516, delta: 16, expected: 0.5, k: 32 },
-        { playerId: 'bob', before: 1500, after: 1484, delta: -16, expected: 0.5, k: 32 },
+        { playerId: 'ada', before: 1500, after: 1516, delta: 16, expected: 0.5, k: 32, rank: null },
+        { playerId: 'bob', before: 1500, after: 1484, delta: -16, expected: 0.5, k: 32, rank: null },
       ],
     });
     const drawn = await makePool();
@@ -123,6 +123,8 @@ describe('rating pools', () => {
     });
 
     const { body: game } = await anonymous.get(`/v1/pools/${pool}/games/g1`);
+    const { rated } = recorded.body as GameAnswer;
+    const did = rated!.players.map((player) => ({ ...player, rank: undefined }));
     const asSent = { team: null, home: false, status: 'played' };
     expect(game).toEqual({
       ...{ gameId: 'g1', pool, position, playedAt, recordedAt: expect.any(String) as string, weight: 1, metadata },
@@ -131,7 +133,7 @@ describe('rating pools', () => {
         { playerId: 'bob', place: 2, score: null, ...asSent },
       ],
       voided: null,
-      rated: (recorded.body as GameAnswer).rated,
+      rated: { ...rated!, players: did },
     });
 
     const { body: history } = await anonymous.get(`/v1/pools/${pool}/players/ada/history?limit=1`);

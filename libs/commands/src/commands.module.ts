@@ -37,6 +37,7 @@ import { ReplayDeadLetterHandler } from './recovery/replay-dead-letter.handler.j
 import { IntakeReplay } from './intake/intake-replay.js';
 import { OverrideEntryHandler } from './scores/override-entry.handler.js';
 import { ScoreSubmitter } from './scores/score-submitter.js';
+import { GameRanks } from './pools/game-ranks.js';
 import { SubmissionRanks } from './scores/submission-ranks.js';
 import { SubmitScoreHandler } from './scores/submit-score.handler.js';
 import { SubmitScoresHandler } from './scores/submit-scores.handler.js';
@@ -51,6 +52,7 @@ const ofApis: Provider[] = [
   OverrideEntryHandler,
   ScoreSubmitter,
   SubmissionRanks,
+  GameRanks,
   PutBoardHandler,
   DeleteBoardHandler,
   ResetBoardHandler,

@@ -53,6 +53,8 @@ export * from './boards/fed-boards.js';
 export * from './feeds/board-feeder.js';
 export * from './feeds/board-filler.js';
 export * from './feeds/entry-ends.js';
+export * from './feeds/fed-entries.js';
+export { openWindowsAt } from './submissions/window-placement.js';
 export * from './pools/pool-events.js';
 export * from './corrections/pool-corrections.js';
 export * from './corrections/corrections.js';

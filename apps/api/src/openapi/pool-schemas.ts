@@ -67,9 +67,9 @@ const change = {
   k: { ...orNull(number()), description: "Points of a whole surprise, without the game's weight." },
 };
 
-const rated: JsonSchema = {
+const ratedWith = (ofPlayer: Record<string, JsonSchema>): JsonSchema => ({
   anyOf: [
-    object({ position: place, players: list(object({ playerId: string(), ...change })) }),
+    object({ position: place, players: list(object({ playerId: string(), ...change, ...ofPlayer })) }),
     object({
       position: place,
       players: { ...list(object({ playerId: string(), ...change })), maxItems: 0 },
@@ -84,7 +84,17 @@ const rated: JsonSchema = {
     }),
     { type: 'null' },
   ],
-};
+});
+
+const rated = ratedWith({});
+
+/** As it is answered to who waited. */
+const ratedAndRanked = ratedWith({
+  rank: {
+    anyOf: [ref('RankMovement'), { type: 'null' }],
+    description: "On the board that shows the pool's ratings; null: no entry there, or nothing can be said now.",
+  },
+});
 
 const game = object({
   gameId: string(),
@@ -166,7 +176,10 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
     outcome: oneOf('recorded'),
     replayed: { type: 'boolean', description: 'true: this gameId was recorded before, with the same body.' },
     position: place,
-    rated: { ...rated, description: 'With `Prefer: wait`, what it did; null while it is not rated, or nobody waited.' },
+    rated: {
+      ...ratedAndRanked,
+      description: 'With `Prefer: wait`, what it did; null while it is not rated, or nobody waited.',
+    },
   }),
   GameResultOrResults: {
     anyOf: [

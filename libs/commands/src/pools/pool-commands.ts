@@ -1,4 +1,4 @@
-import type { LadderError, UnratedReason } from '@laddercast/domain';
+import type { LadderError, RankMovement, UnratedReason } from '@laddercast/domain';
 import type { Identity } from '@laddercast/identity';
 import type { AskedCorrection, CorrectionOutcome, FedPlayer, Pool, PoolDefinition } from '@laddercast/ledger';
 import { Command } from '@nestjs/cqrs';
@@ -53,6 +53,8 @@ export interface RatedPlayerAnswer {
   delta: number;
   expected: number;
   k: number | null;
+  /** Where it was waited for: on the board that shows the pool's ratings; null: it has none there, or none can be said. */
+  rank?: RankMovement | null;
 }
 
 /** What a game did to its players, or why it moves nobody. */

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
 import { LadderError } from '@laddercast/domain';
-import { assertScope } from '@laddercast/identity';
+import { assertScope, type Identity } from '@laddercast/identity';
 import {
   GameWriter,
   gamesById,
@@ -16,6 +16,7 @@ import { recordedPlayer, type GameBody } from '../bodies/game-body.js';
 import { RecordGamesCommand, type GameResult, type RatedGameAnswer } from './pool-commands.js';
 import { problemOfItem } from '../problem-of-item.js';
 import { assertMetadataFits } from '../scores/score-submitter.js';
+import { GameRanks, type RankedGame, type StandingBefore } from './game-ranks.js';
 import { ratedGameAnswer } from './rated-game-answer.js';
 import { RatingWaits } from './rating-waits.js';
 
@@ -30,42 +31,44 @@ export class RecordGamesHandler implements ICommandHandler<RecordGamesCommand> {
     private readonly writer: GameWriter,
     private readonly waits: RatingWaits,
     private readonly database: PostgresDatabase,
+    private readonly ranks: GameRanks,
   ) {}
 
   async execute({ identity, games, waitSeconds }: RecordGamesCommand): Promise<(GameResult | LadderError)[]> {
     assertScope(identity, 'scores:write');
-    // They enter the ledger in the order of the array: nothing is awaited before.
+    const writes = games.map((game) => (game instanceof LadderError ? game : tried(() => toWrite(game))));
+    const before = waitSeconds === 0 ? null : await this.ranks.before(writes.filter(isWrite));
+    // They enter the ledger in the order of the array: nothing is awaited between them.
     const held: HeldPools = new Map();
     const recorded = await Promise.all(
-      games.map((game) =>
-        game instanceof LadderError
-          ? game
-          : this.record(game, held).catch((error: unknown) => problemOfItem(error, 'with the same gameId')),
+      writes.map((write) =>
+        write instanceof LadderError
+          ? write
+          : this.record(write, held).catch((error: unknown) => problemOfItem(error, 'with the same gameId')),
       ),
     );
-    const rated = await this.ratedOf(recorded, waitSeconds);
+    const untilMs = monotonicMs() + waitSeconds * 1000;
+    const rated = before === null ? new Map<Recorded, RatedGameAnswer | null>() : await this.ratedOf(recorded, untilMs);
+    if (before !== null) await this.addRanks(rated, before, untilMs, identity);
     return recorded.map((one) => (one instanceof LadderError ? one : resultOf(one, rated.get(one) ?? null)));
   }
 
-  private async record(body: GameBody, held: HeldPools): Promise<Recorded> {
-    const write = toWrite(body);
+  private async record(write: GameWrite, held: HeldPools): Promise<Recorded> {
     return { write, receipt: await this.writer.record(write, held) };
   }
 
-  /** What is known of the games after the wait; nothing where nobody waits. */
+  /** What is known of the games after the wait. */
   private async ratedOf(
     recorded: readonly (Recorded | LadderError)[],
-    waitSeconds: number,
+    untilMs: number,
   ): Promise<Map<Recorded, RatedGameAnswer | null>> {
     const rated = new Map<Recorded, RatedGameAnswer | null>();
-    if (waitSeconds === 0) return rated;
     const byPool = new Map<number, Recorded[]>();
     for (const one of recorded) {
       if (one instanceof LadderError) continue;
       const { poolUid } = one.receipt;
       byPool.set(poolUid, [...(byPool.get(poolUid) ?? []), one]);
     }
-    const untilMs = monotonicMs() + waitSeconds * 1000;
     await Promise.all(
       [...byPool].map(async ([poolUid, ofPool]) => {
         const last = ofPool.reduce((most, { receipt }) => Math.max(most, receipt.position), 0);
@@ -81,6 +84,32 @@ export class RecordGamesHandler implements ICommandHandler<RecordGamesCommand> {
       }),
     );
     return rated;
+  }
+
+  private async addRanks(
+    rated: ReadonlyMap<Recorded, RatedGameAnswer | null>,
+    before: StandingBefore,
+    untilMs: number,
+    identity: Identity,
+  ): Promise<void> {
+    const games = [...rated].flatMap(([{ write, receipt }, answer]): RankedGame[] => {
+      if (answer === null || 'reason' in answer) return [];
+      const { position, replayed } = receipt;
+      return [{ write, position, isReplayed: replayed, players: answer.players }];
+    });
+    const ranks = await this.ranks.after(games, before, untilMs, identity);
+    for (const player of games.flatMap(({ players }) => players)) player.rank = ranks.get(player) ?? null;
+  }
+}
+
+const isWrite = (write: GameWrite | LadderError): write is GameWrite => !(write instanceof LadderError);
+
+function tried(make: () => GameWrite): GameWrite | LadderError {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof LadderError) return error;
+    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import {
   errorBoundOf,
   GLOBAL_SCOPE,
   memberPrefixBytes,
+  type Board,
   type RankAccuracy,
   type RankMovement,
   type SortKey,
@@ -23,12 +24,18 @@ import {
 import { holdsScope, type Identity } from '@laddercast/identity';
 import { Injectable } from '@nestjs/common';
 import { noteRankAnswer } from './rank-answers.js';
-import type { AcceptedSubmission } from './score-submitter.js';
 
 /** A retry is answered without a rank if the projection takes longer than this. */
 const STANDING_WITHIN_MS = 250;
 const POLL_FIRST_MS = 2;
 const POLL_MAX_MS = 50;
+
+/** A write whose entry has a rank. */
+export interface RankedWrite {
+  board: Board;
+  write: { playerId: string };
+  receipt: Pick<SubmitReceipt, 'windowUid' | 'movement'> & { answer: Pick<SubmitReceipt['answer'], 'version'> };
+}
 
 /** A sort key that a submission made, and the one before it. */
 interface MovedKeys {
@@ -53,21 +60,21 @@ export class SubmissionRanks {
    * @returns null when the rank is unknown now, or the caller may not see it: while a window is frozen, only admins see
    * ranks
    */
-  async movementOf(
-    accepted: AcceptedSubmission,
-    untilMs: number | null,
-    identity: Identity,
-  ): Promise<RankMovement | null> {
+  async movementOf(accepted: RankedWrite, untilMs: number | null, identity: Identity): Promise<RankMovement | null> {
     const movement = await this.find(accepted, untilMs, identity);
     noteRankAnswer('submission', movement);
     return movement;
   }
 
-  private async find(
-    accepted: AcceptedSubmission,
-    untilMs: number | null,
-    identity: Identity,
-  ): Promise<RankMovement | null> {
+  /** Resolves once lists show the entry of a write, at `untilMs` (monotonic) or when they cannot be read at the latest. */
+  async untilShown({ board, write, receipt }: RankedWrite, untilMs: number): Promise<void> {
+    const window = await this.windows.byUid(receipt.windowUid);
+    if (!window) return;
+    const list = listOfWindow(board, window, GLOBAL_SCOPE);
+    await this.waitFor(list, write.playerId, receipt.answer.version, untilMs).catch(() => undefined);
+  }
+
+  private async find(accepted: RankedWrite, untilMs: number | null, identity: Identity): Promise<RankMovement | null> {
     try {
       const { windowUid } = accepted.receipt;
       const mayKnow = (window: StoredWindow): boolean => !this.clock.isFrozen(window) || holdsScope(identity, 'admin');
@@ -83,7 +90,7 @@ export class SubmissionRanks {
   }
 
   private async read(
-    { board, write, receipt }: AcceptedSubmission,
+    { board, write, receipt }: RankedWrite,
     window: StoredWindow,
     untilMs: number | null,
   ): Promise<RankMovement | null> {

@@ -5,6 +5,7 @@ import {
   LadderError,
   rollingHours,
   windowOfId,
+  type Board,
   type StoredWindow,
 } from '@laddercast/domain';
 import type { WindowCatalog } from '../catalogs/window-catalog.js';
@@ -51,9 +52,7 @@ export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: Pla
     return { write, atMs: nowMs, nowMs, windows: windows.filter((one) => isWindowOpen(one, graceSeconds, nowMs)) };
   }
   const atMs = write.kind === 'override' ? nowMs : timeOfRun(write, nowMs);
-  const holding = (catalog.cachedAt(board, atMs) ?? (await catalog.at(board, atMs, nowMs))).filter((window) =>
-    reaches(window, atMs, nowMs),
-  );
+  const holding = await windowsHolding(board, atMs, nowMs, catalog);
   const open = holding.filter((window) => isWindowOpen(window, graceSeconds, nowMs));
   if (write.kind === 'override') return { write, atMs, nowMs, windows: open };
   if (write.windowId === null) {
@@ -63,6 +62,27 @@ export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: Pla
   const named = open.find((window) => window.id === write.windowId);
   if (!named) throw await refusalOfNamed(write.windowId, write, { atMs, nowMs, catalog });
   return { write, atMs, nowMs, windows: [named, ...open.filter((window) => window !== named)] };
+}
+
+async function windowsHolding(
+  board: Board,
+  atMs: number,
+  nowMs: number,
+  catalog: Pick<PlacementWindows, 'cachedAt' | 'at'>,
+): Promise<StoredWindow[]> {
+  const windows = catalog.cachedAt(board, atMs) ?? (await catalog.at(board, atMs, nowMs));
+  return windows.filter((window) => reaches(window, atMs, nowMs));
+}
+
+/** The windows of a board that hold an instant and take entries now, in the order of its definition. */
+export async function openWindowsAt(
+  board: Board,
+  atMs: number,
+  nowMs: number,
+  catalog: Pick<PlacementWindows, 'cachedAt' | 'at'>,
+): Promise<StoredWindow[]> {
+  const holding = await windowsHolding(board, atMs, nowMs, catalog);
+  return holding.filter((window) => isWindowOpen(window, board.definition.graceSeconds, nowMs));
 }
 
 function timeOfRun(

@@ -1,5 +1,5 @@
 import { News, arrowOf } from './news.js';
-import { countAbout, estimateWords } from './words.js';
+import { columnNumber, countAbout, estimateWords } from './words.js';
 
 const MOVE_MS = 450;
 const FLASH_MS = 1400;
@@ -122,7 +122,8 @@ export class BoardView {
     write(row.label, entry.displayName ?? entry.playerId);
     row.name.title = entry.displayName ? `${entry.displayName} (${entry.playerId})` : entry.playerId;
     if (this.#hrefOf) row.label.href = this.#hrefOf(entry);
-    write(row.details, columnWords(entry.columns));
+    write(row.details, columnWords(entry.columns, columnNumber));
+    row.details.title = columnWords(entry.columns, String);
     if (row.extra) write(row.extra, this.#extraOf(entry, list));
     write(row.score, this.#writeScore(entry.score));
     row.score.title = String(entry.score);
@@ -200,9 +201,9 @@ function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-function columnWords(columns) {
+function columnWords(columns, words) {
   return Object.entries(columns ?? {})
-    .map(([name, value]) => `${name} ${value}`)
+    .map(([name, value]) => `${name} ${words(value)}`)
     .join(' · ');
 }
 

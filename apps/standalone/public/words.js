@@ -25,6 +25,11 @@ export function countAbout(value, estimate) {
   return estimate === null ? count(value) : `≈\u00a0${count(value)}`;
 }
 
+/** The value of an extra column; the exact one belongs in a title beside it. */
+export function columnNumber(value) {
+  return hundredths.format(value);
+}
+
 /** What stands beside a number that is `estimate` off at most; nothing where it is exact. */
 export function estimateWords(estimate) {
   return estimate === null ? '' : `Estimated while players move: off by ${count(estimate)} at most`;

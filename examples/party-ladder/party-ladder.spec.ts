@@ -57,9 +57,9 @@ describe('the party ladder example', () => {
     expect(put.body, put.text).toMatchObject({ algorithm: 'party-points', parameters: { share: 0.2 } });
     const { body } = await admin.post('/v1/games', gameOf('party', 'ada', 'bob', 'cy'), WAIT);
     expect((body as { rated: { players: object[] } }).rated.players).toEqual([
-      { playerId: 'ada', before: 50, after: 60, delta: 10, expected: 0.5, k: null },
-      { playerId: 'bob', before: 50, after: 50, delta: 0, expected: 0.5, k: null },
-      { playerId: 'cy', before: 50, after: 40, delta: -10, expected: 0.5, k: null },
+      { playerId: 'ada', before: 50, after: 60, delta: 10, expected: 0.5, k: null, rank: null },
+      { playerId: 'bob', before: 50, after: 50, delta: 0, expected: 0.5, k: null, rank: null },
+      { playerId: 'cy', before: 50, after: 40, delta: -10, expected: 0.5, k: null, rank: null },
     ]);
     expect(await ratingsIn('party', 'ada', 'bob', 'cy')).toEqual([60, 50, 40]);
     const { body: expected } = await admin.post('/v1/pools/party/predictions', { sides: [['ada'], ['cy']] });

@@ -4,6 +4,7 @@ export * from './environment.js';
 export * from './environment.module.js';
 export * from './merge-objects.js';
 export * from './calls/call-batcher.js';
+export * from './calls/in-parts.js';
 export * from './telemetry/metrics.js';
 export * from './process/process-group.js';
 export * from './calls/rate-limiter.js';

@@ -10,14 +10,12 @@ import {
   type GameWrite,
   type StoredFedEntry,
 } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { inParts, monotonicMs, sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
-import { SubmissionRanks, type RankedWrite } from '../scores/submission-ranks.js';
+import { RANKS_AT_ONCE, SubmissionRanks, type RankedWrite } from '../scores/submission-ranks.js';
 import type { RatedPlayerAnswer } from './pool-commands.js';
 
 const LOOK_EVERY_MS = 20;
-/** So that the ranks of a large batch do not crowd out the reads. */
-const RANKS_AT_ONCE = 64;
 
 /** Where a pool's ratings are ranked. */
 interface RankedList {
@@ -101,8 +99,8 @@ export class GameRanks {
       return write ? [[one.player, write]] : [];
     });
     // All of them first: a rank counts the other players of the game.
-    await fewAtOnce(moved, ([, write]) => this.ranks.untilShown(write, untilMs));
-    await fewAtOnce(moved, async ([player, write]) => {
+    await inParts(moved, RANKS_AT_ONCE, ([, write]) => this.ranks.untilShown(write, untilMs));
+    await inParts(moved, RANKS_AT_ONCE, async ([player, write]) => {
       ranks.set(player, await this.ranks.movementOf(write, untilMs, identity));
     });
     return ranks;
@@ -150,12 +148,6 @@ function rankedWrite(
   };
   const receipt = { windowUid: window.uid, answer: { version: entry.version }, movement: isReplayed ? null : movement };
   return { board, write: { playerId: player.playerId }, receipt };
-}
-
-async function fewAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  for (let from = 0; from < items.length; from += RANKS_AT_ONCE) {
-    await Promise.all(items.slice(from, from + RANKS_AT_ONCE).map(work));
-  }
 }
 
 const keysOf = ({ players }: GameWrite, { uid }: StoredWindow): FedEntryKey[] =>

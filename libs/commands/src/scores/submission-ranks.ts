@@ -29,6 +29,8 @@ import { noteRankAnswer } from './rank-answers.js';
 const STANDING_WITHIN_MS = 250;
 const POLL_FIRST_MS = 2;
 const POLL_MAX_MS = 50;
+/** How many ranks of one request are read side by side, so that a large one does not crowd out the reads. */
+export const RANKS_AT_ONCE = 64;
 
 /** A write whose entry has a rank. */
 export interface RankedWrite {

@@ -1,6 +1,6 @@
 import { faultOfNamedId, LadderError, validationFailed, type Board, type StoredWindow } from '@laddercast/domain';
 import { BoardCatalog, isDatabaseUnavailable, WindowCatalog } from '@laddercast/ledger';
-import { nowMs, toTimestamp } from '@laddercast/platform';
+import { inParts, nowMs, toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { columnsByName } from '../rows/entry-details.js';
@@ -86,20 +86,13 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     playerId: string,
     unread: Map<string, unknown>,
   ): Promise<PlayerStanding[]> {
-    const found: PlayerStanding[] = [];
-    for (let at = 0; at < windows.length; at += LISTS_AT_ONCE) {
-      const part = windows.slice(at, at + LISTS_AT_ONCE);
-      const answers = await Promise.all(
-        part.map(({ board, window }) =>
-          this.standing(board, window, playerId).catch((error: unknown) => {
-            unread.set(board.id, unlessBroken(error));
-            return null;
-          }),
-        ),
-      );
-      found.push(...answers.filter((answer) => answer !== null));
-    }
-    return found;
+    const found = await inParts(windows, LISTS_AT_ONCE, ({ board, window }) =>
+      this.standing(board, window, playerId).catch((error: unknown) => {
+        unread.set(board.id, unlessBroken(error));
+        return null;
+      }),
+    );
+    return found.filter((standing) => standing !== null);
   }
 
   /** null where the player has no entry. */

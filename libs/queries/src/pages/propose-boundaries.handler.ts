@@ -1,4 +1,5 @@
 import { LadderError, toRankScore } from '@laddercast/domain';
+import { inParts } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -16,9 +17,9 @@ export class ProposeBoundariesHandler implements IQueryHandler<ProposeBoundaries
     const { resolved } = await this.reader.open({ boardId, window, isAdmin: true });
     const { total } = await resolved.ranks.total(resolved.list);
     const indexes = Array.from({ length: shards - 1 }, (_, at) => Math.round(((at + 1) * total) / shards));
-    const scores = new Set(await inParts(indexes, (index) => this.scoreAt(resolved, index)));
+    const scores = new Set(await inParts(indexes, ROWS_AT_ONCE, (index) => this.scoreAt(resolved, index)));
     scores.delete(null);
-    const found = await inParts([...scores] as number[], async (score) => ({
+    const found = await inParts([...scores] as number[], ROWS_AT_ONCE, async (score) => ({
       score,
       before: await this.countBefore(resolved, score),
     }));
@@ -50,12 +51,4 @@ export class ProposeBoundariesHandler implements IQueryHandler<ProposeBoundaries
     const key = { score: toRankScore(list.ordering.order, score), member: Buffer.alloc(0) };
     return (await ranks.rankOfKey(list, key, 'ordinal')).rank - 1;
   }
-}
-
-async function inParts<Item, Answer>(items: readonly Item[], ask: (item: Item) => Promise<Answer>): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let at = 0; at < items.length; at += ROWS_AT_ONCE) {
-    answers.push(...(await Promise.all(items.slice(at, at + ROWS_AT_ONCE).map(ask))));
-  }
-  return answers;
 }

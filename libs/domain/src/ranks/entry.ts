@@ -46,7 +46,11 @@ export function applyRun(
     version,
   };
   if (run.operator === 'set') return { outcome: current === null ? 'created' : 'changed', entry: entryOfRun };
-  if (definition.operator === 'sum') return addRun(definition, current, entryOfRun);
+  if (definition.operator === 'sum') {
+    const added = addToTotal(current, entryOfRun);
+    if (added.outcome !== 'unchanged') assertScoreInBounds(definition, added.entry.score, 'the total');
+    return added;
+  }
   if (current === null) return { outcome: 'created', entry: entryOfRun };
   if (definition.operator === 'latest') {
     return run.achievedAtMs >= current.achievedAtMs
@@ -63,20 +67,18 @@ function standsBefore(definition: BoardDefinition, a: EntryState, b: EntryState)
   return compareSortKeys(encodeSortKey(definition, a, ''), encodeSortKey(definition, b, '')) < 0;
 }
 
-function addRun(
-  definition: BoardDefinition,
+/** A running total with one more increment; it may leave the finite doubles. */
+export function addToTotal(
   current: EntryState | null,
   increment: EntryState,
 ): { outcome: EntryOutcome; entry: EntryState } {
-  if (current !== null && increment.score === 0) return { outcome: 'unchanged', entry: current };
-  const total = withoutNegativeZero((current?.score ?? 0) + increment.score);
-  assertScoreInBounds(definition, total, 'the total');
-  if (current === null) return { outcome: 'created', entry: { ...increment, score: total } };
+  if (current === null) return { outcome: 'created', entry: increment };
+  if (increment.score === 0) return { outcome: 'unchanged', entry: current };
   return {
     outcome: 'changed',
     entry: {
       ...increment,
-      score: total,
+      score: withoutNegativeZero(current.score + increment.score),
       achievedAtMs: Math.max(current.achievedAtMs, increment.achievedAtMs),
       metadata: increment.metadata ?? current.metadata,
     },

@@ -1,4 +1,5 @@
 import {
+  addToTotal,
   applyRun,
   LadderError,
   withoutNegativeZero,
@@ -69,13 +70,4 @@ function sumOf(scores: readonly number[]): number {
   return Math.max(-most, Math.min(most, scores.map((score) => score / SCALE).reduce(add, 0))) * SCALE;
 }
 
-function addUp(total: EntryState, increment: EntryState): EntryState {
-  // As a run of 0 leaves an entry.
-  if (increment.score === 0) return total;
-  return {
-    ...total,
-    score: withoutNegativeZero(total.score + increment.score),
-    achievedAtMs: Math.max(total.achievedAtMs, increment.achievedAtMs),
-    metadata: increment.metadata ?? total.metadata,
-  };
-}
+const addUp = (total: EntryState, increment: EntryState): EntryState => addToTotal(total, increment).entry;

@@ -1,0 +1,48 @@
+import type { BoardDefinition } from '../boards/board.js';
+import { addToTotal, applyRun, type EntryState } from './entry.js';
+
+/** Whether a run counts, waits for a moderator, or was taken out by one. */
+export type RunState = 'counted' | 'held' | 'voided';
+
+/**
+ * What a kept run is: a submission (`set`: of a `sum` board, in place of the total), an operator's entry (`override`) or
+ * removal, or what a limit removed (`trim`). All but `run` are walls: what was accepted before them no longer matters.
+ */
+export type RunKind = 'run' | 'set' | 'override' | 'removal' | 'trim';
+
+/** One run of a player on a board, as it was accepted. Source: contracts/integrity.md, section 0. */
+export interface KeptRun {
+  kind: RunKind;
+  state: RunState;
+  /** The entry that it makes alone, under the log position of the run as `version`; null: of a removal or trim. */
+  entry: EntryState | null;
+}
+
+/**
+ * A player's entry in one window, out of the runs that count. Nothing is ever subtracted: taking a run out is folding
+ * without it. The board's limits are not looked at; a total beyond the doubles is the greatest (or least) of them.
+ * Folding a prefix into a base gives the same as folding all.
+ * @param base what is no longer kept as runs; null: nothing
+ * @param runs in the order of acceptance
+ * @returns null: no entry. Of `best` and `latest` its `version` names the run that it rests on
+ */
+export function foldRuns(
+  definition: BoardDefinition,
+  base: EntryState | null,
+  runs: Iterable<KeptRun>,
+): EntryState | null {
+  let entry = base;
+  for (const run of runs) if (run.state === 'counted') entry = withRun(definition, entry, run);
+  return entry;
+}
+
+function withRun(definition: BoardDefinition, before: EntryState | null, { kind, entry }: KeptRun): EntryState | null {
+  if (kind !== 'run' || entry === null) return entry;
+  if (definition.operator === 'sum') return withinDoubles(addToTotal(before, entry).entry);
+  return applyRun(definition, before, { ...entry, submissionId: '', playerId: '' }, entry.version).entry;
+}
+
+const withinDoubles = (entry: EntryState): EntryState => ({
+  ...entry,
+  score: Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, entry.score)),
+});

@@ -10,6 +10,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
     tables: [
       ...['boards', 'windows', 'scopes', 'metadata_boards', 'layout_progress', 'layout_removals'],
       ...['entries', 'frozen_entries', 'rolling_hours', 'submissions', 'attempts', 'entry_history'],
+      ...['runs', 'run_bases'],
       ...['editions', 'edition_scopes', 'standings', 'settlement_failures'],
       ...['players', 'guilds', 'guild_members', 'guild_leavers', 'guild_totals', 'guild_kept'],
       ...['friendships', 'follows', 'circle_members'],

@@ -12,7 +12,7 @@ const BEFORE_A_TABLE = String.raw`\b(?:FROM|JOIN|INTO|UPDATE|USING|TABLE|ONLY|TR
 const SQL = new RegExp(BEFORE_A_TABLE);
 const NAMES_LATER = new RegExp(`${BEFORE_A_TABLE}$`);
 
-/** The tables that migrations make, by the names that they have in the end. */
+/** The tables that migrations make, by the names that they have in the end; partitions belong to theirs. */
 export function tablesMade(migrations: readonly TextFile[]): string[] {
   const upwards = migrations.map(({ text }) => text.split(/\bdown\(/)[0]!);
   const named = new Map(
@@ -20,7 +20,9 @@ export function tablesMade(migrations: readonly TextFile[]): string[] {
       [...text.matchAll(/\bALTER TABLE (\w+) RENAME TO (\w+)/g)].map(([, from, to]) => [from!, to!] as const),
     ),
   );
-  const made = upwards.flatMap((text) => [...text.matchAll(/\bCREATE TABLE (\w+)/g)].map(([, table]) => table!));
+  const made = upwards.flatMap((text) =>
+    [...text.matchAll(/\bCREATE TABLE (\w+)\b(?! PARTITION OF)/g)].map(([, table]) => table!),
+  );
   return made.map((table) => named.get(table) ?? table);
 }
 

@@ -50,6 +50,9 @@ import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
 import { EntryReemission } from './reemission/entry-reemission.js';
+import { EntryRefold } from './runs/entry-refold.js';
+import { RunActs } from './runs/run-acts.js';
+import { RunList } from './runs/run-list.js';
 import { SettlementFailures } from './standings/settlement-failures.js';
 import { StandingsPruner } from './standings/standings-pruner.js';
 import { StandingsRecorder } from './standings/standings-recorder.js';
@@ -79,6 +82,7 @@ const inEveryProcess: Provider[] = [
   SettlementFailures,
   EntryHistory,
   EntryReemission,
+  EntryRefold,
   GuildTotals,
   Circles,
   Friendships,
@@ -94,7 +98,15 @@ const inEveryProcess: Provider[] = [
 @Module({ providers: inEveryProcess, exports: inEveryProcess })
 export class LedgerModule {}
 
-const ofApis: Provider[] = [GameWriter, PoolCorrections, PlayerRegistry, GuildRegistry, StateRepublisher];
+const ofApis: Provider[] = [
+  GameWriter,
+  PoolCorrections,
+  PlayerRegistry,
+  GuildRegistry,
+  StateRepublisher,
+  RunActs,
+  RunList,
+];
 
 /** What writes for clients: submissions, profiles, guilds. */
 @Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })

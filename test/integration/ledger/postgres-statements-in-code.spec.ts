@@ -120,6 +120,7 @@ describe('the statements of the ledger and of the log', () => {
       // By what is asked for.
       'ledger/src/catalogs/scope-catalog.ts': 1,
       'ledger/src/operators/audit-log.ts': 1,
+      'ledger/src/runs/run-list.ts': 1,
       'ledger/src/people/friendships.ts': 1,
       // What passes statements of others on, and what opens a transaction.
       'ledger/src/database/postgres-database.ts': 3,

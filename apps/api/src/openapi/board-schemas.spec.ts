@@ -44,6 +44,8 @@ describe('the JSON Schema of a validated class', () => {
       submissionOperators: null,
       clientTime: true,
       visibility: 'private',
+      runs: { keepDays: 31 },
+      proof: 'everyone',
     } satisfies Record<keyof BoardDefinition | 'id', unknown>,
     ranges: { ...board, sharding: { by: 'range', boundaries: [-1.5, 0, 1000] } },
     nulls: { ...board, title: null, tiebreak: null, columns: null, sharding: null, push: { top: null } },

@@ -170,6 +170,15 @@ export class HistoryDto {
   keepDays?: number;
 }
 
+export class RunsDto {
+  @IsOptional()
+  @IsInt()
+  @Min(7)
+  @Max(3650)
+  @InSchema({ description: 'How long each run is kept; on boards with a rolling window at least that long and a day.' })
+  keepDays?: number;
+}
+
 export class GuildAggregateDto {
   @IsOptional()
   @IsIn(['sum', 'average', 'top'])
@@ -283,4 +292,11 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsOptional()
   @IsIn(['public', 'private'])
   visibility?: 'public' | 'private';
+  @IsPart(() => RunsDto)
+  @InSchema({ description: 'null: runs are not kept, and cannot be voided or held.' })
+  runs?: RunsDto | null;
+  @IsOptional()
+  @IsIn(['moderators', 'everyone'])
+  @InSchema({ description: 'Who sees the proof of a run, beside its player.' })
+  proof?: 'moderators' | 'everyone';
 }

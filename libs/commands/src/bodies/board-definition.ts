@@ -3,6 +3,9 @@ import {
   faultOfTimeZone,
   isCleanText,
   LadderError,
+  nameOfSpec,
+  rollingHours,
+  RUNS_KEEP_DAYS,
   validationFailed,
   wantsDense,
   withBoardDefaults,
@@ -27,6 +30,7 @@ export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefi
   faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
   assertOperatorsFit(dto);
+  assertRunsAreKept(dto);
   const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
   assertDenseCanBeKept(definition);
   return definition;
@@ -39,6 +43,13 @@ function assertOperatorsFit({ operator, submissionOperators }: BoardDefinitionDt
   throw new LadderError('NOT_SUPPORTED', detail, { option: 'submissionOperators' });
 }
 
+/** @throws RUNS_NOT_KEPT */
+function assertRunsAreKept({ runs, proof }: BoardDefinitionDto): void {
+  if (runs != null || (proof ?? 'moderators') === 'moderators') return;
+  const detail = 'proof is of boards that keep runs: put "runs": { "keepDays": 90 }, or leave proof out.';
+  throw new LadderError('RUNS_NOT_KEPT', detail, { option: 'proof' });
+}
+
 /** @throws RANK_STYLE_NOT_KEPT */
 function assertDenseCanBeKept(definition: BoardDefinition): void {
   if (!wantsDense(definition) || canKeepDense(definition.sharding)) return;
@@ -48,7 +59,7 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
 }
 
 /** Options of the contract that are not built yet: they are refused, and never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay'];
+const UNBUILT_OPTIONS = ['decay', 'counts', 'integrity', 'entriesPer', 'entriesPerPlayerMax'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
@@ -81,6 +92,15 @@ function faultsOfColumnLimits({ columns, limits }: BoardDefinitionDto): Fault[] 
   });
 }
 
+/** A run that still counts in a rolling window is kept. */
+function faultsOfRuns({ runs, windows }: BoardDefinitionDto): Fault[] {
+  if (runs == null || windows === undefined || faultsOfWindows(windows).length > 0) return [];
+  const rolling = windows.filter((window) => typeof window === 'object' && 'rolling' in window).map(nameOfSpec);
+  const daysMin = Math.ceil(Math.max(0, ...rolling.map(rollingHours)) / 24) + 1;
+  if ((runs.keepDays ?? RUNS_KEEP_DAYS) >= daysMin) return [];
+  return [{ pointer: '/runs/keepDays', message: `must be at least ${daysMin}: the longest rolling window, and a day` }];
+}
+
 /** Rules between fields. */
 function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: string | undefined): Fault[] {
   if (!fieldsAreFine) return [];
@@ -104,6 +124,7 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   }
   if (dto.sharding) faults.push(...faultsOfSharding(dto.sharding));
   faults.push(...faultsOfWindows(dto.windows ?? []), ...(dto.scopes ? faultsOfScopes(dto.scopes) : []));
+  faults.push(...faultsOfRuns(dto));
   const zoneFault = dto.timeZone === undefined ? null : faultOfTimeZone(dto.timeZone);
   if (zoneFault) faults.push({ pointer: '/timeZone', message: zoneFault });
   const { kind, k } = dto.guildAggregate ?? {};

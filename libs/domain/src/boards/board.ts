@@ -67,6 +67,10 @@ export interface BoardDefinition extends BoardOrdering {
   submissionOperators: SubmissionOperator[] | null;
   clientTime: boolean;
   visibility: 'public' | 'private';
+  /** How long each run is kept beside the entries, so that it can be voided; null: runs are not kept. */
+  runs: { keepDays: number } | null;
+  /** Who sees the proof of a run, beside its player. */
+  proof: 'moderators' | 'everyone';
 }
 
 /**
@@ -84,6 +88,8 @@ export interface Board {
   layouts: Layouts;
   /** Absent: its entries come from submissions. */
   feed?: BoardFeed;
+  /** The log position from which runs are kept; absent: they are not. */
+  runsFrom?: number;
 }
 
 /** How often a player's score and rank are recorded, and for how long. */
@@ -113,6 +119,8 @@ export interface ColumnBounds {
   max: number | null;
 }
 
+/** How long runs are kept where `runs` does not say. */
+export const RUNS_KEEP_DAYS = 90;
 export const COLUMNS_MAX = 4;
 export const SHARDS_MAX = 64;
 /** The most rows that a board's live snapshot holds, and the longest top channel. */
@@ -165,5 +173,7 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
     submissionOperators: given.submissionOperators ?? (given.operator === 'sum' ? ['sum'] : null),
     clientTime: given.clientTime ?? false,
     visibility: given.visibility ?? 'public',
+    runs: given.runs ? { keepDays: RUNS_KEEP_DAYS, ...given.runs } : null,
+    proof: given.proof ?? 'moderators',
   };
 }

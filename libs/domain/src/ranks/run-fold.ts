@@ -32,11 +32,17 @@ export function foldRuns(
   runs: Iterable<KeptRun>,
 ): EntryState | null {
   let entry = base;
-  for (const run of runs) if (run.state === 'counted') entry = withRun(definition, entry, run);
+  for (const run of runs) entry = foldRun(definition, entry, run);
   return entry;
 }
 
-function withRun(definition: BoardDefinition, before: EntryState | null, { kind, entry }: KeptRun): EntryState | null {
+/** One step of {@link foldRuns}: the entry with the next run. */
+export function foldRun(
+  definition: BoardDefinition,
+  before: EntryState | null,
+  { kind, state, entry }: KeptRun,
+): EntryState | null {
+  if (state !== 'counted') return before;
   if (kind !== 'run' || entry === null) return entry;
   if (definition.operator === 'sum') return withinDoubles(addToTotal(before, entry).entry);
   return applyRun(definition, before, { ...entry, submissionId: '', playerId: '' }, entry.version).entry;

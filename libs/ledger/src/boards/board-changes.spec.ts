@@ -32,6 +32,8 @@ const CHANGES: { [Option in keyof Required<BoardDefinition>]: [BoardDefinition[O
   submissionOperators: [['sum', 'set'], true],
   clientTime: [true, true],
   visibility: ['private', true],
+  runs: [{ keepDays: 30 }, true],
+  proof: ['everyone', true],
 };
 
 describe('a board that has entries', () => {
@@ -50,6 +52,15 @@ describe('a board that has entries', () => {
     ['keeps its window over all time', ['daily'], false],
   ] as const)('%s', (_what, windows, isTaken) => {
     expect(keepsEntries(FROM, to({ windows: [...windows] }))).toBe(isTaken);
+  });
+
+  it('keeps runs from its first one on where a window of it rolls', () => {
+    const rolling = to({ windows: ['daily', { rolling: '24h' }] });
+    const keeping = { ...rolling, runs: { keepDays: 30 } };
+    expect(keepsEntries(rolling, keeping)).toBe(false);
+    expect(refusalOfChange(rolling, keeping)).toMatchObject({ code: 'BOARD_NOT_EMPTY' });
+    expect(keepsEntries(keeping, { ...keeping, runs: { keepDays: 40 } })).toBe(true);
+    expect(keepsEntries(keeping, rolling)).toBe(true);
   });
 
   it('keeps its rolling windows, and takes no window over all time that would lack what came before', () => {

@@ -39,13 +39,21 @@ function endlessWindowsDiffering(from: BoardDefinition, to: BoardDefinition): st
   return [...removed, ...after.filter((name) => name === 'alltime' && !before.includes(name))];
 }
 
+/**
+ * A rolling window loses its hours, and what came before runs were kept stands in one sum: so such a board keeps runs from
+ * its first one on.
+ */
+const beginsRunsOfRolling = (from: BoardDefinition, to: BoardDefinition): boolean =>
+  from.runs === null && to.runs !== null && to.windows.some((window) => nameOfSpec(window).startsWith('rolling:'));
+
 /** The projection has dropped ended windows by the old definition, and does not bring them back. */
 const keepsLonger = (from: BoardDefinition, to: BoardDefinition): boolean => keptAfterEndMs(to) > keptAfterEndMs(from);
 
 /** Whether a board that has entries may take the new definition. */
 export function keepsEntries(from: BoardDefinition, to: BoardDefinition): boolean {
   const differs = differing([...ORDERING_OPTIONS, ...LAYOUT_OPTIONS], from, to).length > 0;
-  return !differs && !keepsLonger(from, to) && endlessWindowsDiffering(from, to).length === 0;
+  const isInPlace = !differs && !keepsLonger(from, to) && !beginsRunsOfRolling(from, to);
+  return isInPlace && endlessWindowsDiffering(from, to).length === 0;
 }
 
 export function refusalOfChange(from: BoardDefinition, to: BoardDefinition): LadderError {
@@ -55,6 +63,9 @@ export function refusalOfChange(from: BoardDefinition, to: BoardDefinition): Lad
   const endless = endlessWindowsDiffering(from, to);
   if (endless.length > 0) {
     return new LadderError('BOARD_NOT_EMPTY', `The windows ${endless.join(', ')}, which have no end, ${remedy}`);
+  }
+  if (beginsRunsOfRolling(from, to)) {
+    return new LadderError('BOARD_NOT_EMPTY', `runs of a board with a rolling window ${remedy}`);
   }
   const layout: string[] = differing(LAYOUT_OPTIONS, from, to);
   if (layout.length === 0) layout.push('graceSeconds beyond keepEndedSeconds');

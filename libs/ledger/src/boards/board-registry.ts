@@ -13,7 +13,16 @@ import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
 const TABLES_BY_WINDOW = [
-  ...['rolling_hours', 'frozen_entries', 'guild_totals', 'guild_kept', 'entry_history', 'attempts', 'entry_feeds'],
+  ...[
+    'rolling_hours',
+    'frozen_entries',
+    'guild_totals',
+    'guild_kept',
+    'entry_history',
+    'attempts',
+    'entry_feeds',
+    'run_bases',
+  ],
 ];
 
 /** What must hold for a definition to be put. */
@@ -88,9 +97,10 @@ export class BoardRegistry {
     await beginLimits(transaction, uid, before.limits, definition.limits);
     const layouts = await layoutsFor(transaction, current, definition);
     const revision = await announceBoard(transaction, this.lanes, uid, id);
+    const runsFrom = definition.runs && (current.runs_from ?? revision);
     await transaction.query(
       `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,
-         rescope = rescope OR $5, layouts = $6 WHERE board_uid = $1`,
+         rescope = rescope OR $5, layouts = $6, runs_from = $7 WHERE board_uid = $1`,
       [
         uid,
         JSON.stringify(definition),
@@ -98,9 +108,11 @@ export class BoardRegistry {
         JSON.stringify(windowsSinceMs),
         differsInScopes(before, definition),
         JSON.stringify(layouts),
+        runsFrom,
       ],
     );
-    const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    const made = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    const board: Board = runsFrom === null ? made : { ...made, runsFrom };
     // Submissions fill new windows by themselves; here who plays no more would never come into them.
     const hasOtherWindows = JSON.stringify(before.windows) !== JSON.stringify(definition.windows);
     if (current.feed && hasOtherWindows) await beginFill(transaction, current.feed.poolUid, uid);
@@ -172,6 +184,8 @@ export class BoardRegistry {
         JOIN standings s USING (edition_uid) WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       `DELETE FROM editions WHERE ctid IN (SELECT e.ctid FROM windows w JOIN editions e USING (window_uid)
         WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      `DELETE FROM runs WHERE (board_uid, player_id, position) IN (SELECT board_uid, player_id, position FROM runs
+        WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       `DELETE FROM submissions WHERE ctid IN (SELECT ctid FROM submissions WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS})
         RETURNING 1`,
     ];

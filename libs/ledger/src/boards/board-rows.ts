@@ -25,12 +25,13 @@ export interface BoardRow {
   windows_since: Record<string, number>;
   layouts: Layouts;
   feed: BoardFeed | null;
+  runs_from: number | null;
 }
 
 /** The live board of that id. */
 export async function findBoard(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
   const [row] = await transaction.query<BoardRow>(
-    `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts, feed
+    `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts, feed, runs_from
      FROM boards WHERE board_id = $1`,
     [id],
   );
@@ -60,12 +61,13 @@ export async function createBoard(
   );
   const uid = row!.board_uid;
   const revision = await announceBoard(transaction, lanes, uid, id);
-  await transaction.query('UPDATE boards SET revision = $2, definition_revision = $2 WHERE board_uid = $1', [
-    uid,
-    revision,
-  ]);
+  const runsFrom = definition.runs && revision;
+  await transaction.query(
+    'UPDATE boards SET revision = $2, definition_revision = $2, runs_from = $3 WHERE board_uid = $1',
+    [uid, revision, runsFrom],
+  );
   const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
-  return feed ? { ...board, feed } : board;
+  return { ...board, ...(feed && { feed }), ...(runsFrom !== null && { runsFrom }) };
 }
 
 /** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */

@@ -96,6 +96,10 @@ export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool
     const detail = `Pool "${pool}" feeds board "${id}": its order is desc, its operator latest, its columns are the pool's.`;
     throw new LadderError('BOARD_IN_USE', detail);
   }
+  if (definition.runs !== null) {
+    const detail = `Board "${id}" keeps runs, and a pool feeds no runs: void the game instead, and take runs out.`;
+    throw new LadderError('NOT_SUPPORTED', detail, { option: 'runs' });
+  }
   const { scoreMin, scoreMax, attemptsMax } = limits;
   const limitsColumns = Object.keys(limits.columns).length > 0;
   if (scoreMin === null && scoreMax === null && attemptsMax === null && !limitsColumns) return;

@@ -13,7 +13,8 @@ const REFRESH_EVERY_MS = 250;
 /** Answers one row even if no board has changed: with the history alone. */
 const CHANGES_SQL = prepared(`
   SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
-    definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts, feed
+    definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts, feed,
+    runs_from AS "runsFrom"
   FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
       floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
     LEFT JOIN boards ON revision > $1
@@ -165,11 +166,11 @@ export class BoardCatalog {
       this.tell(known, true);
       return;
     }
-    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts, feed } = row;
+    const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts, feed, runsFrom } = row;
     // What was stored by an earlier release lacks the options that came later.
     const definition = withBoardDefaults(row.definition);
     const made = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
-    const board: Board = feed === null ? made : { ...made, feed };
+    const board: Board = { ...made, ...(feed !== null && { feed }), ...(runsFrom !== null && { runsFrom }) };
     this.boardsByUid.set(board.uid, board);
     this.boardsById.set(board.id, board);
     this.tell(board, false);

@@ -30,4 +30,8 @@ export class BoardEntity {
   /** null: submissions feed it. */
   @Column({ type: 'jsonb', nullable: true })
   feed!: BoardFeed | null;
+
+  /** null: runs are not kept. */
+  @Column({ name: 'runs_from', type: 'bigint', nullable: true })
+  runsFrom!: number | null;
 }

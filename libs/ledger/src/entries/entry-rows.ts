@@ -11,6 +11,8 @@ export interface EntryRow {
   scopes: number[];
   /** Every scope that ranked it once and does not now. */
   leftScopes: number[];
+  /** The log position of the run that it rests on; absent: none that is kept. */
+  runPosition?: number;
 }
 
 /** What a row of `entries`, or of `guild_totals`, says of where it is ranked; guilds have neither columns nor scopes. */

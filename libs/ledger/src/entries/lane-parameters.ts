@@ -21,6 +21,10 @@ export const entryParameters = (entries: readonly EntryRow[], events: readonly E
   textArray(events.map((event) => JSON.stringify(event))),
 ];
 
+/** `$28` of WRITE_LANE_BATCH_OF_RUNS. */
+export const runPositions = (entries: readonly EntryRow[]): unknown =>
+  int8Array(entries.map((row) => row.runPosition ?? 0));
+
 /** An entry at its window's freeze; null: there was none. */
 export interface FrozenEntry {
   windowUid: number;

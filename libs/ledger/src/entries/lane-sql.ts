@@ -56,32 +56,51 @@ export const READ_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, 
  */
 export const READ_WIDE_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS, PLAYERS, HOURS);
 
-/** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */
-export const WRITE_LANE_BATCH = prepared(`
-  WITH accepted AS (
+const ACCEPTED = `
     INSERT INTO submissions (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms,
       metadata, answer, accepted_at)
     SELECT s.board_uid, s.owner, s.submission_id, s.player_id, s.body_sha256, s.score, s.columns::float8[],
       s.achieved_at_ms, s.metadata, s.answer, to_timestamp($2::float8 / 1000)
     FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::float8[], $9::text[], $10::bigint[],
       $11::text[], $12::text[])
-      AS s (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms, metadata, answer)
-  ), changed AS (
-    INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms,
-      metadata, scopes, left_scopes)
-    SELECT e.window_uid, e.player_id, e.board_uid, $1::smallint, e.version, e.removed, e.score, e.columns::float8[],
-      e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[]
-    FROM unnest($13::int[], $14::text[], $15::int[], $16::bigint[], $17::boolean[], $18::float8[], $19::text[],
-      $20::bigint[], $21::text[], $22::text[], $23::text[])
-      AS e (window_uid, player_id, board_uid, version, removed, score, columns, achieved_at_ms, metadata, scopes,
-        left_scopes)
-    ON CONFLICT (window_uid, player_id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
-      score = excluded.score, columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms,
-      metadata = excluded.metadata, scopes = excluded.scopes, left_scopes = excluded.left_scopes
-  )
+      AS s (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms, metadata, answer)`;
+
+const ENTRY_COLUMNS = `window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms, metadata,
+      scopes, left_scopes`;
+const ENTRY_VALUES = `e.window_uid, e.player_id, e.board_uid, $1::smallint, e.version, e.removed, e.score,
+      e.columns::float8[], e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[]`;
+const ENTRY_ARRAYS = `$13::int[], $14::text[], $15::int[], $16::bigint[], $17::boolean[], $18::float8[], $19::text[],
+      $20::bigint[], $21::text[], $22::text[], $23::text[]`;
+const ENTRY_NAMES = `window_uid, player_id, board_uid, version, removed, score, columns, achieved_at_ms, metadata, scopes,
+        left_scopes`;
+const ENTRY_UPDATES = `version = excluded.version, removed = excluded.removed, score = excluded.score,
+      columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata,
+      scopes = excluded.scopes, left_scopes = excluded.left_scopes`;
+
+const INTO_OUTBOX = `
   INSERT INTO outbox (lane, position, topic, key, payload)
   SELECT $1::smallint, o.position, o.topic, o.key, o.payload
-  FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (position, topic, key, payload)`);
+  FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (position, topic, key, payload)`;
+
+/** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */
+export const WRITE_LANE_BATCH = prepared(`
+  WITH accepted AS (${ACCEPTED}
+  ), changed AS (
+    INSERT INTO entries (${ENTRY_COLUMNS})
+    SELECT ${ENTRY_VALUES}
+    FROM unnest(${ENTRY_ARRAYS}) AS e (${ENTRY_NAMES})
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}
+  )${INTO_OUTBOX}`);
+
+/** The same with `$28`, the runs that the entries rest on (0: none that is kept): where a board keeps them. */
+export const WRITE_LANE_BATCH_OF_RUNS = prepared(`
+  WITH accepted AS (${ACCEPTED}
+  ), changed AS (
+    INSERT INTO entries (${ENTRY_COLUMNS}, run_position)
+    SELECT ${ENTRY_VALUES}, nullif(e.run_position, 0)
+    FROM unnest(${ENTRY_ARRAYS}, $28::bigint[]) AS e (${ENTRY_NAMES}, run_position)
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}, run_position = excluded.run_position
+  )${INTO_OUTBOX}`);
 
 /**
  * Entries `$2`, `$3` were renewed at `$1`: only for those whose board has a limit that removes entries, so that others pay

@@ -27,6 +27,12 @@ export interface SubmitWrite {
   windowId: string | null;
   /** JSON text. */
   metadata: string | null;
+  /** What the client named it by elsewhere; absent: nothing. */
+  sourceId?: string;
+  /** On boards that keep runs: an https URL; absent: none. */
+  proof?: string;
+  /** On boards that keep runs: whether a key, or a check, has verified it. */
+  verified?: boolean;
   /** SHA-256 of everything the client sent: tells a retry from another body under the same id. */
   bodySha256: Buffer;
   /** Why the run is refused, unless its id was counted before. */
@@ -42,6 +48,8 @@ export interface OverrideWrite {
   playerId: string;
   /** null removes the entry. */
   entry: { score: number; columns: number[] } | null;
+  /** How it stands among the runs of a board that keeps them; absent on others. */
+  run?: { submissionId: string; reason: string };
   audit: AuditRecord;
   /** As of a {@link SubmitWrite}. */
   traceparent?: string;

@@ -3,7 +3,7 @@
  * planner would scan the table.
  */
 export const WINDOWS_WITH_LEFT_HOURS = `
-  SELECT w.window_uid, w.window_id, b.board_uid, b.definition FROM windows w JOIN boards b USING (board_uid)
+  SELECT w.window_uid, w.window_id, b.board_uid, b.definition, b.runs_from FROM windows w JOIN boards b USING (board_uid)
   WHERE w.kind = 'rolling' AND w.state = 'open' AND b.board_id IS NOT NULL
     AND least((SELECT min(hour) FROM rolling_hours h WHERE h.window_uid = w.window_uid),
         (SELECT min(hour) FROM attempts a WHERE a.window_uid = w.window_uid))
@@ -41,13 +41,17 @@ export const DELETE_LEFT_ATTEMPTS = `
 export const WRITE_ROLLING_ENTRIES = `
   WITH given AS (
     SELECT * FROM unnest($3::text[], $4::bigint[], $5::boolean[], $6::float8[], $7::text[], $8::bigint[], $9::text[],
-      $10::text[]) AS g (player_id, version, removed, score, columns, achieved_at_ms, metadata, payload)
+      $10::text[], $12::bigint[])
+      AS g (player_id, version, removed, score, columns, achieved_at_ms, metadata, payload, run_position)
   ), changed AS (
-    INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms, metadata)
-    SELECT $1, player_id, $11::int, $2, version, removed, score, columns::float8[], achieved_at_ms, metadata FROM given
+    INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms,
+      metadata, run_position)
+    SELECT $1, player_id, $11::int, $2, version, removed, score, columns::float8[], achieved_at_ms, metadata,
+      run_position
+    FROM given
     ON CONFLICT (window_uid, player_id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
       score = excluded.score, columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms,
-      metadata = excluded.metadata
+      metadata = excluded.metadata, run_position = excluded.run_position
   )
   INSERT INTO outbox (lane, position, topic, key, payload)
   SELECT $2::smallint, version, 'entry-changed', player_id, payload FROM given`;

@@ -86,7 +86,7 @@ export const EXPIRED_ENTRIES = `
 
 /** Window `$1` with its board, while it runs and the board is defined as at revision `$2`. */
 export const WINDOW_OF_LIMITS = `
-  SELECT b.board_uid, b.definition, w.kind = 'rolling' AS is_rolling, coalesce(w.freeze_at <= ${NOW}, false) AS is_frozen,
+  SELECT b.board_uid, b.definition, b.runs_from, w.kind = 'rolling' AS is_rolling, coalesce(w.freeze_at <= ${NOW}, false) AS is_frozen,
     (extract(epoch FROM w.ends_at) * 1000)::bigint AS ends_at_ms
   FROM windows w JOIN boards b USING (board_uid)
   WHERE w.window_uid = $1 AND b.definition_revision = $2 AND ${RUNS}`;

@@ -5,6 +5,8 @@ import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
 import { frozenParameters } from '../entries/lane-parameters.js';
 import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES } from '../entries/lane-sql.js';
 import { drawPositions, takeLane, type Lanes } from '../lanes/lanes.js';
+import { storeRuns, type NewRun } from '../runs/run-rows.js';
+import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 
@@ -28,6 +30,8 @@ export interface SeenEntry {
 interface WindowRow {
   board_uid: number;
   definition: BoardDefinition;
+  /** null: its board keeps no runs. */
+  runs_from: number | null;
   is_rolling: boolean;
   is_frozen: boolean;
   ends_at_ms: number | null;
@@ -100,7 +104,7 @@ export class EntryRemoval {
 async function writeTombstones(
   transaction: SqlRunner,
   lane: number,
-  { definition, is_rolling, is_frozen, ends_at_ms }: WindowRow,
+  { definition, runs_from, is_rolling, is_frozen, ends_at_ms }: WindowRow,
   standing: readonly EntryRow[],
 ): Promise<void> {
   const positions = await drawPositions(transaction, standing.length);
@@ -121,8 +125,28 @@ async function writeTombstones(
   }
   // Otherwise the next hour that leaves would bring the entry back.
   if (is_rolling) await transaction.query(CLEAR_ROLLING_HOURS, keys);
+  if (runs_from !== null) await storeRuns(transaction, await ledgerNowMs(transaction), rows.map(trimOf));
   await storeEntries(transaction, lane, rows, events);
 }
+
+/** A wall among the runs, so that no void brings back what a limit removed. */
+const trimOf = ({ boardUid, playerId, windowUid, state }: EntryRow): NewRun => ({
+  boardUid,
+  playerId,
+  position: state.version,
+  submissionId: '',
+  owner: '',
+  kind: 'trim',
+  verified: false,
+  score: null,
+  columns: [],
+  achievedAtMs: state.achievedAtMs,
+  windowUids: [windowUid],
+  metadata: null,
+  proof: null,
+  sourceId: null,
+  reason: null,
+});
 
 const rowOf = (boardUid: number, windowUid: number, entry: StandingRow): EntryRow => ({
   boardUid,

@@ -16,7 +16,7 @@ export const KEEP_PARTS = `
   SELECT k.window_uid, $1, $2, k.score, k.achieved_at_ms, to_timestamp($3::float8 / 1000)
   FROM unnest($4::int[], $5::float8[], $6::bigint[]) AS k (window_uid, score, achieved_at_ms)
   ON CONFLICT (window_uid, guild_id, player_id) DO UPDATE SET score = excluded.score,
-    achieved_at_ms = excluded.achieved_at_ms, left_at = excluded.left_at`;
+    achieved_at_ms = excluded.achieved_at_ms, left_at = excluded.left_at, present = true`;
 
 /** The running windows in which something is kept for a guild: a probe for each window that is not settled. */
 export const RUNNING_KEPT_WINDOWS = `

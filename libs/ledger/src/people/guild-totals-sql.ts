@@ -47,7 +47,7 @@ export const readGuildTotals = (definition: BoardDefinition): string => `
       WHERE NOT e.removed AND k.scope_uid = ANY (e.scopes)
       UNION ALL
       SELECT player_id, score, achieved_at_ms FROM guild_kept
-      WHERE window_uid = k.window_uid AND guild_id = k.guild_id) AS part) AS t
+      WHERE window_uid = k.window_uid AND guild_id = k.guild_id AND present) AS part) AS t
   ${STORED_TOTAL}`;
 
 /** As {@link readGuildTotals} for a board that does not rank guilds (any more). */

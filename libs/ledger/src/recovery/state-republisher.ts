@@ -5,6 +5,7 @@ import { GuildTotals } from '../people/guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
+import { keepBases } from '../runs/run-rows.js';
 import { ENTRIES_OF_PLAYER, RENUMBER_ENTRIES, RENUMBER_TOTALS, TOTALS_OF_GUILD } from './state-republisher-sql.js';
 
 /** Which of a player's or guild's entries; null: all of living boards. */
@@ -120,6 +121,10 @@ async function emitEntries(
   for (const [uid, ofBoard] of byBoard) {
     const version = await nextPosition(transaction);
     const changed = ofBoard.map((row) => row.windowUid);
+    if (!isGuild) {
+      const places = changed.map((windowUid) => ({ windowUid, playerId }));
+      await keepBases(transaction, places);
+    }
     await transaction.query(isGuild ? RENUMBER_TOTALS : RENUMBER_ENTRIES, [changed, playerId, version]);
     const changes = ofBoard.map(changeOf);
     const event: EntryChanged = { type: 'entry-changed', boardUid: uid, playerId, version, changes };

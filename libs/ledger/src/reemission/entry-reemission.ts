@@ -12,6 +12,7 @@ import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-re
 import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
 import { drawPositions } from '../lanes/lanes.js';
+import { keepBases } from '../runs/run-rows.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 
@@ -161,13 +162,14 @@ async function saveFrozen(transaction: SqlRunner, entries: readonly RunningEntry
   await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
 }
 
-/** Stores entries and their events as a batch of runs does, without runs. */
+/** Stores entries and their events as a batch of submissions does, without any; what they rest on stays as it is. */
 export async function storeEntries(
   transaction: SqlRunner,
   lane: number,
   entries: readonly EntryRow[],
   events: readonly EntryChanged[],
 ): Promise<void> {
+  await keepBases(transaction, entries);
   const noSubmissions = Array.from({ length: 10 }, () => []);
   await transaction.query(WRITE_LANE_BATCH, [lane, 0, ...noSubmissions, ...entryParameters(entries, events)]);
 }

@@ -47,7 +47,7 @@ const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
     JOIN scopes s ON s.scope_uid = u.scope_uid AND s.name LIKE 'guild:%'
     UNION ALL
     SELECT 'guild:' || guild_id, player_id, score, achieved_at_ms
-    FROM guild_kept WHERE window_uid = $1 ${kind === 'frozen' ? 'AND left_at < $2' : ''}) AS part
+    FROM guild_kept WHERE window_uid = $1 AND present ${kind === 'frozen' ? 'AND left_at < $2' : ''}) AS part
   GROUP BY name`;
 
 /**

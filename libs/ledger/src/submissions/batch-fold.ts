@@ -5,6 +5,7 @@ import {
   HOUR_MS,
   LadderError,
   withoutNegativeZero,
+  type Board,
   type EntryChange,
   type EntryChanged,
   type EntryState,
@@ -14,6 +15,8 @@ import type { AttemptCounts } from './attempt-counts.js';
 import type { AuditRecord } from '../operators/audit-log.js';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import type { FrozenEntry } from '../entries/lane-parameters.js';
+import { ownerOf, runOfOverride, runOfSubmission } from './new-runs.js';
+import type { EntryPlace, NewRun } from '../runs/run-rows.js';
 import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
 import type { PlacedWrite } from './window-placement.js';
 import type {
@@ -38,10 +41,6 @@ export interface SubmissionRow {
 }
 
 export const entryKeyOf = (windowUid: number, playerId: string): string => `${windowUid}/${playerId}`;
-
-/** Submission ids are per board; where players submit for themselves, per player too. */
-export const ownerOf = (write: SubmitWrite): string =>
-  write.board.definition.submitters === 'players' ? write.playerId : '';
 
 export const submissionKeyOf = (write: SubmitWrite): string =>
   `${write.board.uid}/${ownerOf(write).length}/${ownerOf(write)}/${write.submissionId}`;
@@ -89,6 +88,10 @@ export class BatchFold {
   readonly changedFeeds = new Map<string, FeedPositionRow>();
   /** Entries as they stood when their window froze, before this batch. */
   readonly frozenEntries = new Map<string, FrozenEntry>();
+  /** Of boards that keep them. */
+  readonly newRuns: NewRun[] = [];
+  /** Entries that stand from before their board kept runs, and change. */
+  readonly bases: EntryPlace[] = [];
 
   constructor(private readonly stored: StoredBatch) {}
 
@@ -152,6 +155,7 @@ export class BatchFold {
     };
     const remembered = { windowUid: first.window.uid, ...answer };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
+    if (write.board.runsFrom !== undefined) this.newRuns.push(runOfSubmission(placed, windows, position));
     if (write.idFromClient) {
       this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
     }
@@ -174,6 +178,8 @@ export class BatchFold {
       if (window.kind === 'rolling') this.setHours(write, window, after, placed.nowMs);
     for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
     if (changed.length > 0) this.audits.push(write.audit);
+    const isKept = write.board.runsFrom !== undefined && changed.length > 0;
+    if (isKept) this.newRuns.push(runOfOverride(placed, windowsOf(changed), position));
     const windowIds = changed.map(({ window }) => window.id);
     return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
   }
@@ -239,7 +245,13 @@ export class BatchFold {
       const { left, everLeft } = leftScopesOf(known, scopes);
       const state = after ?? { ...before!, version: position };
       const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null };
-      this.changedEntries.set(entryKeyOf(window.uid, playerId), { scopes, leftScopes: everLeft, ...row });
+      if (before !== null && before.version < (board.runsFrom ?? 0)) this.bases.push(row);
+      this.changedEntries.set(entryKeyOf(window.uid, playerId), {
+        scopes,
+        leftScopes: everLeft,
+        ...row,
+        ...(restsOnRuns(board) && { runPosition: position }),
+      });
       const keepUntilMs = window.endsAtMs === null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
       const entry = after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs };
       return {
@@ -281,6 +293,8 @@ export class BatchFold {
     const key = hourKeyOf(place);
     const isCleared = this.clearedHours.has(entryKeyOf(window.uid, write.playerId));
     const before = this.changedHours.get(key) ?? (isCleared ? null : this.stored.hours.get(key));
+    // Where runs are kept, they are folded when an hour leaves: of the hour it matters only that it is there.
+    if (write.board.runsFrom !== undefined && before) return before;
     return { ...place, state: addToHour(write.board.definition, before?.state ?? null, run, position) };
   }
 
@@ -295,6 +309,12 @@ export class BatchFold {
     this.changedHours.set(hourKeyOf(place), { ...place, state: after });
   }
 }
+
+const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => changed.map(({ window }) => window);
+
+/** Whether its entries each rest on one run that is kept: a total rests on many. */
+const restsOnRuns = ({ runsFrom, definition }: Board): boolean =>
+  runsFrom !== undefined && definition.operator !== 'sum';
 
 function isSameEntry(a: EntryState | null, b: EntryState | null): boolean {
   if (a === null || b === null) return a === b;

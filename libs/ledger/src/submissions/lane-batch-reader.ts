@@ -1,7 +1,6 @@
 import { hasCircles, HOUR_MS, scopeNamesOf, type EntryState, type ScopeValues } from '@laddercast/domain';
 import {
   entryKeyOf,
-  ownerOf,
   scopesKeyOf,
   submissionKeyOf,
   type FeedPositionRow,
@@ -11,6 +10,7 @@ import {
 import type { EntryRow } from '../entries/entry-rows.js';
 import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
 import { READ_ATTEMPTS, READ_FEED_POSITIONS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from '../entries/lane-sql.js';
+import { ownerOf } from './new-runs.js';
 import type { PendingWrite } from './lane-writer.js';
 import { int4Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';

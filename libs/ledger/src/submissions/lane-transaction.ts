@@ -1,7 +1,8 @@
 import { LadderError } from '@laddercast/domain';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { BatchFold, ownerOf, submissionKeyOf } from './batch-fold.js';
+import { BatchFold, submissionKeyOf } from './batch-fold.js';
+import { ownerOf } from './new-runs.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneBatchReader } from './lane-batch-reader.js';
 import {
@@ -11,11 +12,13 @@ import {
   WRITE_ATTEMPTS,
   WRITE_FEED_POSITIONS,
   WRITE_LANE_BATCH,
+  WRITE_LANE_BATCH_OF_RUNS,
   WRITE_ROLLING_HOURS,
 } from '../entries/lane-sql.js';
-import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
+import { entryParameters, frozenParameters, runPositions } from '../entries/lane-parameters.js';
 import { openLaneSql } from '../lanes/lanes.js';
 import type { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
+import { keepBases, storeRuns } from '../runs/run-rows.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { byteaArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
@@ -115,6 +118,8 @@ export class LaneTransaction {
   private store(connection: SqlRunner, fold: BatchFold, nowMs: number): Promise<unknown>[] {
     const { newSubmissions, events, audits } = fold;
     const sent: Promise<unknown>[] = [
+      keepBases(connection, fold.bases),
+      storeRuns(connection, nowMs, fold.newRuns),
       ...audits.map((audit) => recordAudit(connection, audit)),
       ...this.storeHours(connection, fold),
       ...this.storeFrozen(connection, fold),
@@ -134,7 +139,7 @@ export class LaneTransaction {
       submissionKeyOf(a.write) < submissionKeyOf(b.write) ? -1 : 1,
     );
     const entries = [...changedEntries.values()];
-    return connection.query(WRITE_LANE_BATCH, [
+    const parameters = [
       this.lane,
       nowMs,
       int4Array(submissions.map(({ write }) => write.board.uid)),
@@ -148,7 +153,10 @@ export class LaneTransaction {
       textArray(submissions.map(({ write }) => write.metadata)),
       textArray(submissions.map(({ answer }) => JSON.stringify(answer))),
       ...entryParameters(entries, events),
-    ]);
+    ];
+    const restOnRuns = entries.some(({ runPosition }) => runPosition !== undefined);
+    if (!restOnRuns) return connection.query(WRITE_LANE_BATCH, parameters);
+    return connection.query(WRITE_LANE_BATCH_OF_RUNS, [...parameters, runPositions(entries)]);
   }
 
   private storeHours(connection: SqlRunner, { clearedHours, changedHours }: BatchFold): Promise<unknown>[] {

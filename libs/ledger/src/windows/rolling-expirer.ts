@@ -12,6 +12,7 @@ import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { foldedEntries } from '../runs/run-folds.js';
 import { entryOfHours } from '../entries/rolling-hours.js';
 import {
   DELETE_LEFT_ATTEMPTS,
@@ -26,6 +27,8 @@ import { tryEach } from '../database/try-each.js';
 /** The most players of one transaction, and about the most hours that it reads of them. */
 const PLAYERS_AT_ONCE = 500;
 const HOURS_AT_ONCE = 20_000;
+/** The same where runs are folded, player by player. */
+const FOLDED_AT_ONCE = 100;
 /** How many rows of counted runs one statement deletes. */
 const ATTEMPTS_AT_ONCE = 5000;
 
@@ -34,6 +37,8 @@ interface RollingWindow {
   window_id: string;
   board_uid: number;
   definition: BoardDefinition;
+  /** null: its board keeps no runs. */
+  runs_from: number | null;
 }
 
 interface PlayerRow {
@@ -76,7 +81,8 @@ export class RollingExpirer {
     await tryEach(windows, signal, async (window) => {
       const hours = rollingHours(window.window_id);
       const firstHour = firstRollingHour(hours, await ledgerNowMs(this.database));
-      const atOnce = Math.min(PLAYERS_AT_ONCE, Math.ceil(HOURS_AT_ONCE / hours));
+      const most = window.runs_from === null ? PLAYERS_AT_ONCE : FOLDED_AT_ONCE;
+      const atOnce = Math.min(most, Math.ceil(HOURS_AT_ONCE / hours));
       let lanes = [...this.lanes.all];
       // The lanes in turn, so that an index scan from the oldest hour has nothing to skip.
       while (lanes.length > 0 && !signal.aborted) {
@@ -133,10 +139,15 @@ async function recompute(
   const definition = withBoardDefaults(window.definition);
   const rows = await transaction.query<PlayerRow>(READ_ROLLING_PLAYERS, [uid, playerIds, firstHour]);
   await transaction.query(DELETE_LEFT_HOURS, [uid, playerIds, firstHour]);
-  const changed = rows.map((row) => recomputed(definition, row)).filter(({ row, state }) => differs(row, state));
+  const all: RecomputedEntry[] = [];
+  for (const row of rows) {
+    const isOfRuns = window.runs_from !== null;
+    all.push(isOfRuns ? await refolded(transaction, window, row, firstHour) : recomputed(definition, row));
+  }
+  const changed = all.filter(({ row, state }) => differs(row, state));
   if (changed.length === 0) return 0;
   const positions = await drawPositions(transaction, changed.length);
-  const stateOf = ({ row, state }: RecomputedEntry): Omit<EntryState, 'version'> =>
+  const stateOf = ({ row, state }: RecomputedEntry): Omit<EntryState, 'version'> & { version?: number } =>
     state ?? { score: row.score, columns: row.columns, achievedAtMs: row.achieved_at_ms, metadata: row.metadata };
   const states = changed.map(stateOf);
   await transaction.query(WRITE_ROLLING_ENTRIES, [
@@ -151,8 +162,24 @@ async function recompute(
     states.map((state) => state.metadata),
     changed.map((entry, index) => JSON.stringify(eventOf(window, entry, positions[index]!))),
     window.board_uid,
+    states.map((state) =>
+      definition.operator === 'sum' || window.runs_from === null ? null : (state.version ?? null),
+    ),
   ]);
   return changed.length;
+}
+
+/** Where runs are kept, an entry is what those of them make that are still in the window, in their order. */
+async function refolded(
+  transaction: SqlRunner,
+  { board_uid: uid, window_uid, definition, runs_from }: RollingWindow,
+  row: PlayerRow,
+  firstHour: number,
+): Promise<RecomputedEntry> {
+  const board = { uid, definition: withBoardDefaults(definition), runsFrom: runs_from! };
+  const windows = [{ uid: window_uid, firstHour }];
+  const entries = await foldedEntries(transaction, { board, playerId: row.player_id, windows });
+  return { row, state: entries.get(window_uid)! };
 }
 
 function recomputed(definition: BoardDefinition, row: PlayerRow): RecomputedEntry {

@@ -21,6 +21,16 @@ export class Dice {
 
   readonly oneOf = <T>(items: readonly T[]): T => items[this.below(items.length)]!;
 
+  /** The items in any order (Fisher-Yates). */
+  readonly shuffled = <T>(items: readonly T[]): T[] => {
+    const shuffled = [...items];
+    for (let last = shuffled.length - 1; last > 0; last -= 1) {
+      const other = this.below(last + 1);
+      [shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!];
+    }
+    return shuffled;
+  };
+
   /** Whether something happens that does so this often (0 to 1). */
   readonly isUnder = (chance: number): boolean => this.next() < chance;
 }

@@ -1,0 +1,264 @@
+import {
+  firstRollingHour,
+  hasCircles,
+  HOUR_MS,
+  rollingHours,
+  scopeNamesOf,
+  type BoardDefinition,
+  type EntryChange,
+  type EntryState,
+  type ScopeValues,
+  type WindowKind,
+  type WindowState,
+} from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
+import { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import { entryParameters, frozenParameters, runPositions } from '../entries/lane-parameters.js';
+import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
+import { nextPosition } from '../lanes/lanes.js';
+import {
+  KEPT_PARTS,
+  MARK_HOURS,
+  REFOLDED_WINDOWS,
+  REWRITE_FROZEN,
+  REWRITE_KEPT_PART,
+  SCOPE_VALUES,
+} from './entry-refold-sql.js';
+import { foldedEntries } from './run-folds.js';
+import { keepBases } from './run-rows.js';
+
+/** A board that keeps runs, as a transaction under a lane sees it. */
+export interface BoardOfRuns {
+  uid: number;
+  definition: BoardDefinition;
+  runsFrom: number;
+}
+
+/** What a player's entry in a window was before an act, and is after it. */
+export interface RefoldedWindow {
+  windowUid: number;
+  windowId: string;
+  state: WindowState;
+  isFrozen: boolean;
+  before: EntryState | null;
+  after: EntryState | null;
+}
+
+interface WindowRow {
+  windowUid: number;
+  windowId: string;
+  kind: WindowKind;
+  state: WindowState;
+  endsAtMs: number | null;
+  freezeAtMs: number | null;
+  version: number | null;
+  removed: boolean | null;
+  score: number | null;
+  columns: number[] | null;
+  achievedAtMs: number | null;
+  metadata: string | null;
+  scopes: number[] | null;
+  leftScopes: number[] | null;
+}
+
+/** Folds entries anew after it has changed which runs of a player count. */
+@Injectable()
+export class EntryRefold {
+  constructor(private readonly scopes: ScopeCatalog) {}
+
+  /**
+   * Brings the player's entries in these windows up to the runs that count now, under the player's lane, and writes one
+   * event of what changed. What a frozen window shows, and what a guild keeps of the player, follow.
+   * @returns every window, changed or not, and the version of the entries that changed; null: none did
+   */
+  async refold(
+    transaction: SqlRunner,
+    lane: number,
+    { board, playerId, windowUids, nowMs }: RefoldAsked,
+  ): Promise<{ version: number | null; windows: RefoldedWindow[] }> {
+    const places = windowUids.map((windowUid) => ({ windowUid, playerId }));
+    await keepBases(transaction, places);
+    const rows = await transaction.query<WindowRow>(REFOLDED_WINDOWS, [windowUids, playerId]);
+    const windows = rows.map((row) => ({ uid: row.windowUid, firstHour: firstHourOf(row, nowMs) }));
+    const folded = await foldedEntries(transaction, { board, playerId, windows });
+    const current = await this.currentScopes(transaction, board, playerId);
+    const changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[] = [];
+    for (const row of rows) {
+      const after = folded.get(row.windowUid)!;
+      if (isSame(stateOf(row), after)) continue;
+      changed.push({ row, after, entry: entryOf(board, playerId, row, { after, current, nowMs }) });
+    }
+    const ofHours = rows.filter(({ kind }) => kind === 'rolling').map(({ windowUid }) => windowUid);
+    if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
+    const version =
+      changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId, nowMs }, changed);
+    const refolded = rows.map((row) => ({
+      windowUid: row.windowUid,
+      windowId: row.windowId,
+      state: row.state,
+      isFrozen: isFrozen(row, nowMs),
+      before: stateOf(row),
+      after: folded.get(row.windowUid)!,
+    }));
+    return { version, windows: refolded };
+  }
+
+  private async write(
+    transaction: SqlRunner,
+    lane: number,
+    { board, playerId, nowMs }: Omit<RefoldAsked, 'windowUids'>,
+    changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[],
+  ): Promise<number> {
+    const version = await nextPosition(transaction);
+    const frozen = changed.filter(({ row }) => isFrozen(row, nowMs));
+    for (const { row } of frozen) await this.refreeze(transaction, board, playerId, row);
+    const kept = await this.keptParts(transaction, board, playerId, changed);
+    const changes = changed.map(({ row, entry, after }): EntryChange => {
+      const left = [
+        ...leftScopesOf(knownOf(board, playerId, row), entry.scopes).left,
+        ...(kept.get(row.windowUid) ?? []),
+      ];
+      return {
+        windowUid: row.windowUid,
+        keepUntilMs: row.endsAtMs === null ? null : row.endsAtMs + keptAfterEndMs(board.definition),
+        entry: after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs },
+        ...(entry.scopes.length > 0 && { scopes: entry.scopes }),
+        ...(left.length > 0 && { leftScopes: left }),
+      };
+    });
+    const entries = changed.map(({ entry }) => ({ ...entry, state: { ...entry.state, version } }));
+    const event = { type: 'entry-changed' as const, boardUid: board.uid, playerId, version, changes };
+    const noSubmissions = Array.from({ length: 10 }, () => []);
+    const parameters = [lane, 0, ...noSubmissions, ...entryParameters(entries, [event]), runPositions(entries)];
+    await transaction.query(WRITE_LANE_BATCH_OF_RUNS, parameters);
+    return version;
+  }
+
+  /** A frozen window shows the fold of what was accepted before its freeze. */
+  private async refreeze(transaction: SqlRunner, board: BoardOfRuns, playerId: string, row: WindowRow): Promise<void> {
+    const saved = { windowUid: row.windowUid, playerId, row: knownOf(board, playerId, row) };
+    await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters([saved]));
+    const windows = [{ uid: row.windowUid, firstHour: null }];
+    const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs: row.freezeAtMs! });
+    const state = folded.get(row.windowUid)!;
+    await transaction.query(REWRITE_FROZEN, [
+      row.windowUid,
+      playerId,
+      state !== null,
+      state?.score ?? 0,
+      state?.columns ?? [],
+      state?.achievedAtMs ?? 0,
+      state?.metadata ?? null,
+    ]);
+  }
+
+  /**
+   * What guilds keep of a leaver is the fold of what was accepted before it left.
+   * @returns by window the scopes of those guilds, whose totals are to follow
+   */
+  private async keptParts(
+    transaction: SqlRunner,
+    board: BoardOfRuns,
+    playerId: string,
+    changed: readonly { row: WindowRow }[],
+  ): Promise<Map<number, number[]>> {
+    const scopes = new Map<number, number[]>();
+    if (board.definition.guildAggregate.onLeave !== 'keep') return scopes;
+    const uids = changed.map(({ row }) => row.windowUid);
+    const parts = await transaction.query<{ windowUid: number; guildId: string; leftAtMs: number }>(KEPT_PARTS, [
+      uids,
+      playerId,
+    ]);
+    for (const { windowUid, guildId, leftAtMs } of parts) {
+      const windows = [{ uid: windowUid, firstHour: null }];
+      const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs: leftAtMs });
+      const state = folded.get(windowUid)!;
+      const key = [windowUid, guildId, playerId];
+      await transaction.query(REWRITE_KEPT_PART, [...key, state !== null, state?.score ?? 0, state?.achievedAtMs ?? 0]);
+      const [scope] = await this.scopes.ensure([`guild:${guildId}`]);
+      scopes.set(windowUid, [...(scopes.get(windowUid) ?? []), scope!]);
+    }
+    return scopes;
+  }
+
+  private async currentScopes(
+    transaction: SqlRunner,
+    { definition }: BoardOfRuns,
+    playerId: string,
+  ): Promise<number[]> {
+    if (!hasCircles(definition.scopes)) return [];
+    const [row] = await transaction.query<{ values: ScopeValues }>(SCOPE_VALUES, [playerId]);
+    return this.scopes.ensure(scopeNamesOf(definition.scopes, row!.values));
+  }
+}
+
+/** What is folded anew. */
+export interface RefoldAsked {
+  board: BoardOfRuns;
+  playerId: string;
+  windowUids: readonly number[];
+  /** The ledger's time, Unix ms. */
+  nowMs: number;
+}
+
+/** An ended window keeps the scopes that the entry had, also once it is back; a tombstone goes to those of the entry. */
+function entryOf(
+  board: BoardOfRuns,
+  playerId: string,
+  row: WindowRow,
+  { after, current, nowMs }: { after: EntryState | null; current: number[]; nowMs: number },
+): EntryRow {
+  const known = knownOf(board, playerId, row);
+  const hasEnded = row.endsAtMs !== null && nowMs >= row.endsAtMs;
+  const scopes = known !== null && (after === null || hasEnded) ? known.scopes : current;
+  const { everLeft } = leftScopesOf(known, scopes);
+  const restsOn = board.definition.operator === 'sum' ? 0 : (after?.version ?? 0);
+  return {
+    boardUid: board.uid,
+    windowUid: row.windowUid,
+    playerId,
+    state: after ?? known!.state,
+    removed: after === null,
+    scopes,
+    leftScopes: everLeft,
+    ...(restsOn > 0 && { runPosition: restsOn }),
+  };
+}
+
+function knownOf({ uid }: BoardOfRuns, playerId: string, row: WindowRow): EntryRow | null {
+  if (row.version === null) return null;
+  return {
+    boardUid: uid,
+    windowUid: row.windowUid,
+    playerId,
+    state: anyStateOf(row),
+    removed: row.removed!,
+    scopes: row.scopes!,
+    leftScopes: row.leftScopes!,
+  };
+}
+
+const anyStateOf = (row: WindowRow): EntryState => ({
+  score: row.score!,
+  columns: row.columns!,
+  achievedAtMs: row.achievedAtMs!,
+  metadata: row.metadata,
+  version: row.version!,
+});
+
+const stateOf = (row: WindowRow): EntryState | null => (row.version === null || row.removed ? null : anyStateOf(row));
+
+const isFrozen = ({ freezeAtMs, endsAtMs }: WindowRow, nowMs: number): boolean =>
+  freezeAtMs !== null && nowMs >= freezeAtMs && nowMs < endsAtMs!;
+
+const firstHourOf = ({ kind, windowId }: WindowRow, nowMs: number): number | null =>
+  kind === 'rolling' ? firstRollingHour(rollingHours(windowId), nowMs) : null;
+
+/** Whether they show the same; versions apart. */
+function isSame(a: EntryState | null, b: EntryState | null): boolean {
+  if (a === null || b === null) return a === b;
+  const isSameNumbers = a.columns.every((value, index) => value === b.columns[index]);
+  return a.score === b.score && a.achievedAtMs === b.achievedAtMs && a.metadata === b.metadata && isSameNumbers;
+}

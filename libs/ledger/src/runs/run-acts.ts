@@ -1,0 +1,188 @@
+import { LadderError, withBoardDefaults, type BoardDefinition, type RunKind } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
+import { ledgerNowMs } from '../database/ledger-clock.js';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { LaneQueue } from '../lanes/lane-queue.js';
+import { Lanes } from '../lanes/lanes.js';
+import { recordAudit } from '../operators/audit-log.js';
+import { EntryRefold, type BoardOfRuns, type RefoldedWindow } from './entry-refold.js';
+
+/** Which run, and who does what to it for which reason. */
+export interface RunAct {
+  boardId: string;
+  submissionId: string;
+  /** Whose run it is; wanted where players submit for themselves, since ids are per player there. */
+  playerId?: string;
+  actor: string;
+  reason: string;
+}
+
+/** What an act did. */
+export interface RunActed {
+  playerId: string;
+  /** Whether it changed anything about the run. */
+  changed: boolean;
+  /** The log position of the run, or of the entry that changed with it. */
+  version: number;
+  /** The windows of the run. */
+  windows: RefoldedWindow[];
+}
+
+interface RunFlags {
+  held: boolean;
+  voided: boolean;
+  verified: boolean;
+}
+
+interface ActedRun extends RunFlags {
+  playerId: string;
+  position: number;
+  kind: RunKind;
+  windowUids: number[];
+}
+
+interface BoardRow {
+  uid: number;
+  definition: BoardDefinition;
+  runsFrom: number | null;
+}
+
+const BOARD = `SELECT board_uid AS uid, definition, runs_from AS "runsFrom" FROM boards WHERE board_id = $1`;
+
+/** A run by its id; an operator's act that went unanswered, and was sent again, may stand twice. */
+const FIND_RUNS = `
+  SELECT player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids" FROM runs
+  WHERE board_uid = $1 AND owner = $2 AND submission_id = $3 AND position >= $4 ORDER BY position`;
+
+const CHANGE_RUN = `
+  UPDATE runs SET held = $4, voided = $5, verified = $6, reason = $7
+  WHERE board_uid = $1 AND player_id = $2 AND position = $3`;
+
+const WAS_SUBMITTED = 'SELECT 1 FROM submissions WHERE board_uid = $1 AND owner = $2 AND submission_id = $3';
+
+/**
+ * Acts on single runs: which of them count. Each is one transaction in the player's lane with its record in the audit log;
+ * the entries follow by folding. An act that changes nothing writes nothing.
+ */
+@Injectable()
+export class RunActs {
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+    private readonly work: LaneQueue,
+    private readonly refold: EntryRefold,
+  ) {}
+
+  /**
+   * Takes a run out: entries fall back to what the other runs come to.
+   * @throws BOARD_NOT_FOUND, RUNS_NOT_KEPT, RUN_NOT_FOUND, RUN_GONE, VALIDATION_FAILED
+   */
+  void(act: RunAct): Promise<RunActed> {
+    return this.change('run.void', act, () => ({ voided: true }));
+  }
+
+  /** Takes back {@link void}: a run that was held before is held again. @throws as it does */
+  restore(act: RunAct): Promise<RunActed> {
+    return this.change('run.restore', act, () => ({ voided: false }));
+  }
+
+  /** Says that a run was looked at, or was not; a held run counts from then on. @throws as {@link void} does */
+  verify(act: RunAct, verified: boolean): Promise<RunActed> {
+    return this.change('run.verify', act, () => (verified ? { verified, held: false } : { verified }));
+  }
+
+  private async change(action: string, act: RunAct, changeOf: (run: ActedRun) => Partial<RunFlags>): Promise<RunActed> {
+    const board = await this.boardOf(this.database, act);
+    const owner = ownerOf(board.definition, act);
+    const playerId = act.playerId ?? (await this.playerOf(board, owner, act));
+    const lane = this.lanes.of(playerId);
+    return this.work.holding(lane, async (transaction) => {
+      // Whatever changes a board holds all lanes, so from here on it stays.
+      const current = await this.boardOf(transaction, act);
+      const runs = await runsOf(transaction, current, owner, act);
+      const ofPlayer = runs.filter((run) => run.playerId === playerId);
+      if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
+      const changed: ActedRun[] = [];
+      for (const run of ofPlayer) {
+        const after = { ...run, ...changeOf(run) };
+        if (isSame(run, after)) continue;
+        const parameters = [current.uid, playerId, run.position, after.held, after.voided, after.verified, act.reason];
+        await transaction.query(CHANGE_RUN, parameters);
+        changed.push(after);
+      }
+      const version = ofPlayer.at(-1)!.position;
+      if (changed.length === 0) return { playerId, changed: false, version, windows: [] };
+      const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
+      const nowMs = await ledgerNowMs(transaction);
+      const asked = { board: current, playerId, windowUids, nowMs };
+      const { version: newVersion, windows } = await this.refold.refold(transaction, lane, asked);
+      await recordAudit(transaction, auditOf(action, act, playerId, windows));
+      return { playerId, changed: true, version: newVersion ?? version, windows };
+    });
+  }
+
+  /** @throws BOARD_NOT_FOUND, RUNS_NOT_KEPT */
+  private async boardOf(sql: SqlRunner, { boardId }: RunAct): Promise<BoardOfRuns> {
+    const [row] = await sql.query<BoardRow>(BOARD, [boardId]);
+    if (!row) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
+    const { uid, runsFrom } = row;
+    if (runsFrom === null) throw runsNotKept(boardId);
+    return { uid, runsFrom, definition: withBoardDefaults(row.definition) };
+  }
+
+  /** @throws RUN_NOT_FOUND, RUN_GONE */
+  private async playerOf(board: BoardOfRuns, owner: string, act: RunAct): Promise<string> {
+    const [run] = await runsOf(this.database, board, owner, act);
+    if (!run) throw await notFound(this.database, board, owner, act);
+    return run.playerId;
+  }
+}
+
+/** What is said of a board that keeps no runs. */
+export const runsNotKept = (boardId: string): LadderError =>
+  new LadderError(
+    'RUNS_NOT_KEPT',
+    `Board "${boardId}" keeps no runs: put "runs": { "keepDays": 90 } into its definition; it keeps those from then on.`,
+  );
+
+const runsOf = (sql: SqlRunner, board: BoardOfRuns, owner: string, act: RunAct): Promise<ActedRun[]> =>
+  sql.query<ActedRun>(FIND_RUNS, [board.uid, owner, act.submissionId, board.runsFrom]);
+
+/** Ids are per board; where players submit for themselves, per player too. @throws VALIDATION_FAILED */
+function ownerOf({ submitters }: BoardDefinition, { playerId, boardId }: RunAct): string {
+  if (submitters === 'servers') return '';
+  if (playerId !== undefined) return playerId;
+  const detail = `On board "${boardId}" players submit for themselves, and ids are theirs: say whose run it is (?player=).`;
+  throw new LadderError('VALIDATION_FAILED', detail, { errors: [{ pointer: '/player', message: 'is required' }] });
+}
+
+async function notFound(sql: SqlRunner, board: BoardOfRuns, owner: string, act: RunAct): Promise<LadderError> {
+  const { boardId, submissionId } = act;
+  const [known] = await sql.query(WAS_SUBMITTED, [board.uid, owner, submissionId]);
+  if (!known) return new LadderError('RUN_NOT_FOUND', `Board "${boardId}" knows no run "${submissionId}".`);
+  const detail = `The run "${submissionId}" is part of what is kept as one sum only: it is too old to be acted on alone.`;
+  return new LadderError('RUN_GONE', detail);
+}
+
+const isSame = (a: RunFlags, b: RunFlags): boolean =>
+  a.held === b.held && a.voided === b.voided && a.verified === b.verified;
+
+function auditOf(
+  action: string,
+  { boardId, submissionId, actor, reason }: RunAct,
+  playerId: string,
+  refolded: readonly RefoldedWindow[],
+): Parameters<typeof recordAudit>[1] {
+  const windows = refolded.map(({ windowId: window, before, after }) => ({
+    window,
+    before: before && shownOf(before),
+    after: after && shownOf(after),
+  }));
+  return { actor, action, subject: `run:${boardId}/${submissionId}`, details: { reason, playerId, windows } };
+}
+
+const shownOf = ({ score, columns, achievedAtMs }: NonNullable<RefoldedWindow['before']>): object => ({
+  score,
+  columns,
+  achievedAtMs,
+});

@@ -1,0 +1,93 @@
+import type { RunKind, RunState } from '@laddercast/domain';
+import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import type { BoardOfRuns } from './entry-refold.js';
+import { stateOfRun } from './run-folds.js';
+
+/** A run as it is kept. */
+export interface ListedRun {
+  playerId: string;
+  submissionId: string;
+  kind: RunKind;
+  state: RunState;
+  /** null: it takes the entry away. */
+  score: number | null;
+  columns: number[];
+  achievedAtMs: number;
+  acceptedAtMs: number;
+  /** The ids of the windows that it counts in, or would. */
+  windows: string[];
+  /** Those whose entry rests on it: of `best` and `latest` boards. */
+  entryOf: string[];
+  /** JSON text. */
+  metadata: string | null;
+  proof: string | null;
+  verified: boolean;
+  sourceId: string | null;
+  /** Its log position. */
+  version: number;
+  /** What an operator said of it last. */
+  reason: string | null;
+}
+
+/** Which runs of a board; all of what is given must hold. */
+export interface RunFilter {
+  playerId?: string;
+  state?: RunState;
+  windowUid?: number;
+  sourceId?: string;
+  /** Accepted at this time or later, and before that one, Unix ms. */
+  fromMs?: number;
+  toMs?: number;
+}
+
+type RunRow = Omit<ListedRun, 'state'> & { held: boolean; voided: boolean };
+
+const COLUMNS = `
+  r.player_id AS "playerId", r.submission_id AS "submissionId", r.kind, r.held, r.voided, r.score, r.columns,
+  r.achieved_at_ms AS "achievedAtMs", floor(extract(epoch FROM r.accepted_at) * 1000)::bigint AS "acceptedAtMs",
+  r.metadata, r.proof, r.verified, r.source_id AS "sourceId", r.position AS version, r.reason,
+  ARRAY(SELECT w.window_id FROM unnest(r.window_uids) WITH ORDINALITY AS u (window_uid, n)
+    JOIN windows w USING (window_uid) ORDER BY u.n) AS windows,
+  ARRAY(SELECT w.window_id FROM unnest(r.window_uids) WITH ORDINALITY AS u (window_uid, n)
+    CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = u.window_uid AND player_id = r.player_id LIMIT 1) AS e
+    JOIN windows w ON w.window_uid = u.window_uid
+    WHERE NOT e.removed AND e.run_position = r.position ORDER BY u.n) AS "entryOf"`;
+
+/** Named so that the indexes of what does not count can serve. */
+const STATES: Record<RunState, string> = {
+  counted: 'NOT r.held AND NOT r.voided',
+  held: '(r.held OR r.voided) AND r.held AND NOT r.voided',
+  voided: '(r.held OR r.voided) AND r.voided',
+};
+
+/** The runs of boards that keep them. */
+@Injectable()
+export class RunList {
+  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
+
+  /** The newest runs, at most `limit` with positions below `before` (null: from the newest on). */
+  async list(
+    { uid, runsFrom }: Pick<BoardOfRuns, 'uid' | 'runsFrom'>,
+    filter: RunFilter,
+    { limit, before }: { limit: number; before: number | null },
+  ): Promise<ListedRun[]> {
+    const parameters: unknown[] = [uid, runsFrom, limit];
+    const given = (value: unknown): string => `$${parameters.push(value)}`;
+    const conditions = ['r.board_uid = $1', 'r.position >= $2'];
+    if (before !== null) conditions.push(`r.position < ${given(before)}`);
+    if (filter.playerId !== undefined) conditions.push(`r.player_id = ${given(filter.playerId)}`);
+    if (filter.sourceId !== undefined) conditions.push(`r.source_id = ${given(filter.sourceId)}`);
+    if (filter.windowUid !== undefined) conditions.push(`${given(filter.windowUid)}::int = ANY (r.window_uids)`);
+    if (filter.fromMs !== undefined)
+      conditions.push(`r.accepted_at >= to_timestamp(${given(filter.fromMs)}::float8 / 1000)`);
+    if (filter.toMs !== undefined)
+      conditions.push(`r.accepted_at < to_timestamp(${given(filter.toMs)}::float8 / 1000)`);
+    if (filter.state !== undefined) conditions.push(STATES[filter.state]);
+    const rows = await this.database.query<RunRow>(
+      `SELECT ${COLUMNS} FROM runs r WHERE ${conditions.join(' AND ')} ORDER BY r.position DESC LIMIT $3`,
+      parameters,
+    );
+    return rows.map(({ held, voided, ...run }) => ({ ...run, state: stateOfRun({ held, voided }) }));
+  }
+}

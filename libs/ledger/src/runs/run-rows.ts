@@ -1,0 +1,93 @@
+import type { RunKind } from '@laddercast/domain';
+import { boolArray, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
+import { arrayLiteral } from '../entries/entry-rows.js';
+
+/** A run that is about to be kept. */
+export interface NewRun {
+  boardUid: number;
+  playerId: string;
+  /** Its log position: its place in the order of acceptance. */
+  position: number;
+  submissionId: string;
+  /** As of the submission: '', or the player where players submit for themselves. */
+  owner: string;
+  kind: RunKind;
+  verified: boolean;
+  /** null: it takes the entry away. */
+  score: number | null;
+  columns: number[];
+  achievedAtMs: number;
+  windowUids: number[];
+  metadata: string | null;
+  proof: string | null;
+  sourceId: string | null;
+  reason: string | null;
+}
+
+/** `$1`: when they were accepted, Unix ms. */
+const WRITE_RUNS = prepared(`
+  INSERT INTO runs (accepted_at, board_uid, player_id, position, submission_id, owner, kind, verified, score, columns,
+    achieved_at_ms, window_uids, metadata, proof, source_id, reason)
+  SELECT to_timestamp($1::float8 / 1000), r.board_uid, r.player_id, r.position, r.submission_id, r.owner, r.kind,
+    r.verified, r.score::float8, r.columns::float8[], r.achieved_at_ms, r.window_uids::int[], r.metadata, r.proof,
+    r.source_id, r.reason
+  FROM unnest($2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::text[],
+    $10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[])
+    AS r (board_uid, player_id, position, submission_id, owner, kind, verified, score, columns, achieved_at_ms,
+      window_uids, metadata, proof, source_id, reason)`);
+
+/**
+ * Keeps runs, in the transaction that counts them.
+ * @param nowMs the ledger's time in it, Unix ms
+ */
+export async function storeRuns(transaction: SqlRunner, nowMs: number, runs: readonly NewRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  await transaction.query(WRITE_RUNS, [
+    nowMs,
+    int4Array(runs.map((run) => run.boardUid)),
+    textArray(runs.map((run) => run.playerId)),
+    int8Array(runs.map((run) => run.position)),
+    textArray(runs.map((run) => run.submissionId)),
+    textArray(runs.map((run) => run.owner)),
+    textArray(runs.map((run) => run.kind)),
+    boolArray(runs.map((run) => run.verified)),
+    textArray(runs.map((run) => (run.score === null ? null : String(run.score)))),
+    textArray(runs.map((run) => arrayLiteral(run.columns))),
+    int8Array(runs.map((run) => run.achievedAtMs)),
+    textArray(runs.map((run) => arrayLiteral(run.windowUids))),
+    textArray(runs.map((run) => run.metadata)),
+    textArray(runs.map((run) => run.proof)),
+    textArray(runs.map((run) => run.sourceId)),
+    textArray(runs.map((run) => run.reason)),
+  ]);
+}
+
+/** An entry by its window and player. */
+export interface EntryPlace {
+  windowUid: number;
+  playerId: string;
+}
+
+const KEEP_BASES = prepared(`
+  INSERT INTO run_bases (window_uid, player_id, position, score, columns, achieved_at_ms, metadata)
+  SELECT e.window_uid, e.player_id, b.runs_from, e.score, e.columns, e.achieved_at_ms, e.metadata
+  FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
+  CROSS JOIN LATERAL (
+    SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id AND NOT removed LIMIT 1) AS e
+  CROSS JOIN LATERAL (SELECT runs_from FROM boards WHERE board_uid = e.board_uid LIMIT 1) AS b
+  WHERE e.version < b.runs_from
+  ON CONFLICT (window_uid, player_id) DO UPDATE SET position = excluded.position, score = excluded.score,
+    columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata
+  WHERE run_bases.position < excluded.position`);
+
+/**
+ * Keeps entries that stand from before their board kept runs: whoever gives an entry another version calls it first, since
+ * by the version is known what runs do not tell.
+ */
+export async function keepBases(transaction: SqlRunner, places: readonly EntryPlace[]): Promise<void> {
+  if (places.length === 0) return;
+  const keys = [int4Array(places.map(({ windowUid }) => windowUid)), textArray(places.map(({ playerId }) => playerId))];
+  await transaction.query(KEEP_BASES, keys);
+}

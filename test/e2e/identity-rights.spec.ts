@@ -193,6 +193,15 @@ describe('a private board', () => {
     }
   });
 
+  it('is read by moderators, who neither write scores nor boards nor keys', async () => {
+    const moderator = anonymous.as(await admin.makeKey('moderate'));
+    expect((await moderator.get('/v1/boards/secret/entries')).status).toBe(200);
+    const run = { playerId: 'ada', score: 6 };
+    expectProblem(await moderator.post('/v1/boards/secret/scores', run), 'FORBIDDEN');
+    expectProblem(await moderator.delete('/v1/boards/secret'), 'FORBIDDEN');
+    expectProblem(await moderator.post('/v1/admin/api-keys', { name: 'mine', scopes: ['admin'] }), 'FORBIDDEN');
+  });
+
   it('is named to nobody else where several boards are told of', async () => {
     for (const operation of served.operations.filter((one) => !isWrite(one) && !one.path.includes('{board}'))) {
       const response = await call(anonymous, operation, { player: 'ada', circle: 'team' });
@@ -312,6 +321,18 @@ describe('the audit log', () => {
     // A dead letter there must be first (dead-letters.spec.ts), and rebuilding goes on for a while (rebuild.spec.ts).
     const elsewhere = ['replayDeadLetter', 'rebuildBoards'];
     expect(forOperators.sort()).toEqual([...Object.keys(ACTS), ...elsewhere].sort());
+  });
+
+  it('shows a moderator what was done to one player, run or flag, and nothing else', async () => {
+    const moderator = anonymous.as(await admin.makeKey('moderate'));
+    for (const query of ['', '?action=board.create', '?subject=acted%2Fbob', '?subject=bootstrap']) {
+      expectProblem(await moderator.get(`/v1/admin/audit${query}`), 'FORBIDDEN');
+    }
+    for (const subject of ['player:ada', 'run:players/b1c', 'flag:f00']) {
+      const response = await moderator.get(`/v1/admin/audit?subject=${encodeURIComponent(subject)}`);
+      expect(response.status, response.text).toBe(200);
+      expectProblem(await reader.get(`/v1/admin/audit?subject=${encodeURIComponent(subject)}`), 'FORBIDDEN');
+    }
   });
 
   it('is for operators, newest first, page by page, and by actor, act and subject', async () => {

@@ -21,9 +21,17 @@ function refuse(identity: Identity, needed: string): LadderError {
     : new LadderError('FORBIDDEN', `This needs ${needed}.`);
 }
 
-/** Whether a key may do what the scope is for; admin keys may do everything. */
+/** The scopes that stand for another one as well: moderators read, admin keys may do everything. */
+const HELD_BY: Record<KeyScope, readonly KeyScope[]> = {
+  'scores:write': ['scores:write', 'admin'],
+  read: ['read', 'moderate', 'admin'],
+  moderate: ['moderate', 'admin'],
+  admin: ['admin'],
+};
+
+/** Whether a key may do what the scope is for, by this scope or by one that implies it. */
 export const holdsScope = (identity: Identity, scope: KeyScope): boolean =>
-  identity.kind === 'key' && (identity.scopes.includes(scope) || identity.scopes.includes('admin'));
+  identity.kind === 'key' && identity.scopes.some((held) => HELD_BY[scope].includes(held));
 
 /** @throws UNAUTHENTICATED */
 export function assertIdentified(identity: Identity): void {
@@ -37,6 +45,25 @@ export function assertScope(identity: Identity, scope: KeyScope): void {
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export const assertAdmin = (identity: Identity): void => assertScope(identity, 'admin');
+
+/**
+ * Sanctions, runs and flags are for keys with the scope moderate, or admin.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export const assertModerate = (identity: Identity): void => assertScope(identity, 'moderate');
+
+/** What acts of moderation are done to, as the audit log names it: a player, a run, a flag. */
+const MODERATED = /^(player|run|flag):/;
+
+/**
+ * All of the audit log is for admin keys; moderators read what was done to one player, run or flag.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayReadAudit(identity: Identity, subject: string | undefined): void {
+  if (holdsScope(identity, 'admin')) return;
+  if (holdsScope(identity, 'moderate') && subject !== undefined && MODERATED.test(subject)) return;
+  throw refuse(identity, 'an API key with the scope admin, or with the scope moderate and a subject like player:ada');
+}
 
 /** @throws UNAUTHENTICATED, FORBIDDEN */
 export function assertMayListBoards(identity: Identity): void {

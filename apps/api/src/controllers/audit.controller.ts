@@ -1,4 +1,4 @@
-import { assertAdmin, type Identity } from '@laddercast/identity';
+import { assertMayReadAudit, type Identity } from '@laddercast/identity';
 import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { AuditLog, type ListedAuditRecord } from '@laddercast/ledger';
 import { cutPage } from '@laddercast/queries';
@@ -20,7 +20,7 @@ export class AuditController {
     @Query(QueryPipe) { limit = PAGE_DEFAULT, cursor, ...filter }: AuditParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<{ acts: ListedAuditRecord[]; next: string | null }> {
-    assertAdmin(identity);
+    assertMayReadAudit(identity, filter.subject);
     const found = await this.audit.list(filter, limit + 1, numberOfCursor(cursor));
     const { page: acts, next } = cutPage(found, limit, ({ auditId }) => String(auditId));
     return { acts, next };

@@ -65,7 +65,7 @@ const CONFIG = new DocumentBuilder()
     {
       type: 'http',
       description:
-        "An API key (scopes scores:write, read, admin), or a player's JWT (sub, exp; HS256, or RS256 and ES256 by a key set).",
+        "An API key (scopes scores:write, read, moderate, admin), or a player's JWT (sub, exp; HS256, or RS256 and ES256 by a key set).",
     },
     'bearer',
   )

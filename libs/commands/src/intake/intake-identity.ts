@@ -1,6 +1,5 @@
 import { LadderError } from '@laddercast/domain';
-import type { Authenticator } from '@laddercast/identity';
-import type { Identity } from '@laddercast/identity';
+import { holdsScope, type Authenticator, type Identity } from '@laddercast/identity';
 
 /**
  * The identity, and so the rights, of submissions without a request: that of an API key.
@@ -8,7 +7,7 @@ import type { Identity } from '@laddercast/identity';
  */
 export async function identityOfIntake(authenticator: Authenticator, key: string): Promise<Identity> {
   const identity = await authenticator.authenticate(key);
-  if (identity.kind !== 'key' || !identity.scopes.some((scope) => scope === 'scores:write' || scope === 'admin')) {
+  if (!holdsScope(identity, 'scores:write')) {
     throw new LadderError('FORBIDDEN', 'This needs an API key with the scope scores:write.');
   }
   return identity;

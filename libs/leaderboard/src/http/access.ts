@@ -16,7 +16,10 @@ export interface IdentifiedRequest extends FastifyRequest {
 /** Lets anyone call a route, or all of a controller. Who sends a key or a token is identified all the same. */
 export const Public = (): ClassDecorator & MethodDecorator => SetMetadata(CALLERS, 'anyone' satisfies Callers);
 
-/** Lets only API keys with this scope call a route, or all of a controller; keys with `admin` may do everything. */
+/**
+ * Lets only API keys that hold this scope call a route, or all of a controller: `moderate` implies `read`, and keys with
+ * `admin` may do everything.
+ */
 export const RequiresScope = (scope: KeyScope): ClassDecorator & MethodDecorator =>
   SetMetadata(CALLERS, { scope } satisfies Callers);
 

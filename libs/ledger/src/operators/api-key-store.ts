@@ -6,7 +6,7 @@ import { recordAudit } from './audit-log.js';
 import { sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
-export const KEY_SCOPES = ['scores:write', 'read', 'admin'] as const;
+export const KEY_SCOPES = ['scores:write', 'read', 'moderate', 'admin'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
 export interface ApiKey {

@@ -164,7 +164,9 @@ export const ADMINISTRATION = {
   listAudit: {
     tag: 'Administration',
     summary: 'What operators did',
-    description: 'Needs the scope admin. Every act of a key with that scope that changed something, the newest first.',
+    description:
+      'Needs the scope admin, or the scope moderate and a subject of moderation (`player:ada`, `run:blitz/b1c…`, `flag:…`). ' +
+      'Every act of such a key that changed something, the newest first.',
     callers: 'identified',
     query: AuditParameters,
     answers: {

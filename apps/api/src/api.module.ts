@@ -21,6 +21,7 @@ import { PoolsController } from './controllers/pools.controller.js';
 import { RanksController } from './controllers/ranks.controller.js';
 import { RatingsController } from './controllers/ratings.controller.js';
 import { RecoveryController } from './controllers/recovery.controller.js';
+import { RunsController } from './controllers/runs.controller.js';
 import { ScoresController } from './controllers/scores.controller.js';
 import { SettlementsController } from './controllers/settlements.controller.js';
 import { StandingsController } from './controllers/standings.controller.js';
@@ -30,6 +31,7 @@ import { WindowsController } from './controllers/windows.controller.js';
 @Module({
   controllers: [
     ScoresController,
+    RunsController,
     BoardsController,
     RanksController,
     HistoryController,

@@ -35,6 +35,7 @@ import { RebuildBoardsHandler } from './recovery/rebuild-boards.handler.js';
 import { ReconcileBoardHandler } from './recovery/reconcile-board.handler.js';
 import { ReplayDeadLetterHandler } from './recovery/replay-dead-letter.handler.js';
 import { IntakeReplay } from './intake/intake-replay.js';
+import { ActOnRunHandler } from './runs/act-on-run.handler.js';
 import { OverrideEntryHandler } from './scores/override-entry.handler.js';
 import { ScoreSubmitter } from './scores/score-submitter.js';
 import { GameRanks } from './pools/game-ranks.js';
@@ -50,6 +51,7 @@ const ofApis: Provider[] = [
   SubmitScoreHandler,
   SubmitScoresHandler,
   OverrideEntryHandler,
+  ActOnRunHandler,
   ScoreSubmitter,
   SubmissionRanks,
   GameRanks,

@@ -206,6 +206,8 @@ export interface OverrideResult {
   /** The windows in which something changed. */
   windows: string[];
   version: number;
+  /** Under which it stands among the runs of a board that keeps them; null: on others. */
+  submissionId: string | null;
 }
 
 /** Sets a player's entry in the running windows whatever the operator, or removes it (`entry` null). */

@@ -16,6 +16,7 @@ export * from './commands.js';
 export * from './people/recompute-guild-totals.handler.js';
 export * from './history/record-history.handler.js';
 export * from './pools/pool-commands.js';
+export * from './runs/run-commands.js';
 export * from './pools/rate-pools.handler.js';
 export * from './pools/rated-game-answer.js';
 export * from './intake/intake-identity.js';

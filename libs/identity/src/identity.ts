@@ -52,6 +52,15 @@ export const assertAdmin = (identity: Identity): void => assertScope(identity, '
  */
 export const assertModerate = (identity: Identity): void => assertScope(identity, 'moderate');
 
+/**
+ * Runs are seen by moderators, and by the player whose they are.
+ * @throws UNAUTHENTICATED, FORBIDDEN
+ */
+export function assertMayReadRuns(identity: Identity, playerId: string): void {
+  if (identity.kind === 'player') assertItself(identity, playerId);
+  else assertModerate(identity);
+}
+
 /** What acts of moderation are done to, as the audit log names it: a player, a run, a flag. */
 const MODERATED = /^(player|run|flag):/;
 

@@ -8,6 +8,7 @@ export { GetEntriesAroundHandler } from './pages/get-entries-around.handler.js';
 export * from './history/get-standings.handler.js';
 export * from './history/standings-query.js';
 export * from './history/history-query.js';
+export * from './history/runs-query.js';
 export * from './pools/pool-queries.js';
 export { KeptDistributions } from './pools/kept-distributions.js';
 export { shownRating } from './pools/shown-rating.js';

@@ -13,6 +13,7 @@ import { GetPlayerProfileHandler } from './people/get-player-profile.handler.js'
 import { ExportRows } from './export/export-rows.js';
 import { ExportWindowHandler } from './export/export-window.handler.js';
 import { GetHistoryHandler } from './history/get-history.handler.js';
+import { ListRunsHandler } from './history/list-runs.handler.js';
 import { GetStandingsHandler } from './history/get-standings.handler.js';
 import { GetWindowsHandler } from './history/get-windows.handler.js';
 import { ListResolver } from './lists/list-resolver.js';
@@ -71,6 +72,7 @@ const ofApis: Provider[] = [
   GetPercentilesHandler,
   LookupPlayersHandler,
   GetHistoryHandler,
+  ListRunsHandler,
   GetWindowsHandler,
   GetStandingsHandler,
   ExportWindowHandler,

@@ -1,6 +1,7 @@
 import {
   DeleteBoardCommand,
   OverrideEntryCommand,
+  type OverrideResult,
   parseBoardDefinition,
   parseBody,
   PutBoardCommand,
@@ -105,7 +106,7 @@ export class BoardsController {
     @Param('player') player: string,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
-  ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
+  ): Promise<OverrideResult> {
     assertAdmin(identity);
     const { score, columns, reason } = parseBody(EntryOverrideBody, body);
     return this.commands.execute(
@@ -120,7 +121,7 @@ export class BoardsController {
     @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
     @CurrentIdentity() identity: Identity,
-  ): Promise<{ board: string; playerId: string; windows: string[]; version: number }> {
+  ): Promise<OverrideResult> {
     return this.commands.execute(new OverrideEntryCommand(identity, boardId, playerOf(player, identity), null, null));
   }
 }

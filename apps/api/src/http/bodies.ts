@@ -104,6 +104,15 @@ export class EntryOverrideBody {
   reason!: string;
 }
 
+/** The body of `PUT …/submissions/{submission}/verification`. */
+export class RunVerificationBody {
+  @IsBoolean()
+  verified!: boolean;
+
+  @IsReason()
+  reason!: string;
+}
+
 function faultsOfPlayerIds(ids: unknown, idsMax = LOOKUPS_MAX): Fault[] {
   if (!Array.isArray(ids) || ids.length < 1 || ids.length > idsMax) {
     return [{ pointer: '', message: `must be an array of 1-${idsMax} ids` }];

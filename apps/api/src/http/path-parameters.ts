@@ -11,6 +11,15 @@ export class NamedIdPipe implements PipeTransform<string, string> {
   }
 }
 
+/** A parameter of a path that is an id that clients make. */
+export class OpaqueIdPipe implements PipeTransform<string, string> {
+  transform(id: string, { data }: ArgumentMetadata): string {
+    const fault = faultOfOpaqueId(id);
+    if (fault) throw validationFailed([{ pointer: `{${data}}`, message: fault }]);
+    return id;
+  }
+}
+
 /** The `{player}` of a path (or the parameter `pointer`), where `me` stands for the token's player. */
 export function playerOf(pathPlayer: string, identity: Identity, pointer = '{player}'): string {
   if (pathPlayer === 'me') {

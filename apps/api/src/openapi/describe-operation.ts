@@ -19,7 +19,7 @@ export interface AnswerDescription {
 
 /** What the document says of one operation, beside its address. */
 export interface OperationDescription {
-  tag: 'Scores' | 'Ranks' | 'Boards' | 'Players' | 'Circles' | 'Ratings' | 'Administration' | 'Health';
+  tag: 'Scores' | 'Runs' | 'Ranks' | 'Boards' | 'Players' | 'Circles' | 'Ratings' | 'Administration' | 'Health';
   summary: string;
   description?: string;
   /** Who may call it. `anyone`: no identity is looked at; `reader`: public boards need none. */
@@ -111,6 +111,7 @@ const PATH_PARAMETERS: Record<string, Part> = {
   other: { description: 'Another player: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'bob' },
   circle: { description: 'The id of a named circle.', schema: namedId, example: 'class-of-2026' },
   guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'red' },
+  submission: { description: 'The id of a run: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'b1c0ffee' },
   key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
   letter: { description: 'The id of a dead letter.', schema: { type: 'string', minLength: 1 }, example: '17' },
 };
@@ -139,6 +140,8 @@ const QUERY_PARAMETERS: Record<string, string> = {
   state: 'Only windows in this state.',
   player: 'Only games of this player; `me` is the player of the token.',
   format: 'Default csv.',
+  sourceId: 'Only what the client named it by elsewhere is this.',
+  reason: 'Why it is done: for the audit log, and for other moderators.',
   guard: '`formulas`, of CSV: text that a spreadsheet would take for a formula gets a single quote before it.',
   group: 'Only those of this consumer group.',
   from: 'RFC 3339: nothing before it.',

@@ -10,6 +10,7 @@ import { PEOPLE } from './operations/people.js';
 import { POOLS } from './operations/pools.js';
 import { RANKS } from './operations/ranks.js';
 import { RECOVERY } from './operations/recovery.js';
+import { RUNS } from './operations/runs.js';
 import { SCORES } from './operations/scores.js';
 import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
@@ -22,6 +23,7 @@ export const CONTRACT_VERSION = '1.0.0';
 
 const OPERATIONS: Record<string, OperationDescription> = {
   ...SCORES,
+  ...RUNS,
   ...RANKS,
   ...HISTORY,
   ...BOARDS,
@@ -54,6 +56,7 @@ const CONFIG = new DocumentBuilder()
   .setDescription(DESCRIPTION)
   .addServer('/', 'The service that this document comes from.')
   .addTag('Scores', 'Submitting: durable before answered, counted once.')
+  .addTag('Runs', 'Every run of boards that keep them: what was accepted, and what of it counts.')
   .addTag('Ranks', 'Reading: lists, players, exact ranks.')
   .addTag('Boards', 'What a board ranks, and how.')
   .addTag('Players', 'What is known of players beside their scores, and their guilds.')

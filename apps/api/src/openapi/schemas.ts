@@ -10,6 +10,7 @@ import {
 import { ERRORS, RANK_STYLES } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
+import { RUN_SCHEMAS } from './run-schemas.js';
 import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
@@ -225,7 +226,14 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     results: list({ anyOf: [ref('SubmissionResult'), object({ problem: ref('Problem') })] }),
   }),
   EntryOverride: schemaOfClass(EntryOverrideBody),
-  EntryChange: object({ board: string(), playerId: string(), windows: list(string()), version: count() }),
+  EntryChange: object({
+    board: string(),
+    playerId: string(),
+    windows: list(string()),
+    version: count(),
+    submissionId: { ...orNull(string()), description: 'On boards that keep runs: the id that it has among them.' },
+  }),
+  ...RUN_SCHEMAS,
   RankedEntry: object(ranked, ['change']),
   EntriesPage: object(
     {

@@ -123,7 +123,7 @@ export function IsText(lengthMax: number, message = `must be 1-${lengthMax} char
   return Checked((value) => (isText(value) ? [] : [{ pointer: '', message }]), textSchema(lengthMax));
 }
 
-const REASON_LENGTH_MAX = 500;
+export const REASON_LENGTH_MAX = 500;
 
 /** Why an operator did something; it is kept. */
 export const IsReason = (): PropertyDecorator =>

@@ -33,8 +33,24 @@ function faultOfTimestamp(text: string): string | null {
     : null;
 }
 
+const URL_BYTES_MAX = 512;
+
+/** A link that pages may show: with a host, without credentials, and nothing that shows as something else. */
+function faultOfHttpsUrl(text: string): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe =
+    url?.protocol === 'https:' && url.username === '' && url.password === '' && !/[\s<>"\\^`{|}]/.test(text);
+  if (isSafe && isCleanText(text) && Buffer.byteLength(text) <= URL_BYTES_MAX) return null;
+  return `must be an https URL of at most ${URL_BYTES_MAX} bytes, without a user or blanks in it`;
+}
+
 /** What is wrong with a text of each format. */
-const FORMATS = { 'opaque-id': faultOfOpaqueId, 'named-id': faultOfNamedId, timestamp: faultOfTimestamp };
+const FORMATS = {
+  'opaque-id': faultOfOpaqueId,
+  'named-id': faultOfNamedId,
+  timestamp: faultOfTimestamp,
+  'https-url': faultOfHttpsUrl,
+};
 /** A text of this format. */
 export const HasFormat = (format: keyof typeof FORMATS, words: JsonSchema = {}): PropertyDecorator =>
   Passes(FORMATS[format], { format, ...words });

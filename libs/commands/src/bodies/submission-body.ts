@@ -54,6 +54,18 @@ export class SubmissionBody {
   @MayBeAbsent()
   @IsIdOfClient()
   sourceId?: string;
+
+  @MayBeAbsent()
+  @HasFormat('https-url')
+  @InSchema({
+    description: 'On boards that keep runs: where the proof of the run is, an https URL of at most 512 bytes.',
+  })
+  proof?: string;
+
+  @MayBeAbsent()
+  @IsIn([true])
+  @InSchema({ description: 'On boards that keep runs: that somebody has looked at the run. For keys only.' })
+  verified?: true;
 }
 
 /** A submission of a batch names its board. */

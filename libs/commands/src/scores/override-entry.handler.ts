@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { LadderError } from '@laddercast/domain';
 import { BoardCatalog, Ledger } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
@@ -17,15 +18,18 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
     assertAdmin(identity);
     const action = entry ? 'entry.set' : 'entry.remove';
     const audit = { actor: actorOf(identity), action, subject: `${boardId}/${playerId}`, details: { entry, reason } };
+    const submissionId = randomUUID();
     const receipt = await whileBoardChanges(this.boards, async () => {
       const board = await boardNow(this.boards, boardId);
       refuseFed(board);
       const state = entry && { score: entry.score, columns: columnValues(board, entry.columns) };
-      return this.ledger.write({ kind: 'override', board, playerId, entry: state, audit });
+      const run = { submissionId, reason: reason ?? '' };
+      return this.ledger.write({ kind: 'override', board, playerId, entry: state, run, audit });
     });
     if (entry === null && receipt.windows.length === 0 && !receipt.settledBefore) {
       throw new LadderError('ENTRY_NOT_FOUND', `"${playerId}" has no entry in a running window of board "${boardId}".`);
     }
-    return { board: boardId, playerId, windows: receipt.windows, version: receipt.version };
+    const { windows, version } = receipt;
+    return { board: boardId, playerId, windows, version, submissionId: receipt.isKept ? submissionId : null };
   }
 }

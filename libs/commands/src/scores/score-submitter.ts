@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { assertColumnsInBounds, assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
 import { Extensions, type CheckedSubmission } from '@laddercast/extension';
-import { BoardCatalog, Ledger, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
+import { BoardCatalog, Ledger, runsNotKept, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
 import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
@@ -115,6 +115,7 @@ function assertRules({ board, score, columns, metadata }: SubmitWrite, body: Sub
     );
   }
   assertOperator(board, body);
+  assertRunFields(board, body, identity);
   assertScoreInBounds(definition, score, 'The score');
   assertColumnsInBounds(definition, columns);
   assertMetadataFits(metadata);
@@ -132,6 +133,14 @@ function assertOperator({ id, definition }: Board, { operator }: SubmissionBody)
     'OPERATOR_REFUSED',
     `Board "${id}" takes no submission with the operator ${operator}; ${remedy}.`,
   );
+}
+
+/** @throws FORBIDDEN, RUNS_NOT_KEPT */
+function assertRunFields(board: Board, { proof, verified }: SubmissionBody, identity: Identity): void {
+  if (verified && identity.kind === 'player') {
+    throw new LadderError('FORBIDDEN', 'A player cannot verify its own run: leave verified out.');
+  }
+  if (board.runsFrom === undefined && (proof !== undefined || verified)) throw runsNotKept(board.id);
 }
 
 /** @throws METADATA_TOO_LARGE */
@@ -154,6 +163,9 @@ function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
     idFromClient: body.submissionId !== undefined,
     score: body.score,
     ...(body.operator !== undefined && { operator: body.operator }),
+    ...(body.sourceId !== undefined && { sourceId: body.sourceId }),
+    ...(body.proof !== undefined && { proof: body.proof }),
+    ...(body.verified && { verified: true }),
     columns: columnValues(board, body.columns ?? {}),
     achievedAtMs: body.achievedAt === undefined ? null : parseTimestamp(body.achievedAt),
     windowId: body.window ?? null,

@@ -2,7 +2,8 @@ import type { BoardDefinition } from '../boards/board.js';
 import { addToTotal, applyRun, type EntryState } from './entry.js';
 
 /** Whether a run counts, waits for a moderator, or was taken out by one. */
-export type RunState = 'counted' | 'held' | 'voided';
+export const RUN_STATES = ['counted', 'held', 'voided'] as const;
+export type RunState = (typeof RUN_STATES)[number];
 
 /**
  * What a kept run is: a submission (`set`: of a `sum` board, in place of the total), an operator's entry (`override`) or

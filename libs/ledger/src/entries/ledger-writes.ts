@@ -94,6 +94,8 @@ export interface OverrideReceipt {
   /** The windows in which something changed. */
   windows: string[];
   version: number;
+  /** Whether it stands among the runs of the board, under the id of the write. */
+  isKept: boolean;
   /** Whether an earlier try of this write, whose commit went unanswered, may have stored it already. */
   settledBefore: boolean;
 }

@@ -181,7 +181,7 @@ export class BatchFold {
     const isKept = write.board.runsFrom !== undefined && changed.length > 0;
     if (isKept) this.newRuns.push(runOfOverride(placed, windowsOf(changed), position));
     const windowIds = changed.map(({ window }) => window.id);
-    return { receipt: { kind: 'override', windows: windowIds, version: position, settledBefore: false } };
+    return { receipt: { kind: 'override', windows: windowIds, version: position, isKept, settledBefore: false } };
   }
 
   /** Stores what it is told where that is newer, whatever is there: a peak may fall, and a late game changes a rating. */

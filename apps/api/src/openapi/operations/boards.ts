@@ -15,7 +15,13 @@ const board = {
   id: 'blitz',
   ...withBoardDefaults({ ...given, columns: [...given.columns], windows: [...given.windows] }),
 };
-const change = { board: 'blitz', playerId: 'ada', windows: ['alltime', 'daily:2026-11-20'], version: 48214 };
+const change = {
+  board: 'blitz',
+  playerId: 'ada',
+  windows: ['alltime', 'daily:2026-11-20'],
+  version: 48214,
+  submissionId: null,
+};
 
 export const BOARDS = {
   listBoards: {
@@ -63,6 +69,7 @@ export const BOARDS = {
     },
     errors: [
       'FORBIDDEN',
+      'RUNS_NOT_KEPT',
       'BOARD_NOT_EMPTY',
       'BOARD_IN_USE',
       'PRECONDITION_FAILED',

@@ -51,6 +51,7 @@ export const SCORES = {
       'WINDOW_CLOSED',
       'SUBMISSION_ID_REUSED',
       'OPERATOR_REFUSED',
+      'RUNS_NOT_KEPT',
       'SCORE_OUT_OF_BOUNDS',
       'COLUMN_OUT_OF_BOUNDS',
       'BOARD_IS_FED',

@@ -1,0 +1,51 @@
+import { NUMBERS_BY_NAME, orNull, schemaOfClass, type JsonSchema } from '@laddercast/commands';
+import { RUN_STATES } from '@laddercast/domain';
+import { RunVerificationBody } from '../http/bodies.js';
+import { count, list, object, oneOf, ref, score, string, time } from './schema-parts.js';
+
+const entry = object({ score, columns: NUMBERS_BY_NAME, achievedAt: time() });
+
+/** Schemas of runs, and of acts on them. */
+export const RUN_SCHEMAS: Record<string, JsonSchema> = {
+  RunVerification: schemaOfClass(RunVerificationBody),
+  Run: object(
+    {
+      submissionId: string(),
+      playerId: string(),
+      kind: {
+        ...oneOf('run', 'set', 'override', 'removal', 'trim'),
+        description:
+          'set: a total that was set; override, removal: by an operator; trim: taken away by a limit. All but run stand in ' +
+          'place of what was accepted before.',
+      },
+      state: { ...oneOf(...RUN_STATES), description: 'Whether it counts, waits for a moderator, or was taken out.' },
+      score: { ...orNull(score), description: 'null: it took the entry away.' },
+      columns: NUMBERS_BY_NAME,
+      achievedAt: time(),
+      acceptedAt: time(),
+      windows: list(string('The full id of a window that it counts in, or would.')),
+      entryOf: list(string('A window whose entry rests on it.')),
+      metadata: orNull({ type: 'object', additionalProperties: true }),
+      proof: orNull(string('An https URL.')),
+      verified: { type: 'boolean' },
+      sourceId: orNull(string()),
+      version: count('Its place in the order of acceptance.'),
+      reason: { ...orNull(string()), description: 'What a moderator said of it last; not for the player itself.' },
+    },
+    ['reason'],
+  ),
+  RunsPage: object({ runs: list(ref('Run')), next: { ...orNull(string()), description: 'The next cursor.' } }),
+  RunActResult: object({
+    submissionId: string(),
+    outcome: oneOf('voided', 'restored', 'verified', 'unverified', 'unchanged'),
+    version: count('Of the entries that changed, else of the run.'),
+    windows: list(
+      object({
+        window: string('Its full id.'),
+        before: { ...orNull(entry), description: 'The entry before the act; null: none.' },
+        after: { ...orNull(entry), description: 'The entry after the act; null: none.' },
+        revising: { type: 'boolean', description: 'Its final standings follow, as their next edition.' },
+      }),
+    ),
+  }),
+};

@@ -1,4 +1,5 @@
 export * from './commands.module.js';
+export * from './boards/known-rules.js';
 export * from './bodies/board-definition.js';
 export * from './bodies/board-definition-dto.js';
 export * from './bodies/body-faults.js';

@@ -1,6 +1,7 @@
 import type { RatingAlgorithm } from '@laddercast/domain';
 import type { EntryEnricher } from './entry-enricher.js';
 import type { FriendGraph } from './friend-graph.js';
+import type { IntegrityRule } from './integrity-rule.js';
 import type { KafkaTokens } from './kafka-tokens.js';
 import type { SubmissionCheck } from './submission-check.js';
 
@@ -10,6 +11,8 @@ export abstract class Extensions {
   abstract readonly enricher: EntryEnricher | null;
   /** null: the service's own. */
   abstract readonly friendGraph: FriendGraph | null;
+  /** Their names are unique. */
+  abstract readonly integrityRules: readonly IntegrityRule[];
   abstract readonly kafkaTokens: KafkaTokens | null;
   /** Beside the service's own; their names are unique. */
   abstract readonly ratingAlgorithms: readonly RatingAlgorithm[];
@@ -20,6 +23,7 @@ export const NO_EXTENSIONS: Extensions = {
   checks: [],
   enricher: null,
   friendGraph: null,
+  integrityRules: [],
   kafkaTokens: null,
   ratingAlgorithms: [],
 };

@@ -1,5 +1,6 @@
 export * from './entry-enricher.js';
 export * from './extensions.js';
 export * from './friend-graph.js';
+export * from './integrity-rule.js';
 export * from './kafka-tokens.js';
 export * from './submission-check.js';

@@ -1,10 +1,19 @@
-import { RATING_ALGORITHMS, type RatingAlgorithm } from '@laddercast/domain';
-import { EntryEnricher, Extensions, FriendGraph, KafkaTokens, SubmissionCheck } from '@laddercast/extension';
+import { assertRulesKnown } from '@laddercast/commands';
+import { OWN_RULES, RATING_ALGORITHMS, RULE_NAME_PATTERN, type RatingAlgorithm } from '@laddercast/domain';
+import {
+  EARLIER_RUNS_MAX,
+  EntryEnricher,
+  Extensions,
+  FriendGraph,
+  IntegrityRule,
+  KafkaTokens,
+  SubmissionCheck,
+} from '@laddercast/extension';
 import { Injectable } from '@nestjs/common';
 import type { DefinedBoard } from './define-board.js';
 
 /** The seams of this release, by the name a team knows them under. */
-const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, KafkaTokens };
+const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, IntegrityRule, KafkaTokens };
 
 const ALGORITHM_NAME = /^[a-z0-9._-]{1,64}$/;
 
@@ -15,6 +24,7 @@ export class ExtensionRegistry extends Extensions {
   readonly checks: SubmissionCheck[] = [];
   enricher: EntryEnricher | null = null;
   friendGraph: FriendGraph | null = null;
+  readonly integrityRules: IntegrityRule[] = [];
   kafkaTokens: KafkaTokens | null = null;
   readonly ratingAlgorithms: RatingAlgorithm[] = [];
 
@@ -55,12 +65,35 @@ export class ExtensionRegistry extends Extensions {
     } else if (extension instanceof FriendGraph) {
       assertFree('FriendGraph', this.friendGraph, name);
       this.friendGraph = extension;
+    } else if (extension instanceof IntegrityRule) {
+      this.addRule(extension);
     } else if (extension instanceof KafkaTokens) {
       assertFree('KafkaTokens', this.kafkaTokens, name);
       this.kafkaTokens = extension;
     } else {
       throw new Error(`${name} extends none of the seams: ${Object.keys(SEAMS).join(', ')}.`);
     }
+  }
+
+  private addRule(rule: IntegrityRule): void {
+    const { name, earlierRuns } = rule;
+    if (!new RegExp(RULE_NAME_PATTERN).test(name)) {
+      throw new Error(`"${name}" is no name of an integrity rule: 1-32 of a-z, 0-9, "-", beginning with no "-".`);
+    }
+    if ((OWN_RULES as readonly string[]).includes(name) || this.integrityRules.some((known) => known.name === name)) {
+      throw new Error(`There are two integrity rules "${name}".`);
+    }
+    if (!Number.isInteger(earlierRuns) || earlierRuns < 0 || earlierRuns > EARLIER_RUNS_MAX) {
+      throw new Error(
+        `The integrity rule "${name}" wants ${earlierRuns} earlier runs: 0-${EARLIER_RUNS_MAX} are shown.`,
+      );
+    }
+    this.integrityRules.push(rule);
+  }
+
+  /** @throws RULE_UNKNOWN when a board of a module names a rule that no module brings */
+  assertRulesExist(): void {
+    for (const { definition } of this.boards) assertRulesKnown(this, definition);
   }
 
   /** @throws when a check names a board that no module defines and that does not exist */

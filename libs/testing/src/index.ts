@@ -26,5 +26,6 @@ export * from './services/outbox-writer.js';
 export * from './services/tcp-proxy.js';
 export * from './services/free-port.js';
 export * from './conformance/friend-graph-conformance.js';
+export * from './conformance/integrity-rule-conformance.js';
 export * from './services/postgres-clock.js';
 export * from './services/process-clock.js';

@@ -43,6 +43,13 @@ describe('the JSON Schema of a validated class', () => {
       submitters: 'players',
       submissionOperators: null,
       clientTime: true,
+      integrity: {
+        jump: { factor: 2.5, runsMin: 3 },
+        rate: { runs: 2, seconds: 1 },
+        cluster: { players: 3, minutes: 1440 },
+        rules: ['replay-hash'],
+        holdAbove: -1.5,
+      },
       visibility: 'private',
       runs: { keepDays: 31 },
       proof: 'everyone',

@@ -36,6 +36,7 @@ import {
 } from 'class-validator';
 import { InSchema, IsBoundsByName } from './body-rules.js';
 import { IsPart } from './definition-body.js';
+import { IntegrityDto } from './integrity-dto.js';
 import { SCOPES_MAX, WINDOWS_MAX } from './window-options.js';
 
 const DAY_SECONDS = 86_400;
@@ -289,6 +290,11 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsOptional()
   @IsBoolean()
   clientTime?: boolean;
+  @IsPart(() => IntegrityDto)
+  @InSchema({
+    description: 'What is examined after runs were accepted, and raises flags; null: nothing. Needs `runs`.',
+  })
+  integrity?: IntegrityDto | null;
   @IsOptional()
   @IsIn(['public', 'private'])
   visibility?: 'public' | 'private';

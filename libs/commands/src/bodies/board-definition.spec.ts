@@ -204,4 +204,52 @@ describe('a board definition', () => {
     expect(definition).toMatchObject(options);
     expect(parseBoardDefinition({ id: 'blitz', ...definition }, 'blitz')).toEqual(definition);
   });
+
+  const KEEPS_RUNS = { ...BOARD, runs: { keepDays: 90 } };
+
+  it('examines runs by rules with defaults where it says which', () => {
+    expect(parseBoardDefinition(KEEPS_RUNS).integrity).toBeNull();
+    const integrity = { jump: {}, rate: { runs: 5 }, cluster: null, rules: ['replay-hash'] };
+    expect(parseBoardDefinition({ ...KEEPS_RUNS, integrity }).integrity).toEqual({
+      jump: { factor: 6, runsMin: 5 },
+      rate: { runs: 5, seconds: 60 },
+      cluster: null,
+      rules: ['replay-hash'],
+      holdAbove: null,
+    });
+  });
+
+  it('that examines runs keeps them', () => {
+    expect(() => parseBoardDefinition({ ...BOARD, integrity: { rate: {} } })).toThrow('RUNS_NOT_KEPT');
+  });
+
+  it.each<[object, Fault]>([
+    [{ jump: { factor: 1.9 } }, { pointer: '/integrity/jump/factor', message: 'must not be less than 2' }],
+    [{ jump: { factor: 1001 } }, { pointer: '/integrity/jump/factor', message: 'must not be greater than 1000' }],
+    [{ jump: { runsMin: 2 } }, { pointer: '/integrity/jump/runsMin', message: 'must not be less than 3' }],
+    [{ jump: { runsMin: 51 } }, { pointer: '/integrity/jump/runsMin', message: 'must not be greater than 50' }],
+    [{ rate: { runs: 1 } }, { pointer: '/integrity/rate/runs', message: 'must not be less than 2' }],
+    [{ rate: { runs: 10_001 } }, { pointer: '/integrity/rate/runs', message: 'must not be greater than 10000' }],
+    [{ rate: { seconds: 0 } }, { pointer: '/integrity/rate/seconds', message: 'must not be less than 1' }],
+    [{ rate: { seconds: 3601 } }, { pointer: '/integrity/rate/seconds', message: 'must not be greater than 3600' }],
+    [{ cluster: { players: 2 } }, { pointer: '/integrity/cluster/players', message: 'must not be less than 3' }],
+    [
+      { cluster: { minutes: 1441 } },
+      { pointer: '/integrity/cluster/minutes', message: 'must not be greater than 1440' },
+    ],
+    [{ holdAbove: '5' }, { pointer: '/integrity/holdAbove', message: 'must be a finite number' }],
+    [{ speed: {} }, { pointer: '/integrity/speed', message: 'is not a known field' }],
+    [
+      { rules: ['Replay hash'] },
+      { pointer: '/integrity/rules', message: 'must be names of rules: 1-32 lower-case letters, digits or "-"' },
+    ],
+  ])('examines nothing by %j', (integrity, fault) => {
+    expect(faultsOfBody({ ...KEEPS_RUNS, integrity })).toEqual([fault]);
+  });
+
+  it('of increments has no jumps', () => {
+    const body = { ...KEEPS_RUNS, operator: 'sum', integrity: { jump: {} } };
+    expect(faultsOfBody(body)).toMatchObject([{ pointer: '/integrity/jump' }]);
+    expect(faultsOfBody({ ...body, integrity: { rate: {}, cluster: {} } })).toEqual([]);
+  });
 });

@@ -44,10 +44,12 @@ function assertOperatorsFit({ operator, submissionOperators }: BoardDefinitionDt
 }
 
 /** @throws RUNS_NOT_KEPT */
-function assertRunsAreKept({ runs, proof }: BoardDefinitionDto): void {
-  if (runs != null || (proof ?? 'moderators') === 'moderators') return;
-  const detail = 'proof is of boards that keep runs: put "runs": { "keepDays": 90 }, or leave proof out.';
-  throw new LadderError('RUNS_NOT_KEPT', detail, { option: 'proof' });
+function assertRunsAreKept({ runs, proof, integrity }: BoardDefinitionDto): void {
+  if (runs != null) return;
+  const option = (proof ?? 'moderators') === 'moderators' ? (integrity == null ? null : 'integrity') : 'proof';
+  if (option === null) return;
+  const detail = `${option} is of boards that keep runs: put "runs": { "keepDays": 90 }, or leave ${option} out.`;
+  throw new LadderError('RUNS_NOT_KEPT', detail, { option });
 }
 
 /** @throws RANK_STYLE_NOT_KEPT */
@@ -59,7 +61,7 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
 }
 
 /** Options of the contract that are not built yet: they are refused, and never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay', 'counts', 'integrity', 'entriesPer', 'entriesPerPlayerMax'];
+const UNBUILT_OPTIONS = ['decay', 'counts', 'entriesPer', 'entriesPerPlayerMax'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
@@ -115,6 +117,9 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   faults.push(...faultsOfColumnLimits(dto));
   if (dto.operator === 'sum' && dto.limits?.entriesMax != null) {
     faults.push({ pointer: '/limits/entriesMax', message: 'a sum board keeps every entry: a total goes on growing' });
+  }
+  if (dto.operator === 'sum' && dto.integrity?.jump != null) {
+    faults.push({ pointer: '/integrity/jump', message: 'a sum board has increments, of which a large one is no jump' });
   }
   if (dto.submissionOperators != null && !dto.submissionOperators.includes('sum')) {
     faults.push({ pointer: '/submissionOperators', message: 'must have "sum": a sum board takes increments' });

@@ -1,5 +1,6 @@
 import type { Layouts, Sharding } from './layout.js';
 import type { ScopeSpec } from './scope.js';
+import { withIntegrityDefaults, type BoardIntegrity, type GivenIntegrity } from '../integrity/integrity-options.js';
 import type { BoardFeed } from '../ratings/board-feed.js';
 import type { WindowSpec } from '../time/window.js';
 
@@ -66,6 +67,8 @@ export interface BoardDefinition extends BoardOrdering {
   /** Of sum boards: what submissions may say; null on others. */
   submissionOperators: SubmissionOperator[] | null;
   clientTime: boolean;
+  /** What is examined after runs were accepted; null: nothing. */
+  integrity: BoardIntegrity | null;
   visibility: 'public' | 'private';
   /** How long each run is kept beside the entries, so that it can be voided; null: runs are not kept. */
   runs: { keepDays: number } | null;
@@ -128,11 +131,11 @@ export const PUSH_TOP_MAX = 100;
 
 /** A definition as an operator gives it; `order` and `operator` are the only fields without a default. */
 export type GivenBoard = Pick<BoardDefinition, 'order' | 'operator'> & {
-  [Field in Exclude<keyof BoardDefinition, 'sharding'>]?: BoardDefinition[Field] extends
+  [Field in Exclude<keyof BoardDefinition, 'sharding' | 'integrity'>]?: BoardDefinition[Field] extends
     unknown[] | string | number | boolean | null
     ? BoardDefinition[Field]
     : Partial<BoardDefinition[Field]>;
-} & { sharding?: Sharding | { by?: 'hash'; count: number } };
+} & { sharding?: Sharding | { by?: 'hash'; count: number }; integrity?: GivenIntegrity | null };
 
 const withOpenBounds = (columns: Record<string, Partial<ColumnBounds>>): Record<string, ColumnBounds> =>
   Object.fromEntries(Object.entries(columns).map(([name, bounds]) => [name, { min: null, max: null, ...bounds }]));
@@ -172,6 +175,7 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
     submitters: given.submitters ?? 'servers',
     submissionOperators: given.submissionOperators ?? (given.operator === 'sum' ? ['sum'] : null),
     clientTime: given.clientTime ?? false,
+    integrity: given.integrity ? withIntegrityDefaults(given.integrity) : null,
     visibility: given.visibility ?? 'public',
     runs: given.runs ? { keepDays: RUNS_KEEP_DAYS, ...given.runs } : null,
     proof: given.proof ?? 'moderators',

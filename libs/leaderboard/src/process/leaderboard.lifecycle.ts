@@ -72,6 +72,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
   /** The boards that the teams' modules define exist before the first request. */
   private async makeBoards(): Promise<void> {
     const boards = this.part(BoardCatalog);
+    this.registry.assertRulesExist();
     for (const { id, definition } of this.registry.boards) {
       if (!isDeepStrictEqual(boards.byId(id)?.definition, definition)) {
         await this.part(BoardRegistry).put(id, definition);

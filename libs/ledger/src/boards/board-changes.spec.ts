@@ -1,4 +1,4 @@
-import { withBoardDefaults, type BoardDefinition } from '@laddercast/domain';
+import { withBoardDefaults, withIntegrityDefaults, type BoardDefinition } from '@laddercast/domain';
 import { describe, expect, it } from 'vitest';
 import { differsInScopes, differsInWindows, keepsEntries, refusalOfChange } from './board-changes.js';
 
@@ -31,6 +31,7 @@ const CHANGES: { [Option in keyof Required<BoardDefinition>]: [BoardDefinition[O
   submitters: ['players', false],
   submissionOperators: [['sum', 'set'], true],
   clientTime: [true, true],
+  integrity: [withIntegrityDefaults({ rate: {} }), true],
   visibility: ['private', true],
   runs: [{ keepDays: 30 }, true],
   proof: ['everyone', true],

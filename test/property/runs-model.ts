@@ -14,6 +14,7 @@ export interface ModelRun {
   metadata: string | null;
   windows: string[];
   voided: boolean;
+  held: boolean;
 }
 
 export interface ModelEntry {
@@ -39,7 +40,8 @@ export class RunsModel {
   ): ModelEntry | null {
     let entry = this.bases.get(`${window} ${playerId}`) ?? null;
     for (const run of this.runs) {
-      if (run.playerId !== playerId || !run.windows.includes(window) || run.voided || without.has(run)) continue;
+      if (run.playerId !== playerId || !run.windows.includes(window) || run.voided || run.held || without.has(run))
+        continue;
       const has = !window.startsWith('rolling:') || hourOf(run.atMs) > hourOf(nowMs) - Number.parseInt(window.slice(8));
       if (run.isWall) entry = has && run.score !== null ? entryOfRun(run) : null;
       else if (has) entry = this.after(entry, run);

@@ -98,6 +98,7 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
           achievedAtMs: random() < 0.5 ? null : nowMs - below(4 * HOUR_MS),
           metadata: random() < 0.5 ? null : `{"n":${ids}}`,
           ...(isSum && random() < 0.2 && { operator: 'set' as const }),
+          ...(random() < 0.15 && { hold: { check: 'Doubtful', reason: 'a test' } }),
         };
         return submissionOf(board, oneOf(PLAYERS), oneOf(SCORES), more);
       });
@@ -118,12 +119,13 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
           atMs: write.achievedAtMs ?? nowMs,
           metadata: write.metadata,
           windows: answer.value.answer.windows,
+          held: answer.value.answer.outcome === 'held',
         });
       }
     }
 
-    add(run: Omit<ModelRun, 'voided' | 'acceptedAtMs'>): void {
-      this.model.runs.push({ ...run, acceptedAtMs: nowMs, voided: false });
+    add(run: Omit<ModelRun, 'voided' | 'held' | 'acceptedAtMs'> & { held?: boolean }): void {
+      this.model.runs.push({ held: false, ...run, acceptedAtMs: nowMs, voided: false });
     }
 
     async override(): Promise<void> {
@@ -158,6 +160,11 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
     async act(): Promise<void> {
       const run = this.model.runs.length === 0 ? undefined : oneOf(this.model.runs);
       if (run === undefined || run.id === '') return;
+      if (run.held && random() < 0.3) {
+        await oneOf(nodes).acts.verify(nodes[0]!.actOn(this.board, run.id), true);
+        run.held = false;
+        return;
+      }
       const isVoid = random() < 0.65;
       const { changed } = await (isVoid
         ? oneOf(nodes).void(this.board, run.id)

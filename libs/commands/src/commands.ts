@@ -1,4 +1,4 @@
-import type { Board, BoardDefinition, EntryOutcome, LadderError, Problem, RankMovement } from '@laddercast/domain';
+import type { Board, BoardDefinition, LadderError, Problem, RankMovement, SubmissionOutcome } from '@laddercast/domain';
 import type {
   CreatedApiKey,
   FriendshipState,
@@ -22,7 +22,7 @@ export interface SubmissionResult {
   submissionId: string;
   board: string;
   playerId: string;
-  outcome: EntryOutcome;
+  outcome: SubmissionOutcome;
   replayed: boolean;
   score: number;
   previousScore: number | null;

@@ -14,7 +14,14 @@ export interface CheckedSubmission {
   sourceId: string | null;
 }
 
-export type CheckVerdict = { verdict: 'accept' } | { verdict: 'reject'; reason: string };
+/**
+ * `accept` lets it count; with `verified` it says that somebody, or something, has looked at the run. `hold` keeps it until a
+ * moderator decides: on boards that keep runs. `reject` refuses it: nothing is stored.
+ */
+export type CheckVerdict =
+  | { verdict: 'accept'; verified?: boolean }
+  | { verdict: 'hold'; reason: string }
+  | { verdict: 'reject'; reason: string };
 
 /**
  * Decides whether a submission may count, before it reaches the ledger; it may do I/O.

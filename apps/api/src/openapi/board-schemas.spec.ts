@@ -53,6 +53,7 @@ describe('the JSON Schema of a validated class', () => {
       visibility: 'private',
       runs: { keepDays: 31 },
       proof: 'everyone',
+      counts: 'verified',
     } satisfies Record<keyof BoardDefinition | 'id', unknown>,
     ranges: { ...board, sharding: { by: 'range', boundaries: [-1.5, 0, 1000] } },
     nulls: { ...board, title: null, tiebreak: null, columns: null, sharding: null, push: { top: null } },

@@ -134,7 +134,10 @@ const submissionResult = object({
   submissionId: string(),
   board: string(),
   playerId: string(),
-  outcome: oneOf('created', 'improved', 'changed', 'unchanged'),
+  outcome: {
+    ...oneOf('created', 'improved', 'changed', 'unchanged', 'held'),
+    description: 'held: it waits for a moderator, and changes no entry yet.',
+  },
   replayed: {
     type: 'boolean',
     description: 'true: this submissionId was seen before, and this is the first answer again.',

@@ -305,4 +305,8 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsIn(['moderators', 'everyone'])
   @InSchema({ description: 'Who sees the proof of a run, beside its player.' })
   proof?: 'moderators' | 'everyone';
+  @IsOptional()
+  @IsIn(['all', 'verified'])
+  @InSchema({ description: 'With `verified` a run is held until it is verified.' })
+  counts?: 'all' | 'verified';
 }

@@ -44,10 +44,11 @@ function assertOperatorsFit({ operator, submissionOperators }: BoardDefinitionDt
 }
 
 /** @throws RUNS_NOT_KEPT */
-function assertRunsAreKept({ runs, proof, integrity }: BoardDefinitionDto): void {
+function assertRunsAreKept({ runs, proof, counts, integrity }: BoardDefinitionDto): void {
   if (runs != null) return;
-  const option = (proof ?? 'moderators') === 'moderators' ? (integrity == null ? null : 'integrity') : 'proof';
-  if (option === null) return;
+  const asked = { proof: proof === 'everyone', counts: counts === 'verified', integrity: integrity != null };
+  const option = Object.entries(asked).find(([, isAsked]) => isAsked)?.[0];
+  if (option === undefined) return;
   const detail = `${option} is of boards that keep runs: put "runs": { "keepDays": 90 }, or leave ${option} out.`;
   throw new LadderError('RUNS_NOT_KEPT', detail, { option });
 }
@@ -61,7 +62,7 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
 }
 
 /** Options of the contract that are not built yet: they are refused, and never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay', 'counts', 'entriesPer', 'entriesPerPlayerMax'];
+const UNBUILT_OPTIONS = ['decay', 'entriesPer', 'entriesPerPlayerMax'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);

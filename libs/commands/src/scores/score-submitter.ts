@@ -67,8 +67,7 @@ export class ScoreSubmitter {
     const write = toWrite(board, body);
     try {
       assertRules(write, body, identity);
-      await this.ask(board, write, body);
-      return write;
+      return { ...write, ...(await this.ask(board, write, body)) };
     } catch (error) {
       // A retry gets its first answer, whatever has changed since, and only the ledger knows whether this is a retry.
       if (error instanceof LadderError && !error.retriable && write.idFromClient) return { ...write, refusal: error };
@@ -76,9 +75,15 @@ export class ScoreSubmitter {
     }
   }
 
-  private async ask(board: Board, write: SubmitWrite, body: SubmissionBody): Promise<void> {
+  /** @returns what the checks say of the run. @throws SUBMISSION_REJECTED, OVERLOADED, RUNS_NOT_KEPT */
+  private async ask(
+    board: Board,
+    write: SubmitWrite,
+    body: SubmissionBody,
+  ): Promise<Pick<SubmitWrite, 'hold' | 'verified'>> {
     const asked = this.extensions.checks.filter((check) => check.boards === null || check.boards.includes(board.id));
-    if (asked.length === 0) return;
+    const said: Pick<SubmitWrite, 'hold' | 'verified'> = {};
+    if (asked.length === 0) return said;
     const submission: CheckedSubmission = {
       submissionId: write.submissionId,
       playerId: write.playerId,
@@ -98,10 +103,14 @@ export class ScoreSubmitter {
           { cause: error },
         );
       });
-      if (answer.verdict === 'reject') {
-        throw new LadderError('SUBMISSION_REJECTED', answer.reason, { check: check.constructor.name });
-      }
+      const name = check.constructor.name;
+      if (answer.verdict === 'reject') throw new LadderError('SUBMISSION_REJECTED', answer.reason, { check: name });
+      // What a check asks for cannot be done: to count the run all the same would let through what it wanted looked at.
+      if (answer.verdict === 'hold' && board.runsFrom === undefined) throw runsNotKept(board.id);
+      if (answer.verdict === 'hold') said.hold ??= { check: name, reason: answer.reason };
+      else if (answer.verified) said.verified = true;
     }
+    return said;
   }
 }
 

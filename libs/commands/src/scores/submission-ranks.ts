@@ -36,7 +36,9 @@ export const RANKS_AT_ONCE = 64;
 export interface RankedWrite {
   board: Board;
   write: { playerId: string };
-  receipt: Pick<SubmitReceipt, 'windowUid' | 'movement'> & { answer: Pick<SubmitReceipt['answer'], 'version'> };
+  receipt: Pick<SubmitReceipt, 'windowUid' | 'movement'> & {
+    answer: Pick<SubmitReceipt['answer'], 'version'> & Partial<Pick<SubmitReceipt['answer'], 'outcome'>>;
+  };
 }
 
 /** A sort key that a submission made, and the one before it. */
@@ -59,10 +61,12 @@ export class SubmissionRanks {
 
   /**
    * @param untilMs how long to wait until the projection has reached this submission (monotonic ms); null: no wait
-   * @returns null when the rank is unknown now, or the caller may not see it: while a window is frozen, only admins see
+   * @returns null when the run is held, the rank is unknown now, or the caller may not see it: while a window is frozen, only admins see
    * ranks
    */
   async movementOf(accepted: RankedWrite, untilMs: number | null, identity: Identity): Promise<RankMovement | null> {
+    // It is in no list, and may never be.
+    if (accepted.receipt.answer.outcome === 'held') return null;
     const movement = await this.find(accepted, untilMs, identity);
     noteRankAnswer('submission', movement);
     return movement;

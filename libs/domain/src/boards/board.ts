@@ -74,6 +74,8 @@ export interface BoardDefinition extends BoardOrdering {
   runs: { keepDays: number } | null;
   /** Who sees the proof of a run, beside its player. */
   proof: 'moderators' | 'everyone';
+  /** `verified`: a run is held until it is verified. */
+  counts: 'all' | 'verified';
 }
 
 /**
@@ -179,5 +181,6 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
     visibility: given.visibility ?? 'public',
     runs: given.runs ? { keepDays: RUNS_KEEP_DAYS, ...given.runs } : null,
     proof: given.proof ?? 'moderators',
+    counts: given.counts ?? 'all',
   };
 }

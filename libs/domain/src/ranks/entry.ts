@@ -25,6 +25,8 @@ export interface EntryState {
 }
 
 export type EntryOutcome = 'created' | 'improved' | 'changed' | 'unchanged';
+/** What becomes of a submission: `held` runs wait for a moderator, and change no entry. */
+export type SubmissionOutcome = EntryOutcome | 'held';
 
 /**
  * What a run does to a player's entry in one window. Pure: the same run on the same entry always gives the same.

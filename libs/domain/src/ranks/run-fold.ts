@@ -53,3 +53,13 @@ const withinDoubles = (entry: EntryState): EntryState => ({
   ...entry,
   score: Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, entry.score)),
 });
+
+/** Why a run is held by its board; null: it is not. A verified run counts at once. Source: contracts/integrity.md, section 2. */
+export function reasonToHold(definition: BoardDefinition, score: number, verified: boolean): string | null {
+  if (verified) return null;
+  const { counts, order, integrity } = definition;
+  if (counts === 'verified') return 'A run counts on this board once it is verified.';
+  const bound = integrity?.holdAbove ?? null;
+  const isBeyond = bound !== null && (order === 'desc' ? score > bound : score < bound);
+  return isBeyond ? `The score ${score} is better than ${bound} (integrity.holdAbove).` : null;
+}

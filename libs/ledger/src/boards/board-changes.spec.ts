@@ -35,6 +35,7 @@ const CHANGES: { [Option in keyof Required<BoardDefinition>]: [BoardDefinition[O
   visibility: ['private', true],
   runs: [{ keepDays: 30 }, true],
   proof: ['everyone', true],
+  counts: ['verified', true],
 };
 
 describe('a board that has entries', () => {

@@ -1,12 +1,12 @@
 import type { AuditRecord } from '../operators/audit-log.js';
 import type {
   Board,
-  EntryOutcome,
   EntryState,
   FedEntry,
   LadderError,
   StoredWindow,
   SubmissionOperator,
+  SubmissionOutcome,
 } from '@laddercast/domain';
 
 /** A run to be counted. The board is the one the caller saw; it is checked again under the lane's lock. */
@@ -33,6 +33,8 @@ export interface SubmitWrite {
   proof?: string;
   /** On boards that keep runs: whether a key, or a check, has verified it. */
   verified?: boolean;
+  /** On boards that keep runs: a check wants it held; absent: none does. */
+  hold?: { check: string; reason: string };
   /** SHA-256 of everything the client sent: tells a retry from another body under the same id. */
   bodySha256: Buffer;
   /** Why the run is refused, unless its id was counted before. */
@@ -72,7 +74,7 @@ export type LedgerWrite = SubmitWrite | OverrideWrite | FeedWrite;
 
 /** What a submission did, as it is answered now and to every retry. */
 export interface SubmissionAnswer {
-  outcome: EntryOutcome;
+  outcome: SubmissionOutcome;
   score: number;
   previousScore: number | null;
   version: number;

@@ -137,6 +137,7 @@ const trimOf = ({ boardUid, playerId, windowUid, state }: EntryRow): NewRun => (
   submissionId: '',
   owner: '',
   kind: 'trim',
+  held: false,
   verified: false,
   score: null,
   columns: [],

@@ -41,6 +41,43 @@ interface ActedRun extends RunFlags {
   windowUids: number[];
 }
 
+type ChangeOfRun = (run: ActedRun, definition: BoardDefinition) => Partial<RunFlags>;
+
+/** What is done to which player's runs. */
+interface Acting {
+  action: string;
+  act: RunAct;
+  board: BoardOfRuns;
+  playerId: string;
+}
+
+/** What a decision does to a run. */
+export type RunStep = 'void' | 'restore' | 'accept' | 'verify' | 'unverify';
+
+/** A run by its place in the order of acceptance. */
+export interface RunPlace {
+  boardUid: number;
+  playerId: string;
+  position: number;
+}
+
+const STEPS: Record<RunStep, Partial<RunFlags>> = {
+  void: { voided: true },
+  restore: { voided: false },
+  accept: { held: false },
+  verify: { verified: true },
+  unverify: { verified: false },
+};
+
+/** As the audit log names them. */
+const ACTIONS: Record<RunStep, string> = {
+  void: 'run.void',
+  restore: 'run.restore',
+  accept: 'run.accept',
+  verify: 'run.verify',
+  unverify: 'run.verify',
+};
+
 interface BoardRow {
   uid: number;
   definition: BoardDefinition;
@@ -53,6 +90,10 @@ const BOARD = `SELECT board_uid AS uid, definition, runs_from AS "runsFrom" FROM
 const FIND_RUNS = `
   SELECT player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids" FROM runs
   WHERE board_uid = $1 AND owner = $2 AND submission_id = $3 AND position >= $4 ORDER BY position`;
+
+const FIND_RUN = `
+  SELECT player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids" FROM runs
+  WHERE board_uid = $1 AND player_id = $2 AND position = $3`;
 
 const CHANGE_RUN = `
   UPDATE runs SET held = $4, voided = $5, verified = $6, reason = $7
@@ -86,12 +127,35 @@ export class RunActs {
     return this.change('run.restore', act, () => ({ voided: false }));
   }
 
-  /** Says that a run was looked at, or was not; a held run counts from then on. @throws as {@link void} does */
+  /**
+   * Says that a run was looked at: a held one counts from then on. Taken back, it is held again where runs count once they are
+   * verified.
+   * @throws as {@link void} does
+   */
   verify(act: RunAct, verified: boolean): Promise<RunActed> {
-    return this.change('run.verify', act, () => (verified ? { verified, held: false } : { verified }));
+    return this.change('run.verify', act, (run, { counts }) => ({
+      verified,
+      held: verified ? false : run.held || counts === 'verified',
+    }));
   }
 
-  private async change(action: string, act: RunAct, changeOf: (run: ActedRun) => Partial<RunFlags>): Promise<RunActed> {
+  /**
+   * One of these in a transaction of others, which holds the player's lane: what a decision does to a run.
+   * @returns null where the run is not kept any more
+   */
+  async within(transaction: SqlRunner, step: RunStep, run: RunPlace, act: RunAct): Promise<RunActed | null> {
+    const board = await this.boardOf(transaction, act);
+    const [found] = await transaction.query<ActedRun>(FIND_RUN, [run.boardUid, run.playerId, run.position]);
+    if (!found || board.uid !== run.boardUid) return null;
+    return this.apply(
+      transaction,
+      { action: ACTIONS[step], act, board, playerId: run.playerId },
+      [found],
+      () => STEPS[step],
+    );
+  }
+
+  private async change(action: string, act: RunAct, changeOf: ChangeOfRun): Promise<RunActed> {
     const board = await this.boardOf(this.database, act);
     const owner = ownerOf(board.definition, act);
     const playerId = act.playerId ?? (await this.playerOf(board, owner, act));
@@ -102,23 +166,32 @@ export class RunActs {
       const runs = await runsOf(transaction, current, owner, act);
       const ofPlayer = runs.filter((run) => run.playerId === playerId);
       if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
-      const changed: ActedRun[] = [];
-      for (const run of ofPlayer) {
-        const after = { ...run, ...changeOf(run) };
-        if (isSame(run, after)) continue;
-        const parameters = [current.uid, playerId, run.position, after.held, after.voided, after.verified, act.reason];
-        await transaction.query(CHANGE_RUN, parameters);
-        changed.push(after);
-      }
-      const version = ofPlayer.at(-1)!.position;
-      if (changed.length === 0) return { playerId, changed: false, version, windows: [] };
-      const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
-      const nowMs = await ledgerNowMs(transaction);
-      const asked = { board: current, playerId, windowUids, nowMs };
-      const { version: newVersion, windows } = await this.refold.refold(transaction, lane, asked);
-      await recordAudit(transaction, auditOf(action, act, playerId, windows));
-      return { playerId, changed: true, version: newVersion ?? version, windows };
+      return this.apply(transaction, { action, act, board: current, playerId }, ofPlayer, changeOf);
     });
+  }
+
+  /** Changes runs of a player under its lane, and the entries with them. */
+  private async apply(
+    transaction: SqlRunner,
+    { action, act, board, playerId }: Acting,
+    runs: readonly ActedRun[],
+    changeOf: ChangeOfRun,
+  ): Promise<RunActed> {
+    const changed: ActedRun[] = [];
+    for (const run of runs) {
+      const after = { ...run, ...changeOf(run, board.definition) };
+      if (isSame(run, after)) continue;
+      const parameters = [board.uid, playerId, run.position, after.held, after.voided, after.verified, act.reason];
+      await transaction.query(CHANGE_RUN, parameters);
+      changed.push(after);
+    }
+    const ofRun = runs.at(-1)!.position;
+    if (changed.length === 0) return { playerId, changed: false, version: ofRun, windows: [] };
+    const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
+    const asked = { board, playerId, windowUids, nowMs: await ledgerNowMs(transaction) };
+    const { version, windows } = await this.refold.refold(transaction, this.lanes.of(playerId), asked);
+    await recordAudit(transaction, auditOf(action, act, playerId, windows));
+    return { playerId, changed: true, version: version ?? ofRun, windows };
   }
 
   /** @throws BOARD_NOT_FOUND, RUNS_NOT_KEPT */

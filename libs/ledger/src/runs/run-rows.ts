@@ -14,6 +14,8 @@ export interface NewRun {
   /** As of the submission: '', or the player where players submit for themselves. */
   owner: string;
   kind: RunKind;
+  /** Whether it waits for a moderator. */
+  held: boolean;
   verified: boolean;
   /** null: it takes the entry away. */
   score: number | null;
@@ -28,14 +30,14 @@ export interface NewRun {
 
 /** `$1`: when they were accepted, Unix ms. */
 const WRITE_RUNS = prepared(`
-  INSERT INTO runs (accepted_at, board_uid, player_id, position, submission_id, owner, kind, verified, score, columns,
+  INSERT INTO runs (accepted_at, board_uid, player_id, position, submission_id, owner, kind, held, verified, score, columns,
     achieved_at_ms, window_uids, metadata, proof, source_id, reason)
   SELECT to_timestamp($1::float8 / 1000), r.board_uid, r.player_id, r.position, r.submission_id, r.owner, r.kind,
-    r.verified, r.score::float8, r.columns::float8[], r.achieved_at_ms, r.window_uids::int[], r.metadata, r.proof,
+    r.held, r.verified, r.score::float8, r.columns::float8[], r.achieved_at_ms, r.window_uids::int[], r.metadata, r.proof,
     r.source_id, r.reason
-  FROM unnest($2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::text[],
-    $10::text[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[])
-    AS r (board_uid, player_id, position, submission_id, owner, kind, verified, score, columns, achieved_at_ms,
+  FROM unnest($2::int[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::boolean[], $9::boolean[],
+    $10::text[], $11::text[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[])
+    AS r (board_uid, player_id, position, submission_id, owner, kind, held, verified, score, columns, achieved_at_ms,
       window_uids, metadata, proof, source_id, reason)`);
 
 /**
@@ -52,6 +54,7 @@ export async function storeRuns(transaction: SqlRunner, nowMs: number, runs: rea
     textArray(runs.map((run) => run.submissionId)),
     textArray(runs.map((run) => run.owner)),
     textArray(runs.map((run) => run.kind)),
+    boolArray(runs.map((run) => run.held)),
     boolArray(runs.map((run) => run.verified)),
     textArray(runs.map((run) => (run.score === null ? null : String(run.score)))),
     textArray(runs.map((run) => arrayLiteral(run.columns))),

@@ -4,6 +4,7 @@ import {
   assertScoreInBounds,
   HOUR_MS,
   LadderError,
+  reasonToHold,
   withoutNegativeZero,
   type Board,
   type EntryChange,
@@ -24,6 +25,7 @@ import type {
   LedgerWrite,
   OverrideWrite,
   SubmissionAnswer,
+  SubmitReceipt,
   SubmitWrite,
   WriteResult,
 } from '../entries/ledger-writes.js';
@@ -90,6 +92,8 @@ export class BatchFold {
   readonly frozenEntries = new Map<string, FrozenEntry>();
   /** Of boards that keep them. */
   readonly newRuns: NewRun[] = [];
+  /** Those of them that wait for a moderator. */
+  readonly heldRuns: HeldRun[] = [];
   /** Entries that stand from before their board kept runs, and change. */
   readonly bases: EntryPlace[] = [];
 
@@ -127,6 +131,8 @@ export class BatchFold {
   private submit(placed: PlacedWrite<SubmitWrite>, position: number): WriteResult {
     const { write, atMs } = placed;
     const windows = this.stored.attempts.windowsLeft(placed);
+    const hold = holdOf(write);
+    if (hold !== null) return this.hold(placed, windows, position, hold);
     const run = { ...write, achievedAtMs: atMs };
     const applied = windows.map((window) => {
       const before = this.current(window, write.playerId);
@@ -153,14 +159,46 @@ export class BatchFold {
       version: first.entry.version,
       windows: windows.map((window) => window.id),
     };
-    const remembered = { windowUid: first.window.uid, ...answer };
+    if (write.board.runsFrom !== undefined) this.newRuns.push(runOfSubmission(placed, windows, position, false));
+    const movement = { after: first.entry, before: first.before };
+    return this.accept(placed, answer, first.window.uid, movement);
+  }
+
+  /** Keeps a run that waits for a moderator: it is remembered and counts as an attempt, and changes no entry. */
+  private hold(
+    placed: PlacedWrite<SubmitWrite>,
+    windows: readonly StoredWindow[],
+    position: number,
+    hold: Hold,
+  ): WriteResult {
+    const { write } = placed;
+    const run = runOfSubmission(placed, windows, position, true);
+    this.newRuns.push(run);
+    this.heldRuns.push({ ...run, ...hold });
+    this.stored.attempts.count(placed, windows);
+    const first = windows[0]!;
+    const answer: SubmissionAnswer = {
+      outcome: 'held',
+      score: run.score!,
+      previousScore: this.current(first, write.playerId)?.score ?? null,
+      version: position,
+      windows: windows.map((window) => window.id),
+    };
+    return this.accept(placed, answer, first.uid, null);
+  }
+
+  private accept(
+    { write, atMs }: PlacedWrite<SubmitWrite>,
+    answer: SubmissionAnswer,
+    windowUid: number,
+    movement: SubmitReceipt['movement'],
+  ): WriteResult {
+    const remembered = { windowUid, ...answer };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
-    if (write.board.runsFrom !== undefined) this.newRuns.push(runOfSubmission(placed, windows, position));
     if (write.idFromClient) {
       this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });
     }
-    const movement = { after: first.entry, before: first.before };
-    return { receipt: { kind: 'submit', replayed: false, answer, windowUid: first.window.uid, movement } };
+    return { receipt: { kind: 'submit', replayed: false, answer, windowUid, movement } };
   }
 
   private override(placed: PlacedWrite<OverrideWrite>, position: number): WriteResult {
@@ -308,6 +346,24 @@ export class BatchFold {
     const place = { windowUid: window.uid, playerId, hour: Math.floor(atMs / HOUR_MS) };
     this.changedHours.set(hourKeyOf(place), { ...place, state: after });
   }
+}
+
+/** Who holds a run, and why. */
+interface Hold {
+  /** The name of the check; `held`: the board. */
+  rule: string;
+  why: string;
+}
+
+/** A run that waits for a moderator. */
+export type HeldRun = NewRun & Hold;
+
+/** null: it counts. */
+function holdOf({ board, score, verified = false, hold }: SubmitWrite): Hold | null {
+  if (board.runsFrom === undefined) return null;
+  if (hold !== undefined) return { rule: hold.check, why: hold.reason };
+  const why = reasonToHold(board.definition, score, verified);
+  return why === null ? null : { rule: 'held', why };
 }
 
 const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => changed.map(({ window }) => window);

@@ -8,6 +8,7 @@ export function runOfSubmission(
   { write, atMs }: PlacedWrite<SubmitWrite>,
   windows: readonly StoredWindow[],
   position: number,
+  held: boolean,
 ): NewRun {
   return {
     boardUid: write.board.uid,
@@ -16,6 +17,7 @@ export function runOfSubmission(
     submissionId: write.submissionId,
     owner: ownerOf(write),
     kind: write.operator === 'set' ? 'set' : 'run',
+    held,
     verified: write.verified ?? false,
     score: withoutNegativeZero(write.score),
     columns: write.columns.map(withoutNegativeZero),
@@ -42,6 +44,7 @@ export function runOfOverride(
     submissionId: run?.submissionId ?? '',
     owner: ownerOf(write),
     kind: entry === null ? 'removal' : 'override',
+    held: false,
     verified: false,
     score: entry && withoutNegativeZero(entry.score),
     columns: entry === null ? [] : entry.columns.map(withoutNegativeZero),

@@ -10,7 +10,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
     tables: [
       ...['boards', 'windows', 'scopes', 'metadata_boards', 'layout_progress', 'layout_removals'],
       ...['entries', 'frozen_entries', 'rolling_hours', 'submissions', 'attempts', 'entry_history'],
-      ...['runs', 'run_bases'],
+      ...['runs', 'run_bases', 'sanctions'],
       ...['editions', 'edition_scopes', 'standings', 'settlement_failures'],
       ...['players', 'guilds', 'guild_members', 'guild_leavers', 'guild_totals', 'guild_kept'],
       ...['friendships', 'follows', 'circle_members'],
@@ -24,6 +24,32 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
   // The ledger fills the outbox and the log reads it; the log waits for the leases of its groups; each keeps facts of its own.
   { libs: ['ledger', 'event-log'], tables: ['outbox', 'leases', 'installation'] },
 ];
+
+/**
+ * The files that may name `entries` or `guild_kept` in SQL, and why unranked rows are theirs, too. All others read the views
+ * `ranked_entries`, `projected_entries` and `ranked_guild_kept`, so that no list forgets who is banned or shadowed.
+ */
+const OF_UNRANKED: Record<string, string> = {
+  'entries/lane-sql.ts': 'runs of the shadowed are folded as ever',
+  'entries/rolling-sql.ts': 'hours leave the entries of the banned, too',
+  'entries/run-details.ts': 'of rows that the ranks showed already',
+  'reemission/entry-reemission-sql.ts': 'scopes change for the banned, too',
+  'limits/entry-limits-sql.ts': 'lifetimes end for the banned, too',
+  'standings/standings-sql.ts': 'looks whether a frozen entry is unranked now',
+  'sanctions/sanctioned-entries.ts': 'makes entries ranked and unranked',
+  'sanctions/unranked-entry.ts': 'what a shadowed player sees of itself',
+  'recovery/state-republisher-sql.ts': 'renumbers entries',
+  'runs/entry-refold-sql.ts': 'runs of the banned are voided and restored, too',
+  'runs/run-folds.ts': 'runs of the banned are folded, too',
+  'runs/run-list.ts': 'says which entries rest on a run',
+  'runs/run-rows.ts': 'entries of the banned become bases, too',
+  'catalogs/scopes-of-window.ts': 'names the lists that are to be removed',
+  'boards/board-rows.ts': 'a board with banned players alone is not empty',
+  'boards/board-registry.ts': 'removes what is left of boards',
+  'people/guild-registry.ts': 'parts come and go for the banned, too',
+  'people/guild-registry-sql.ts': 'parts come and go for the banned, too',
+  'people/guild-totals-sql.ts': 'names the guilds that may have a total',
+};
 
 const tables = OWNERS.flatMap((owner) => owner.tables);
 const files = repositoryFiles().filter(isTypeScript);
@@ -53,6 +79,12 @@ describe('the tables of PostgreSQL', () => {
 
   it('are named in SQL by their owners only', () => {
     expect(uses.flatMap(faultOf)).toEqual([]);
+  });
+
+  it('have rows of the banned and shadowed read in named files only', () => {
+    const isOfUnranked = ({ table }: UseOfLib): boolean => table === 'entries' || table === 'guild_kept';
+    const named = new Set(uses.filter(isOfUnranked).map(({ path }) => path.replace('libs/ledger/src/', '')));
+    expect([...named].sort()).toEqual(Object.keys(OF_UNRANKED).sort());
   });
 
   it('are each used by every lib that owns them', () => {

@@ -276,6 +276,16 @@ describe('the audit log', () => {
       call: { params: { pool: 'played', game: 'g2' }, body: { players: PLAYERS_OF_GAMES, reason: 'put right' } },
     },
     deletePool: { action: 'pool.delete', subject: 'acted-pool', call: { params: { pool: 'acted-pool' } } },
+    putSanction: {
+      action: 'sanction.put',
+      subject: 'player:eve',
+      call: { params: { player: 'eve' }, body: { kind: 'ban', reason: 'cheated' } },
+    },
+    liftSanction: {
+      action: 'sanction.lift',
+      subject: 'player:eve',
+      call: { params: { player: 'eve' }, query: '?reason=mistake' },
+    },
     createApiKey: { action: 'api-key.create', subject: '', call: { body: { name: 'made', scopes: ['read'] } } },
     rotateApiKey: { action: 'api-key.rotate', subject: '', call: { body: {} } },
     revokeApiKey: { action: 'api-key.revoke', subject: '', call: {} },

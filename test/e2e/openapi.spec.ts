@@ -3,7 +3,7 @@ import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GOOD, REFUSED_BY_POOLS, type Call } from './openapi-calls.js';
-import { fillCircles, parkLetter, PRUNED, pruneWindow } from './openapi-rows.js';
+import { fillCircles, manyEntries, parkLetter, PRUNED, pruneWindow } from './openapi-rows.js';
 import { ServedDocument, type Document, type Operation } from './openapi-document.js';
 import { RestClient } from './rest-client.js';
 import { routesOfTheApi } from './service-routes.js';
@@ -234,6 +234,11 @@ describe('the OpenAPI document', () => {
     const { keyId } = (await exercise('createApiKey', GOOD['createApiKey']!)).body as { keyId: string };
     await exercise('rotateApiKey', { ...GOOD['rotateApiKey'], params: { key: keyId } });
     await exercise('revokeApiKey', { params: { key: keyId } });
+    for (const operationId of ['putSanction', 'listSanctions', 'liftSanction'])
+      await exercise(operationId, GOOD[operationId]!);
+    await manyEntries(service.databaseUrl, 'busy');
+    for (const operationId of ['putSanction', 'liftSanction'])
+      expect((await exercise(operationId, { ...GOOD[operationId], params: { player: 'busy' } })).status).toBe(202);
     await exercise('listAudit', GOOD['listAudit']!);
     await exercise('listApiKeys', GOOD['listApiKeys']!);
   });
@@ -265,7 +270,11 @@ describe('the OpenAPI document', () => {
         const player = operationId === 'getPlayerProfile' ? 'nobody' : 'ada';
         const others = { key: 'no-such-key', circle: 'no-such-circle', guild: 'no-such-guild', game: 'no-such-game' };
         const params = { board: 'no-such-board', pool: 'no-such-pool', player, ...others };
-        const missing = operationId === 'recordGames' ? { body: { ...(good.body as object), pool: params.pool } } : {};
+        const named: Record<string, object> = {
+          recordGames: { pool: params.pool },
+          putSanction: { boards: [params.board] },
+        };
+        const missing = named[operationId] ? { body: { ...(good.body as object), ...named[operationId] } } : {};
         expect((await exercise(operationId, { ...good, params, ...missing })).status, operationId).toBe(404);
       }
       if (!requestBody) continue;

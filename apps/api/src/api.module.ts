@@ -22,6 +22,7 @@ import { RanksController } from './controllers/ranks.controller.js';
 import { RatingsController } from './controllers/ratings.controller.js';
 import { RecoveryController } from './controllers/recovery.controller.js';
 import { RunsController } from './controllers/runs.controller.js';
+import { SanctionsController } from './controllers/sanctions.controller.js';
 import { ScoresController } from './controllers/scores.controller.js';
 import { SettlementsController } from './controllers/settlements.controller.js';
 import { StandingsController } from './controllers/standings.controller.js';
@@ -37,6 +38,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     HistoryController,
     AdminController,
     AuditController,
+    SanctionsController,
     LayoutsController,
     RecoveryController,
     SettlementsController,

@@ -11,6 +11,8 @@ import { RecordHistoryHandler } from './history/record-history.handler.js';
 import { CreateApiKeyHandler } from './operators/create-api-key.handler.js';
 import { RevokeApiKeyHandler } from './operators/revoke-api-key.handler.js';
 import { RotateApiKeyHandler } from './operators/rotate-api-key.handler.js';
+import { LiftSanctionHandler } from './moderation/lift-sanction.handler.js';
+import { PutSanctionHandler } from './moderation/put-sanction.handler.js';
 import { AddCircleMemberHandler } from './people/add-circle-member.handler.js';
 import { AddFriendHandler } from './people/add-friend.handler.js';
 import { ChangeFollowHandler } from './people/change-follow.handler.js';
@@ -74,6 +76,8 @@ const ofApis: Provider[] = [
   ChangeFollowHandler,
   AddCircleMemberHandler,
   RemoveCircleMemberHandler,
+  PutSanctionHandler,
+  LiftSanctionHandler,
   CreateApiKeyHandler,
   RotateApiKeyHandler,
   RevokeApiKeyHandler,

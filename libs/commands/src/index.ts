@@ -16,6 +16,7 @@ export * from './recovery/replay-dead-letter.handler.js';
 export * from './commands.js';
 export * from './people/recompute-guild-totals.handler.js';
 export * from './history/record-history.handler.js';
+export * from './moderation/moderation-commands.js';
 export * from './pools/pool-commands.js';
 export * from './runs/run-commands.js';
 export * from './pools/rate-pools.handler.js';

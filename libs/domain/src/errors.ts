@@ -14,6 +14,7 @@ export const ERRORS = {
   MALFORMED_JSON: { status: 400, title: 'The body is not JSON', retriable: false },
   UNAUTHENTICATED: { status: 401, title: 'A valid identity is needed', retriable: false },
   FORBIDDEN: { status: 403, title: 'This identity may not do that', retriable: false },
+  PLAYER_BANNED: { status: 403, title: 'The player is banned', retriable: false },
   NOT_FOUND: { status: 404, title: 'There is nothing at this address', retriable: false },
   BOARD_NOT_FOUND: { status: 404, title: 'There is no such board', retriable: false },
   ENTRY_NOT_FOUND: { status: 404, title: 'The player has no entry', retriable: false },

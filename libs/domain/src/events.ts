@@ -1,3 +1,5 @@
+import type { SanctionKind } from './sanction.js';
+
 /** Events as they stand in the outbox and the log. The page `topics.ts` of the event log lists where each travels. */
 
 /** The whole new state of one entry in one window, or its removal. */
@@ -53,6 +55,14 @@ export interface PlayerChanged {
   isGuild?: true;
 }
 
+/** A sanction of a player was put, replaced or lifted: how it is shown to others is looked up anew. */
+export interface SanctionChanged {
+  type: 'sanction-changed';
+  playerId: string;
+  /** What is in force now; null: nothing. */
+  sanction: { kind: SanctionKind; boards: readonly string[] | null; untilMs: number | null } | null;
+}
+
 /** A window's final standings are written: nothing enters it any more. */
 export interface WindowClosed {
   type: 'window-closed';
@@ -102,5 +112,6 @@ export interface RatingChanged {
   };
 }
 
-export type LadderEvent = EntryChanged | BoardChanged | PlayerChanged | WindowClosed | GameRecorded | RatingChanged;
+export type LadderEvent =
+  EntryChanged | BoardChanged | PlayerChanged | SanctionChanged | WindowClosed | GameRecorded | RatingChanged;
 export type LadderEventType = LadderEvent['type'];

@@ -17,6 +17,7 @@ export * from './ranks/rank-sketch.js';
 export * from './ranks/rank-sketch-code.js';
 export * from './ranks/ranking.js';
 export * from './ranks/run-fold.js';
+export * from './sanction.js';
 export * from './ratings/rating-algorithm.js';
 export * from './ratings/rating-algorithms.js';
 export { checkedParameters, type ParameterRule, type ParameterRules } from './ratings/parameters.js';

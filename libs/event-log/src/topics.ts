@@ -7,6 +7,7 @@ import type { LadderEventType } from '@laddercast/domain';
  * |---|---|---|
  * | entry-changed | `EntryChanged`: the whole new state of a player's entries on one board, or their removal | player id |
  * | player-changed | `PlayerChanged`: another name of a player or guild, or listed or not any more | player or guild id |
+ * | sanction-changed | `SanctionChanged`: a sanction of a player was put, replaced or lifted | player id |
  * | board-changed | `BoardChanged`: created, redefined, reset or deleted, or its windows changed; written once in every lane | board uid |
  * | window-closed | `WindowClosed`: the final standings are written; once, in the lane of the board | board uid |
  * | game-recorded | `GameRecorded`: a pool has games that are not rated yet; one for all that were committed together | pool uid |
@@ -15,6 +16,7 @@ import type { LadderEventType } from '@laddercast/domain';
 export const TOPICS = [
   'entry-changed',
   'player-changed',
+  'sanction-changed',
   'board-changed',
   'window-closed',
   'game-recorded',

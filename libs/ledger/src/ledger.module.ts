@@ -49,6 +49,8 @@ import { RatingHistoryPruner } from './rating-history/rating-history-pruner.js';
 import { BoardRebuilds } from './recovery/board-rebuilds.js';
 import { Reconciliations } from './recovery/reconciliations.js';
 import { StateRepublisher } from './recovery/state-republisher.js';
+import { SanctionClock } from './sanctions/sanction-clock.js';
+import { Sanctions } from './sanctions/sanctions.js';
 import { EntryReemission } from './reemission/entry-reemission.js';
 import { EntryRefold } from './runs/entry-refold.js';
 import { RunActs } from './runs/run-acts.js';
@@ -90,6 +92,7 @@ const inEveryProcess: Provider[] = [
   PostgresFriendGraph,
   RatingAlgorithms,
   PoolRegistry,
+  Sanctions,
   ApiKeyStore,
   AuditLog,
 ];
@@ -122,6 +125,7 @@ const ofProjectors: Provider[] = [
   LimitStartMarker,
   EntryTrimmer,
   EntryExpirer,
+  SanctionClock,
   SubmissionPruner,
   BoardScopeMigration,
   CorrectionFold,

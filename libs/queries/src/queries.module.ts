@@ -17,6 +17,7 @@ import { ListRunsHandler } from './history/list-runs.handler.js';
 import { GetStandingsHandler } from './history/get-standings.handler.js';
 import { GetWindowsHandler } from './history/get-windows.handler.js';
 import { ListResolver } from './lists/list-resolver.js';
+import { OwnWorlds } from './lists/own-worlds.js';
 import { RankEstimates } from './lists/rank-estimates.js';
 import { EntriesPlaces } from './pages/entries-places.js';
 import { GetEntriesAroundHandler } from './pages/get-entries-around.handler.js';
@@ -46,7 +47,7 @@ import { EntryDetails } from './rows/entry-details.js';
 import { ListReader } from './rows/list-reader.js';
 import { SnapshotCache } from './snapshots/snapshot-cache.js';
 
-const inEveryProcess: Provider[] = [ListResolver, EntryDetails, RankEstimates, CircleMembers];
+const inEveryProcess: Provider[] = [ListResolver, EntryDetails, RankEstimates, CircleMembers, OwnWorlds];
 
 /** What finds lists, and completes their rows: in every process. */
 @Module({

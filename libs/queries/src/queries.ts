@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { RankAccuracy, RankedEntry, RankStyle, WindowKind } from '@laddercast/domain';
+import type { RankAccuracy, RankedEntry, RankStyle, SanctionKind, WindowKind } from '@laddercast/domain';
 import type { FriendLists, Guild, StoredPlayer } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
 import type { ListNames } from './lists/list-resolver.js';
@@ -29,6 +29,10 @@ export interface ListSelection extends ListNames {
   rankStyle?: RankStyle | undefined;
   /** No answer older than this boardVersion. */
   minVersion?: number | undefined;
+  /** The player whose token reads. */
+  readerId?: string | undefined;
+  /** Whether the reader sees banned and shadowed players by their ids. */
+  moderates?: boolean | undefined;
 }
 
 /** Some players, or `all`. */
@@ -101,6 +105,15 @@ export class GetEntriesQuery extends Query<EntriesPage> {
 export interface PlayerRank extends ListEnvelope {
   entry: (RankedEntry & { percentile: number } & Accuracy) | null;
   neighbours: RankedEntry[];
+  /** For moderators alone, where there is one. */
+  sanction?: ShownSanction;
+}
+
+/** What an answer says of the sanction of the player that was asked for. */
+export interface ShownSanction {
+  kind: SanctionKind;
+  until: string | null;
+  publicReason: string | null;
 }
 
 /** A player's rank with neighbours, of which estimated ranks have none; without an entry ENTRY_NOT_FOUND, or the end of the list with `fallbackToLast`. */
@@ -265,6 +278,8 @@ export class GetPlayerProfileQuery extends Query<StoredPlayer> {
   constructor(
     readonly playerId: string,
     readonly seesUnlisted: boolean,
+    /** Whether it is the player itself, or a moderator: others do not see who is sanctioned on all boards. */
+    readonly seesSanctioned: boolean,
   ) {
     super();
   }

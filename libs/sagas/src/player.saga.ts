@@ -1,4 +1,4 @@
-import type { PlayerChanged } from '@laddercast/domain';
+import type { PlayerChanged, SanctionChanged } from '@laddercast/domain';
 import type { LogBatch } from '@laddercast/event-log';
 import { AnnounceCommand } from '@laddercast/projections';
 import { Controller, UseFilters } from '@nestjs/common';
@@ -6,19 +6,22 @@ import { CommandBus } from '@nestjs/cqrs';
 import { SagaFailureFilter } from './saga-failure.filter.js';
 import { ConsumesLog } from './saga-pattern.js';
 
-/** Tells every process whose name or listing changed, so that none shows an old one. */
+/** Tells every process whose name, listing or sanction changed, so that none shows an old one. */
 @Controller()
 @UseFilters(SagaFailureFilter)
 export class PlayerSaga {
   constructor(private readonly commands: CommandBus) {}
 
-  @ConsumesLog({ group: 'player', topics: ['player-changed'] })
+  @ConsumesLog({ group: 'player', topics: ['player-changed', 'sanction-changed'] })
   async tell({ records }: LogBatch): Promise<void> {
-    const changed = records.map(({ event }) => event as PlayerChanged);
+    const changed = records.map(({ event }) => event as PlayerChanged | SanctionChanged);
     for (const isGuild of [false, true]) {
-      const ids = changed.filter((event) => (event.isGuild ?? false) === isGuild).map(({ playerId }) => playerId);
+      const ids = changed.filter((event) => isOfGuild(event) === isGuild).map(({ playerId }) => playerId);
       if (ids.length === 0) continue;
       await this.commands.execute(new AnnounceCommand({ kind: 'players', ids: [...new Set(ids)], isGuild }));
     }
   }
 }
+
+const isOfGuild = (event: PlayerChanged | SanctionChanged): boolean =>
+  event.type === 'player-changed' && (event.isGuild ?? false);

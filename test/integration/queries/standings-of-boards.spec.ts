@@ -15,6 +15,7 @@ import {
   GetStandingsHandler,
   GetStandingsQuery,
   ListReader,
+  OwnWorlds,
   ListResolver,
   SnapshotCache,
   type StandingsPage,
@@ -83,7 +84,13 @@ describe('the standings of a player', () => {
     const standings = new StandingsRanks(database);
     const resolver = new ListResolver(catalog, windows, scopes, editions, ranks, standings);
     const details = new EntryDetails(database, NO_EXTENSIONS);
-    const reader = new ListReader(resolver, details, undefined as unknown as SnapshotCache, new AnsweredVersions());
+    const reader = new ListReader(
+      resolver,
+      details,
+      undefined as unknown as SnapshotCache,
+      new AnsweredVersions(),
+      new OwnWorlds(database),
+    );
     handler = new GetStandingsHandler(catalog, windows, resolver, reader);
   });
 

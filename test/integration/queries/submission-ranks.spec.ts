@@ -10,7 +10,7 @@ import {
   type Board,
   type EntryState,
 } from '@laddercast/domain';
-import type { WindowCatalog } from '@laddercast/ledger';
+import type { SqlRunner, WindowCatalog } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { AnsweredVersions, rankListOf, SketchBuilder, SketchCache } from '@laddercast/projections';
 import { RankEstimates, type ResolvedList } from '@laddercast/queries';
@@ -45,6 +45,9 @@ function accepted(playerId: string, after: number, before: number | null): Accep
   return { board, write: { playerId }, receipt } as unknown as AcceptedSubmission;
 }
 
+/** A ledger without the entry of a shadowed player. */
+const NOBODY_SHADOWED: SqlRunner = { query: () => Promise.resolve([]) };
+
 /** A list with these scores, sketched by so many marks. */
 async function ranksOver(scores: ReadonlyMap<string, number>, marksMax: number) {
   const projection = new MemoryRankProjection();
@@ -59,7 +62,14 @@ async function ranksOver(scores: ReadonlyMap<string, number>, marksMax: number) 
   return {
     projection,
     cache,
-    ranks: new SubmissionRanks(projection, windows, cache, new AnsweredVersions(), clockOfThisProcess()),
+    ranks: new SubmissionRanks(
+      projection,
+      windows,
+      cache,
+      new AnsweredVersions(),
+      clockOfThisProcess(),
+      NOBODY_SHADOWED,
+    ),
   };
 }
 

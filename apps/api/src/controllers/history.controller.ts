@@ -31,6 +31,7 @@ export class HistoryController {
     return this.queries.execute(
       new GetHistoryQuery(boardId, parameters.window, playerOf(player, identity), historyRangeOf(parameters), {
         unlistedShown: unlistedShownTo(identity),
+        moderates: holdsScope(identity, 'moderate'),
         isAdmin: holdsScope(identity, 'admin'),
       }),
     );

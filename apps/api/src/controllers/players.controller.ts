@@ -1,5 +1,5 @@
 import { parseBody, PlayerBody, PutPlayerCommand } from '@laddercast/commands';
-import { assertIdentified, assertMayWritePlayers, type Identity } from '@laddercast/identity';
+import { assertIdentified, assertMayWritePlayers, holdsScope, type Identity } from '@laddercast/identity';
 import { CurrentIdentity } from '@laddercast/leaderboard';
 import type { StoredPlayer } from '@laddercast/ledger';
 import { GetPlayerProfileQuery } from '@laddercast/queries';
@@ -26,8 +26,11 @@ export class PlayersController {
     assertIdentified(identity);
     const playerId = playerOf(player, identity);
     const shown = unlistedShownTo(identity);
-    const seesUnlisted = shown === 'all' || shown.includes(playerId);
-    const { listed, ...profile } = await this.queries.execute(new GetPlayerProfileQuery(playerId, seesUnlisted));
+    const isItself = shown !== 'all' && shown.includes(playerId);
+    const seesUnlisted = shown === 'all' || isItself;
+    const seesSanctioned = isItself || holdsScope(identity, 'moderate');
+    const query = new GetPlayerProfileQuery(playerId, seesUnlisted, seesSanctioned);
+    const { listed, ...profile } = await this.queries.execute(query);
     return seesUnlisted ? { ...profile, listed } : profile;
   }
 

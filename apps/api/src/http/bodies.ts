@@ -20,8 +20,10 @@ const KEY_NAME_LENGTH_MAX = 100;
 const OVERLAP_SECONDS_DEFAULT = 3600;
 const WINDOW_NAME_LENGTH_MAX = 80;
 
-const NO_TIME = 'must be an RFC 3339 time, or null';
-const IsEnd = (): PropertyDecorator =>
+/** What is wrong with a time that {@link IsEnd} refuses. */
+export const NO_TIME = 'must be an RFC 3339 time, or null';
+/** A time at which something ends. */
+export const IsEnd = (): PropertyDecorator =>
   Passes((text) => (parseTimestamp(text) === null ? NO_TIME : null), { format: 'timestamp' });
 
 /** Unix ms of a time that was taken; null and undefined stay what they are. */

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { noteRankAnswer } from '@laddercast/commands';
 import { validationFailed, type RankAccuracy } from '@laddercast/domain';
 import type { BoardCatalog } from '@laddercast/ledger';
+import { identityOf } from '@laddercast/leaderboard';
+import type { EntryDetails } from '@laddercast/queries';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -25,8 +27,8 @@ export const ConditionalGet =
   };
 
 /** To be called before routes are made. An interceptor would cost a tenth of a read: Nest makes streams of each answer then. */
-export function answerConditionally(server: FastifyInstance, boards: BoardCatalog): void {
-  const conditional = new ConditionalAnswers(boards);
+export function answerConditionally(server: FastifyInstance, boards: BoardCatalog, details: EntryDetails): void {
+  const conditional = new ConditionalAnswers(boards, details);
   server.addHook('onRoute', (route) => {
     if ((route.config as { conditionalGet?: boolean } | undefined)?.conditionalGet !== true) return;
     route.preSerialization = (request, reply, body, done) => done(null, conditional.of(request, reply, body));
@@ -39,7 +41,10 @@ type BoardRequest = FastifyRequest<{ Params: { board: string } }>;
 class ConditionalAnswers {
   private readonly represented = new WeakMap<object, { tag: string; text: string }>();
 
-  constructor(private readonly boards: BoardCatalog) {}
+  constructor(
+    private readonly boards: BoardCatalog,
+    private readonly details: EntryDetails,
+  ) {}
 
   /** What is sent in place of a body. */
   of(request: FastifyRequest, reply: FastifyReply, body: unknown): unknown {
@@ -73,6 +78,9 @@ class ConditionalAnswers {
   }
 
   private cacheControl(request: BoardRequest): string {
+    const identity = identityOf(request);
+    // Its lists have a row that nobody else's have.
+    if (identity.kind === 'player' && this.details.isShadowed(identity.playerId)) return 'private, no-store';
     const board = this.boards.byId(request.params.board);
     const anonymous = request.headers.authorization === undefined;
     if (

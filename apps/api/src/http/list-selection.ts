@@ -26,6 +26,8 @@ export function selectionOf(
     minVersion,
     asOfMs: asOf === undefined ? undefined : pastTime(asOf),
     isAdmin: holdsScope(identity, 'admin'),
+    readerId: identity.kind === 'player' ? identity.playerId : undefined,
+    moderates: holdsScope(identity, 'moderate'),
   };
 }
 

@@ -4,6 +4,7 @@ import { LadderError, validationFailed } from '@laddercast/domain';
 import { noteControllers, takesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
+import { EntryDetails } from '@laddercast/queries';
 import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fastify';
 import { serveDocs } from '../openapi/serve-docs.js';
 import { answerConditionally } from './conditional-get.js';
@@ -42,7 +43,7 @@ export function prepareHttp(app: NestFastifyApplication): void {
     if (identified === null) return done();
     identified.then(() => done(), done);
   });
-  answerConditionally(server, app.get(BoardCatalog, { strict: false }));
+  answerConditionally(server, app.get(BoardCatalog, { strict: false }), app.get(EntryDetails, { strict: false }));
   allowOrigins(app, environment);
   takeJsonOnly(app);
   serveDocs(app);

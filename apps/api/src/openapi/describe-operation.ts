@@ -148,7 +148,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   to: 'RFC 3339: nothing from it on.',
   actor: 'Only acts of this API key: its keyId.',
   action: 'Only this act: `board.reset`.',
-  subject: 'Only what was done to this: a board, a key, `board/player`.',
+  subject: 'Only what was done to this: a board, a key, `board/player`, `player:ada`.',
 };
 
 /** What the text of a query parameter has to be, where that is looked at after the class. */

@@ -6,6 +6,7 @@ import { BOARDS } from './operations/boards.js';
 import { CIRCLES } from './operations/circles.js';
 import { HISTORY } from './operations/history.js';
 import { LAYOUTS } from './operations/layouts.js';
+import { MODERATION } from './operations/moderation.js';
 import { PEOPLE } from './operations/people.js';
 import { POOLS } from './operations/pools.js';
 import { RANKS } from './operations/ranks.js';
@@ -33,6 +34,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...CIRCLES,
   ...POOLS,
   ...ADMINISTRATION,
+  ...MODERATION,
   ...LAYOUTS,
   ...RECOVERY,
 };
@@ -62,7 +64,7 @@ const CONFIG = new DocumentBuilder()
   .addTag('Players', 'What is known of players beside their scores, and their guilds.')
   .addTag('Circles', 'Who is whose friend, who follows whom, and named circles.')
   .addTag('Ratings', 'Rating pools: games in, ratings out, each change explained.')
-  .addTag('Administration', 'For operators: needs the scope admin.')
+  .addTag('Administration', 'For operators: needs the scope admin, or moderate where that is said.')
   .addTag('Health', 'For whatever restarts processes.')
   .addBearerAuth(
     {

@@ -7,16 +7,20 @@ import {
   schemaOfClass,
   type JsonSchema,
 } from '@laddercast/commands';
-import { ERRORS, RANK_STYLES } from '@laddercast/domain';
+import { ERRORS, RANK_STYLES, SANCTION_KINDS } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
 import { RUN_SCHEMAS } from './run-schemas.js';
 import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
+import { MODERATION_SCHEMAS } from './moderation-schemas.js';
 import { PEOPLE_SCHEMAS } from './people-schemas.js';
 import { READINESS_SCHEMA } from './readiness-schema.js';
 import { count, list, object, oneOf, ref, score, string, time, withRequestId } from './schema-parts.js';
+
+const shownSanction = (...kinds: string[]): JsonSchema =>
+  object({ kind: oneOf(...kinds), until: orNull(time()), publicReason: orNull(string()) });
 
 const problem = object(
   {
@@ -40,6 +44,10 @@ const problem = object(
     scoreToBeat: {
       ...orNull(object({ rank: count('1-based.', 1), score, columns: NUMBERS_BY_NAME })),
       description: 'ENTRY_NOT_FOUND: the last entry, of a full board the last that is kept; null where there is none.',
+    },
+    sanction: {
+      ...shownSanction('ban'),
+      description: 'PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban.',
     },
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),
@@ -67,6 +75,7 @@ const problem = object(
     'player',
     'total',
     'scoreToBeat',
+    'sanction',
     'scoreMin',
     'scoreMax',
     'column',
@@ -258,8 +267,12 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound']), { type: 'null' }],
       },
       neighbours: list(ref('RankedEntry')),
+      sanction: {
+        ...shownSanction(...SANCTION_KINDS),
+        description: 'For keys with the scope moderate: what is in force on this player.',
+      },
     },
-    ['errorBound'],
+    ['errorBound', 'sanction'],
   ),
   PlayerHistory: HISTORY_SCHEMA,
   RankOfScore: object({ ...envelope, rank: count(undefined, 1) }, ['errorBound']),
@@ -295,6 +308,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     ['errorBound'],
   ),
   ...PEOPLE_SCHEMAS,
+  ...MODERATION_SCHEMAS,
   PlayerLookup: schemaOfClass(PlayerLookupBody),
   PlayersLookup: object(
     {

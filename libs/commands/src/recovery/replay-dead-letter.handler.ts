@@ -61,6 +61,9 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
       case 'player-changed':
         await this.present.emitName(key, (event as Partial<PlayerChanged>).isGuild === true);
         return true;
+      case 'sanction-changed':
+        await this.present.emitName(key, false);
+        return true;
       case 'board-changed': {
         const boardUid = numberIn((event as Partial<BoardChanged>).boardUid) ?? numberIn(Number(key));
         return boardUid !== null && this.present.emitBoard(boardUid, lane);

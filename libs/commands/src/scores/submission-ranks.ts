@@ -9,7 +9,14 @@ import {
   type SortKey,
   type StoredWindow,
 } from '@laddercast/domain';
-import { LedgerClock, WindowCatalog, type SubmitReceipt } from '@laddercast/ledger';
+import {
+  LedgerClock,
+  PostgresDatabase,
+  shadowedEntry,
+  WindowCatalog,
+  type SqlRunner,
+  type SubmitReceipt,
+} from '@laddercast/ledger';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import {
   AnsweredVersions,
@@ -22,7 +29,7 @@ import {
   type Reading,
 } from '@laddercast/projections';
 import { holdsScope, type Identity } from '@laddercast/identity';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { noteRankAnswer } from './rank-answers.js';
 
 /** A retry is answered without a rank if the projection takes longer than this. */
@@ -57,6 +64,7 @@ export class SubmissionRanks {
     private readonly sketches: SketchCache,
     private readonly answered: AnsweredVersions,
     private readonly clock: LedgerClock,
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
   ) {}
 
   /**
@@ -157,11 +165,19 @@ export class SubmissionRanks {
   /** A retry moved nothing: answers the present rank. */
   private async standing(list: RankList, playerId: string, version: number): Promise<RankMovement | null> {
     const { entry, total, ...reading } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
-    if (!entry) return null;
+    if (!entry) return this.standingOfShadowed(list, playerId);
     const { rank } = entry;
     const accuracy = this.accuracyOf(list, { total, ...reading }, entry.version >= version);
     const { errorBound = 0 } = reading;
     return { before: rank, after: rank, delta: 0, accuracy, errorBound, total, asOf: toTimestamp(nowMs()) };
+  }
+
+  /** The rank that the entry of a shadowed player would have; null for all others. */
+  private async standingOfShadowed(list: RankList, playerId: string): Promise<RankMovement | null> {
+    const entry = await shadowedEntry(this.database, list, playerId);
+    if (!entry) return null;
+    const key = encodeSortKey(list.ordering, entry, playerId);
+    return this.counted(list, { playerId, after: key, before: key }, entry.version);
   }
 
   /** A count that includes the submission is exact, and all later exact answers show the submission, too. */

@@ -1,3 +1,4 @@
+import { SANCTION_KINDS } from '@laddercast/domain';
 import { GAME_MESSAGES, SUBMISSION_MESSAGES } from '@laddercast/commands';
 import {
   DeadLetterStore,
@@ -21,6 +22,7 @@ import {
   outboxBacklog,
   PostgresDatabase,
   PostgresLeases,
+  Sanctions,
   SettlementFailures,
   WindowCatalog,
 } from '@laddercast/ledger';
@@ -61,6 +63,7 @@ export class MetricsKeeper {
       outboxSource(database, part(Lanes), environment),
       deadLetterSource(new DeadLetterStore(database)),
       settlementSource(part(SettlementFailures)),
+      sanctionSource(part(Sanctions)),
       nodeSource(part(RedisConnection)),
       generationSource(boards),
       shardSource(census, part(WindowCatalog)),
@@ -183,6 +186,19 @@ const settlementSource = (failures: SettlementFailures): MetricsSource => ({
   name: 'settlements',
   read: async () => metrics.settlementFailures.set(await failures.count()),
   clear: clearOf(metrics.settlementFailures),
+});
+
+const sanctionSource = (sanctions: Sanctions): MetricsSource => ({
+  name: 'sanctions',
+  read: async () => {
+    const { byKind, pending } = await sanctions.count();
+    for (const kind of SANCTION_KINDS) metrics.sanctionedPlayers.set({ kind }, byKind[kind]);
+    metrics.sanctionsPending.set(pending);
+  },
+  clear: () => {
+    metrics.sanctionedPlayers.reset();
+    clearOf(metrics.sanctionsPending)();
+  },
 });
 
 const nodeSource = (redis: RedisConnection): MetricsSource => ({

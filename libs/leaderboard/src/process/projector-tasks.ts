@@ -15,6 +15,7 @@ import {
   EntryEnder,
   RatingHistoryPruner,
   RollingExpirer,
+  SanctionClock,
   StandingsPruner,
   StandingsRecorder,
   SubmissionPruner,
@@ -48,6 +49,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const { DEAD_LETTER_DAYS } = part(Environment);
   const submissions = part(SubmissionPruner);
   const scopes = part(BoardScopeMigration);
+  const sanctions = part(SanctionClock);
   const rebuilds = part(BoardRebuilds);
   const letters = part(DeadLetterStore);
   const rater = part(PoolRater);
@@ -83,6 +85,17 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
         trimmer: part(EntryTrimmer),
         expirer: part(EntryExpirer),
       }),
+    },
+    {
+      name: 'players:sanctions',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'ledger',
+      failing: 'Sanctions that are over are not lifted now, and entries do not follow those that are in force',
+      duties: [
+        { everyMs: 500, run: async (signal) => void (await sanctions.liftDue(signal)) },
+        { everyMs: 500, run: (signal) => sanctions.goOn(signal) },
+      ],
     },
     {
       name: 'boards:rescope',

@@ -7,6 +7,8 @@ export interface EntryRow {
   playerId: string;
   state: EntryState;
   removed: boolean;
+  /** Whether it is ranked for nobody, because its player is banned or shadowed: events say that it is not there. */
+  unranked: boolean;
   /** The scopes that rank it, beside that of everybody. */
   scopes: number[];
   /** Every scope that ranked it once and does not now. */

@@ -1,4 +1,4 @@
-import type { BoardOrdering } from '@laddercast/domain';
+import type { BoardOrdering, SanctionInForce } from '@laddercast/domain';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 import { entryOrderSql } from './entry-order-sql.js';
 
@@ -12,6 +12,8 @@ export interface ExportedEntry {
   scopes: number[];
   display_name: string | null;
   listed: boolean | null;
+  /** What a moderator put on the player. */
+  sanction: Pick<SanctionInForce, 'kind' | 'boards'> | null;
 }
 
 /** An entry with the ranks that standings kept. */
@@ -21,12 +23,18 @@ export interface ExportedStanding extends ExportedEntry {
   dense: number;
 }
 
-const SHOWN = 'p.display_name, p.listed';
+const SHOWN = 'p.display_name, p.listed, x.sanction';
+
+/** The sanctions in force, as `x`. */
+const SANCTIONS = `(
+    SELECT player_id, jsonb_build_object('kind', kind, 'boards', boards) AS sanction FROM sanctions
+    WHERE ended_at IS NULL) AS x`;
 
 /** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
 const STANDINGS_SQL = `
   SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
   FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
+  LEFT JOIN ${SANCTIONS} ON x.player_id = s.player_id
   WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
   ORDER BY s.ordinal`;
 
@@ -38,8 +46,8 @@ const LAST_SQL = `
 /** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
 const entriesSql = (ordering: BoardOrdering): string => `
   SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
-  FROM entries e LEFT JOIN players p USING (player_id)
-  WHERE e.window_uid = $1 AND NOT e.removed AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
+  FROM ranked_entries e LEFT JOIN players p USING (player_id) LEFT JOIN ${SANCTIONS} USING (player_id)
+  WHERE e.window_uid = $1 AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
   ORDER BY ${entryOrderSql(ordering)}`;
 
 /** The last ordinal of an edition's list, 0 for an empty one; null when the edition is gone. */

@@ -2,7 +2,7 @@ import type { EntryChanged } from '@laddercast/domain';
 import { arrayLiteral, type EntryRow } from './entry-rows.js';
 import { boolArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 
-/** `$13` to `$27` of WRITE_LANE_BATCH: entries and their events. */
+/** `$13` to `$28` of WRITE_LANE_BATCH: entries and their events. */
 export const entryParameters = (entries: readonly EntryRow[], events: readonly EntryChanged[]): unknown[] => [
   int4Array(entries.map((row) => row.windowUid)),
   textArray(entries.map((row) => row.playerId)),
@@ -19,9 +19,10 @@ export const entryParameters = (entries: readonly EntryRow[], events: readonly E
   textArray(events.map((event) => event.type)),
   textArray(events.map((event) => event.playerId)),
   textArray(events.map((event) => JSON.stringify(event))),
+  boolArray(entries.map((row) => row.unranked)),
 ];
 
-/** `$28` of WRITE_LANE_BATCH_OF_RUNS. */
+/** `$29` of WRITE_LANE_BATCH_OF_RUNS. */
 export const runPositions = (entries: readonly EntryRow[]): unknown =>
   int8Array(entries.map((row) => row.runPosition ?? 0));
 

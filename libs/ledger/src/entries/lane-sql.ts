@@ -1,40 +1,53 @@
 import { NEW_POSITIONS } from '../lanes/lanes.js';
 import { prepared } from '../database/postgres-statements.js';
 
+/**
+ * The sanctions in force of the players whose entries are read, by their ids; null where nobody is sanctioned, which one
+ * probe of an index says.
+ */
+const SANCTIONS = `
+    CASE WHEN EXISTS (SELECT 1 FROM sanctions WHERE ended_at IS NULL) THEN (
+      SELECT jsonb_object_agg(s.player_id, jsonb_build_object('kind', s.kind, 'boards', s.boards,
+        'untilMs', floor(extract(epoch FROM s.until) * 1000)::bigint, 'publicReason', s.public_reason))
+      FROM (SELECT DISTINCT player_id FROM unnest($3::text[]) AS k (player_id)) AS k
+      CROSS JOIN LATERAL (
+        SELECT * FROM sanctions WHERE player_id = k.player_id AND ended_at IS NULL LIMIT 1) AS s) END`;
+
 const CLOCK_AND_POSITIONS = `
   SELECT 'lane' AS what, 0 AS n, (extract(epoch FROM ladder_now()) * 1000)::bigint AS version, NULL::boolean AS gone,
     NULL::float8 AS score, ${NEW_POSITIONS} AS columns,
     NULL::bigint AS achieved_at_ms, NULL::text AS text, NULL::bytea AS body_sha256, NULL::int[] AS scopes,
-    NULL::int[] AS left_scopes, NULL::jsonb AS values`;
+    NULL::int[] AS left_scopes, ${SANCTIONS} AS values, NULL::boolean AS unranked`;
 
 const ENTRIES = `
   SELECT 'entry', k.n::int, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL, e.scopes,
-    e.left_scopes, NULL
+    e.left_scopes, NULL, e.unranked
   FROM unnest($2::int[], $3::text[]) WITH ORDINALITY AS k (window_uid, player_id, n)
   CROSS JOIN LATERAL (
     SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e`;
 
 const SUBMISSIONS = `
-  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, NULL, s.answer, s.body_sha256, NULL, NULL, NULL
+  SELECT 'submission', k.n::int, NULL, NULL, NULL, NULL, NULL, s.answer, s.body_sha256, NULL, NULL, NULL,
+    NULL
   FROM unnest($4::int[], $5::text[], $6::text[]) WITH ORDINALITY AS k (board_uid, owner, submission_id, n)
   CROSS JOIN LATERAL (
     SELECT * FROM submissions
     WHERE board_uid = k.board_uid AND owner = k.owner AND submission_id = k.submission_id LIMIT 1) AS s`;
 
 const BOARDS = `
-  SELECT 'board', b.board_uid, b.revision, b.board_id IS NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  SELECT 'board', b.board_uid, b.revision, b.board_id IS NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
   FROM unnest($7::int[]) AS k (board_uid)
   CROSS JOIN LATERAL (SELECT * FROM boards WHERE board_uid = k.board_uid LIMIT 1) AS b`;
 
 const PLAYERS = `
   SELECT 'player', k.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id)
+    jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id), NULL
   FROM unnest($8::text[]) WITH ORDINALITY AS k (player_id, n)
   LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = k.player_id LIMIT 1) AS p ON true
   LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = k.player_id LIMIT 1) AS g ON true`;
 
 const HOURS = `
-  SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL
+  SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL, NULL
   FROM unnest($9::int[], $10::text[], $11::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
   CROSS JOIN LATERAL (
     SELECT * FROM rolling_hours
@@ -44,7 +57,7 @@ const allOf = (...parts: string[]): string => prepared(parts.join('\n  UNION ALL
 
 /**
  * What a batch touches, in one round trip: the ledger's time and `$1` new log positions (as `version` and `columns`), to be
- * read while the lane is held; entries by key, submissions by id, boards by uid.
+ * read while the lane is held; entries by key, with the sanctions of their players, submissions by id, boards by uid.
  * LATERAL with LIMIT 1 keeps every look-up an index probe: joined plainly, the planner, which cannot know that the
  * arrays are short, scans whole tables.
  */
@@ -66,16 +79,16 @@ const ACCEPTED = `
       AS s (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms, metadata, answer)`;
 
 const ENTRY_COLUMNS = `window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms, metadata,
-      scopes, left_scopes`;
+      scopes, left_scopes, unranked`;
 const ENTRY_VALUES = `e.window_uid, e.player_id, e.board_uid, $1::smallint, e.version, e.removed, e.score,
-      e.columns::float8[], e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[]`;
+      e.columns::float8[], e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[], e.unranked`;
 const ENTRY_ARRAYS = `$13::int[], $14::text[], $15::int[], $16::bigint[], $17::boolean[], $18::float8[], $19::text[],
-      $20::bigint[], $21::text[], $22::text[], $23::text[]`;
+      $20::bigint[], $21::text[], $22::text[], $23::text[], $28::boolean[]`;
 const ENTRY_NAMES = `window_uid, player_id, board_uid, version, removed, score, columns, achieved_at_ms, metadata, scopes,
-        left_scopes`;
+        left_scopes, unranked`;
 const ENTRY_UPDATES = `version = excluded.version, removed = excluded.removed, score = excluded.score,
       columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata,
-      scopes = excluded.scopes, left_scopes = excluded.left_scopes`;
+      scopes = excluded.scopes, left_scopes = excluded.left_scopes, unranked = excluded.unranked`;
 
 const INTO_OUTBOX = `
   INSERT INTO outbox (lane, position, topic, key, payload)
@@ -92,13 +105,13 @@ export const WRITE_LANE_BATCH = prepared(`
     ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}
   )${INTO_OUTBOX}`);
 
-/** The same with `$28`, the runs that the entries rest on (0: none that is kept): where a board keeps them. */
+/** The same with `$29`, the runs that the entries rest on (0: none that is kept): where a board keeps them. */
 export const WRITE_LANE_BATCH_OF_RUNS = prepared(`
   WITH accepted AS (${ACCEPTED}
   ), changed AS (
     INSERT INTO entries (${ENTRY_COLUMNS}, run_position)
     SELECT ${ENTRY_VALUES}, nullif(e.run_position, 0)
-    FROM unnest(${ENTRY_ARRAYS}, $28::bigint[]) AS e (${ENTRY_NAMES}, run_position)
+    FROM unnest(${ENTRY_ARRAYS}, $29::bigint[]) AS e (${ENTRY_NAMES}, run_position)
     ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}, run_position = excluded.run_position
   )${INTO_OUTBOX}`);
 

@@ -35,6 +35,7 @@ describe('the hours of a rolling window', () => {
       ...{ entries: new Map(), remembered: new Map(), hours: new Map(), scopes: new Map() },
       attempts: new AttemptCounts([]),
       feedPositions: new Map(),
+      sanctions: new Map(),
     };
     const fold = new BatchFold(stored);
     const submit = (score: number, atMs: number, position: number): unknown => {

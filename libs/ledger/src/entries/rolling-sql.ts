@@ -16,7 +16,7 @@ export const PLAYERS_WITH_LEFT_HOURS = `
 
 /** Entries of window `$1` and players `$2`, each with its hours from `$3` on, the oldest first. */
 export const READ_ROLLING_PLAYERS = `
-  SELECT e.player_id, e.version, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, h.hours
+  SELECT e.player_id, e.version, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.unranked, h.hours
   FROM unnest($2::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id AND NOT removed LIMIT 1) AS e

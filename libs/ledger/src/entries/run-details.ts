@@ -31,7 +31,7 @@ const STANDINGS_SQL = prepared(`
   CROSS JOIN LATERAL (
     SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`);
 
-/** The runs behind the entries of these players, as they are. */
+/** The runs behind the entries of these players, ranked or not, as they are: of who is shown already. */
 export const runDetails = (
   database: SqlRunner,
   windowUid: number,

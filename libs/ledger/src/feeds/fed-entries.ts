@@ -12,6 +12,7 @@ export interface FedEntryKey {
 export interface StoredFedEntry {
   /** Up to which position the pool was rated when it was written last; -1: it never was. */
   readonly feedPosition: number;
+  /** null: none that is ranked. */
   readonly entry: EntryState | null;
 }
 
@@ -23,7 +24,7 @@ const FED_ENTRIES = prepared(`
   LEFT JOIN LATERAL (
     SELECT position FROM entry_feeds WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS f ON true
   LEFT JOIN LATERAL (
-    SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id AND NOT removed LIMIT 1) AS e ON true
+    SELECT * FROM ranked_entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e ON true
   ORDER BY k.n`);
 
 /** One for each key, in their order. */

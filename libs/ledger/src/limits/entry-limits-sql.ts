@@ -6,7 +6,7 @@ const NOW = '(SELECT ladder_now())';
 
 const RUNS = `b.board_id IS NOT NULL AND w.state = 'open' AND (w.ends_at IS NULL OR w.ends_at > ${NOW})`;
 
-/** Of entries: those that `entries_limited` holds. */
+/** Of entries: those that `entries_limited` holds, ranked or not. */
 const STANDS = 'renewed_at_ms IS NOT NULL AND NOT removed';
 
 /** A limit that removes entries begins on board `$1`: see `beginLimits`. */
@@ -47,24 +47,25 @@ export const WINDOWS_TO_TRIM = `
     AND w.state <> 'settled' AND ${RUNS}
   ORDER BY w.window_uid`;
 
-/** How many entries stand in windows `$1` that were begun or renewed at `$2` or after. */
+/** How many ranked entries stand in windows `$1` that were begun or renewed at `$2` or after. */
 export const COUNT_SINCE = `
   SELECT k.window_uid, c.entries
   FROM unnest($1::int[], $2::bigint[]) AS k (window_uid, since_ms)
   CROSS JOIN LATERAL (
-    SELECT count(*)::int AS entries FROM entries
+    SELECT count(*)::int AS entries FROM ranked_entries
     WHERE window_uid = k.window_uid AND renewed_at_ms >= k.since_ms AND ${STANDS}) AS c`;
 
 /**
  * The entries of window `$1` behind the best `$2` of those renewed after `$4`, the last first, at most `$3`. One
- * statement reads the whole window at one moment, so no entry before the cut is among them.
+ * statement reads the whole window at one moment, so no entry before the cut is among them. Unranked ones neither take a
+ * place nor lose one.
  */
 export const entriesBehindSql = (definition: BoardDefinition): string => `
-  SELECT player_id, version FROM entries
+  SELECT player_id, version FROM ranked_entries
   WHERE window_uid = $1 AND renewed_at_ms > $4 AND ${STANDS}
   ORDER BY ${worstFirstSql(definition)}
   LIMIT least($3::int, greatest(0, (
-    SELECT count(*) FROM entries WHERE window_uid = $1 AND renewed_at_ms > $4 AND ${STANDS}) - $2::int))`;
+    SELECT count(*) FROM ranked_entries WHERE window_uid = $1 AND renewed_at_ms > $4 AND ${STANDS}) - $2::int))`;
 
 /** Running windows with entries whose lifetime is over, and until when those were renewed last. */
 export const WINDOWS_WITH_EXPIRED = `
@@ -93,7 +94,8 @@ export const WINDOW_OF_LIMITS = `
 
 /** The entries of window `$1` that still stand as they were seen: under version `$3`, or renewed last at `$4`. */
 export const ENTRIES_AS_SEEN = `
-  SELECT e.player_id, e.version, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.left_scopes
+  SELECT e.player_id, e.version, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.left_scopes,
+    e.unranked
   FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS k (player_id, version, renewed_at_ms)
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e
   WHERE NOT e.removed AND e.version = coalesce(k.version, e.version)

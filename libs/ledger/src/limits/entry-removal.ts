@@ -46,6 +46,7 @@ interface StandingRow {
   metadata: string | null;
   scopes: number[];
   left_scopes: number[];
+  unranked: boolean;
 }
 
 /**
@@ -161,6 +162,7 @@ const rowOf = (boardUid: number, windowUid: number, entry: StandingRow): EntryRo
     version: entry.version,
   },
   removed: false,
+  unranked: entry.unranked,
   scopes: entry.scopes,
   leftScopes: entry.left_scopes,
 });

@@ -4,7 +4,8 @@ import { lockCircles } from './circle-locks.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 
 const MEMBERS_SQL = `
-  SELECT m.player_id AS id, coalesce(p.listed, true) AS listed
+  SELECT m.player_id AS id, coalesce(p.listed, true) AND NOT EXISTS (
+      SELECT 1 FROM sanctions WHERE player_id = m.player_id AND ended_at IS NULL AND boards IS NULL) AS listed
   FROM circle_members AS m LEFT JOIN players AS p USING (player_id)
   WHERE m.circle_id = $1 ORDER BY 1`;
 

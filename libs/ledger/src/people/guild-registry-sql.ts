@@ -2,12 +2,15 @@ export const GUILD_OF_PLAYER = `
   SELECT guild_id AS "guildId", (extract(epoch FROM joined_at) * 1000)::bigint AS "joinedAtMs"
   FROM guild_members WHERE player_id = $1`;
 
+/** `$4`: for a key, which sees who is not listed; `$5`: the player who reads. Who is banned or shadowed sees itself alone. */
 export const MEMBERS_OF_GUILD = `
   SELECT m.player_id AS "playerId", p.display_name AS "displayName",
     (extract(epoch FROM m.joined_at) * 1000)::bigint AS "joinedAtMs"
   FROM guild_members AS m
   LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = m.player_id LIMIT 1) AS p ON true
-  WHERE m.guild_id = $1 AND m.player_id > $2 AND ($4 OR coalesce(p.listed, true) OR m.player_id = $5)
+  WHERE m.guild_id = $1 AND m.player_id > $2 AND (m.player_id = $5 OR (($4 OR coalesce(p.listed, true)) AND NOT EXISTS (
+    SELECT 1 FROM sanctions
+    WHERE player_id = m.player_id AND ended_at IS NULL AND boards IS NULL AND (kind <> 'hide' OR NOT $4::boolean))))
   ORDER BY m.player_id LIMIT $3`;
 
 /** What a leaver's entries were worth to the guild, whatever was kept before. */

@@ -43,10 +43,10 @@ export const readGuildTotals = (definition: BoardDefinition): string => `
         UNION
         SELECT player_id FROM guild_leavers WHERE guild_id = k.guild_id AND left_at >= w.ends_at) AS m
       CROSS JOIN LATERAL (
-        SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = m.player_id LIMIT 1) AS e
-      WHERE NOT e.removed AND k.scope_uid = ANY (e.scopes)
+        SELECT * FROM ranked_entries WHERE window_uid = k.window_uid AND player_id = m.player_id LIMIT 1) AS e
+      WHERE k.scope_uid = ANY (e.scopes)
       UNION ALL
-      SELECT player_id, score, achieved_at_ms FROM guild_kept
+      SELECT player_id, score, achieved_at_ms FROM ranked_guild_kept
       WHERE window_uid = k.window_uid AND guild_id = k.guild_id AND present) AS part) AS t
   ${STORED_TOTAL}`;
 

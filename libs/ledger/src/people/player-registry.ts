@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SanctionInForce } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryReemission } from '../reemission/entry-reemission.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
+import { sanctionInForce } from '../sanctions/sanction-rows.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** What is known of a player beside its scores. */
@@ -58,6 +60,11 @@ export class PlayerRegistry {
   /** Undefined while nothing was put of the player, and it is in no guild. */
   async find(playerId: string): Promise<StoredPlayer | undefined> {
     return findPlayer(this.database, playerId);
+  }
+
+  /** The sanction of a player that is in force; undefined: none is. */
+  sanctionOf(playerId: string): Promise<SanctionInForce | undefined> {
+    return sanctionInForce(this.database, playerId);
   }
 
   /** Puts a profile in the place of the one before: the player's running entries go into the lists of their new scopes. */

@@ -113,7 +113,10 @@ const RATING_OF_PLAYER = `
 const RATINGS_OF_PLAYERS = prepared(`
   SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
     coalesce((SELECT json_agg(json_build_object('playerId', k.player_id, 'rating', ${RATING_JSON},
-        'isListed', coalesce((SELECT listed FROM players WHERE player_id = k.player_id), true)))
+        'isListed', coalesce((SELECT listed FROM players WHERE player_id = k.player_id), true)
+          AND NOT EXISTS (SELECT 1 FROM sanctions WHERE player_id = k.player_id AND ended_at IS NULL AND boards IS NULL),
+        'isWithheld', EXISTS (SELECT 1 FROM sanctions
+          WHERE player_id = k.player_id AND ended_at IS NULL AND boards IS NULL AND kind <> 'hide')))
       FROM unnest($2::text[]) AS k (player_id)
       CROSS JOIN LATERAL (SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS r),
     '[]') AS ratings`);
@@ -160,6 +163,8 @@ export interface RatingOfPlayer {
   rating: PlayerRating;
   /** Whether others see the player. */
   isListed: boolean;
+  /** Whether it is banned or shadowed on all boards. */
+  isWithheld: boolean;
 }
 
 /** Where these players stand at one moment, as of `nowMs` by the database's clock; those without a rated game are left out. */

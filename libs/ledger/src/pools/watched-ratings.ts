@@ -34,7 +34,9 @@ export interface WatchedRating {
 /** One statement, so that a rating and its changes are of one moment. */
 const WATCHED_RATINGS = prepared(`
   SELECT (SELECT ${RATING_JSON} FROM ratings AS r WHERE r.pool_uid = w.pool_uid AND r.player_id = w.player_id) AS rating,
-    coalesce((SELECT listed FROM players WHERE player_id = w.player_id), true) AS "isListed",
+    coalesce((SELECT listed FROM players WHERE player_id = w.player_id), true)
+      AND NOT EXISTS (SELECT 1 FROM sanctions WHERE player_id = w.player_id AND ended_at IS NULL AND boards IS NULL)
+      AS "isListed",
     coalesce((SELECT json_agg(json_build_object('position', c.position, 'gameId', g.game_id, 'before', c.before_rating,
         'after', c.after_rating) ORDER BY c.position)
       FROM (SELECT * FROM rating_changes WHERE pool_uid = w.pool_uid AND player_id = w.player_id

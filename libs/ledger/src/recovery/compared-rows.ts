@@ -28,7 +28,7 @@ export function comparedPage(
 ): Promise<ComparedRow[]> {
   const sql = isGuild
     ? `SELECT ${OF_GUILDS} FROM guild_totals WHERE window_uid = $1 AND guild_id > $2 ORDER BY guild_id LIMIT $3`
-    : `SELECT ${OF_PLAYERS} FROM entries WHERE window_uid = $1 AND player_id > $2 ORDER BY player_id LIMIT $3`;
+    : `SELECT ${OF_PLAYERS} FROM projected_entries WHERE window_uid = $1 AND player_id > $2 ORDER BY player_id LIMIT $3`;
   return database.query<ComparedRow>(sql, [windowUid, after, limit]);
 }
 
@@ -39,7 +39,9 @@ export async function comparedRowsOf(
   isGuild: boolean,
   ids: readonly string[],
 ): Promise<Map<string, ComparedRow>> {
-  const [table, id, columns] = isGuild ? ['guild_totals', 'guild_id', OF_GUILDS] : ['entries', 'player_id', OF_PLAYERS];
+  const [table, id, columns] = isGuild
+    ? ['guild_totals', 'guild_id', OF_GUILDS]
+    : ['projected_entries', 'player_id', OF_PLAYERS];
   const rows = await database.query<ComparedRow>(
     `SELECT e.* FROM unnest($2::text[]) AS k (id) CROSS JOIN LATERAL (
        SELECT ${columns} FROM ${table} WHERE window_uid = $1 AND ${id} = k.id LIMIT 1) AS e`,

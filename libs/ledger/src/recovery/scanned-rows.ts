@@ -68,7 +68,7 @@ const statementsOn = (table: RankedTable): { page: string; conditioned: string }
 });
 
 const ENTRIES = statementsOn({
-  name: 'entries',
+  name: 'projected_entries',
   id: 'player_id',
   columns: `nullif(columns, '{}') AS columns, nullif(scopes, '{}') AS scopes, nullif(left_scopes, '{}') AS "leftScopes"`,
 });

@@ -17,7 +17,7 @@ const COLUMNS = `b.board_uid AS "boardUid", b.definition, w.window_uid AS "windo
 /** A player's entries as they are. */
 export const ENTRIES_OF_PLAYER = `
   SELECT ${COLUMNS}, e.columns, e.scopes, e.left_scopes AS "leftScopes" ${windowsOf(KEPT_MS)}
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $1 LIMIT 1) AS e
+  CROSS JOIN LATERAL (SELECT * FROM projected_entries WHERE window_uid = w.window_uid AND player_id = $1 LIMIT 1) AS e
   ${OF_BOARD} ORDER BY b.board_uid, w.window_uid`;
 
 /** A guild's totals as they are. */

@@ -1,6 +1,6 @@
 const COLUMNS = `b.board_uid, b.definition, w.window_uid, w.kind = 'rolling' AS is_rolling,
   coalesce(w.freeze_at <= clock.now, false) AS is_frozen, (extract(epoch FROM w.ends_at) * 1000)::bigint AS ends_at_ms,
-  e.player_id, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, e.version, e.scopes, e.left_scopes,
+  e.player_id, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, e.version, e.scopes, e.left_scopes, e.unranked,
   jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id) AS values`;
 
 const CLOCK = `(SELECT to_timestamp($1::float8 / 1000) AS now) AS clock`;

@@ -42,6 +42,7 @@ interface RunningEntryRow {
   version: number;
   scopes: number[];
   left_scopes: number[];
+  unranked: boolean;
   values: ScopeValues;
 }
 
@@ -120,7 +121,7 @@ function changeOf({ row, definition, endsAtMs }: RunningEntry, scopes: number[],
   return {
     windowUid: row.windowUid,
     keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(definition),
-    entry: row.removed ? null : { score, columns, achievedAtMs },
+    entry: row.removed || row.unranked ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),
     ...(left.length > 0 && { leftScopes: left }),
   };
@@ -144,6 +145,7 @@ function runningEntry(row: RunningEntryRow): RunningEntry {
       playerId: row.player_id,
       state,
       removed: row.removed,
+      unranked: row.unranked,
       scopes: row.scopes,
       leftScopes: row.left_scopes,
     },

@@ -1,11 +1,14 @@
+import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
+
 /** Windows `$1` with the entry of player `$2` in each, where there ever was one. */
 export const REFOLDED_WINDOWS = `
   SELECT w.window_uid AS "windowUid", w.window_id AS "windowId", w.kind, w.state,
     floor(extract(epoch FROM w.ends_at) * 1000)::bigint AS "endsAtMs",
     floor(extract(epoch FROM w.freeze_at) * 1000)::bigint AS "freezeAtMs",
     e.version, e.removed, e.score, e.columns, e.achieved_at_ms AS "achievedAtMs", e.metadata, e.scopes,
-    e.left_scopes AS "leftScopes"
-  FROM windows w
+    e.left_scopes AS "leftScopes", ${IS_UNRANKED} AS unranked
+  FROM windows w JOIN boards b USING (board_uid)
+  ${sanctionInForceSql('$2')}
   LEFT JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1) AS e ON true
   WHERE w.window_uid = ANY ($1::int[]) ORDER BY w.window_uid`;
 

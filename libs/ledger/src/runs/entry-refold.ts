@@ -61,6 +61,8 @@ interface WindowRow {
   metadata: string | null;
   scopes: number[] | null;
   leftScopes: number[] | null;
+  /** By the sanction in force, also where there is no entry yet. */
+  unranked: boolean;
 }
 
 /** Folds entries anew after it has changed which runs of a player count. */
@@ -120,10 +122,11 @@ export class EntryRefold {
         ...leftScopesOf(knownOf(board, playerId, row), entry.scopes).left,
         ...(kept.get(row.windowUid) ?? []),
       ];
+      const shown = row.unranked ? null : after;
       return {
         windowUid: row.windowUid,
         keepUntilMs: row.endsAtMs === null ? null : row.endsAtMs + keptAfterEndMs(board.definition),
-        entry: after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs },
+        entry: shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs },
         ...(entry.scopes.length > 0 && { scopes: entry.scopes }),
         ...(left.length > 0 && { leftScopes: left }),
       };
@@ -221,6 +224,7 @@ function entryOf(
     playerId,
     state: after ?? known!.state,
     removed: after === null,
+    unranked: row.unranked,
     scopes,
     leftScopes: everLeft,
     ...(restsOn > 0 && { runPosition: restsOn }),
@@ -235,6 +239,7 @@ function knownOf({ uid }: BoardOfRuns, playerId: string, row: WindowRow): EntryR
     playerId,
     state: anyStateOf(row),
     removed: row.removed!,
+    unranked: row.unranked,
     scopes: row.scopes!,
     leftScopes: row.leftScopes!,
   };

@@ -9,21 +9,25 @@ const PREVIEW_ROWS = 10;
 
 /** The entries of window `$1` as they are. */
 const ENTRIES_NOW = `
-  SELECT player_id, score, columns, achieved_at_ms, metadata, scopes FROM entries WHERE window_uid = $1 AND NOT removed`;
+  SELECT player_id, score, columns, achieved_at_ms, metadata, scopes FROM ranked_entries WHERE window_uid = $1`;
 
-/** The entries of window `$1` at its freeze: what a change after it saved stands in for the entry. */
+/**
+ * The entries of window `$1` at its freeze: what a change after it saved stands in for the entry. Who is sanctioned is
+ * looked at as it is now.
+ */
 const ENTRIES_FROZEN = `
   SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes
-  FROM entries e LEFT JOIN frozen_entries f USING (window_uid, player_id)
-  WHERE e.window_uid = $1 AND NOT e.removed AND f.player_id IS NULL
+  FROM ranked_entries e LEFT JOIN frozen_entries f USING (window_uid, player_id)
+  WHERE e.window_uid = $1 AND f.player_id IS NULL
   UNION ALL
-  SELECT player_id, score, columns, achieved_at_ms, metadata, scopes
-  FROM frozen_entries WHERE window_uid = $1 AND present`;
+  SELECT f.player_id, f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes
+  FROM frozen_entries f JOIN entries e USING (window_uid, player_id)
+  WHERE f.window_uid = $1 AND f.present AND NOT e.unranked`;
 
 /** The entries of window `$1` as they are, without what only the lists of an archive show. */
 const PLACES_NOW = `
   SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes
-  FROM entries WHERE window_uid = $1 AND NOT removed`;
+  FROM ranked_entries WHERE window_uid = $1`;
 
 /** The source of each kind of edition. That of a day has no scopes, and so only the global list. */
 const COUNTED: Record<EditionKind, string> = {
@@ -47,7 +51,7 @@ const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
     JOIN scopes s ON s.scope_uid = u.scope_uid AND s.name LIKE 'guild:%'
     UNION ALL
     SELECT 'guild:' || guild_id, player_id, score, achieved_at_ms
-    FROM guild_kept WHERE window_uid = $1 AND present ${kind === 'frozen' ? 'AND left_at < $2' : ''}) AS part
+    FROM ranked_guild_kept WHERE window_uid = $1 AND present ${kind === 'frozen' ? 'AND left_at < $2' : ''}) AS part
   GROUP BY name`;
 
 /**

@@ -1,4 +1,4 @@
-import type { BoardDefinition, EntryState, StoredWindow } from '@laddercast/domain';
+import type { BoardDefinition, EntryState, SanctionKind, StoredWindow } from '@laddercast/domain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boardOf, overrideOf, runOf } from '../../test/made-writes.js';
@@ -45,6 +45,7 @@ const nothingStored = (given: Partial<StoredBatch> = {}): StoredBatch => ({
   scopes: new Map(),
   attempts: new AttemptCounts([]),
   feedPositions: new Map(),
+  sanctions: new Map(),
   ...given,
 });
 const storedRow = (state: Partial<EntryState>, given: Partial<EntryRow> = {}): EntryRow => ({
@@ -53,6 +54,7 @@ const storedRow = (state: Partial<EntryState>, given: Partial<EntryRow> = {}): E
   playerId: 'ada',
   state: { score: 0, columns: [], achievedAtMs: NOW_MS - 1000, metadata: null, version: 1, ...state },
   removed: false,
+  unranked: false,
   scopes: [],
   leftScopes: [],
   ...given,
@@ -222,6 +224,43 @@ describe('a batch', () => {
 });
 
 /** What the runs of a player come to, as plainly as API.md says it; integers, so that sums are exact in any order. */
+
+describe('a player who is sanctioned', () => {
+  const inForce = (kind: SanctionKind, boards: string[] | null = null): Partial<StoredBatch> => ({
+    sanctions: new Map([['ada', { kind, boards, untilMs: null, publicReason: null }]]),
+  });
+  const boardId = boardOf().id;
+
+  it('has its run refused where it is banned, and nothing is stored', () => {
+    const fold = new BatchFold(nothingStored(inForce('ban', ['other', boardId])));
+    expect(fold.apply(placed(runOf(boardOf(), {})), 50)).toMatchObject({ error: { code: 'PLAYER_BANNED' } });
+    expect([fold.newSubmissions, fold.events, [...fold.changedEntries]]).toEqual([[], [], []]);
+  });
+
+  it('has its run folded into an entry that is ranked for nobody where it is shadowed, and by an operator where it is banned', () => {
+    for (const [kind, write] of [
+      ['shadow', runOf(boardOf(), { score: 12 })],
+      ['ban', overrideOf(boardOf(), { score: 12, columns: [] })],
+    ] as const) {
+      const fold = new BatchFold(nothingStored(inForce(kind)));
+      expect(fold.apply(placed(write), 50)).toHaveProperty('receipt');
+      const [row] = fold.changedEntries.values();
+      expect(row).toMatchObject({ unranked: true, removed: false, state: { score: 12, version: 50 } });
+      expect(fold.events[0]!.changes).toMatchObject([{ windowUid: ALL_TIME.uid, entry: null }]);
+    }
+  });
+
+  it.each([
+    ['hidden', inForce('hide')],
+    ['banned on another board', inForce('ban', ['other'])],
+    ['shadowed on another board', inForce('shadow', ['other'])],
+  ])('has its run counted as ever where it is %s', (_what, stored) => {
+    const fold = new BatchFold(nothingStored(stored));
+    expect(fold.apply(placed(runOf(boardOf(), { score: 12 })), 50)).toHaveProperty('receipt');
+    expect(fold.events[0]!.changes).toMatchObject([{ entry: { score: 12 } }]);
+  });
+});
+
 function naiveScore(
   operator: BoardDefinition['operator'],
   order: 'asc' | 'desc',

@@ -3,6 +3,8 @@ import {
   assertColumnsInBounds,
   assertScoreInBounds,
   HOUR_MS,
+  isBanned,
+  isUnranked,
   LadderError,
   reasonToHold,
   withoutNegativeZero,
@@ -10,6 +12,7 @@ import {
   type EntryChange,
   type EntryChanged,
   type EntryState,
+  type SanctionInForce,
   type StoredWindow,
 } from '@laddercast/domain';
 import type { AttemptCounts } from './attempt-counts.js';
@@ -19,6 +22,7 @@ import type { FrozenEntry } from '../entries/lane-parameters.js';
 import { ownerOf, runOfOverride, runOfSubmission } from './new-runs.js';
 import type { EntryPlace, NewRun } from '../runs/run-rows.js';
 import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
+import { playerBanned } from './player-banned.js';
 import type { PlacedWrite } from './window-placement.js';
 import type {
   FeedWrite,
@@ -61,6 +65,8 @@ export interface StoredBatch {
   attempts: AttemptCounts;
   /** From which position of their pool entries were fed, by {@link entryKeyOf}; absent: they never were. */
   feedPositions: ReadonlyMap<string, number>;
+  /** By the player's id: of those that are in force. */
+  sanctions: ReadonlyMap<string, SanctionInForce>;
 }
 
 /** From which position of its pool a player's entry was fed last, be it that there is none. */
@@ -130,6 +136,7 @@ export class BatchFold {
 
   private submit(placed: PlacedWrite<SubmitWrite>, position: number): WriteResult {
     const { write, atMs } = placed;
+    this.assertNotBanned(write);
     const windows = this.stored.attempts.windowsLeft(placed);
     const hold = holdOf(write);
     if (hold !== null) return this.hold(placed, windows, position, hold);
@@ -256,6 +263,11 @@ export class BatchFold {
     };
   }
 
+  private assertNotBanned({ board, playerId }: SubmitWrite): void {
+    const sanction = this.stored.sanctions.get(playerId);
+    if (sanction && isBanned(sanction, board.id)) throw playerBanned(playerId, board.id, sanction);
+  }
+
   private current(window: StoredWindow, playerId: string): EntryState | null {
     const row = this.row(window, playerId);
     return row && !row.removed ? row.state : null;
@@ -273,6 +285,7 @@ export class BatchFold {
   ): void {
     if (changed.length === 0) return;
     const { board, playerId } = write;
+    const unranked = isUnranked(this.stored.sanctions.get(playerId), board.id);
     const changes = changed.map(({ window, before, after }): EntryChange => {
       this.saveFrozen(window, playerId, nowMs);
       const known = this.row(window, playerId);
@@ -282,7 +295,7 @@ export class BatchFold {
       const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
       const { left, everLeft } = leftScopesOf(known, scopes);
       const state = after ?? { ...before!, version: position };
-      const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null };
+      const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null, unranked };
       if (before !== null && before.version < (board.runsFrom ?? 0)) this.bases.push(row);
       this.changedEntries.set(entryKeyOf(window.uid, playerId), {
         scopes,
@@ -291,7 +304,8 @@ export class BatchFold {
         ...(restsOnRuns(board) && { runPosition: position }),
       });
       const keepUntilMs = window.endsAtMs === null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
-      const entry = after && { score: after.score, columns: after.columns, achievedAtMs: after.achievedAtMs };
+      const shown = unranked ? null : after;
+      const entry = shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs };
       return {
         windowUid: window.uid,
         keepUntilMs,

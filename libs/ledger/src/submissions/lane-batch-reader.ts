@@ -1,4 +1,11 @@
-import { hasCircles, HOUR_MS, scopeNamesOf, type EntryState, type ScopeValues } from '@laddercast/domain';
+import {
+  hasCircles,
+  HOUR_MS,
+  scopeNamesOf,
+  type EntryState,
+  type SanctionInForce,
+  type ScopeValues,
+} from '@laddercast/domain';
 import {
   entryKeyOf,
   scopesKeyOf,
@@ -37,7 +44,9 @@ interface ReadRow {
   body_sha256: Buffer | null;
   scopes: number[] | null;
   left_scopes: number[] | null;
-  values: ScopeValues | null;
+  /** Of a player: what decides its scopes; of the lane: the sanctions of players. */
+  values: unknown;
+  unranked: boolean | null;
 }
 
 /**
@@ -54,6 +63,7 @@ export class LaneBatchReader {
   private readonly hours = new Map<string, RollingHourRow | null>();
   private readonly remembered = new Map<string, RememberedSubmission>();
   private readonly values = new Map<string, ScopeValues>();
+  private readonly sanctions = new Map<string, SanctionInForce>();
 
   constructor(
     private readonly transaction: SqlRunner,
@@ -84,6 +94,7 @@ export class LaneBatchReader {
       scopes: await scopesOf(withScopes, this.values, scopeCatalog),
       attempts: await readAttempts(this.transaction, placed),
       feedPositions: await readFeedPositions(this.transaction, placed),
+      sanctions: this.sanctions,
     };
   }
 
@@ -125,11 +136,14 @@ export class LaneBatchReader {
         this.remembered.set(submissionKeyOf(submits[row.n - 1]!), { bodySha256: row.body_sha256!, answer });
       } else if (row.what === 'board') {
         if (!row.gone) this.revisions.set(row.n, row.version!);
-      } else if (row.what === 'player') this.values.set(players[row.n - 1]!, row.values!);
+      } else if (row.what === 'player') this.values.set(players[row.n - 1]!, row.values as ScopeValues);
       else if (row.what === 'hour') {
         const key = hourKeys[row.n - 1]!;
         this.hours.set(hourKeyOf(key), { ...key, state: { ...stateOf(row), version: 0 } });
-      } else if (count > 0) {
+      } else {
+        const sanctions = (row.values ?? {}) as Record<string, SanctionInForce>;
+        for (const [playerId, sanction] of Object.entries(sanctions)) this.sanctions.set(playerId, sanction);
+        if (count === 0) continue;
         this.nowMs = row.version!;
         this.positions = row.columns!;
       }
@@ -140,6 +154,7 @@ export class LaneBatchReader {
     this.entries.set(entryKeyOf(key.windowUid, key.playerId), {
       state: stateOf(row),
       removed: row.gone!,
+      unranked: row.unranked!,
       scopes: row.scopes!,
       leftScopes: row.left_scopes!,
       ...key,

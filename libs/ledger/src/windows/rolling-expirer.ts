@@ -49,6 +49,7 @@ interface PlayerRow {
   achieved_at_ms: number;
   metadata: string | null;
   scopes: number[];
+  unranked: boolean;
   hours: { score: number; columns: number[]; achievedAtMs: number; metadata: string | null }[] | null;
 }
 
@@ -199,7 +200,8 @@ const differs = (row: PlayerRow, state: EntryState | null): boolean =>
   state.columns.some((value, index) => value !== row.columns[index]);
 
 function eventOf(window: RollingWindow, { row, state }: RecomputedEntry, version: number): EntryChanged {
-  const entry = state && { score: state.score, columns: state.columns, achievedAtMs: state.achievedAtMs };
+  const shown = row.unranked ? null : state;
+  const entry = shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs };
   const scopes = row.scopes.length > 0 ? { scopes: row.scopes } : {};
   return {
     type: 'entry-changed',

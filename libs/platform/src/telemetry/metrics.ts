@@ -180,6 +180,16 @@ export const metrics = {
     'Windows whose standings (final, frozen or kept) could not be written at the last try. From: keeper.',
   ),
 
+  sanctionedPlayers: gauge(
+    'laddercast_sanctioned_players',
+    'Players with a sanction in force, by kind (ban, hide, shadow). From: keeper.',
+    'kind',
+  ),
+  sanctionsPending: gauge(
+    'laddercast_sanctions_pending',
+    'Players whose entries do not follow their last sanction, or its end, yet. From: keeper.',
+  ),
+
   applySeconds: histogram(
     'laddercast_apply_seconds',
     'How long it took to apply the changes of a batch to one shard of a list. From: projector.',

@@ -1,4 +1,4 @@
-import { GLOBAL_SCOPE, LadderError, sharesRank, type RankStyle } from '@laddercast/domain';
+import { GLOBAL_SCOPE, holdsOn, LadderError, sharesRank, type RankStyle } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
 import {
   exportedEntries,
@@ -46,7 +46,7 @@ export class ExportRows {
     const { style, showsUnlisted } = options;
     const chunks = resolved.edition ? this.standings(resolved) : this.entries(resolved, options);
     for await (const rows of chunks) {
-      const shown = rows.filter(({ listed }) => showsUnlisted || listed !== false);
+      const shown = rows.filter((row) => isShown(row, resolved.board.id, showsUnlisted));
       yield await this.complete(resolved, style, shown);
     }
   }
@@ -107,6 +107,12 @@ export class ExportRows {
       metadata: row.metadata,
     }));
   }
+}
+
+/** Readers who see players who are not listed see hidden ones, too. */
+function isShown({ listed, sanction }: ExportedStanding, boardId: string, showsUnlisted: boolean): boolean {
+  const isSanctioned = holdsOn(sanction, boardId);
+  return showsUnlisted ? !isSanctioned || sanction!.kind === 'hide' : listed !== false && !isSanctioned;
 }
 
 const gone = (): LadderError =>

@@ -32,7 +32,7 @@ export class GetHistoryHandler implements IQueryHandler<GetHistoryQuery> {
     // Points have the ledger's time: before the freeze none is of after it, so only the end has to be known.
     const isHidden = !reader.isAdmin && isFrozen(window, clock.earliestMs(), Infinity);
     const hiddenFromMs = isHidden ? window.freezeAtMs! : Infinity;
-    const isShown = await isPlayerShown(this.players, playerId, reader.unlistedShown);
+    const isShown = await isPlayerShown(this.players, playerId, reader, board.id);
     const span = spanOf(range, hiddenFromMs);
     const found = isShown ? await this.history.read(window.uid, playerId, span) : [];
     const { page, next } = cutPage(found, range.limit, ({ stretchMs }) => String(stretchMs));

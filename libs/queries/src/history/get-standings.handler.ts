@@ -9,6 +9,7 @@ import { styleToRead } from '../lists/rank-style.js';
 import { ListReader } from '../rows/list-reader.js';
 import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
 import { GetStandingsQuery, type PlayerStanding, type StandingsPage } from './standings-query.js';
+import type { UnlistedShown } from '../queries.js';
 import { cutPage } from '../shared/cut-page.js';
 
 /** Lists that are read side by side. Those of one moment travel to Redis together. */
@@ -38,18 +39,28 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     const unread = new Map<string, unknown>();
     const windows = await this.windowsOf(boards, query, unread);
     // Unlisted players are looked up, too: their answer must not differ from that of a player without entries.
-    const [found, isShown] = await Promise.all([
+    const [found, shown] = await Promise.all([
       this.read(windows, playerId, unread),
-      this.reader.details.shows(playerId, reader.unlistedShown),
+      this.boardsWhereShown(boards, playerId, reader.unlistedShown),
     ]);
     if (unread.size > 0 && unread.size === boards.length) throw nothingCanBeRead([...unread.values()][0]);
     return {
       playerId,
       asOf: toTimestamp(nowMs()),
-      standings: isShown ? found.filter(({ board }) => !unread.has(board)) : [],
+      standings: found.filter(({ board }) => shown.has(board) && !unread.has(board)),
       unavailable: [...unread.keys()].sort(),
       next,
     };
+  }
+
+  private async boardsWhereShown(
+    boards: readonly Board[],
+    playerId: string,
+    unlistedShown: UnlistedShown,
+  ): Promise<ReadonlySet<string>> {
+    const ids = boards.map(({ id }) => id);
+    const areShown = await Promise.all(ids.map((id) => this.reader.details.shows(id, playerId, unlistedShown)));
+    return new Set(ids.filter((_, at) => areShown[at]));
   }
 
   private boardsOfPage({ limit, cursor, reader }: GetStandingsQuery): { boards: Board[]; next: string | null } {

@@ -1,6 +1,7 @@
 import type { RankAccuracy } from '@laddercast/domain';
 import { Query } from '@nestjs/cqrs';
-import type { ListEnvelope, UnlistedShown } from '../queries.js';
+import type { ListEnvelope } from '../queries.js';
+import type { PlayerReader } from '../shared/shown-player.js';
 
 /** Which points of a history: from `fromMs` to before `toMs` (Unix ms; null: without bound). */
 export interface HistoryRange {
@@ -44,7 +45,7 @@ export class GetHistoryQuery extends Query<PlayerHistory> {
     readonly windowName: string | undefined,
     readonly playerId: string,
     readonly range: HistoryRange,
-    readonly reader: { unlistedShown: UnlistedShown; isAdmin: boolean },
+    readonly reader: PlayerReader & { isAdmin: boolean },
   ) {
     super();
   }

@@ -60,6 +60,8 @@ export interface ResolvedList {
   edition: Edition | null;
   /** Only admins see it so: to everyone else the window is frozen. */
   isWithheld?: boolean;
+  /** The player whose entry is in it for this reader alone. */
+  ownWorldOf?: string;
   /** The ledger's time when it was asked for, Unix ms. */
   atMs: number;
   /** What its other styles say, where they are still read from the projection; undefined: what is read says it. */

@@ -59,8 +59,9 @@ export class RankEstimates {
 
   /** As {@link sketchOf}, also of an empty list. */
   async newestSketchOf(resolved: ResolvedList, { style, minVersion = 0 }: EstimateOptions): Promise<ListSketch | null> {
-    const { list, edition } = resolved;
-    if (edition !== null || list.scope === NEVER_USED_SCOPE || style === 'dense') return null;
+    const { list, edition, ownWorldOf } = resolved;
+    if (edition !== null || ownWorldOf !== undefined || list.scope === NEVER_USED_SCOPE || style === 'dense')
+      return null;
     const sketched = await this.sketches.get(list);
     return sketched && boardVersionOf(resolved, sketched.listVersion, resolved.atMs) >= minVersion ? sketched : null;
   }

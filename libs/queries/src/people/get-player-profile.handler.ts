@@ -7,9 +7,10 @@ import { GetPlayerProfileQuery } from '../queries.js';
 export class GetPlayerProfileHandler implements IQueryHandler<GetPlayerProfileQuery> {
   constructor(private readonly players: PlayerRegistry) {}
 
-  async execute({ playerId, seesUnlisted }: GetPlayerProfileQuery): Promise<StoredPlayer> {
+  async execute({ playerId, seesUnlisted, seesSanctioned }: GetPlayerProfileQuery): Promise<StoredPlayer> {
     const player = await this.players.find(playerId);
-    if (player && (player.listed || seesUnlisted)) return player;
+    const isSanctioned = !seesSanctioned && (await this.players.sanctionOf(playerId))?.boards === null;
+    if (player && !isSanctioned && (player.listed || seesUnlisted)) return player;
     throw new LadderError('PLAYER_NOT_FOUND', `Nothing is known of a player "${playerId}".`);
   }
 }

@@ -14,7 +14,7 @@ export class GetRatingHistoryHandler implements IQueryHandler<GetRatingHistoryQu
 
   async execute({ caller, poolId, playerId, page: asked }: GetRatingHistoryQuery): Promise<RatingHistory> {
     const pool = await this.reader.pool(poolId, caller.identity);
-    const isShown = await this.reader.isShown(playerId, caller.unlistedShown);
+    const isShown = await this.reader.isShown(playerId, caller);
     const { limit, beforePosition } = asked;
     const found = isShown
       ? await changesOfPlayer(this.database, pool.uid, playerId, { beforePosition, limit: limit + 1 })

@@ -16,7 +16,7 @@ export class GetRatingHandler implements IQueryHandler<GetRatingQuery> {
   async execute({ caller, poolId, playerId }: GetRatingQuery): Promise<ShownRating> {
     const pool = await this.reader.pool(poolId, caller.identity);
     const ratingPool = this.algorithms.poolOf(pool.definition);
-    const isShown = await this.reader.isShown(playerId, caller.unlistedShown);
+    const isShown = await this.reader.isShown(playerId, caller);
     const found = isShown ? await ratingOfPlayer(this.database, pool.uid, playerId) : undefined;
     if (!found) throw ratingNotFound(ratingPool, poolId, playerId);
     const { rating, nowMs } = found;

@@ -14,7 +14,7 @@ export class ListGamesHandler implements IQueryHandler<ListGamesQuery> {
 
   async execute({ caller, poolId, playerId, page }: ListGamesQuery): Promise<GamesOfPool> {
     const pool = await this.reader.pool(poolId, caller.identity);
-    if (playerId !== null && !(await this.reader.isShown(playerId, caller.unlistedShown))) {
+    if (playerId !== null && !(await this.reader.isShown(playerId, caller))) {
       return { games: [], next: null };
     }
     const { limit, beforePosition } = page;

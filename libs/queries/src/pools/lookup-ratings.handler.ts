@@ -1,7 +1,7 @@
 import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { LookupRatingsQuery, type ShownRating } from './pool-queries.js';
-import { PoolReader } from './pool-reader.js';
+import { PoolReader, readerOf } from './pool-reader.js';
 import { ratingsSeen } from './ratings-seen.js';
 import { shownRating } from './shown-rating.js';
 
@@ -15,7 +15,7 @@ export class LookupRatingsHandler implements IQueryHandler<LookupRatingsQuery> {
 
   async execute({ caller, poolId, playerIds }: LookupRatingsQuery): Promise<{ ratings: (ShownRating | null)[] }> {
     const { uid, definition, pending } = await this.reader.pool(poolId, caller.identity);
-    const { ratings, nowMs } = await ratingsSeen(this.database, uid, playerIds, caller.unlistedShown);
+    const { ratings, nowMs } = await ratingsSeen(this.database, uid, playerIds, readerOf(caller));
     const ratingPool = this.algorithms.poolOf(definition);
     return {
       ratings: playerIds.map((playerId) => {

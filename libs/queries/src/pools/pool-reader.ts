@@ -1,8 +1,8 @@
-import { assertMayRead, type Identity } from '@laddercast/identity';
+import { assertMayRead, holdsScope, type Identity } from '@laddercast/identity';
 import { PlayerRegistry, PoolRegistry, type Pool, type PoolProgress } from '@laddercast/ledger';
 import { Injectable } from '@nestjs/common';
-import type { UnlistedShown } from '../queries.js';
-import { isPlayerShown } from '../shared/shown-player.js';
+import { isPlayerShown, type PlayerReader } from '../shared/shown-player.js';
+import type { PoolCaller } from './pool-queries.js';
 
 /** Finds what a caller may see of pools. */
 @Injectable()
@@ -20,7 +20,13 @@ export class PoolReader {
   }
 
   /** See {@link isPlayerShown}. */
-  isShown(playerId: string, unlistedShown: UnlistedShown): Promise<boolean> {
-    return isPlayerShown(this.players, playerId, unlistedShown);
+  isShown(playerId: string, caller: PoolCaller): Promise<boolean> {
+    return isPlayerShown(this.players, playerId, readerOf(caller), null);
   }
 }
+
+/** Whom of the players a caller of a pool sees. */
+export const readerOf = ({ identity, unlistedShown }: PoolCaller): PlayerReader => ({
+  unlistedShown,
+  moderates: holdsScope(identity, 'moderate'),
+});

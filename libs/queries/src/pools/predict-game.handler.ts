@@ -2,7 +2,7 @@ import { momentOf, newcomer, predictionSteps, type Prediction } from '@laddercas
 import { PostgresDatabase, RatingAlgorithms } from '@laddercast/ledger';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { PredictGameQuery } from './pool-queries.js';
-import { PoolReader } from './pool-reader.js';
+import { PoolReader, readerOf } from './pool-reader.js';
 import { PredictionTurns } from './prediction-turns.js';
 import { ratingsSeen } from './ratings-seen.js';
 
@@ -18,7 +18,7 @@ export class PredictGameHandler implements IQueryHandler<PredictGameQuery> {
   async execute({ caller, poolId, sides }: PredictGameQuery): Promise<Prediction> {
     const { uid, definition } = await this.reader.pool(poolId, caller.identity);
     const pool = this.algorithms.poolOf(definition);
-    const { ratings, nowMs } = await ratingsSeen(this.database, uid, sides.flat(), caller.unlistedShown);
+    const { ratings, nowMs } = await ratingsSeen(this.database, uid, sides.flat(), readerOf(caller));
     const unknown = newcomer(pool);
     const states = sides.map((side) => side.map((playerId) => (ratings.get(playerId) ?? unknown).state));
     return this.turns.run(predictionSteps(pool, states, momentOf(pool, nowMs)));

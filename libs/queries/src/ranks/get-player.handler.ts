@@ -1,10 +1,10 @@
-import { decodeSortKey, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
-import { extended, monotonicMs } from '@laddercast/platform';
+import { decodeSortKey, holdsOn, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
+import { extended, monotonicMs, toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { percentileIn } from '../lists/percentile.js';
-import { GetPlayerQuery, type ListEnvelope, type PlayerRank } from '../queries.js';
+import { GetPlayerQuery, type ListEnvelope, type PlayerRank, type ShownSanction } from '../queries.js';
 import { accuracyOf, RankEstimates } from '../lists/rank-estimates.js';
 import { scoreToBeat } from './score-to-beat.js';
 
@@ -17,7 +17,8 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
 
   async execute(query: GetPlayerQuery): Promise<PlayerRank> {
     const { selection, playerId, above, below, unlistedShown } = query;
-    const { resolved, style } = await this.reader.open(selection);
+    const { resolved: found, style } = await this.reader.open(selection);
+    const resolved = selection.moderates ? await this.reader.withEntryOf(playerId, found) : found;
     const profiles = this.reader.details.ahead(resolved);
     const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style, profiles) : null;
     if (estimated) return estimated;
@@ -33,7 +34,22 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = await percentileIn(resolved, style, own, reading.total);
     const entry = extended(own, { percentile, ...accuracyOf(reading) });
-    return extended(envelope, { entry, neighbours });
+    const sanction = await this.sanctionShown(query, resolved);
+    return extended(envelope, { entry, neighbours, ...(sanction && { sanction }) });
+  }
+
+  /** What moderators are told of the player, and a banned player of itself; null: nothing. */
+  private async sanctionShown(
+    { selection, playerId }: GetPlayerQuery,
+    { board }: ResolvedList,
+  ): Promise<ShownSanction | null> {
+    const isItself = selection.readerId === playerId;
+    if (!selection.moderates && !isItself) return null;
+    const sanction = await this.reader.details.sanctionOf(playerId);
+    if (sanction === null || !holdsOn(sanction, board.id)) return null;
+    if (!selection.moderates && sanction.kind !== 'ban') return null;
+    const { kind, untilMs, publicReason } = sanction;
+    return { kind, until: untilMs === null ? null : toTimestamp(untilMs), publicReason };
   }
 
   /** The entry alone, with its rank out of the sketch; null where that is not possible. */
@@ -73,17 +89,19 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
 
   /** The end of the list, where it is asked for. */
   private async withoutEntry(
-    { playerId, above, below, fallbackToLast, unlistedShown }: GetPlayerQuery,
+    query: GetPlayerQuery,
     resolved: ResolvedList,
     envelope: ListEnvelope,
   ): Promise<PlayerRank> {
+    const { playerId, above, below, fallbackToLast, unlistedShown } = query;
     const { total } = envelope;
     if (!fallbackToLast) {
       const kept = resolved.edition?.kind === 'kept' ? `, or was not among those kept as of ${envelope.asOf}` : '';
       const detail = `"${playerId}" has no entry on board "${envelope.board}" in ${envelope.window.id}${kept}.`;
       const toBeat = await scoreToBeat(resolved, envelope);
       this.reader.assertShown(resolved);
-      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: toBeat });
+      const sanction = await this.sanctionShown(query, resolved);
+      throw new LadderError('ENTRY_NOT_FOUND', detail, { total, scoreToBeat: toBeat, ...(sanction && { sanction }) });
     }
     const shown = above + below + 1;
     const end = await resolved.ranks.page(resolved.list, Math.max(0, total - shown), shown, envelope.rankStyle);

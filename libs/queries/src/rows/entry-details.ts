@@ -1,4 +1,11 @@
-import { GUILDS_SCOPE, type BoardOrdering, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import {
+  GUILDS_SCOPE,
+  holdsOn,
+  type BoardOrdering,
+  type RankedEntry,
+  type RankStyle,
+  type SanctionInForce,
+} from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
 import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
@@ -27,7 +34,7 @@ export interface CompleteOptions {
  * keyed queries of PostgreSQL, and names of the {@link EntryEnricher}. What was looked up is remembered for a second.
  * While PostgreSQL is away rows come with what was known.
  *
- * Players who are not listed are left out: rows keep their ranks, and show a gap.
+ * Players who are not listed, or whom a moderator hid, are left out: rows keep their ranks, and show a gap.
  */
 @Injectable()
 export class EntryDetails {
@@ -67,7 +74,10 @@ export class EntryDetails {
       this.names.load(ids, isGuild, profiles),
     ]);
     const isShown = (playerId: string): boolean =>
-      including === 'all' || this.names.of(playerId, isGuild).listed || including.includes(playerId);
+      including === 'all' ||
+      including.includes(playerId) ||
+      playerId === resolved.ownWorldOf ||
+      this.isListed(resolved.board.id, playerId, isGuild);
     const rows = entries
       .filter(({ playerId }) => isShown(playerId))
       .map((entry) => this.row(resolved, entry, isGuild, arePast));
@@ -88,11 +98,22 @@ export class EntryDetails {
     return this.days.added(resolved, style, rows, ordinals);
   }
 
-  /** Whether a player is shown: it is listed, or one of those who are included. */
-  async shows(playerId: string, including: NonNullable<CompleteOptions['including']>): Promise<boolean> {
+  /** Whether a player is shown on a board: it is listed, or one of those who are included. */
+  async shows(boardId: string, playerId: string, including: UnlistedShown): Promise<boolean> {
     if (including === 'all' || including.includes(playerId)) return true;
     await this.names.load([playerId], false);
-    return this.names.of(playerId, false).listed;
+    return this.isListed(boardId, playerId, false);
+  }
+
+  /** The sanction of a player that is in force, as of a second ago at most. */
+  async sanctionOf(playerId: string): Promise<SanctionInForce | null> {
+    await this.names.load([playerId], false);
+    return this.names.of(playerId, false).sanction;
+  }
+
+  /** Whether a player is shadowed somewhere, as far as this process knows by what it looked up last. */
+  isShadowed(playerId: string): boolean {
+    return this.names.of(playerId, false).sanction?.kind === 'shadow';
   }
 
   /** Looks names and listings up again at the next reading: of these players (or guilds), or of all where null. */
@@ -104,6 +125,11 @@ export class EntryDetails {
   hear(announcement: Announcement | null): void {
     if (announcement === null) for (const isGuild of [false, true]) this.forget(null, isGuild);
     else if (announcement.kind === 'players') this.forget(announcement.ids, announcement.isGuild);
+  }
+
+  private isListed(boardId: string, playerId: string, isGuild: boolean): boolean {
+    const { listed, sanction } = this.names.of(playerId, isGuild);
+    return listed && !holdsOn(sanction, boardId);
   }
 
   private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {

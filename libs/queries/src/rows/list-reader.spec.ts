@@ -3,6 +3,7 @@ import { AnsweredVersions, sharedRanksOf, type RankList, type RankSnapshot } fro
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../../test/snapshot-ports.js';
 import type { EntryDetails } from './entry-details.js';
+import type { OwnWorlds } from '../lists/own-worlds.js';
 import type { ListResolver, ResolvedList } from '../lists/list-resolver.js';
 import { describeWindow, ListReader, rowsOfSnapshot } from './list-reader.js';
 import type { SnapshotCache } from '../snapshots/snapshot-cache.js';
@@ -33,6 +34,8 @@ function topOf(scores: (number | null)[], more: Partial<RankSnapshot> = {}): Ran
 
 const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyle): number[] | null =>
   rowsOfSnapshot(top, offset, limit, style)?.map(({ rank }) => rank) ?? null;
+
+const NO_WORLDS = {} as OwnWorlds;
 
 describe('a page out of a snapshot', () => {
   it('leaves a gap for an unlisted player, and moves nobody up', () => {
@@ -105,7 +108,7 @@ describe('a list whose board switches to another generation', () => {
     const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
     const answered = new AnsweredVersions();
     answered.note(resolved.list, snapshot.listVersion, 0);
-    return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered);
+    return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered, NO_WORLDS);
   };
 
   it('is not served from a snapshot of the old generation, whose version is lower', () => {
@@ -126,6 +129,7 @@ describe('a list whose board switches to another generation', () => {
       {} as EntryDetails,
       snapshots,
       answered,
+      NO_WORLDS,
     );
     expect(reader.snapshot(resolved, undefined)).toBeUndefined();
     const reading = { total: 1, listVersion: 7 };
@@ -143,7 +147,7 @@ describe('a list whose board switches to another generation', () => {
     const ofLoss = topOf([], { listVersion: 0, asOfMs: Date.now() + 60_000 });
     const snapshots = { lastKnown: () => ofLoss } as unknown as SnapshotCache;
     const resolver = { assertShown: () => undefined } as unknown as ListResolver;
-    const reader = new ListReader(resolver, {} as EntryDetails, snapshots, new AnsweredVersions());
+    const reader = new ListReader(resolver, {} as EntryDetails, snapshots, new AnsweredVersions(), NO_WORLDS);
     reader.envelope(resolved, 'ordinal', { total: 1, listVersion: 7 });
     expect(reader.lastKnown(resolved, undefined)).toBeUndefined();
     expect(reader.lastKnown(generation(2), undefined)).toBeDefined();

@@ -1,5 +1,6 @@
 import {
   firstRollingHour,
+  holdsOn,
   HOUR_MS,
   LadderError,
   rollingHours,
@@ -12,6 +13,7 @@ import { AnsweredVersions, entriesInStyle, type RankSnapshot, type Reading } fro
 import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { EntryDetails } from './entry-details.js';
+import { OwnWorlds } from '../lists/own-worlds.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
 import type { ListEnvelope, ListSelection } from '../queries.js';
 import { accuracyOf } from '../lists/rank-estimates.js';
@@ -30,6 +32,7 @@ export class ListReader {
     readonly details: EntryDetails,
     private readonly snapshots: SnapshotCache,
     private readonly answered: AnsweredVersions,
+    private readonly worlds: OwnWorlds,
   ) {}
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
@@ -39,7 +42,20 @@ export class ListReader {
     // As it stood is as it stood: no version of now can be waited for.
     const waits = selection.minVersion !== undefined && found.edition?.kind !== 'kept';
     const resolved = waits ? await this.atVersion(found, selection, selection.minVersion!) : found;
-    return { resolved, style };
+    return { resolved: await this.asSeenBy(selection.readerId, resolved), style };
+  }
+
+  /** The list as a player sees it: a shadowed one finds itself in it. */
+  async asSeenBy(readerId: string | undefined, resolved: ResolvedList): Promise<ResolvedList> {
+    if (readerId === undefined) return resolved;
+    const sanction = await this.details.sanctionOf(readerId);
+    const isShadowed = sanction?.kind === 'shadow' && holdsOn(sanction, resolved.board.id);
+    return isShadowed ? this.worlds.of(resolved, readerId) : resolved;
+  }
+
+  /** The list with the entry of a player in it, also of a banned or shadowed one: for moderators. */
+  withEntryOf(playerId: string, resolved: ResolvedList): Promise<ResolvedList> {
+    return this.worlds.of(resolved, playerId);
   }
 
   /** The list of somebody who reads on in it, in whatever style: nothing is asked of the style. @throws as {@link open} */
@@ -139,8 +155,8 @@ export class ListReader {
 }
 
 /** Whether the list is one that snapshots are made of: those show what everyone sees now. */
-const isFollowed = ({ list, edition, isWithheld = false }: ResolvedList): boolean =>
-  list.scope !== NEVER_USED_SCOPE && !isWithheld && edition?.kind !== 'kept';
+const isFollowed = ({ list, edition, isWithheld = false, ownWorldOf }: ResolvedList): boolean =>
+  list.scope !== NEVER_USED_SCOPE && !isWithheld && ownWorldOf === undefined && edition?.kind !== 'kept';
 
 /** The snapshot, when it is of where the list is read now, and new enough. */
 function asRead(resolved: ResolvedList, snapshot: RankSnapshot | undefined, minVersion = 0): RankSnapshot | undefined {

@@ -11,7 +11,7 @@ import { GATHERED, inTime } from '../shared/time-out.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
 import { ShortMemory } from '../shared/short-memory.js';
 
-/** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and whether they are listed. */
+/** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and to whom they are shown. */
 export class PlayerNames {
   private readonly players = new ShortMemory<ShownProfile>();
   private readonly guilds = new ShortMemory<ShownProfile>();
@@ -53,6 +53,7 @@ export class PlayerNames {
     return {
       displayName: decoration?.displayName ?? profile?.displayName ?? null,
       listed: profile?.listed ?? true,
+      sanction: profile?.sanction ?? null,
     };
   }
 

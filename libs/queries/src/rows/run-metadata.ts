@@ -68,11 +68,12 @@ export class RunDetailsOfLists {
 
   /** Whether the projection knows all that there is of these entries; null when that is not said in time. */
   private async areWhole(
-    { list, edition }: ResolvedList,
+    { list, edition, ownWorldOf }: ResolvedList,
     entries: readonly ProjectedEntry[],
     read: WhenRead | undefined,
   ): Promise<boolean | null> {
-    if (!read || edition || list.scope === GUILDS_SCOPE) return false;
+    // The version of a list says nothing of an entry that it does not have.
+    if (!read || edition || ownWorldOf !== undefined || list.scope === GUILDS_SCOPE) return false;
     return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }
 

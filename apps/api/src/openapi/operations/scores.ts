@@ -47,6 +47,7 @@ export const SCORES = {
     answers: { 200: { description: 'The score counts.', schema: 'SubmissionResult', example: result } },
     errors: [
       'FORBIDDEN',
+      'PLAYER_BANNED',
       'BOARD_NOT_FOUND',
       'WINDOW_CLOSED',
       'SUBMISSION_ID_REUSED',

@@ -2,11 +2,11 @@ import { NEW_POSITIONS } from '../lanes/lanes.js';
 import { prepared } from '../database/postgres-statements.js';
 
 /**
- * The sanctions in force of the players whose entries are read, by their ids; null where nobody is sanctioned, which one
- * probe of an index says.
+ * The sanctions in force of the players whose entries are read, by their ids; null where nobody is sanctioned: for that the
+ * first entry of an index is looked at. For an EXISTS the planner may scan what was lifted.
  */
 const SANCTIONS = `
-    CASE WHEN EXISTS (SELECT 1 FROM sanctions WHERE ended_at IS NULL) THEN (
+    CASE WHEN (SELECT player_id FROM sanctions WHERE ended_at IS NULL ORDER BY player_id LIMIT 1) IS NOT NULL THEN (
       SELECT jsonb_object_agg(s.player_id, jsonb_build_object('kind', s.kind, 'boards', s.boards,
         'untilMs', floor(extract(epoch FROM s.until) * 1000)::bigint, 'publicReason', s.public_reason))
       FROM (SELECT DISTINCT player_id FROM unnest($3::text[]) AS k (player_id)) AS k

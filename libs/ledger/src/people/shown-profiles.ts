@@ -26,7 +26,8 @@ const PROFILES_SQL = prepared(`
   WHERE p.player_id IS NOT NULL OR s.sanction IS NOT NULL`);
 
 const HAS_PROFILES_SQL = prepared(`
-  SELECT EXISTS (SELECT 1 FROM players) OR EXISTS (SELECT 1 FROM sanctions WHERE ended_at IS NULL) AS "hasProfiles"`);
+  SELECT EXISTS (SELECT 1 FROM players) 
+    OR (SELECT player_id FROM sanctions WHERE ended_at IS NULL ORDER BY player_id LIMIT 1) IS NOT NULL AS "hasProfiles"`);
 
 const GUILDS_SQL = prepared(`
   SELECT k.id, g.display_name AS "displayName", true AS listed, NULL::jsonb AS sanction

@@ -11,9 +11,10 @@ import {
   type BoardDefinition,
   type EntryChanged,
 } from '@laddercast/domain';
+import type { LogBatch, LogSubscription } from '@laddercast/event-log';
 import { Sanctions, SettlementFailures, WindowCloser, type NewSanction } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, Dice, seedOfRun, type TestDatabase } from '@laddercast/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { submissionOf } from '../integration/nodes/ledger-node.js';
 import { PeopleNode } from '../integration/nodes/people-node.js';
 
@@ -28,6 +29,9 @@ const BOARDS: [string, Partial<BoardDefinition>][] = [
   ['b1', { operator: 'best', order: 'asc' }],
   ['b2', { operator: 'latest', guildAggregate: { kind: 'sum', k: null, onLeave: 'takeAway' } }],
 ];
+
+/** The consumer group of this test. */
+const GROUP = 'projected';
 
 const seed = seedOfRun();
 const { below, oneOf } = new Dice(seed);
@@ -49,7 +53,9 @@ describe(`sanctions in random order (SEED=${seed})`, () => {
   let sanctions: Sanctions;
   let closer: WindowCloser;
   let nowMs = START;
+  let subscription: LogSubscription;
   const inForce = new Map<string, NewSanction>();
+  const states = new Map<string, { version: number; score: number | null }>();
 
   beforeAll(async () => {
     testDatabase = await createTestDatabase();
@@ -74,8 +80,10 @@ describe(`sanctions in random order (SEED=${seed})`, () => {
     await node.boards.refresh();
     for (const guild of GUILDS) await node.guilds.put(guild, null);
     await node.follow();
+    subscription = await node.log.consume(GROUP, ['entry-changed'], project);
   });
   afterAll(async () => {
+    await subscription.stop();
     await clock.close();
     await node.stop();
     await testDatabase.drop();
@@ -141,25 +149,33 @@ describe(`sanctions in random order (SEED=${seed})`, () => {
   const textOf = ({ board, window, player, score, at, metadata }: Row): string =>
     [board, window, player.replace('twin-', ''), score, at, metadata].join(' ');
 
-  /** What the projection holds, by the events alone: newer versions win. */
-  async function projected(): Promise<string[]> {
-    const events = await node.database.query<{ payload: string }>(
-      `SELECT payload FROM outbox WHERE topic = 'entry-changed' ORDER BY position`,
-    );
-    const windows = await node.database.query<{ uid: number; name: string }>(
-      `SELECT window_uid AS uid, board_id || ' ' || window_id AS name FROM windows JOIN boards USING (board_uid)`,
-    );
-    const nameOf = new Map(windows.map(({ uid, name }) => [uid, name]));
-    const states = new Map<string, { version: number; score: number | null }>();
-    for (const { payload } of events) {
-      const { isGuild, playerId, version, changes } = JSON.parse(payload) as EntryChanged;
+  /** A consumer of the log, as the projection is: newer versions win. */
+  function project({ records }: LogBatch): Promise<void> {
+    for (const { event } of records) {
+      const { isGuild, playerId, version, changes } = event as EntryChanged;
       if (isGuild) continue;
       for (const { windowUid, entry } of changes) {
-        const key = `${nameOf.get(windowUid)} ${playerId}`;
+        const key = `${windowUid} ${playerId}`;
         if ((states.get(key)?.version ?? -1) < version) states.set(key, { version, score: entry?.score ?? null });
       }
     }
-    return [...states].flatMap(([key, { score }]) => (score === null ? [] : [`${key} ${score}`])).sort();
+    return Promise.resolve();
+  }
+
+  /** What it holds once it has read everything. */
+  async function projected(): Promise<string[]> {
+    await vi.waitUntil(async () => (await node.log.lag(GROUP)).every(({ events }) => events === 0), {
+      timeout: 60_000,
+    });
+    const windows = await node.database.query<{ uid: number; name: string }>(
+      `SELECT window_uid AS uid, board_id || ' ' || window_id AS name FROM windows JOIN boards USING (board_uid)`,
+    );
+    const nameOf = new Map(windows.map(({ uid, name }) => [String(uid), name]));
+    const rows = [...states].map(([key, { score }]) => {
+      const [uid, player] = key.split(' ');
+      return { name: `${nameOf.get(uid!)} ${player} ${score}`, score };
+    });
+    return rows.flatMap(({ name, score }) => (score === null ? [] : [name])).sort();
   }
 
   async function check(): Promise<void> {
@@ -238,5 +254,5 @@ describe(`sanctions in random order (SEED=${seed})`, () => {
         .sort(),
     ).toEqual(ofTwins.sort());
     expect(await node.database.query('SELECT 1 FROM entries WHERE unranked')).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 });

@@ -30,25 +30,26 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
  * `ranked_entries`, `projected_entries` and `ranked_guild_kept`, so that no list forgets who is banned or shadowed.
  */
 const OF_UNRANKED: Record<string, string> = {
-  'entries/lane-sql.ts': 'runs of the shadowed are folded as ever',
-  'entries/rolling-sql.ts': 'hours leave the entries of the banned, too',
-  'entries/run-details.ts': 'of rows that the ranks showed already',
-  'reemission/entry-reemission-sql.ts': 'scopes change for the banned, too',
-  'limits/entry-limits-sql.ts': 'lifetimes end for the banned, too',
-  'standings/standings-sql.ts': 'looks whether a frozen entry is unranked now',
-  'sanctions/sanctioned-entries.ts': 'makes entries ranked and unranked',
-  'sanctions/unranked-entry.ts': 'what a shadowed player sees of itself',
-  'recovery/state-republisher-sql.ts': 'renumbers entries',
-  'runs/entry-refold-sql.ts': 'runs of the banned are voided and restored, too',
-  'runs/run-folds.ts': 'runs of the banned are folded, too',
-  'runs/run-list.ts': 'says which entries rest on a run',
-  'runs/run-rows.ts': 'entries of the banned become bases, too',
-  'catalogs/scopes-of-window.ts': 'names the lists that are to be removed',
-  'boards/board-rows.ts': 'a board with banned players alone is not empty',
-  'boards/board-registry.ts': 'removes what is left of boards',
-  'people/guild-registry.ts': 'parts come and go for the banned, too',
-  'people/guild-registry-sql.ts': 'parts come and go for the banned, too',
-  'people/guild-totals-sql.ts': 'names the guilds that may have a total',
+  'entries in entries/lane-sql.ts': 'runs of the shadowed are folded as ever',
+  'entries in entries/rolling-sql.ts': 'hours leave the entries of the banned, too',
+  'entries in entries/run-details.ts': 'of rows that the ranks showed already',
+  'entries in reemission/entry-reemission-sql.ts': 'scopes change for the banned, too',
+  'entries in limits/entry-limits-sql.ts': 'lifetimes end for the banned, too',
+  'entries in standings/standings-sql.ts': 'looks whether a frozen entry is unranked now',
+  'entries in sanctions/sanctioned-entries.ts': 'makes entries ranked and unranked',
+  'entries in sanctions/unranked-entry.ts': 'what a shadowed player sees of itself',
+  'entries in recovery/state-republisher-sql.ts': 'renumbers entries',
+  'entries in runs/entry-refold-sql.ts': 'runs of the banned are voided and restored, too',
+  'guild_kept in runs/entry-refold-sql.ts': 'runs of the banned are voided and restored, too',
+  'entries in runs/run-folds.ts': 'runs of the banned are folded, too',
+  'entries in runs/run-list.ts': 'says which entries rest on a run',
+  'entries in runs/run-rows.ts': 'entries of the banned become bases, too',
+  'entries in catalogs/scopes-of-window.ts': 'names the lists that are to be removed',
+  'entries in boards/board-rows.ts': 'a board with banned players alone is not empty',
+  'entries in boards/board-registry.ts': 'removes what is left of boards',
+  'guild_kept in people/guild-registry.ts': 'parts come and go for the banned, too',
+  'guild_kept in people/guild-registry-sql.ts': 'parts come and go for the banned, too',
+  'guild_kept in people/guild-totals-sql.ts': 'names the guilds that may have a total',
 };
 
 const tables = OWNERS.flatMap((owner) => owner.tables);
@@ -83,7 +84,9 @@ describe('the tables of PostgreSQL', () => {
 
   it('have rows of the banned and shadowed read in named files only', () => {
     const isOfUnranked = ({ table }: UseOfLib): boolean => table === 'entries' || table === 'guild_kept';
-    const named = new Set(uses.filter(isOfUnranked).map(({ path }) => path.replace('libs/ledger/src/', '')));
+    const named = new Set(
+      uses.filter(isOfUnranked).map(({ table, path }) => `${table} in ${path.replace('libs/ledger/src/', '')}`),
+    );
     expect([...named].sort()).toEqual(Object.keys(OF_UNRANKED).sort());
   });
 

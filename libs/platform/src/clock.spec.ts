@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { nap, sleep, toTimestamp } from './clock.js';
+import { expect, it, vi } from 'vitest';
+import { nap, sleep, toTimestamp, untilBeatMs } from './clock.js';
 
 it('writes a time as a Date does', () => {
   const time = fc.oneof(
@@ -30,4 +30,22 @@ it('ends a wait when it is woken, when its signal aborts, and at once when that 
   const startedAtMs = performance.now();
   await sleep(30);
   expect(performance.now() - startedAtMs).toBeGreaterThan(25);
+});
+
+it('waits for the next beat of a rhythm that a whole process shares, and never for the beat that a timer rang early for', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  try {
+    for (let round = 0; round < 1000; round += 1) {
+      vi.advanceTimersByTime(7);
+      for (const everyMs of [20, 250, 4000 / 3]) {
+        const waitMs = untilBeatMs(everyMs);
+        expect(waitMs).toBeGreaterThan(5);
+        expect(waitMs).toBeLessThanOrEqual(everyMs + 5);
+        const beats = (performance.now() + waitMs) / everyMs;
+        expect(Math.abs(beats - Math.round(beats))).toBeLessThan(1e-6);
+      }
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });

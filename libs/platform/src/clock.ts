@@ -65,6 +65,19 @@ export function nap(ms: number, signal?: AbortSignal): Nap {
 /** Waits for so long, or until the signal aborts; it never rejects. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> => nap(ms, signal).over;
 
+/** A timer may ring this much before its time, by the monotonic clock. */
+const EARLY_MS = 5;
+
+/**
+ * How long until the next beat, a whole multiple of `everyMs` on this process's clock. What repeats at the same rhythm
+ * so repeats at the same moment, whenever it began, and can be done together.
+ * @returns more than 5 ms, and at most 5 ms more than `everyMs`
+ */
+export function untilBeatMs(everyMs: number): number {
+  const waitMs = everyMs - (monotonicMs() % everyMs);
+  return waitMs > EARLY_MS ? waitMs : waitMs + everyMs;
+}
+
 /** Waits that double from `firstMs` up to `maxMs`. Up to half of each is random, so that peers do not retry in step. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
   const full = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30));

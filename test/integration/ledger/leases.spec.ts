@@ -39,6 +39,31 @@ describe('PostgresLeases', () => {
     expect((await leases.acquire('lapsing', 'a', 60_000))!.epoch).toBe(first!.epoch + 1);
   });
 
+  it('renews in one statement what is asked for at the same time, and says of each whether it is still held', async () => {
+    const statements: string[] = [];
+    const counted = new PostgresLeases({
+      query: (sql, parameters) => {
+        statements.push(sql);
+        return database.query(sql, parameters);
+      },
+    });
+    const names = Array.from({ length: 20 }, (_, n) => `together-${n}`);
+    const mine = await Promise.all(names.map((name) => leases.acquire(name, 'a', 60_000)));
+    // Of these, one lapses, one goes to another, and one is asked for by two.
+    await database.query(`UPDATE leases SET expires_at = ladder_now() WHERE name = 'together-3'`);
+    await leases.release(mine[7]!);
+    const taken = await leases.acquire('together-7', 'b', 60_000);
+    const asked = [...mine, taken].map((lease) => counted.renew(lease!, 120_000));
+    const renewed = await Promise.all(asked);
+    expect(statements).toHaveLength(1);
+    expect(renewed).toEqual([...names.map((_, n) => n !== 3 && n !== 7), true]);
+    const [left] = await database.query<{ seconds: number }>(
+      `SELECT min(extract(epoch FROM expires_at - ladder_now()))::float8 AS seconds FROM leases
+       WHERE name LIKE 'together-%' AND name <> 'together-3'`,
+    );
+    expect(left!.seconds).toBeGreaterThan(60);
+  });
+
   it('gives a lease that many ask for at once to exactly one', async () => {
     for (let round = 0; round < 10; round += 1) {
       const asked = Array.from({ length: 8 }, (_, n) => leases.acquire(`raced-${round}`, `holder-${n}`, 60_000));
@@ -65,6 +90,28 @@ describe('HeldLease', () => {
     await first.stop();
     await expect.poll(() => second.term?.epoch).toBe(2);
     await second.stop();
+  });
+
+  it('is renewed with all others of its length, whenever each began', async () => {
+    let statements = 0;
+    const counted = new PostgresLeases({
+      query: (sql, parameters) => {
+        if (sql.includes('UPDATE leases AS held')) statements += 1;
+        return database.query(sql, parameters);
+      },
+    });
+    const all = Array.from({ length: 12 }, (_, n) => held(`in-step-${n}`, 'a', counted));
+    for (const lease of all) {
+      lease.start();
+      await delay(25);
+    }
+    await expect.poll(() => all.every((lease) => lease.term !== null)).toBe(true);
+    const before = statements;
+    await delay(2 * HELD_FOR_MS);
+    expect(all.map((lease) => lease.term?.epoch)).toEqual(all.map(() => 1));
+    // Six beats in this time; each alone would be 72.
+    expect(statements - before).toBeLessThan(30);
+    await Promise.all(all.map((lease) => lease.stop()));
   });
 
   it('waits for the work to end before it gives the lease back', async () => {

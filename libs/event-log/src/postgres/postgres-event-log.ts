@@ -4,6 +4,7 @@ import { toLogBatch } from '../delivery/delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from '../event-log.js';
 import type { LogLine } from '../delivery/log-line.js';
 import { parkInto } from './postgres-dead-letters.js';
+import { PostgresLaneSharing } from './postgres-lane-sharing.js';
 import { PostgresGroupConsumer, type ConsumerSurroundings } from './postgres-group-consumer.js';
 import { PostgresOutbox, type OutboxRecord } from './postgres-outbox.js';
 import { PostgresOutboxListener } from './postgres-outbox-listener.js';
@@ -31,6 +32,7 @@ const LEASE_TTL_MS = 4000;
 export class PostgresEventLog extends EventLog {
   private readonly shared: ConsumerSurroundings;
   private readonly trimmer: PostgresOutboxTrimmer;
+  private readonly sharing: PostgresLaneSharing;
   private readonly consumers = new Set<PostgresGroupConsumer>();
   private readonly topicsOf = new Map<string, Set<Topic>>();
 
@@ -53,6 +55,7 @@ export class PostgresEventLog extends EventLog {
       lanes,
       leaseTtlMs: options.leaseTtlMs ?? LEASE_TTL_MS,
     };
+    this.sharing = new PostgresLaneSharing(leases, this.consumers, log);
     this.trimmer = new PostgresOutboxTrimmer(outbox, leases, { ...TRIM_DEFAULTS, ...options.trim, lanes }, log);
   }
 
@@ -72,6 +75,7 @@ export class PostgresEventLog extends EventLog {
     this.consumers.add(consumer);
     this.shared.listener.start();
     this.trimmer.start();
+    if (this.shared.lanes > 1) this.sharing.start();
     consumer.start();
     return {
       stop: async () => {
@@ -92,6 +96,7 @@ export class PostgresEventLog extends EventLog {
   }
 
   override async close(): Promise<void> {
+    await this.sharing.stop();
     await Promise.all([...this.consumers].map((consumer) => consumer.stop()));
     this.consumers.clear();
     await this.trimmer.stop();

@@ -1,4 +1,4 @@
-import { HeldLease, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
+import { HeldLease, type LeaseHolder, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
 import { monotonicMs, sleep } from '@laddercast/platform';
 import type { DeliveryOptions } from '../delivery/delivery.js';
 import { deliver } from '../delivery/delivery.js';
@@ -42,15 +42,16 @@ const COMMIT_EVERY_MS = 100;
 /** How often an offset is written that only moved over rows of other topics. */
 const IDLE_COMMIT_EVERY_MS = 1000;
 const ASK_EVERY_MS = 300;
-const SHARE_EVERY_MS = 1000;
+/** How often processes look who has which lane. */
+export const SHARE_EVERY_MS = 1000;
 /** Long enough for the process that asked to take the lane. */
 const STAY_AWAY_MS = 3000;
 
 /** One group in one process: serves each lane whose lease it holds, and leaves its fair share to other processes. */
 export class PostgresGroupConsumer {
-  private readonly stopped = new AbortController();
-  private readonly laneLeases: HeldLease[];
-  private sharing: Promise<void> | null = null;
+  private readonly laneNames: readonly string[];
+  private readonly wanted: string;
+  private readonly laneLeases: readonly HeldLease[];
 
   constructor(
     private readonly shared: ConsumerSurroundings,
@@ -58,11 +59,12 @@ export class PostgresGroupConsumer {
     /** Distinguishes two consumers of one group in one process. */
     private readonly holder: string,
   ) {
-    this.laneLeases = Array.from(
-      { length: shared.lanes },
-      (_, lane) =>
+    this.laneNames = Array.from({ length: shared.lanes }, (_, lane) => laneLeaseName(options.group, lane));
+    this.wanted = `log:${options.group}:wanted`;
+    this.laneLeases = this.laneNames.map(
+      (name, lane) =>
         new HeldLease(shared.leases, {
-          name: laneLeaseName(options.group, lane),
+          name,
           holder,
           ttlMs: shared.leaseTtlMs,
           askEveryMs: ASK_EVERY_MS,
@@ -74,13 +76,11 @@ export class PostgresGroupConsumer {
 
   start(): void {
     this.laneLeases.forEach((lease, lane) => lease.start((term) => this.serveLane(lane, term)));
-    this.sharing ??= this.share();
   }
 
   /** Finishes the batches in hand, commits them, and gives the lanes back. */
   async stop(): Promise<void> {
-    this.stopped.abort();
-    await Promise.all([...this.laneLeases.map((lease) => lease.stop()), this.sharing]);
+    await Promise.all(this.laneLeases.map((lease) => lease.stop()));
   }
 
   private async serveLane(lane: number, term: LeaseTerm): Promise<void> {
@@ -142,32 +142,26 @@ export class PostgresGroupConsumer {
     }
   }
 
+  /** The leases of the group's lanes, and the one under which a process asks the others for a lane. */
+  get leaseNames(): readonly string[] {
+    return [...this.laneNames, this.wanted];
+  }
+
   /**
-   * Spreads the lanes evenly over the processes. A process with two lanes fewer than another takes the group's `wanted`
-   * lease; the one with more sees that, gives one lane up, and stays away from it for a moment.
+   * Takes part in spreading the lanes evenly over the processes. A process with two lanes fewer than another takes the
+   * group's `wanted` lease; the one with more sees that, gives one lane up, and stays away from it for a moment.
+   * @param holders of {@link leaseNames}, of a moment ago; those of other names are passed over
    */
-  private async share(): Promise<void> {
-    const { leases, lanes, log } = this.shared;
-    const names = Array.from({ length: lanes }, (_, lane) => laneLeaseName(this.options.group, lane));
-    const wanted = `log:${this.options.group}:wanted`;
-    while (lanes > 1 && !this.stopped.signal.aborted) {
-      await sleep(SHARE_EVERY_MS * (0.75 + Math.random() / 2), this.stopped.signal);
-      if (this.stopped.signal.aborted) return;
-      try {
-        const holders = await leases.holders([...names, wanted]);
-        const heldBy = (holder: string): number =>
-          holders.filter((row) => row.name !== wanted && row.holder === holder).length;
-        const mine = heldBy(this.holder);
-        const asking = holders.find((row) => row.name === wanted)?.holder;
-        const most = Math.max(...holders.map((row) => heldBy(row.holder)), 0);
-        if (asking !== undefined && asking !== this.holder && mine === most && mine >= heldBy(asking) + 2) {
-          this.laneLeases.findLast((lease) => lease.term !== null)?.giveUp(STAY_AWAY_MS);
-        } else if (most >= mine + 2) {
-          await leases.acquire(wanted, this.holder, 2 * SHARE_EVERY_MS);
-        }
-      } catch (error) {
-        log('debug', `The lanes of group ${this.options.group} cannot be shared out now: ${reasonOf(error)}`);
-      }
+  async share(holders: readonly LeaseHolder[]): Promise<void> {
+    const ofLanes = holders.filter(({ name }) => this.laneNames.includes(name));
+    const heldBy = (holder: string): number => ofLanes.filter((row) => row.holder === holder).length;
+    const mine = heldBy(this.holder);
+    const asking = holders.find(({ name }) => name === this.wanted)?.holder;
+    const most = Math.max(...ofLanes.map((row) => heldBy(row.holder)), 0);
+    if (asking !== undefined && asking !== this.holder && mine === most && mine >= heldBy(asking) + 2) {
+      this.laneLeases.findLast((lease) => lease.term !== null)?.giveUp(STAY_AWAY_MS);
+    } else if (most >= mine + 2) {
+      await this.shared.leases.acquire(this.wanted, this.holder, 2 * SHARE_EVERY_MS);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { backoffMs, metrics, monotonicMs, sleep } from '@laddercast/platform';
+import { backoffMs, metrics, monotonicMs, sleep, untilBeatMs } from '@laddercast/platform';
 import type { Lease, PostgresLeases } from './postgres-leases.js';
 
 /** One stretch of time in which a lease is held. */
@@ -115,7 +115,7 @@ export class HeldLease {
   }
 
   /**
-   * Renews three times in each ttl. The lease counts as lost once its time has passed without a renewal, even if nobody
+   * Renews three times in each ttl, on a beat that all leases of this ttl share. The lease counts as lost once its time has passed without a renewal, even if nobody
    * else has taken it.
    */
   private async renew(lease: Lease, validUntilMs: number, lost: AbortController, done: AbortSignal): Promise<void> {
@@ -125,7 +125,7 @@ export class HeldLease {
     const watch = setInterval(lapse, Math.max(10, ttlMs / 20));
     try {
       for (;;) {
-        await sleep(ttlMs / 3, done);
+        await sleep(untilBeatMs(ttlMs / 3), done);
         if (done.aborted || lost.signal.aborted) return;
         const askedAtMs = monotonicMs();
         try {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { prepared } from '../database/postgres-statements.js';
 
 /** A lease that was given: its epoch is higher than that of every holder before. */
 export interface Lease {
@@ -8,6 +10,19 @@ export interface Lease {
   holder: string;
   epoch: number;
 }
+
+/** Who has a lease. */
+export type LeaseHolder = Pick<Lease, 'name' | 'holder'>;
+
+/** How long a renewal waits for others of this process, to go in one statement with them. */
+const GATHER_MS = 10;
+
+const RENEW = prepared(`
+  UPDATE leases AS held SET expires_at = ladder_now() + asked.ttl_ms * interval '1 millisecond'
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::float8[]) AS asked (name, holder, epoch, ttl_ms)
+  WHERE held.name = asked.name AND held.holder = asked.holder AND held.epoch = asked.epoch
+    AND held.expires_at > ladder_now()
+  RETURNING held.name, held.epoch`);
 
 /**
  * Leases as rows of PostgreSQL, on its clock: at most one holder of a name at a time, and every change of hands, or
@@ -17,6 +32,10 @@ export interface Lease {
 export class PostgresLeases {
   /** The name of this process among the holders. */
   readonly holder: string = randomUUID();
+
+  /** What waits for the next statement: each lease of this process at most once in a while. */
+  private asked: { lease: Lease; ttlMs: number }[] = [];
+  private renewing: Promise<ReadonlyMap<string, number>> | null = null;
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
@@ -34,14 +53,14 @@ export class PostgresLeases {
     return row ? { name, holder, epoch: row.epoch } : null;
   }
 
-  /** Prolongs a lease; false when it lapsed or went to another. */
+  /**
+   * Prolongs a lease; false when it lapsed or went to another. What is asked for within some milliseconds goes to
+   * PostgreSQL in one statement, and fails with it.
+   */
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
-    const rows = await this.database.query(
-      `UPDATE leases SET expires_at = ladder_now() + $4::float8 * interval '1 millisecond'
-       WHERE name = $1 AND holder = $2 AND epoch = $3 AND expires_at > ladder_now() RETURNING epoch`,
-      [lease.name, lease.holder, lease.epoch, ttlMs],
-    );
-    return rows.length > 0;
+    this.asked.push({ lease, ttlMs });
+    const renewed = await (this.renewing ??= this.renewAsked());
+    return renewed.get(lease.name) === lease.epoch;
   }
 
   /** Lets others have it at once. The row stays, so that epochs go on growing. */
@@ -53,10 +72,24 @@ export class PostgresLeases {
   }
 
   /** Who holds which of these names now. */
-  async holders(names: readonly string[]): Promise<{ name: string; holder: string }[]> {
+  async holders(names: readonly string[]): Promise<LeaseHolder[]> {
     return this.database.query(
       'SELECT name, holder FROM leases WHERE name = ANY($1::text[]) AND expires_at > ladder_now()',
       [names],
     );
+  }
+
+  /** The epochs of what was renewed, by name: a name has one epoch at a time, whoever asked. */
+  private async renewAsked(): Promise<ReadonlyMap<string, number>> {
+    await sleep(GATHER_MS);
+    const { asked } = this;
+    [this.asked, this.renewing] = [[], null];
+    const rows = await this.database.query<{ name: string; epoch: number }>(RENEW, [
+      asked.map(({ lease }) => lease.name),
+      asked.map(({ lease }) => lease.holder),
+      asked.map(({ lease }) => lease.epoch),
+      asked.map(({ ttlMs }) => ttlMs),
+    ]);
+    return new Map(rows.map(({ name, epoch }) => [name, epoch]));
   }
 }

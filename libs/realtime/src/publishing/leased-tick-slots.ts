@@ -60,7 +60,7 @@ export class LeasedTickSlots extends TickSlots {
 
   private async ask(): Promise<void> {
     const askedAtMs = monotonicMs();
-    for (const slot of this.held.keys()) await this.acquire(slot);
+    await Promise.all([...this.held].map(([slot, lease]) => this.renew(slot, lease)));
     const holders = await this.leases.holders(NAMES);
     const holderOf = new Map(holders.map(({ name, holder }) => [name, holder]));
     const free = SLOTS.filter((slot) => !holderOf.has(nameOf(slot)));
@@ -71,9 +71,12 @@ export class LeasedTickSlots extends TickSlots {
     this.knownUntilMs = askedAtMs + TTL_MS;
   }
 
+  private async renew(slot: number, lease: Lease): Promise<void> {
+    if (!(await this.leases.renew(lease, TTL_MS))) this.held.delete(slot);
+  }
+
   private async acquire(slot: number): Promise<void> {
     const lease = await this.leases.acquire(nameOf(slot), this.leases.holder, TTL_MS);
     if (lease) this.held.set(slot, lease);
-    else this.held.delete(slot);
   }
 }

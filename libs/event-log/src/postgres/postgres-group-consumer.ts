@@ -1,5 +1,5 @@
 import { HeldLease, type LeaseHolder, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { monotonicMs, sleep, untilBeatMs } from '@laddercast/platform';
 import type { DeliveryOptions } from '../delivery/delivery.js';
 import { deliver } from '../delivery/delivery.js';
 import { reasonOf, type LogLine } from '../delivery/log-line.js';
@@ -32,6 +32,7 @@ export interface GroupOptions {
   park: DeliveryOptions['park'];
 }
 
+/** All groups of a process look at the same moment, so that one look is enough. */
 const POLL_EVERY_MS = 250;
 /**
  * Between looks that found only rows of other topics, so that a group of a rare topic does not look at every commit.
@@ -120,7 +121,8 @@ export class PostgresGroupConsumer {
       if (position > committed.position && commitIsDueInMs() <= 0 && !(await commit())) return;
       if (reading.more) continue;
       if (moved && reading.records.length === 0) await sleep(FOREIGN_ROWS_PAUSE_MS, term.ending);
-      const waitMs = position > committed.position ? Math.min(POLL_EVERY_MS, commitIsDueInMs()) : POLL_EVERY_MS;
+      const pollInMs = untilBeatMs(POLL_EVERY_MS);
+      const waitMs = position > committed.position ? Math.min(pollInMs, commitIsDueInMs()) : pollInMs;
       if (waitMs > 0) await listener.wait(lane, reading.words, waitMs, term.ending);
     }
     if (position > committed.position && !term.lost.aborted) await commit();

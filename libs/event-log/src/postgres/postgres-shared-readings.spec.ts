@@ -212,3 +212,34 @@ it('reads the end of a lane once for all who stand there', async () => {
   expect(lane.readings).toBe(1);
   expect(all.map(({ through }) => through)).toEqual(groups.map(() => lane.records.at(-1)!.position));
 });
+
+it('takes a look that found nothing as good for all who ask at that moment, until something is notified', async () => {
+  startFakeTime();
+  const lane = new Lane();
+  let words = 0;
+  const readings = new PostgresSharedReadings(lane, { words: () => words });
+  const ask = (): Promise<unknown[]> =>
+    Promise.all(groups.map((topics) => readings.read(0, 0, topics, 1, topics.join())));
+  const asking = ask();
+  while (lane.readings < 1) await turn();
+  for (const reading of await asking) expect(reading).toMatchObject({ records: [], through: 0, more: false, words: 0 });
+  expect(lane.readings).toBe(1);
+  // Committed, and not notified: whoever comes a little later has not seen it yet.
+  lane.write();
+  await vi.advanceTimersByTimeAsync(40);
+  expect(await readings.read(0, 0, TOPICS, 1, 'late')).toMatchObject({ through: 0 });
+  expect(lane.readings).toBe(1);
+  words += 1;
+  expect(await readings.read(0, 0, TOPICS, 1, 'woken')).toMatchObject({ through: lane.records[0]!.position, words: 1 });
+  expect(lane.readings).toBe(2);
+});
+
+it('looks again for those who ask later, though nothing was notified', async () => {
+  startFakeTime();
+  const lane = new Lane();
+  const readings = new PostgresSharedReadings(lane, { words: () => 0 });
+  await readings.read(0, 0, TOPICS, 1, 'a');
+  lane.write();
+  await vi.advanceTimersByTimeAsync(50);
+  expect(await readings.read(0, 0, TOPICS, 1, 'b')).toMatchObject({ through: lane.records[0]!.position });
+});

@@ -18,6 +18,8 @@ const GATHERED_FOR_MS = { least: 5, most: 30, eachRecord: 1.5 };
 
 /** How long a look at a lane's end waits for groups that would otherwise lose what is kept for them. */
 const PATIENCE_MS = { each: 5, most: 50 };
+/** For how long a look that found nothing is good for other groups: they look at the same beat. */
+const NOTHING_GOOD_FOR_MS = 50;
 /** A group that has asked for nothing for so long is waited for no more. */
 const STUCK_AFTER_MS = 1000;
 
@@ -37,6 +39,8 @@ interface Stretch extends HeardReading {
 /** What is kept of a lane: consecutive stretches, up to the last look. */
 interface KnownLane {
   stretches: Stretch[];
+  /** The last look that found nothing, and when it began. */
+  nothing: { after: number; reading: HeardReading; atMs: number } | null;
   /** Nobody looks at the lane's end before this. */
   gatheringUntilMs: number;
   /** The groups of this process that read the lane: the position from which each last asked, and when. */
@@ -72,6 +76,8 @@ export class PostgresSharedReadings {
     for (let waits = 0; ; waits += 1) {
       const kept = keptAfter(this.of(lane).stretches, after, topics);
       if (kept !== null) return kept;
+      const nothing = this.nothingAfter(lane, after);
+      if (nothing !== null) return nothing;
       const underWay = this.underWay.get(lane);
       // If a reading brought nothing for those who waited for it, the first of them reads for all.
       if (underWay === undefined || waits === WAITS_MAX) break;
@@ -102,6 +108,7 @@ export class PostgresSharedReadings {
     const beganAtMs = monotonicMs();
     const stretch = { ...(await this.look(lane, after, TOPICS, span)), after };
     if (!stretch.more) known.gatheringUntilMs = beganAtMs + gatheredForMs(stretch.records.length);
+    if (stretch.through === after) known.nothing = { after, reading: stretch, atMs: beganAtMs };
     keep(known, stretch);
     return stretch;
   }
@@ -111,8 +118,17 @@ export class PostgresSharedReadings {
     return { ...(await this.outbox.read(lane, after, topics, LOG_BATCH_MAX, span)), words };
   }
 
+  /** The reading of a moment ago that found nothing there, unless something was notified since. */
+  private nothingAfter(lane: number, after: number): HeardReading | null {
+    const { nothing } = this.of(lane);
+    if (nothing === null || nothing.after !== after) return null;
+    const isGood =
+      nothing.reading.words === this.listener.words(lane) && monotonicMs() - nothing.atMs < NOTHING_GOOD_FOR_MS;
+    return isGood ? nothing.reading : null;
+  }
+
   private of(lane: number): KnownLane {
-    const known = this.lanes.get(lane) ?? { stretches: [], gatheringUntilMs: 0, readers: new Map() };
+    const known = this.lanes.get(lane) ?? { stretches: [], nothing: null, gatheringUntilMs: 0, readers: new Map() };
     this.lanes.set(lane, known);
     return known;
   }

@@ -11,6 +11,7 @@ import {
   LimitStartMarker,
   PoolRater,
   PoolRegistry,
+  PostgresDatabase,
   PeriodCloser,
   EntryEnder,
   RatingHistoryPruner,
@@ -66,6 +67,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'windows',
       failing: 'What is due by the clock waits',
       duties: windowDuties({
+        database: part(PostgresDatabase),
         closer: part(WindowCloser),
         recorder: part(StandingsRecorder),
         days: part(DayStartRecorder),

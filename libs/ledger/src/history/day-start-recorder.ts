@@ -56,6 +56,11 @@ export class DayStartRecorder {
 
   constructor(private readonly database: PostgresDatabase) {}
 
+  /** Whether all days that began in this minute since 1970 are recorded. */
+  hasKept(minute: number): boolean {
+    return this.keptMinute === minute;
+  }
+
   /**
    * Writes the days that have just begun, and deletes those before.
    * @param placesMax the most places that a day keeps: the best
@@ -65,7 +70,7 @@ export class DayStartRecorder {
     const nowMs = await ledgerNowMs(this.database);
     const minute = Math.floor(nowMs / MINUTE_MS);
     // Days begin with whole minutes: within one no other can have begun.
-    if (minute === this.keptMinute) return;
+    if (this.hasKept(minute)) return;
     const begun = await this.begunAt(nowMs);
     const isDone = begun.length === 0 || (await this.keep(begun, placesMax, signal));
     if (isDone && !signal.aborted) this.keptMinute = minute;

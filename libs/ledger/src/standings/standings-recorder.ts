@@ -49,8 +49,12 @@ const WINDOWS_TO_KEEP = `
 const neverFailed = (kind: AwaitedKind): string => `
   AND NOT EXISTS (SELECT FROM settlement_failures f WHERE f.window_uid = w.window_uid AND f.kind = '${kind}')`;
 
+/** Frozen windows whose standings are to be written, the first to freeze first. */
+export const FROZEN_WINDOWS_TO_WRITE = `
+  ${FROZEN_WINDOWS} ${neverFailed('frozen')} ORDER BY w.freeze_at, w.window_uid LIMIT ${WINDOWS_AT_ONCE}`;
+
 /** Windows whose next try is due; frozen ones first, because nobody can read them until then. */
-const FAILED_WINDOWS = `
+export const FAILED_STANDINGS = `
   SELECT window_uid, kind FROM settlement_failures WHERE kind IN ('frozen', 'kept') AND retry_at <= ${NOW}
   ORDER BY kind, window_uid LIMIT ${WINDOWS_AT_ONCE}`;
 
@@ -74,12 +78,15 @@ export class StandingsRecorder {
    * @throws AggregateError of what failed
    */
   async keepFrozen(signal: AbortSignal): Promise<void> {
-    const frozen = await this.database.query<DatedRow>(
-      `${FROZEN_WINDOWS} ${neverFailed('frozen')} ORDER BY w.freeze_at, w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
-    );
+    const frozen = await this.database.query<DatedRow>(FROZEN_WINDOWS_TO_WRITE);
     if (frozen.length === 0) return;
     await this.passLanes();
     await tryEach(frozen, signal, (row) => this.writeFrozen(row, signal));
+  }
+
+  /** Whether everything that is to be kept of this minute since 1970 is. */
+  hasKept(minute: number): boolean {
+    return this.keptMinute === minute;
   }
 
   /**
@@ -90,7 +97,7 @@ export class StandingsRecorder {
   async keepSnapshots(signal: AbortSignal): Promise<void> {
     const minute = Math.floor((await ledgerNowMs(this.database)) / MINUTE_MS);
     // Stretches are whole minutes: nothing new is due within one.
-    if (minute === this.keptMinute) return;
+    if (this.hasKept(minute)) return;
     const due = await this.database.query<DatedRow>(
       `${WINDOWS_TO_KEEP} ${neverFailed('kept')} ORDER BY w.window_uid LIMIT ${WINDOWS_AT_ONCE}`,
     );
@@ -103,7 +110,7 @@ export class StandingsRecorder {
    * @throws AggregateError of what failed
    */
   async keepFailed(signal: AbortSignal): Promise<void> {
-    const failed = await this.database.query<{ window_uid: number; kind: AwaitedKind }>(FAILED_WINDOWS);
+    const failed = await this.database.query<{ window_uid: number; kind: AwaitedKind }>(FAILED_STANDINGS);
     if (failed.length === 0) return;
     if (failed.some(({ kind }) => kind === 'frozen')) await this.passLanes();
     await tryEach(failed, signal, async ({ window_uid, kind }) => {

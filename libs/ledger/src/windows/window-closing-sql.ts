@@ -13,17 +13,22 @@ export const DUE_WINDOWS = `
     AND w.ends_at + (b.definition->>'graceSeconds')::float8 * interval '1 second' <= ${NOW}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
 
-const unsettledWindows = (condition: string): string => `
+/** Closed windows without standings that nobody has tried to write, and those of which the next try is due. */
+export const UNTRIED = 'f.window_uid IS NULL';
+export const TRIED_AND_DUE = `f.retry_at <= ${NOW}`;
+export const NO_WINDOWS = `'{}'::int[]`;
+
+/** Closed windows whose standings are not written, the first to end first. */
+export const unsettledWindows = (condition: string, except: string): string => `
   SELECT ${WINDOW_COLUMNS} FROM windows w JOIN boards b USING (board_uid)
   LEFT JOIN settlement_failures f ON f.window_uid = w.window_uid AND f.kind = 'final'
-  WHERE w.state = 'closed' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND w.window_uid <> ALL ($1::int[])
+  WHERE w.state = 'closed' AND w.ends_at <= ${NOW} AND b.board_id IS NOT NULL AND w.window_uid <> ALL (${except})
     AND ${condition}
   ORDER BY w.ends_at, w.window_uid LIMIT ${CLOSED_AT_ONCE}`;
 
-/** Closed windows whose standings are not written, the first to end first; those of `$1` were tried. */
-export const UNSETTLED_WINDOWS = unsettledWindows('f.window_uid IS NULL');
-/** Those that failed, and of which the next try is due. */
-export const FAILED_WINDOWS = unsettledWindows(`f.retry_at <= ${NOW}`);
+/** Those that are not of `$1`. */
+export const UNSETTLED_WINDOWS = unsettledWindows(UNTRIED, '$1::int[]');
+export const FAILED_WINDOWS = unsettledWindows(TRIED_AND_DUE, '$1::int[]');
 
 export const CLOSE_WINDOWS = `
   UPDATE windows SET state = 'closed', closed_at = date_trunc('milliseconds', ladder_now())

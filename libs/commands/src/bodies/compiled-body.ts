@@ -7,7 +7,7 @@ import {
   validationFailed,
   type Fault,
 } from '@laddercast/domain';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { unknownFields } from './body-faults.js';
 import { Passes, type JsonSchema } from './body-rules.js';
 import { schemaOfClass } from './class-schema.js';
@@ -71,12 +71,15 @@ interface BodyWithMetadata {
 }
 
 /**
- * The check of a class's bodies, compiled once: for what comes by the thousand, too many for class-validator.
+ * The check of a class's bodies, compiled once, for the first body: for what comes by the thousand, too many for
+ * class-validator.
  * @returns throws VALIDATION_FAILED
  */
 export function compiledBody<Body extends object>(type: new () => Body): (body: unknown) => Body {
-  const validate = AJV.compile<Body>(schemaOfClass(type));
+  // Not at the start, where it would take a tenth of it, in processes that get no bodies, too.
+  let validate: ValidateFunction<Body> | null = null;
   return (body) => {
+    validate ??= AJV.compile<Body>(schemaOfClass(type));
     if (!validate(body)) throw validationFailed(faultsOfAjv(validate.errors ?? [], body));
     assertMetadataIsClean(body as BodyWithMetadata);
     return body;

@@ -1,7 +1,6 @@
 import { LadderError } from '@laddercast/domain';
 import type { ApiKeyStore, KeyLook } from '@laddercast/ledger';
-import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
-import { LRUCache } from 'lru-cache';
+import { monotonicMs, nowMs, sleep, growingCache } from '@laddercast/platform';
 import { AuthenticationFailure, countFailure } from './authentication-failure.js';
 import type { Identity } from './identity.js';
 import { KeyLookups } from './key-lookups.js';
@@ -25,7 +24,7 @@ interface Remembered {
 
 /** Tells who is behind a bearer token: an API key, or a player's JWT (`sub` is the player). */
 export class Authenticator {
-  private readonly remembered = new LRUCache<string, Remembered>({ max: REMEMBERED_MAX });
+  private readonly remembered = growingCache<string, Remembered>(REMEMBERED_MAX);
   private readonly looking = new Map<string, Promise<Identity>>();
   /** Questions that the database has not answered yet, by secret. */
   private readonly asked = new Map<string, Promise<Identity | LadderError>>();

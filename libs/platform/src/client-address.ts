@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
-import { LRUCache } from 'lru-cache';
+import { growingCache } from './growing-cache.js';
 
 const IPV6_BITS_COUNTED = 64;
 const GROUP_BITS = 16;
@@ -23,7 +23,7 @@ export function faultOfProxies(text: string): string | null {
 export class ClientAddresses {
   readonly trustsAnybody: boolean;
   private readonly isTrusted: (address: string, hop: number) => boolean;
-  private readonly networks = new LRUCache<string, string>({ max: NETWORKS_CACHED_MAX });
+  private readonly networks = growingCache<string, string>(NETWORKS_CACHED_MAX);
 
   /** @param proxies addresses and networks, separated by commas */
   constructor(proxies = '') {

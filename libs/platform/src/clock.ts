@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { growingCache } from './growing-cache.js';
 
 /** This process's clock, Unix ms. What a board shows never depends on it: the ledger asks PostgreSQL for the time. */
 export const nowMs = (): number => Date.now();
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const DAYS_MAX = 10_000;
 const YEAR_10000_MS = 253_402_300_800_000;
 
-const days = new LRUCache<number, string>({ max: DAYS_MAX });
+const days = growingCache<number, string>(DAYS_MAX);
 const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
 /**

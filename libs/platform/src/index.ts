@@ -1,5 +1,6 @@
 export * from './client-address.js';
 export * from './clock.js';
+export * from './growing-cache.js';
 export * from './environment.js';
 export * from './environment.module.js';
 export * from './merge-objects.js';

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { LedgerWrite } from '../entries/ledger-writes.js';
+import { growingCache } from '@laddercast/platform';
 
 /** The most boards that a process remembers; a forgotten one is noted again. */
 const KNOWN_MAX = 100_000;
@@ -16,7 +16,7 @@ const READ = prepared('SELECT board_uid FROM metadata_boards WHERE board_uid = A
  */
 @Injectable()
 export class BoardsWithMetadata {
-  private readonly known = new LRUCache<number, true>({ max: KNOWN_MAX });
+  private readonly known = growingCache<number, true>(KNOWN_MAX);
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 

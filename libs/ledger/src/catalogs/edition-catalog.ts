@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { growingCache } from '@laddercast/platform';
 
 /**
  * `final`: after the end; `frozen`: from the freeze to the end; `kept`: as the board stood at some moment; `day`: the
@@ -26,7 +26,7 @@ const COLUMNS = `edition_uid AS uid, window_uid AS "windowUid", kind, version,
 /** Finds the standings that were written of a window. */
 @Injectable()
 export class EditionCatalog {
-  private readonly finals = new LRUCache<number, Edition>({ max: EDITIONS_CACHED_MAX });
+  private readonly finals = growingCache<number, Edition>(EDITIONS_CACHED_MAX);
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 

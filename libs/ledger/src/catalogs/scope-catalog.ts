@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { growingCache } from '@laddercast/platform';
 
 /** The most scopes that a process remembers; the least recently used makes room. */
 export const SCOPES_CACHED_MAX = 100_000;
@@ -8,8 +8,8 @@ export const SCOPES_CACHED_MAX = 100_000;
 /** The numbers of scopes such as `region:EU` and `guild:red`: one for each name, for ever, over all boards. */
 @Injectable()
 export class ScopeCatalog {
-  private readonly uids = new LRUCache<string, number>({ max: SCOPES_CACHED_MAX });
-  private readonly names = new LRUCache<number, string>({ max: SCOPES_CACHED_MAX });
+  private readonly uids = growingCache<string, number>(SCOPES_CACHED_MAX);
+  private readonly names = growingCache<number, string>(SCOPES_CACHED_MAX);
 
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 

@@ -15,6 +15,7 @@ import { WindowEntity } from '../entities/window.entity.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError } from '../entries/ledger-writes.js';
 import { BoardCatalog, type ChangedBoard } from './board-catalog.js';
+import { growingCache } from '@laddercast/platform';
 
 /** The most boards whose windows a process remembers, and the most windows by their number. */
 const BOARDS_CACHED_MAX = 5000;
@@ -33,9 +34,9 @@ export class WindowCatalog {
   private readonly unsettled = new LRUCache<number, { revision: number; windows: WindowOfBoard[] }>({
     max: BOARDS_CACHED_MAX,
   });
-  private readonly byNumber = new LRUCache<number, WindowOfBoard>({ max: WINDOWS_CACHED_MAX });
+  private readonly byNumber = growingCache<number, WindowOfBoard>(WINDOWS_CACHED_MAX);
   /** Settled windows, which change no more, by board and id. */
-  private readonly settled = new LRUCache<string, WindowOfBoard>({ max: WINDOWS_CACHED_MAX });
+  private readonly settled = growingCache<string, WindowOfBoard>(WINDOWS_CACHED_MAX);
 
   /** Grows when something is forgotten, so that an older reading is not remembered afterwards. */
   private generation = 0;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LadderError, memberPrefixBytes, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
-import { monotonicMs, nowMs } from '@laddercast/platform';
-import { LRUCache } from 'lru-cache';
+import { monotonicMs, nowMs, growingCache } from '@laddercast/platform';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ProjectionWatch } from '../recovery/read-guard.js';
 import {
@@ -60,7 +59,7 @@ const NOTED_MAX = 10_000;
 export class RedisCheckpoints extends Checkpoints {
   private readonly ranges: RangeCheckpoints;
   private readonly reads: ShardReads;
-  private readonly notedAtMs = new LRUCache<string, number>({ max: NOTED_MAX });
+  private readonly notedAtMs = growingCache<string, number>(NOTED_MAX);
 
   constructor(
     private readonly redis: RedisConnection,

@@ -7,11 +7,11 @@ import {
   type RankStyle,
   type SortKey,
 } from '@laddercast/domain';
-import { LRUCache } from 'lru-cache';
 import type { ProjectedEntry, RankList, Reading } from '../ranks/rank-projection.js';
 import { sumReadings, type RunShards } from './redis-rank-pages.js';
 import { nameOf } from './redis-rank-rows.js';
 import { countBetter, readEntries, type EntryOfShard, type ShardCall, type ShardReading } from './redis-shard-calls.js';
+import { growingCache } from '@laddercast/platform';
 
 /** The most players of one lookup: those of the largest circle. */
 export const LOOKUP_PLAYERS_MAX = CIRCLE_ENTRIES_MAX;
@@ -140,11 +140,7 @@ class CountsOfShards {
 
 /** The sort keys that players had when they were looked up last. Who was looked up longest ago goes first. */
 class RememberedKeys {
-  /** Grows with its entries: with `max`, room for all would be taken at once. */
-  private readonly keys = new LRUCache<string, { score: number; member: string }>({
-    maxSize: REMEMBERED_KEYS_MAX,
-    sizeCalculation: () => 1,
-  });
+  private readonly keys = growingCache<string, { score: number; member: string }>(REMEMBERED_KEYS_MAX);
 
   get(list: RankList, playerId: string): SortKey | undefined {
     const key = this.keys.get(nameOfPlayer(list, playerId));

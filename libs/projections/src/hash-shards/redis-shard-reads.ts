@@ -1,5 +1,5 @@
 import { LadderError } from '@laddercast/domain';
-import { monotonicMs } from '@laddercast/platform';
+import { monotonicMs, growingCache } from '@laddercast/platform';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisLostShards } from '../redis/redis-lost-shards.js';
@@ -30,8 +30,7 @@ const LOST = /^LOST (\S+) (\S*)/;
  * had seen before it asked. Else the reading is refused, and the shard is reported, to be brought back.
  */
 export class ShardReads {
-  /** Grows with its entries: with `max`, room for all would be taken at once. */
-  private readonly counters = new LRUCache<string, number>({ maxSize: COUNTERS_MAX, sizeCalculation: () => 1 });
+  private readonly counters = growingCache<string, number>(COUNTERS_MAX);
   private readonly reportedAtMs = new LRUCache<string, number>({ max: REPORTS_MAX });
   private readonly lost: RedisLostShards;
 

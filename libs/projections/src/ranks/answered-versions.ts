@@ -1,6 +1,7 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { Injectable, Optional } from '@nestjs/common';
 import { nameOfRef, type ListRef } from './snapshot-store.js';
+import { growingCache } from '@laddercast/platform';
 
 /** A version, and when it was answered for the first time, Unix ms. */
 interface Answered {
@@ -21,7 +22,7 @@ export class AnsweredVersions {
   private readonly answered: LRUCache<string, Answered>;
 
   constructor(@Optional() listsMax = LISTS_MAX) {
-    this.answered = new LRUCache({ max: listsMax });
+    this.answered = growingCache(listsMax);
   }
 
   /** A version that was read from the shards by now, Unix ms; one that is older than what is known changes nothing. */

@@ -1,11 +1,11 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
 import { BoardCatalog, comparedPage, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { asOf, comparedWindowsOf, type ReconciledBoards, type NamedWindow } from './board-reconciler.js';
 import { EntryComparison } from './entry-comparison.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
 import { rankListOf } from '../ranks/rank-projection.js';
+import { growingCache } from '@laddercast/platform';
 
 /** What one round found. */
 export interface SampleReport {
@@ -24,7 +24,7 @@ const WINDOWS_KNOWN_MAX = 10_000;
 @Injectable()
 export class SampledReconciliation {
   /** By window and table: the last id that was compared. */
-  private readonly reached = new LRUCache<string, string>({ max: WINDOWS_KNOWN_MAX });
+  private readonly reached = growingCache<string, string>(WINDOWS_KNOWN_MAX);
 
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,

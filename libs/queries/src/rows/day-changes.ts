@@ -1,9 +1,9 @@
 import { GLOBAL_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { dayStartOf, placesOfDay, type SqlRunner } from '@laddercast/ledger';
-import { LRUCache } from 'lru-cache';
 import { inTime } from '../shared/time-out.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { ShortMemory } from '../shared/short-memory.js';
+import { growingCache } from '@laddercast/platform';
 
 /** The most players whose place of the day is remembered; who was asked for longest ago goes first. */
 const PLACES_MAX = 100_000;
@@ -20,7 +20,7 @@ interface Place {
  */
 export class DayChanges {
   /** By window, start of the day and player. */
-  private readonly places = new LRUCache<string, Place>({ max: PLACES_MAX });
+  private readonly places = growingCache<string, Place>(PLACES_MAX);
   /** Windows of which no day was kept a moment ago. */
   private readonly missing = new ShortMemory<true>();
 

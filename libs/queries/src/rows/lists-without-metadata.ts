@@ -1,7 +1,6 @@
 import { BoardsWithMetadata, type SqlRunner } from '@laddercast/ledger';
-import { monotonicMs, CoalescedCall } from '@laddercast/platform';
+import { monotonicMs, CoalescedCall, growingCache } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
-import { LRUCache } from 'lru-cache';
 import { GATHERED, inTime } from '../shared/time-out.js';
 
 /** The most lists of which a process remembers that they were bare. */
@@ -27,10 +26,10 @@ interface Found {
  */
 export class ListsWithoutMetadata {
   private readonly boards: BoardsWithMetadata;
-  private readonly decorated = new LRUCache<number, true>({ max: BOARDS_MAX });
+  private readonly decorated = growingCache<number, true>(BOARDS_MAX);
   /** Boards that the next look asks for. */
   private wanted = new Set<number>();
-  private readonly bare = new LRUCache<string, Found>({ max: LISTS_MAX });
+  private readonly bare = growingCache<string, Found>(LISTS_MAX);
   private readonly look = new CoalescedCall(() => this.read(), GATHERED);
 
   constructor(database: SqlRunner) {

@@ -21,11 +21,12 @@ const stopSignals = [
 
 /**
  * Kafka: the brokers of `KAFKA_BROKERS`, else one broker that is started with its data under `dataDir`.
- * @param {Omit<import('../running.mjs').StartContext, 'root'>} context
+ * @param {Omit<import('../running.mjs').StartContext, 'root'> & { javaFlags?: string[] }} context `javaFlags`: of the
+ *   broker that is started, beside its own
  * @returns `{ brokers, origin, describe, process, stop() }`; brokers is `host:port,…`
  * @throws Problem
  */
-export async function startKafka({ dataDir, cacheDir, env, running }) {
+export async function startKafka({ dataDir, cacheDir, env, running, javaFlags = [] }) {
   if (env.KAFKA_BROKERS) return fromEnvironment(env.KAFKA_BROKERS, env);
   const kafka = await findKafka(cacheDir, env);
   const folder = join(dataDir, 'kafka');
@@ -35,7 +36,7 @@ export async function startKafka({ dataDir, cacheDir, env, running }) {
   const config = join(folder, 'server.properties');
   const logs = join(folder, 'logs');
   writeFileSync(config, properties({ port, controllerPort, logs }));
-  const classpath = ['-cp', join(kafka.jars, '*')];
+  const classpath = [...javaFlags, '-cp', join(kafka.jars, '*')];
   if (!isFormatted(logs, clusterId)) await format(kafka.java, classpath, clusterId, config);
   step(`Starting Kafka ${kafka.version} on port ${port}`);
   const entry = await running.launch({

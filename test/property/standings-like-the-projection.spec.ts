@@ -1,6 +1,6 @@
 // Real: PostgreSQL, what closes windows and writes their standings, Redis and its scripts. The same entries are in both.
 import { encodeSortKey, GLOBAL_SCOPE, withBoardDefaults, type SortKey } from '@laddercast/domain';
-import { EditionCatalog, SettlementFailures, WindowCloser } from '@laddercast/ledger';
+import { EditionCatalog, SettlementFailures, StandingsReader, WindowCloser } from '@laddercast/ledger';
 import {
   RedisConnection,
   RedisRankProjection,
@@ -44,7 +44,7 @@ describe('standings', () => {
     redis = new RedisConnection({ url: await emptyTestRedis(), commandTimeoutMs: 10_000 });
     await redis.connect();
     projection = new RedisRankProjection(redis);
-    standings = new StandingsRanks(database);
+    standings = new StandingsRanks(new StandingsReader(database));
   });
   afterAll(async () => {
     await redis.close();

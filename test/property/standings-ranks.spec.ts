@@ -1,6 +1,6 @@
 // Real: PostgreSQL with the ledger's schema. Standings are checked against a sorted array, as the ranks in Redis are.
 import { encodeSortKey, GLOBAL_SCOPE, versionBeyond, type BoardOrdering, type SortKey } from '@laddercast/domain';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { PostgresDatabase, StandingsReader } from '@laddercast/ledger';
 import { StandingsRanks, type RankList, FIRST_GENERATION } from '@laddercast/projections';
 import {
   createTestDatabase,
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await database.query(
     `INSERT INTO windows (board_uid, window_id, kind, state) SELECT board_uid, 'alltime', 'alltime', 'open' FROM boards`,
   );
-  ranks = new StandingsRanks(database);
+  ranks = new StandingsRanks(new StandingsReader(database));
 });
 
 afterAll(async () => {
@@ -142,7 +142,7 @@ describe('standings', () => {
     );
     const list = listOf(edition);
     const counted = new CountingRunner(database);
-    const reading = new StandingsRanks(counted);
+    const reading = new StandingsRanks(new StandingsReader(counted));
     expect((await reading.page(list, 150_000, 100, 'ordinal')).entries[0]!.rank).toBe(150_001);
     expect((await reading.player(list, 'p77777', 5, 5, 'competition')).neighbours).toHaveLength(11);
     const asked = Array.from({ length: 500 }, (_, i) => `p${i * 399 + 1}`);

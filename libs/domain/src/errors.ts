@@ -44,6 +44,7 @@ export const ERRORS = {
   PERIOD_CLOSED: { status: 409, title: 'The period of the game is closed', retriable: false },
   RECOMPUTE_TOO_LARGE: { status: 409, title: 'Too many games would have to be computed again', retriable: false },
   BOARD_IN_USE: { status: 409, title: 'The board cannot be fed by this pool', retriable: false },
+  EDITION_NOT_FOUND: { status: 404, title: 'The window has no such edition', retriable: false },
   SNAPSHOT_GONE: { status: 410, title: 'The board as it stood then is not kept', retriable: false },
   RUN_GONE: { status: 410, title: 'The run is not kept any more', retriable: false },
   CURSOR_EXPIRED: { status: 410, title: 'The list as the cursor shows it is not kept any more', retriable: false },

@@ -73,6 +73,20 @@ export interface WindowClosed {
   version: number;
 }
 
+/** Acts changed the standings of a window, which are an edition of their own from now on. */
+export interface StandingsRevised {
+  type: 'standings-revised';
+  boardUid: number;
+  windowUid: number;
+  windowId: string;
+  /** The number of the edition: the first one, of which `window-closed` tells, is 1. */
+  edition: number;
+  /** Of the edition: this event's own log position. */
+  version: number;
+  /** The standings that everybody sees from a freeze on, of a window that has not ended; absent: the final ones. */
+  isFrozen?: true;
+}
+
 /**
  * Games of a pool were recorded: its ratings are behind. It carries no game, since whoever rates them reads them from
  * PostgreSQL, all that are not rated yet.
@@ -113,5 +127,12 @@ export interface RatingChanged {
 }
 
 export type LadderEvent =
-  EntryChanged | BoardChanged | PlayerChanged | SanctionChanged | WindowClosed | GameRecorded | RatingChanged;
+  | EntryChanged
+  | BoardChanged
+  | PlayerChanged
+  | SanctionChanged
+  | WindowClosed
+  | StandingsRevised
+  | GameRecorded
+  | RatingChanged;
 export type LadderEventType = LadderEvent['type'];

@@ -10,6 +10,7 @@ import type { LadderEventType } from '@laddercast/domain';
  * | sanction-changed | `SanctionChanged`: a sanction of a player was put, replaced or lifted | player id |
  * | board-changed | `BoardChanged`: created, redefined, reset or deleted, or its windows changed; written once in every lane | board uid |
  * | window-closed | `WindowClosed`: the final standings are written; once, in the lane of the board | board uid |
+ * | standings-revised | `StandingsRevised`: acts changed standings that were written, and another edition is; in the lane of the board | board uid |
  * | game-recorded | `GameRecorded`: a pool has games that are not rated yet; one for all that were committed together | pool uid |
  * | rating-changed | `RatingChanged`: a player's rating after the games that were rated together; in the lane of the pool | player id |
  */
@@ -19,6 +20,7 @@ export const TOPICS = [
   'sanction-changed',
   'board-changed',
   'window-closed',
+  'standings-revised',
   'game-recorded',
   'rating-changed',
 ] as const satisfies readonly LadderEventType[];

@@ -52,6 +52,9 @@ import { StateRepublisher } from './recovery/state-republisher.js';
 import { SanctionClock } from './sanctions/sanction-clock.js';
 import { Sanctions } from './sanctions/sanctions.js';
 import { EntryReemission } from './reemission/entry-reemission.js';
+import { EditionReviser } from './revisions/edition-reviser.js';
+import { RevisionLag } from './revisions/revision-notes.js';
+import { StandingsReader } from './revisions/standings-reader.js';
 import { EntryRefold } from './runs/entry-refold.js';
 import { RunActs } from './runs/run-acts.js';
 import { RunList } from './runs/run-list.js';
@@ -75,6 +78,7 @@ const inEveryProcess: Provider[] = [
   ScopeCatalog,
   WindowCatalog,
   EditionCatalog,
+  StandingsReader,
   BoardsWithMetadata,
   BoardRegistry,
   BoardLayouts,
@@ -82,6 +86,7 @@ const inEveryProcess: Provider[] = [
   Reconciliations,
   WindowCloser,
   SettlementFailures,
+  RevisionLag,
   EntryHistory,
   EntryReemission,
   EntryRefold,
@@ -118,6 +123,7 @@ export class LedgerApiModule {}
 const ofProjectors: Provider[] = [
   PostgresLeases,
   StandingsRecorder,
+  EditionReviser,
   DayStartRecorder,
   RollingExpirer,
   StandingsPruner,

@@ -12,6 +12,7 @@ import { GetGuildHandler } from './people/get-guild.handler.js';
 import { GetPlayerProfileHandler } from './people/get-player-profile.handler.js';
 import { ExportRows } from './export/export-rows.js';
 import { ExportWindowHandler } from './export/export-window.handler.js';
+import { GetEditionsHandler } from './history/get-editions.handler.js';
 import { GetHistoryHandler } from './history/get-history.handler.js';
 import { ListRunsHandler } from './history/list-runs.handler.js';
 import { GetStandingsHandler } from './history/get-standings.handler.js';
@@ -75,6 +76,7 @@ const ofApis: Provider[] = [
   GetHistoryHandler,
   ListRunsHandler,
   GetWindowsHandler,
+  GetEditionsHandler,
   GetStandingsHandler,
   ExportWindowHandler,
   GetFriendsHandler,

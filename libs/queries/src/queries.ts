@@ -11,7 +11,16 @@ export type CircleName = { kind: 'friends' | 'follows'; playerId: string } | { k
 /** What every list and rank answer carries. */
 export interface ListEnvelope {
   board: string;
-  window: { id: string; startsAt: string | null; endsAt: string | null; resetsAt: string | null };
+  window: {
+    id: string;
+    startsAt: string | null;
+    endsAt: string | null;
+    resetsAt: string | null;
+    /** Of an ended window whose final standings are written: the number of those that the answer is of. */
+    edition?: number;
+    /** Whether acts are decided that the newest edition does not show yet. */
+    revising?: boolean;
+  };
   /** `global`, `region:EU`; `guilds` where the entries are guilds. */
   scope: string;
   total: number;
@@ -345,6 +354,41 @@ export class GetWindowsQuery extends Query<WindowsPage> {
     readonly cursor: string | undefined,
     /** undefined: of all states. */
     readonly state: ListedWindowState | undefined,
+  ) {
+    super();
+  }
+}
+
+/** An edition of a window's final standings. */
+export interface ShownEdition {
+  /** 1 for the first. */
+  edition: number;
+  /** When it was written. */
+  at: string;
+  /** Why its acts were done; null for the first, and for whoever may not see it. */
+  reason: string | null;
+  /** The records of its acts in the audit log; none for the first, and for whoever may not see them. */
+  acts: number[];
+}
+
+export interface EditionsPage {
+  board: string;
+  window: ListEnvelope['window'];
+  /** The newest first. */
+  editions: ShownEdition[];
+  next: string | null;
+}
+
+/** The editions of an ended window's final standings. */
+export class GetEditionsQuery extends Query<EditionsPage> {
+  constructor(
+    readonly boardId: string,
+    readonly windowName: string,
+    readonly limit: number,
+    /** Only editions before this one. */
+    readonly before: number | null,
+    /** Whether the reader may see why, and by which acts. */
+    readonly seesActs: boolean,
   ) {
     super();
   }

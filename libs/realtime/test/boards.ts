@@ -166,6 +166,11 @@ export class TestBoards {
     return {
       final: async (windowUid: number) => newest(windowUid, 'final'),
       frozen: async (windowUid: number) => newest(windowUid, 'frozen'),
+      present: async (windowUid: number, kind: Edition['kind']) => ({
+        edition: newest(windowUid, kind),
+        isRevising: false,
+      }),
+      byUid: async (uid: number) => this.editions.find((edition) => edition.uid === uid),
       keptAt: async () => undefined,
     } as unknown as EditionCatalog;
   }

@@ -4,7 +4,7 @@ import { eventually } from './boards.js';
 
 /** A frame of the server, as it came. */
 export interface ServerFrame {
-  type: 'snapshot' | 'delta' | 'rating' | 'error' | 'window-closed';
+  type: 'snapshot' | 'delta' | 'rating' | 'error' | 'window-closed' | 'standings-revised';
   id?: string;
   seq?: number;
   previousSeq?: number;
@@ -17,6 +17,7 @@ export interface ServerFrame {
   accuracy?: 'estimated';
   errorBound?: number;
   window?: string;
+  edition?: number;
 }
 
 /** What a client holds of one subscription by the contract's rule, and every state it went through. */

@@ -116,6 +116,7 @@ describe('the statements of the ledger and of the log', () => {
       'ledger/src/entries/exported-rows.ts': 1,
       'ledger/src/limits/entry-trimmer.ts': 1,
       'ledger/src/people/guild-totals.ts': 1,
+      'ledger/src/revisions/revised-guilds.ts': 1,
       'ledger/src/standings/edition-writer.ts': 2,
       // By what is asked for.
       'ledger/src/catalogs/scope-catalog.ts': 1,

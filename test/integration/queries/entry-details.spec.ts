@@ -57,7 +57,10 @@ describe('what a row shows beside its rank', () => {
     list: { ...rankListOf(board, window.uid, scope), ...(edition !== null && { edition }) },
     ranks: {} as RankReadings,
     atMs: Date.now(),
-    edition: edition === null ? null : { uid: edition, windowUid: window.uid, kind: 'final', asOfMs: 0, version: 1 },
+    edition:
+      edition === null
+        ? null
+        : { uid: edition, windowUid: window.uid, kind: 'final', asOfMs: 0, version: 1, number: 1 },
   });
   const entries = (...ids: string[]): ProjectedEntry[] =>
     ids.map((playerId, index) => ({

@@ -1,6 +1,6 @@
 // Real: PostgreSQL with the ledger's schema; windows and editions are rows that the tests write.
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
-import { EditionCatalog } from '@laddercast/ledger';
+import { EditionCatalog, StandingsReader } from '@laddercast/ledger';
 import { RankReadings, StandingsRanks } from '@laddercast/projections';
 import { ListResolver, type ListNames, type ResolvedList } from '@laddercast/queries';
 import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
@@ -42,7 +42,7 @@ describe('a list is found', () => {
     testDatabase = await createTestDatabase();
     node = new LedgerNode(testDatabase.url);
     await node.start();
-    standings = new StandingsRanks(node.database);
+    standings = new StandingsRanks(new StandingsReader(node.database));
     const editions = new EditionCatalog(node.database);
     resolver = new ListResolver(node.boards, node.windows, node.scopes, editions, projection, standings);
   });

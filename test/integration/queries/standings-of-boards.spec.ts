@@ -2,7 +2,7 @@
 // that says what the tests want, and fails where they want.
 import { NO_EXTENSIONS } from '@laddercast/extension';
 import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
-import { EditionCatalog } from '@laddercast/ledger';
+import { EditionCatalog, StandingsReader } from '@laddercast/ledger';
 import {
   AnsweredVersions,
   RankReadings,
@@ -81,7 +81,7 @@ describe('the standings of a player', () => {
     ranks = new Ranks();
     const { boards: catalog, windows, scopes, database } = node;
     const editions = new EditionCatalog(database);
-    const standings = new StandingsRanks(database);
+    const standings = new StandingsRanks(new StandingsReader(database));
     const resolver = new ListResolver(catalog, windows, scopes, editions, ranks, standings);
     const details = new EntryDetails(database, NO_EXTENSIONS);
     const reader = new ListReader(

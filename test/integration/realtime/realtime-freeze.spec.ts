@@ -53,7 +53,14 @@ describe('a window that freezes', () => {
     await pause(300);
     expect(ids.map((id) => held(client, id))).toEqual(frozen);
     expect((await ask('early', channels.range)).problem).toMatchObject({ code: 'PROJECTION_BEHIND' });
-    live.boards.addEdition({ uid: 7, windowUid: window.uid, kind: 'frozen', asOfMs: freezeAtMs, version: 1 });
+    live.boards.addEdition({
+      uid: 7,
+      windowUid: window.uid,
+      kind: 'frozen',
+      asOfMs: freezeAtMs,
+      version: 1,
+      number: 1,
+    });
     await eventually('what had stood then', () => held(client, 'top')[1] === '2 late');
     await eventually('what had stood then', () => held(client, 'friends').join() === '1 16 p5,2 21 p0');
     await eventually('in all of them', () => ids.every((id, at) => held(client, id).join() !== frozen[at]!.join()));
@@ -88,7 +95,7 @@ describe('a window that freezes', () => {
     live.boards.changeWindow(window.uid, { endsAtMs });
     await pause(500);
     live.projection.keepEdition(list, 9);
-    live.boards.addEdition({ uid: 9, windowUid: window.uid, kind: 'final', asOfMs: endsAtMs, version: 1 });
+    live.boards.addEdition({ uid: 9, windowUid: window.uid, kind: 'final', asOfMs: endsAtMs, version: 1, number: 1 });
     live.boards.changeWindow(window.uid, { state: 'settled' });
     // By the time its keys are gone nothing reads them any more.
     await pause(endsAtMs + keepEndedSeconds * 1000 - Date.now());
@@ -108,7 +115,14 @@ describe('a window that freezes', () => {
     const client = await connect();
     await client.ask({ type: 'subscribe', id: '1', board: 'league', window: 'season:s1', channel: 'range', offset: 0 });
     live.projection.keepEdition(list, 3);
-    live.boards.addEdition({ uid: 3, windowUid: window.uid, kind: 'frozen', asOfMs: Date.now(), version: 1 });
+    live.boards.addEdition({
+      uid: 3,
+      windowUid: window.uid,
+      kind: 'frozen',
+      asOfMs: Date.now(),
+      version: 1,
+      number: 1,
+    });
     live.boards.changeWindow(window.uid, { freezeAtMs: Date.now() - 1 });
     await writer.write({ p0: 100 });
     await pause(300);

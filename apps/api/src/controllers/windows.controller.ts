@@ -1,15 +1,23 @@
 import { Readable } from 'node:stream';
-import { assertMayRead, type Identity } from '@laddercast/identity';
+import { assertMayRead, holdsScope, type Identity } from '@laddercast/identity';
 import { validationFailed } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe } from '@laddercast/leaderboard';
-import { ExportWindowQuery, GetWindowsQuery, ListResolver, type WindowsPage } from '@laddercast/queries';
+import {
+  ExportWindowQuery,
+  GetEditionsQuery,
+  GetWindowsQuery,
+  ListResolver,
+  type EditionsPage,
+  type WindowsPage,
+} from '@laddercast/queries';
 import { Controller, Get, Param, Query, Req, Res, StreamableFile } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ConditionalGet } from '../http/conditional-get.js';
 import { selectionOf } from '../http/list-selection.js';
-import { ExportParameters, WindowsParameters } from '../http/parameters.js';
+import { numberOfCursor } from '../http/list-cursor.js';
+import { ExportParameters, PageParameters, WindowsParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 
 const WINDOWS_DEFAULT = 50;
@@ -33,6 +41,21 @@ export class WindowsController {
   ): Promise<WindowsPage> {
     assertMayRead(identity, this.resolver.board(boardId));
     return this.queries.execute(new GetWindowsQuery(boardId, limit, cursor, state));
+  }
+
+  @Get('windows/:window/editions')
+  @ApiOperation({ operationId: 'getEditions' })
+  @Public()
+  @ConditionalGet()
+  editions(
+    @Param('board', NamedIdPipe) boardId: string,
+    @Param('window') window: string,
+    @Query(QueryPipe) { limit = WINDOWS_DEFAULT, cursor }: PageParameters,
+    @CurrentIdentity() identity: Identity,
+  ): Promise<EditionsPage> {
+    assertMayRead(identity, this.resolver.board(boardId));
+    const seesActs = holdsScope(identity, 'admin');
+    return this.queries.execute(new GetEditionsQuery(boardId, window, limit, numberOfCursor(cursor), seesActs));
   }
 
   @Get('export')

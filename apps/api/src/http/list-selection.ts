@@ -14,16 +14,20 @@ const FUTURE_TOLERANCE_MS = 60_000;
  */
 export function selectionOf(
   board: Board,
-  { window, scope, rankStyle, minVersion, asOf }: Partial<ListParameters>,
+  { window, scope, rankStyle, minVersion, asOf, edition }: Partial<ListParameters>,
   identity: Identity,
 ): ListSelection {
   assertMayRead(identity, board);
+  if (edition !== undefined && asOf !== undefined) {
+    throw validationFailed([{ pointer: '?edition', message: 'is not taken with asOf' }]);
+  }
   return {
     boardId: board.id,
     window,
     scope,
     rankStyle,
     minVersion,
+    edition,
     asOfMs: asOf === undefined ? undefined : pastTime(asOf),
     isAdmin: holdsScope(identity, 'admin'),
     readerId: identity.kind === 'player' ? identity.playerId : undefined,

@@ -74,6 +74,8 @@ export const ACCURACIES: readonly RankAccuracy[] = ['exact', 'estimated'];
 
 /** A kind and an opaque id, or the value of an attribute. */
 const SCOPE_LENGTH_MAX = 200;
+/** Numbers of editions are integers of PostgreSQL. */
+const EDITION_MAX = 2_147_483_647;
 
 /** Query parameters common to all reads of a list. */
 export class ListParameters {
@@ -93,6 +95,14 @@ export class ListParameters {
   @IsString()
   @MaxLength(64)
   asOf?: string;
+
+  /** Of an ended window: the final standings of that number. */
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(EDITION_MAX)
+  edition?: number;
 
   @IsOptional()
   @IsIn(RANK_STYLES)
@@ -220,6 +230,14 @@ export class PercentilesParameters {
   @IsString()
   @MaxLength(64)
   asOf?: string;
+
+  /** Of an ended window: the final standings of that number. */
+  @IsOptional()
+  @Integer()
+  @IsInt()
+  @Min(1)
+  @Max(EDITION_MAX)
+  edition?: number;
 
   @IsOptional()
   @Integer()

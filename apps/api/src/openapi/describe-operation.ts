@@ -112,6 +112,11 @@ const PATH_PARAMETERS: Record<string, Part> = {
   circle: { description: 'The id of a named circle.', schema: namedId, example: 'class-of-2026' },
   guild: { description: 'The id of a guild: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'red' },
   submission: { description: 'The id of a run: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'b1c0ffee' },
+  window: {
+    description: 'The id of the window, or a name such as `daily`.',
+    schema: { type: 'string', minLength: 1, maxLength: 64 },
+    example: 'daily:2026-11-19',
+  },
   key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
   letter: { description: 'The id of a dead letter.', schema: { type: 'string', minLength: 1 }, example: '17' },
 };
@@ -120,6 +125,8 @@ const QUERY_PARAMETERS: Record<string, string> = {
   window: '`daily` is the running one, `daily:2026-11-20` that one. Default: alltime, or the first of the board.',
   scope: '`global`, or one of the board: `region:EU`, `guild:red`, `country:US`.',
   asOf: 'RFC 3339: as the board stood then, where it keeps that (`snapshot.keepEveryMinutes`); else 410 SNAPSHOT_GONE.',
+  edition:
+    'The final standings of an ended window as that edition: 1 is the first. Those before the last are for keys with the scope admin.',
   dryRun: 'Alone or `true`: only says what would be written.',
   rankStyle: 'ordinal 1234, competition 1224, dense 1223 (on boards that keep it). Default: what the board says.',
   minVersion: 'A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND.',

@@ -102,9 +102,8 @@ const entry = {
 };
 const ranked = { ...entry, change: CHANGE_SCHEMA };
 
-const envelope = {
-  board: string(),
-  window: object({
+const shownWindow = object(
+  {
     id: string(),
     startsAt: orNull(time()),
     endsAt: orNull(time()),
@@ -113,7 +112,20 @@ const envelope = {
       description:
         'When the running window ends and the next begins; of a rolling one, when the oldest hour leaves it.',
     },
-  }),
+    edition: count(
+      'Of an ended window whose final standings are written: which of them the answer is of; 1 is the first.',
+    ),
+    revising: {
+      type: 'boolean',
+      description: 'true while an act is decided that the newest edition does not show yet.',
+    },
+  },
+  ['edition', 'revising'],
+);
+
+const envelope = {
+  board: string(),
+  window: shownWindow,
   scope: string('`global`, `region:EU`, `guild:red`, `country:US`; `guilds` where the entries are guilds.'),
   total: count('How many entries the list has.'),
   boardVersion: count('Of the projection; for one name of a list, such as `daily`, it never falls.'),
@@ -332,6 +344,19 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         isFrozen: { type: 'boolean' },
         version: orNull(count('Of the final standings.')),
         entries: orNull(count('Of the final standings, in the list of everybody.')),
+      }),
+    ),
+    next: { ...orNull(string()), description: 'The next cursor.' },
+  }),
+  EditionsPage: object({
+    board: string(),
+    window: shownWindow,
+    editions: list(
+      object({
+        edition: count('1 is the first.'),
+        at: time('When it was written.'),
+        reason: orNull(string('Why its acts were done; null for the first, and without the scope admin.')),
+        acts: list(count('The id of the record in the audit log.')),
       }),
     ),
     next: { ...orNull(string()), description: 'The next cursor.' },

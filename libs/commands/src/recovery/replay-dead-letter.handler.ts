@@ -4,6 +4,7 @@ import {
   type EntryChanged,
   type GameRecorded,
   type PlayerChanged,
+  type StandingsRevised,
   type WindowClosed,
 } from '@laddercast/domain';
 import { DeadLetterStore, type StoredDeadLetter } from '@laddercast/event-log';
@@ -71,6 +72,10 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
       case 'window-closed': {
         const windowUid = numberIn((event as Partial<WindowClosed>).windowUid);
         return windowUid !== null && this.present.emitWindow(windowUid, lane);
+      }
+      case 'standings-revised': {
+        const windowUid = numberIn((event as Partial<StandingsRevised>).windowUid);
+        return windowUid !== null && this.present.emitRevision(windowUid, lane);
       }
       case 'game-recorded': {
         const poolUid = numberIn((event as Partial<GameRecorded>).poolUid);

@@ -37,12 +37,12 @@ const OUTCOMES = { void: 'voided', restore: 'restored', verify: 'verified', unve
 
 const shownWindow = (
   definition: BoardDefinition,
-  { windowId: window, before, after }: RefoldedWindow,
+  { windowId: window, state, isFrozen, before, after, hasChanged }: RefoldedWindow,
 ): RunActResult['windows'][number] => ({
   window,
   before: before && shownEntry(definition, before),
   after: after && shownEntry(definition, after),
-  revising: false,
+  revising: hasChanged && (state !== 'open' || isFrozen),
 });
 
 const shownEntry = ({ columns }: BoardDefinition, entry: EntryState): ShownEntry => ({

@@ -23,6 +23,7 @@ import {
   PostgresDatabase,
   PostgresLeases,
   Sanctions,
+  RevisionLag,
   SettlementFailures,
   WindowCatalog,
 } from '@laddercast/ledger';
@@ -64,6 +65,7 @@ export class MetricsKeeper {
       deadLetterSource(new DeadLetterStore(database)),
       settlementSource(part(SettlementFailures)),
       sanctionSource(part(Sanctions)),
+      revisionSource(part(RevisionLag)),
       nodeSource(part(RedisConnection)),
       generationSource(boards),
       shardSource(census, part(WindowCatalog)),
@@ -199,6 +201,12 @@ const sanctionSource = (sanctions: Sanctions): MetricsSource => ({
     metrics.sanctionedPlayers.reset();
     clearOf(metrics.sanctionsPending)();
   },
+});
+
+const revisionSource = (lag: RevisionLag): MetricsSource => ({
+  name: 'revisions',
+  read: async () => metrics.revisionLagSeconds.set(await lag.seconds()),
+  clear: clearOf(metrics.revisionLagSeconds),
 });
 
 const nodeSource = (redis: RedisConnection): MetricsSource => ({

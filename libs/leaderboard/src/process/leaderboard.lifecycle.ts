@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { ApiKeyStore, BoardCatalog, BoardRegistry, Ledger, OutboxNotifier, PostgresDatabase } from '@laddercast/ledger';
+import {
+  ApiKeyStore,
+  BoardCatalog,
+  EditionCatalog,
+  BoardRegistry,
+  Ledger,
+  OutboxNotifier,
+  PostgresDatabase,
+} from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { Announcements, ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
 import { EntryDetails, SnapshotCache } from '@laddercast/queries';
@@ -16,7 +24,7 @@ import { ProjectorLifecycle } from './projector.lifecycle.js';
 export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown {
   private readonly log = new Logger('laddercast');
   private readonly part: PartOf;
-  private unfollowNames = (): void => undefined;
+  private unfollow = (): void => undefined;
 
   constructor(
     modules: ModuleRef,
@@ -31,7 +39,12 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     await this.part(BoardCatalog).start();
     await this.part(ProjectionWatch).start((listener) => this.part(RedisConnection).onReady(listener));
     const details = this.part(EntryDetails);
-    this.unfollowNames = this.part(Announcements).onAnnounced((announcement) => details.hear(announcement));
+    const editions = this.part(EditionCatalog);
+    this.unfollow = this.part(Announcements).onAnnounced((announcement) => {
+      details.hear(announcement);
+      if (announcement === null) editions.forget(null);
+      else if (announcement.kind === 'standings-revised') editions.forget(announcement.windowUid);
+    });
     if (this.roles.includes('api')) {
       await this.makeBoards();
       await this.makeFirstKey();
@@ -52,7 +65,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     if (this.writes) await this.part(Ledger).close();
     if (this.estimates) await this.part(SketchCache).stop();
     await this.part(OutboxNotifier).settled();
-    this.unfollowNames();
+    this.unfollow();
     this.part(BoardCatalog).stop();
     this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();

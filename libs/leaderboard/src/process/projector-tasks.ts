@@ -4,6 +4,7 @@ import {
   BoardRebuilds,
   BoardScopeMigration,
   DayStartRecorder,
+  EditionReviser,
   EntryExpirer,
   EntryTrimmer,
   HistoryPruner,
@@ -48,6 +49,7 @@ export const projectorTasks = (part: PartOf): ProjectorTask[] => [...ledgerTasks
 
 function ledgerTasks(part: PartOf): ProjectorTask[] {
   const { DEAD_LETTER_DAYS } = part(Environment);
+  const reviser = part(EditionReviser);
   const submissions = part(SubmissionPruner);
   const scopes = part(BoardScopeMigration);
   const sanctions = part(SanctionClock);
@@ -75,6 +77,14 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
         pruner: part(StandingsPruner),
         historyPruner: part(HistoryPruner),
       }),
+    },
+    {
+      name: 'windows:revise',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'windows',
+      failing: 'Standings that acts changed wait for their next edition',
+      duties: [{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000, run: (signal) => reviser.run(signal) }],
     },
     {
       name: 'boards:limits',

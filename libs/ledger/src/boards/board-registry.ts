@@ -22,6 +22,7 @@ const TABLES_BY_WINDOW = [
     'attempts',
     'entry_feeds',
     'run_bases',
+    'revisions_due',
   ],
 ];
 
@@ -182,6 +183,8 @@ export class BoardRegistry {
       ),
       `DELETE FROM standings WHERE ctid IN (SELECT s.ctid FROM windows w JOIN editions USING (window_uid)
         JOIN standings s USING (edition_uid) WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      `DELETE FROM edition_changes WHERE ctid IN (SELECT c.ctid FROM windows w JOIN editions USING (window_uid)
+        JOIN edition_changes c USING (edition_uid) WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       `DELETE FROM editions WHERE ctid IN (SELECT e.ctid FROM windows w JOIN editions e USING (window_uid)
         WHERE w.board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       `DELETE FROM runs WHERE (board_uid, player_id, position) IN (SELECT board_uid, player_id, position FROM runs

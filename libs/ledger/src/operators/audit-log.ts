@@ -21,17 +21,28 @@ export interface ListedAuditRecord extends AuditRecord {
 /** Which acts; all of those given must hold, each as a whole. */
 export type AuditFilter = Partial<Pick<AuditRecord, 'actor' | 'action' | 'subject'>>;
 
-/** Writes what was done in the transaction that does it: neither is there without the other. */
+/**
+ * Writes what was done in the transaction that does it: neither is there without the other.
+ * @returns the record's id
+ */
 export async function recordAudit(
   transaction: SqlRunner,
   { actor, action, subject, details }: AuditRecord,
-): Promise<void> {
-  await transaction.query('INSERT INTO audit_log (actor, action, subject, details) VALUES ($1, $2, $3, $4)', [
-    actor,
-    action,
-    subject,
-    JSON.stringify(details),
-  ]);
+): Promise<number> {
+  const [row] = await transaction.query<{ auditId: number }>(
+    'INSERT INTO audit_log (actor, action, subject, details) VALUES ($1, $2, $3, $4) RETURNING audit_id AS "auditId"',
+    [actor, action, subject, JSON.stringify(details)],
+  );
+  return row!.auditId;
+}
+
+/** The id of the newest record of what was done to a subject; null: there is none. */
+export async function lastAuditId(transaction: SqlRunner, subject: string): Promise<number | null> {
+  const [row] = await transaction.query<{ auditId: number }>(
+    'SELECT audit_id AS "auditId" FROM audit_log WHERE subject = $1 ORDER BY audit_id DESC LIMIT 1',
+    [subject],
+  );
+  return row?.auditId ?? null;
 }
 
 /** What operators did. Rows are only ever added. */

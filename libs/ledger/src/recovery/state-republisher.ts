@@ -1,4 +1,10 @@
-import { withBoardDefaults, type BoardDefinition, type EntryChange, type EntryChanged } from '@laddercast/domain';
+import {
+  withBoardDefaults,
+  type BoardDefinition,
+  type EntryChange,
+  type EntryChanged,
+  type StandingsRevised,
+} from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs, type RankedRow } from '../entries/entry-rows.js';
 import { GuildTotals } from '../people/guild-totals.js';
@@ -82,12 +88,37 @@ export class StateRepublisher {
       const [window] = await transaction.query<{ boardUid: number; windowId: string; version: number }>(
         `SELECT w.board_uid AS "boardUid", w.window_id AS "windowId", e.version
          FROM windows w JOIN boards b USING (board_uid) JOIN editions e USING (window_uid)
-         WHERE w.window_uid = $1 AND w.state = 'settled' AND e.kind = 'final' AND b.board_id IS NOT NULL`,
+         WHERE w.window_uid = $1 AND w.state = 'settled' AND e.kind = 'final' AND e.number = 1 AND b.board_id IS NOT NULL`,
         [windowUid],
       );
       if (!window) return false;
       const event = { type: 'window-closed' as const, windowUid, ...window };
       await appendEvent(transaction, lane, await nextPosition(transaction), String(window.boardUid), event);
+      return true;
+    });
+  }
+
+  /** @returns false when the window's standings were not revised, or its board is gone */
+  async emitRevision(windowUid: number, lane: number): Promise<boolean> {
+    return this.work.holding(lane, async (transaction) => {
+      const [newest] = await transaction.query<{
+        boardUid: number;
+        windowId: string;
+        edition: number;
+        isFrozen: boolean;
+      }>(
+        `SELECT w.board_uid AS "boardUid", w.window_id AS "windowId", e.number AS edition, e.kind = 'frozen' AS "isFrozen"
+         FROM windows w JOIN boards b USING (board_uid) JOIN editions e USING (window_uid)
+         WHERE w.window_uid = $1 AND e.kind IN ('final', 'frozen') AND e.number > 1 AND b.board_id IS NOT NULL
+         ORDER BY e.kind = 'final' DESC, e.number DESC LIMIT 1`,
+        [windowUid],
+      );
+      if (!newest) return false;
+      const { isFrozen, ...revised } = newest;
+      const version = await nextPosition(transaction);
+      const event: StandingsRevised = { type: 'standings-revised', windowUid, ...revised, version };
+      if (isFrozen) event.isFrozen = true;
+      await appendEvent(transaction, lane, version, String(revised.boardUid), event);
       return true;
     });
   }

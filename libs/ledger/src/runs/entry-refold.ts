@@ -44,6 +44,8 @@ export interface RefoldedWindow {
   isFrozen: boolean;
   before: EntryState | null;
   after: EntryState | null;
+  /** Whether they show something else; their versions are not compared. */
+  hasChanged: boolean;
 }
 
 interface WindowRow {
@@ -103,6 +105,7 @@ export class EntryRefold {
       isFrozen: isFrozen(row, nowMs),
       before: stateOf(row),
       after: folded.get(row.windowUid)!,
+      hasChanged: !isSame(stateOf(row), folded.get(row.windowUid)!),
     }));
     return { version, windows: refolded };
   }

@@ -5,6 +5,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
+import { noteRevision } from '../revisions/revision-notes.js';
 import { EntryRefold, type BoardOfRuns, type RefoldedWindow } from './entry-refold.js';
 
 /** Which run, and who does what to it for which reason. */
@@ -190,7 +191,9 @@ export class RunActs {
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
     const asked = { board, playerId, windowUids, nowMs: await ledgerNowMs(transaction) };
     const { version, windows } = await this.refold.refold(transaction, this.lanes.of(playerId), asked);
-    await recordAudit(transaction, auditOf(action, act, playerId, windows));
+    const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
+    const touched = windows.filter((window) => window.hasChanged).map(({ windowUid }) => ({ windowUid, playerId }));
+    await noteRevision(transaction, touched, auditId);
     return { playerId, changed: true, version: version ?? ofRun, windows };
   }
 

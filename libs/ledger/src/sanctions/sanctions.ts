@@ -5,7 +5,8 @@ import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
-import { recordAudit } from '../operators/audit-log.js';
+import { lastAuditId, recordAudit } from '../operators/audit-log.js';
+import { noteRevision, type TouchedPlayer } from '../revisions/revision-notes.js';
 import {
   endSanction,
   insertSanction,
@@ -136,7 +137,8 @@ export class Sanctions {
     const details = { sanctionId: sanction.sanctionId, kind, boards, untilMs, publicReason, reason };
     const changed = { entries: entries.length, more: begun.pending, windows };
     const subject = `player:${playerId}`;
-    await recordAudit(transaction, { actor, action, subject, details: { ...details, ...changed } });
+    const auditId = await recordAudit(transaction, { actor, action, subject, details: { ...details, ...changed } });
+    await noteRevision(transaction, touchedBy(playerId, entries), auditId);
     return begun;
   }
 
@@ -148,7 +150,10 @@ export class Sanctions {
         // Another act may have come between two parts: then the entries follow that one.
         const last = await lastSanctionOf(transaction, begun.playerId);
         if (!last?.pending) return { ...sanction, pending: false };
-        return (await this.part(transaction, last, nowMs)).sanction;
+        const { entries, sanction: followed } = await this.part(transaction, last, nowMs);
+        const auditId = await lastAuditId(transaction, `player:${last.playerId}`);
+        await noteRevision(transaction, touchedBy(last.playerId, entries), auditId);
+        return followed;
       });
     }
     return sanction;
@@ -170,6 +175,9 @@ export class Sanctions {
     );
   }
 }
+
+const touchedBy = (playerId: string, entries: readonly SanctionedEntry[]): TouchedPlayer[] =>
+  entries.map(({ windowUid }) => ({ windowUid, playerId }));
 
 function isSame(a: NewSanction, b: NewSanction): boolean {
   const facts = ({ kind, reason, publicReason, untilMs, boards }: NewSanction): unknown[] => [

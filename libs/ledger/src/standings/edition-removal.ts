@@ -8,7 +8,7 @@ const CHUNK_ROWS = 5000;
  * @returns whether it came to the end
  */
 export async function deleteEdition(database: SqlRunner, editionUid: number, signal?: AbortSignal): Promise<boolean> {
-  for (const table of ['standings', 'edition_scopes']) {
+  for (const table of ['standings', 'edition_changes', 'edition_scopes']) {
     if (!(await deleteInChunks(database, table, 'edition_uid', editionUid, signal))) return false;
   }
   await database.query('DELETE FROM editions WHERE edition_uid = $1', [editionUid]);

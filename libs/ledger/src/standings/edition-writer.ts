@@ -45,30 +45,43 @@ export class EditionOvertakenError extends Error {
   }
 }
 
+/** What of a definition decides an edition's rows, and may change afterwards: later editions of the window keep it. */
+export type EditionRules = Pick<BoardDefinition, 'scopes' | 'guildAggregate'>;
+
 /**
  * Writes a window's standings as they are in the transaction, which ends with {@link sealEdition}.
- * @param moment `asOf`: the moment, as PostgreSQL writes it; `top`: how many rows of each list, null for all
- * @returns the edition's number, null when there is one of that kind and moment already
+ * @param moment `asOf`: the moment, as PostgreSQL writes it; `top`: how many rows of each list, null for all; `number`: of
+ *   the edition among those of its moment, 1 where it is not given
+ * @returns the edition's uid, and the acts that were noted and are in it; null when there is one of that kind, moment and
+ *   number already
  */
 export async function writeEdition(
   transaction: SqlRunner,
   { windowUid, definition }: WindowOfDefinition,
   kind: EditionKind,
-  { asOf, top }: { asOf: string; top: number | null },
-): Promise<number | null> {
+  { asOf, top, number = 1 }: { asOf: string; top: number | null; number?: number },
+): Promise<{ uid: number; acts: number[] } | null> {
+  const { scopes, guildAggregate } = definition;
+  const rules: EditionRules = { scopes, guildAggregate };
   const [edition] = await transaction.query<{ edition_uid: number }>(
-    `INSERT INTO editions (window_uid, kind, as_of, version) VALUES ($1, $2, $3, 0)
-     ON CONFLICT (window_uid, kind, as_of) DO NOTHING RETURNING edition_uid`,
-    [windowUid, kind, asOf],
+    `INSERT INTO editions (window_uid, kind, as_of, version, number, rules) VALUES ($1, $2, $3, 0, $4, $5)
+     ON CONFLICT (window_uid, kind, as_of, number) DO NOTHING RETURNING edition_uid`,
+    [windowUid, kind, asOf, number, JSON.stringify(rules)],
   );
   if (edition === undefined) return null;
-  await transaction.query(writeStandingsSql(definition, kind), [windowUid, asOf, edition.edition_uid, top]);
-  return edition.edition_uid;
+  const uid = edition.edition_uid;
+  const seen = await transaction.query<{ act: number }>(writeStandingsSql(definition, kind), [
+    windowUid,
+    asOf,
+    uid,
+    top,
+  ]);
+  return { uid, acts: seen.map(({ act }) => act) };
 }
 
 /** When an edition of each kind is still one of its window as it is. */
 const STILL_HOLDS: Record<EditionKind, string> = {
-  final: `w.state = 'closed'`,
+  final: `w.state = CASE e.number WHEN 1 THEN 'closed' ELSE 'settled' END`,
   frozen: `w.state = 'open' AND w.freeze_at = e.as_of`,
   kept: 'true',
   day: 'true',

@@ -166,8 +166,8 @@ export class StandingsRecorder {
     kind: AwaitedKind,
     options: { asOf: string; top: number | null },
   ): Promise<void> {
-    const uid = await writeEdition(transaction, window, kind, options);
-    if (uid !== null) await sealEdition(transaction, this.lanes, window, { uid, kind });
+    const written = await writeEdition(transaction, window, kind, options);
+    if (written !== null) await sealEdition(transaction, this.lanes, window, { uid: written.uid, kind });
     await forgetFailure(transaction, window.windowUid, kind);
   }
 }

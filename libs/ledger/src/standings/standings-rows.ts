@@ -3,6 +3,8 @@ import type { SqlRunner } from '../database/postgres-database.js';
 /** A row of an edition's list, with the list's totals. */
 export interface StandingRow {
   version: number;
+  /** The edition's, among those of its window and moment. */
+  number: number;
   as_of_ms: number;
   total: number;
   /** null where the list has no such row; then the others are null, too. */
@@ -15,8 +17,8 @@ export interface StandingRow {
   achieved_at_ms: number;
 }
 
-/** One list of an edition. */
-export interface StandingsList {
+/** One list of an edition that has rows of its own. */
+export interface RowsOfEdition {
   edition: number;
   scope: number;
 }
@@ -29,7 +31,7 @@ export interface StandingsList {
  */
 
 const HEAD = `
-  (SELECT e.version, (extract(epoch FROM e.as_of) * 1000)::bigint AS as_of_ms, coalesce(t.total, 0) AS total
+  (SELECT e.version, e.number, (extract(epoch FROM e.as_of) * 1000)::bigint AS as_of_ms, coalesce(t.total, 0) AS total
    FROM editions e LEFT JOIN edition_scopes t ON t.edition_uid = e.edition_uid AND t.scope_uid = $2
    WHERE e.edition_uid = $1) AS head`;
 
@@ -73,13 +75,13 @@ const STANDINGS_LAST = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ORDER BY s.ordinal DESC LIMIT 1) AS found ON true`;
 
-const read = (database: SqlRunner, sql: string, { edition, scope }: StandingsList, parameters: readonly unknown[]) =>
+const read = (database: SqlRunner, sql: string, { edition, scope }: RowsOfEdition, parameters: readonly unknown[]) =>
   database.query<StandingRow>(sql, [edition, scope, ...parameters]);
 
 /** The rows after an ordinal, up to another. */
 export const standingsAfter = (
   database: SqlRunner,
-  list: StandingsList,
+  list: RowsOfEdition,
   after: number,
   to: number,
 ): Promise<StandingRow[]> => read(database, STANDINGS_PAGE, list, [after, to]);
@@ -87,7 +89,7 @@ export const standingsAfter = (
 /** The row of a player, with up to so many rows before it and after it. */
 export const standingsAround = (
   database: SqlRunner,
-  list: StandingsList,
+  list: RowsOfEdition,
   playerId: string,
   above: number,
   below: number,
@@ -96,17 +98,17 @@ export const standingsAround = (
 /** The rows of some players. */
 export const standingsOfPlayers = (
   database: SqlRunner,
-  list: StandingsList,
+  list: RowsOfEdition,
   playerIds: readonly string[],
 ): Promise<StandingRow[]> => read(database, STANDINGS_OF_PLAYERS, list, [playerIds]);
 
 /** The rows at some ordinals. */
 export const standingsAt = (
   database: SqlRunner,
-  list: StandingsList,
+  list: RowsOfEdition,
   ordinals: readonly number[],
 ): Promise<StandingRow[]> => read(database, STANDINGS_AT, list, [ordinals]);
 
 /** The last row that was kept. */
-export const lastStanding = (database: SqlRunner, list: StandingsList): Promise<StandingRow[]> =>
+export const lastStanding = (database: SqlRunner, list: RowsOfEdition): Promise<StandingRow[]> =>
   read(database, STANDINGS_LAST, list, []);

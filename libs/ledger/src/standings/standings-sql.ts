@@ -29,6 +29,22 @@ const PLACES_NOW = `
   SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes
   FROM ranked_entries WHERE window_uid = $1`;
 
+const ENTRY_COLUMNS = 'score, columns, achieved_at_ms, metadata, scopes';
+
+/** The entry of one player, `k.player_id`, in window `$1`, as {@link ENTRIES_NOW} and {@link ENTRIES_FROZEN} count it. */
+export const ENTRY_OF_PLAYER = `
+    SELECT ${ENTRY_COLUMNS} FROM ranked_entries
+    WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1`;
+export const FROZEN_ENTRY_OF_PLAYER = `
+    SELECT f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes
+    FROM frozen_entries f JOIN entries e USING (window_uid, player_id)
+    WHERE f.window_uid = $1 AND f.player_id = k.player_id AND f.present AND NOT e.unranked
+    UNION ALL
+    SELECT ${ENTRY_COLUMNS} FROM ranked_entries
+    WHERE window_uid = $1 AND player_id = k.player_id
+      AND NOT EXISTS (SELECT FROM frozen_entries WHERE window_uid = $1 AND player_id = k.player_id)
+    LIMIT 1`;
+
 /** The source of each kind of edition. That of a day has no scopes, and so only the global list. */
 const COUNTED: Record<EditionKind, string> = {
   final: ENTRIES_NOW,
@@ -76,17 +92,31 @@ function rankedSql(definition: BoardDefinition, kind: EditionKind): string {
       WINDOW by_value AS (PARTITION BY scope_uid ORDER BY ${valueOrderSql(definition)}))`;
 }
 
-/** Writes the rows and totals of edition `$3`, of each list the first `$4` (null: all). */
+/** What was noted and is seen by the statement needs no revision: of editions that follow acts. */
+const SEEN: Record<EditionKind, string> = {
+  final: 'DELETE FROM revisions_due WHERE window_uid = $1 RETURNING audit_id',
+  frozen: 'DELETE FROM revisions_due WHERE window_uid = $1 RETURNING audit_id',
+  kept: 'SELECT NULL::bigint AS audit_id WHERE false',
+  day: 'SELECT NULL::bigint AS audit_id WHERE false',
+};
+
+/**
+ * Writes the rows and totals of edition `$3`, of each list the first `$4` (null: all), and answers the acts that were noted
+ * of the window: what the statement sees of entries and what it sees of notes is of one moment.
+ */
 export const writeStandingsSql = (definition: BoardDefinition, kind: EditionKind): string => `
   ${rankedSql(definition, kind)},
   totals AS (
     INSERT INTO edition_scopes (edition_uid, scope_uid, total)
-    SELECT $3::int, scope_uid, max(total) FROM ranked GROUP BY scope_uid)
-  INSERT INTO standings (edition_uid, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms,
-    metadata, scopes, members)
-  SELECT $3::int, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms, metadata, scopes,
-    members
-  FROM ranked WHERE $4::int IS NULL OR ordinal <= $4`;
+    SELECT $3::int, scope_uid, max(total) FROM ranked GROUP BY scope_uid),
+  rows AS (
+    INSERT INTO standings (edition_uid, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms,
+      metadata, scopes, members)
+    SELECT $3::int, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms, metadata, scopes,
+      members
+    FROM ranked WHERE $4::int IS NULL OR ordinal <= $4),
+  seen AS (${SEEN[kind]})
+  SELECT DISTINCT audit_id AS act FROM seen WHERE audit_id IS NOT NULL ORDER BY audit_id`;
 
 /** The lists of a preview in their order: everybody, guilds, then the longest first. */
 const PLACE = `row_number() OVER (ORDER BY scope_uid > ${GUILDS_SCOPE}, CASE WHEN scope_uid > ${GUILDS_SCOPE} THEN -total END,

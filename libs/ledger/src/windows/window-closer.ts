@@ -178,7 +178,7 @@ export class WindowCloser {
       });
       if (uid !== null) return uid;
       const [edition] = await this.database.query<{ edition_uid: number }>(
-        `SELECT edition_uid FROM editions WHERE window_uid = $1 AND kind = 'final'`,
+        `SELECT edition_uid FROM editions WHERE window_uid = $1 AND kind = 'final' AND number = 1`,
         [window.windowUid],
       );
       if (edition) return edition.edition_uid;
@@ -222,8 +222,9 @@ export class WindowCloser {
           [windowUid],
         );
         if (row === undefined) return null;
-        const uid = await writeEdition(transaction, window, 'final', { asOf: row.as_of, top: null });
-        if (uid === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
+        const written = await writeEdition(transaction, window, 'final', { asOf: row.as_of, top: null });
+        if (written === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
+        const { uid } = written;
         const version = await sealEdition(transaction, lanes, window, { uid, kind: 'final' });
         await transaction.query(`UPDATE windows SET state = 'settled' WHERE window_uid = $1`, [windowUid]);
         await forgetFailure(transaction, windowUid, 'final');

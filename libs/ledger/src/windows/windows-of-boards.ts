@@ -73,7 +73,7 @@ const ENDED_SQL = `
   LEFT JOIN LATERAL (
     SELECT e.version, coalesce(t.total, 0) AS entries
     FROM editions e LEFT JOIN edition_scopes t ON t.edition_uid = e.edition_uid AND t.scope_uid = 0
-    WHERE e.window_uid = w.window_uid AND e.kind = 'final' ORDER BY e.as_of DESC LIMIT 1) AS final ON true
+    WHERE e.window_uid = w.window_uid AND e.kind = 'final' ORDER BY e.as_of DESC, e.number DESC LIMIT 1) AS final ON true
   WHERE w.board_uid = $1 AND (w.ends_at <= to_timestamp($2::float8 / 1000) OR w.state <> 'open')
     AND ($3::text IS NULL OR (w.state = 'settled') = ($3 = 'settled'))
     AND (w.ends_at, w.window_uid) < ('epoch'::timestamptz + $4::float8 * interval '1 microsecond', $5::int)

@@ -179,6 +179,14 @@ export const metrics = {
     'laddercast_settlement_failures',
     'Windows whose standings (final, frozen or kept) could not be written at the last try. From: keeper.',
   ),
+  revisionLagSeconds: gauge(
+    'laddercast_revision_lag_seconds',
+    'How long the oldest act has waited that the standings of its window do not show yet; 0 where none does. From: keeper.',
+  ),
+  editionsMade: counter(
+    'laddercast_editions_made_total',
+    'Editions that were made because acts changed standings that were written. From: projector.',
+  ),
 
   sanctionedPlayers: gauge(
     'laddercast_sanctioned_players',

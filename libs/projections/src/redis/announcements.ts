@@ -16,6 +16,12 @@ export type Announcement =
       kind: 'window-closed';
       boardUid: number;
       windowUid: number;
+    }
+  | {
+      /** Another edition of its standings was written, of a window that has ended or is frozen. */
+      kind: 'standings-revised';
+      boardUid: number;
+      windowUid: number;
     };
 
 /** Tells all processes what the log says. Announcements can be lost with a connection; then listeners hear `null`. */

@@ -33,8 +33,10 @@ export class RedisAnnouncements extends Announcements {
   }
 }
 
+const KINDS: readonly string[] = ['players', 'ratings', 'window-closed', 'standings-revised'];
+
 function messagesOf(announcement: Announcement): Announcement[] {
-  if (announcement.kind === 'window-closed') return [announcement];
+  if (announcement.kind === 'window-closed' || announcement.kind === 'standings-revised') return [announcement];
   const messages: Announcement[] = [];
   for (let at = 0; at < announcement.ids.length; at += IDS_PER_MESSAGE_MAX) {
     messages.push({ ...announcement, ids: announcement.ids.slice(at, at + IDS_PER_MESSAGE_MAX) });
@@ -49,10 +51,11 @@ function announcementOf(message: string): Announcement | undefined {
   if (kind === 'ratings' && Array.isArray(ids) && Number.isInteger(poolUid)) {
     return { kind, ids, poolUid: poolUid as number };
   }
-  if (kind === 'window-closed' && Number.isInteger(boardUid) && Number.isInteger(windowUid)) {
+  const isOfWindow = kind === 'window-closed' || kind === 'standings-revised';
+  if (isOfWindow && Number.isInteger(boardUid) && Number.isInteger(windowUid)) {
     return { kind, boardUid: boardUid as number, windowUid: windowUid as number };
   }
-  if (typeof kind === 'string' && !['players', 'ratings', 'window-closed'].includes(kind)) return undefined;
+  if (typeof kind === 'string' && !KINDS.includes(kind)) return undefined;
   throw new Error(`No announcement: ${message.slice(0, 200)}`);
 }
 

@@ -9,17 +9,12 @@ import {
 } from '@laddercast/domain';
 import {
   isDatabaseUnavailable,
-  lastStanding,
-  PostgresDatabase,
-  standingsAfter,
-  standingsAround,
-  standingsAt,
-  standingsOfPlayers,
-  type SqlRunner,
+  probesBetween,
+  StandingsReader,
   type StandingRow,
   type StandingsList,
 } from '@laddercast/ledger';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   RankReadings,
   type PageReading,
@@ -38,18 +33,19 @@ type FoundRow = StandingRow & { ordinal: number };
  * Ranks of windows as they were written to PostgreSQL: `list.edition` says which. Where only the top was kept, `total` is
  * still that of the whole list; pages beyond what was kept are empty, and players beyond it have no entry.
  *
- * Versions are beyond all that the projection answered of the list until the moment the edition is of.
+ * Versions are beyond all that the projection answered of the list until the moment the edition is of, and grow with the
+ * number of the edition.
  * Methods throw SNAPSHOT_GONE when the edition is not there any more, and PROJECTION_UNAVAILABLE when PostgreSQL cannot
  * answer in time.
  */
 @Injectable()
 export class StandingsRanks extends RankReadings {
-  constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {
+  constructor(private readonly standings: StandingsReader) {
     super();
   }
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
-    const { reading, rows } = await this.read(list, standingsAfter, offset, offset + limit);
+    const { reading, rows } = await this.read(list, (of) => this.standings.after(of, offset, offset + limit));
     return { ...reading, entries: rows.map((row) => entryOf(list, row, style)) };
   }
 
@@ -61,7 +57,7 @@ export class StandingsRanks extends RankReadings {
     below: number,
     style: RankStyle,
   ): Promise<PlayerReading> {
-    const { reading, rows } = await this.read(list, standingsAround, playerId, above, below);
+    const { reading, rows } = await this.read(list, (of) => this.standings.around(of, playerId, above, below));
     const neighbours = rows.map((row) => entryOf(list, row, style));
     const entry = neighbours.find((neighbour) => neighbour.playerId === playerId);
     return { ...reading, entry: entry ? { ...entry, version: rows[0]!.version } : null, neighbours };
@@ -72,7 +68,7 @@ export class StandingsRanks extends RankReadings {
     playerIds: readonly string[],
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
-    const { reading, rows } = await this.read(list, standingsOfPlayers, [...new Set(playerIds)]);
+    const { reading, rows } = await this.read(list, (of) => this.standings.ofPlayers(of, [...new Set(playerIds)]));
     const found = new Map(rows.map((row) => [row.player_id, entryOf(list, row, style)]));
     return { ...reading, entries: playerIds.map((playerId) => found.get(playerId) ?? null) };
   }
@@ -84,7 +80,7 @@ export class StandingsRanks extends RankReadings {
   async rankOfKey(list: RankList, asked: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
     const key = countedKey(list.ordering, asked, style);
     const isBefore = (row: FoundRow): boolean => compareSortKeys(keyOf(list, row), key) < 0;
-    const { reading, rows } = await this.read(list, lastStanding);
+    const { reading, rows } = await this.read(list, (of) => this.standings.last(of));
     const last = rows[0];
     if (last === undefined && reading.total === 0) return { ...reading, rank: 1 };
     if (last === undefined || isBefore(last)) {
@@ -96,7 +92,8 @@ export class StandingsRanks extends RankReadings {
     // Rows up to `before` stand before the key; the row at `after` does not.
     let [before, after] = [0, last];
     while (after.ordinal - before > 1) {
-      const probed = await this.read(list, standingsAt, probesBetween(before, after.ordinal));
+      const probes = probesBetween(before, after.ordinal, PROBES);
+      const probed = await this.read(list, (of) => this.standings.at(of, probes));
       if (probed.rows.length === 0) throw gone();
       for (const row of probed.rows) {
         if (isBefore(row)) before = row.ordinal;
@@ -108,16 +105,15 @@ export class StandingsRanks extends RankReadings {
   }
 
   async total(list: RankList): Promise<Reading> {
-    return (await this.read(list, lastStanding)).reading;
+    return (await this.read(list, (of) => this.standings.last(of))).reading;
   }
 
-  private async read<Asked extends unknown[]>(
+  private async read(
     list: RankList,
-    readRows: (database: SqlRunner, list: StandingsList, ...asked: Asked) => Promise<StandingRow[]>,
-    ...asked: Asked
+    readRows: (list: StandingsList) => Promise<StandingRow[]>,
   ): Promise<{ reading: Reading; rows: FoundRow[] }> {
-    const { edition, scope } = list;
-    const rows = await readRows(this.database, { edition: edition!, scope }, ...asked).catch((error: unknown) => {
+    const { edition, scope, ordering } = list;
+    const rows = await readRows({ edition: edition!, scope, ordering }).catch((error: unknown) => {
       if (!isDatabaseUnavailable(error)) throw error;
       const detail = 'The standings cannot be read now; try again shortly.';
       throw new LadderError('PROJECTION_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
@@ -125,7 +121,7 @@ export class StandingsRanks extends RankReadings {
     const head = rows[0];
     if (!head) throw gone();
     return {
-      reading: { total: head.total, listVersion: versionBeyond(list, head.as_of_ms) },
+      reading: { total: head.total, listVersion: versionBeyond(list, head.as_of_ms) + head.number - 1 },
       rows: rows.filter((row): row is FoundRow => row.ordinal !== null),
     };
   }
@@ -144,11 +140,3 @@ const entryOf = (list: RankList, row: FoundRow, style: RankStyle): ProjectedEntr
 
 const keyOf = (list: RankList, { player_id, score, columns, achieved_at_ms }: FoundRow): SortKey =>
   encodeSortKey(list.ordering, { score, columns, achievedAtMs: achieved_at_ms }, player_id);
-
-/** Ordinals between two that are excluded, evenly spread; at least one. */
-function probesBetween(before: number, after: number): number[] {
-  const step = Math.max(1, (after - before) / (PROBES + 1));
-  const probes: number[] = [];
-  for (let at = before + step; at < after && probes.length < PROBES; at += step) probes.push(Math.floor(at));
-  return probes;
-}

@@ -2,10 +2,9 @@ import { GLOBAL_SCOPE, holdsOn, LadderError, sharesRank, type RankStyle } from '
 import { Extensions } from '@laddercast/extension';
 import {
   exportedEntries,
-  exportedStandings,
-  lastExportedOrdinal,
   PostgresDatabase,
   ScopeCatalog,
+  StandingsReader,
   type ExportedStanding,
 } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
@@ -34,6 +33,7 @@ export interface ExportRowsOptions {
 export class ExportRows {
   constructor(
     private readonly database: PostgresDatabase,
+    private readonly editions: StandingsReader,
     private readonly scopes: ScopeCatalog,
     private readonly extensions: Extensions,
   ) {}
@@ -53,12 +53,12 @@ export class ExportRows {
 
   /** By their ordinals, which are dense: nothing is held open between two pages, and a gap is a page that was removed. */
   private async *standings({ list, edition }: ResolvedList): AsyncGenerator<ExportedStanding[]> {
-    const { uid } = edition!;
-    const last = await lastExportedOrdinal(this.database, uid, list.scope);
+    const read = { edition: edition!.uid, scope: list.scope, ordering: list.ordering };
+    const last = await this.editions.length(read);
     if (last === null) throw gone();
     for (let after = 0; after < last; after += ROWS_AT_ONCE) {
       const to = Math.min(after + ROWS_AT_ONCE, last);
-      const rows = await exportedStandings(this.database, uid, list.scope, after, to);
+      const rows = await this.editions.exported(read, after, to);
       if (rows.length !== to - after) throw gone();
       yield rows;
     }

@@ -18,7 +18,7 @@ function readingAt(
   atMs: number,
 ): number {
   const asOfMs = kind === 'frozen' ? window.freezeAtMs! : window.endsAtMs!;
-  const edition = kind && { uid: 1, windowUid: window.uid, kind, asOfMs, version: 4711 };
+  const edition = kind && { uid: 1, windowUid: window.uid, kind, asOfMs, version: 4711, number: 1 };
   const version = kind === 'frozen' ? versionBeyond(resolved.list, asOfMs) : listVersion;
   return boardVersionOf({ ...resolved, window, edition }, version, atMs);
 }

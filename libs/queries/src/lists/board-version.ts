@@ -10,7 +10,7 @@ import type { ResolvedList } from './list-resolver.js';
  * - frozen: beyond all that was answered before the freeze.
  * - ended and still in the projection: the projection's, which was hidden during the freeze, on top of the frozen one.
  * - final, in a style that the projection does not keep, while it is in there: as the other styles say.
- * - final: beyond all that the projection can have answered until it forgot the window.
+ * - final: beyond all that the projection can have answered until it forgot the window, and greater with each edition.
  *
  * What was kept of a moment is apart from that: its version is the ledger's, below every version of the window, so that
  * who looked back is not told that the present is behind.
@@ -26,5 +26,5 @@ export function boardVersionOf(
   if (edition?.kind === 'frozen' || endsAtMs === null || atMs < endsAtMs) return listVersion;
   const ofFreeze = freezeAtMs === null ? 0 : versionBeyond(list, freezeAtMs);
   if (edition === null) return ofFreeze + listVersion;
-  return ofFreeze + versionBeyond(list, endsAtMs + keptAfterEndMs(board.definition));
+  return ofFreeze + versionBeyond(list, endsAtMs + keptAfterEndMs(board.definition)) + edition.number - 1;
 }

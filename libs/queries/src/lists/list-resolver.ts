@@ -14,7 +14,6 @@ import {
 import {
   BoardCatalog,
   EditionCatalog,
-  keptAfterEndMs,
   ScopeCatalog,
   StaleBoardError,
   WindowCatalog,
@@ -23,7 +22,6 @@ import {
 } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import {
-  latestOfStoreMs,
   listOfWindow,
   RankProjection,
   StandingsRanks,
@@ -32,6 +30,7 @@ import {
   type RankReadings,
 } from '@laddercast/projections';
 import { Inject, Injectable } from '@nestjs/common';
+import { EditionFinder, notWrittenYet, type FoundEdition, type NewestFinal } from './edition-finder.js';
 
 /** Which list is meant, in the words of the contract. */
 export interface ListNames {
@@ -44,7 +43,9 @@ export interface ListNames {
   ofGuilds?: boolean | undefined;
   /** As the board stood then, Unix ms. */
   asOfMs?: number | undefined;
-  /** Whether the reader sees a frozen window as it runs on. */
+  /** The final standings of that number; those before the last are for admins. */
+  edition?: number | undefined;
+  /** Whether the reader sees a frozen window as it runs on, and final standings before the last. */
   isAdmin?: boolean | undefined;
 }
 
@@ -58,6 +59,8 @@ export interface ResolvedList {
   ranks: RankReadings;
   /** The standings that it is read from; null: it is read from the projection, and can change. */
   edition: Edition | null;
+  /** Of a window that has ended, once its final standings are written: which of them are the newest. */
+  final?: NewestFinal;
   /** Only admins see it so: to everyone else the window is frozen. */
   isWithheld?: boolean;
   /** The player whose entry is in it for this reader alone. */
@@ -72,31 +75,28 @@ export interface ResolvedList {
 export interface ResolveOptions {
   /** An ended window is read from its final standings as soon as they are written, and not from the projection. */
   prefersStandings?: boolean;
+  /** Who read an edition, or an ended window in the projection, goes on in it, also where another was made meanwhile. */
+  goesOn?: { edition: number } | 'projection';
 }
 
 /** The number of a scope in which nothing was ever ranked: its list is empty. */
 export const NEVER_USED_SCOPE = -1;
-const DAY_MS = 86_400_000;
-/** The projection drops a window's keys by a clock of its own, which is so near that of this process. */
-const CLOCKS_APART_MS = 2000;
-
-/** The most frozen windows whose standings are remembered. */
-const FROZEN_CACHED_MAX = 1000;
 
 /** Finds the list that a board id, a window and a scope mean. */
 @Injectable()
 export class ListResolver {
-  /** Frozen standings by their window: right for the board's revision, under which the freeze stays where it is. */
-  private readonly frozen = new Map<number, { revision: number; edition: Edition }>();
+  private readonly editions: EditionFinder;
 
   constructor(
     private readonly boards: BoardCatalog,
     private readonly windows: WindowCatalog,
     private readonly scopes: ScopeCatalog,
-    private readonly editions: EditionCatalog,
+    editions: EditionCatalog,
     @Inject(RankProjection) private readonly projection: RankReadings,
     @Inject(StandingsRanks) private readonly standings: RankReadings,
-  ) {}
+  ) {
+    this.editions = new EditionFinder(boards, windows, editions);
+  }
 
   /** Decides what is running, frozen and over. */
   get clock(): LedgerClock {
@@ -136,9 +136,9 @@ export class ListResolver {
     const window = await this.window(board, names.window);
     const scopeUid = await this.scopeUid(board, names);
     if (isUnused(window)) return this.neverUsed(board, window, scopeName(names), atMs);
-    const edition = await this.edition(board, window, names, options);
-    const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, edition, atMs);
-    const isWithheld = edition === null && this.clock.isFrozen(window);
+    const found = await this.editions.find(board, window, names, options);
+    const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, found, atMs);
+    const isWithheld = found.edition === null && this.clock.isFrozen(window);
     return isWithheld ? { ...resolved, isWithheld } : resolved;
   }
 
@@ -153,7 +153,8 @@ export class ListResolver {
    */
   async ofWindow(board: Board, window: StoredWindow): Promise<ResolvedList> {
     const atMs = this.clock.nowMs();
-    return this.resolved(board, window, { uid: GLOBAL_SCOPE, name: 'global' }, await this.edition(board, window), atMs);
+    const found = await this.editions.find(board, window);
+    return this.resolved(board, window, { uid: GLOBAL_SCOPE, name: 'global' }, found, atMs);
   }
 
   /** The list behind a reference as everyone sees it, undefined when its board or window is gone. */
@@ -164,7 +165,7 @@ export class ListResolver {
     if (!board || !window) return undefined;
     const names = await this.scopes.namesOf([ref.scope]);
     const name = names.get(ref.scope) ?? (ref.scope === GUILDS_SCOPE ? 'guilds' : 'global');
-    return this.resolved(board, window, { uid: ref.scope, name }, await this.edition(board, window), atMs);
+    return this.resolved(board, window, { uid: ref.scope, name }, await this.editions.find(board, window), atMs);
   }
 
   /**
@@ -212,68 +213,9 @@ export class ListResolver {
     return (await this.scopes.find(scope)) ?? NEVER_USED_SCOPE;
   }
 
-  /** The standings that a reader of the window gets now; null: the running list. */
-  private async edition(
-    board: Board,
-    window: StoredWindow,
-    { asOfMs, isAdmin = false }: Partial<ListNames> = {},
-    { prefersStandings = false }: ResolveOptions = {},
-  ): Promise<Edition | null> {
-    const now = this.clock.nowMs();
-    if (asOfMs !== undefined && asOfMs < now) return this.asOf(board, window, asOfMs, now);
-    if (this.clock.isFrozen(window)) {
-      return isAdmin ? null : this.frozenEdition(board, window);
-    }
-    const { endsAtMs } = window;
-    if (endsAtMs === null || now < endsAtMs) return null;
-    if (latestOfStoreMs(this.clock.latestMs()) < endsAtMs + keptAfterEndMs(board.definition) - CLOCKS_APART_MS) {
-      return prefersStandings ? ((await this.final(board, window, now)) ?? null) : null;
-    }
-    const final = await this.final(board, window, now);
-    if (final) return final;
-    // What is remembered of a window can be from before it was settled.
-    const [latest = window] = await this.windows.refresh([window.uid]);
-    if (latest.state !== 'settled') notWrittenYet(window, 'final');
-    const { standingsDays } = board.definition.retention;
-    const kept = standingsDays === null ? '' : ` Board "${board.id}" keeps them for ${standingsDays} days.`;
-    throw new LadderError('SNAPSHOT_GONE', `The standings of "${window.id}" are not kept any more.${kept}`);
-  }
-
-  private async frozenEdition(board: Board, window: StoredWindow): Promise<Edition> {
-    const known = this.frozen.get(window.uid);
-    if (known?.revision === board.revision) return known.edition;
-    const edition = (await this.editions.frozen(window.uid)) ?? notWrittenYet(window, 'frozen');
-    if (this.frozen.size >= FROZEN_CACHED_MAX) this.frozen.clear();
-    this.frozen.set(window.uid, { revision: board.revision, edition });
-    return edition;
-  }
-
-  /** The standings of then, or of the last moment before that was kept. */
-  private async asOf(board: Board, window: StoredWindow, asOfMs: number, now: number): Promise<Edition> {
-    const isOver = window.endsAtMs !== null && asOfMs >= window.endsAtMs;
-    const final = isOver ? await this.final(board, window, now) : undefined;
-    const edition = final ?? (await this.editions.keptAt(window.uid, asOfMs));
-    const { keepEveryMinutes, keepDays } = board.definition.snapshot;
-    // Pruning comes behind, and in parts.
-    if (edition && (edition === final || edition.asOfMs >= now - keepDays * DAY_MS)) return edition;
-    const kept =
-      keepEveryMinutes === null
-        ? `Board "${board.id}" keeps none (snapshot.keepEveryMinutes).`
-        : `Board "${board.id}" keeps one every ${keepEveryMinutes} minutes, for ${keepDays} days.`;
-    const detail = `No snapshot of "${window.id}" is kept of ${toTimestamp(asOfMs)} or before. ${kept}`;
-    throw new LadderError('SNAPSHOT_GONE', detail);
-  }
-
-  /** The final standings, undefined also when they are older than the board keeps them. */
-  private async final(board: Board, window: StoredWindow, now: number): Promise<Edition | undefined> {
-    const final = await this.editions.final(window.uid);
-    const { standingsDays } = board.definition.retention;
-    return final && (standingsDays === null || final.asOfMs >= now - standingsDays * DAY_MS) ? final : undefined;
-  }
-
   /** An empty list, which is the same in every style. */
   private neverUsed(board: Board, window: StoredWindow, scope: string, atMs: number): ResolvedList {
-    const found = this.resolved(board, window, { uid: NEVER_USED_SCOPE, name: scope }, null, atMs);
+    const found = this.resolved(board, window, { uid: NEVER_USED_SCOPE, name: scope }, { edition: null }, atMs);
     return { ...found, list: { ...found.list, dense: true } };
   }
 
@@ -281,12 +223,12 @@ export class ListResolver {
     board: Board,
     window: StoredWindow,
     scope: { uid: number; name: string },
-    edition: Edition | null,
+    { edition, final }: FoundEdition,
     atMs: number,
   ): ResolvedList {
     const list = listOfWindow(board, window, scope.uid);
     const { projection, standings } = this;
-    const found = { board, window, scope: scope.name, edition, atMs };
+    const found = { board, window, scope: scope.name, edition, atMs, ...(final && { final }) };
     if (edition === null) return { ...found, list, ranks: projection };
     return { ...found, list: { ...list, edition: edition.uid }, ranks: standings };
   }
@@ -299,12 +241,6 @@ const scopeName = ({ scope, ofGuilds }: ListNames): string => (ofGuilds ? 'guild
 
 const isScopeOf = (kinds: readonly string[], scope: string): boolean =>
   faultOfScope(scope) === null && kinds.includes(scope.slice(0, scope.indexOf(':')));
-
-function notWrittenYet(window: StoredWindow, what: string): never {
-  throw new LadderError('PROJECTION_BEHIND', `The ${what} standings of "${window.id}" are being written.`, {
-    retryAfterSeconds: 1,
-  });
-}
 
 function windowNotFound(board: Board, name: string, now: number, startsAtMs: number | null = null): LadderError {
   const begins = startsAtMs !== null && startsAtMs > now ? ` before ${toTimestamp(startsAtMs)}` : '';

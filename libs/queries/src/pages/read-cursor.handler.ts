@@ -49,7 +49,8 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     };
     try {
       // What a page counts its dense ranks from is in the cursor, also when the board keeps none any more.
-      return await this.reader.reopen(selection);
+      const goesOn = 'edition' in place ? { edition: place.edition } : 'projection';
+      return await this.reader.reopen(selection, { goesOn });
     } catch (error) {
       if (error instanceof LadderError && error.code === 'SNAPSHOT_GONE') throw cursorExpired();
       throw error;
@@ -86,7 +87,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
 
 /** What is said beside the cursor has to be what it says. */
 function assertSameList(
-  { boardId, ofGuilds, window, scope, rankStyle, minVersion, asOfMs }: ListSelection,
+  { boardId, ofGuilds, window, scope, rankStyle, minVersion, asOfMs, edition }: ListSelection,
   cursor: EntriesCursor,
 ): void {
   if (cursor.boardId !== boardId || (cursor.scope === GUILDS) !== (ofGuilds ?? false)) throw brokenCursor();
@@ -97,6 +98,7 @@ function assertSameList(
     rankStyle: rankStyle !== undefined && rankStyle !== cursor.style,
     minVersion: minVersion !== undefined,
     asOf: asOfMs !== undefined,
+    edition: edition !== undefined,
   };
   const faults = Object.entries(wrong).flatMap(([name, isWrong]): Fault[] =>
     isWrong ? [{ pointer: `?${name}`, message: 'is for cursor=start; a cursor says it for all of its pages' }] : [],

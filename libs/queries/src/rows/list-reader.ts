@@ -14,7 +14,7 @@ import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { EntryDetails } from './entry-details.js';
 import { OwnWorlds } from '../lists/own-worlds.js';
-import { ListResolver, NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
+import { ListResolver, NEVER_USED_SCOPE, type ResolvedList, type ResolveOptions } from '../lists/list-resolver.js';
 import type { ListEnvelope, ListSelection } from '../queries.js';
 import { accuracyOf } from '../lists/rank-estimates.js';
 import { faultOfStyle, styleToRead } from '../lists/rank-style.js';
@@ -59,8 +59,8 @@ export class ListReader {
   }
 
   /** The list of somebody who reads on in it, in whatever style: nothing is asked of the style. @throws as {@link open} */
-  reopen(selection: ListSelection): Promise<ResolvedList> {
-    return this.resolver.resolve(selection);
+  reopen(selection: ListSelection, options: ResolveOptions): Promise<ResolvedList> {
+    return this.resolver.resolve(selection, options);
   }
 
   /**
@@ -106,10 +106,10 @@ export class ListReader {
     this.assertShown(resolved);
     const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
     if (isExactNow) this.answered.note(resolved.list, reading.listVersion, nowMs());
-    const { board, window, scope, edition, atMs } = resolved;
+    const { board, scope, edition, atMs } = resolved;
     return {
       board: board.id,
-      window: describeWindow(window, atMs),
+      window: describeResolved(resolved),
       scope,
       total: reading.total,
       boardVersion: boardVersionOf(resolved, reading.listVersion, atMs),
@@ -162,6 +162,14 @@ const isFollowed = ({ list, edition, isWithheld = false, ownWorldOf }: ResolvedL
 function asRead(resolved: ResolvedList, snapshot: RankSnapshot | undefined, minVersion = 0): RankSnapshot | undefined {
   if (!snapshot || snapshot.edition !== resolved.edition?.uid) return undefined;
   return boardVersionOf(resolved, snapshot.listVersion, resolved.atMs) >= minVersion ? snapshot : undefined;
+}
+
+/** The window of a list, and of an ended one which edition its answer is of. */
+export function describeResolved({ window, edition, final, atMs }: ResolvedList): ListEnvelope['window'] {
+  const described = describeWindow(window, atMs);
+  if (final === undefined || edition?.kind === 'kept') return described;
+  const number = edition?.kind === 'final' ? edition.number : final.number;
+  return { ...described, edition: number, ...(final.isRevising && { revising: true }) };
 }
 
 /** A window's times as answers carry them: a rolling one reaches back from the present hour, and loses one when that ends. */

@@ -1,10 +1,4 @@
-import {
-  guildTotalDetails,
-  runDetails,
-  standingsDetails,
-  type RunDetailsRow,
-  type SqlRunner,
-} from '@laddercast/ledger';
+import { guildTotalDetails, runDetails, type RunDetailsRow, StandingsReader, type SqlRunner } from '@laddercast/ledger';
 import { GUILDS_SCOPE } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -26,8 +20,10 @@ export class RunDetailsOfLists {
   private readonly memory = new ShortMemory<RunDetails>();
   private readonly lookups: MergedLookups<ResolvedList, RunDetailsRow>;
   private readonly bare: ListsWithoutMetadata;
+  private readonly editions: StandingsReader;
 
   constructor(private readonly database: SqlRunner) {
+    this.editions = new StandingsReader(database);
     this.bare = new ListsWithoutMetadata(database);
     this.lookups = new MergedLookups(
       (resolved, playerIds) => this.read(resolved, playerIds),
@@ -78,7 +74,10 @@ export class RunDetailsOfLists {
   }
 
   private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<RunDetailsRow[]> {
-    if (edition) return standingsDetails(this.database, edition.uid, list.scope, playerIds);
+    if (edition) {
+      const { scope, ordering } = list;
+      return this.editions.details({ edition: edition.uid, scope, ordering }, playerIds);
+    }
     const read = list.scope === GUILDS_SCOPE ? guildTotalDetails : runDetails;
     return read(this.database, window.uid, playerIds);
   }

@@ -118,6 +118,12 @@ function serverMessages(): Record<string, JsonSchema> {
     ),
     error: object({ type: { const: 'error' }, id, problem: ref('Problem') }, ['id']),
     'window-closed': object({ type: { const: 'window-closed' }, id, window: text }),
+    'standings-revised': object({
+      type: { const: 'standings-revised' },
+      id,
+      window: text,
+      edition: { type: 'integer', minimum: 2, description: 'The number of the edition that reads answer from now on.' },
+    }),
   };
 }
 

@@ -53,6 +53,7 @@ describe('the AsyncAPI document', () => {
         asOf: '2026-11-20T18:00:00.000Z',
       },
       { type: 'window-closed', id: '1', window: 'daily:2026-11-20' },
+      { type: 'standings-revised', id: '1', window: 'daily:2026-11-20', edition: 2 },
     ]) {
       assertMatchesAsyncApi(message);
     }

@@ -5,7 +5,7 @@ import { liveMessageSchemas } from './async-api-schemas.js';
 export type AsyncApiDocument = Record<string, unknown>;
 
 const SENT_BY_CLIENTS = ['subscribe', 'resume', 'unsubscribe', 'authenticate'] as const;
-const SENT_BY_US = ['snapshot', 'delta', 'rating', 'error', 'window-closed'] as const;
+const SENT_BY_US = ['snapshot', 'delta', 'rating', 'error', 'window-closed', 'standings-revised'] as const;
 
 const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[number], string> = {
   subscribe: 'Asks for a channel; answered by its snapshot, then by deltas, or by an error.',
@@ -21,6 +21,8 @@ const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[n
   error: 'What was wrong with a message, or why a subscription ended; the body is the problem that REST would answer.',
   'window-closed':
     'The window takes no more runs, and its final standings are written. The subscription stays on it; subscribe again by the running name (daily) to follow the next.',
+  'standings-revised':
+    'The final standings of the window have another edition: an act voided or restored a run, or took a player out of the ranks. Rows of the channel that differ follow as a delta.',
 };
 
 /** Describes `/v1/live` for machines (AsyncAPI 3.0): every message of both directions with the schema of its JSON. */

@@ -77,6 +77,11 @@ export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
     this.socket.write(JSON.stringify({ type: 'window-closed', id: this.id, window: windowId }));
   }
 
+  /** Tells that the final standings of the window were revised: this edition is what reads answer from now on. */
+  standingsRevised(windowId: string, edition: number): void {
+    this.socket.write(JSON.stringify({ type: 'standings-revised', id: this.id, window: windowId, edition }));
+  }
+
   /** Leaves its channel; it may be served by another. */
   detach(): void {
     this.channel?.leave(this);

@@ -13,7 +13,8 @@ interface Changed {
   guilds: Set<string> | null;
 }
 
-/** Brings announcements to what this gateway follows: new names, windows that closed, and ratings that changed. */
+/** Brings announcements to what this gateway follows: new names, windows that closed or whose standings
+ * were revised, and ratings that changed. */
 @Injectable()
 export class GatewayAnnouncements {
   private unfollow: (() => void) | null = null;
@@ -46,6 +47,8 @@ export class GatewayAnnouncements {
       void this.feeds.lookForClosed();
     } else if (announcement.kind === 'window-closed') {
       return this.feeds.windowClosed(announcement.windowUid);
+    } else if (announcement.kind === 'standings-revised') {
+      return this.feeds.standingsRevised(announcement.windowUid);
     } else if (announcement.kind === 'ratings') {
       return;
     } else {

@@ -41,6 +41,8 @@ export class ListFeed implements WatchedList {
   private advanceWaits = false;
   private opening: Promise<void> | null = null;
   private isWindowClosed: boolean;
+  /** The edition of the final standings that subscribers know of: who subscribes gets a snapshot of the newest. */
+  private editionTold: number;
   private readableUntilMs: number;
   private isRenumberingWanted = false;
 
@@ -52,6 +54,7 @@ export class ListFeed implements WatchedList {
   ) {
     this.readableUntilMs = readableUntilMs(resolved);
     this.isWindowClosed = resolved.window.state === 'settled';
+    this.editionTold = resolved.final?.number ?? 1;
     for (const [channel, { rows }] of Object.entries(CHANNELS)) {
       const watchedBy = rows?.(sources) ?? [];
       this.rowsOf.set(
@@ -78,12 +81,18 @@ export class ListFeed implements WatchedList {
     this.readableUntilMs = -Infinity;
   }
 
+  /** Its standings were revised: nothing more is read until the list is resolved anew. */
+  standingsRevised(): void {
+    this.readableUntilMs = -Infinity;
+  }
+
   /** Takes the list as it was resolved anew, asked for at `askedAtMs`; an older answer changes nothing. */
   follow(resolved: ResolvedList, askedAtMs: number): void {
     if (resolved.board.revision < this.resolved.board.revision || askedAtMs < this.askedAtMs) return;
     this.resolved = resolved;
     this.askedAtMs = askedAtMs;
     this.readableUntilMs = readableUntilMs(resolved);
+    this.tellIfRevised();
     this.refreshWatched();
   }
 
@@ -209,6 +218,14 @@ export class ListFeed implements WatchedList {
     if (this.isWindowClosed) return;
     this.isWindowClosed = true;
     for (const subscription of this.subscribers()) this.tellIfClosed(subscription);
+  }
+
+  /** Tells the subscribers, once an edition, that the final standings of the window were revised. */
+  private tellIfRevised(): void {
+    const { final, window } = this.resolved;
+    const isNews = final !== undefined && final.number > this.editionTold;
+    if (final !== undefined) this.editionTold = Math.max(this.editionTold, final.number);
+    if (isNews) for (const subscription of this.subscribers()) subscription.standingsRevised(window.id, final.number);
   }
 
   private refreshWatched(): void {

@@ -126,6 +126,11 @@ export class LiveFeeds {
     for (const feed of this.ofWindow(windowUid)) feed.windowClosed();
   }
 
+  /** The window has another edition of its standings: its lists are resolved anew with the next sweep. */
+  standingsRevised(windowUid: number): void {
+    for (const feed of this.ofWindow(windowUid)) feed.standingsRevised();
+  }
+
   private async lookAtCircles(): Promise<void> {
     if (this.isLookingAtCircles) return;
     this.isLookingAtCircles = true;

@@ -1,4 +1,4 @@
-import { ExportParameters, WindowsParameters } from '../../http/parameters.js';
+import { ExportParameters, PageParameters, WindowsParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 import { CACHE_HEADERS, NOT_MODIFIED } from './ranks.js';
 
@@ -58,6 +58,45 @@ export const WINDOWS = {
     },
     errors: ['FORBIDDEN', 'BOARD_NOT_FOUND'],
   },
+  getEditions: {
+    tag: 'Boards',
+    summary: 'List the editions of an ended window',
+    description:
+      'Final standings never change: an act that voids or restores a run, or takes a player out of the ranks, makes the next ' +
+      'edition within 60 s, and reads answer from it. The newest first; the first one of the window has no acts. `reason` and ' +
+      '`acts` (of the audit log) are for keys with the scope admin.',
+    callers: 'reader',
+    query: PageParameters,
+    headers: ['If-None-Match'],
+    answers: {
+      200: {
+        description: 'One page.',
+        schema: 'EditionsPage',
+        headers: CACHE_HEADERS,
+        example: {
+          board: 'blitz',
+          window: {
+            ...{ id: 'daily:2026-11-19', startsAt: '2026-11-19T00:00:00.000Z', endsAt: '2026-11-20T00:00:00.000Z' },
+            ...{ resetsAt: null, edition: 2 },
+          },
+          editions: [
+            { edition: 2, at: '2026-11-20T18:00:04.120Z', reason: 'score by a modified client', acts: [4711] },
+            { edition: 1, at: '2026-11-20T00:00:00.310Z', reason: null, acts: [] },
+          ],
+          next: null,
+        },
+      },
+      304: NOT_MODIFIED,
+    },
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_FOUND',
+      'WINDOW_NOT_FOUND',
+      'EDITION_NOT_FOUND',
+      'SNAPSHOT_GONE',
+      'PROJECTION_BEHIND',
+    ],
+  },
   exportWindow: {
     tag: 'Boards',
     summary: 'Read a whole list as a file',
@@ -91,6 +130,7 @@ export const WINDOWS = {
       'WINDOW_NOT_FOUND',
       'SCOPE_NOT_FOUND',
       'SNAPSHOT_GONE',
+      'EDITION_NOT_FOUND',
       'OVERLOADED',
       'PROJECTION_BEHIND',
     ],

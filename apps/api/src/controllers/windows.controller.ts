@@ -54,7 +54,7 @@ export class WindowsController {
     @CurrentIdentity() identity: Identity,
   ): Promise<EditionsPage> {
     assertMayRead(identity, this.resolver.board(boardId));
-    const seesActs = holdsScope(identity, 'admin');
+    const seesActs = holdsScope(identity, 'moderate');
     return this.queries.execute(new GetEditionsQuery(boardId, window, limit, numberOfCursor(cursor), seesActs));
   }
 

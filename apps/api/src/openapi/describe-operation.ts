@@ -126,7 +126,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   scope: '`global`, or one of the board: `region:EU`, `guild:red`, `country:US`.',
   asOf: 'RFC 3339: as the board stood then, where it keeps that (`snapshot.keepEveryMinutes`); else 410 SNAPSHOT_GONE.',
   edition:
-    'The final standings of an ended window as that edition: 1 is the first. Those before the last are for keys with the scope admin.',
+    'The final standings of an ended window as that edition: 1 is the first. Those before the last are for keys with the scope moderate.',
   dryRun: 'Alone or `true`: only says what would be written.',
   rankStyle: 'ordinal 1234, competition 1224, dense 1223 (on boards that keep it). Default: what the board says.',
   minVersion: 'A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND.',

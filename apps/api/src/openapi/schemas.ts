@@ -355,7 +355,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       object({
         edition: count('1 is the first.'),
         at: time('When it was written.'),
-        reason: orNull(string('Why its acts were done; null for the first, and without the scope admin.')),
+        reason: orNull(string('Why its acts were done; null for the first, and without the scope moderate.')),
         acts: list(count('The id of the record in the audit log.')),
       }),
     ),

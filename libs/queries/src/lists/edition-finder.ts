@@ -54,8 +54,8 @@ export class EditionFinder {
     options: ResolveOptions = {},
   ): Promise<FoundEdition> {
     const now = this.clock.nowMs();
-    const { asOfMs, isAdmin = false, edition: number } = names;
-    if (number !== undefined) return this.numbered(board, window, number, isAdmin);
+    const { asOfMs, isAdmin = false, seesPastEditions = false, edition: number } = names;
+    if (number !== undefined) return this.numbered(board, window, number, seesPastEditions);
     if (asOfMs !== undefined && asOfMs < now) return this.goingOn(await this.asOf(board, window, asOfMs, now), options);
     if (this.clock.isFrozen(window)) {
       return isAdmin ? { edition: null } : this.goingOn({ edition: await this.frozen(window) }, options);
@@ -98,12 +98,12 @@ export class EditionFinder {
   }
 
   /** Editions before the last show who was banned since: they are for those who may decide that. */
-  private async numbered(board: Board, window: StoredWindow, number: number, isAdmin: boolean): Promise<FoundEdition> {
+  private async numbered(board: Board, window: StoredWindow, number: number, seesPast: boolean): Promise<FoundEdition> {
     const found = await this.final(board, window, this.clock.nowMs());
     const newest = found?.edition;
     if (found && newest?.number === number) return found;
-    if (newest && number < newest.number && !isAdmin) {
-      throw new LadderError('FORBIDDEN', 'Editions before the last are for API keys with the scope admin.');
+    if (newest && number < newest.number && !seesPast) {
+      throw new LadderError('FORBIDDEN', 'Editions before the last are for API keys with the scope moderate.');
     }
     const edition = newest && number < newest.number ? await this.editions.numbered(window.uid, number) : undefined;
     if (found && edition) return { ...found, edition };

@@ -43,9 +43,11 @@ export interface ListNames {
   ofGuilds?: boolean | undefined;
   /** As the board stood then, Unix ms. */
   asOfMs?: number | undefined;
-  /** The final standings of that number; those before the last are for admins. */
+  /** The final standings of that number. */
   edition?: number | undefined;
-  /** Whether the reader sees a frozen window as it runs on, and final standings before the last. */
+  /** Whether the reader sees final standings before the last: they show who was banned since. */
+  seesPastEditions?: boolean | undefined;
+  /** Whether the reader sees a frozen window as it runs on. */
   isAdmin?: boolean | undefined;
 }
 

@@ -64,7 +64,7 @@ export const WINDOWS = {
     description:
       'Final standings never change: an act that voids or restores a run, or takes a player out of the ranks, makes the next ' +
       'edition within 60 s, and reads answer from it. The newest first; the first one of the window has no acts. `reason` and ' +
-      '`acts` (of the audit log) are for keys with the scope admin.',
+      '`acts` (of the audit log) are for keys with the scope moderate.',
     callers: 'reader',
     query: PageParameters,
     headers: ['If-None-Match'],

@@ -10,6 +10,8 @@ import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 /** Reads that have a body. */
 const READS_BY_POST = ['lookupPlayers', 'lookupRatings', 'predictGame'];
+/** Reads that need the scope moderate. */
+const OF_MODERATORS = ['listRuns', 'listRunsOfPlayer'];
 /** What the processes themselves write, on their own time, and what follows from the other tables. */
 const RESTLESS = [
   ...['outbox', 'log_offsets', 'projected_positions', 'leases', 'layout_progress', 'layout_removals'],
@@ -23,13 +25,14 @@ let anonymous: RestClient;
 let admin: RestClient;
 let writer: RestClient;
 let reader: RestClient;
+let moderator: RestClient;
 let ada: RestClient;
 
 const PLAYERS_OF_GAMES = [
   { playerId: 'ada', place: 1 },
   { playerId: 'bob', place: 2 },
 ];
-const OF_PRIVATE_BOARDS = { visibility: 'private', scopes: ['global', 'guild'], history: {} };
+const OF_PRIVATE_BOARDS = { visibility: 'private', scopes: ['global', 'guild'], history: {}, runs: { keepDays: 30 } };
 
 beforeAll(async () => {
   service = await startStandalone();
@@ -40,6 +43,7 @@ beforeAll(async () => {
   admin = anonymous.as(service.adminKey);
   writer = anonymous.as(await admin.makeKey('scores:write'));
   reader = anonymous.as(await admin.makeKey('read'));
+  moderator = anonymous.as(await admin.makeKey('moderate'));
   ada = anonymous.as(await playerToken(service.jwtSecret, 'ada', 300));
   await admin.makeBoard('players', { submitters: 'players', windows: ['alltime', 'daily'] });
   await admin.makeBoard('secret', { ...OF_PRIVATE_BOARDS, submitters: 'players' });
@@ -186,7 +190,9 @@ describe('a private board', () => {
       const nobody = await call(anonymous, operation, params);
       expect(nobody.status, `${name}: ${nobody.text}`).toBe(401);
       expect((await call(writer, operation, params)).status, name).toBe(403);
-      for (const client of [reader, ada]) {
+      const isOfModerators = OF_MODERATORS.includes(name);
+      if (isOfModerators) expect((await call(reader, operation, params)).status, name).toBe(403);
+      for (const client of isOfModerators ? [moderator] : [reader, ada]) {
         const { status, text } = await call(client, operation, params);
         expect([401, 403], `${name}: ${status} ${text}`).not.toContain(status);
       }
@@ -194,7 +200,6 @@ describe('a private board', () => {
   });
 
   it('is read by moderators, who neither write scores nor boards nor keys', async () => {
-    const moderator = anonymous.as(await admin.makeKey('moderate'));
     expect((await moderator.get('/v1/boards/secret/entries')).status).toBe(200);
     const run = { playerId: 'ada', score: 6 };
     expectProblem(await moderator.post('/v1/boards/secret/scores', run), 'FORBIDDEN');
@@ -235,6 +240,21 @@ describe('a private board', () => {
   });
 });
 
+/** On a run of ada's, on a board where players submit: ids are theirs there. */
+function actsOnRuns(): Record<string, { action: string; subject: string; call: Call }> {
+  const params = { board: 'secret', submission: 'of%20ada' };
+  const subject = 'run:secret/of ada';
+  return {
+    voidRun: { action: 'run.void', subject, call: { params, query: '?player=ada&reason=cheated' } },
+    verifyRun: {
+      action: 'run.verify',
+      subject,
+      call: { params, query: '?player=ada', body: { verified: true, reason: 'looked at' } },
+    },
+    restoreRun: { action: 'run.restore', subject, call: { params, query: '?player=ada&reason=mistaken' } },
+  };
+}
+
 describe('the audit log', () => {
   /** What every write that is for operators alone leaves behind, in an order in which each can be done. */
   const ACTS: Record<string, { action: string; subject: string; call: Call }> = {
@@ -251,6 +271,7 @@ describe('the audit log', () => {
       subject: 'players',
       call: { params: { board: 'players' }, query: '', body: { shards: 2, window: 'alltime' } },
     },
+    ...actsOnRuns(),
     reconcileBoard: { action: 'board.reconcile', subject: 'acted', call: {} },
     closeWindow: { action: 'window.close', subject: 'acted', call: { query: '', body: { window: 'daily' } } },
     resetBoard: { action: 'board.reset', subject: 'acted', call: {} },
@@ -334,7 +355,6 @@ describe('the audit log', () => {
   });
 
   it('shows a moderator what was done to one player, run or flag, and nothing else', async () => {
-    const moderator = anonymous.as(await admin.makeKey('moderate'));
     for (const query of ['', '?action=board.create', '?subject=acted%2Fbob', '?subject=bootstrap']) {
       expectProblem(await moderator.get(`/v1/admin/audit${query}`), 'FORBIDDEN');
     }

@@ -19,6 +19,8 @@ const run = {
   window: 'alltime',
   metadata: { a: 1 },
   sourceId: 'match',
+  proof: 'https://replays.example/s1',
+  verified: true,
 };
 
 const BOARD = {
@@ -54,6 +56,16 @@ const BOARD = {
   submissionOperators: null,
   clientTime: true,
   visibility: 'public',
+  runs: { keepDays: 30 },
+  proof: 'everyone',
+  counts: 'verified',
+  integrity: {
+    jump: { factor: 6, runsMin: 5 },
+    rate: { runs: 30, seconds: 60 },
+    cluster: { players: 10, minutes: 60 },
+    rules: [],
+    holdAbove: 9,
+  },
 };
 
 const POOL = {
@@ -111,6 +123,7 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
     path: '/v1/pools/rated/games/g1/result?dryRun',
     body: { players: GAME.players, reason: 'swapped' },
   },
+  verifyRun: { path: '/v1/boards/moves/submissions/r1/verification', body: { verified: true, reason: 'looked at' } },
   setEntry: { path: '/v1/boards/moves/players/cy', body: { score: 4, columns: { moves: 1 }, reason: 'put right' } },
   closeWindow: { path: '/v1/admin/boards/moves/close-window?dryRun', body: { window: 'season:s1' } },
   proposeBoundaries: { path: '/v1/admin/boards/moves/boundaries?dryRun', body: { shards: 2, window: 'alltime' } },
@@ -122,6 +135,13 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
       avatarUrl: 'https://example.com/a.png',
       attributes: { country: 'GB' },
       listed: true,
+    },
+  },
+  putSanction: {
+    path: '/v1/admin/players/eve/sanction',
+    body: {
+      ...{ kind: 'ban', reason: 'cheated', publicReason: 'cheating', until: '2036-01-01T00:00:00Z' },
+      boards: ['moves'],
     },
   },
   putGuild: { path: '/v1/guilds/red', body: { displayName: 'The Reds' } },
@@ -143,9 +163,10 @@ beforeAll(async () => {
   const windows = ['alltime', { season: 's1', startsAt: '2026-01-01T00:00:00Z', endsAt: '2036-01-01T00:00:00Z' }];
   expect((await admin.put('/v1/pools/rated', { algorithm: 'elo' })).status).toBe(201);
   for (const id of ['fed', 'fed-wins']) await admin.makeBoard(id, { order: 'desc', operator: 'latest' });
-  await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }], windows });
+  await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }], windows, runs: { keepDays: 30 } });
   const submissions = [1, 2, 3].map((score) => ({
     board: 'moves',
+    submissionId: `r${score}`,
     playerId: `p${score}`,
     score,
     columns: { moves: 1 },

@@ -38,6 +38,11 @@ export const GOOD: Record<string, Call> = {
   deleteBoard: { params: { board: 'doomed' } },
   setEntry: { params: { board: 'open', player: 'cy' }, body: { score: 4, reason: 'put right' } },
   removeEntry: { params: { board: 'open', player: 'cy' } },
+  listRuns: { params: { board: 'kept' }, query: '?limit=1&player=ada&state=counted&from=2020-01-01T00:00:00Z' },
+  listRunsOfPlayer: { params: { board: 'kept', player: 'ada' }, query: '?limit=1&window=alltime' },
+  voidRun: { params: { board: 'kept', submission: 'r1' }, query: '?reason=cheated' },
+  restoreRun: { params: { board: 'kept', submission: 'r1' }, query: '?reason=mistaken' },
+  verifyRun: { params: { board: 'kept', submission: 'r1' }, body: { verified: true, reason: 'looked at' } },
   resetBoard: { params: { board: 'spare' } },
   rebuildBoard: { params: { board: 'spare' } },
   getBoardLayout: { params: { board: 'spare' } },
@@ -118,11 +123,44 @@ export const GOOD: Record<string, Call> = {
   healthReady: {},
 };
 
+const ofRun = (operationId: string, params: Record<string, string>): Call => ({
+  ...GOOD[operationId],
+  params: { ...GOOD[operationId]!.params, ...params },
+});
+
 const thirteen = Array.from({ length: 13 }, (_, index) => `p${index}`);
 const crowd = thirteen.map((playerId) => ({ playerId, place: 1, team: 'one' }));
 
+/** What moderators do and read, in an order in which each goes well; the board "kept" has the run r1. */
+export const CALLS_OF_MODERATORS: [operationId: string, call: Call][] = [
+  ['setEntry', ofRun('setEntry', { board: 'kept' })],
+  ['removeEntry', ofRun('removeEntry', { board: 'kept' })],
+  ...['voidRun', 'restoreRun', 'verifyRun', 'listRuns', 'listRunsOfPlayer'].map((id): [string, Call] => [
+    id,
+    GOOD[id]!,
+  ]),
+  ['verifyRun', { ...GOOD['verifyRun'], body: { verified: false, reason: 'not seen to the end' } }],
+  ['listRuns', { params: { board: 'kept' } }],
+  ['getEntries', { params: { board: 'kept' } }],
+  ['getPlayer', { params: { board: 'kept', player: 'ada' } }],
+  ['lookupPlayers', ofRun('lookupPlayers', { board: 'kept' })],
+  ...['putSanction', 'listSanctions', 'liftSanction'].map((id): [string, Call] => [id, GOOD[id]!]),
+];
+
+/** What boards refuse of acts on runs; "aged" has kept them only since the run r0 of ada, "fed" is of a pool. */
+const REFUSED_OF_RUNS: [operationId: string, call: Call, status: number][] = [
+  ...['listRuns', 'listRunsOfPlayer'].map((id): [string, Call, number] => [id, ofRun(id, { board: 'open' }), 422]),
+  ...['voidRun', 'restoreRun', 'verifyRun'].flatMap((id): [string, Call, number][] => [
+    [id, ofRun(id, { board: 'open' }), 422],
+    [id, ofRun(id, { board: 'fed' }), 422],
+    [id, ofRun(id, { submission: 'r0' }), 404],
+    [id, ofRun(id, { board: 'aged', submission: 'r0' }), 410],
+  ]),
+  ['submitScore', { params: { board: 'open' }, body: { playerId: 'ada', score: 6, verified: true } }, 422],
+];
+
 /** What rating pools refuse, with the status; the game g1 is void. */
-export const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number][] = [
+const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number][] = [
   ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', parameters: { k: 1 } } }, 409],
   ['putPool', { ...GOOD['putPool'], headers: { 'If-Match': '"0-0"' } }, 412],
   ['putPool', { ...GOOD['putPool'], headers: { 'If-None-Match': '*' } }, 412],
@@ -150,3 +188,6 @@ export const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number]
     422,
   ],
 ];
+
+/** What is refused of pools and runs. */
+export const REFUSED = [...REFUSED_BY_POOLS, ...REFUSED_OF_RUNS];

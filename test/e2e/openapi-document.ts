@@ -48,6 +48,7 @@ export class ServedDocument {
         'scope-value': (text: string) => faultOfScopeValue(text) === null,
         'named-id': (text: string) => faultOfNamedId(text) === null,
         'http-url': (text: string) => URL.canParse(text),
+        'https-url': (text: string) => URL.canParse(text) && new URL(text).protocol === 'https:',
         cursor: true,
         timestamp: (text: string) => parseTimestamp(text) !== null,
         'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,

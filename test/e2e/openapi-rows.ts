@@ -1,4 +1,6 @@
 import { GUILD_MEMBERS_MAX, PostgresDatabase } from '@laddercast/ledger';
+import { expect } from 'vitest';
+import type { RestClient } from './rest-client.js';
 
 /** A window of the board `open` whose standings were kept for a while. */
 export const PRUNED = 'daily:2019-06-01';
@@ -58,4 +60,19 @@ export async function manyEntries(databaseUrl: string, playerId: string): Promis
     [playerId],
   );
   await database.close();
+}
+
+/** The board "kept" with the run r1 of ada, and "aged" with her r0 from before it kept runs. */
+export async function makeBoardsOfRuns(admin: RestClient): Promise<void> {
+  const [definition, runs] = [{ order: 'desc', operator: 'best' }, { keepDays: 30 }];
+  await admin.makeBoard('kept', { runs, proof: 'everyone' });
+  await admin.makeBoard('aged');
+  const proof = 'https://replays.example/r1';
+  const run = { submissionId: 'r1', playerId: 'ada', score: 5, proof, verified: true, metadata: { map: 'x' } };
+  const made = [
+    await admin.post('/v1/boards/kept/scores', run, { Prefer: 'wait=10' }),
+    await admin.post('/v1/boards/aged/scores', { submissionId: 'r0', playerId: 'ada', score: 5 }),
+    await admin.put('/v1/boards/aged', { ...definition, runs }),
+  ];
+  for (const { status, text } of made) expect(status, text).toBe(200);
 }

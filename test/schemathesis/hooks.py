@@ -19,7 +19,7 @@ OPAQUE_IDS = st.one_of(
     st.text(TEXT, min_size=1, max_size=32).filter(lambda text: text not in (".", "..", "me")),
 )
 # Those of test/e2e/schemathesis.spec.ts.
-BOARDS = ["blitz", "sums", "columns", "daily", "guilded", "recorded"]
+BOARDS = ["blitz", "sums", "columns", "daily", "guilded", "recorded", "kept"]
 NAMED_IDS = st.one_of(
     st.sampled_from(BOARDS),
     st.from_regex(r"\A[a-z0-9][a-z0-9._-]{0,63}\Z"),
@@ -37,6 +37,7 @@ schemathesis.openapi.format("scope-value", st.text(TEXT, min_size=1, max_size=16
 schemathesis.openapi.format("named-id", NAMED_IDS)
 schemathesis.openapi.format("timestamp", TIMESTAMPS)
 schemathesis.openapi.format("cursor", st.just("start"))
+schemathesis.openapi.format("https-url", st.from_regex(r"\Ahttps://[a-z]{1,20}\.example(/[a-z0-9._~%20-]{0,40})?\Z"))
 schemathesis.openapi.format("http-url", st.from_regex(r"\Ahttps?://[a-z]{1,20}\.example(/[a-z0-9._~%20-]{0,40})?\Z"))
 
 PLACES = ("cursor", "offset", "aroundRank", "aroundScore", "aroundPlayer")

@@ -69,7 +69,7 @@ export const RUNS = {
     query: RunsParameters,
     parameters: FILTERS,
     answers: { 200: { description: 'One page.', schema: 'RunsPage', example: { runs: [run], next: '48213' } } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'WINDOW_NOT_FOUND', 'RUNS_NOT_KEPT', 'NOT_A_PLAYER'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'WINDOW_NOT_FOUND', 'RUNS_NOT_KEPT'],
   },
   listRunsOfPlayer: {
     tag: 'Runs',
@@ -79,7 +79,7 @@ export const RUNS = {
     query: PlayerRunsParameters,
     parameters: FILTERS,
     answers: { 200: { description: 'One page.', schema: 'RunsPage', example: { runs: [run], next: null } } },
-    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'WINDOW_NOT_FOUND', 'RUNS_NOT_KEPT', 'NOT_A_PLAYER'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'WINDOW_NOT_FOUND', 'RUNS_NOT_KEPT'],
   },
   voidRun: {
     tag: 'Runs',

@@ -79,6 +79,8 @@ function overlayOf({ ordering, base, revised }: Lists): ListOverlay {
         metadata: null,
         scopes: [GLOBAL_SCOPE],
         members: null,
+        verified: null,
+        proof: null,
         before: oracle.countBefore(values),
         better,
         notWorse: better + equal,
@@ -124,6 +126,8 @@ describe('rows laid over a list', () => {
         metadata: null,
         scopes: [],
         members: null,
+        verified: null,
+        proof: null,
       };
       return { player_id, ...values, before: 2, better: 2, notWorse: 2, betterValues: 1 };
     });

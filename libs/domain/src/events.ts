@@ -48,7 +48,10 @@ export interface BoardChanged {
   revision: number;
 }
 
-/** A player or guild was renamed, listed or unlisted. */
+/**
+ * What is shown of a player or guild beside its numbers changed: it was renamed, listed or unlisted, or a run of the player
+ * was verified or taken out.
+ */
 export interface PlayerChanged {
   type: 'player-changed';
   playerId: string;

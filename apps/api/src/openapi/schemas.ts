@@ -100,7 +100,20 @@ const entry = {
   achievedAt: { ...orNull(time()), description: 'null only while the database, which alone keeps it, is away.' },
   metadata: { type: ['object', 'null'] },
 };
-const ranked = { ...entry, change: CHANGE_SCHEMA };
+const ofRun = {
+  verified: {
+    type: 'boolean',
+    description:
+      'On boards that keep runs: whether somebody has looked at the run that the entry rests on; false of sums, and of what is ' +
+      'no longer kept as a run.',
+  },
+  proof: {
+    ...orNull({ type: 'string', format: 'https-url' }),
+    description: 'Of that run, on boards with `proof: everyone`.',
+  },
+};
+const OF_RUN = Object.keys(ofRun);
+const ranked = { ...entry, ...ofRun, change: CHANGE_SCHEMA };
 
 const shownWindow = object(
   {
@@ -258,7 +271,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     submissionId: { ...orNull(string()), description: 'On boards that keep runs: the id that it has among them.' },
   }),
   ...RUN_SCHEMAS,
-  RankedEntry: object(ranked, ['change']),
+  RankedEntry: object(ranked, ['change', ...OF_RUN]),
   EntriesPage: object(
     {
       ...envelope,
@@ -276,7 +289,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     {
       ...envelope,
       entry: {
-        anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound']), { type: 'null' }],
+        anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound', ...OF_RUN]), { type: 'null' }],
       },
       neighbours: list(ref('RankedEntry')),
       sanction: {
@@ -308,11 +321,15 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       total: count('How many of the circle have an entry.'),
       members: count('How many players the circle has; of friends and follows the player is one of them.'),
       entries: list(
-        object({
-          ...entry,
-          rank: count('1-based, among the circle.', 1),
-          globalRank: count('1-based, in the list of the window and scope.', 1),
-        }),
+        object(
+          {
+            ...entry,
+            ...ofRun,
+            rank: count('1-based, among the circle.', 1),
+            globalRank: count('1-based, in the list of the window and scope.', 1),
+          },
+          OF_RUN,
+        ),
       ),
       next: { ...orNull(string()), description: 'The path of the page after this one.' },
       prev: orNull(string()),
@@ -325,7 +342,9 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   PlayersLookup: object(
     {
       ...envelope,
-      entries: list({ anyOf: [object({ ...entry, errorBound }, ['errorBound']), { type: 'null' }] }),
+      entries: list({
+        anyOf: [object({ ...entry, ...ofRun, errorBound }, ['errorBound', ...OF_RUN]), { type: 'null' }],
+      }),
     },
     ['errorBound'],
   ),
@@ -365,21 +384,28 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     playerId: string(),
     asOf: time(),
     standings: list(
-      object({
-        board: string(),
-        title: orNull(string()),
-        window: envelope.window,
-        rank: count('1-based.', 1),
-        total: envelope.total,
-        percentile,
-        score,
-        columns: NUMBERS_BY_NAME,
-        achievedAt: entry.achievedAt,
-        rankStyle: envelope.rankStyle,
-        accuracy: oneOf('exact'),
-        boardVersion: envelope.boardVersion,
-        frozenAt: { ...orNull(time()), description: 'The moment that the standing is of, where the window is frozen.' },
-      }),
+      object(
+        {
+          board: string(),
+          title: orNull(string()),
+          window: envelope.window,
+          rank: count('1-based.', 1),
+          total: envelope.total,
+          percentile,
+          score,
+          columns: NUMBERS_BY_NAME,
+          achievedAt: entry.achievedAt,
+          ...ofRun,
+          rankStyle: envelope.rankStyle,
+          accuracy: oneOf('exact'),
+          boardVersion: envelope.boardVersion,
+          frozenAt: {
+            ...orNull(time()),
+            description: 'The moment that the standing is of, where the window is frozen.',
+          },
+        },
+        OF_RUN,
+      ),
     ),
     unavailable: list(string('A board of this page that could not be read now.')),
     next: { ...orNull(string()), description: 'The next cursor.' },

@@ -19,6 +19,8 @@ const anyList: fc.Arbitrary<RankedEntry[]> = fc
           columns: fc.constantFrom<Record<string, number>[]>({}, { moves: 1 }),
           achievedAt: fc.constantFrom('2026-11-20T18:00:00.000Z', '2026-11-20T18:00:00.001Z'),
           metadata: fc.constantFrom(null, { a: 1 }),
+          verified: fc.boolean(),
+          proof: fc.constantFrom(null, 'https://replays.example/1'),
         }),
       ),
     ),

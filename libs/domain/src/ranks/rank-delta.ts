@@ -83,6 +83,8 @@ function sameValues(a: RankedEntry, b: RankedEntry): boolean {
     (a as Partial<CircleRow>).globalRank === (b as Partial<CircleRow>).globalRank &&
     a.achievedAt === b.achievedAt &&
     a.displayName === b.displayName &&
+    a.verified === b.verified &&
+    a.proof === b.proof &&
     JSON.stringify(a.columns) === JSON.stringify(b.columns) &&
     JSON.stringify(a.metadata) === JSON.stringify(b.metadata)
   );

@@ -18,6 +18,13 @@ export interface RankedEntry {
    * unknown. Rows of live channels do not carry it.
    */
   change?: number | null;
+  /**
+   * On boards that keep runs, of players: whether somebody has looked at the run that the entry rests on. false where that
+   * is none that is kept, such as a sum, or cannot be looked up now.
+   */
+  verified?: boolean;
+  /** The proof of that run, an https URL, on boards that show it to everyone; null: it has none. */
+  proof?: string | null;
 }
 
 /** What the competition and dense styles compare. */

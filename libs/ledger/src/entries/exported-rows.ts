@@ -1,6 +1,7 @@
 import type { BoardOrdering, SanctionInForce } from '@laddercast/domain';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 import { entryOrderSql } from './entry-order-sql.js';
+import { JOIN_RUN_OF_ENTRY } from './entry-run-sql.js';
 
 /** An entry as an export shows it; who has no profile is listed. */
 export interface ExportedEntry {
@@ -14,6 +15,9 @@ export interface ExportedEntry {
   listed: boolean | null;
   /** What a moderator put on the player. */
   sanction: Pick<SanctionInForce, 'kind' | 'boards'> | null;
+  /** Of the run that it rests on; absent, or null: of none that is kept. */
+  verified?: boolean | null;
+  proof?: string | null;
 }
 
 /** An entry with the ranks that standings kept. */
@@ -32,7 +36,8 @@ const SANCTIONS = `(
 
 /** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
 const STANDINGS_SQL = `
-  SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes, ${SHOWN}
+  SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes,
+    s.verified, s.proof, ${SHOWN}
   FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
   LEFT JOIN ${SANCTIONS} ON x.player_id = s.player_id
   WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
@@ -44,9 +49,11 @@ const LAST_SQL = `
   FROM editions WHERE edition_uid = $1`;
 
 /** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
-const entriesSql = (ordering: BoardOrdering): string => `
+const entriesSql = (ordering: BoardOrdering, keepsRuns: boolean): string => `
   SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
+    ${keepsRuns ? ', run.verified, run.proof' : ''}
   FROM ranked_entries e LEFT JOIN players p USING (player_id) LEFT JOIN ${SANCTIONS} USING (player_id)
+  ${keepsRuns ? JOIN_RUN_OF_ENTRY : ''}
   WHERE e.window_uid = $1 AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
   ORDER BY ${entryOrderSql(ordering)}`;
 
@@ -69,10 +76,14 @@ export const exportedStandings = (
   to: number,
 ): Promise<ExportedStanding[]> => database.query(STANDINGS_SQL, [editionUid, scope, after, to]);
 
-/** The entries of a window as they are at one moment, in their order, some at a time; `scope` null: of everybody. */
+/**
+ * The entries of a window as they are at one moment, in their order, some at a time; `scope` null: of everybody.
+ * @param keepsRuns whether the window's board does
+ */
 export const exportedEntries = (
   database: PostgresDatabase,
   ordering: BoardOrdering,
-  { windowUid, scope }: { windowUid: number; scope: number | null },
+  { windowUid, scope, keepsRuns }: { windowUid: number; scope: number | null; keepsRuns: boolean },
   options: { rows: number; timeoutMs: number; signal: AbortSignal },
-): AsyncGenerator<ExportedEntry[]> => database.chunks<ExportedEntry>(entriesSql(ordering), [windowUid, scope], options);
+): AsyncGenerator<ExportedEntry[]> =>
+  database.chunks<ExportedEntry>(entriesSql(ordering, keepsRuns), [windowUid, scope], options);

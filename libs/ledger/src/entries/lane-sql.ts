@@ -163,11 +163,13 @@ export const WRITE_ROLLING_HOURS = `
   ON CONFLICT (window_uid, player_id, hour) DO UPDATE SET score = excluded.score, columns = excluded.columns,
     achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata`;
 
-/** Entries as they stood at their window's freeze; what an earlier change has saved stays. */
+/** Entries as they stood at their window's freeze, before they change; what an earlier change has saved stays. */
 export const SAVE_FROZEN_ENTRIES = `
-  INSERT INTO frozen_entries (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes)
+  INSERT INTO frozen_entries (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes,
+    run_position)
   SELECT f.window_uid, f.player_id, f.present, f.score, f.columns::float8[], f.achieved_at_ms, f.metadata,
-    f.scopes::int[]
+    f.scopes::int[],
+    (SELECT run_position FROM entries WHERE window_uid = f.window_uid AND player_id = f.player_id LIMIT 1)
   FROM unnest($1::int[], $2::text[], $3::boolean[], $4::float8[], $5::text[], $6::bigint[], $7::text[], $8::text[])
     AS f (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes)
   ON CONFLICT (window_uid, player_id) DO NOTHING`;

@@ -13,6 +13,9 @@ export interface RunDetailsRow {
   metadata: string | null;
   /** null: not a guild. */
   members: number | null;
+  /** Of the run that the entry rests on, where that is kept; of standings, as it was when they were written. */
+  verified?: boolean | null;
+  proof?: string | null;
 }
 
 const RUNS_SQL = prepared(`
@@ -20,23 +23,40 @@ const RUNS_SQL = prepared(`
   FROM unnest($2::text[]) AS k (player_id)
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
 
+/** The same on a board that keeps runs from position `$3` on. */
+const KEPT_RUNS_SQL = prepared(`
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, r.verified, r.proof
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e
+  LEFT JOIN LATERAL (
+    SELECT * FROM runs
+    WHERE board_uid = e.board_uid AND player_id = e.player_id AND position = e.run_position AND position >= $3
+    LIMIT 1) AS r ON true`);
+
 const TOTALS_SQL = prepared(`
   SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
   FROM unnest($2::text[]) AS k (guild_id)
   CROSS JOIN LATERAL (SELECT * FROM guild_totals WHERE window_uid = $1 AND guild_id = k.guild_id LIMIT 1) AS t`);
 
 const STANDINGS_SQL = prepared(`
-  SELECT s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.members
+  SELECT s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.members, s.verified, s.proof
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = $2 AND player_id = k.player_id LIMIT 1) AS s`);
 
-/** The runs behind the entries of these players, ranked or not, as they are: of who is shown already. */
+/**
+ * The runs behind the entries of these players, ranked or not, as they are: of who is shown already.
+ * @param runsFrom from which position the board keeps runs; absent: it keeps none
+ */
 export const runDetails = (
   database: SqlRunner,
   windowUid: number,
   playerIds: readonly string[],
-): Promise<RunDetailsRow[]> => database.query(RUNS_SQL, [windowUid, playerIds]);
+  runsFrom?: number,
+): Promise<RunDetailsRow[]> =>
+  runsFrom === undefined
+    ? database.query(RUNS_SQL, [windowUid, playerIds])
+    : database.query(KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
 
 /** The totals of these guilds, as they are. */
 export const guildTotalDetails = (

@@ -17,6 +17,9 @@ export interface ListChangeRow {
   achieved_at_ms: number | null;
   metadata: string | null;
   scopes: number[] | null;
+  /** Of the run that it rests on, where that is kept. */
+  verified: boolean | null;
+  proof: string | null;
   members: number | null;
 }
 
@@ -26,7 +29,7 @@ export interface EditionChangeRow extends ListChangeRow {
 }
 
 const VALUES = `player_id, struck, struck_competition, struck_last, rows_before, rows_better, rows_not_worse, values_better,
-  score, columns, achieved_at_ms, metadata, scopes, members`;
+  score, columns, achieved_at_ms, metadata, scopes, verified, proof, members`;
 
 const CHANGES_OF_LIST = `
   SELECT ${VALUES} FROM edition_changes
@@ -50,7 +53,8 @@ const ADD_CHANGES = `
   SELECT $1, $2, scope_uid, ${VALUES}
   FROM json_to_recordset($3::json) AS r (scope_uid int, player_id text, struck int, struck_competition int,
     struck_last int, rows_before int, rows_better int, rows_not_worse int, values_better int, score float8,
-    columns float8[], achieved_at_ms bigint, metadata text, scopes int[], members int)`;
+    columns float8[], achieved_at_ms bigint, metadata text, scopes int[],
+    verified boolean, proof text, members int)`;
 
 /** What an edition shows in a list otherwise than its base. */
 export const changesOfList = (

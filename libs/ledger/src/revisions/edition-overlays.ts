@@ -88,6 +88,8 @@ export function listChangesOf(rows: readonly ListChangeRow[]): { struck: StruckR
       achieved_at_ms: row.achieved_at_ms!,
       metadata: row.metadata,
       scopes: row.scopes!,
+      verified: row.verified,
+      proof: row.proof,
       members: row.members,
       before: row.rows_before!,
       better: row.rows_better!,

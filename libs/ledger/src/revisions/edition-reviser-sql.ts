@@ -36,7 +36,8 @@ export const COUNT_NOTED = `
 
 const takeNoted = (entry: string): string => `
   WITH k AS (DELETE FROM revisions_due WHERE window_uid = $1 RETURNING player_id, guild_ids, audit_id)
-  SELECT k.player_id, k.guild_ids, k.audit_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes
+  SELECT k.player_id, k.guild_ids, k.audit_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes,
+    e.verified, e.proof
   FROM k LEFT JOIN LATERAL (${entry}) AS e ON true`;
 
 /** What was noted of window `$1`, and the entries of those players as standings count them: of one moment. */
@@ -53,6 +54,8 @@ export interface NotedRow {
   achieved_at_ms: number | null;
   metadata: string | null;
   scopes: number[] | null;
+  verified: boolean | null;
+  proof: string | null;
 }
 
 /** Edition `$2` over the base `$1`. */

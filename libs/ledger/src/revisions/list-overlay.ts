@@ -10,6 +10,9 @@ export interface StandingValues {
   /** JSON text. */
   metadata: string | null;
   scopes: number[];
+  /** Of the run that it rests on, as it was when the edition was made; null where none is kept. */
+  verified: boolean | null;
+  proof: string | null;
   /** null: not a guild. */
   members: number | null;
 }

@@ -101,6 +101,8 @@ export async function wantedGuildRows(
             columns: [],
             achieved_at_ms: achievedAtMs!,
             metadata: null,
+            verified: null,
+            proof: null,
             scopes: [],
             members,
           },

@@ -28,7 +28,7 @@ export interface BaseRow extends StandingValues {
 
 const BASE_ROWS = `
   SELECT s.scope_uid, s.player_id, s.ordinal, s.competition, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes,
-    s.members
+    s.verified, s.proof, s.members
   FROM unnest($2::int[], $3::text[]) AS k (scope_uid, player_id)
   CROSS JOIN LATERAL (
     SELECT * FROM standings WHERE edition_uid = $1 AND scope_uid = k.scope_uid AND player_id >= k.player_id
@@ -123,6 +123,8 @@ const changeOf = (
   achieved_at_ms: laid?.achieved_at_ms ?? null,
   metadata: laid?.metadata ?? null,
   scopes: laid?.scopes ?? null,
+  verified: laid?.verified ?? null,
+  proof: laid?.proof ?? null,
   members: laid?.members ?? null,
 });
 
@@ -134,11 +136,16 @@ export const laidBy = ({
   achieved_at_ms,
   metadata,
   scopes,
+  verified,
+  proof,
   members,
 }: ListChangeRow): StandingValues | null =>
   score === null
     ? null
-    : { player_id, score, columns: columns!, achieved_at_ms: achieved_at_ms!, metadata, scopes: scopes!, members };
+    : {
+        ...{ player_id, score, columns: columns!, achieved_at_ms: achieved_at_ms! },
+        ...{ metadata, scopes: scopes!, verified, proof, members },
+      };
 
 const isSame = (a: StandingValues | null, b: StandingValues | null): boolean =>
   a === null || b === null ? a === b : isDeepStrictEqual(comparable(a), comparable(b));

@@ -26,7 +26,7 @@ export async function wantedPlayerRows(
 
 /** What a list shows of an entry. */
 function rowIn(scope: number, noted: NotedRow): WantedRow['row'] {
-  const { player_id, score, columns, achieved_at_ms, metadata, scopes } = noted;
+  const { player_id, score, columns, achieved_at_ms, metadata, scopes, verified, proof } = noted;
   if (score === null || (scope !== GLOBAL_SCOPE && !scopes!.includes(scope))) return null;
   return {
     player_id,
@@ -34,6 +34,8 @@ function rowIn(scope: number, noted: NotedRow): WantedRow['row'] {
     columns: columns!,
     achieved_at_ms: achieved_at_ms!,
     metadata,
+    verified,
+    proof,
     scopes: scopes!,
     members: null,
   };

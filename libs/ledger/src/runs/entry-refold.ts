@@ -65,6 +65,7 @@ interface WindowRow {
   leftScopes: number[] | null;
   /** By the sanction in force, also where there is no entry yet. */
   unranked: boolean;
+  runPosition: number | null;
 }
 
 /** Folds entries anew after it has changed which runs of a player count. */
@@ -91,7 +92,7 @@ export class EntryRefold {
     const changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[] = [];
     for (const row of rows) {
       const after = folded.get(row.windowUid)!;
-      if (isSame(stateOf(row), after)) continue;
+      if (isSame(stateOf(row), after) && restsOnSame(board, row, after)) continue;
       changed.push({ row, after, entry: entryOf(board, playerId, row, { after, current, nowMs }) });
     }
     const ofHours = rows.filter(({ kind }) => kind === 'rolling').map(({ windowUid }) => windowUid);
@@ -157,6 +158,7 @@ export class EntryRefold {
       state?.columns ?? [],
       state?.achievedAtMs ?? 0,
       state?.metadata ?? null,
+      restsOnOf(board, state),
     ]);
   }
 
@@ -220,7 +222,7 @@ function entryOf(
   const hasEnded = row.endsAtMs !== null && nowMs >= row.endsAtMs;
   const scopes = known !== null && (after === null || hasEnded) ? known.scopes : current;
   const { everLeft } = leftScopesOf(known, scopes);
-  const restsOn = board.definition.operator === 'sum' ? 0 : (after?.version ?? 0);
+  const restsOn = restsOnOf(board, after);
   return {
     boardUid: board.uid,
     windowUid: row.windowUid,
@@ -246,6 +248,16 @@ function knownOf({ uid }: BoardOfRuns, playerId: string, row: WindowRow): EntryR
     scopes: row.scopes!,
     leftScopes: row.leftScopes!,
   };
+}
+
+/** The position of the run that a folded entry rests on; 0: on none that is kept. */
+const restsOnOf = ({ definition }: BoardOfRuns, folded: EntryState | null): number =>
+  definition.operator === 'sum' ? 0 : (folded?.version ?? 0);
+
+/** Whether the entry rests on the run that it is stored with: of two equal runs one may have been taken out. */
+function restsOnSame(board: BoardOfRuns, { runPosition }: WindowRow, after: EntryState | null): boolean {
+  const stored = runPosition !== null && runPosition >= board.runsFrom ? runPosition : 0;
+  return after === null || stored === restsOnOf(board, after);
 }
 
 const anyStateOf = (row: WindowRow): EntryState => ({

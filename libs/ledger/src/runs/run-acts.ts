@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
+import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { noteRevision } from '../revisions/revision-notes.js';
 import { EntryRefold, type BoardOfRuns, type RefoldedWindow } from './entry-refold.js';
@@ -190,10 +190,14 @@ export class RunActs {
     if (changed.length === 0) return { playerId, changed: false, version: ofRun, windows: [] };
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
     const asked = { board, playerId, windowUids, nowMs: await ledgerNowMs(transaction) };
-    const { version, windows } = await this.refold.refold(transaction, this.lanes.of(playerId), asked);
+    const lane = this.lanes.of(playerId);
+    const { version, windows } = await this.refold.refold(transaction, lane, asked);
     const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
     const touched = windows.filter((window) => window.hasChanged).map(({ windowUid }) => ({ windowUid, playerId }));
     await noteRevision(transaction, touched, auditId);
+    // Rows show more of a run than ranks do: whether it is verified, say. Whoever remembers them looks again.
+    const position = await nextPosition(transaction);
+    await appendEvent(transaction, lane, position, playerId, { type: 'player-changed', playerId });
     return { playerId, changed: true, version: version ?? ofRun, windows };
   }
 

@@ -1,56 +1,72 @@
 import { GLOBAL_SCOPE, GUILDS_SCOPE, type BoardDefinition } from '@laddercast/domain';
 import type { EditionKind } from '../catalogs/edition-catalog.js';
 import { entryOrderSql, valueOrderSql } from '../entries/entry-order-sql.js';
+import { JOIN_RUN_OF_ENTRY } from '../entries/entry-run-sql.js';
 import { guildScoreSql } from '../entries/guild-aggregate.js';
 
 /** The most lists that a preview shows. */
 export const PREVIEW_SCOPES_MAX = 100;
 const PREVIEW_ROWS = 10;
 
+const ENTRY = 'e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes';
+
+/** What standings keep of the run that an entry rests on, and where that comes from; boards without runs are not asked. */
+const runOf = ({ runs }: BoardDefinition): { kept: string; join: string } =>
+  runs
+    ? { kept: 'run.verified, run.proof', join: JOIN_RUN_OF_ENTRY }
+    : { kept: 'NULL::boolean AS verified, NULL::text AS proof', join: '' };
+
 /** The entries of window `$1` as they are. */
-const ENTRIES_NOW = `
-  SELECT player_id, score, columns, achieved_at_ms, metadata, scopes FROM ranked_entries WHERE window_uid = $1`;
+const entriesNow = (definition: BoardDefinition): string => {
+  const { kept, join } = runOf(definition);
+  return `SELECT ${ENTRY}, ${kept} FROM ranked_entries e ${join} WHERE e.window_uid = $1`;
+};
 
 /**
  * The entries of window `$1` at its freeze: what a change after it saved stands in for the entry. Who is sanctioned is
  * looked at as it is now.
  */
-const ENTRIES_FROZEN = `
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes
-  FROM ranked_entries e LEFT JOIN frozen_entries f USING (window_uid, player_id)
-  WHERE e.window_uid = $1 AND f.player_id IS NULL
-  UNION ALL
-  SELECT f.player_id, f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes
-  FROM frozen_entries f JOIN entries e USING (window_uid, player_id)
-  WHERE f.window_uid = $1 AND f.present AND NOT e.unranked`;
+const entriesFrozen = (definition: BoardDefinition): string => {
+  const { kept, join } = runOf(definition);
+  return `
+    SELECT ${ENTRY}, ${kept}
+    FROM ranked_entries e LEFT JOIN frozen_entries f USING (window_uid, player_id) ${join}
+    WHERE e.window_uid = $1 AND f.player_id IS NULL
+    UNION ALL
+    SELECT ${ENTRY}, ${kept}
+    FROM (
+      SELECT f.*, n.board_uid, n.unranked FROM frozen_entries f JOIN entries n USING (window_uid, player_id)) AS e ${join}
+    WHERE e.window_uid = $1 AND e.present AND NOT e.unranked`;
+};
 
 /** The entries of window `$1` as they are, without what only the lists of an archive show. */
 const PLACES_NOW = `
-  SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes
+  SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes,
+    NULL::boolean AS verified, NULL::text AS proof
   FROM ranked_entries WHERE window_uid = $1`;
 
-const ENTRY_COLUMNS = 'score, columns, achieved_at_ms, metadata, scopes';
-
-/** The entry of one player, `k.player_id`, in window `$1`, as {@link ENTRIES_NOW} and {@link ENTRIES_FROZEN} count it. */
+/** The entry of one player, `k.player_id`, in window `$1`, as editions count it, with what they keep of its run. */
 export const ENTRY_OF_PLAYER = `
-    SELECT ${ENTRY_COLUMNS} FROM ranked_entries
-    WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1`;
+    SELECT ${ENTRY}, run.verified, run.proof FROM ranked_entries e ${JOIN_RUN_OF_ENTRY}
+    WHERE e.window_uid = $1 AND e.player_id = k.player_id LIMIT 1`;
 export const FROZEN_ENTRY_OF_PLAYER = `
-    SELECT f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes
-    FROM frozen_entries f JOIN entries e USING (window_uid, player_id)
-    WHERE f.window_uid = $1 AND f.player_id = k.player_id AND f.present AND NOT e.unranked
+    SELECT ${ENTRY}, run.verified, run.proof
+    FROM (
+      SELECT f.*, n.board_uid, n.unranked FROM frozen_entries f JOIN entries n USING (window_uid, player_id)
+      WHERE f.window_uid = $1 AND f.player_id = k.player_id) AS e ${JOIN_RUN_OF_ENTRY}
+    WHERE e.present AND NOT e.unranked
     UNION ALL
-    SELECT ${ENTRY_COLUMNS} FROM ranked_entries
-    WHERE window_uid = $1 AND player_id = k.player_id
+    SELECT ${ENTRY}, run.verified, run.proof FROM ranked_entries e ${JOIN_RUN_OF_ENTRY}
+    WHERE e.window_uid = $1 AND e.player_id = k.player_id
       AND NOT EXISTS (SELECT FROM frozen_entries WHERE window_uid = $1 AND player_id = k.player_id)
     LIMIT 1`;
 
 /** The source of each kind of edition. That of a day has no scopes, and so only the global list. */
-const COUNTED: Record<EditionKind, string> = {
-  final: ENTRIES_NOW,
-  frozen: ENTRIES_FROZEN,
-  kept: ENTRIES_NOW,
-  day: PLACES_NOW,
+const COUNTED: Record<EditionKind, (definition: BoardDefinition) => string> = {
+  final: entriesNow,
+  frozen: entriesFrozen,
+  kept: entriesNow,
+  day: () => PLACES_NOW,
 };
 
 /**
@@ -60,7 +76,7 @@ const COUNTED: Record<EditionKind, string> = {
 const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
   UNION ALL
   SELECT ${GUILDS_SCOPE}, substr(name, 7), ${guildScoreSql(definition)}, '{}'::float8[], max(achieved_at_ms),
-    NULL, '{}'::int[], count(*)::int
+    NULL, '{}'::int[], NULL::boolean, NULL, count(*)::int
   FROM (
     SELECT s.name, c.player_id, c.score, c.achieved_at_ms
     FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
@@ -76,8 +92,8 @@ const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
  */
 function rankedSql(definition: BoardDefinition, kind: EditionKind): string {
   return `
-    WITH counted AS (${COUNTED[kind]}),
-    listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, members) AS (
+    WITH counted AS (${COUNTED[kind](definition)}),
+    listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, verified, proof, members) AS (
       SELECT ${GLOBAL_SCOPE}, c.*, NULL::int FROM counted c
       UNION ALL
       SELECT u.scope_uid, c.*, NULL FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
@@ -111,9 +127,9 @@ export const writeStandingsSql = (definition: BoardDefinition, kind: EditionKind
     SELECT $3::int, scope_uid, max(total) FROM ranked GROUP BY scope_uid),
   rows AS (
     INSERT INTO standings (edition_uid, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms,
-      metadata, scopes, members)
+      metadata, scopes, verified, proof, members)
     SELECT $3::int, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms, metadata, scopes,
-      members
+      verified, proof, members
     FROM ranked WHERE $4::int IS NULL OR ordinal <= $4),
   seen AS (${SEEN[kind]})
   SELECT DISTINCT audit_id AS act FROM seen WHERE audit_id IS NOT NULL ORDER BY audit_id`;

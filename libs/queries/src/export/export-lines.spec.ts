@@ -68,6 +68,17 @@ describe('lines of an export', () => {
     expect(guarded.head).toBe(csv.head);
   });
 
+  it('end with what is said of runs, on boards that keep them', () => {
+    const proof = 'https://replays.example/?a,"b"';
+    const row = { ...ROW, verified: false, proof };
+    const { head, line } = lineFormatOf('csv', COLUMNS, undefined, ['verified', 'proof']);
+    expect(head).toBe(csv.head.replace('\r\n', ',verified,proof\r\n'));
+    const before = csv.line(ROW).replace('\r\n', '');
+    expect(line(row)).toBe(`${before},false,"https://replays.example/?a,""b"""\r\n`);
+    expect(line({ ...row, verified: true, proof: null })).toBe(`${before},true,\r\n`);
+    expect(JSON.parse(lineFormatOf('ndjson', COLUMNS).line(row))).toMatchObject({ verified: false, proof });
+  });
+
   it('are one object each in NDJSON, with columns by name', () => {
     const { head, line } = lineFormatOf('ndjson', COLUMNS);
     expect(head).toBe('');

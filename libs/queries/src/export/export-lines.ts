@@ -17,7 +17,14 @@ export interface ExportedRow {
   scopes: string[];
   /** JSON as it was submitted. */
   metadata: string | null;
+  /** On boards that keep runs. */
+  verified?: boolean;
+  /** An https URL, on boards that show it to everyone. */
+  proof?: string | null;
 }
+
+/** Which fields the rows of a board have beside those that all have. */
+export type RunField = 'verified' | 'proof';
 
 /** How rows are written. */
 export interface LineFormat {
@@ -28,9 +35,14 @@ export interface LineFormat {
   line(row: ExportedRow): string;
 }
 
-/** The format for boards with these columns. */
-export function lineFormatOf(format: ExportFormat, columns: readonly SortColumn[], guard?: ExportGuard): LineFormat {
-  return format === 'csv' ? csv(columns, guard === 'formulas' ? guarded : asItIs) : ndjson(columns);
+/** The format for boards with these columns, and these fields of runs. */
+export function lineFormatOf(
+  format: ExportFormat,
+  columns: readonly SortColumn[],
+  guard?: ExportGuard,
+  ofRuns: readonly RunField[] = [],
+): LineFormat {
+  return format === 'csv' ? csv(columns, guard === 'formulas' ? guarded : asItIs, ofRuns) : ndjson(columns);
 }
 
 /**
@@ -38,12 +50,12 @@ export function lineFormatOf(format: ExportFormat, columns: readonly SortColumn[
  * `columns.moves`; scopes are a JSON array, metadata are JSON; what is null is empty.
  * @param text how text is written; numbers and times are none
  */
-function csv(columns: readonly SortColumn[], text: (value: string) => string): LineFormat {
+function csv(columns: readonly SortColumn[], text: (value: string) => string, ofRuns: readonly RunField[]): LineFormat {
   const named = columns.map(({ name }) => `columns.${name}`);
-  const header = ['rank', 'ordinal', 'playerId', 'displayName', 'score', ...named, 'achievedAt', 'scopes', 'metadata'];
+  const ofAll = ['rank', 'ordinal', 'playerId', 'displayName', 'score', ...named, 'achievedAt', 'scopes', 'metadata'];
   return {
     mediaType: 'text/csv; charset=utf-8; header=present',
-    head: csvLine(header),
+    head: csvLine([...ofAll, ...ofRuns]),
     line: (row) =>
       csvLine([
         String(row.rank),
@@ -55,6 +67,7 @@ function csv(columns: readonly SortColumn[], text: (value: string) => string): L
         row.achievedAt,
         text(JSON.stringify(row.scopes)),
         text(row.metadata ?? ''),
+        ...ofRuns.map((field) => text(String(row[field] ?? ''))),
       ]),
   };
 }

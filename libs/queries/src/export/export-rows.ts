@@ -10,6 +10,7 @@ import {
 import { toTimestamp } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
+import { verificationOf } from '../rows/entry-details.js';
 import { inTime } from '../shared/time-out.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
 
@@ -65,14 +66,15 @@ export class ExportRows {
   }
 
   private async *entries(
-    { list, window }: ResolvedList,
+    { board, list, window }: ResolvedList,
     { timeoutMs, signal }: ExportRowsOptions,
   ): AsyncGenerator<ExportedStanding[]> {
     if (list.scope === NEVER_USED_SCOPE) return;
     let last: ExportedStanding | undefined;
     const scope = list.scope === GLOBAL_SCOPE ? null : list.scope;
     const options = { rows: ROWS_AT_ONCE, timeoutMs, signal };
-    const chunks = exportedEntries(this.database, list.ordering, { windowUid: window.uid, scope }, options);
+    const asked = { windowUid: window.uid, scope, keepsRuns: board.runsFrom !== undefined };
+    const chunks = exportedEntries(this.database, list.ordering, asked, options);
     for await (const chunk of chunks) {
       yield chunk.map((row) => {
         const ordinal = (last?.ordinal ?? 0) + 1;
@@ -86,7 +88,7 @@ export class ExportRows {
   }
 
   private async complete(
-    { list }: ResolvedList,
+    { board, list }: ResolvedList,
     style: RankStyle,
     rows: readonly ExportedStanding[],
   ): Promise<ExportedRow[]> {
@@ -105,6 +107,7 @@ export class ExportRows {
       achievedAt: toTimestamp(row.achieved_at_ms),
       scopes: row.scopes.map((uid) => scopes.get(uid)!).sort(),
       metadata: row.metadata,
+      ...verificationOf(board, row),
     }));
   }
 }

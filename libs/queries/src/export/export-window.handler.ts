@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { LadderError, type RankStyle } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { lineFormatOf, type LineFormat } from './export-lines.js';
+import { lineFormatOf, type LineFormat, type RunField } from './export-lines.js';
 import { ExportRows, type ExportRowsOptions } from './export-rows.js';
 import { streamOf } from './export-stream.js';
+import { verificationOf } from '../rows/entry-details.js';
 import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
 import { ExportWindowQuery, type ExportFormat, type WindowExport } from '../queries.js';
 
@@ -37,7 +38,8 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
   async execute({ selection, format, isAnonymous, guard }: ExportWindowQuery): Promise<WindowExport> {
     const resolved = await this.resolver.resolve(selection, { prefersStandings: true });
     const { board, list } = resolved;
-    const lines = lineFormatOf(format, list.ordering.columns, guard);
+    const ofRuns = Object.keys(verificationOf(board, null)) as RunField[];
+    const lines = lineFormatOf(format, list.ordering.columns, guard, ofRuns);
     const style: RankStyle = selection.rankStyle ?? board.definition.rankStyle;
     const options = { style, showsUnlisted: selection.isAdmin ?? false, timeoutMs: SORTED_WITHIN_MS };
     return {

@@ -3,7 +3,7 @@ import { BoardCatalog, isDatabaseUnavailable, WindowCatalog } from '@laddercast/
 import { inParts, nowMs, toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { columnsByName } from '../rows/entry-details.js';
+import { columnsByName, verificationOf } from '../rows/entry-details.js';
 import { percentileIn } from '../lists/percentile.js';
 import { styleToRead } from '../lists/rank-style.js';
 import { ListReader } from '../rows/list-reader.js';
@@ -22,7 +22,7 @@ interface WindowOfPage {
 
 /**
  * Looks a player up in the lists of many boards. The ranks come from the projection, and PostgreSQL is asked for what
- * it alone has: windows that are not remembered, frozen standings, times of boards whose tie-break keeps none.
+ * it alone has: windows that are not remembered, frozen standings, times of boards whose tie-break keeps none, and runs.
  */
 @QueryHandler(GetStandingsQuery)
 export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
@@ -124,7 +124,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
       percentile: await percentileIn(resolved, rankStyle, entry, total),
       score: entry.score,
       columns: columnsByName(resolved.list.ordering, entry.columns),
-      achievedAt: await this.achievedAt(resolved, entry),
+      ...(await this.ofRun(resolved, entry)),
       rankStyle,
       accuracy: reading.accuracy ?? 'exact',
       boardVersion,
@@ -132,10 +132,15 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     };
   }
 
-  private async achievedAt(resolved: ResolvedList, entry: ProjectedEntry): Promise<string | null> {
-    if (entry.achievedAtMs !== null) return toTimestamp(entry.achievedAtMs);
+  /** What the ranks do not tell of the entry, or not always. */
+  private async ofRun(
+    resolved: ResolvedList,
+    entry: ProjectedEntry,
+  ): Promise<Pick<PlayerStanding, 'achievedAt' | 'verified' | 'proof'>> {
+    const keepsRuns = resolved.board.runsFrom !== undefined;
+    if (entry.achievedAtMs !== null && !keepsRuns) return { achievedAt: toTimestamp(entry.achievedAtMs) };
     const [row] = await this.reader.details.complete(resolved, [entry], { including: 'all' });
-    return row?.achievedAt ?? null;
+    return { achievedAt: row!.achievedAt, ...verificationOf(resolved.board, row!) };
   }
 }
 

@@ -14,6 +14,9 @@ export interface PlayerStanding {
   columns: Record<string, number>;
   /** null only while the database, which alone keeps it for tiebreak `none`, is away. */
   achievedAt: string | null;
+  /** As in rows of lists. */
+  verified?: boolean;
+  proof?: string | null;
   rankStyle: RankStyle;
   accuracy: RankAccuracy;
   boardVersion: number;

@@ -1,5 +1,9 @@
 import { NO_EXTENSIONS } from '@laddercast/extension';
+import type { Board } from '@laddercast/domain';
+import type { SqlRunner } from '@laddercast/ledger';
+import type { Announcement } from '@laddercast/projections';
 import { expect, it } from 'vitest';
+import { EMPTY_BOARD, MemoryList } from '../../test/snapshot-ports.js';
 import { EntryDetails } from './entry-details.js';
 
 class RememberedDetails extends EntryDetails {
@@ -24,4 +28,52 @@ it('forgets announced names, and all names when an announcement may have been mi
     [null, false],
     [null, true],
   ]);
+});
+
+/** A database in which ada's run is not verified at first, and what was asked of entries in it. */
+class OneRun implements SqlRunner {
+  verified = false;
+  looked = 0;
+
+  query<Row>(sql: string): Promise<Row[]> {
+    if (!sql.includes('FROM entries')) return Promise.resolve([]);
+    this.looked += 1;
+    const row = { player_id: 'ada', score: 5, columns: [], achieved_at_ms: 1, metadata: null, members: null };
+    return Promise.resolve([{ ...row, verified: this.verified, proof: null } as Row]);
+  }
+}
+
+const adasRow = async (details: EntryDetails, board: Board): Promise<unknown> => {
+  const entry = { rank: 1, playerId: 'ada', score: 5, columns: [], achievedAtMs: 1 };
+  const [row] = await details.complete(new MemoryList(board).resolved, [entry]);
+  return row!.verified;
+};
+
+it('looks a run up again once its player is announced, on boards that keep runs', async () => {
+  const database = new OneRun();
+  const details = new EntryDetails(database, NO_EXTENSIONS);
+  const board = { ...EMPTY_BOARD, runsFrom: 1 };
+  expect(await adasRow(details, board)).toBe(false);
+  expect(await adasRow(details, board)).toBe(false);
+  expect(database.looked).toBe(1);
+  database.verified = true;
+  details.hear({ kind: 'players', ids: ['bob'], isGuild: false });
+  details.hear({ kind: 'players', ids: ['ada'], isGuild: true });
+  expect(await adasRow(details, board)).toBe(false);
+  const ofAda: Announcement = { kind: 'players', ids: ['ada'], isGuild: false };
+  for (const announcement of [ofAda, null]) {
+    const before = database.looked;
+    details.hear(announcement);
+    expect(await adasRow(details, board)).toBe(true);
+    expect(database.looked).toBe(before + 1);
+  }
+});
+
+it('remembers the run of an announced player on other boards, and says nothing of it', async () => {
+  const database = new OneRun();
+  const details = new EntryDetails(database, NO_EXTENSIONS);
+  expect(await adasRow(details, EMPTY_BOARD)).toBeUndefined();
+  details.hear({ kind: 'players', ids: ['ada'], isGuild: false });
+  expect(await adasRow(details, EMPTY_BOARD)).toBeUndefined();
+  expect(database.looked).toBe(1);
 });

@@ -1,6 +1,7 @@
 import {
   GUILDS_SCOPE,
   holdsOn,
+  type Board,
   type BoardOrdering,
   type RankedEntry,
   type RankStyle,
@@ -30,8 +31,8 @@ export interface CompleteOptions {
 }
 
 /**
- * Makes what clients see of ranked entries: names, metadata and (where the tie-break keeps no time) achievedAt, by
- * keyed queries of PostgreSQL, and names of the {@link EntryEnricher}. What was looked up is remembered for a second.
+ * Makes what clients see of ranked entries: names, metadata, whether a run is verified, and (where the tie-break keeps no
+ * time) achievedAt, by keyed queries of PostgreSQL, and names of the {@link EntryEnricher}. What was looked up is remembered for a second.
  * While PostgreSQL is away rows come with what was known.
  *
  * Players who are not listed, or whom a moderator hid, are left out: rows keep their ranks, and show a gap.
@@ -116,12 +117,13 @@ export class EntryDetails {
     return this.names.of(playerId, false).sanction?.kind === 'shadow';
   }
 
-  /** Looks names and listings up again at the next reading: of these players (or guilds), or of all where null. */
+  /** Looks names, listings and runs up again at the next reading: of these players (or guilds), or of all where null. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     this.names.forget(ids, isGuild);
+    if (!isGuild) this.runs.forget(ids);
   }
 
-  /** Forgets the names and listings that are announced to have changed; null: any may have. */
+  /** Forgets the names, listings and runs that are announced to have changed; null: any may have. */
   hear(announcement: Announcement | null): void {
     if (announcement === null) for (const isGuild of [false, true]) this.forget(null, isGuild);
     else if (announcement.kind === 'players') this.forget(announcement.ids, announcement.isGuild);
@@ -144,8 +146,19 @@ export class EntryDetails {
       columns: columnsByName(resolved.list.ordering, entry.columns),
       achievedAt: achievedAtMs === null ? null : toTimestamp(achievedAtMs),
       metadata: run !== null && (isGuild || isOf(entry, run)) ? run.metadata : null,
+      ...(!isGuild && verificationOf(resolved.board, isOf(entry, run) ? run : null)),
     };
   }
+}
+
+/** What rows of a board that keeps runs say of the run that an entry rests on; of other boards nothing. */
+export function verificationOf(
+  { definition, runsFrom }: Board,
+  run: { verified?: boolean | null; proof?: string | null } | null,
+): Pick<RankedEntry, 'verified' | 'proof'> {
+  if (runsFrom === undefined) return {};
+  const verified = run?.verified ?? false;
+  return definition.proof === 'everyone' ? { verified, proof: run?.proof ?? null } : { verified };
 }
 
 /** An entry's extra columns as clients see them. */

@@ -1,5 +1,6 @@
 import { guildTotalDetails, runDetails, type RunDetailsRow, StandingsReader, type SqlRunner } from '@laddercast/ledger';
 import { GUILDS_SCOPE } from '@laddercast/domain';
+import { monotonicMs } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
@@ -13,7 +14,16 @@ export interface RunDetails {
   columns: number[] | null;
   achievedAtMs: number;
   metadata: unknown;
+  /** Of the run that it rests on; false: that is none that is kept. */
+  verified: boolean;
+  /** An https URL. */
+  proof: string | null;
+  /** When it was asked for, by this process's monotonic clock. */
+  askedAtMs: number;
 }
+
+/** The most players of whom it is known that a run changed a moment ago; beyond them all are taken to have. */
+const CHANGED_PLAYERS_MAX = 50_000;
 
 /** The runs behind rows, guilds' totals, or what the standings kept of them. */
 export class RunDetailsOfLists {
@@ -21,6 +31,9 @@ export class RunDetailsOfLists {
   private readonly lookups: MergedLookups<ResolvedList, RunDetailsRow>;
   private readonly bare: ListsWithoutMetadata;
   private readonly editions: StandingsReader;
+  /** When a run of a player was last said to have changed, by player; and of any player. */
+  private readonly changedAtMs = new Map<string, number>();
+  private anyChangedAtMs = -Infinity;
 
   constructor(private readonly database: SqlRunner) {
     this.editions = new StandingsReader(database);
@@ -42,17 +55,19 @@ export class RunDetailsOfLists {
     const missing = entries.filter((entry) => {
       const run = this.memory.get(keyOf(resolved, entry.playerId));
       // How many members a guild has changes without its score, and the lists of guilds are short.
-      return run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run);
+      if (run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run)) return true;
+      return resolved.board.runsFrom !== undefined && run.askedAtMs <= this.lastChangeOf(entry.playerId);
     });
     if (missing.length === 0) return true;
     if (areWhole === null) return false;
     const remember = this.memory.asking();
+    const askedAtMs = monotonicMs();
     const playerIds = missing.map(({ playerId }) => playerId);
     const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
     if (rows === null) return false;
     for (const playerId of playerIds) {
       const row = rows.get(playerId);
-      remember(keyOf(resolved, playerId), row ? detailsOf(row) : null);
+      remember(keyOf(resolved, playerId), row ? detailsOf(row, askedAtMs) : null);
     }
     return true;
   }
@@ -62,24 +77,40 @@ export class RunDetailsOfLists {
     return this.memory.isEmpty ? null : this.memory.stale(keyOf(resolved, playerId));
   }
 
+  /** The runs of these players are looked up again, where a board keeps runs; null: those of all. */
+  forget(playerIds: readonly string[] | null): void {
+    const now = monotonicMs();
+    if (playerIds !== null && this.changedAtMs.size + playerIds.length <= CHANGED_PLAYERS_MAX) {
+      for (const playerId of playerIds) this.changedAtMs.set(playerId, now);
+      return;
+    }
+    this.anyChangedAtMs = now;
+    this.changedAtMs.clear();
+  }
+
+  private lastChangeOf(playerId: string): number {
+    return Math.max(this.anyChangedAtMs, this.changedAtMs.get(playerId) ?? -Infinity);
+  }
+
   /** Whether the projection knows all that there is of these entries; null when that is not said in time. */
   private async areWhole(
-    { list, edition, ownWorldOf }: ResolvedList,
+    { board, list, edition, ownWorldOf }: ResolvedList,
     entries: readonly ProjectedEntry[],
     read: WhenRead | undefined,
   ): Promise<boolean | null> {
-    // The version of a list says nothing of an entry that it does not have.
-    if (!read || edition || ownWorldOf !== undefined || list.scope === GUILDS_SCOPE) return false;
+    // The version of a list says nothing of an entry that it does not have, nor of runs.
+    if (!read || edition || ownWorldOf !== undefined || board.runsFrom !== undefined) return false;
+    if (list.scope === GUILDS_SCOPE) return false;
     return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }
 
-  private read({ window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<RunDetailsRow[]> {
+  private read({ board, window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<RunDetailsRow[]> {
     if (edition) {
       const { scope, ordering } = list;
       return this.editions.details({ edition: edition.uid, scope, ordering }, playerIds);
     }
-    const read = list.scope === GUILDS_SCOPE ? guildTotalDetails : runDetails;
-    return read(this.database, window.uid, playerIds);
+    if (list.scope === GUILDS_SCOPE) return guildTotalDetails(this.database, window.uid, playerIds);
+    return runDetails(this.database, window.uid, playerIds, board.runsFrom);
   }
 }
 
@@ -95,9 +126,15 @@ function keyOf({ window, list, edition }: ResolvedList, playerId: string): strin
   return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${playerId}` : `run/${window.uid}/${playerId}`;
 }
 
-const detailsOf = ({ score, columns, achieved_at_ms, metadata, members }: RunDetailsRow): RunDetails => ({
+const detailsOf = (
+  { score, columns, achieved_at_ms, metadata, members, verified, proof }: RunDetailsRow,
+  askedAtMs: number,
+): RunDetails => ({
   score,
   columns,
   achievedAtMs: achieved_at_ms,
   metadata: members === null ? (metadata === null ? null : (JSON.parse(metadata) as unknown)) : { members },
+  verified: verified ?? false,
+  proof: proof ?? null,
+  askedAtMs,
 });

@@ -155,10 +155,21 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
     columns: { type: 'object', additionalProperties: { type: 'number' } },
     achievedAt: orNull(time),
     metadata: orNull({ type: 'object' }),
+    verified: {
+      type: 'boolean',
+      description:
+        'On boards that keep runs, of players: whether somebody has looked at the run that the entry rests on; false of sums, ' +
+        'and of what is no longer kept as a run',
+    },
+    proof: {
+      ...orNull({ type: 'string' }),
+      description: 'Of that run, an https URL: on boards with `proof: everyone`',
+    },
   };
+  const optional = ['globalRank', 'verified', 'proof'];
   const fault = object({ pointer: text, message: text });
   return {
-    Entry: object(entry, ['globalRank']),
+    Entry: object(entry, optional),
     EntryChange: {
       ...object(
         {
@@ -167,7 +178,7 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
           previousScore: orNull({ type: 'number' }),
           passed: { type: 'array', items: playerId, maxItems: passedMax },
         },
-        ['globalRank'],
+        optional,
       ),
       description:
         'A row that is new or changed (of friends: also one whose globalRank changed): whole, as in the snapshot',

@@ -41,7 +41,7 @@ export const MODERATION = {
         example: { ...put, sanction: { ...sanction, progress: { isDone: false, entries: 1000 } } },
       },
     },
-    errors: ['FORBIDDEN', 'NOT_A_PLAYER', 'BOARD_NOT_FOUND', 'OVERLOADED'],
+    errors: ['FORBIDDEN', 'BOARD_NOT_FOUND', 'OVERLOADED'],
   },
   liftSanction: {
     tag: 'Administration',
@@ -59,7 +59,7 @@ export const MODERATION = {
         example: lifted,
       },
     },
-    errors: ['FORBIDDEN', 'NOT_A_PLAYER', 'OVERLOADED'],
+    errors: ['FORBIDDEN', 'OVERLOADED'],
   },
   listSanctions: {
     tag: 'Administration',
@@ -74,6 +74,6 @@ export const MODERATION = {
         example: { playerId: 'ada', sanctions: [lifted.sanction], next: null },
       },
     },
-    errors: ['FORBIDDEN', 'NOT_A_PLAYER'],
+    errors: ['FORBIDDEN'],
   },
 } satisfies Record<string, OperationDescription>;

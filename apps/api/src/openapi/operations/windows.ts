@@ -104,7 +104,8 @@ export const WINDOWS = {
       'Every entry of a window, or of one scope of it, the best first, as it was at one moment: of an ended window its final ' +
       'standings, of a running one what is durable when the export begins. CSV is that of RFC 4180 with a header, lines ending ' +
       'in CRLF: `rank` (in the style of the board), `ordinal`, `playerId`, `displayName`, `score`, one `columns.<name>` for each ' +
-      'column of the board, `achievedAt`, `scopes` (a JSON array), `metadata` (JSON); null is empty. Text is written ' +
+      'column of the board, `achievedAt`, `scopes` (a JSON array), `metadata` (JSON), on boards that keep runs `verified`, and ' +
+      '`proof` where everyone sees it; null is empty. Text is written ' +
       'as it was submitted; with `guard=formulas`, for spreadsheets, text that begins with `=`, `+`, `-`, `@`, a tab or a ' +
       'carriage return gets a single quote before it, and numbers never do. NDJSON has one object a line. Players who are not listed are left out for all but ' +
       'admins; the ranks of the others stay. A window that is frozen is written as it stood then, but for admins. A file that ' +

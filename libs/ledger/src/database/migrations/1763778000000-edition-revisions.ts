@@ -32,6 +32,8 @@ const STATEMENTS = [
     achieved_at_ms bigint,
     metadata text,
     scopes integer[],
+    verified boolean,
+    proof text,
     members integer,
     PRIMARY KEY (edition_uid, scope_uid, player_id, since))`,
   // Acts that changed an entry of a window whose standings are written, or are about to be.

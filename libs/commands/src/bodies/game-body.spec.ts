@@ -1,6 +1,6 @@
 import { LadderError } from '@laddercast/domain';
 import { describe, expect, it } from 'vitest';
-import { gamesOfBatch, parseGame } from './game-body.js';
+import { gamesOfBatch, parseGame, parseGameResult } from './game-body.js';
 
 const least = {
   pool: 'blitz',
@@ -33,6 +33,15 @@ describe('the body of a game', () => {
     };
     expect(parseGame(least)).toEqual(least);
     expect(parseGame(full)).toEqual(full);
+  });
+
+  it('is told that players have no weights, and not that the field is unknown', () => {
+    const players = [least.players[0], { ...least.players[1], weight: 0.5 }];
+    for (const parse of [() => parseGame({ ...least, players }), () => parseGameResult({ players, reason: 'typo' })]) {
+      expect(parse).toThrow(
+        expect.objectContaining({ code: 'NOT_SUPPORTED', message: expect.stringContaining('/players/1/weight') }),
+      );
+    }
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { GAME_WEIGHT, type PlayerStatus } from '@laddercast/domain';
+import { GAME_WEIGHT, LadderError, type PlayerStatus } from '@laddercast/domain';
 import type { RecordedPlayer } from '@laddercast/ledger';
 import { Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsObject, Max, Min, ValidateNested } from 'class-validator';
@@ -101,11 +101,28 @@ export class GameResultBody {
   reason!: string;
 }
 
-/** @throws VALIDATION_FAILED */
-export const parseGameResult = compiledBody(GameResultBody);
+/** @throws VALIDATION_FAILED; NOT_SUPPORTED for a weight of a player */
+export const parseGameResult = namingWeights(compiledBody(GameResultBody));
 
-/** @throws VALIDATION_FAILED */
-export const parseGame = compiledBody(GameBody);
+/** @throws VALIDATION_FAILED; NOT_SUPPORTED for a weight of a player */
+export const parseGame = namingWeights(compiledBody(GameBody));
+
+/** A parser that answers to a weight of a player that there is no such thing here, and not that it was never heard of. */
+function namingWeights<Body>(parse: (body: unknown) => Body): (body: unknown) => Body {
+  return (body) => {
+    try {
+      return parse(body);
+    } catch (error) {
+      const players: unknown = (body as { players?: unknown } | null)?.players;
+      const at = Array.isArray(players) ? players.findIndex(hasWeight) : -1;
+      if (at < 0) throw error;
+      const detail = `/players/${at}/weight: openskill 5.0.1 takes weights of players and ignores them; leave it out.`;
+      throw new LadderError('NOT_SUPPORTED', detail, { option: 'weight' });
+    }
+  };
+}
+
+const hasWeight = (player: unknown): boolean => typeof player === 'object' && player !== null && 'weight' in player;
 
 /**
  * The games of a batch, not yet looked into; null for a body that is one game.

@@ -229,7 +229,7 @@ export const POOLS = {
     query: DryRunParameters,
     body: { schema: 'GameCorrection', examples: { draw: { players: drawn, reason: 'The flag had not fallen.' } } },
     answers: CORRECTED,
-    errors: [...OF_CORRECTIONS, 'GAME_TOO_LARGE', 'PLAYERS_NOT_SUPPORTED'],
+    errors: [...OF_CORRECTIONS, 'GAME_TOO_LARGE', 'PLAYERS_NOT_SUPPORTED', 'NOT_SUPPORTED'],
   },
   getRating: {
     tag: 'Ratings',

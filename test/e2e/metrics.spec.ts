@@ -165,6 +165,19 @@ describe.each(logsUnderTest())('what a standalone says of itself, over %s', (log
     expect(named.filter((row) => !row.startsWith('laddercast_shard_entries'))).toEqual([]);
   });
 
+  it('counts the ranks of games beside those of submissions', async () => {
+    const board = { order: 'desc', operator: 'latest' };
+    expect((await admin.put('/v1/boards/rated', board)).status).toBe(201);
+    expect((await admin.put('/v1/pools/rated', { algorithm: 'elo', board: 'rated' })).status).toBe(201);
+    const ofSubmissions = async () => app.value('laddercast_rank_answers_total', { of: 'submission' });
+    const before = await ofSubmissions();
+    const players = ['ada', 'bob', 'cy'].map((playerId, at) => ({ playerId, place: at + 1 }));
+    const { body } = await admin.post('/v1/games', { pool: 'rated', gameId: 'g', players }, { Prefer: 'wait=10' });
+    expect(body).toMatchObject({ rated: { players: players.map((_, at) => ({ rank: { after: at + 1 } })) } });
+    expect(await app.value('laddercast_rank_answers_total', { of: 'game', accuracy: 'exact' })).toBe(3);
+    expect(await ofSubmissions()).toBe(before);
+  });
+
   it('counts sockets, subscriptions and frames', async () => {
     const socket = new WebSocket(`${app.app.url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
     await once(socket, 'open');

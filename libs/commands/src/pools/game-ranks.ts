@@ -101,7 +101,7 @@ export class GameRanks {
     // All of them first: a rank counts the other players of the game.
     await inParts(moved, RANKS_AT_ONCE, ([, write]) => this.ranks.untilShown(write, untilMs));
     await inParts(moved, RANKS_AT_ONCE, async ([player, write]) => {
-      ranks.set(player, await this.ranks.movementOf(write, untilMs, identity));
+      ranks.set(player, await this.ranks.movementOf(write, untilMs, identity, 'game'));
     });
     return ranks;
   }
@@ -118,7 +118,8 @@ export class GameRanks {
   }
 
   private async listsOf(writes: readonly GameWrite[]): Promise<Map<GameWrite, RankedList>> {
-    const fed = this.boards.all().filter(({ feed }) => feed?.value === 'rating');
+    const pools = new Set(writes.map(({ poolId }) => poolId));
+    const fed = this.boards.those(({ feed }) => feed?.value === 'rating' && pools.has(feed.pool));
     const lists = new Map<GameWrite, RankedList>();
     const nowMs = this.boards.clock.nowMs();
     for (const write of writes) {

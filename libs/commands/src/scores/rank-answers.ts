@@ -4,6 +4,7 @@ import { metrics } from '@laddercast/platform';
 const COUNTERS = {
   list: countersOf('list'),
   submission: countersOf('submission'),
+  game: countersOf('game'),
 };
 
 function countersOf(of: string) {

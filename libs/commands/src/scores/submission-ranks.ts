@@ -72,11 +72,16 @@ export class SubmissionRanks {
    * @returns null when the run is held, the rank is unknown now, or the caller may not see it: while a window is frozen, only admins see
    * ranks
    */
-  async movementOf(accepted: RankedWrite, untilMs: number | null, identity: Identity): Promise<RankMovement | null> {
+  async movementOf(
+    accepted: RankedWrite,
+    untilMs: number | null,
+    identity: Identity,
+    of: 'submission' | 'game' = 'submission',
+  ): Promise<RankMovement | null> {
     // It is in no list, and may never be.
     if (accepted.receipt.answer.outcome === 'held') return null;
     const movement = await this.find(accepted, untilMs, identity);
-    noteRankAnswer('submission', movement);
+    noteRankAnswer(of, movement);
     return movement;
   }
 

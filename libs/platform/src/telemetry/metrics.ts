@@ -265,7 +265,7 @@ export const metrics = {
 
   rankAnswers: counter(
     'laddercast_rank_answers_total',
-    'Ranks that were answered, by what the answer is of (list: a read; submission) and its accuracy (exact, estimated, none). From: api.',
+    'Ranks that were answered, by what the answer is of (list: a read; submission; game: each player of one that was waited for) and its accuracy (exact, estimated, none). From: api.',
     'of',
     'accuracy',
   ),

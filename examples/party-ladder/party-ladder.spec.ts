@@ -95,6 +95,7 @@ describe('the party ladder example', () => {
       await admin.post('/v1/pools/party/predictions', { sides: [['ada'], ['cy']] }),
       await admin.post('/v1/pools/party/predictions', { players: ['ada', 'cy'], sidesOf: 1 }),
       await admin.post('/v1/games', gameOf('party', 'cy', 'ada')),
+      await admin.post('/v1/pools/party/voids?dryRun', { playerId: 'ada', reason: 'a bot' }),
     ];
     for (const answer of without) expectProblem(answer, 'ALGORITHM_MISSING');
     expectProblem(await admin.put('/v1/pools/party', { algorithm: 'party-points' }), 'ALGORITHM_UNKNOWN');

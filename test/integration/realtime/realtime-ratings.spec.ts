@@ -1,5 +1,5 @@
 // Real: PostgreSQL, the ledger that rates, the saga that tells of it, Redis or Valkey, gateways and WebSocket clients.
-import type { RatingChanged } from '@laddercast/domain';
+import { RATING_ALGORITHMS, type RatingChanged } from '@laddercast/domain';
 import { RedisAnnouncements, RedisConnection, type AnnounceCommand } from '@laddercast/projections';
 import { RatingSaga } from '@laddercast/sagas';
 import type { Pool, VoidMode } from '@laddercast/ledger';
@@ -351,6 +351,28 @@ describe('watched ratings', () => {
     await node.pools.delete(pool.id, null, 'test');
     await eventually('the end of the pool', () => framesOf(key, 'ada').at(-1)!.problem?.code === 'POOL_NOT_FOUND');
     expect((await ask(key, watch('ada'))).problem).toMatchObject({ code: 'POOL_NOT_FOUND' });
+  });
+
+  it('say ALGORITHM_MISSING where the gateway does not have the algorithm of their pool, and other watches go on', async () => {
+    const client = await connect(await gateway({ pollEveryMs: 50 }));
+    const beside = await node.makePool(`${pool.id}-beside`);
+    await ask(client, watch('ada'));
+    await ask(client, watch('bob', { pool: beside.id }));
+    const elo = RATING_ALGORITHMS.find(({ name }) => name === 'elo')!;
+    node.ofTeams.push({ ...elo, name: 'of-a-team', engine: 'of-a-team@1' });
+    try {
+      await node.makePool(pool.id, { algorithm: 'of-a-team' });
+      await eventually('the end', () => framesOf(client, 'ada').length === 2);
+      await play('g1', { ada: 1, bob: 2 });
+      for (const one of [framesOf(client, 'ada')[1]!, await ask(client, watch('ada'))]) {
+        expect(one).toMatchObject({ type: 'error', problem: { code: 'ALGORITHM_MISSING', status: 503 } });
+      }
+      await node.games.record(gameOf(beside.id, 'g1', { ada: 1, bob: 2 }));
+      await node.rater.rate(beside.uid);
+      await eventually('the game', () => gamesOf(client, 'bob').length === 1);
+    } finally {
+      node.ofTeams.pop();
+    }
   });
 
   it('end with their subscriptions, and are not more than a gateway takes', async () => {

@@ -233,6 +233,33 @@ describe('the full models of Weng-Lin', () => {
     }
   });
 
+  // By how much is said in docs/ratings.md. c of two newcomers is 13.2.
+  it.each([
+    [8.333, { ada: 1, bob: 1 }, { near: 47, far: [50, 60, 70, 80], off: [0.035, 0.045] }],
+    [2, { ada: 1, bob: 1 }, { near: 22, far: [25, 30, 35, 40], off: [0.008, 0.01] }],
+    [8.333, { ada: 1, bob: 2 }, { near: 70, far: [105, 107, 110, 120, 150], off: [0.4, 1.5] }],
+    [2, { ada: 1, bob: 2 }, { near: 40, far: [55, 60, 70, 150], off: [0.02, 0.08] }],
+  ])(
+    'approximate Thurstone-Mosteller far apart, at a deviation of %d after %j',
+    (deviation, places, { near, far, off }) => {
+      const byPaper = (gap: number): number => {
+        const members = [0, gap].map((rating) => [{ rating, deviation, volatility: 0 }]);
+        const sides = Object.values(places).map((place, at) => ({ place, isHome: false, members: members[at]! }));
+        const numbers = thurstoneMosteller.parameters as WengLinNumbers;
+        return wengLinRated(sides, 'thurstone-mosteller-full', numbers)[0]![0]!.rating;
+      };
+      const made = (gap: number): number => {
+        const players = { ada: { rating: 0, deviation }, bob: { rating: gap, deviation } };
+        return after(thurstoneMosteller, places, players)['ada']![0];
+      };
+      expect(made(near)).toBeCloseTo(byPaper(near), 6);
+      for (const gap of far) {
+        expect(byPaper(gap) - made(gap), `${gap} apart`).toBeGreaterThan(off[0]!);
+        expect(byPaper(gap) - made(gap), `${gap} apart`).toBeLessThan(off[1]!);
+      }
+    },
+  );
+
   /** A season of races: the same drivers, now and then a newcomer for one of them, the last ones not placed. */
   const race = (of: RatingPool, racers: number, races: number): number => {
     const dice = new Dice(7);

@@ -2,6 +2,7 @@ export * from './ledger.module.js';
 export * from './database/advisory-locks.js';
 export * from './database/database-checks.js';
 export { believesAnyServer } from './database/postgres-address.js';
+export * from './database/position-partitions.js';
 export * from './database/postgres-database.js';
 export { prepared, runStatement } from './database/postgres-statements.js';
 export * from './database/postgres-errors.js';

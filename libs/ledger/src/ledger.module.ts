@@ -10,6 +10,7 @@ import { ScopeCatalog } from './catalogs/scope-catalog.js';
 import { WindowCatalog } from './catalogs/window-catalog.js';
 import { LedgerClock } from './database/ledger-clock.js';
 import { openDatabase } from './open-database.js';
+import { PositionPartitions } from './database/position-partitions.js';
 import { PostgresDatabase } from './database/postgres-database.js';
 import { DayStartRecorder } from './history/day-start-recorder.js';
 import { EntryHistory } from './history/entry-history.js';
@@ -151,6 +152,7 @@ const ofProjectors: Provider[] = [
   EntryEnder,
   RatingHistoryPruner,
   PeriodCloser,
+  PositionPartitions,
 ];
 
 /** What projectors do in the ledger by the clock. */

@@ -5,6 +5,7 @@ import { createTestDatabase, Dice, type TestDatabase } from '@laddercast/testing
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { gameOf, PoolNode } from '../nodes/pool-node.js';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const SEED = Number(process.env.TEST_SEED ?? 20_261_123);
 
@@ -70,6 +71,38 @@ describe('reads of many players of a pool', () => {
     await node.rater.rate(pool.uid);
     // Active: ada and cy. Of them ada has an older game.
     expect(await distribution()).toMatchObject({ players: 5, active: 2, newcomers: 1 });
+  });
+
+  it('tell them as one does by hand, of games that were recorded over weeks, some of them late', async () => {
+    const dice = new Dice(SEED);
+    const now = Date.now();
+    const firsts = new Map<string, number>();
+    const lasts = new Map<string, number>();
+    const recorded: number[] = [];
+    for (let game = 0; game < 150; game += 1) {
+      // One game each five hours; who plays changes as time goes on.
+      recorded.push(now - (150 - game) * 5 * HOUR_MS);
+      const playedAtMs = recorded[game]! - (dice.isUnder(0.2) ? dice.below(10 * DAY_MS) : dice.below(HOUR_MS));
+      const [a, b] = [`p${Math.floor(game / 5) + dice.below(20)}`, `q${Math.floor(game / 9) + dice.below(9)}`];
+      await node.games.record(gameOf(pool.id, `g${game}`, { [a]: 1, [b]: 2 }, { playedAtMs }));
+      for (const player of [a, b]) {
+        if (!firsts.has(player)) firsts.set(player, playedAtMs);
+        lasts.set(player, Math.max(lasts.get(player) ?? 0, playedAtMs));
+      }
+    }
+    await node.rater.rate(pool.uid);
+    await node.database.query(
+      `UPDATE games SET recorded_at = to_timestamp(r.ms / 1000) FROM unnest($2::float8[]) WITH ORDINALITY AS r (ms, n)
+       WHERE pool_uid = $1 AND game_id = 'g' || r.n - 1`,
+      [pool.uid, recorded],
+    );
+    const since = now - 7 * DAY_MS;
+    const active = [...lasts].filter(([, playedAtMs]) => playedAtMs >= since).map(([player]) => player);
+    const newcomers = active.filter((player) => firsts.get(player)! >= since);
+    const found = await distribution();
+    expect(found, `SEED=${SEED}`).toMatchObject({ active: active.length, newcomers: newcomers.length });
+    expect(newcomers.length).toBeGreaterThan(0);
+    expect(newcomers.length).toBeLessThan(active.length);
   });
 
   it('have nothing to spread before the first game, and nothing to say of a pool that is gone', async () => {

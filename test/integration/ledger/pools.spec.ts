@@ -110,6 +110,27 @@ describe('pools', () => {
     expect(left).toEqual(Array.from({ length: 5 }, () => ({ uid: pool.uid })));
   });
 
+  it('that go take no row of others with them, whichever partitions their rows are in', async () => {
+    const [gone, stays] = [await node.makePool('gone'), await node.makePool('stays')];
+    // Alone in their partitions, the rows of both have the same places in them.
+    for (const { id, uid } of [gone, stays]) {
+      await node.games.record(gameOf(id, 'g', { ada: 1, bob: 2 }));
+      await node.rater.rate(uid);
+      await node.database.query(`SELECT setval('ladder_position', (SELECT last_value FROM ladder_position) * 3)`);
+    }
+    const places = await node.database.query<{ partitions: number }>(
+      'SELECT count(DISTINCT tableoid)::int AS partitions FROM rating_changes WHERE pool_uid IN ($1, $2)',
+      [gone.uid, stays.uid],
+    );
+    expect(places).toEqual([{ partitions: 2 }]);
+    await node.pools.delete('gone', null, 'test');
+    await node.pools.purge(new AbortController().signal);
+    const left = await node.database.query('SELECT pool_uid AS uid FROM rating_changes WHERE pool_uid IN ($1, $2)', [
+      ...[gone.uid, stays.uid],
+    ]);
+    expect(left).toEqual([{ uid: stays.uid }, { uid: stays.uid }]);
+  });
+
   it('are listed by id, a page at a time', async () => {
     for (const id of ['z-b', 'z-a', 'z-c']) await put(id, elo());
     const ids = async (after: string, limit: number): Promise<string[]> =>

@@ -109,6 +109,7 @@ describe('the statements of the ledger and of the log', () => {
       // By the name of a table.
       'ledger/src/boards/board-layouts.ts': 1,
       'ledger/src/boards/board-registry.ts': 1,
+      'ledger/src/database/position-partitions.ts': 9,
       'ledger/src/pools/pool-registry.ts': 1,
       'ledger/src/recovery/compared-rows.ts': 1,
       'ledger/src/standings/edition-removal.ts': 1,

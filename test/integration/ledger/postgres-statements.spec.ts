@@ -1,5 +1,5 @@
 // Real: PostgreSQL, and its plans.
-import { prepared, runStatement } from '@laddercast/ledger';
+import { PostgresDatabase, prepared, runStatement } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -45,4 +45,20 @@ it('plans a statement anew after a while, since the tables that it reads may hav
   vi.advanceTimersByTime(PLANS_KEPT_MS);
   await runStatement(client, FIND, [5]);
   expect(await planOf(FIND)).toContain('Index Scan');
+});
+
+it('has no plan compiled, on whatever connection', async () => {
+  const database = new PostgresDatabase({ url: testDatabase.url });
+  const ASK = `SELECT current_setting('jit') AS jit`;
+  await database.open({ migrate: false });
+  try {
+    expect(await database.query(ASK)).toEqual([{ jit: 'off' }]);
+    expect(await database.longTransaction(1000, (sql) => sql.query(ASK))).toEqual([{ jit: 'off' }]);
+    const { signal } = new AbortController();
+    for await (const rows of database.chunks(ASK, [], { rows: 1, timeoutMs: 1000, signal })) {
+      expect(rows).toEqual([{ jit: 'off' }]);
+    }
+  } finally {
+    await database.close();
+  }
 });

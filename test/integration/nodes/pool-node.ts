@@ -25,6 +25,8 @@ import { NO_EXTENSIONS } from '@laddercast/extension';
 import { playersByPlace } from '@laddercast/testing';
 import { LedgerNode } from './ledger-node.js';
 
+/** Where partitions of changes end; a game with its events takes some four positions. */
+const ENDS = [20, 60, 150, 400, 1000, 3000, 10_000];
 const RECOMPUTES = { RECOMPUTE_GAMES_MAX: 100_000 };
 
 /** The ledger of one process with its rating pools, by hand. */
@@ -79,6 +81,21 @@ export class PoolNode extends LedgerNode {
     await this.historyPruner.run(new AbortController().signal);
     await this.rater.rate(pool.uid);
     await this.historyPruner.run(new AbortController().signal);
+  }
+
+  /** With changes of ratings in small partitions, so that what is tested goes over their ends. */
+  override async start(): Promise<void> {
+    await super.start();
+    const [first, ...others] = await this.database.query<{ name: string }>(
+      `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'rating_changes'::regclass`,
+    );
+    // Another node of the test was here.
+    if (others.length > 0) return;
+    const ranges = ENDS.map((end, at) => `FROM (${end}) TO (${ENDS[at + 1] ?? 'MAXVALUE'})`);
+    await this.database.query(`
+      ALTER TABLE rating_changes DETACH PARTITION ${first!.name};
+      ALTER TABLE rating_changes ATTACH PARTITION ${first!.name} FOR VALUES FROM (MINVALUE) TO (${ENDS[0]});
+      ${ranges.map((range, at) => `CREATE TABLE changes_${at} PARTITION OF rating_changes FOR VALUES ${range}`).join(';')}`);
   }
 
   override async stop(): Promise<void> {

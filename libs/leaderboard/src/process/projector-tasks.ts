@@ -14,6 +14,7 @@ import {
   PoolRegistry,
   PostgresDatabase,
   PeriodCloser,
+  PositionPartitions,
   EntryEnder,
   RatingHistoryPruner,
   RollingExpirer,
@@ -61,6 +62,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const ender = part(EntryEnder);
   const periods = part(PeriodCloser);
   const ratingHistory = part(RatingHistoryPruner);
+  const partitions = part(PositionPartitions);
   return [
     {
       name: 'windows:schedule',
@@ -154,6 +156,13 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'pools',
       failing: 'Changes of ratings that are older than their pools keep them are not deleted now',
       duties: [{ everyMs: 60_000, run: (signal) => ratingHistory.run(signal) }],
+    },
+    {
+      name: 'ledger:partitions',
+      ttlMs: 60_000,
+      log: 'ledger',
+      failing: 'The next partition of a table cannot be begun now: the last one goes on taking all rows',
+      duties: [{ everyMs: 600_000, retryMs: 60_000, run: (signal) => partitions.run(signal) }],
     },
     {
       name: 'submissions:prune',

@@ -17,6 +17,7 @@ import { EntryEnds1763773000000 } from './migrations/1763773000000-entry-ends.js
 import { RatingBases1763774000000 } from './migrations/1763774000000-rating-bases.js';
 import { Runs1763775000000 } from './migrations/1763775000000-runs.js';
 import { VerifiedRows1763775500000 } from './migrations/1763775500000-verified-rows.js';
+import { ChangePartitions1763776000000 } from './migrations/1763776000000-change-partitions.js';
 import { Sanctions1763777000000 } from './migrations/1763777000000-sanctions.js';
 import { EditionRevisions1763778000000 } from './migrations/1763778000000-edition-revisions.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
@@ -110,6 +111,7 @@ export class PostgresDatabase implements SqlRunner {
         RatingBases1763774000000,
         Runs1763775000000,
         VerifiedRows1763775500000,
+        ChangePartitions1763776000000,
         Sanctions1763777000000,
         EditionRevisions1763778000000,
       ],

@@ -3,6 +3,7 @@ import { int4Array, int8Array, textArray } from '../database/postgres-arrays.js'
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import type { PoolDefinition } from '../pools/pool.js';
+import { CLOCKS_APART_MS } from '../pools/recorded-games.js';
 import { RATING_JSON } from '../pools/rating-rows.js';
 
 /** A player and a stretch of time. */
@@ -45,9 +46,6 @@ export interface FedState {
   /** In the order asked; null: no game. */
   readonly stretches: readonly (GamesOfStretch | null)[];
 }
-
-/** A rating of before may have come in on a server whose clock was ahead of the present one's, ms. */
-export const CLOCKS_APART_MS = 600_000;
 
 /**
  * The games of player `k.player_id` from a position on, the number of games that the player had after each among it. By

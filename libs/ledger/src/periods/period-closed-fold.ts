@@ -38,7 +38,7 @@ const WRITE_PERIOD = prepared(`
 const MARK_NUMERIC = prepared(`
   UPDATE games AS g SET unrated = 'NUMERIC' WHERE pool_uid = $1 AND position = ANY ($2::bigint[])
     AND NOT EXISTS (SELECT FROM jsonb_array_elements(g.players) AS player JOIN rating_changes AS c
-      ON c.pool_uid = $1 AND c.player_id = player ->> 'playerId' AND c.game_position = g.position)`);
+      ON c.pool_uid = $1 AND c.player_id = player ->> 'playerId' AND c.position > g.position AND c.game_position = g.position)`);
 
 const MOVE_RATED_PERIOD = prepared('UPDATE pools SET rated_period = $2 WHERE pool_uid = $1');
 

@@ -84,7 +84,7 @@ const GAME_COLUMNS = `
       UNION ALL
       SELECT * FROM rating_changes
       WHERE g.period IS NOT NULL AND pool_uid = g.pool_uid AND player_id = named.player ->> 'playerId'
-        AND game_position = g.position AND refund IS NULL
+        AND position > g.position AND game_position = g.position AND refund IS NULL
       LIMIT 1) AS c),
     '[]') AS changes`;
 
@@ -93,18 +93,18 @@ const GAMES_BY_ID = prepared(`
   CROSS JOIN LATERAL (SELECT * FROM games WHERE pool_uid = $1 AND game_id = k.game_id LIMIT 1) AS g
   JOIN pools AS p ON p.pool_uid = g.pool_uid`);
 
-const GAMES_OF_POOL = `
+const GAMES_OF_POOL = prepared(`
   SELECT ${GAME_COLUMNS} FROM (
     SELECT * FROM games WHERE pool_uid = $1 AND position < $2 ORDER BY position DESC LIMIT $3) AS g
-  JOIN pools AS p ON p.pool_uid = g.pool_uid ORDER BY g.position DESC`;
+  JOIN pools AS p ON p.pool_uid = g.pool_uid ORDER BY g.position DESC`);
 
-const GAMES_OF_PLAYER = `
+const GAMES_OF_PLAYER = prepared(`
   SELECT ${GAME_COLUMNS} FROM (
     SELECT position FROM game_players WHERE pool_uid = $1 AND player_id = $4 AND position < $2
     ORDER BY position DESC LIMIT $3) AS of_player
   CROSS JOIN LATERAL (
     SELECT * FROM games WHERE pool_uid = $1 AND position = of_player.position LIMIT 1) AS g
-  JOIN pools AS p ON p.pool_uid = g.pool_uid ORDER BY g.position DESC`;
+  JOIN pools AS p ON p.pool_uid = g.pool_uid ORDER BY g.position DESC`);
 
 const RATING_OF_PLAYER = `
   SELECT ${RATING_JSON} AS rating, floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs"
@@ -121,7 +121,7 @@ const RATINGS_OF_PLAYERS = prepared(`
       CROSS JOIN LATERAL (SELECT * FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS r),
     '[]') AS ratings`);
 
-const CHANGES_OF_PLAYER = `
+const CHANGES_OF_PLAYER = prepared(`
   SELECT g.game_id AS "gameId", c.position, g.played_at_ms AS "playedAtMs", c.before_rating AS before,
     c.after_rating AS after, c.expected, c.k, c.outcome, c.engine, c.refund IS NOT NULL AS "isRefund",
     c.recomputed_by AS "recomputedBy", g.players
@@ -129,7 +129,7 @@ const CHANGES_OF_PLAYER = `
     SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = $2 AND position < $3
     ORDER BY position DESC LIMIT $4) AS c
   CROSS JOIN LATERAL (SELECT * FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
-  ORDER BY c.position DESC`;
+  ORDER BY c.position DESC`);
 
 /** Those of these games that there are. */
 export const gamesById = (sql: SqlRunner, poolUid: number, gameIds: readonly string[]): Promise<RecordedGame[]> =>

@@ -113,8 +113,9 @@ export class PoolRegistry {
     );
     for (const { uid } of gone) {
       for (const table of TABLES_BY_POOL) {
-        const chunk = `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE pool_uid = $1
-          LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`;
+        // Rows of two partitions may have one ctid.
+        const chunk = `DELETE FROM ${table} WHERE (tableoid, ctid) IN (SELECT tableoid, ctid FROM ${table}
+          WHERE pool_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`;
         while (!signal.aborted && (await this.database.query(chunk, [uid])).length === PURGE_CHUNK_ROWS);
       }
       if (signal.aborted) return;

@@ -1,5 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import { CLOCKS_APART_MS } from './recorded-games.js';
 
 /** The most buckets from the lowest rating to the highest: where they are further apart, buckets are wider. */
 export const BUCKETS_MAX = 400;
@@ -32,6 +33,10 @@ const DISTRIBUTION = prepared(`
     SELECT rated_position, floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS now_ms
     FROM pools WHERE pool_uid = $1
   ), since AS (SELECT now_ms - 7 * 86400000::bigint AS ms FROM pool
+  ), recent AS (
+    SELECT position FROM games
+    WHERE pool_uid = $1 AND recorded_at >= to_timestamp(((SELECT ms FROM since) - ${CLOCKS_APART_MS})::float8 / 1000)
+    ORDER BY recorded_at, position LIMIT 1
   ), standing AS MATERIALIZED (
     SELECT player_id, rating, last_played_at_ms >= (SELECT ms FROM since) AS is_active FROM ratings WHERE pool_uid = $1
   ), total AS (
@@ -47,10 +52,14 @@ const DISTRIBUTION = prepared(`
     (SELECT count(*) FROM (SELECT player_id FROM standing WHERE is_active) AS s
       CROSS JOIN LATERAL (
         SELECT position, game_position FROM rating_changes WHERE pool_uid = $1 AND player_id = s.player_id
-        ORDER BY position LIMIT 1) AS c
+          AND position >= (SELECT position FROM recent) ORDER BY position LIMIT 1) AS c
       CROSS JOIN LATERAL (
         SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
-      WHERE g.played_at_ms >= (SELECT ms FROM since)
+      -- What was recorded before was played before. Most active players have a change of not long before that.
+      LEFT JOIN LATERAL (
+        SELECT position FROM rating_changes WHERE pool_uid = $1 AND player_id = s.player_id
+          AND position < (SELECT position FROM recent) ORDER BY position DESC LIMIT 1) AS earlier ON true
+      WHERE g.played_at_ms >= (SELECT ms FROM since) AND earlier.position IS NULL
         -- Who has older changes that are not kept is none.
         AND NOT EXISTS (SELECT FROM rating_bases WHERE pool_uid = $1 AND player_id = s.player_id)) AS newcomers,
     coalesce((SELECT json_agg(json_build_object('from', b.place * t.width, 'players', b.players) ORDER BY b.place)

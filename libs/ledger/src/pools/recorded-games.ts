@@ -17,6 +17,9 @@ import { FUTURE_TOLERANCE_MS } from '../submissions/window-placement.js';
 import { poolNotFound, type PoolDefinition } from './pool.js';
 import type { RatingAlgorithms } from './rating-algorithms.js';
 
+/** A game may have been recorded on a server whose clock was ahead of the present one's, ms. */
+export const CLOCKS_APART_MS = 600_000;
+
 /** What a void does: ratings as if the game had never been, or only a mark. */
 export type VoidMode = 'recompute' | 'refund' | 'keep';
 

@@ -2,7 +2,7 @@ import { periodNumbered, type PeriodRules } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { CLOCKS_APART_MS } from '../feeds/fed-state.js';
+import { CLOCKS_APART_MS } from '../pools/recorded-games.js';
 import { PERIOD_CLOSED } from '../periods/period-closer.js';
 import type { FoldedEvent, PoolEvent, PoolEventFold, PoolInTurn } from '../pools/pool-events.js';
 import { historyNeededFromMs } from './needed-history.js';

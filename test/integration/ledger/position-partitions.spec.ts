@@ -137,6 +137,16 @@ describe('tables in partitions by position', () => {
     expect(await placesOf(from)).toEqual([`things_20270301 ${from}`]);
   });
 
+  it('may have a first one without a day in its name, which is old as soon as it is large', async () => {
+    await database.query('ALTER TABLE things_20260301 RENAME TO things_first');
+    await partitions.tend('things', signal);
+    expect(await ranges()).toEqual(['things_first MINVALUE TO MAXVALUE']);
+    await write(MANY);
+    await partitions.tend('things', signal);
+    const end = (await drawn()) + AHEAD;
+    expect(await ranges()).toEqual([`things_20260301 ${end} TO MAXVALUE`, `things_first MINVALUE TO ${end}`]);
+  });
+
   it('get one when several processes begin it at once, while rows are written', async () => {
     await write(MANY);
     await later(31);

@@ -114,6 +114,7 @@ describe('the season pass example', () => {
         'board',
         'guild',
         'history',
+        'integrity',
         'player',
         'rating',
         'rating-feed',

@@ -52,6 +52,8 @@ export const GOOD: Record<string, Call> = {
   getRebuild: {},
   listDeadLetters: { query: '?limit=1&group=score' },
   replayDeadLetter: { params: { letter: '1' } },
+  listFlags: { query: '?limit=1&state=open&board=open&player=ada&rule=jump&severity=low' },
+  decideFlag: { params: { flag: 'none' }, body: { decision: 'dismiss', reason: 'a bug' } },
   listSettlementFailures: { query: '?limit=1' },
   closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
   proposeBoundaries: { params: { board: 'open' }, query: '?dryRun', body: { shards: 2, window: 'alltime' } },

@@ -212,9 +212,10 @@ describe('the OpenAPI document', () => {
     for (const operationId of ['reconcileBoard', 'getReconciliation', 'rebuildBoards', 'getRebuild']) {
       await exercise(operationId, GOOD[operationId]!);
     }
-    for (const operationId of ['listDeadLetters', 'replayDeadLetter', 'listSettlementFailures'])
+    for (const operationId of ['listDeadLetters', 'replayDeadLetter', 'listFlags', 'listSettlementFailures'])
       await exercise(operationId, GOOD[operationId]!);
     expect((await exercise('replayDeadLetter', { params: { letter: 'none' } })).status).toBe(404);
+    expect((await exercise('decideFlag', GOOD['decideFlag']!)).status).toBe(404);
     await exercise('closeWindow', GOOD['closeWindow']!);
     const closed = await exercise('closeWindow', { ...GOOD['closeWindow'], query: '?dryRun=false' });
     const { window } = closed.body as { window: { id: string } };

@@ -6,6 +6,7 @@ import { BoardsController } from './controllers/boards.controller.js';
 import { CircleBoardsController } from './controllers/circle-boards.controller.js';
 import { CirclesController } from './controllers/circles.controller.js';
 import { CorrectionsController } from './controllers/corrections.controller.js';
+import { FlagsController } from './controllers/flags.controller.js';
 import { GamesController } from './controllers/games.controller.js';
 import { GuildBoardsController } from './controllers/guild-boards.controller.js';
 import { GuildsController } from './controllers/guilds.controller.js';
@@ -39,6 +40,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     AdminController,
     AuditController,
     SanctionsController,
+    FlagsController,
     LayoutsController,
     RecoveryController,
     SettlementsController,

@@ -8,6 +8,9 @@ import { DeleteBoardHandler } from './boards/delete-board.handler.js';
 import { PutBoardHandler } from './boards/put-board.handler.js';
 import { ResetBoardHandler } from './boards/reset-board.handler.js';
 import { RecordHistoryHandler } from './history/record-history.handler.js';
+import { DecideFlagHandler } from './integrity/decide-flag.handler.js';
+import { ExamineRunsHandler } from './integrity/examine-runs.handler.js';
+import { RuleExaminer } from './integrity/rule-examiner.js';
 import { CreateApiKeyHandler } from './operators/create-api-key.handler.js';
 import { RevokeApiKeyHandler } from './operators/revoke-api-key.handler.js';
 import { RotateApiKeyHandler } from './operators/rotate-api-key.handler.js';
@@ -85,6 +88,7 @@ const ofApis: Provider[] = [
   RebuildBoardsHandler,
   ReconcileBoardHandler,
   ReplayDeadLetterHandler,
+  DecideFlagHandler,
   IntakeReplay,
 ];
 
@@ -101,6 +105,8 @@ const ofProjectors: Provider[] = [
   RecomputeGuildTotalsHandler,
   RatePoolsHandler,
   FeedBoardsHandler,
+  ExamineRunsHandler,
+  RuleExaminer,
 ];
 
 /** The writes of sagas. */

@@ -1,5 +1,9 @@
 export * from './commands.module.js';
 export * from './boards/known-rules.js';
+export * from './integrity/checked-suspicion.js';
+export * from './integrity/integrity-commands.js';
+export { ExamineRunsHandler } from './integrity/examine-runs.handler.js';
+export * from './integrity/rule-examiner.js';
 export * from './bodies/board-definition.js';
 export * from './bodies/board-definition-dto.js';
 export * from './bodies/body-faults.js';

@@ -129,6 +129,47 @@ export interface RatingChanged {
   };
 }
 
+/**
+ * A run was accepted on a board that has runs examined: the whole run, as it was then. It comes once more when the run was
+ * held and counts now.
+ */
+export interface RunRecorded {
+  type: 'run-recorded';
+  boardUid: number;
+  playerId: string;
+  /** Its place in the order of acceptance. */
+  position: number;
+  submissionId: string;
+  /** `set`: a total of a sum board. Acts of operators and of limits are not recorded here. */
+  kind: 'run' | 'set';
+  /** Whether it waits for a moderator. */
+  held: boolean;
+  score: number;
+  /** In the board's order. */
+  columns: number[];
+  achievedAtMs: number;
+  acceptedAtMs: number;
+  windowUids: number[];
+  /** JSON text. */
+  metadata: string | null;
+  proof: string | null;
+  verified: boolean;
+  sourceId: string | null;
+}
+
+/** A flag was raised: something is suspicious, and waits for a moderator. */
+export interface FlagRaised {
+  type: 'flag-raised';
+  flagId: string;
+  /** `jump`, `rate`, `cluster`, `held`, or the name of a team's rule or check. */
+  rule: string;
+  severity: 'low' | 'medium' | 'high';
+  boardUid: number;
+  /** null: it is about several players. */
+  playerId: string | null;
+  summary: string;
+}
+
 export type LadderEvent =
   | EntryChanged
   | BoardChanged
@@ -137,5 +178,7 @@ export type LadderEvent =
   | WindowClosed
   | StandingsRevised
   | GameRecorded
-  | RatingChanged;
+  | RatingChanged
+  | RunRecorded
+  | FlagRaised;
 export type LadderEventType = LadderEvent['type'];

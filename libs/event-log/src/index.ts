@@ -6,7 +6,14 @@ export * from './delivery/log-line.js';
 export * from './kafka/kafka-options.js';
 export * from './kafka/kept-kafka-token.js';
 export * from './delivery/retriable.js';
-export { deliver, toLogBatch, type DeliveryOptions, type Park, type StoredRecord } from './delivery/delivery.js';
+export {
+  deliver,
+  describeCause,
+  toLogBatch,
+  type DeliveryOptions,
+  type Park,
+  type StoredRecord,
+} from './delivery/delivery.js';
 export * from './postgres/postgres-event-log.js';
 export * from './postgres/postgres-log-ends.js';
 export * from './postgres/postgres-log-groups.js';

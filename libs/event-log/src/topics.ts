@@ -13,6 +13,8 @@ import type { LadderEventType } from '@laddercast/domain';
  * | standings-revised | `StandingsRevised`: acts changed standings that were written, and another edition is; in the lane of the board | board uid |
  * | game-recorded | `GameRecorded`: a pool has games that are not rated yet; one for all that were committed together | pool uid |
  * | rating-changed | `RatingChanged`: a player's rating after the games that were rated together; in the lane of the pool | player id |
+ * | run-recorded | `RunRecorded`: a run was accepted on a board with `integrity` | player id |
+ * | flag-raised | `FlagRaised`: something is suspicious, and waits for a moderator | player id, or flag id where several players are concerned |
  */
 export const TOPICS = [
   'entry-changed',
@@ -23,6 +25,8 @@ export const TOPICS = [
   'standings-revised',
   'game-recorded',
   'rating-changed',
+  'run-recorded',
+  'flag-raised',
 ] as const satisfies readonly LadderEventType[];
 
 export type Topic = (typeof TOPICS)[number];

@@ -6,6 +6,7 @@ export {
   type BoardChanged,
   type BoardDefinition,
   type EntryChanged,
+  type FlagRaised,
   type Fault,
   type GameToRate,
   type LadderEvent,
@@ -15,6 +16,7 @@ export {
   type RatedSide,
   type RatingAlgorithm,
   type RatingState,
+  type RunRecorded,
   type WindowClosed,
 } from '@laddercast/domain';
 export { isRetriable, type LogBatch, type LogGroup, type LogRecord, type Topic } from '@laddercast/event-log';

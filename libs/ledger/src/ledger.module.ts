@@ -15,6 +15,11 @@ import { PostgresDatabase } from './database/postgres-database.js';
 import { DayStartRecorder } from './history/day-start-recorder.js';
 import { EntryHistory } from './history/entry-history.js';
 import { HistoryPruner } from './history/history-pruner.js';
+import { DecisionActs, UnbuiltDecisionActs } from './integrity/decision-acts.js';
+import { FlagDecisions } from './integrity/flag-decisions.js';
+import { Flags } from './integrity/flags.js';
+import { RuleExaminations } from './integrity/rule-examinations.js';
+import { RunExaminer } from './integrity/run-examiner.js';
 import { AllLanes } from './lanes/all-lanes.js';
 import { LaneQueue } from './lanes/lane-queue.js';
 import { Lanes } from './lanes/lanes.js';
@@ -101,6 +106,10 @@ const inEveryProcess: Provider[] = [
   Sanctions,
   ApiKeyStore,
   AuditLog,
+  Flags,
+  FlagDecisions,
+  { provide: DecisionActs, useClass: UnbuiltDecisionActs },
+  RuleExaminations,
 ];
 
 /** What every process has of the ledger. */
@@ -153,6 +162,7 @@ const ofProjectors: Provider[] = [
   RatingHistoryPruner,
   PeriodCloser,
   PositionPartitions,
+  RunExaminer,
 ];
 
 /** What projectors do in the ledger by the clock. */

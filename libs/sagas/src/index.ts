@@ -2,6 +2,7 @@ export * from './board.saga.js';
 export * from './player.saga.js';
 export * from './guild.saga.js';
 export * from './history.saga.js';
+export * from './integrity.saga.js';
 export * from './rating.saga.js';
 export * from './rating-feed.saga.js';
 export * from './saga-failure.filter.js';

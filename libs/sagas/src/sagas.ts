@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { BoardSaga } from './board.saga.js';
 import { GuildSaga } from './guild.saga.js';
 import { HistorySaga } from './history.saga.js';
+import { IntegritySaga } from './integrity.saga.js';
 import { PlayerSaga } from './player.saga.js';
 import { RatingSaga } from './rating.saga.js';
 import { RatingFeedSaga } from './rating-feed.saga.js';
@@ -18,4 +19,5 @@ export const sagas: readonly Type<object>[] = [
   HistorySaga,
   RatingSaga,
   RatingFeedSaga,
+  IntegritySaga,
 ];

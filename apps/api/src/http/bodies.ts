@@ -12,7 +12,7 @@ import {
   type JsonSchema,
 } from '@laddercast/commands';
 import { faultOfOpaqueId, GAME_PLAYERS_MAX, SHARDS_MAX, type Fault, type RankAccuracy } from '@laddercast/domain';
-import { KEY_SCOPES, OVERLAP_SECONDS_MAX, type KeyScope } from '@laddercast/ledger';
+import { FLAG_DECISIONS, KEY_SCOPES, OVERLAP_SECONDS_MAX, type FlagDecision, type KeyScope } from '@laddercast/ledger';
 import { ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsOptional, Max, Min } from 'class-validator';
 import { ACCURACIES, LOOKUPS_MAX } from './parameters.js';
 
@@ -260,4 +260,14 @@ export class VoidsBody extends GameVoidBody {
     description: 'These games.',
   })
   gameIds?: string[];
+}
+
+/** The body of `POST /v1/admin/flags/{flag}`. */
+export class FlagDecisionBody {
+  @RefusedAs(`must be ${FLAG_DECISIONS.join(', ')}`)
+  @IsIn(FLAG_DECISIONS)
+  decision!: FlagDecision;
+
+  @IsReason()
+  reason!: string;
 }

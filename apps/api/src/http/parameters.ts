@@ -8,6 +8,7 @@ import {
   type RankStyle,
   type WindowKind,
 } from '@laddercast/domain';
+import { SEVERITIES, type Severity } from '@laddercast/extension';
 import {
   CURSOR_LENGTH_MAX,
   EXPORT_FORMATS,
@@ -356,6 +357,28 @@ export class AuditParameters extends PageParameters {
 
   @IsFilter(200)
   subject?: string;
+}
+
+const FLAG_STATES = ['open', 'decided'] as const;
+
+/** Query parameters of flags: each filter must hold. */
+export class FlagsParameters extends PageParameters {
+  @IsOptional()
+  @IsIn(FLAG_STATES)
+  state?: (typeof FLAG_STATES)[number];
+
+  @IsFilter(64)
+  board?: string;
+
+  @IsFilter(128)
+  player?: string;
+
+  @IsFilter(64)
+  rule?: string;
+
+  @IsOptional()
+  @IsIn(SEVERITIES)
+  severity?: Severity;
 }
 
 /** Query parameters of dead letters, which can be a megabyte each. */

@@ -4,6 +4,7 @@ import { describeOperation, HEADERS, type OperationDescription } from './describ
 import { ADMINISTRATION } from './operations/administration.js';
 import { BOARDS } from './operations/boards.js';
 import { CIRCLES } from './operations/circles.js';
+import { FLAGS } from './operations/flags.js';
 import { HISTORY } from './operations/history.js';
 import { LAYOUTS } from './operations/layouts.js';
 import { MODERATION } from './operations/moderation.js';
@@ -15,6 +16,7 @@ import { RUNS } from './operations/runs.js';
 import { SCORES } from './operations/scores.js';
 import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
+import { FLAG_SCHEMAS } from './flag-schemas.js';
 import { POOL_SCHEMAS } from './pool-schemas.js';
 import { RECOVERY_SCHEMAS } from './recovery-schemas.js';
 import { SCHEMAS } from './schemas.js';
@@ -37,6 +39,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...MODERATION,
   ...LAYOUTS,
   ...RECOVERY,
+  ...FLAGS,
 };
 
 const DESCRIPTION = `Leaderboards that are exact, durable and live.
@@ -100,7 +103,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never },
     components: {
       ...components,
-      schemas: { ...components.schemas, ...SCHEMAS, ...POOL_SCHEMAS, ...RECOVERY_SCHEMAS },
+      schemas: { ...components.schemas, ...SCHEMAS, ...POOL_SCHEMAS, ...RECOVERY_SCHEMAS, ...FLAG_SCHEMAS },
       headers: HEADERS,
     },
   } as OpenAPIObject;

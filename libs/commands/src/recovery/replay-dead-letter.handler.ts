@@ -2,9 +2,11 @@ import {
   LadderError,
   type BoardChanged,
   type EntryChanged,
+  type FlagRaised,
   type GameRecorded,
   type PlayerChanged,
   type StandingsRevised,
+  type RunRecorded,
   type WindowClosed,
 } from '@laddercast/domain';
 import { DeadLetterStore, type StoredDeadLetter } from '@laddercast/event-log';
@@ -80,6 +82,15 @@ export class ReplayDeadLetterHandler implements ICommandHandler<ReplayDeadLetter
       case 'game-recorded': {
         const poolUid = numberIn((event as Partial<GameRecorded>).poolUid);
         return poolUid !== null && this.present.emitPool(poolUid, lane);
+      }
+      case 'run-recorded': {
+        const { boardUid, playerId, position } = event as Partial<RunRecorded>;
+        const isRun = numberIn(boardUid) !== null && typeof playerId === 'string' && Number.isSafeInteger(position);
+        return isRun && this.present.emitRun({ boardUid: boardUid!, playerId, position: position! });
+      }
+      case 'flag-raised': {
+        const { flagId } = event as Partial<FlagRaised>;
+        return typeof flagId === 'string' && this.present.emitFlag(flagId, lane);
       }
       default:
         return false;

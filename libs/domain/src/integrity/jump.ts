@@ -1,4 +1,3 @@
-import type { SortOrder } from '../boards/board.js';
 import type { JumpRule } from './integrity-options.js';
 
 /** How many of a player's runs before a run are looked at: the last ones. */
@@ -25,7 +24,7 @@ const UNIT_SHARE_MIN = 0.05;
  */
 export function jumpOf(
   { factor, runsMin }: JumpRule,
-  order: SortOrder,
+  order: 'asc' | 'desc',
   score: number,
   earlier: readonly number[],
 ): Jump | null {

@@ -1,12 +1,10 @@
 import type { RateRule } from './integrity-options.js';
 
 /**
- * Whether a run is at least the (`runs` + 1)-th accepted within the `seconds` that end with it; one exactly so long
- * before it is within them.
+ * Whether a run is at least the (`runs` + 1)-th of its player that was accepted within the `seconds` that end with it; one
+ * accepted exactly so long before is within them.
  * @param acceptedAtMs of the run, Unix ms
- * @param earlier when the player's last `runs` runs before it were accepted, held and unchanged ones too; more do no harm
+ * @param nthBeforeMs when the `runs`-th run before it was accepted, held and unchanged ones counted; null: there are not so many
  */
-export function isTooFast({ runs, seconds }: RateRule, acceptedAtMs: number, earlier: readonly number[]): boolean {
-  const fromMs = acceptedAtMs - seconds * 1000;
-  return earlier.filter((atMs) => atMs >= fromMs && atMs <= acceptedAtMs).length >= runs;
-}
+export const isTooFast = ({ seconds }: RateRule, acceptedAtMs: number, nthBeforeMs: number | null): boolean =>
+  nthBeforeMs !== null && nthBeforeMs >= acceptedAtMs - seconds * 1000;

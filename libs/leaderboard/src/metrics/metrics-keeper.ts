@@ -24,6 +24,8 @@ import {
   PostgresLeases,
   Sanctions,
   RevisionLag,
+  Flags,
+  RuleExaminations,
   SettlementFailures,
   WindowCatalog,
 } from '@laddercast/ledger';
@@ -38,6 +40,8 @@ const LEASE = { name: 'metrics', ttlMs: 6000, askEveryMs: 2000 };
 /** Kafka is asked over a connection that is made for it. */
 const KAFKA_EVERY_MS = 5000;
 const SHARDS_EVERY_MS = 10_000;
+/** Up to how many runs that wait for rules of teams are counted. */
+const EXAMINATIONS_COUNTED_MAX = 100_000;
 /** The most shards that are shown: boards and windows are labels here, and here only. */
 const SHARDS_SHOWN_MAX = 20;
 
@@ -63,6 +67,8 @@ export class MetricsKeeper {
       ...logSources(database, environment, part(KeptKafkaToken)),
       outboxSource(database, part(Lanes), environment),
       deadLetterSource(new DeadLetterStore(database)),
+      flagSource(part(Flags)),
+      examinationSource(part(RuleExaminations)),
       settlementSource(part(SettlementFailures)),
       sanctionSource(part(Sanctions)),
       revisionSource(part(RevisionLag)),
@@ -182,6 +188,26 @@ const deadLetterSource = (store: DeadLetterStore): MetricsSource => ({
     for (const { group, letters } of counts) metrics.deadLetters.set({ group }, letters);
   },
   clear: () => metrics.deadLetters.reset(),
+});
+
+const flagSource = (flags: Flags): MetricsSource => ({
+  name: 'flags',
+  read: async () => {
+    const counts = await flags.openByRule();
+    metrics.flagsOpen.reset();
+    for (const { rule, severity, flags: open } of counts) metrics.flagsOpen.set({ rule, severity }, open);
+  },
+  clear: () => metrics.flagsOpen.reset(),
+});
+
+const examinationSource = (examinations: RuleExaminations): MetricsSource => ({
+  name: 'examinations',
+  read: async () => {
+    const counts = await examinations.waiting(EXAMINATIONS_COUNTED_MAX);
+    metrics.examinationsWaiting.reset();
+    for (const { rule, runs } of counts) metrics.examinationsWaiting.set({ rule }, runs);
+  },
+  clear: () => metrics.examinationsWaiting.reset(),
 });
 
 const settlementSource = (failures: SettlementFailures): MetricsSource => ({

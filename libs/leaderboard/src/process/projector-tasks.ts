@@ -1,3 +1,4 @@
+import { RuleExaminer } from '@laddercast/commands';
 import { DeadLetterStore } from '@laddercast/event-log';
 import {
   BoardFiller,
@@ -7,6 +8,8 @@ import {
   EditionReviser,
   EntryExpirer,
   EntryTrimmer,
+  FlagDecisions,
+  Flags,
   HistoryPruner,
   limitDuties,
   LimitStartMarker,
@@ -46,7 +49,11 @@ export interface ProjectorTask extends Omit<LeasedTaskOptions, 'onFailure'> {
 }
 
 /** All that projectors do by the clock: what, how often, and under which lease. */
-export const projectorTasks = (part: PartOf): ProjectorTask[] => [...ledgerTasks(part), ...projectionTasks(part)];
+export const projectorTasks = (part: PartOf): ProjectorTask[] => [
+  ...ledgerTasks(part),
+  ...integrityTasks(part),
+  ...projectionTasks(part),
+];
 
 function ledgerTasks(part: PartOf): ProjectorTask[] {
   const { DEAD_LETTER_DAYS } = part(Environment);
@@ -177,6 +184,36 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'recovery',
       failing: 'Old dead letters are not removed now',
       duties: [{ everyMs: 60_000, run: (signal) => letters.prune(DEAD_LETTER_DAYS, signal) }],
+    },
+  ];
+}
+
+function integrityTasks(part: PartOf): ProjectorTask[] {
+  const examiner = part(RuleExaminer);
+  const decisions = part(FlagDecisions);
+  const flags = part(Flags);
+  const rules: ProjectorTask = {
+    name: 'integrity:rules',
+    ttlMs: 5000,
+    askEveryMs: 1000,
+    log: 'integrity',
+    failing: 'Runs wait for a rule',
+    // Each rule in turns of its own: one that hangs holds up no other.
+    duties: examiner.rules.map((rule) => ({ everyMs: 250, run: (signal) => examiner.look(rule, signal) })),
+    onTerm: () => () => examiner.settled(),
+  };
+  return [
+    ...(rules.duties.length > 0 ? [rules] : []),
+    {
+      name: 'integrity:flags',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'integrity',
+      failing: 'What was decided of flags with many runs waits',
+      duties: [
+        { everyMs: 500, run: (signal) => decisions.carryOn(signal) },
+        { everyMs: 3_600_000, run: (signal) => flags.prune(signal) },
+      ],
     },
   ];
 }

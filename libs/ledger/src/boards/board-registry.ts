@@ -26,6 +26,8 @@ const TABLES_BY_WINDOW = [
   ],
 ];
 
+const TABLES_OF_FLAGS = ['flag_runs', 'run_acts', 'rule_examinations', 'flags'];
+
 /** What must hold for a definition to be put. */
 export interface PutCondition {
   /** The entity tag that the board must still have. */
@@ -192,6 +194,12 @@ export class BoardRegistry {
       `DELETE FROM submissions WHERE ctid IN (SELECT ctid FROM submissions WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS})
         RETURNING 1`,
     ];
+    chunks.push(
+      ...TABLES_OF_FLAGS.map(
+        (table) => `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE board_uid = $1
+          LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
+      ),
+    );
     for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
     await this.database.query('DELETE FROM metadata_boards WHERE board_uid = $1', [boardUid]);
   }

@@ -18,6 +18,8 @@ export const ADVISORY_LOCKS = {
   pools: 7_167,
   /** Held while old changes of a pool are deleted; the second key is the pool. */
   ratingHistory: 7_168,
+  /** Held while a flag is raised; the second key is a hash of what it is about. */
+  flags: 7_169,
   /** Held while migrations run, so that processes that start together run them once. */
   migrations: 7_162_534,
   /** Held while it is decided whether the log has changed. */

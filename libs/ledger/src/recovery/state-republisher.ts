@@ -4,6 +4,8 @@ import {
   type EntryChange,
   type EntryChanged,
   type StandingsRevised,
+  type FlagRaised,
+  type RunRecorded,
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs, type RankedRow } from '../entries/entry-rows.js';
@@ -12,7 +14,14 @@ import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { keepBases } from '../runs/run-rows.js';
-import { ENTRIES_OF_PLAYER, RENUMBER_ENTRIES, RENUMBER_TOTALS, TOTALS_OF_GUILD } from './state-republisher-sql.js';
+import {
+  ENTRIES_OF_PLAYER,
+  PRESENT_FLAG,
+  PRESENT_RUN,
+  RENUMBER_ENTRIES,
+  RENUMBER_TOTALS,
+  TOTALS_OF_GUILD,
+} from './state-republisher-sql.js';
 
 /** Which of a player's or guild's entries; null: all of living boards. */
 export interface EntriesWanted {
@@ -133,6 +142,40 @@ export class StateRepublisher {
       if (!pool) return false;
       const event = { type: 'game-recorded' as const, poolUid, ...pool };
       await appendEvent(transaction, lane, await nextPosition(transaction), String(poolUid), event);
+      return true;
+    });
+  }
+
+  /** Has the rules look at a run again. @returns false when it is not kept any more, or nothing examines it */
+  async emitRun({
+    boardUid,
+    playerId,
+    position,
+  }: {
+    boardUid: number;
+    playerId: string;
+    position: number;
+  }): Promise<boolean> {
+    const lane = this.lanes.of(playerId);
+    return this.work.holding(lane, async (transaction) => {
+      const [run] = await transaction.query<Omit<RunRecorded, 'type' | 'boardUid' | 'playerId' | 'position'>>(
+        PRESENT_RUN,
+        [boardUid, playerId, position],
+      );
+      if (!run) return false;
+      const event: RunRecorded = { type: 'run-recorded', boardUid, playerId, position, ...run };
+      await appendEvent(transaction, lane, await nextPosition(transaction), playerId, event);
+      return true;
+    });
+  }
+
+  /** @returns false when the flag is kept no more */
+  async emitFlag(flagId: string, lane: number): Promise<boolean> {
+    return this.work.holding(lane, async (transaction) => {
+      const [flag] = await transaction.query<Omit<FlagRaised, 'type' | 'flagId'>>(PRESENT_FLAG, [flagId]);
+      if (!flag) return false;
+      const event: FlagRaised = { type: 'flag-raised', flagId, ...flag };
+      await appendEvent(transaction, lane, await nextPosition(transaction), flag.playerId ?? flagId, event);
       return true;
     });
   }

@@ -2,6 +2,8 @@ import { LadderError, withBoardDefaults, type BoardDefinition, type RunKind } fr
 import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import type { RunStep } from '../integrity/decision-acts.js';
+import { noteRunChange } from '../integrity/examined-runs.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
@@ -51,9 +53,6 @@ interface Acting {
   board: BoardOfRuns;
   playerId: string;
 }
-
-/** What a decision does to a run. */
-export type RunStep = 'void' | 'restore' | 'accept' | 'verify' | 'unverify';
 
 /** A run by its place in the order of acceptance. */
 export interface RunPlace {
@@ -184,6 +183,10 @@ export class RunActs {
       if (isSame(run, after)) continue;
       const parameters = [board.uid, playerId, run.position, after.held, after.voided, after.verified, act.reason];
       await transaction.query(CHANGE_RUN, parameters);
+      if (after.held !== run.held || after.voided !== run.voided) {
+        const actPosition = await nextPosition(transaction);
+        await noteRunChange(transaction, { boardUid: board.uid, ...run, actPosition, before: run });
+      }
       changed.push(after);
     }
     const ofRun = runs.at(-1)!.position;

@@ -175,6 +175,28 @@ export const metrics = {
     'Events that lie in dead_letters, by consumer group, counted up to 100,000. From: keeper.',
     'group',
   ),
+  flagsRaised: counter(
+    'laddercast_flags_raised_total',
+    'Flags that were raised, by rule and severity. From: api (held runs) and projector.',
+    'rule',
+    'severity',
+  ),
+  flagsOpen: gauge(
+    'laddercast_flags_open',
+    'Flags that wait for a moderator, by rule and severity, counted up to 100,000. From: keeper.',
+    'rule',
+    'severity',
+  ),
+  examinationsWaiting: gauge(
+    'laddercast_examinations_waiting',
+    'Runs that wait for a rule of a team, by rule; at 10,000 of a rule further ones are parked. From: keeper.',
+    'rule',
+  ),
+  examinationFailures: counter(
+    'laddercast_examination_failures_total',
+    'Runs of which a rule of a team threw or took too long, each try counted, by rule. From: projector.',
+    'rule',
+  ),
   settlementFailures: gauge(
     'laddercast_settlement_failures',
     'Windows whose standings (final, frozen or kept) could not be written at the last try. From: keeper.',

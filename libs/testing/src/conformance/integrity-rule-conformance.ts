@@ -1,11 +1,6 @@
+import { checkedSuspicion } from '@laddercast/commands';
 import { OWN_RULES, RULE_NAME_PATTERN, type Board } from '@laddercast/domain';
-import {
-  checkedSuspicion,
-  EARLIER_RUNS_MAX,
-  EXAMINATION_LIMIT_MS,
-  type ExaminedRun,
-  type IntegrityRule,
-} from '@laddercast/extension';
+import { EARLIER_RUNS_MAX, EXAMINATION_LIMIT_MS, type ExaminedRun, type IntegrityRule } from '@laddercast/extension';
 import { describe, expect, it } from 'vitest';
 
 /** A run with those before it, the newest first. */

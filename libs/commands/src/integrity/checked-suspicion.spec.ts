@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkedSuspicion } from './integrity-rule.js';
+import { checkedSuspicion } from './checked-suspicion.js';
 
 const SUSPICION = { severity: 'high', summary: 'Too good.', details: { by: 3 }, key: 'k' };
 

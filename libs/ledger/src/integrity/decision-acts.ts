@@ -1,0 +1,74 @@
+import { LadderError } from '@laddercast/domain';
+import { Injectable } from '@nestjs/common';
+import type { SqlRunner } from '../database/postgres-database.js';
+import type { FlaggedRun, StandingDecision } from './flag.js';
+
+/** A flagged run with its board. */
+export interface RunOfFlag extends FlaggedRun {
+  boardUid: number;
+  boardId: string;
+}
+
+/** Who decided, why, and of which flag. */
+export interface DecidingAct {
+  /** The id of a key. */
+  actor: string;
+  reason: string;
+  flagId: string;
+}
+
+/**
+ * What deciding a flag does to runs and players. Each act is part of the transaction that decides, which holds the lanes of all
+ * the players concerned, and changes nothing the second time.
+ */
+export abstract class DecisionActs {
+  /** The run counts no more, or never will. */
+  abstract void(transaction: SqlRunner, run: RunOfFlag, act: DecidingAct): Promise<void>;
+  /** Undoes a void: the run is again what it was, counted or held. */
+  abstract restore(transaction: SqlRunner, run: RunOfFlag, act: DecidingAct): Promise<void>;
+  /** The held run counts, as if it had been accepted at once. */
+  abstract accept(transaction: SqlRunner, run: RunOfFlag, act: DecidingAct): Promise<void>;
+  /** Marks the run as verified, or not; whether it counts stays as it is. */
+  abstract mark(transaction: SqlRunner, run: RunOfFlag, verified: boolean, act: DecidingAct): Promise<void>;
+  /** Bans the player from all boards, without end. */
+  abstract ban(transaction: SqlRunner, playerId: string, act: DecidingAct): Promise<void>;
+}
+
+/** Refuses what needs acts on runs and players that are not built: such a decision changes nothing. */
+@Injectable()
+export class UnbuiltDecisionActs extends DecisionActs {
+  void = notBuilt;
+  restore = notBuilt;
+  accept = notBuilt;
+  mark = notBuilt;
+  ban = notBuilt;
+}
+
+function notBuilt(): Promise<never> {
+  const detail = 'Not built yet: acts on runs and players. Only flags of counted runs can be dismissed and reopened.';
+  return Promise.reject(new LadderError('NOT_SUPPORTED', detail, { option: 'decision' }));
+}
+
+export type RunStep = 'void' | 'restore' | 'accept' | 'verify' | 'unverify';
+
+/** What a run is now; `verified` is of no account. */
+export interface RunNow {
+  held: boolean;
+  voided: boolean;
+}
+
+/**
+ * What a decision does to one run. What was voided by the flag's decision before (`stood`) comes back by another one; what
+ * somebody voided by its id stays voided.
+ * @param stood what the flag was decided before it was reopened; null: nothing
+ */
+export function stepsOf(decision: StandingDecision, stood: StandingDecision | null, run: RunNow): RunStep[] {
+  if (decision === 'void' || decision === 'ban') return run.voided ? [] : ['void'];
+  const isOurs = stood === 'void' || stood === 'ban';
+  if (run.voided && !isOurs) return [];
+  const steps: RunStep[] = run.voided ? ['restore'] : [];
+  if (run.held) steps.push('accept');
+  if (decision === 'accept') steps.push('verify');
+  else if (stood === 'accept') steps.push('unverify');
+  return steps;
+}

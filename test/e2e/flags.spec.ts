@@ -1,0 +1,132 @@
+// Real: PostgreSQL, Redis, and the whole service in this process. By hand: what raises the flags.
+import { BoardCatalog, Flags, type Flag } from '@laddercast/ledger';
+import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN_KEY, startServiceOfTeams } from '../integration/nodes/service-of-teams.js';
+import { expectProblem, RestClient } from './rest-client.js';
+
+let database: TestDatabase;
+let app: NestFastifyApplication;
+let admin: RestClient;
+let moderator: RestClient;
+let reader: RestClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  app = await startServiceOfTeams({ databaseUrl: database.url, redisUrl: await emptyTestRedis() });
+  const url = await app.getUrl();
+  admin = new RestClient(url).as(ADMIN_KEY);
+  const keyWith = async (scope: string): Promise<RestClient> => {
+    const { body } = await admin.post('/v1/admin/api-keys', { name: scope, scopes: [scope] });
+    return new RestClient(url).as((body as { secret: string }).secret);
+  };
+  moderator = await keyWith('moderate');
+  reader = await keyWith('read');
+  const integrity = { rate: { runs: 2, seconds: 60 } };
+  const put = await admin.put('/v1/boards/blitz', {
+    order: 'desc',
+    operator: 'best',
+    runs: { keepDays: 30 },
+    integrity,
+  });
+  expect(put.status, put.text).toBe(201);
+  for (const [index, playerId] of ['ada', 'bob', 'cy'].entries()) await raise(playerId, index + 1);
+});
+afterAll(async () => {
+  await app?.close();
+  await database.drop();
+});
+
+const raise = async (playerId: string, position: number): Promise<void> => {
+  const boardUid = app.get(BoardCatalog, { strict: false }).byId('blitz')!.uid;
+  await app.get(Flags, { strict: false }).raise({
+    ...{ rule: 'rate', severity: 'medium', boardUid, playerId, subject: playerId, key: '' },
+    ...{ summary: 'Too fast.', details: { runs: 2 }, runs: [{ playerId, position, submissionId: `s${position}` }] },
+  });
+};
+const page = async (query = ''): Promise<{ flags: Flag[]; next: string | null }> => {
+  const answer = await moderator.get(`/v1/admin/flags${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body as never;
+};
+
+describe('flags over REST', () => {
+  it('come in pages, by filters', async () => {
+    const first = await page('?limit=2');
+    expect(first.flags).toMatchObject([
+      { playerId: 'cy' },
+      { playerId: 'bob', board: 'blitz', submissionIds: ['s2'], count: 1 },
+    ]);
+    expect(await page(`?limit=2&cursor=${first.next}`)).toMatchObject({ flags: [{ playerId: 'ada' }], next: null });
+    const query = '?state=open&board=blitz&player=ada&rule=rate&severity=medium';
+    expect((await page(query)).flags).toMatchObject([{ playerId: 'ada', state: 'open' }]);
+    expect(await page('?board=none')).toEqual({ flags: [], next: null });
+  });
+
+  it.each(['?state=closed', '?severity=fatal', '?cursor=x', '?limit=0', '?colour=red'])('refuse %s', async (query) => {
+    expectProblem(await moderator.get(`/v1/admin/flags${query}`), 'VALIDATION_FAILED');
+  });
+
+  it('are for moderators and admins', async () => {
+    const decision = { decision: 'dismiss', reason: 'x' };
+    expectProblem(await reader.get('/v1/admin/flags'), 'FORBIDDEN');
+    expectProblem(await reader.post('/v1/admin/flags/x', decision), 'FORBIDDEN');
+    const nobody = new RestClient(await app.getUrl());
+    expectProblem(await nobody.get('/v1/admin/flags'), 'UNAUTHENTICATED');
+    expectProblem(await nobody.post('/v1/admin/flags/x', decision), 'UNAUTHENTICATED');
+    expect((await admin.get('/v1/admin/flags')).status).toBe(200);
+  });
+
+  it.each([
+    [{ decision: 'forgive', reason: 'x' }, '/decision'],
+    [{ reason: 'x' }, '/decision'],
+    [{ decision: 'void' }, '/reason'],
+    [{ decision: 'void', reason: '' }, '/reason'],
+    [{ decision: 'void', reason: 'x'.repeat(501) }, '/reason'],
+    [{ decision: 'void', reason: 'x', board: 'blitz' }, '/board'],
+  ])('are not decided by %j', async (body, pointer) => {
+    const [flag] = (await page('?player=ada')).flags;
+    const problem = expectProblem(await moderator.post(`/v1/admin/flags/${flag!.flagId}`, body), 'VALIDATION_FAILED');
+    expect(problem.errors).toEqual([expect.objectContaining({ pointer })]);
+    expect((await page('?player=ada')).flags).toEqual([flag]);
+  });
+
+  it('are decided once, and reopened, with a record for who may moderate', async () => {
+    const [flag] = (await page('?player=ada')).flags;
+    const path = `/v1/admin/flags/${flag!.flagId}`;
+    const reason = 'ü'.repeat(500);
+    const dismissed = await moderator.post(path, { decision: 'dismiss', reason });
+    expect(dismissed.body).toMatchObject({
+      ...flag,
+      state: 'decided',
+      decision: 'dismiss',
+      reason,
+      decidedAt: expect.any(String),
+      decidedBy: expect.any(String),
+    });
+    expect(await moderator.post(path, { decision: 'dismiss', reason: 'again' })).toMatchObject({
+      status: 200,
+      body: dismissed.body,
+    });
+    const other = expectProblem(await moderator.post(path, { decision: 'ban', reason: 'x' }), 'FLAG_DECIDED');
+    expect(other).toMatchObject({ decision: 'dismiss' });
+    expect((await moderator.post(path, { decision: 'reopen', reason: 'a new look' })).body).toMatchObject({
+      state: 'open',
+    });
+    const { body: audit } = await moderator.get(`/v1/admin/audit?subject=flag:${flag!.flagId}`);
+    expect((audit as { acts: object[] }).acts).toMatchObject([
+      { action: 'flag.decide', details: { decision: 'reopen', reason: 'a new look', before: 'dismiss' } },
+      { action: 'flag.decide', details: { decision: 'dismiss', reason, before: null } },
+    ]);
+  });
+
+  it('that do not exist are 404, and of runs that are not kept 410', async () => {
+    expectProblem(await moderator.post('/v1/admin/flags/none', { decision: 'void', reason: 'x' }), 'FLAG_NOT_FOUND');
+    const [flag] = (await page('?player=bob')).flags;
+    expectProblem(
+      await moderator.post(`/v1/admin/flags/${flag!.flagId}`, { decision: 'void', reason: 'x' }),
+      'RUN_GONE',
+    );
+  });
+});

@@ -152,8 +152,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes what every operation answers when all is well', async () => {
-    await exercise('healthLive', GOOD['healthLive']!);
-    await exercise('healthReady', GOOD['healthReady']!);
+    for (const operationId of PARTS_WITHOUT_IDENTITY) await exercise(operationId, GOOD[operationId]!);
     await exercise('putBoard', withBoard('putBoard', 'made-here'));
     await exercise('putBoard', GOOD['putBoard']!);
     const read = await exercise('getBoard', GOOD['getBoard']!);

@@ -40,7 +40,7 @@ export type { StandingRow } from './standings/standings-rows.js';
 export { ListOverlay, type LaidRow, type StandingPlace, type StruckRow } from './revisions/list-overlay.js';
 export { probesBetween } from './revisions/base-places.js';
 export { EditionReviser, REVISION_LIMITS, type RevisionLimits } from './revisions/edition-reviser.js';
-export { noteRevision, REVISION_GATHERS_MS, RevisionLag, type TouchedPlayer } from './revisions/revision-notes.js';
+export { noteRevision, REVISION_GATHERS_MS, RevisionLag, type TouchedPlayer } from './standings/revision-notes.js';
 export { StandingsReader } from './revisions/standings-reader.js';
 export type { StandingsList } from './revisions/edition-overlays.js';
 export * from './history/places-of-day.js';

@@ -15,7 +15,7 @@ import { PostgresDatabase } from './database/postgres-database.js';
 import { DayStartRecorder } from './history/day-start-recorder.js';
 import { EntryHistory } from './history/entry-history.js';
 import { HistoryPruner } from './history/history-pruner.js';
-import { DecisionActs, UnbuiltDecisionActs } from './integrity/decision-acts.js';
+import { DecisionActs } from './integrity/decision-acts.js';
 import { FlagDecisions } from './integrity/flag-decisions.js';
 import { Flags } from './integrity/flags.js';
 import { RuleExaminations } from './integrity/rule-examinations.js';
@@ -59,11 +59,12 @@ import { SanctionClock } from './sanctions/sanction-clock.js';
 import { Sanctions } from './sanctions/sanctions.js';
 import { EntryReemission } from './reemission/entry-reemission.js';
 import { EditionReviser } from './revisions/edition-reviser.js';
-import { RevisionLag } from './revisions/revision-notes.js';
+import { RevisionLag } from './standings/revision-notes.js';
 import { StandingsReader } from './revisions/standings-reader.js';
 import { EntryRefold } from './runs/entry-refold.js';
 import { RunActs } from './runs/run-acts.js';
 import { RunList } from './runs/run-list.js';
+import { ModerationActs } from './sanctions/moderation-acts.js';
 import { SettlementFailures } from './standings/settlement-failures.js';
 import { StandingsPruner } from './standings/standings-pruner.js';
 import { StandingsRecorder } from './standings/standings-recorder.js';
@@ -96,6 +97,7 @@ const inEveryProcess: Provider[] = [
   EntryHistory,
   EntryReemission,
   EntryRefold,
+  RunActs,
   GuildTotals,
   Circles,
   Friendships,
@@ -108,7 +110,7 @@ const inEveryProcess: Provider[] = [
   AuditLog,
   Flags,
   FlagDecisions,
-  { provide: DecisionActs, useClass: UnbuiltDecisionActs },
+  { provide: DecisionActs, useClass: ModerationActs },
   RuleExaminations,
 ];
 
@@ -116,15 +118,7 @@ const inEveryProcess: Provider[] = [
 @Module({ providers: inEveryProcess, exports: inEveryProcess })
 export class LedgerModule {}
 
-const ofApis: Provider[] = [
-  GameWriter,
-  PoolCorrections,
-  PlayerRegistry,
-  GuildRegistry,
-  StateRepublisher,
-  RunActs,
-  RunList,
-];
+const ofApis: Provider[] = [GameWriter, PoolCorrections, PlayerRegistry, GuildRegistry, StateRepublisher, RunList];
 
 /** What writes for clients: submissions, profiles, guilds. */
 @Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })

@@ -90,7 +90,7 @@ export class RunsController {
     assertModerate(identity);
     const { boardId, submissionId, player, act, reason } = asked;
     const playerId = player === undefined ? null : playerOf(player, identity, '?player');
-    return this.commands.execute(new ActOnRunCommand(identity, boardId, submissionId, playerId, act, reason));
+    return this.commands.execute(new ActOnRunCommand(identity, boardId, submissionId, playerId, { kind: act, reason }));
   }
 
   private page(

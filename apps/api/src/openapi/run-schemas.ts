@@ -34,6 +34,13 @@ export const RUN_SCHEMAS: Record<string, JsonSchema> = {
     },
     ['reason'],
   ),
+  EntryChange: object({
+    board: string(),
+    playerId: string(),
+    windows: list(string()),
+    version: count(),
+    submissionId: { ...orNull(string()), description: 'On boards that keep runs: the id that it has among them.' },
+  }),
   RunsPage: object({ runs: list(ref('Run')), next: { ...orNull(string()), description: 'The next cursor.' } }),
   RunActResult: object({
     submissionId: string(),

@@ -263,13 +263,6 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     results: list({ anyOf: [ref('SubmissionResult'), object({ problem: ref('Problem') })] }),
   }),
   EntryOverride: schemaOfClass(EntryOverrideBody),
-  EntryChange: object({
-    board: string(),
-    playerId: string(),
-    windows: list(string()),
-    version: count(),
-    submissionId: { ...orNull(string()), description: 'On boards that keep runs: the id that it has among them.' },
-  }),
   ...RUN_SCHEMAS,
   RankedEntry: object(ranked, ['change', ...OF_RUN]),
   EntriesPage: object(

@@ -13,15 +13,15 @@ export class ActOnRunHandler implements ICommandHandler<ActOnRunCommand> {
     private readonly acts: RunActs,
   ) {}
 
-  async execute({ identity, boardId, submissionId, playerId, act, reason }: ActOnRunCommand): Promise<RunActResult> {
+  async execute({ identity, boardId, submissionId, playerId, act }: ActOnRunCommand): Promise<RunActResult> {
     assertModerate(identity);
     const board = await boardNow(this.boards, boardId);
     refuseFed(board);
-    const asked = { boardId, submissionId, actor: actorOf(identity), reason };
-    const acted = await this.actOn(act, playerId === null ? asked : { ...asked, playerId });
+    const asked = { boardId, submissionId, actor: actorOf(identity), reason: act.reason };
+    const acted = await this.actOn(act.kind, playerId === null ? asked : { ...asked, playerId });
     return {
       submissionId,
-      outcome: acted.changed ? OUTCOMES[act] : 'unchanged',
+      outcome: acted.changed ? OUTCOMES[act.kind] : 'unchanged',
       version: acted.version,
       windows: acted.windows.map((window) => shownWindow(board.definition, window)),
     };

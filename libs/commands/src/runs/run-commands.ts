@@ -32,8 +32,7 @@ export class ActOnRunCommand extends Command<RunActResult> {
     readonly submissionId: string,
     /** Whose run it is; null: not named, which is enough where ids are the board's. */
     readonly playerId: string | null,
-    readonly act: RunActKind,
-    readonly reason: string,
+    readonly act: { kind: RunActKind; reason: string },
   ) {
     super();
   }

@@ -1,5 +1,3 @@
-import { LadderError } from '@laddercast/domain';
-import { Injectable } from '@nestjs/common';
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { FlaggedRun, StandingDecision } from './flag.js';
 
@@ -32,21 +30,6 @@ export abstract class DecisionActs {
   abstract mark(transaction: SqlRunner, run: RunOfFlag, verified: boolean, act: DecidingAct): Promise<void>;
   /** Bans the player from all boards, without end. */
   abstract ban(transaction: SqlRunner, playerId: string, act: DecidingAct): Promise<void>;
-}
-
-/** Refuses what needs acts on runs and players that are not built: such a decision changes nothing. */
-@Injectable()
-export class UnbuiltDecisionActs extends DecisionActs {
-  void = notBuilt;
-  restore = notBuilt;
-  accept = notBuilt;
-  mark = notBuilt;
-  ban = notBuilt;
-}
-
-function notBuilt(): Promise<never> {
-  const detail = 'Not built yet: acts on runs and players. Only flags of counted runs can be dismissed and reopened.';
-  return Promise.reject(new LadderError('NOT_SUPPORTED', detail, { option: 'decision' }));
 }
 
 export type RunStep = 'void' | 'restore' | 'accept' | 'verify' | 'unverify';

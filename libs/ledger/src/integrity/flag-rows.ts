@@ -16,7 +16,14 @@ const INSERT_FLAGS = prepared(`
   told AS (
     INSERT INTO outbox (lane, position, topic, key, payload)
     SELECT $11::smallint, nextval('ladder_position'), 'flag-raised', coalesce(e.player, e.id), e.payload
-    FROM unnest($1::text[], $5::text[], $12::text[]) AS e (id, player, payload) JOIN raised ON flag_id = e.id)
+    FROM unnest($1::text[], $5::text[], $12::text[]) AS e (id, player, payload) JOIN raised ON flag_id = e.id),
+  listed AS (
+    INSERT INTO flag_runs (board_uid, player_id, position, rule, flag_id, submission_id)
+    SELECT r.board, r.player, r.position, r.rule, r.flag, r.submission
+    FROM unnest($14::int[], $15::text[], $16::bigint[], $17::text[], $18::text[], $19::text[])
+      AS r (board, player, position, rule, flag, submission)
+    JOIN raised ON raised.flag_id = r.flag
+    ON CONFLICT DO NOTHING)
   SELECT flag_id AS "flagId" FROM raised`);
 
 const INSERT_RUNS = prepared(`
@@ -28,7 +35,7 @@ const INSERT_RUNS = prepared(`
 
 /**
  * Raises flags, each of runs that no flag of its rule has, in a transaction that holds the lane: in the group commit those of
- * held runs. What was raised already is left as it is, decided or not.
+ * held runs. One statement, so that it can be sent with the commit. What was raised already is left as it is, decided or not.
  * @param isOfHeld whether their runs wait for the decision
  */
 export async function insertFlags(
@@ -40,6 +47,9 @@ export async function insertFlags(
   if (suspects.length === 0) return;
   const ids = suspects.map(flagIdOf);
   const of = <Value>(value: (suspect: Suspect, index: number) => Value): Value[] => suspects.map(value);
+  const runs = suspects.flatMap((suspect, index) =>
+    suspect.runs.map((run) => ({ ...run, boardUid: suspect.boardUid, rule: suspect.rule, flagId: ids[index]! })),
+  );
   const rows = await transaction.query<{ flagId: string }>(INSERT_FLAGS, [
     ids,
     of(({ rule }) => rule),
@@ -54,31 +64,28 @@ export async function insertFlags(
     lane,
     of((suspect, index) => JSON.stringify(eventOf(suspect, ids[index]!))),
     isOfHeld,
+    ...columnsOf(runs),
   ]);
   const raised = new Set(rows.map(({ flagId }) => flagId));
-  const fresh = suspects.flatMap((suspect, index) =>
-    raised.has(ids[index]!) ? { ...suspect, flagId: ids[index]! } : [],
-  );
-  if (fresh.length === 0) return;
-  await insertRuns(
-    transaction,
-    fresh.flatMap(({ runs, boardUid, rule, flagId }) => runs.map((run) => ({ ...run, boardUid, rule, flagId }))),
-  );
-  for (const { rule, severity } of fresh) metrics.flagsRaised.inc({ rule, severity });
+  suspects.forEach(({ rule, severity }, index) => {
+    if (raised.has(ids[index]!)) metrics.flagsRaised.inc({ rule, severity });
+  });
 }
 
 type RunOfFlag = FlaggedRun & { boardUid: number; rule: string; flagId: string };
 
 async function insertRuns(transaction: SqlRunner, runs: readonly RunOfFlag[]): Promise<void> {
-  await transaction.query(INSERT_RUNS, [
-    runs.map(({ boardUid }) => boardUid),
-    runs.map(({ playerId }) => playerId),
-    runs.map(({ position }) => position),
-    runs.map(({ rule }) => rule),
-    runs.map(({ flagId }) => flagId),
-    runs.map(({ submissionId }) => submissionId),
-  ]);
+  await transaction.query(INSERT_RUNS, columnsOf(runs));
 }
+
+const columnsOf = (runs: readonly RunOfFlag[]): unknown[] => [
+  runs.map(({ boardUid }) => boardUid),
+  runs.map(({ playerId }) => playerId),
+  runs.map(({ position }) => position),
+  runs.map(({ rule }) => rule),
+  runs.map(({ flagId }) => flagId),
+  runs.map(({ submissionId }) => submissionId),
+];
 
 const eventOf = ({ rule, severity, boardUid, playerId, summary }: Suspect, flagId: string): FlagRaised => ({
   ...{ type: 'flag-raised', flagId, rule, severity, boardUid, playerId, summary },

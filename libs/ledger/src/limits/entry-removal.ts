@@ -148,6 +148,7 @@ const trimOf = ({ boardUid, playerId, windowUid, state }: EntryRow): NewRun => (
   proof: null,
   sourceId: null,
   reason: null,
+  examined: false,
 });
 
 const rowOf = (boardUid: number, windowUid: number, entry: StandingRow): EntryRow => ({

@@ -31,14 +31,5 @@ export const RENUMBER_ENTRIES = 'UPDATE entries SET version = $3 WHERE window_ui
 export const RENUMBER_TOTALS =
   'UPDATE guild_totals SET version = $3 WHERE window_uid = ANY ($1::int[]) AND guild_id = $2';
 
-/** A submitted run of a living board that has runs examined; `held` as it is now. */
-export const PRESENT_RUN = `
-  SELECT r.submission_id AS "submissionId", r.kind, r.held, r.score, r.columns, r.achieved_at_ms AS "achievedAtMs",
-    floor(extract(epoch FROM r.accepted_at) * 1000)::float8 AS "acceptedAtMs", r.window_uids AS "windowUids", r.metadata,
-    r.proof, r.verified, r.source_id AS "sourceId"
-  FROM runs r JOIN boards b USING (board_uid)
-  WHERE r.board_uid = $1 AND r.player_id = $2 AND r.position = $3 AND r.kind IN ('run', 'set') AND b.board_id IS NOT NULL
-    AND b.definition -> 'integrity' <> 'null'`;
-
 export const PRESENT_FLAG = `
   SELECT rule, severity, board_uid AS "boardUid", player_id AS "playerId", summary FROM flags WHERE flag_id = $1`;

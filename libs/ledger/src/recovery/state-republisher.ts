@@ -5,7 +5,6 @@ import {
   type EntryChanged,
   type StandingsRevised,
   type FlagRaised,
-  type RunRecorded,
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs, type RankedRow } from '../entries/entry-rows.js';
@@ -13,11 +12,11 @@ import { GuildTotals } from '../people/guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
+import { tellRunNow } from '../runs/recorded-run.js';
 import { keepBases } from '../runs/run-rows.js';
 import {
   ENTRIES_OF_PLAYER,
   PRESENT_FLAG,
-  PRESENT_RUN,
   RENUMBER_ENTRIES,
   RENUMBER_TOTALS,
   TOTALS_OF_GUILD,
@@ -147,26 +146,9 @@ export class StateRepublisher {
   }
 
   /** Has the rules look at a run again. @returns false when it is not kept any more, or nothing examines it */
-  async emitRun({
-    boardUid,
-    playerId,
-    position,
-  }: {
-    boardUid: number;
-    playerId: string;
-    position: number;
-  }): Promise<boolean> {
-    const lane = this.lanes.of(playerId);
-    return this.work.holding(lane, async (transaction) => {
-      const [run] = await transaction.query<Omit<RunRecorded, 'type' | 'boardUid' | 'playerId' | 'position'>>(
-        PRESENT_RUN,
-        [boardUid, playerId, position],
-      );
-      if (!run) return false;
-      const event: RunRecorded = { type: 'run-recorded', boardUid, playerId, position, ...run };
-      await appendEvent(transaction, lane, await nextPosition(transaction), playerId, event);
-      return true;
-    });
+  emitRun(run: { boardUid: number; playerId: string; position: number }): Promise<boolean> {
+    const lane = this.lanes.of(run.playerId);
+    return this.work.holding(lane, (transaction) => tellRunNow(transaction, lane, run));
   }
 
   /** @returns false when the flag is kept no more */

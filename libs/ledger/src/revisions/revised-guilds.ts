@@ -1,7 +1,7 @@
 import { GUILDS_SCOPE, type BoardDefinition } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { guildScoreSql } from '../entries/guild-aggregate.js';
-import type { DueWindow } from './revision-notes.js';
+import type { DueWindow } from '../standings/revision-notes.js';
 import type { WantedRow } from './row-differences.js';
 
 /** The guilds of these scopes. */

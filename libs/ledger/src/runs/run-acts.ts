@@ -3,11 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import type { RunStep } from '../integrity/decision-acts.js';
+import { decideFlagOfHeld } from '../integrity/flag-rows.js';
 import { noteRunChange } from '../integrity/examined-runs.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { noteRevision } from '../revisions/revision-notes.js';
+import { noteRevision } from '../standings/revision-notes.js';
+import { tellRunNow } from './recorded-run.js';
 import { EntryRefold, type BoardOfRuns, type RefoldedWindow } from './entry-refold.js';
 
 /** Which run, and who does what to it for which reason. */
@@ -166,6 +168,7 @@ export class RunActs {
       const runs = await runsOf(transaction, current, owner, act);
       const ofPlayer = runs.filter((run) => run.playerId === playerId);
       if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
+      await decideHeld(transaction, current, act, ofPlayer, changeOf);
       return this.apply(transaction, { action, act, board: current, playerId }, ofPlayer, changeOf);
     });
   }
@@ -178,6 +181,7 @@ export class RunActs {
     changeOf: ChangeOfRun,
   ): Promise<RunActed> {
     const changed: ActedRun[] = [];
+    const lane = this.lanes.of(playerId);
     for (const run of runs) {
       const after = { ...run, ...changeOf(run, board.definition) };
       if (isSame(run, after)) continue;
@@ -187,13 +191,14 @@ export class RunActs {
         const actPosition = await nextPosition(transaction);
         await noteRunChange(transaction, { boardUid: board.uid, ...run, actPosition, before: run });
       }
+      // Rules look at runs that count: a held one was passed by when it came.
+      if (run.held && !after.held) await tellRunNow(transaction, lane, { boardUid: board.uid, ...run });
       changed.push(after);
     }
     const ofRun = runs.at(-1)!.position;
     if (changed.length === 0) return { playerId, changed: false, version: ofRun, windows: [] };
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
     const asked = { board, playerId, windowUids, nowMs: await ledgerNowMs(transaction) };
-    const lane = this.lanes.of(playerId);
     const { version, windows } = await this.refold.refold(transaction, lane, asked);
     const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
     const touched = windows.filter((window) => window.hasChanged).map(({ windowUid }) => ({ windowUid, playerId }));
@@ -237,6 +242,22 @@ function ownerOf({ submitters }: BoardDefinition, { playerId, boardId }: RunAct)
   if (playerId !== undefined) return playerId;
   const detail = `On board "${boardId}" players submit for themselves, and ids are theirs: say whose run it is (?player=).`;
   throw new LadderError('VALIDATION_FAILED', detail, { errors: [{ pointer: '/player', message: 'is required' }] });
+}
+
+/** What is done to a held run by its id decides its flag as well. */
+async function decideHeld(
+  transaction: SqlRunner,
+  board: BoardOfRuns,
+  { actor, reason }: RunAct,
+  runs: readonly ActedRun[],
+  changeOf: ChangeOfRun,
+): Promise<void> {
+  for (const run of runs.filter(({ held, voided }) => held && !voided)) {
+    const { held = true, voided = false } = changeOf(run, board.definition);
+    if (held && !voided) continue;
+    const decision = voided ? 'void' : 'accept';
+    await decideFlagOfHeld(transaction, { boardUid: board.uid, ...run, decision, actor, reason });
+  }
 }
 
 async function notFound(sql: SqlRunner, board: BoardOfRuns, owner: string, act: RunAct): Promise<LadderError> {

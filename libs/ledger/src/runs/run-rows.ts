@@ -26,6 +26,8 @@ export interface NewRun {
   proof: string | null;
   sourceId: string | null;
   reason: string | null;
+  /** Whether its board has runs examined: then it is told in the log. */
+  examined: boolean;
 }
 
 /** `$1`: when they were accepted, Unix ms. */
@@ -39,6 +41,26 @@ const WRITE_RUNS = prepared(`
     $10::text[], $11::text[], $12::bigint[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[])
     AS r (board_uid, player_id, position, submission_id, owner, kind, held, verified, score, columns, achieved_at_ms,
       window_uids, metadata, proof, source_id, reason)`);
+
+const TELL_RUNS = prepared(`
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT $1::smallint, nextval('ladder_position'), 'run-recorded', r.player_id, r.payload
+  FROM unnest($2::text[], $3::text[]) AS r (player_id, payload)`);
+
+/** Tells the log of the runs that are to be examined, in a transaction that holds the lane. */
+export async function tellRuns(
+  transaction: SqlRunner,
+  lane: number,
+  nowMs: number,
+  runs: readonly NewRun[],
+): Promise<void> {
+  const told = runs.filter(({ examined }) => examined);
+  if (told.length === 0) return;
+  const events = told.map(({ owner: _owner, reason: _reason, examined: _examined, ...run }) =>
+    JSON.stringify({ type: 'run-recorded', ...run, acceptedAtMs: nowMs }),
+  );
+  await transaction.query(TELL_RUNS, [lane, textArray(told.map(({ playerId }) => playerId)), textArray(events)]);
+}
 
 /**
  * Keeps runs, in the transaction that counts them.

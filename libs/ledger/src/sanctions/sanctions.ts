@@ -6,7 +6,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { lastAuditId, recordAudit } from '../operators/audit-log.js';
-import { noteRevision, type TouchedPlayer } from '../revisions/revision-notes.js';
+import { noteRevision, type TouchedPlayer } from '../standings/revision-notes.js';
 import {
   endSanction,
   insertSanction,
@@ -55,22 +55,31 @@ export class Sanctions {
    * @throws BOARD_NOT_FOUND, VALIDATION_FAILED for an end that is over, OVERLOADED
    */
   async put(playerId: string, asked: NewSanction, actor: string): Promise<Sanction> {
-    const put = await this.inLane(playerId, async (transaction, nowMs) => {
-      const before = await sanctionInForce(transaction, playerId);
-      if (before && isSame(before, asked)) return before;
-      await assertBoards(transaction, asked.boards);
-      if (asked.untilMs !== null && asked.untilMs <= nowMs) {
-        throw validationFailed([{ pointer: '/until', message: 'must lie in the future' }]);
-      }
-      if (before) {
-        const end = { by: actor, atMs: nowMs, reason: asked.reason, follows: false };
-        await endSanction(transaction, before.sanctionId, end);
-      } else await this.overtakeLast(transaction, playerId);
-      const sanction = await insertSanction(transaction, playerId, asked, { by: actor, atMs: nowMs });
-      const act = { action: 'sanction.put', actor, reason: asked.reason };
-      return this.begin(transaction, sanction, act, nowMs);
-    });
+    const put = await this.work.holding(this.lanes.of(playerId), (transaction) =>
+      this.putWithin(transaction, playerId, asked, actor),
+    );
     return this.follow(put, FOLLOWED_AT_ONCE);
+  }
+
+  /**
+   * As {@link put}, in a transaction of others that holds the player's lane: the first part of the entries follows in it, and
+   * a projector goes on with what is left.
+   */
+  async putWithin(transaction: SqlRunner, playerId: string, asked: NewSanction, actor: string): Promise<Sanction> {
+    const nowMs = await ledgerNowMs(transaction);
+    const before = await sanctionInForce(transaction, playerId);
+    if (before && isSame(before, asked)) return before;
+    await assertBoards(transaction, asked.boards);
+    if (asked.untilMs !== null && asked.untilMs <= nowMs) {
+      throw validationFailed([{ pointer: '/until', message: 'must lie in the future' }]);
+    }
+    if (before) {
+      const end = { by: actor, atMs: nowMs, reason: asked.reason, follows: false };
+      await endSanction(transaction, before.sanctionId, end);
+    } else await this.overtakeLast(transaction, playerId);
+    const sanction = await insertSanction(transaction, playerId, asked, { by: actor, atMs: nowMs });
+    const act = { action: 'sanction.put', actor, reason: asked.reason };
+    return this.begin(transaction, sanction, act, nowMs);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { BatchFold, submissionKeyOf } from './batch-fold.js';
+import { BatchFold, submissionKeyOf, type HeldRun } from './batch-fold.js';
 import { ownerOf } from './new-runs.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneBatchReader } from './lane-batch-reader.js';
@@ -18,7 +18,9 @@ import {
 import { entryParameters, frozenParameters, runPositions } from '../entries/lane-parameters.js';
 import { openLaneSql } from '../lanes/lanes.js';
 import type { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
-import { keepBases, storeRuns } from '../runs/run-rows.js';
+import { insertFlags } from '../integrity/flag-rows.js';
+import type { Suspect } from '../integrity/flag.js';
+import { keepBases, storeRuns, tellRuns } from '../runs/run-rows.js';
 import type { PendingWrite } from './lane-writer.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { byteaArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
@@ -90,7 +92,7 @@ export class LaneTransaction {
       ...this.storeLimited(connection, fold, stored.attempts.changed, nowMs),
       connection.query('COMMIT'),
     ]);
-    this.wroteEvents = fold.events.length > 0;
+    this.wroteEvents = fold.events.length > 0 || fold.newRuns.length > 0;
     return results;
   }
 
@@ -120,6 +122,8 @@ export class LaneTransaction {
     const sent: Promise<unknown>[] = [
       keepBases(connection, fold.bases),
       storeRuns(connection, nowMs, fold.newRuns),
+      tellRuns(connection, this.lane, nowMs, fold.newRuns),
+      insertFlags(connection, this.lane, fold.heldRuns.map(suspectOf), true),
       ...audits.map((audit) => recordAudit(connection, audit)),
       ...this.storeHours(connection, fold),
       ...this.storeFrozen(connection, fold),
@@ -239,3 +243,11 @@ async function commit(counted: readonly PendingWrite[], send: () => Promise<unkn
   }
   throw refused.reason;
 }
+
+/** A run that waits for a moderator, as its flag says it. */
+const suspectOf = ({ rule, why, boardUid, playerId, position, submissionId, score, columns }: HeldRun): Suspect => ({
+  ...{ rule, severity: 'medium', boardUid, playerId, subject: playerId, key: String(position) },
+  summary: why,
+  details: { score, columns },
+  runs: [{ playerId, position, submissionId }],
+});

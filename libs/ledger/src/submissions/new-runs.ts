@@ -27,6 +27,7 @@ export function runOfSubmission(
     proof: write.proof ?? null,
     sourceId: write.sourceId ?? null,
     reason: null,
+    examined: write.board.definition.integrity !== null,
   };
 }
 
@@ -54,6 +55,7 @@ export function runOfOverride(
     proof: null,
     sourceId: null,
     reason: run?.reason ?? null,
+    examined: false,
   };
 }
 

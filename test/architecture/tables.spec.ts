@@ -45,6 +45,7 @@ const OF_UNRANKED: Record<string, string> = {
   'guild_kept in revisions/revised-guilds.ts': 'names the guilds whose tables may differ',
   'entries in runs/run-folds.ts': 'runs of the banned are folded, too',
   'entries in runs/run-list.ts': 'says which entries rest on a run',
+  'entries in runs/run-pruning-sql.ts': 'runs of the banned are pruned, too',
   'entries in runs/run-rows.ts': 'entries of the banned become bases, too',
   'entries in catalogs/scopes-of-window.ts': 'names the lists that are to be removed',
   'entries in boards/board-rows.ts': 'a board with banned players alone is not empty',

@@ -7,6 +7,8 @@ export interface ModelRun {
   id: string;
   playerId: string;
   isWall: boolean;
+  /** Whether it was a submission, whose id is remembered. */
+  isSubmitted: boolean;
   score: number | null;
   columns: number[];
   atMs: number;

@@ -9,6 +9,8 @@ import { RunsModel, type ModelRun } from './runs-model.js';
 
 const HOUR_MS = 3_600_000;
 const START_MS = Date.parse('2026-11-20T10:10:00Z');
+const DAY_MS = 24 * HOUR_MS;
+const KEEP_DAYS = 7;
 const HISTORIES = 12;
 const STEPS = 50;
 const PLAYERS = ['ada', 'Bob', 'cy'];
@@ -61,11 +63,13 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
   class History {
     board!: Board;
     model!: RunsModel;
+    /** Those of the model that are not kept any more. */
+    readonly pruned = new Set<ModelRun>();
 
     async begin(): Promise<void> {
       const definition = given();
       const isRolling = definition.windows!.length === 3;
-      const runs = isRolling || random() < 0.5 ? { keepDays: 7 } : null;
+      const runs = isRolling || random() < 0.5 ? { keepDays: KEEP_DAYS } : null;
       this.board = await nodes[0]!.put({ ...definition, runs });
       this.model = new RunsModel(this.board.definition);
       if (runs !== null) return;
@@ -78,7 +82,7 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
         }
       }
       this.model.runs.length = 0;
-      this.board = await nodes[0]!.put({ ...this.board.definition, runs: { keepDays: 7 } }, this.board.id);
+      this.board = await nodes[0]!.put({ ...this.board.definition, runs: { keepDays: KEEP_DAYS } }, this.board.id);
     }
 
     windows(): string[] {
@@ -86,12 +90,12 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
     }
 
     /** Several at once: they are committed together, in this order. */
-    async submit(): Promise<void> {
+    async submit(players = Array.from({ length: 1 + below(4) }, () => oneOf(PLAYERS))): Promise<void> {
       const node = oneOf(nodes);
       await node.boards.refresh();
       const board = node.boards.byId(this.board.id)!;
       const isSum = board.definition.operator === 'sum';
-      const writes = Array.from({ length: 1 + below(4) }, () => {
+      const writes = players.map((player) => {
         const more = {
           submissionId: `run-${(ids += 1)}`,
           columns: board.definition.columns.map(() => below(3)),
@@ -100,7 +104,7 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
           ...(isSum && random() < 0.2 && { operator: 'set' as const }),
           ...(random() < 0.15 && { hold: { check: 'Doubtful', reason: 'a test' } }),
         };
-        return submissionOf(board, oneOf(PLAYERS), oneOf(SCORES), more);
+        return submissionOf(board, player, oneOf(SCORES), more);
       });
       const answers = await Promise.allSettled(writes.map((write) => node.ledger.write(write)));
       for (const [index, answer] of answers.entries()) {
@@ -120,12 +124,16 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
           metadata: write.metadata,
           windows: answer.value.answer.windows,
           held: answer.value.answer.outcome === 'held',
+          isSubmitted: true,
         });
       }
     }
 
-    add(run: Omit<ModelRun, 'voided' | 'held' | 'acceptedAtMs'> & { held?: boolean }): void {
-      this.model.runs.push({ held: false, ...run, acceptedAtMs: nowMs, voided: false });
+    add(
+      run: Omit<ModelRun, 'voided' | 'held' | 'acceptedAtMs' | 'isSubmitted'> &
+        Partial<Pick<ModelRun, 'held' | 'isSubmitted'>>,
+    ): void {
+      this.model.runs.push({ held: false, isSubmitted: false, ...run, acceptedAtMs: nowMs, voided: false });
     }
 
     async override(): Promise<void> {
@@ -160,17 +168,44 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
     async act(): Promise<void> {
       const run = this.model.runs.length === 0 ? undefined : oneOf(this.model.runs);
       if (run === undefined || run.id === '') return;
+      const node = oneOf(nodes);
+      if (this.pruned.has(run)) {
+        // What an operator did has an id that nobody remembers.
+        const code = run.isSubmitted ? 'RUN_GONE' : 'RUN_NOT_FOUND';
+        return expect(node.void(this.board, run.id)).rejects.toMatchObject({ code });
+      }
       if (run.held && random() < 0.3) {
-        await oneOf(nodes).acts.verify(nodes[0]!.actOn(this.board, run.id), true);
+        await node.acts.verify(node.actOn(this.board, run.id), true);
         run.held = false;
         return;
       }
       const isVoid = random() < 0.65;
-      const { changed } = await (isVoid
-        ? oneOf(nodes).void(this.board, run.id)
-        : oneOf(nodes).restore(this.board, run.id));
+      const { changed } = await (isVoid ? node.void(this.board, run.id) : node.restore(this.board, run.id));
       expect(changed).toBe(run.voided !== isVoid);
       run.voided = isVoid;
+    }
+
+    /** Old runs are kept as one sum, by two processes at once; what is left are the others. */
+    async prune(): Promise<void> {
+      nowMs += below((KEEP_DAYS + 1) * 24) * HOUR_MS;
+      await clock.stopAt(nowMs);
+      await Promise.all(nodes.map((node) => node.oldRuns.run(running)));
+      const old = this.model.runs.filter(({ acceptedAtMs }) => acceptedAtMs < nowMs - KEEP_DAYS * DAY_MS);
+      for (const run of old) {
+        this.pruned.add(run);
+        // By the clock.
+        if (run.held) run.voided = true;
+      }
+      const kept = await nodes[0]!.runsOf(this.board);
+      expect(kept).toHaveLength(this.model.runs.length - this.pruned.size);
+      await this.expectAsModel();
+      // Each entry is folded anew, on top of its base.
+      await this.submit(PLAYERS);
+      for (const run of this.model.runs.slice(-PLAYERS.length)) {
+        if (run.voided || !run.isSubmitted || this.pruned.has(run)) continue;
+        await oneOf(nodes).void(this.board, run.id);
+        run.voided = true;
+      }
     }
 
     async move(): Promise<void> {
@@ -186,6 +221,7 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
       else if (what < 0.8) await this.override();
       else if (what < 0.84) await this.move();
       else if (what < 0.88) await this.trim();
+      else if (what < 0.95) await this.prune();
       else {
         nowMs += below(120) * 60_000;
         await clock.stopAt(nowMs);
@@ -213,7 +249,8 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
     }
   }
 
-  it('are what entries come to, whatever is voided, restored, set, removed or trimmed, and in windows that roll', async () => {
+  it('are what entries come to, whatever is voided, restored, set, removed or trimmed, in windows that roll, and once old ones are a base', async () => {
+    let pruned = 0;
     for (let round = 0; round < HISTORIES; round += 1) {
       const history = new History();
       await history.begin();
@@ -222,12 +259,14 @@ describe(`runs (SEED=${seed})`, { timeout: 600_000 }, () => {
         await history.expectAsModel();
       }
       // All undone, in any order: as if nothing had ever been done.
-      const voided = dice.shuffled(history.model.runs.filter((run) => run.voided));
+      const voided = dice.shuffled(history.model.runs.filter((run) => run.voided && !history.pruned.has(run)));
       for (const run of voided) {
         await oneOf(nodes).restore(history.board, run.id);
         run.voided = false;
       }
       await history.expectAsModel();
+      pruned += history.pruned.size;
     }
+    expect(pruned).toBeGreaterThan(HISTORIES);
   });
 });

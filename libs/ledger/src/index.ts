@@ -111,6 +111,8 @@ export * from './people/postgres-friend-graph.js';
 export * from './people/friendships.js';
 export * from './people/follows.js';
 export * from './people/circles.js';
+export * from './runs/ended-runs.js';
 export * from './runs/entry-refold.js';
 export * from './runs/run-acts.js';
 export * from './runs/run-list.js';
+export * from './runs/run-pruner.js';

@@ -62,9 +62,11 @@ import { EditionReviser } from './revisions/edition-reviser.js';
 import { RevisionLag } from './standings/revision-notes.js';
 import { StandingsReader } from './revisions/standings-reader.js';
 import { EntryRefold } from './runs/entry-refold.js';
+import { EndedRuns } from './runs/ended-runs.js';
 import { RunActs } from './runs/run-acts.js';
 import { RunList } from './runs/run-list.js';
 import { ModerationActs } from './sanctions/moderation-acts.js';
+import { RunPruner } from './runs/run-pruner.js';
 import { SettlementFailures } from './standings/settlement-failures.js';
 import { StandingsPruner } from './standings/standings-pruner.js';
 import { StandingsRecorder } from './standings/standings-recorder.js';
@@ -137,6 +139,8 @@ const ofProjectors: Provider[] = [
   EntryExpirer,
   SanctionClock,
   SubmissionPruner,
+  RunPruner,
+  EndedRuns,
   BoardScopeMigration,
   CorrectionFold,
   PeriodClosedFold,

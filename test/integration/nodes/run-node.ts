@@ -1,11 +1,13 @@
 import type { Board } from '@laddercast/domain';
 import {
+  EndedRuns,
   EntryReemission,
   EntryRefold,
   LaneQueue,
   PlayerRegistry,
   RunActs,
   RunList,
+  RunPruner,
   type ListedRun,
   type RunActed,
   type RunFilter,
@@ -30,6 +32,8 @@ export class RunNode extends LimitNode {
   readonly players = new PlayerRegistry(this.database, this.lanes, this.work, new EntryReemission(this.scopes));
   readonly acts = new RunActs(this.database, this.lanes, this.work, new EntryRefold(this.scopes));
   readonly runs = new RunList(this.database);
+  readonly oldRuns = new RunPruner(this.database, this.lanes, this.work, this.acts);
+  readonly endedRuns = new EndedRuns(this.database);
 
   void(board: Board, submissionId: string, playerId?: string): Promise<RunActed> {
     return this.acts.void(this.actOn(board, submissionId, playerId));

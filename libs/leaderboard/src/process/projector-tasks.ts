@@ -18,9 +18,11 @@ import {
   PostgresDatabase,
   PeriodCloser,
   PositionPartitions,
+  EndedRuns,
   EntryEnder,
   RatingHistoryPruner,
   RollingExpirer,
+  RunPruner,
   SanctionClock,
   StandingsPruner,
   StandingsRecorder,
@@ -70,6 +72,8 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const periods = part(PeriodCloser);
   const ratingHistory = part(RatingHistoryPruner);
   const partitions = part(PositionPartitions);
+  const runs = part(RunPruner);
+  const ended = part(EndedRuns);
   return [
     {
       name: 'windows:schedule',
@@ -170,6 +174,16 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'ledger',
       failing: 'The next partition of a table cannot be begun now: the last one goes on taking all rows',
       duties: [{ everyMs: 600_000, retryMs: 60_000, run: (signal) => partitions.run(signal) }],
+    },
+    {
+      name: 'runs:prune',
+      ttlMs: 30_000,
+      log: 'ledger',
+      failing: 'Runs that are older than their boards keep them are not pruned now',
+      duties: [
+        { everyMs: 60_000, run: (signal) => runs.run(signal) },
+        { everyMs: 60_000, run: (signal) => ended.run(signal) },
+      ],
     },
     {
       name: 'submissions:prune',

@@ -103,7 +103,9 @@ export class BoardRegistry {
     const runsFrom = definition.runs && (current.runs_from ?? revision);
     await transaction.query(
       `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,
-         rescope = rescope OR $5, layouts = $6, runs_from = $7 WHERE board_uid = $1`,
+         rescope = rescope OR $5, layouts = $6, runs_from = $7::bigint,
+         runs_left = runs_left OR (runs_from IS NOT NULL AND $7::bigint IS NULL)
+       WHERE board_uid = $1`,
       [
         uid,
         JSON.stringify(definition),

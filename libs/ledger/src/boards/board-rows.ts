@@ -76,11 +76,12 @@ export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: num
   await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
 }
 
-/** Whether a window of the board has an entry. */
+/** Whether a window of the board has an entry, or may have one again: by a run that is held, or voided. */
 export async function hasEntries(transaction: SqlRunner, boardUid: number): Promise<boolean> {
   const rows = await transaction.query(
     `SELECT 1 FROM windows w WHERE w.board_uid = $1
-      AND EXISTS (SELECT 1 FROM entries e WHERE e.window_uid = w.window_uid AND NOT e.removed) LIMIT 1`,
+      AND EXISTS (SELECT 1 FROM entries e WHERE e.window_uid = w.window_uid AND NOT e.removed)
+     UNION ALL SELECT 1 FROM runs WHERE board_uid = $1 AND (held OR voided) LIMIT 1`,
     [boardUid],
   );
   return rows.length > 0;

@@ -3,7 +3,7 @@ import { PostgresDatabase, type SqlRunner } from './postgres-database.js';
 import { tryEach } from './try-each.js';
 
 /** The tables that a migration made partitioned by ranges of `position`. */
-const TABLES = ['rating_changes'];
+const TABLES = ['rating_changes', 'runs'];
 
 /** The next partition is begun when the last one is so old, */
 const PARTITION_DAYS = 30;

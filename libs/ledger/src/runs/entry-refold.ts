@@ -81,7 +81,7 @@ export class EntryRefold {
   async refold(
     transaction: SqlRunner,
     lane: number,
-    { board, playerId, windowUids, nowMs }: RefoldAsked,
+    { board, playerId, windowUids, sinceMs, nowMs }: RefoldAsked,
   ): Promise<{ version: number | null; windows: RefoldedWindow[] }> {
     const places = windowUids.map((windowUid) => ({ windowUid, playerId }));
     await keepBases(transaction, places);
@@ -98,7 +98,7 @@ export class EntryRefold {
     const ofHours = rows.filter(({ kind }) => kind === 'rolling').map(({ windowUid }) => windowUid);
     if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
     const version =
-      changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId, nowMs }, changed);
+      changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId, sinceMs, nowMs }, changed);
     const refolded = rows.map((row) => ({
       windowUid: row.windowUid,
       windowId: row.windowId,
@@ -114,13 +114,13 @@ export class EntryRefold {
   private async write(
     transaction: SqlRunner,
     lane: number,
-    { board, playerId, nowMs }: Omit<RefoldAsked, 'windowUids'>,
+    { board, playerId, sinceMs, nowMs }: Omit<RefoldAsked, 'windowUids'>,
     changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[],
   ): Promise<number> {
     const version = await nextPosition(transaction);
     const frozen = changed.filter(({ row }) => isFrozen(row, nowMs));
-    for (const { row } of frozen) await this.refreeze(transaction, board, playerId, row);
-    const kept = await this.keptParts(transaction, board, playerId, changed);
+    for (const { row } of frozen) await this.refreeze(transaction, { board, playerId, sinceMs }, row);
+    const kept = await this.keptParts(transaction, { board, playerId, sinceMs }, changed);
     const changes = changed.map(({ row, entry, after }): EntryChange => {
       const left = [
         ...leftScopesOf(knownOf(board, playerId, row), entry.scopes).left,
@@ -144,9 +144,14 @@ export class EntryRefold {
   }
 
   /** A frozen window shows the fold of what was accepted before its freeze. */
-  private async refreeze(transaction: SqlRunner, board: BoardOfRuns, playerId: string, row: WindowRow): Promise<void> {
+  private async refreeze(
+    transaction: SqlRunner,
+    { board, playerId, sinceMs }: PlayerSince,
+    row: WindowRow,
+  ): Promise<void> {
     const saved = { windowUid: row.windowUid, playerId, row: knownOf(board, playerId, row) };
     await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters([saved]));
+    if (sinceMs >= row.freezeAtMs!) return;
     const windows = [{ uid: row.windowUid, firstHour: null }];
     const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs: row.freezeAtMs! });
     const state = folded.get(row.windowUid)!;
@@ -168,8 +173,7 @@ export class EntryRefold {
    */
   private async keptParts(
     transaction: SqlRunner,
-    board: BoardOfRuns,
-    playerId: string,
+    { board, playerId, sinceMs }: PlayerSince,
     changed: readonly { row: WindowRow }[],
   ): Promise<Map<number, number[]>> {
     const scopes = new Map<number, number[]>();
@@ -180,6 +184,7 @@ export class EntryRefold {
       playerId,
     ]);
     for (const { windowUid, guildId, leftAtMs } of parts) {
+      if (sinceMs >= leftAtMs) continue;
       const windows = [{ uid: windowUid, firstHour: null }];
       const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs: leftAtMs });
       const state = folded.get(windowUid)!;
@@ -207,9 +212,16 @@ export interface RefoldAsked {
   board: BoardOfRuns;
   playerId: string;
   windowUids: readonly number[];
+  /**
+   * When the first of the runs was accepted that count now and did not, or the other way round, Unix ms. What stood before
+   * stays: it may be known no more, since a base may hold runs that came after it.
+   */
+  sinceMs: number;
   /** The ledger's time, Unix ms. */
   nowMs: number;
 }
+
+type PlayerSince = Pick<RefoldAsked, 'board' | 'playerId' | 'sinceMs'>;
 
 /** An ended window keeps the scopes that the entry had, also once it is back; a tombstone goes to those of the entry. */
 function entryOf(

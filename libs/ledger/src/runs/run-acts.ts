@@ -43,6 +43,7 @@ interface ActedRun extends RunFlags {
   playerId: string;
   position: number;
   kind: RunKind;
+  acceptedAtMs: number;
   windowUids: number[];
 }
 
@@ -88,14 +89,16 @@ interface BoardRow {
 
 const BOARD = `SELECT board_uid AS uid, definition, runs_from AS "runsFrom" FROM boards WHERE board_id = $1`;
 
+const COLUMNS = `
+  player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids",
+  floor(extract(epoch FROM accepted_at) * 1000)::bigint AS "acceptedAtMs"`;
+
 /** A run by its id; an operator's act that went unanswered, and was sent again, may stand twice. */
 const FIND_RUNS = `
-  SELECT player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids" FROM runs
+  SELECT ${COLUMNS} FROM runs
   WHERE board_uid = $1 AND owner = $2 AND submission_id = $3 AND position >= $4 ORDER BY position`;
 
-const FIND_RUN = `
-  SELECT player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids" FROM runs
-  WHERE board_uid = $1 AND player_id = $2 AND position = $3`;
+const FIND_RUN = `SELECT ${COLUMNS} FROM runs WHERE board_uid = $1 AND player_id = $2 AND position = $3`;
 
 const CHANGE_RUN = `
   UPDATE runs SET held = $4, voided = $5, verified = $6, reason = $7
@@ -124,6 +127,16 @@ export class RunActs {
     return this.change('run.void', act, () => ({ voided: true }));
   }
 
+  /**
+   * As {@link void}, but only a run that is held still: for the clock, once nobody has decided on it.
+   * @returns null where the run is not kept any more
+   */
+  voidHeld(run: RunPlace, act: RunAct): Promise<RunActed | null> {
+    return this.work.holding(this.lanes.of(run.playerId), (transaction) =>
+      this.changeOne(transaction, 'run.void', run, act, ({ held }) => (held ? { voided: true } : {})),
+    );
+  }
+
   /** Takes back {@link void}: a run that was held before is held again. @throws as it does */
   restore(act: RunAct): Promise<RunActed> {
     return this.change('run.restore', act, () => ({ voided: false }));
@@ -145,16 +158,21 @@ export class RunActs {
    * One of these in a transaction of others, which holds the player's lane: what a decision does to a run.
    * @returns null where the run is not kept any more
    */
-  async within(transaction: SqlRunner, step: RunStep, run: RunPlace, act: RunAct): Promise<RunActed | null> {
+  within(transaction: SqlRunner, step: RunStep, run: RunPlace, act: RunAct): Promise<RunActed | null> {
+    return this.changeOne(transaction, ACTIONS[step], run, act, () => STEPS[step]);
+  }
+
+  private async changeOne(
+    transaction: SqlRunner,
+    action: string,
+    run: RunPlace,
+    act: RunAct,
+    changeOf: ChangeOfRun,
+  ): Promise<RunActed | null> {
     const board = await this.boardOf(transaction, act);
     const [found] = await transaction.query<ActedRun>(FIND_RUN, [run.boardUid, run.playerId, run.position]);
-    if (!found || board.uid !== run.boardUid) return null;
-    return this.apply(
-      transaction,
-      { action: ACTIONS[step], act, board, playerId: run.playerId },
-      [found],
-      () => STEPS[step],
-    );
+    if (!found || board.uid !== run.boardUid || run.position < board.runsFrom) return null;
+    return this.apply(transaction, { action, act, board, playerId: run.playerId }, [found], changeOf);
   }
 
   private async change(action: string, act: RunAct, changeOf: ChangeOfRun): Promise<RunActed> {
@@ -168,7 +186,6 @@ export class RunActs {
       const runs = await runsOf(transaction, current, owner, act);
       const ofPlayer = runs.filter((run) => run.playerId === playerId);
       if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
-      await decideHeld(transaction, current, act, ofPlayer, changeOf);
       return this.apply(transaction, { action, act, board: current, playerId }, ofPlayer, changeOf);
     });
   }
@@ -180,6 +197,7 @@ export class RunActs {
     runs: readonly ActedRun[],
     changeOf: ChangeOfRun,
   ): Promise<RunActed> {
+    await decideHeld(transaction, board, act, runs, changeOf);
     const changed: ActedRun[] = [];
     const lane = this.lanes.of(playerId);
     for (const run of runs) {
@@ -198,7 +216,8 @@ export class RunActs {
     const ofRun = runs.at(-1)!.position;
     if (changed.length === 0) return { playerId, changed: false, version: ofRun, windows: [] };
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
-    const asked = { board, playerId, windowUids, nowMs: await ledgerNowMs(transaction) };
+    const sinceMs = Math.min(...changed.map(({ acceptedAtMs }) => acceptedAtMs));
+    const asked = { board, playerId, windowUids, sinceMs, nowMs: await ledgerNowMs(transaction) };
     const { version, windows } = await this.refold.refold(transaction, lane, asked);
     const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
     const touched = windows.filter((window) => window.hasChanged).map(({ windowUid }) => ({ windowUid, playerId }));
@@ -244,7 +263,7 @@ function ownerOf({ submitters }: BoardDefinition, { playerId, boardId }: RunAct)
   throw new LadderError('VALIDATION_FAILED', detail, { errors: [{ pointer: '/player', message: 'is required' }] });
 }
 
-/** What is done to a held run by its id decides its flag as well. */
+/** What is done to a held run decides its flag as well, where it is open still. */
 async function decideHeld(
   transaction: SqlRunner,
   board: BoardOfRuns,

@@ -30,7 +30,8 @@ export interface FoldedRuns {
   upTo?: number;
 }
 
-interface RunRow {
+/** What of a row of `runs` decides what it adds. */
+export interface FoldedRow {
   position: number;
   kind: RunKind;
   held: boolean;
@@ -39,6 +40,9 @@ interface RunRow {
   columns: number[];
   achievedAtMs: number;
   metadata: string | null;
+}
+
+interface RunRow extends FoldedRow {
   windowUids: number[];
 }
 
@@ -89,6 +93,7 @@ export async function foldedEntries(
   const entries = new Map<number, EntryState | null>(uids.map((uid) => [uid, null]));
   const basedOn = new Map<number, number>();
   for (const base of await transaction.query<BaseRow>(READ_BASES, [uids, playerId, board.runsFrom])) {
+    if (base.position < (basedOn.get(base.windowUid) ?? 0)) continue;
     basedOn.set(base.windowUid, base.position);
     entries.set(base.windowUid, stateOf(base, 0));
   }
@@ -121,7 +126,8 @@ function stepOf(
   return kept.kind === 'run' ? before : foldRun(definition, before, { ...kept, entry: null });
 }
 
-const keptRunOf = (run: RunRow): KeptRun => ({
+/** A row of `runs`, as it is folded. */
+export const keptRunOf = (run: FoldedRow): KeptRun => ({
   kind: run.kind,
   state: stateOfRun(run),
   entry: run.score === null ? null : stateOf({ ...run, score: run.score }, run.position),
@@ -131,7 +137,8 @@ const keptRunOf = (run: RunRow): KeptRun => ({
 export const stateOfRun = ({ held, voided }: Pick<RunRow, 'held' | 'voided'>): KeptRun['state'] =>
   voided ? 'voided' : held ? 'held' : 'counted';
 
-const stateOf = (
+/** What a base, an entry or a run alone makes of an entry. */
+export const stateOf = (
   { score, columns, achievedAtMs, metadata }: Omit<EntryState, 'version'>,
   version: number,
 ): EntryState => ({ score, columns, achievedAtMs, metadata, version });

@@ -3,6 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const STATEMENTS = [
   // The log position from which runs are kept; null: they are not.
   `ALTER TABLE boards ADD COLUMN runs_from bigint`,
+  // Whether there may be runs and bases from before it, or of a board that keeps none any more: they are to be deleted.
+  `ALTER TABLE boards ADD COLUMN runs_left boolean NOT NULL DEFAULT false`,
   // The run that the entry rests on; null: a total, or what is no longer kept as runs.
   `ALTER TABLE entries ADD COLUMN run_position bigint`,
   // Every run of boards that keep them, in the order of acceptance: position is that of its event. A run counts when it is
@@ -56,6 +58,6 @@ export class Runs1763775000000 implements MigrationInterface {
     await runner.query('ALTER TABLE guild_kept DROP COLUMN present');
     await runner.query('DROP TABLE run_bases, runs');
     await runner.query('ALTER TABLE entries DROP COLUMN run_position');
-    await runner.query('ALTER TABLE boards DROP COLUMN runs_from');
+    await runner.query('ALTER TABLE boards DROP COLUMN runs_from, DROP COLUMN runs_left');
   }
 }

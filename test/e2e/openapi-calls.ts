@@ -133,7 +133,7 @@ const ofRun = (operationId: string, params: Record<string, string>): Call => ({
 const thirteen = Array.from({ length: 13 }, (_, index) => `p${index}`);
 const crowd = thirteen.map((playerId) => ({ playerId, place: 1, team: 'one' }));
 
-/** What moderators do and read, in an order in which each goes well; the board "kept" has the run r1. */
+/** What moderators and operators do and read, in an order in which each goes well; the board "kept" has the run r1. */
 export const CALLS_OF_MODERATORS: [operationId: string, call: Call][] = [
   ['setEntry', ofRun('setEntry', { board: 'kept' })],
   ['removeEntry', ofRun('removeEntry', { board: 'kept' })],
@@ -147,6 +147,7 @@ export const CALLS_OF_MODERATORS: [operationId: string, call: Call][] = [
   ['getPlayer', { params: { board: 'kept', player: 'ada' } }],
   ['lookupPlayers', ofRun('lookupPlayers', { board: 'kept' })],
   ...['putSanction', 'listSanctions', 'liftSanction'].map((id): [string, Call] => [id, GOOD[id]!]),
+  ...['listAudit', 'listApiKeys'].map((id): [string, Call] => [id, GOOD[id]!]),
 ];
 
 /** What boards refuse of acts on runs; "aged" has kept them only since the run r0 of ada, "fed" is of a pool. */

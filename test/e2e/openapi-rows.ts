@@ -18,7 +18,7 @@ export async function pruneWindow(databaseUrl: string): Promise<void> {
 }
 
 /** A dead letter that nobody can read. */
-export async function parkLetter(databaseUrl: string): Promise<void> {
+async function parkLetter(databaseUrl: string): Promise<void> {
   const database = new PostgresDatabase({ url: databaseUrl });
   await database.open({ migrate: false });
   await database.query(
@@ -62,8 +62,14 @@ export async function manyEntries(databaseUrl: string, playerId: string): Promis
   await database.close();
 }
 
+/** Resolves when all entries of a player follow its sanction. */
+export async function untilFollowed(admin: RestClient, playerId: string): Promise<void> {
+  const sanctions = async (): Promise<unknown> => (await admin.get(`/v1/admin/players/${playerId}/sanctions`)).body;
+  await expect.poll(sanctions, { timeout: 30_000 }).toMatchObject({ sanctions: [{ progress: { isDone: true } }] });
+}
+
 /** The board "kept" with the run r1 of ada, and "aged" with her r0 from before it kept runs. */
-export async function makeBoardsOfRuns(admin: RestClient): Promise<void> {
+async function makeRuns(admin: RestClient): Promise<void> {
   const [definition, runs] = [{ order: 'desc', operator: 'best' }, { keepDays: 30 }];
   await admin.makeBoard('kept', { runs, proof: 'everyone' });
   await admin.makeBoard('aged');
@@ -75,4 +81,10 @@ export async function makeBoardsOfRuns(admin: RestClient): Promise<void> {
     await admin.put('/v1/boards/aged', { ...definition, runs }),
   ];
   for (const { status, text } of made) expect(status, text).toBe(200);
+}
+
+/** A dead letter, and the boards "kept" and "aged" with a run each. */
+export async function makeRows(admin: RestClient, databaseUrl: string): Promise<void> {
+  await parkLetter(databaseUrl);
+  await makeRuns(admin);
 }

@@ -104,6 +104,38 @@ describe('standings', () => {
       expect(leftovers).toEqual([]);
     });
 
+    it('say of the runs of that moment whether they were looked at, on boards that keep runs', async () => {
+      const board = await freezing({ operator: 'best', runs: { keepDays: 30 } });
+      const proof = 'https://replays.example/1';
+      await clock.stopAt(NOON_MS - 1);
+      await node.submit(board, 'ada', 5, { verified: true, proof });
+      await node.submit(board, 'bob', 4);
+      await node.submit(board, 'cy', 3, { verified: true });
+      await clock.stopAt(NOON_MS);
+      await node.submit(board, 'ada', 9);
+      await node.submit(board, 'bob', 8, { verified: true, proof });
+      const windowUid = await node.windowUid(board, 'season:s1');
+      const kept = (kind: string): Promise<unknown[]> =>
+        node.database.query(
+          `SELECT player_id AS id, score, verified, proof FROM standings JOIN editions USING (edition_uid)
+           WHERE window_uid = $1 AND kind = $2 AND scope_uid = 0 ORDER BY ordinal`,
+          [windowUid, kind],
+        );
+      await node.recorder.keepFrozen(running);
+      expect(await kept('frozen')).toEqual([
+        { id: 'ada', score: 5, verified: true, proof },
+        { id: 'bob', score: 4, verified: false, proof: null },
+        { id: 'cy', score: 3, verified: true, proof: null },
+      ]);
+      await clock.stopAt(at('2026-11-21T00:00:00Z'));
+      await node.closer.run(running);
+      expect(await kept('final')).toEqual([
+        { id: 'ada', score: 9, verified: false, proof: null },
+        { id: 'bob', score: 8, verified: true, proof },
+        { id: 'cy', score: 3, verified: true, proof: null },
+      ]);
+    });
+
     it('that cannot be written hold up no other, are tried again, and then for the end, from the beginning', async () => {
       const boards = [await freezing(), await freezing()];
       await clock.stopAt(NOON_MS - 1);

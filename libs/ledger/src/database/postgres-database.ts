@@ -15,12 +15,12 @@ import { RatingPeriods1763771000000 } from './migrations/1763771000000-rating-pe
 import { Refunds1763772000000 } from './migrations/1763772000000-refunds.js';
 import { EntryEnds1763773000000 } from './migrations/1763773000000-entry-ends.js';
 import { RatingBases1763774000000 } from './migrations/1763774000000-rating-bases.js';
-import { Runs1763775000000 } from './migrations/1763775000000-runs.js';
-import { VerifiedRows1763775500000 } from './migrations/1763775500000-verified-rows.js';
+import { Runs1763775000000 } from './migrations/integrity/1763775000000-runs.js';
+import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-verified-rows.js';
 import { ChangePartitions1763776000000 } from './migrations/1763776000000-change-partitions.js';
-import { Sanctions1763777000000 } from './migrations/1763777000000-sanctions.js';
-import { EditionRevisions1763778000000 } from './migrations/1763778000000-edition-revisions.js';
-import { Flags1763779000000 } from './migrations/1763779000000-flags.js';
+import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-sanctions.js';
+import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000000-edition-revisions.js';
+import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';

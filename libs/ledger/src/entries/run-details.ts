@@ -1,8 +1,8 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 
-/** The columns of a row beside its rank: of a player's run, of a guild's total, or of either in standings. */
-export interface RunDetailsRow {
+/** The columns of a row beside its rank: of a player's run, or of a guild's total. */
+interface DetailsRow {
   /** The guild's id for a guild. */
   player_id: string;
   score: number;
@@ -13,6 +13,10 @@ export interface RunDetailsRow {
   metadata: string | null;
   /** null: not a guild. */
   members: number | null;
+}
+
+/** The same of a board that keeps runs, or of standings. */
+export interface RunDetailsRow extends DetailsRow {
   /** Of the run that the entry rests on, where that is kept; of standings, as it was when they were written. */
   verified?: boolean | null;
   proof?: string | null;
@@ -55,15 +59,15 @@ export const runDetails = (
   runsFrom?: number,
 ): Promise<RunDetailsRow[]> =>
   runsFrom === undefined
-    ? database.query(RUNS_SQL, [windowUid, playerIds])
-    : database.query(KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
+    ? database.query<DetailsRow>(RUNS_SQL, [windowUid, playerIds])
+    : database.query<RunDetailsRow>(KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
 
 /** The totals of these guilds, as they are. */
 export const guildTotalDetails = (
   database: SqlRunner,
   windowUid: number,
   guildIds: readonly string[],
-): Promise<RunDetailsRow[]> => database.query(TOTALS_SQL, [windowUid, guildIds]);
+): Promise<RunDetailsRow[]> => database.query<DetailsRow>(TOTALS_SQL, [windowUid, guildIds]);
 
 /** What an edition kept of these players, or guilds, in a scope. */
 export const standingsDetails = (

@@ -5,6 +5,23 @@ import { count, list, object, oneOf, ref, score, string, time } from './schema-p
 
 const entry = object({ score, columns: NUMBERS_BY_NAME, achievedAt: time() });
 
+/** What rows of boards that keep runs say of them. */
+export const ofRun = {
+  verified: {
+    type: 'boolean',
+    description:
+      'On boards that keep runs: whether somebody has looked at the run that the entry rests on; false of sums, and of what is ' +
+      'no longer kept as a run.',
+  },
+  proof: {
+    ...orNull({ type: 'string', format: 'https-url' }),
+    description: 'Of that run, on boards with `proof: everyone`.',
+  },
+};
+
+/** Their names: other boards have none of them. */
+export const OF_RUN = Object.keys(ofRun);
+
 /** Schemas of runs, and of acts on them. */
 export const RUN_SCHEMAS: Record<string, JsonSchema> = {
   RunVerification: schemaOfClass(RunVerificationBody),

@@ -10,7 +10,7 @@ import {
 import { ERRORS, RANK_STYLES, SANCTION_KINDS } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
-import { RUN_SCHEMAS } from './run-schemas.js';
+import { OF_RUN, ofRun, RUN_SCHEMAS } from './run-schemas.js';
 import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
@@ -100,19 +100,6 @@ const entry = {
   achievedAt: { ...orNull(time()), description: 'null only while the database, which alone keeps it, is away.' },
   metadata: { type: ['object', 'null'] },
 };
-const ofRun = {
-  verified: {
-    type: 'boolean',
-    description:
-      'On boards that keep runs: whether somebody has looked at the run that the entry rests on; false of sums, and of what is ' +
-      'no longer kept as a run.',
-  },
-  proof: {
-    ...orNull({ type: 'string', format: 'https-url' }),
-    description: 'Of that run, on boards with `proof: everyone`.',
-  },
-};
-const OF_RUN = Object.keys(ofRun);
 const ranked = { ...entry, ...ofRun, change: CHANGE_SCHEMA };
 
 const shownWindow = object(

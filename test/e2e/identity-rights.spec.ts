@@ -307,6 +307,7 @@ describe('the audit log', () => {
       subject: 'player:eve',
       call: { params: { player: 'eve' }, query: '?reason=mistake' },
     },
+    decideFlag: { action: 'flag.decide', subject: 'flag', call: { body: { decision: 'accept', reason: 'seen' } } },
     createApiKey: { action: 'api-key.create', subject: '', call: { body: { name: 'made', scopes: ['read'] } } },
     rotateApiKey: { action: 'api-key.rotate', subject: '', call: { body: {} } },
     revokeApiKey: { action: 'api-key.revoke', subject: '', call: {} },
@@ -318,10 +319,14 @@ describe('the audit log', () => {
       secret: string;
     };
     const operator = anonymous.as(key.secret);
+    await admin.makeBoard('judged', { runs: { keepDays: 30 }, counts: 'verified' });
+    await admin.post('/v1/boards/judged/scores', { playerId: 'ada', score: 5 });
+    const { flags } = (await admin.get('/v1/admin/flags?board=judged')).body as { flags: { flagId: string }[] };
+    const flag = flags[0]!.flagId;
     let made = '';
     for (const [operationId, act] of Object.entries(ACTS)) {
       const { method, path } = served.operation(operationId);
-      const params = { board: 'acted', player: 'bob', key: made, ...act.call.params };
+      const params = { board: 'acted', player: 'bob', key: made, flag, ...act.call.params };
       const url = path.replace(/\{(\w+)\}/g, (_all, name: string) => params[name as keyof typeof params]!);
       const response = await operator.send(method, `${url}${act.call.query ?? ''}`, act.call.body);
       expect(response.status, `${operationId}: ${response.text}`).toBeLessThan(300);
@@ -332,7 +337,7 @@ describe('the audit log', () => {
       expect(page.acts[0], operationId).toMatchObject({
         actor: key.keyId,
         action: act.action,
-        subject: act.subject || made,
+        subject: act.subject === 'flag' ? `flag:${flag}` : act.subject || made,
       });
     }
   });
@@ -384,7 +389,7 @@ describe('the audit log', () => {
     expect(paged).toEqual(all);
     expect(all.map(({ auditId }) => auditId)).toEqual(all.map(({ auditId }) => auditId).sort((a, b) => b - a));
     const created = await get('action=board.create&actor=bootstrap');
-    expect(created.acts.map(({ subject }) => subject)).toEqual(['turning', 'secret', 'players']);
+    expect(created.acts.map(({ subject }) => subject)).toEqual(['judged', 'turning', 'secret', 'players']);
     expect((await get('subject=acted%2Fbob')).acts.map(({ action }) => action)).toEqual(['entry.remove', 'entry.set']);
     expect((await get('subject=%27%20OR%201%3D1%20--')).acts).toEqual([]);
     for (const query of ['limit=0', 'limit=501', 'cursor=x', 'cursor=-1', 'cursor=1e3', 'actor=%00', 'when=now']) {

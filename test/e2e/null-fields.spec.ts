@@ -144,6 +144,7 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
       boards: ['moves'],
     },
   },
+  decideFlag: { path: '/v1/admin/flags/none', body: { decision: 'dismiss', reason: 'a test' } },
   putGuild: { path: '/v1/guilds/red', body: { displayName: 'The Reds' } },
   createApiKey: {
     path: '/v1/admin/api-keys',

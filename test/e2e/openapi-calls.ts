@@ -8,6 +8,22 @@ export interface Call {
   body?: unknown;
 }
 
+/** What a key with the scope scores:write may do, and one with the scope read may not. */
+export const OF_SERVERS = [
+  'submitScore',
+  'submitScores',
+  'recordGames',
+  ...['putPlayer', 'putGuild', 'deleteGuild', 'joinGuild', 'leaveGuild'],
+  ...['addFriend', 'removeFriend', 'follow', 'unfollow', 'addCircleMember', 'removeCircleMember'],
+];
+/** Bodies whose every field may be left out. */
+export const EMPTY_BODIES = ['putPlayer', 'putGuild', 'rotateApiKey'];
+/** Reads of a list, which can be asked for as it stood. */
+export const AS_IT_STOOD = [
+  ...['getEntries', 'getPlayer', 'getRankOfScore', 'getPercentiles', 'lookupPlayers', 'getGuilds'],
+  ...['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'],
+];
+
 /** A good request of each operation, on the boards made below. */
 export const GOOD: Record<string, Call> = {
   submitScore: { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 5 } },
@@ -58,6 +74,7 @@ export const GOOD: Record<string, Call> = {
   closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
   proposeBoundaries: { params: { board: 'open' }, query: '?dryRun', body: { shards: 2, window: 'alltime' } },
   getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },
+  getEditions: { params: { board: 'ending', window: 'daily' }, query: '?limit=1' },
   exportWindow: { params: { board: 'open' }, query: '?window=alltime&scope=global&format=csv' },
   getFriendsBoard: { params: { board: 'open', player: 'ada' }, query: '?limit=501&offset=0' },
   getFollowsBoard: { params: { board: 'open', player: 'ada' } },
@@ -192,5 +209,25 @@ const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number][] = [
   ],
 ];
 
-/** What is refused of pools and runs. */
-export const REFUSED = [...REFUSED_BY_POOLS, ...REFUSED_OF_RUNS];
+const REFUSED_OF_SCORES: [operationId: string, call: Call, status: number][] = [
+  [
+    'submitScore',
+    { params: { board: 'open' }, body: { playerId: 'ada', score: 6, metadata: { x: 'x'.repeat(1024) } } },
+    422,
+  ],
+  ['submitScore', { params: { board: 'open' }, body: { playerId: 'ada', score: 6, window: 'daily:2020-01-01' } }, 422],
+  [
+    'submitScore',
+    { params: { board: 'open' }, body: { playerId: 'ada', score: 6, achievedAt: '2999-01-01T00:00:00Z' } },
+    422,
+  ],
+  ['setEntry', { params: { board: 'open', player: 'ada' }, body: { score: 1, columns: { x: 1 }, reason: 'why' } }, 422],
+];
+
+/** What is refused of scores, pools, runs and flags. */
+export const REFUSED: [operationId: string, call: Call, status: number][] = [
+  ...REFUSED_OF_SCORES,
+  ...REFUSED_BY_POOLS,
+  ...REFUSED_OF_RUNS,
+  ['listFlags', { query: '?player=me' }, 422],
+];

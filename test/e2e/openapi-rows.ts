@@ -1,5 +1,6 @@
 import { GUILD_MEMBERS_MAX, PostgresDatabase } from '@laddercast/ledger';
 import { expect } from 'vitest';
+import type { Call } from './openapi-calls.js';
 import type { RestClient } from './rest-client.js';
 
 /** A window of the board `open` whose standings were kept for a while. */
@@ -87,4 +88,26 @@ async function makeRuns(admin: RestClient): Promise<void> {
 export async function makeRows(admin: RestClient, databaseUrl: string): Promise<void> {
   await parkLetter(databaseUrl);
   await makeRuns(admin);
+}
+
+/** Decisions on held runs of the board "judged": one that is done, one against it, and one of a run that is kept no more. */
+export async function decisionsOfFlags(admin: RestClient, databaseUrl: string): Promise<[Call, number][]> {
+  await admin.makeBoard('judged', { runs: { keepDays: 30 }, counts: 'verified' });
+  for (const submissionId of ['h1', 'h2']) {
+    const held = await admin.post('/v1/boards/judged/scores', { submissionId, playerId: 'ada', score: 5 });
+    expect(held.body).toMatchObject({ outcome: 'held', rank: null });
+  }
+  const { flags } = (await admin.get('/v1/admin/flags?board=judged')).body as { flags: { flagId: string }[] };
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  await database.query(`DELETE FROM runs WHERE submission_id = 'h1'`);
+  await database.close();
+  // The newest first.
+  const [kept, gone] = flags.map(({ flagId }) => flagId);
+  const call = (flag: string, decision: string): Call => ({ params: { flag }, body: { decision, reason: 'a test' } });
+  return [
+    [call(kept!, 'accept'), 200],
+    [call(kept!, 'void'), 409],
+    [call(gone!, 'accept'), 410],
+  ];
 }

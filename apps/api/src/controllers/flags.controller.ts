@@ -9,6 +9,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { FlagDecisionBody } from '../http/bodies.js';
 import { numberOfCursor } from '../http/list-cursor.js';
 import { FlagsParameters } from '../http/parameters.js';
+import { playerOf } from '../http/path-parameters.js';
 
 const PAGE_DEFAULT = 50;
 
@@ -23,10 +24,11 @@ export class FlagsController {
   @Get()
   @ApiOperation({ operationId: 'listFlags' })
   async list(
-    @Query(QueryPipe) { limit = PAGE_DEFAULT, cursor, ...filter }: FlagsParameters,
+    @Query(QueryPipe) { limit = PAGE_DEFAULT, cursor, player, ...others }: FlagsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<{ flags: Flag[]; next: string | null }> {
     assertModerate(identity);
+    const filter = player === undefined ? others : { ...others, player: playerOf(player, identity, '?player') };
     const found = await this.flags.list(filter, limit + 1, numberOfCursor(cursor));
     const { page, next } = cutPage(found, limit, ({ number }) => String(number));
     return { flags: page.map(({ number: _number, ...flag }) => flag), next };

@@ -117,6 +117,11 @@ const PATH_PARAMETERS: Record<string, Part> = {
     schema: { type: 'string', minLength: 1, maxLength: 64 },
     example: 'daily:2026-11-19',
   },
+  flag: {
+    description: 'The id of a flag.',
+    schema: { type: 'string', minLength: 1 },
+    example: 'x0T5Zk3mJrYw1vQeUo8b2A',
+  },
   key: { description: 'The keyId of an API key.', schema: { type: 'string', minLength: 1, maxLength: 128 } },
   letter: { description: 'The id of a dead letter.', schema: { type: 'string', minLength: 1 }, example: '17' },
 };

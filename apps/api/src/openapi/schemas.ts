@@ -57,6 +57,7 @@ const problem = object(
     missing: list(string('COLUMNS_MISMATCH: a column that is not there.')),
     unknown: list(string('COLUMNS_MISMATCH: a column that the board does not have.')),
     check: string('SUBMISSION_REJECTED: the check that said no.'),
+    decision: string('FLAG_DECIDED: what was decided.'),
     limit: string('RATE_LIMITED: which limit it was: key, player, address, failed-identity, probe or sockets.'),
     known: list(string('ALGORITHM_UNKNOWN: an algorithm that there is.')),
     initial: {
@@ -72,6 +73,7 @@ const problem = object(
   [
     'errors',
     'option',
+    'decision',
     'player',
     'total',
     'scoreToBeat',

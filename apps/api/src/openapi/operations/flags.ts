@@ -67,6 +67,6 @@ export const FLAGS = {
       },
     },
     answers: { 200: { description: 'The flag as it is now.', schema: 'Flag', example: decided } },
-    errors: ['FORBIDDEN', 'FLAG_NOT_FOUND', 'FLAG_DECIDED', 'RUN_GONE', 'NOT_SUPPORTED', 'OVERLOADED'],
+    errors: ['FORBIDDEN', 'FLAG_NOT_FOUND', 'FLAG_DECIDED', 'RUN_GONE', 'OVERLOADED'],
   },
 } satisfies Record<string, OperationDescription>;

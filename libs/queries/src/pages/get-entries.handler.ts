@@ -57,6 +57,8 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       offset,
       limit,
       envelope.window.resetsAt,
+      envelope.window.edition,
+      envelope.window.revising,
       envelope.boardVersion,
       envelope.accuracy,
     ].join();

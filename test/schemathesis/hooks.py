@@ -83,6 +83,9 @@ def follow_rules_between_fields(operation, case):
             query.pop(name, None)
     if "from" in query:
         query.pop("to", None)
+    # A window is read as an edition of it says, or as it stood.
+    if "edition" in query:
+        query.pop("asOf", None)
     # What guards spreadsheets is for what they read.
     if query.get("format") == "ndjson":
         query.pop("guard", None)

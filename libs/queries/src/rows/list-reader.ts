@@ -54,8 +54,11 @@ export class ListReader {
   }
 
   /** The list with the entry of a player in it, also of a banned or shadowed one: for moderators. */
-  withEntryOf(playerId: string, resolved: ResolvedList): Promise<ResolvedList> {
-    return this.worlds.of(resolved, playerId);
+  async withEntryOf(playerId: string, resolved: ResolvedList): Promise<ResolvedList> {
+    // While PostgreSQL is away nothing is known of sanctions, and the list is read as it is.
+    const sanction = await this.details.sanctionOf(playerId);
+    const isUnranked = sanction !== null && sanction.kind !== 'hide' && holdsOn(sanction, resolved.board.id);
+    return isUnranked ? this.worlds.of(resolved, playerId) : resolved;
   }
 
   /** The list of somebody who reads on in it, in whatever style: nothing is asked of the style. @throws as {@link open} */

@@ -62,6 +62,22 @@ describe('a void game of a closed period', () => {
   });
 });
 
+/**
+ * Changes name their games by position, as they are stored: a result that changes nobody's rating writes no change anew.
+ * Sorted, so that they can be compared.
+ */
+function withPresentGames<Change extends { games: readonly { game: PoolGame }[] }>(
+  changes: ReadonlyMap<string, Change>,
+  periods: readonly Period[],
+): Map<string, unknown> {
+  const games = new Map(periods.flatMap((one) => one.games.map((game) => [game.position, game])));
+  const presentIn = ({ game, ...more }: Change['games'][number]): object => ({
+    ...more,
+    game: games.get(game.position),
+  });
+  return new Map([...changes].sort().map(([key, change]) => [key, { ...change, games: change.games.map(presentIn) }]));
+}
+
 /** For some who played, after their period or a later one. */
 function randomPoints(
   dice: Dice,
@@ -112,7 +128,7 @@ describe('random corrections of random periods', () => {
         periods = corrected(periods, corrections);
         history.apply(recomputed, periods);
         const expected = foldPeriods(pool, periods, given);
-        expect(new Map([...history.changes].sort())).toStrictEqual(new Map([...expected.changes].sort()));
+        expect(withPresentGames(history.changes, periods)).toStrictEqual(withPresentGames(expected.changes, periods));
         expect(history.refunds).toStrictEqual(expected.refunds);
         for (const [id, { state }] of expected.players) {
           expect(isSameState(recomputed.players.get(id)?.after ?? stored.get(id)!.state, state), id).toBe(true);

@@ -86,6 +86,7 @@ export class PostgresFloor {
       ...[some(board.windowUid), changed, some(board.uid), changed.map((_, index) => position + index), some(false)],
       ...[changed.map(() => Math.random()), some('{}'), some(now), some(null), some('{}'), some('{}')],
       ...[changed.map((_, index) => position + index), some('entry-changed'), changed, some(template.event)],
+      some(false),
     ];
   }
 }

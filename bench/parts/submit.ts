@@ -16,7 +16,6 @@ const boards = {
   'one-shard': {},
   'four-shards': { sharding: { by: 'hash', count: 4 } },
   'with-runs': { runs: { keepDays: 90 } },
-  'with-integrity': { runs: { keepDays: 90 }, integrity: { jump: {}, rate: { runs: 10_000, seconds: 60 } } },
   'four-windows': { windows: ['alltime', 'daily', 'weekly', 'monthly'] },
 } satisfies Record<string, Definition>;
 const names = Object.keys(boards) as (keyof typeof boards)[];

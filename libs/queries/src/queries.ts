@@ -40,8 +40,6 @@ export interface ListSelection extends ListNames {
   minVersion?: number | undefined;
   /** The player whose token reads. */
   readerId?: string | undefined;
-  /** Whether the reader sees banned and shadowed players by their ids. */
-  moderates?: boolean | undefined;
 }
 
 /** Some players, or `all`. */

@@ -32,7 +32,6 @@ export function selectionOf(
     isAdmin: holdsScope(identity, 'admin'),
     readerId: identity.kind === 'player' ? identity.playerId : undefined,
     moderates: holdsScope(identity, 'moderate'),
-    seesPastEditions: holdsScope(identity, 'moderate'),
   };
 }
 

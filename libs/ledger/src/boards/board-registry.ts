@@ -13,17 +13,15 @@ import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
 const TABLES_BY_WINDOW = [
-  ...[
-    'rolling_hours',
-    'frozen_entries',
-    'guild_totals',
-    'guild_kept',
-    'entry_history',
-    'attempts',
-    'entry_feeds',
-    'run_bases',
-    'revisions_due',
-  ],
+  'rolling_hours',
+  'frozen_entries',
+  'guild_totals',
+  'guild_kept',
+  'entry_history',
+  'attempts',
+  'entry_feeds',
+  'run_bases',
+  'revisions_due',
 ];
 
 const TABLES_OF_FLAGS = ['flag_runs', 'run_acts', 'rule_examinations', 'flags'];
@@ -195,13 +193,11 @@ export class BoardRegistry {
         WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       `DELETE FROM submissions WHERE ctid IN (SELECT ctid FROM submissions WHERE board_uid = $1 LIMIT ${PURGE_CHUNK_ROWS})
         RETURNING 1`,
-    ];
-    chunks.push(
       ...TABLES_OF_FLAGS.map(
         (table) => `DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE board_uid = $1
           LIMIT ${PURGE_CHUNK_ROWS}) RETURNING 1`,
       ),
-    );
+    ];
     for (const chunk of chunks) while ((await this.database.query(chunk, [boardUid])).length === PURGE_CHUNK_ROWS);
     await this.database.query('DELETE FROM metadata_boards WHERE board_uid = $1', [boardUid]);
   }

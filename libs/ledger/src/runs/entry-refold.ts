@@ -90,24 +90,20 @@ export class EntryRefold {
     const folded = await foldedEntries(transaction, { board, playerId, windows });
     const current = await this.currentScopes(transaction, board, playerId);
     const changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[] = [];
-    for (const row of rows) {
+    const refolded = rows.map((row): RefoldedWindow => {
+      const before = stateOf(row);
       const after = folded.get(row.windowUid)!;
-      if (isSame(stateOf(row), after) && restsOnSame(board, row, after)) continue;
-      changed.push({ row, after, entry: entryOf(board, playerId, row, { after, current, nowMs }) });
-    }
+      const hasChanged = !isSame(before, after);
+      if (hasChanged || !restsOnSame(board, row, after)) {
+        changed.push({ row, after, entry: entryOf(board, playerId, row, { after, current, nowMs }) });
+      }
+      const { windowUid, windowId, state } = row;
+      return { windowUid, windowId, state, isFrozen: isFrozen(row, nowMs), before, after, hasChanged };
+    });
     const ofHours = rows.filter(({ kind }) => kind === 'rolling').map(({ windowUid }) => windowUid);
     if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
     const version =
       changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId, sinceMs, nowMs }, changed);
-    const refolded = rows.map((row) => ({
-      windowUid: row.windowUid,
-      windowId: row.windowId,
-      state: row.state,
-      isFrozen: isFrozen(row, nowMs),
-      before: stateOf(row),
-      after: folded.get(row.windowUid)!,
-      hasChanged: !isSame(stateOf(row), folded.get(row.windowUid)!),
-    }));
     return { version, windows: refolded };
   }
 

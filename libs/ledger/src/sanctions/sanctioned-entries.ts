@@ -3,7 +3,6 @@ import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 import { drawPositions } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
-import { keepBases } from '../runs/run-rows.js';
 import { storeEntries } from '../reemission/entry-reemission.js';
 
 /** The most entries of one transaction; a lane's runs wait some milliseconds for it. */
@@ -92,11 +91,6 @@ export async function followSanction(
     const changes = told.filter((row) => row.board_uid === boardUid).map(changeOf);
     return { type: 'entry-changed', boardUid, playerId, version: versions.get(boardUid)!, changes };
   });
-  // They get another version.
-  await keepBases(
-    transaction,
-    told.map((row) => ({ windowUid: row.window_uid, playerId })),
-  );
   if (rows.length > 0) await storeEntries(transaction, lane, rows, events);
   const upTo = found.length === ENTRIES_AT_ONCE ? found.at(-1)!.window_uid : page!.last;
   return { entries: found.filter(({ removed }) => !removed).map(sanctionedEntry), upTo };

@@ -92,7 +92,8 @@ export class LaneTransaction {
       ...this.storeLimited(connection, fold, stored.attempts.changed, nowMs),
       connection.query('COMMIT'),
     ]);
-    this.wroteEvents = fold.events.length > 0 || fold.newRuns.length > 0;
+    const toldRuns = fold.heldRuns.length > 0 || fold.newRuns.some(({ examined }) => examined);
+    this.wroteEvents = fold.events.length > 0 || toldRuns;
     return results;
   }
 

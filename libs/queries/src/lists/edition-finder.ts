@@ -54,8 +54,8 @@ export class EditionFinder {
     options: ResolveOptions = {},
   ): Promise<FoundEdition> {
     const now = this.clock.nowMs();
-    const { asOfMs, isAdmin = false, seesPastEditions = false, edition: number } = names;
-    if (number !== undefined) return this.numbered(board, window, number, seesPastEditions);
+    const { asOfMs, isAdmin = false, moderates = false, edition: number } = names;
+    if (number !== undefined) return this.numbered(board, window, number, moderates);
     if (asOfMs !== undefined && asOfMs < now) return this.goingOn(await this.asOf(board, window, asOfMs, now), options);
     if (this.clock.isFrozen(window)) {
       return isAdmin ? { edition: null } : this.goingOn({ edition: await this.frozen(window) }, options);

@@ -45,8 +45,8 @@ export interface ListNames {
   asOfMs?: number | undefined;
   /** The final standings of that number. */
   edition?: number | undefined;
-  /** Whether the reader sees final standings before the last: they show who was banned since. */
-  seesPastEditions?: boolean | undefined;
+  /** Whether the reader sees banned and shadowed players by their ids, and so final standings before the last. */
+  moderates?: boolean | undefined;
   /** Whether the reader sees a frozen window as it runs on. */
   isAdmin?: boolean | undefined;
 }

@@ -20,13 +20,14 @@ const progressSql = `
   FROM (SELECT lane, max(position) AS newest FROM outbox WHERE topic = 'entry-changed' GROUP BY lane) AS o
   LEFT JOIN projected_positions AS p USING (lane)`;
 
-/** The same in events, counted up to a million: it reads only what is behind. */
+/** The same in events that change ranks, counted up to a million: it reads only what is behind. */
 const behindSql = `
   SELECT coalesce(sum(waiting), 0)::float8 AS events
   FROM projected_positions AS p
   CROSS JOIN LATERAL (
     SELECT count(*) AS waiting FROM (
-      SELECT FROM outbox AS o WHERE o.lane = p.lane AND o.position > p.position ORDER BY o.position LIMIT 1000000) AS o) AS w`;
+      SELECT FROM outbox AS o WHERE o.lane = p.lane AND o.position > p.position AND o.topic = 'entry-changed'
+      ORDER BY o.position LIMIT 1000000) AS o) AS w`;
 
 /** For a connection that looks at what changes all the time: the planner would read whole tables that it knows as empty. */
 export const watchingOptions = '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_sort=off -c jit=off';

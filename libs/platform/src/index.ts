@@ -6,6 +6,7 @@ export * from './environment.module.js';
 export * from './merge-objects.js';
 export * from './calls/call-batcher.js';
 export * from './calls/in-parts.js';
+export * from './calls/in-time.js';
 export * from './telemetry/metrics.js';
 export * from './process/process-group.js';
 export * from './calls/rate-limiter.js';

@@ -5,7 +5,8 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import { ConditionalGet } from '../http/conditional-get.js';
-import { historyRangeOf, HistoryParameters } from '../http/history-parameters.js';
+import { historyRangeOf } from '../http/history-range.js';
+import { TimeRangeParameters } from '../http/time-range.js';
 import { unlistedShownTo } from '../http/list-selection.js';
 import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 
@@ -24,7 +25,7 @@ export class HistoryController {
   history(
     @Param('board', NamedIdPipe) boardId: string,
     @Param('player') player: string,
-    @Query(QueryPipe) parameters: HistoryParameters,
+    @Query(QueryPipe) parameters: TimeRangeParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayerHistory> {
     assertMayRead(identity, this.resolver.board(boardId));

@@ -1,5 +1,5 @@
-import { ActOnRunCommand, parseBody, parseTimestamp, type RunActKind, type RunActResult } from '@laddercast/commands';
-import { validationFailed } from '@laddercast/domain';
+import { ActOnRunCommand, parseBody, type RunActKind, type RunActResult } from '@laddercast/commands';
+import { validationFailed, type Fault } from '@laddercast/domain';
 import { assertMayReadRuns, assertModerate, holdsScope, type Identity } from '@laddercast/identity';
 import { CurrentIdentity, QueryPipe } from '@laddercast/leaderboard';
 import { ListRunsQuery, type RunsPage, type WantedRuns } from '@laddercast/queries';
@@ -10,6 +10,7 @@ import { RunVerificationBody } from '../http/bodies.js';
 import { numberOfCursor } from '../http/list-cursor.js';
 import { NamedIdPipe, OpaqueIdPipe, playerOf } from '../http/path-parameters.js';
 import { PlayerRunsParameters, RunActParameters, RunOwnerParameters, RunsParameters } from '../http/run-parameters.js';
+import { timeRangeOf } from '../http/time-range.js';
 
 const PAGE_DEFAULT = 50;
 
@@ -104,19 +105,16 @@ export class RunsController {
   }
 }
 
-function wantedOf({ state, window, sourceId, from, to }: PlayerRunsParameters): WantedRuns {
+/** @throws VALIDATION_FAILED */
+function wantedOf({ state, window, sourceId, ...times }: PlayerRunsParameters): WantedRuns {
+  const faults: Fault[] = [];
+  const { fromMs, toMs } = timeRangeOf(times, faults);
+  if (faults.length > 0) throw validationFailed(faults);
   return {
     ...(state !== undefined && { state }),
     ...(window !== undefined && { windowName: window }),
     ...(sourceId !== undefined && { sourceId }),
-    ...(from !== undefined && { fromMs: msOf(from, '?from') }),
-    ...(to !== undefined && { toMs: msOf(to, '?to') }),
+    ...(fromMs !== null && { fromMs }),
+    ...(toMs !== null && { toMs }),
   };
-}
-
-/** @throws VALIDATION_FAILED */
-function msOf(time: string, pointer: string): number {
-  const ms = parseTimestamp(time);
-  if (ms === null) throw validationFailed([{ pointer, message: 'must be an RFC 3339 time' }]);
-  return ms;
 }

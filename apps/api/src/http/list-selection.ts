@@ -4,6 +4,7 @@ import { validationFailed, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ListSelection, UnlistedShown } from '@laddercast/queries';
 import type { ListParameters } from './parameters.js';
+import { NOT_A_TIME } from './time-range.js';
 
 /** A clock of a client may be so far ahead. */
 const FUTURE_TOLERANCE_MS = 60_000;
@@ -44,7 +45,6 @@ export function unlistedShownTo(identity: Identity): UnlistedShown {
 function pastTime(text: string): number {
   const ms = parseTimestamp(text);
   if (ms !== null && ms <= nowMs() + FUTURE_TOLERANCE_MS) return ms;
-  const message =
-    ms === null ? 'must be an RFC 3339 time such as 2026-11-20T18:00:00.000Z' : 'must not lie in the future';
+  const message = ms === null ? NOT_A_TIME : 'must not lie in the future';
   throw validationFailed([{ pointer: '?asOf', message }]);
 }

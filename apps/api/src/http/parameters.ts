@@ -337,9 +337,9 @@ export class GamesParameters extends RatingHistoryParameters {
   player?: string;
 }
 
-const CLEAN_TEXT = new RegExp(CLEAN_TEXT_PATTERN);
+export const CLEAN_TEXT = new RegExp(CLEAN_TEXT_PATTERN);
 
-const IsFilter = (lengthMax: number): PropertyDecorator =>
+export const IsFilter = (lengthMax: number): PropertyDecorator =>
   applyDecorators(
     IsOptional(),
     IsString(),

@@ -16,7 +16,7 @@ import {
   type DueExamination,
   type EarlierRun,
 } from '@laddercast/ledger';
-import { backoffMs, metrics, toTimestamp } from '@laddercast/platform';
+import { backoffMs, inTime, metrics, toTimestamp } from '@laddercast/platform';
 import { Injectable, Logger } from '@nestjs/common';
 import { checkedSuspicion } from './checked-suspicion.js';
 import { letterOf } from './examine-runs.handler.js';
@@ -29,6 +29,7 @@ export const TRIES_MAX = 5;
 const BACKOFF = { firstMs: 1000, maxMs: 60_000 };
 /** Longer than an examination can take: due again only if this process died. */
 const TAKEN_FOR_MS = 3 * EXAMINATION_LIMIT_MS;
+const TOO_LONG = `It took longer than ${EXAMINATION_LIMIT_MS} ms.`;
 
 /** Asks the rules of teams for the runs that wait for them: some at once for each rule, so that none waits for another. */
 @Injectable()
@@ -91,9 +92,8 @@ export class RuleExaminer {
     const most = Math.min(rule.earlierRuns, EARLIER_RUNS_MAX);
     const earlier = await earlierRuns(this.database, board.uid, run, most);
     const shown = earlier.map((one) => shownRun(board, run.playerId, one));
-    const suspicion = checkedSuspicion(
-      await inTime(rule.examine(shownRun(board, run.playerId, { ...run, state: 'counted' }), shown, board)),
-    );
+    const examining = rule.examine(shownRun(board, run.playerId, { ...run, state: 'counted' }), shown, board);
+    const suspicion = checkedSuspicion(await inTime(examining, EXAMINATION_LIMIT_MS, TOO_LONG));
     if (suspicion === null) return;
     const { key = String(run.position), ...raised } = suspicion;
     const { playerId, position, submissionId } = run;
@@ -111,22 +111,6 @@ export class RuleExaminer {
       await parkAllInto(transaction, INTEGRITY_GROUP)([letterOf(due, `rule ${due.rule}: ${describeCause(error)}`)]);
       await this.examinations.end(due, transaction);
     });
-  }
-}
-
-/** @throws when it takes longer than {@link EXAMINATION_LIMIT_MS} */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`It took longer than ${EXAMINATION_LIMIT_MS} ms.`)),
-      EXAMINATION_LIMIT_MS,
-    );
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,12 +1,12 @@
-import { Extensions, type KafkaToken, type KafkaTokens } from '@laddercast/extension';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { Extensions } from '@laddercast/extension';
+import { inTime, monotonicMs } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 
 const ANSWERS_WITHIN_MS = 8000;
 /** The share of its lifetime after which a token is replaced. */
 const USED_FOR = 0.8;
 
-/** The token of a team's {@link KafkaTokens}, kept while it is valid. */
+/** The token of a team's `KafkaTokens`, kept while it is valid. */
 @Injectable()
 export class KeptKafkaToken {
   private kept: { value: string; renewAtMs: number; endsAtMs: number } | null = null;
@@ -31,23 +31,14 @@ export class KeptKafkaToken {
     if (tokens === null)
       throw new Error('KAFKA_SASL_MECHANISM=oauthbearer needs a KafkaTokens among the extensions of a module');
     const askedAtMs = monotonicMs();
-    const { value, lifetimeSeconds } = await inTime(tokens);
+    const { value, lifetimeSeconds } = await inTime(
+      tokens.token(),
+      ANSWERS_WITHIN_MS,
+      `${tokens.constructor.name} gave no token within ${ANSWERS_WITHIN_MS / 1000} s`,
+    );
     if (typeof value !== 'string' || value === '' || !(lifetimeSeconds > 0))
       throw new Error(`${tokens.constructor.name} gave no token with a value and a lifetime`);
     const lifetimeMs = lifetimeSeconds * 1000;
     this.kept = { value, renewAtMs: askedAtMs + lifetimeMs * USED_FOR, endsAtMs: askedAtMs + lifetimeMs };
-  }
-}
-
-async function inTime(tokens: KafkaTokens): Promise<KafkaToken> {
-  const end = new AbortController();
-  const late = sleep(ANSWERS_WITHIN_MS, end.signal).then(() => {
-    throw new Error(`${tokens.constructor.name} gave no token within ${ANSWERS_WITHIN_MS / 1000} s`);
-  });
-  late.catch(() => undefined);
-  try {
-    return await Promise.race([tokens.token(), late]);
-  } finally {
-    end.abort();
   }
 }

@@ -2,6 +2,9 @@ import type { EntryChanged } from '@laddercast/domain';
 import { arrayLiteral, type EntryRow } from './entry-rows.js';
 import { boolArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 
+/** `$1` to `$12` of WRITE_LANE_BATCH where nothing was submitted. */
+export const withoutSubmissions = (lane: number): unknown[] => [lane, 0, ...Array.from({ length: 10 }, () => [])];
+
 /** `$13` to `$28` of WRITE_LANE_BATCH: entries and their events. */
 export const entryParameters = (entries: readonly EntryRow[], events: readonly EntryChanged[]): unknown[] => [
   int4Array(entries.map((row) => row.windowUid)),

@@ -1,5 +1,6 @@
 import { NEW_POSITIONS } from '../lanes/lanes.js';
 import { prepared } from '../database/postgres-statements.js';
+import { joinScopeValuesSql, SCOPE_VALUES } from './scope-values-sql.js';
 
 /**
  * The sanctions in force of the players whose entries are read, by their ids; null where nobody is sanctioned: for that the
@@ -41,10 +42,8 @@ const BOARDS = `
 
 const PLAYERS = `
   SELECT 'player', k.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-    jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id), NULL
-  FROM unnest($8::text[]) WITH ORDINALITY AS k (player_id, n)
-  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = k.player_id LIMIT 1) AS p ON true
-  LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = k.player_id LIMIT 1) AS g ON true`;
+    ${SCOPE_VALUES}, NULL
+  FROM unnest($8::text[]) WITH ORDINALITY AS k (player_id, n)${joinScopeValuesSql('k.player_id')}`;
 
 const HOURS = `
   SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL, NULL

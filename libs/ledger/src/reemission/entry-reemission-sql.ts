@@ -1,16 +1,13 @@
+import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js';
+
 const COLUMNS = `b.board_uid, b.definition, w.window_uid, w.kind = 'rolling' AS is_rolling,
   coalesce(w.freeze_at <= clock.now, false) AS is_frozen, (extract(epoch FROM w.ends_at) * 1000)::bigint AS ends_at_ms,
   e.player_id, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, e.version, e.scopes, e.left_scopes, e.unranked,
-  jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id) AS values`;
+  ${SCOPE_VALUES} AS values`;
 
 const CLOCK = `(SELECT to_timestamp($1::float8 / 1000) AS now) AS clock`;
 
 const RUNS = `w.state = 'open' AND (w.ends_at IS NULL OR w.ends_at > clock.now)`;
-
-/** What decides a player's scopes. */
-const VALUES = `
-  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = e.player_id LIMIT 1) AS p ON true
-  LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = e.player_id LIMIT 1) AS g ON true`;
 
 /**
  * A player's entries in the running windows of all live boards that rank more than everybody together: a probe of
@@ -22,8 +19,7 @@ export const RUNNING_ENTRIES_OF_PLAYER = `
   CROSS JOIN ${CLOCK}
   CROSS JOIN LATERAL (
     SELECT * FROM windows AS w WHERE w.board_uid = b.board_uid AND w.state <> 'settled' AND ${RUNS} OFFSET 0) AS w
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1) AS e
-  ${VALUES}
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1) AS e${joinScopeValuesSql('e.player_id')}
   WHERE b.board_id IS NOT NULL AND (b.rescope OR b.definition -> 'scopes' <> '["global"]')`;
 
 /** The entries of players in one window, while it runs. */
@@ -33,8 +29,7 @@ export const RUNNING_ENTRIES_OF_WINDOW = `
   JOIN boards AS b USING (board_uid)
   CROSS JOIN ${CLOCK}
   CROSS JOIN unnest($3::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = k.player_id LIMIT 1) AS e
-  ${VALUES}
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = k.player_id LIMIT 1) AS e${joinScopeValuesSql('e.player_id')}
   WHERE w.window_uid = $2 AND b.board_id IS NOT NULL AND ${RUNS}`;
 
 /** The players of one window after a given one, in the order of the primary key. */

@@ -9,7 +9,7 @@ import {
 import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-reemission-sql.js';
-import { entryParameters, frozenParameters } from '../entries/lane-parameters.js';
+import { entryParameters, frozenParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
 import { drawPositions } from '../lanes/lanes.js';
 import { keepBases } from '../runs/run-rows.js';
@@ -172,6 +172,5 @@ export async function storeEntries(
   events: readonly EntryChanged[],
 ): Promise<void> {
   await keepBases(transaction, entries);
-  const noSubmissions = Array.from({ length: 10 }, () => []);
-  await transaction.query(WRITE_LANE_BATCH, [lane, 0, ...noSubmissions, ...entryParameters(entries, events)]);
+  await transaction.query(WRITE_LANE_BATCH, [...withoutSubmissions(lane), ...entryParameters(entries, events)]);
 }

@@ -1,4 +1,5 @@
 import type { SqlRunner } from '../database/postgres-database.js';
+import type { StandingValues } from './list-overlay.js';
 
 /** A row of `edition_changes`: what an edition shows of a player, or guild, in a list of its base. */
 export interface ListChangeRow {
@@ -27,6 +28,25 @@ export interface ListChangeRow {
 export interface EditionChangeRow extends ListChangeRow {
   scope_uid: number;
 }
+
+/** The row that a change lays; null: it only strikes. */
+export const laidBy = ({
+  player_id,
+  score,
+  columns,
+  achieved_at_ms,
+  metadata,
+  scopes,
+  verified,
+  proof,
+  members,
+}: ListChangeRow): StandingValues | null =>
+  score === null
+    ? null
+    : {
+        ...{ player_id, score, columns: columns!, achieved_at_ms: achieved_at_ms! },
+        ...{ metadata, scopes: scopes!, verified, proof, members },
+      };
 
 const VALUES = `player_id, struck, struck_competition, struck_last, rows_before, rows_better, rows_not_worse, values_better,
   score, columns, achieved_at_ms, metadata, scopes, verified, proof, members`;

@@ -2,7 +2,7 @@ import type { BoardOrdering } from '@laddercast/domain';
 import { LRUCache } from 'lru-cache';
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { RowsOfEdition } from '../standings/standings-rows.js';
-import { changesOfList, type ListChangeRow } from './edition-changes.js';
+import { changesOfList, laidBy, type ListChangeRow } from './edition-changes.js';
 import { ListOverlay, type LaidRow, type StruckRow } from './list-overlay.js';
 
 /** The most editions of which it is remembered what they rest on, and the most bytes of changes, about. */
@@ -37,7 +37,7 @@ const LAYER = `
 
 /**
  * What is laid over the lists of editions, read once and remembered: an edition never changes. The changes of one list are
- * few (see `REVISION_ROWS_MAX`), so they are read whole.
+ * few (see `REVISION_LIMITS`), so they are read whole.
  */
 export class EditionOverlays {
   private readonly layers = new LRUCache<number, { layer: Layer | null }>({ max: EDITIONS_MAX });
@@ -80,17 +80,10 @@ export function listChangesOf(rows: readonly ListChangeRow[]): { struck: StruckR
     if (row.struck !== null) {
       struck.push({ ordinal: row.struck, competition: row.struck_competition!, last: row.struck_last! });
     }
-    if (row.score === null) continue;
+    const values = laidBy(row);
+    if (values === null) continue;
     laid.push({
-      player_id: row.player_id,
-      score: row.score,
-      columns: row.columns!,
-      achieved_at_ms: row.achieved_at_ms!,
-      metadata: row.metadata,
-      scopes: row.scopes!,
-      verified: row.verified,
-      proof: row.proof,
-      members: row.members,
+      ...values,
       before: row.rows_before!,
       better: row.rows_better!,
       notWorse: row.rows_not_worse!,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BoardOrdering } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { lastOfValues, placesInBase } from './base-places.js';
-import type { EditionChangeRow, ListChangeRow } from './edition-changes.js';
+import { laidBy, type EditionChangeRow } from './edition-changes.js';
 import type { LaidRow, StandingValues, StruckRow } from './list-overlay.js';
 
 /** What a list should show of a player, or guild; null: nothing. */
@@ -127,25 +127,6 @@ const changeOf = (
   proof: laid?.proof ?? null,
   members: laid?.members ?? null,
 });
-
-/** The row that a change lays; null: it only strikes. */
-export const laidBy = ({
-  player_id,
-  score,
-  columns,
-  achieved_at_ms,
-  metadata,
-  scopes,
-  verified,
-  proof,
-  members,
-}: ListChangeRow): StandingValues | null =>
-  score === null
-    ? null
-    : {
-        ...{ player_id, score, columns: columns!, achieved_at_ms: achieved_at_ms! },
-        ...{ metadata, scopes: scopes!, verified, proof, members },
-      };
 
 const isSame = (a: StandingValues | null, b: StandingValues | null): boolean =>
   a === null || b === null ? a === b : isDeepStrictEqual(comparable(a), comparable(b));

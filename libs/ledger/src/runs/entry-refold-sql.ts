@@ -1,3 +1,4 @@
+import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 
 /** Windows `$1` with the entry of player `$2` in each, where there ever was one. */
@@ -13,11 +14,8 @@ export const REFOLDED_WINDOWS = `
   WHERE w.window_uid = ANY ($1::int[]) ORDER BY w.window_uid`;
 
 /** What decides the scopes of player `$1`. */
-export const SCOPE_VALUES = `
-  SELECT jsonb_build_object('region', p.region, 'attributes', coalesce(p.attributes, '{}'), 'guildId', g.guild_id) AS values
-  FROM (SELECT) AS one
-  LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = $1 LIMIT 1) AS p ON true
-  LEFT JOIN LATERAL (SELECT * FROM guild_members WHERE player_id = $1 LIMIT 1) AS g ON true`;
+export const SCOPE_VALUES_OF_PLAYER = `
+  SELECT ${SCOPE_VALUES} AS values FROM (SELECT) AS one${joinScopeValuesSql('$1')}`;
 
 /**
  * Notes again the hours of rolling windows `$3` in which player `$2` has runs on board `$1`: a wall that is voided lets runs

@@ -15,7 +15,7 @@ import { Injectable } from '@nestjs/common';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
-import { entryParameters, frozenParameters, runPositions } from '../entries/lane-parameters.js';
+import { entryParameters, frozenParameters, runPositions, withoutSubmissions } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
 import { nextPosition } from '../lanes/lanes.js';
 import {
@@ -24,7 +24,7 @@ import {
   REFOLDED_WINDOWS,
   REWRITE_FROZEN,
   REWRITE_KEPT_PART,
-  SCOPE_VALUES,
+  SCOPE_VALUES_OF_PLAYER,
 } from './entry-refold-sql.js';
 import { foldedEntries } from './run-folds.js';
 import { keepBases } from './run-rows.js';
@@ -133,8 +133,7 @@ export class EntryRefold {
     });
     const entries = changed.map(({ entry }) => ({ ...entry, state: { ...entry.state, version } }));
     const event = { type: 'entry-changed' as const, boardUid: board.uid, playerId, version, changes };
-    const noSubmissions = Array.from({ length: 10 }, () => []);
-    const parameters = [lane, 0, ...noSubmissions, ...entryParameters(entries, [event]), runPositions(entries)];
+    const parameters = [...withoutSubmissions(lane), ...entryParameters(entries, [event]), runPositions(entries)];
     await transaction.query(WRITE_LANE_BATCH_OF_RUNS, parameters);
     return version;
   }
@@ -198,7 +197,7 @@ export class EntryRefold {
     playerId: string,
   ): Promise<number[]> {
     if (!hasCircles(definition.scopes)) return [];
-    const [row] = await transaction.query<{ values: ScopeValues }>(SCOPE_VALUES, [playerId]);
+    const [row] = await transaction.query<{ values: ScopeValues }>(SCOPE_VALUES_OF_PLAYER, [playerId]);
     return this.scopes.ensure(scopeNamesOf(definition.scopes, row!.values));
   }
 }

@@ -1,7 +1,7 @@
 import { FriendGraphOwner } from '@laddercast/commands';
 import { CIRCLE_ENTRIES_MAX, LadderError } from '@laddercast/domain';
 import { Circles } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { inTime, monotonicMs, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { CircleName } from '../queries.js';
@@ -101,17 +101,10 @@ export const circleNotFound = (circleId: string): LadderError =>
  * @throws LEDGER_UNAVAILABLE, with the failure as its cause
  */
 export async function answerInTime<T>(asked: Promise<T>): Promise<T> {
-  const settled = new AbortController();
-  const late = sleep(ANSWER_WITHIN_MS, settled.signal).then(() => {
-    throw new Error(`no answer within ${ANSWER_WITHIN_MS} ms`);
-  });
-  late.catch(() => undefined);
   try {
-    return await Promise.race([asked, late]);
+    return await inTime(asked, ANSWER_WITHIN_MS, `no answer within ${ANSWER_WITHIN_MS} ms`);
   } catch (error) {
     const detail = 'Who is in the circle cannot be read now; try again shortly.';
     throw new LadderError('LEDGER_UNAVAILABLE', detail, { retryAfterSeconds: 2 }, { cause: error });
-  } finally {
-    settled.abort();
   }
 }

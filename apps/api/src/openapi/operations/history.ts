@@ -1,4 +1,4 @@
-import { HistoryParameters } from '../../http/history-parameters.js';
+import { TimeRangeParameters } from '../../http/time-range.js';
 import type { OperationDescription } from '../describe-operation.js';
 import { CACHE_HEADERS, NOT_MODIFIED } from './ranks.js';
 
@@ -14,7 +14,7 @@ export const HISTORY = {
       'where the point was written more than a stretch too late. A removal is a point, too. Of a player who is not listed, or ' +
       'never played, there are no points. While a window is frozen, all but admins see what was before.',
     callers: 'reader',
-    query: HistoryParameters,
+    query: TimeRangeParameters,
     headers: ['If-None-Match'],
     answers: {
       200: {

@@ -1,0 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { inTime } from './in-time.js';
+
+it('is what was asked, where it is there in time', async () => {
+  expect(await inTime(wait(1, 'here'), 60_000, 'too late')).toBe('here');
+});
+
+it('throws what the asked throws', async () => {
+  await expect(inTime(Promise.reject(new Error('broken')), 60_000, 'too late')).rejects.toThrow('broken');
+});
+
+it('throws its message when the time is over, whatever the asked does then', async () => {
+  const asked = wait(20).then(() => Promise.reject(new Error('broken')));
+  await expect(inTime(asked, 1, 'too late')).rejects.toThrow('too late');
+  await expect(asked).rejects.toThrow('broken');
+});

@@ -46,10 +46,25 @@ export const boardOptions: Definition = { order: 'desc', operator: 'best', tiebr
  * Writes a window's entries straight into the ledger, as if each player had played once, and says that all of them were
  * projected: the service then brings them back from there. What was in the table before is gone.
  */
-export async function fillEntries({ pool, domain, board, entries, scoreOf, onRows }: Filling): Promise<void> {
+export async function fillEntries(filling: Filling): Promise<void> {
+  const { pool, entries } = filling;
   await pool.query('TRUNCATE entries');
   // What is lost with the machine is made again.
   await pool.query('ALTER TABLE entries SET UNLOGGED');
+  await insertEntries(filling);
+  await pool.query('VACUUM (ANALYZE) entries');
+  await pool.query(`SELECT setval('ladder_position', greatest($1::bigint, (SELECT last_value FROM ladder_position)))`, [
+    entries,
+  ]);
+  await pool.query(
+    `INSERT INTO projected_positions AS known (lane, position) SELECT lane, $1 FROM generate_series(0, $2::int - 1) AS lane
+     ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`,
+    [entries, lanes],
+  );
+}
+
+/** Writes entries into a window of the ledger, beside those that it has. */
+export async function insertEntries({ pool, domain, board, entries, scoreOf, onRows }: Filling): Promise<void> {
   for (let from = 0; from < entries; from += batchRows) {
     const rows = Array.from({ length: Math.min(batchRows, entries - from) }, (_, index) => from + index);
     const ids = rows.map(playerOf);
@@ -69,15 +84,6 @@ export async function fillEntries({ pool, domain, board, entries, scoreOf, onRow
     );
     onRows(from + rows.length);
   }
-  await pool.query('VACUUM (ANALYZE) entries');
-  await pool.query(`SELECT setval('ladder_position', greatest($1::bigint, (SELECT last_value FROM ladder_position)))`, [
-    entries,
-  ]);
-  await pool.query(
-    `INSERT INTO projected_positions AS known (lane, position) SELECT lane, $1 FROM generate_series(0, $2::int - 1) AS lane
-     ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`,
-    [entries, lanes],
-  );
 }
 
 /** The board that is measured, with its window for all time. */

@@ -7,7 +7,15 @@ const parts: Parts = {
   submit: {
     description: 'single submissions',
     run,
-    options: { seconds: { type: 'string', help: 'how long', default: '10', parse: count } },
+    options: {
+      seconds: { type: 'string', help: 'how long', default: '10', parse: count },
+      boards: { type: 'string', help: 'which', parse: someOf(['small']) },
+    },
+  },
+  reads: {
+    description: 'reads',
+    run,
+    options: { boards: { type: 'string', help: 'which', parse: someOf(['large']) } },
   },
   memory: {
     description: 'an hour',
@@ -40,7 +48,16 @@ describe('the command line of the benchmark', () => {
   });
 
   it.each([
-    [['nothing'], 'There is no part "nothing"; there are submit, memory.'],
+    ['submit', 'small'],
+    ['reads', 'large'],
+  ])('takes an option of several parts as %s means it', (part, board) => {
+    expect(readArguments(parts, [part, '--boards', board]).options).toMatchObject({ boards: [board] });
+  });
+
+  it.each([
+    [['nothing'], 'There is no part "nothing"; there are submit, reads, memory.'],
+    [['submit', '--boards', 'large'], '--boards has no "large"; it has small.'],
+    [['--boards', 'large'], '--boards is another for submit and reads: name the part.'],
     [['submit', '--layouts', 'a'], '--layouts is for memory, not for submit.'],
     [['submit', '--seconds', '0'], '--seconds must be a number such as 20000.'],
     [['--apps', 'two'], '--apps has no "two"; it has one, apart.'],

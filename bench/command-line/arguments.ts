@@ -63,15 +63,15 @@ export interface Arguments {
  * @throws Problem
  */
 export function readArguments(parts: Parts, args: readonly string[]): Arguments {
-  const known: Options = { ...commonOptions };
-  for (const part of Object.values(parts)) Object.assign(known, part.options);
+  const known = knownOptions(parts, args);
   const types = Object.fromEntries(Object.entries(known).map(([name, { type }]) => [name, { type }]));
   const { values, positionals } = parse(args, { ...types, help: { type: 'boolean', short: 'h' } });
   const name = positionals[0] ?? null;
   if (positionals.length > 1 || (name !== null && !Object.hasOwn(parts, name))) {
     throw new Problem(`There is no part "${positionals.join(' ')}"; there are ${Object.keys(parts).join(', ')}.`);
   }
-  if (name !== null) refuseForeign(parts, name, values);
+  if (name === null) refuseDifferent(parts, values);
+  else refuseForeign(parts, name, values);
   const found = Object.fromEntries(
     Object.entries(known).map(([option, how]) => [option, valueOf(option, how, values[option])]),
   );
@@ -79,6 +79,14 @@ export function readArguments(parts: Parts, args: readonly string[]): Arguments 
   const options = found as CommonValues & Record<string, unknown>;
   if (options['api-processes'] > 1) refuseSeveral(name, name === null ? undefined : parts[name], options);
   return { name, options, help: values.help === true };
+}
+
+/** All options; what several parts call by one name is that of the part that is asked for. */
+function knownOptions(parts: Parts, args: readonly string[]): Options {
+  const known: Options = { ...commonOptions };
+  for (const part of Object.values(parts)) Object.assign(known, part.options);
+  const asked = args.find((word) => Object.hasOwn(parts, word));
+  return Object.assign(known, asked === undefined ? {} : parts[asked]!.options);
 }
 
 function valueOf(name: string, { parse, default: byDefault }: Option, given: string | boolean | undefined): unknown {
@@ -124,6 +132,15 @@ function parse(args: readonly string[], options: NonNullable<ParseArgsConfig['op
 function refuseSeveral(name: string | null, part: Part | undefined, { apps }: CommonValues): void {
   if (apps === 'one') throw new Problem('--api-processes is for --apps apart: with --apps one there is one process.');
   if (part?.oneApiProcess) throw new Problem(`--api-processes is not for ${name}, which looks into one api process.`);
+}
+
+/** An option that parts understand each in its own way says nothing about all of them. */
+function refuseDifferent(parts: Parts, values: Given['values']): void {
+  for (const option of Object.keys(values)) {
+    const owners = Object.keys(parts).filter((part) => option in (parts[part]!.options ?? {}));
+    const meanings = new Set(owners.map((part) => parts[part]!.options![option]));
+    if (meanings.size > 1) throw new Problem(`--${option} is another for ${owners.join(' and ')}: name the part.`);
+  }
 }
 
 /** An option that the part does not have would be ignored in silence. */

@@ -1,4 +1,5 @@
 import type { Parts } from '../command-line/options.js';
+import * as acts from './acts.js';
 import * as batch from './batch.js';
 import * as games from './games.js';
 import * as live from './live.js';
@@ -26,4 +27,5 @@ export const parts: Parts = {
   memory,
   ranks,
   scopes,
+  acts,
 };

@@ -16,6 +16,15 @@ const boards = {
   'one-shard': {},
   'four-shards': { sharding: { by: 'hash', count: 4 } },
   'with-runs': { runs: { keepDays: 90 } },
+  // Every rule looks at every run, and none finds anything.
+  'with-integrity': {
+    runs: { keepDays: 90 },
+    integrity: {
+      jump: { factor: 1000, runsMin: 50 },
+      rate: { runs: 10_000, seconds: 1 },
+      cluster: { players: 1000, minutes: 1 },
+    },
+  },
   'four-windows': { windows: ['alltime', 'daily', 'weekly', 'monthly'] },
 } satisfies Record<string, Definition>;
 const names = Object.keys(boards) as (keyof typeof boards)[];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { differences, prepareBoard, readLeader, readTable } from './demo/board.mjs';
+import { CatchUp } from './demo/catch-up.mjs';
 import { prepareCircles } from './demo/circles.mjs';
 import { Client } from './demo/client.mjs';
 import { closeDecade, decadesOf } from './demo/decades.mjs';
@@ -16,8 +16,6 @@ import { describeFailure, Problem } from './problem.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const results = new URL('../data/football-results-1872-1999.csv', import.meta.url);
 const leaderEveryMs = 1_000;
-const catchUpMaxMs = 60_000;
-const standstillMaxMs = 10_000;
 const failuresShownMax = 10;
 const topShown = 10;
 const faultsShownMax = 5;
@@ -49,26 +47,6 @@ async function play(client, matches, decades, options, bar) {
   state.leader = (await readLeader(client, options.board)) ?? state.leader;
   bar.show(state, { last: true });
   return tally;
-}
-
-/**
- * Reads the board until it equals the table: what it shows may be a moment behind. Gives up when it has not changed for
- * ten seconds, and after a minute.
- */
-async function compare(client, board, { list, table: expected }) {
-  const deadline = performance.now() + catchUpMaxMs;
-  let changedAt = performance.now();
-  let before = '';
-  for (;;) {
-    const shown = await readTable(client, board, list);
-    const faults = differences(expected, shown);
-    const text = JSON.stringify(shown);
-    if (text !== before) changedAt = performance.now();
-    before = text;
-    const isOver = performance.now() > Math.min(deadline, changedAt + standstillMaxMs);
-    if (faults.length === 0 || isOver) return { shown, faults };
-    await sleep(250);
-  }
 }
 
 function printTop(table) {
@@ -112,14 +90,18 @@ function printRatings({ shown, faults }) {
 /** Compares every list of the board with its table: the first ones all, then continents, parts of them, decades. */
 async function compareAll(client, board, matches, decades) {
   const lists = listsOf(matches, decades);
+  const catchUp = new CatchUp();
   let first = null;
   const faults = [];
   for (const { what, tables } of lists) {
-    for (const table of tables) {
-      const { shown, faults: found } = await compare(client, board, table);
+    for (const { list, table } of tables) {
+      const { shown, faults: found } = await catchUp.look(
+        () => readTable(client, board, list),
+        (rows) => differences(table, rows),
+      );
       first ??= shown;
       faults.push(
-        ...found.map((line) => (what === 'nations' ? line : `${Object.values(table.list).join(' ')}: ${line}`)),
+        ...found.map((line) => (what === 'nations' ? line : `${Object.values(list).join(' ')}: ${line}`)),
       );
       if (faults.length >= faultsShownMax) return { lists, shown: first, faults };
     }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CatchUp } from './catch-up.mjs';
 import { Problem } from '../problem.mjs';
 import { readTable } from './board.mjs';
 
@@ -9,7 +10,6 @@ const HOME_ADVANTAGE = 100;
 const TITLE = 'World football Elo, 1872–1999';
 const ITEM_ATTEMPTS_MAX = 10;
 const ITEM_RETRY_DELAY_MS = 1_000;
-const catchUpMaxMs = 60_000;
 const faultsShownMax = 5;
 
 /** How far two computations of one rating may lie apart, relative: their sums are made in another order. */
@@ -145,16 +145,15 @@ export function eloOf(matches) {
 }
 
 /**
- * Reads the board of ratings until it has what the file comes to, for a minute at most.
+ * Reads the board of ratings until it has what the file comes to.
  * @returns `{ shown, faults }`: its entries, and what is wrong with them, in words
  */
-export async function compareRatings(client, id, matches) {
+export function compareRatings(client, id, matches) {
   const expected = eloOf(matches);
-  for (const endsAt = performance.now() + catchUpMaxMs; ; await sleep(250)) {
-    const shown = await readTable(client, id);
-    const faults = faultsOf(expected, shown);
-    if (faults.length === 0 || performance.now() > endsAt) return { shown, faults };
-  }
+  return new CatchUp().look(
+    () => readTable(client, id),
+    (shown) => faultsOf(expected, shown),
+  );
 }
 
 function faultsOf(expected, shown) {

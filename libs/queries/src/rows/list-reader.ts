@@ -55,7 +55,9 @@ export class ListReader {
 
   /** The list with the entry of a player in it, also of a banned or shadowed one: for moderators. */
   async withEntryOf(playerId: string, resolved: ResolvedList): Promise<ResolvedList> {
-    // While PostgreSQL is away nothing is known of sanctions, and the list is read as it is.
+    // A moderator reads what it decided a moment ago: what is remembered may be older. While PostgreSQL is away nothing
+    // newer is known, and the list is read as it is.
+    this.details.forget([playerId], false);
     const sanction = await this.details.sanctionOf(playerId);
     const isUnranked = sanction !== null && sanction.kind !== 'hide' && holdsOn(sanction, resolved.board.id);
     return isUnranked ? this.worlds.of(resolved, playerId) : resolved;

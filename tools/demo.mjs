@@ -100,9 +100,7 @@ async function compareAll(client, board, matches, decades) {
         (rows) => differences(table, rows),
       );
       first ??= shown;
-      faults.push(
-        ...found.map((line) => (what === 'nations' ? line : `${Object.values(list).join(' ')}: ${line}`)),
-      );
+      faults.push(...found.map((line) => (what === 'nations' ? line : `${Object.values(list).join(' ')}: ${line}`)));
       if (faults.length >= faultsShownMax) return { lists, shown: first, faults };
     }
   }

@@ -1,7 +1,7 @@
 // Real: PostgreSQL, its clock in the test's hands, and several processes' connections to it.
 import { PositionPartitions, PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.parse('2026-03-01T12:00:00Z');
@@ -169,6 +169,24 @@ describe('tables in partitions by position', () => {
     expect(await constraints()).toBe(0);
     expect(await count()).toBe(written);
   });
+
+  it.each(['transaction', 'longTransaction'] as const)(
+    'are left alone by a process that was overtaken before its %s',
+    async (step) => {
+      await write(MANY);
+      await later(31);
+      const late = Object.create(other) as PostgresDatabase;
+      const overtaken = vi.fn(() => partitions.tend('things', signal));
+      late[step] = async (...args: never[]): Promise<never> => {
+        if (overtaken.mock.calls.length === 0) await overtaken();
+        return (other[step] as (...all: never[]) => Promise<never>)(...args);
+      };
+      await new PositionPartitions(late).tend('things', signal);
+      expect(overtaken).toHaveBeenCalledOnce();
+      expect(await ranges()).toHaveLength(2);
+      expect(await constraints()).toBe(0);
+    },
+  );
 
   it('have what a process began ended by the next, at the same position', async () => {
     await write(MANY);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from './postgres-database.js';
+import { sqlStateOf, UNDEFINED_OBJECT } from './postgres-errors.js';
 import { tryEach } from './try-each.js';
 
 /** The tables that a migration made partitioned by ranges of `position`. */
@@ -78,12 +79,21 @@ export class PositionPartitions {
     const last = (await partitionsOf(this.database, table)).at(-1)!;
     const isDue = (last.ageDays ?? PARTITION_DAYS) >= PARTITION_DAYS && last.bytes >= PARTITION_BYTES_MIN;
     if (!isDue && last.endsAt === null) return;
-    const endsAt = await this.locked(table, setEnd);
-    await this.database.longTransaction(
-      PROVE_WITHIN_MS,
-      (sql) => sql.query(`ALTER TABLE ${last.name} VALIDATE CONSTRAINT ${endOf(endsAt)}`),
-      signal,
-    );
+    const endsAt = await this.locked(table, async (transaction, partitions) => {
+      const now = partitions.at(-1)!;
+      // Another process may have begun the next one since.
+      return now.name === last.name ? setEnd(transaction, now) : null;
+    });
+    if (endsAt === null) return;
+    const prove = (sql: SqlRunner): Promise<unknown> =>
+      sql.query(`ALTER TABLE ${last.name} VALIDATE CONSTRAINT ${endOf(endsAt)}`);
+    try {
+      await this.database.longTransaction(PROVE_WITHIN_MS, prove, signal);
+    } catch (error) {
+      // Another process was quicker: the constraint goes when the next one is begun.
+      if (sqlStateOf(error) === UNDEFINED_OBJECT) return;
+      throw error;
+    }
     await this.locked(table, (transaction, partitions) => divide(transaction, table, partitions.at(-1)!));
   }
 
@@ -127,8 +137,7 @@ const partitionsOf = (sql: SqlRunner, table: string): Promise<Partition[]> => sq
 const endOf = (position: number): string => `ends_at_${position}`;
 
 /** Says where the last partition ends, ahead of all that is drawn; where that was said it stays. */
-async function setEnd(transaction: SqlRunner, partitions: readonly Partition[]): Promise<number> {
-  const { name, from, endsAt: said } = partitions.at(-1)!;
+async function setEnd(transaction: SqlRunner, { name, from, endsAt: said }: Partition): Promise<number> {
   if (said !== null) return said;
   const [drawn] = await transaction.query<{ position: number }>('SELECT last_value AS position FROM ladder_position');
   const taken = Math.max(0, drawn!.position - (from ?? 0));

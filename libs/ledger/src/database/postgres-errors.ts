@@ -17,6 +17,9 @@ const RETRIABLE_MESSAGE =
 /** SQLSTATE of a row whose key is there already. */
 export const UNIQUE_VIOLATION = '23505';
 
+/** SQLSTATE of a constraint, and the like, that is not there. */
+export const UNDEFINED_OBJECT = '42704';
+
 interface DriverError {
   code?: string;
   message?: string;

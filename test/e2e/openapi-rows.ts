@@ -45,7 +45,7 @@ export async function fillCircles(databaseUrl: string): Promise<void> {
   await database.close();
 }
 
-/** Entries of a player in 1,100 windows of the board `open` that are over, more than one call has follow a sanction. */
+/** Entries of a player in 4,000 windows of the board `open` that are over: more than a call and a projector together have follow a sanction until it is answered. */
 export async function manyEntries(databaseUrl: string, playerId: string): Promise<void> {
   const database = new PostgresDatabase({ url: databaseUrl });
   await database.open({ migrate: false });
@@ -54,7 +54,7 @@ export async function manyEntries(databaseUrl: string, playerId: string): Promis
        INSERT INTO windows (board_uid, window_id, kind, starts_at, ends_at, state)
        SELECT board_uid, 'daily:past-' || n, 'daily', '2001-01-01Z'::timestamptz + n * interval '1 day',
          '2001-01-02Z'::timestamptz + n * interval '1 day', 'settled'
-       FROM boards CROSS JOIN generate_series(1, 1100) AS n WHERE board_id = 'open'
+       FROM boards CROSS JOIN generate_series(1, 4000) AS n WHERE board_id = 'open'
        RETURNING window_uid, board_uid)
      INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms)
      SELECT window_uid, $1, board_uid, 0, 1, false, 3, '{}', 0 FROM past`,

@@ -37,12 +37,12 @@ const OUTCOMES = { void: 'voided', restore: 'restored', verify: 'verified', unve
 
 const shownWindow = (
   definition: BoardDefinition,
-  { windowId: window, state, isFrozen, before, after, hasChanged }: RefoldedWindow,
+  { windowId: window, state, isFrozen, before, after, isTouched }: RefoldedWindow,
 ): RunActResult['windows'][number] => ({
   window,
   before: before && shownEntry(definition, before),
   after: after && shownEntry(definition, after),
-  revising: hasChanged && (state !== 'open' || isFrozen),
+  revising: isTouched && (state !== 'open' || isFrozen),
 });
 
 const shownEntry = ({ columns }: BoardDefinition, entry: EntryState): ShownEntry => ({

@@ -1,7 +1,14 @@
 import { LadderError } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryReemission, type RunningEntry } from '../reemission/entry-reemission.js';
-import { GUILD_OF_PLAYER, KEEP_PARTS, MEMBERS_OF_GUILD, RUNNING_KEPT_WINDOWS } from './guild-registry-sql.js';
+import {
+  GUILD_OF_PLAYER,
+  KEEP_NOTHING_YET,
+  KEEP_PARTS,
+  MEMBERS_OF_GUILD,
+  RUNNING_KEPT_WINDOWS,
+  TAKE_BACK_PARTS,
+} from './guild-registry-sql.js';
 import { GuildTotals } from './guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
@@ -176,7 +183,7 @@ export class GuildRegistry {
       if (from === to) return result;
       const entries = await reemission.runningOfPlayer(transaction, playerId, nowMs);
       if (from !== null) await this.leaveParts(transaction, from, playerId, entries, nowMs);
-      const back = to === null ? new Set<number>() : await takeBackParts(transaction, to, playerId, entries);
+      const back = to === null ? new Set<number>() : await takeBackParts(transaction, to, playerId, nowMs);
       const differing = await reemission.differing(entries);
       // A guild whose kept part goes is added up anew even where the player has no entry any more.
       const also = entries.filter((entry) => back.has(entry.row.windowUid) && !differing.includes(entry));
@@ -203,18 +210,24 @@ export class GuildRegistry {
       [guildId, nowMs, LEAVERS_DAYS],
     );
     const [scope] = await this.scopes.ensure([`guild:${guildId}`]);
-    const kept = entries
-      .filter(({ definition, isRolling }) => definition.guildAggregate.onLeave === 'keep' && !isRolling)
-      .filter(({ row }) => !row.removed && row.scopes.includes(scope!));
-    if (kept.length === 0) return;
-    await transaction.query(KEEP_PARTS, [
-      guildId,
-      playerId,
-      nowMs,
-      kept.map(({ row }) => row.windowUid),
-      kept.map(({ row }) => row.state.score),
-      kept.map(({ row }) => row.state.achievedAtMs),
-    ]);
+    const keeping = entries.filter(
+      ({ definition, isRolling }) =>
+        definition.guildAggregate.onLeave === 'keep' && !isRolling && definition.scopes.includes('guild'),
+    );
+    const kept = keeping.filter(({ row }) => !row.removed && row.scopes.includes(scope!));
+    if (kept.length > 0) {
+      await transaction.query(KEEP_PARTS, [
+        guildId,
+        playerId,
+        nowMs,
+        kept.map(({ row }) => row.windowUid),
+        kept.map(({ row }) => row.state.score),
+        kept.map(({ row }) => row.state.achievedAtMs),
+      ]);
+    }
+    const removed = keeping.filter(({ row, definition }) => row.removed && definition.runs !== null);
+    const nothingIn = removed.map(({ row }) => row.windowUid);
+    await transaction.query(KEEP_NOTHING_YET, [guildId, playerId, nowMs, nothingIn]);
   }
 
   /** @throws GUILD_NOT_FOUND */
@@ -235,12 +248,9 @@ async function takeBackParts(
   transaction: SqlRunner,
   guildId: string,
   playerId: string,
-  entries: readonly RunningEntry[],
+  nowMs: number,
 ): Promise<Set<number>> {
-  const rows = await transaction.query<{ window_uid: number }>(
-    `DELETE FROM guild_kept WHERE window_uid = ANY ($1::int[]) AND guild_id = $2 AND player_id = $3 RETURNING window_uid`,
-    [entries.map(({ row }) => row.windowUid), guildId, playerId],
-  );
+  const rows = await transaction.query<{ window_uid: number }>(TAKE_BACK_PARTS, [guildId, playerId, nowMs]);
   return new Set(rows.map(({ window_uid }) => window_uid));
 }
 

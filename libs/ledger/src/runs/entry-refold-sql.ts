@@ -39,7 +39,9 @@ export const KEPT_PARTS = `
   SELECT window_uid AS "windowUid", guild_id AS "guildId", (extract(epoch FROM left_at) * 1000)::float8 AS "leftAtMs"
   FROM guild_kept WHERE window_uid = ANY ($1::int[]) AND player_id = $2`;
 
-/** One such part; `$4`: whether anything is left of it. */
+/** One such part; `$4`: whether anything is left of it. Returns a row where it is another one than before. */
 export const REWRITE_KEPT_PART = `
   UPDATE guild_kept SET present = $4, score = $5, achieved_at_ms = $6
-  WHERE window_uid = $1 AND guild_id = $2 AND player_id = $3`;
+  WHERE window_uid = $1 AND guild_id = $2 AND player_id = $3
+    AND (present <> $4 OR $4 AND (score, achieved_at_ms) <> ($5::float8, $6::bigint))
+  RETURNING 1`;

@@ -46,6 +46,8 @@ export interface RefoldedWindow {
   after: EntryState | null;
   /** Whether they show something else; their versions are not compared. */
   hasChanged: boolean;
+  /** Whether anything of the window may show something else: the entry, a frozen one, or what a guild keeps of the player. */
+  isTouched: boolean;
 }
 
 interface WindowRow {
@@ -89,34 +91,37 @@ export class EntryRefold {
     const windows = rows.map((row) => ({ uid: row.windowUid, firstHour: firstHourOf(row, nowMs) }));
     const folded = await foldedEntries(transaction, { board, playerId, windows });
     const current = await this.currentScopes(transaction, board, playerId);
-    const changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[] = [];
+    const frozen = new Set(await this.refreeze(transaction, { board, playerId, sinceMs }, rows, nowMs));
+    const kept = await this.keptParts(transaction, { board, playerId, sinceMs }, windowUids);
+    const changed: ChangedWindow[] = [];
     const refolded = rows.map((row): RefoldedWindow => {
+      const { windowUid, windowId, state } = row;
       const before = stateOf(row);
-      const after = folded.get(row.windowUid)!;
+      const after = folded.get(windowUid)!;
       const hasChanged = !isSame(before, after);
-      if (hasChanged || !restsOnSame(board, row, after)) {
+      // The totals of guilds follow the event of an entry, also of one that is as it was.
+      const isKept = kept.has(windowUid) && (row.version !== null || after !== null);
+      if (hasChanged || isKept || !restsOnSame(board, row, after)) {
         changed.push({ row, after, entry: entryOf(board, playerId, row, { after, current, nowMs }) });
       }
-      const { windowUid, windowId, state } = row;
-      return { windowUid, windowId, state, isFrozen: isFrozen(row, nowMs), before, after, hasChanged };
+      const isTouched = hasChanged || isKept || frozen.has(windowUid);
+      return { windowUid, windowId, state, isFrozen: isFrozen(row, nowMs), before, after, hasChanged, isTouched };
     });
     const ofHours = rows.filter(({ kind }) => kind === 'rolling').map(({ windowUid }) => windowUid);
     if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
     const version =
-      changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId, sinceMs, nowMs }, changed);
+      changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId }, changed, kept);
     return { version, windows: refolded };
   }
 
   private async write(
     transaction: SqlRunner,
     lane: number,
-    { board, playerId, sinceMs, nowMs }: Omit<RefoldAsked, 'windowUids'>,
-    changed: { row: WindowRow; entry: EntryRow; after: EntryState | null }[],
+    { board, playerId }: Pick<RefoldAsked, 'board' | 'playerId'>,
+    changed: readonly ChangedWindow[],
+    kept: ReadonlyMap<number, number[]>,
   ): Promise<number> {
     const version = await nextPosition(transaction);
-    const frozen = changed.filter(({ row }) => isFrozen(row, nowMs));
-    for (const { row } of frozen) await this.refreeze(transaction, { board, playerId, sinceMs }, row);
-    const kept = await this.keptParts(transaction, { board, playerId, sinceMs }, changed);
     const changes = changed.map(({ row, entry, after }): EntryChange => {
       const left = [
         ...leftScopesOf(knownOf(board, playerId, row), entry.scopes).left,
@@ -138,53 +143,64 @@ export class EntryRefold {
     return version;
   }
 
-  /** A frozen window shows the fold of what was accepted before its freeze. */
+  /**
+   * A frozen window shows the fold of what was accepted before its freeze, whatever the entry came to later.
+   * @returns those in which that may be another one now
+   */
   private async refreeze(
     transaction: SqlRunner,
-    { board, playerId, sinceMs }: PlayerSince,
-    row: WindowRow,
-  ): Promise<void> {
-    const saved = { windowUid: row.windowUid, playerId, row: knownOf(board, playerId, row) };
-    await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters([saved]));
-    if (sinceMs >= row.freezeAtMs!) return;
-    const windows = [{ uid: row.windowUid, firstHour: null }];
-    const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs: row.freezeAtMs! });
-    const state = folded.get(row.windowUid)!;
-    await transaction.query(REWRITE_FROZEN, [
-      row.windowUid,
-      playerId,
-      state !== null,
-      state?.score ?? 0,
-      state?.columns ?? [],
-      state?.achievedAtMs ?? 0,
-      state?.metadata ?? null,
-      restsOnOf(board, state),
-    ]);
+    since: PlayerSince,
+    rows: readonly WindowRow[],
+    nowMs: number,
+  ): Promise<number[]> {
+    const { board, playerId, sinceMs } = since;
+    const frozen = rows.filter((row) => isFrozen(row, nowMs));
+    if (frozen.length === 0) return [];
+    const saved = frozen.map((row) => ({ windowUid: row.windowUid, playerId, row: knownOf(board, playerId, row) }));
+    await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
+    const touched = frozen.filter(({ freezeAtMs }) => sinceMs < freezeAtMs!);
+    for (const { windowUid, freezeAtMs } of touched) {
+      const state = await foldedBefore(transaction, since, windowUid, freezeAtMs!);
+      await transaction.query(REWRITE_FROZEN, [
+        windowUid,
+        playerId,
+        state !== null,
+        state?.score ?? 0,
+        state?.columns ?? [],
+        state?.achievedAtMs ?? 0,
+        state?.metadata ?? null,
+        restsOnOf(board, state),
+      ]);
+    }
+    return touched.map(({ windowUid }) => windowUid);
   }
 
   /**
-   * What guilds keep of a leaver is the fold of what was accepted before it left.
-   * @returns by window the scopes of those guilds, whose totals are to follow
+   * What guilds keep of a leaver is the fold of what was accepted before it left, whatever the entry came to later.
+   * @returns by window the scopes of the guilds of which that is another one now, whose totals are to follow
    */
   private async keptParts(
     transaction: SqlRunner,
-    { board, playerId, sinceMs }: PlayerSince,
-    changed: readonly { row: WindowRow }[],
+    since: PlayerSince,
+    windowUids: readonly number[],
   ): Promise<Map<number, number[]>> {
+    const { board, playerId, sinceMs } = since;
     const scopes = new Map<number, number[]>();
     if (board.definition.guildAggregate.onLeave !== 'keep') return scopes;
-    const uids = changed.map(({ row }) => row.windowUid);
     const parts = await transaction.query<{ windowUid: number; guildId: string; leftAtMs: number }>(KEPT_PARTS, [
-      uids,
+      windowUids,
       playerId,
     ]);
-    for (const { windowUid, guildId, leftAtMs } of parts) {
-      if (sinceMs >= leftAtMs) continue;
-      const windows = [{ uid: windowUid, firstHour: null }];
-      const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs: leftAtMs });
-      const state = folded.get(windowUid)!;
+    for (const { windowUid, guildId, leftAtMs } of parts.filter((part) => sinceMs < part.leftAtMs)) {
+      const state = await foldedBefore(transaction, since, windowUid, leftAtMs);
       const key = [windowUid, guildId, playerId];
-      await transaction.query(REWRITE_KEPT_PART, [...key, state !== null, state?.score ?? 0, state?.achievedAtMs ?? 0]);
+      const [rewritten] = await transaction.query(REWRITE_KEPT_PART, [
+        ...key,
+        state !== null,
+        state?.score ?? 0,
+        state?.achievedAtMs ?? 0,
+      ]);
+      if (rewritten === undefined) continue;
       const [scope] = await this.scopes.ensure([`guild:${guildId}`]);
       scopes.set(windowUid, [...(scopes.get(windowUid) ?? []), scope!]);
     }
@@ -217,6 +233,25 @@ export interface RefoldAsked {
 }
 
 type PlayerSince = Pick<RefoldAsked, 'board' | 'playerId' | 'sinceMs'>;
+
+/** An entry that is written anew. */
+interface ChangedWindow {
+  row: WindowRow;
+  entry: EntryRow;
+  after: EntryState | null;
+}
+
+/** What the player's entry in a window came to at a moment; of a window that does not roll. */
+async function foldedBefore(
+  transaction: SqlRunner,
+  { board, playerId }: PlayerSince,
+  windowUid: number,
+  acceptedBeforeMs: number,
+): Promise<EntryState | null> {
+  const windows = [{ uid: windowUid, firstHour: null }];
+  const folded = await foldedEntries(transaction, { board, playerId, windows, acceptedBeforeMs });
+  return folded.get(windowUid)!;
+}
 
 /** An ended window keeps the scopes that the entry had, also once it is back; a tombstone goes to those of the entry. */
 function entryOf(

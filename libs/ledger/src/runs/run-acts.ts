@@ -220,7 +220,7 @@ export class RunActs {
     const asked = { board, playerId, windowUids, sinceMs, nowMs: await ledgerNowMs(transaction) };
     const { version, windows } = await this.refold.refold(transaction, lane, asked);
     const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
-    const touched = windows.filter((window) => window.hasChanged).map(({ windowUid }) => ({ windowUid, playerId }));
+    const touched = windows.filter((window) => window.isTouched).map(({ windowUid }) => ({ windowUid, playerId }));
     await noteRevision(transaction, touched, auditId);
     // Rows show more of a run than ranks do: whether it is verified, say. Whoever remembers them looks again.
     const position = await nextPosition(transaction);

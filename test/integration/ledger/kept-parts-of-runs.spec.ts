@@ -118,6 +118,26 @@ describe('runs that a board keeps', () => {
     });
   });
 
+  it.each([
+    ['held', (id: string) => submit(id, 7, true), (id: string) => acts.verify(actOn(id), true)],
+    ['voided', (id: string) => submit(id, 7).then(() => acts.void(actOn(id))), (id: string) => acts.restore(actOn(id))],
+  ])('count for the guild of the end of their window, when they were %s until then', async (_what, take, giveBack) => {
+    const [startMs, endMs] = [nowMs - MINUTE_MS, nowMs + 60 * MINUTE_MS];
+    const at = (ms: number): string => new Date(ms).toISOString();
+    await put({ windows: [{ season: 's', startsAt: at(startMs), endsAt: at(endMs) }] });
+    await take('one');
+    await node.guilds.put(`blue${made}`, null);
+    await node.guilds.join(`blue${made}`, ada());
+    await clock.stopAt((nowMs = endMs + MINUTE_MS));
+    await node.guilds.join(red(), ada());
+    await giveBack('one');
+    const names = await node.database.query(
+      `SELECT s.name FROM entries e JOIN scopes s ON s.scope_uid = ANY (e.scopes) WHERE player_id = $1 AND NOT removed`,
+      [ada()],
+    );
+    expect(names).toEqual([{ name: `guild:blue${made}` }]);
+  });
+
   it('count no more in what a frozen window shows, also under an entry that rests on a later run', async () => {
     const season = { season: 's', startsAt: '2026-11-01T00:00:00Z', endsAt: '2026-12-31T00:00:00Z' };
     await put({ windows: [{ ...season, freezeAt: new Date(nowMs + 10 * MINUTE_MS).toISOString() }] });

@@ -23,24 +23,11 @@ export const KEEP_PARTS = `
 
 /**
  * Where nothing counts of a leaver's runs, and one may yet (it is held, or was voided): guild `$1` keeps nothing of player
- * `$2` so far, and remembers when it left. In the windows `$4`, and in those of runs that are held.
+ * `$2` so far in windows `$4`, and remembers when it left.
  */
 export const KEEP_NOTHING_YET = `
   INSERT INTO guild_kept (window_uid, guild_id, player_id, score, achieved_at_ms, left_at, present)
-  SELECT k.window_uid, $1, $2, 0, 0, clock.now, false
-  FROM (SELECT to_timestamp($3::float8 / 1000) AS now) AS clock
-  CROSS JOIN LATERAL (
-    SELECT unnest($4::int[]) AS window_uid
-    UNION
-    SELECT w.window_uid
-    FROM boards AS b
-    CROSS JOIN LATERAL (
-      SELECT DISTINCT unnest(window_uids) AS window_uid FROM runs
-      WHERE board_uid = b.board_uid AND player_id = $2 AND position >= b.runs_from AND held) AS r
-    JOIN windows AS w USING (window_uid)
-    WHERE b.board_id IS NOT NULL AND b.runs_from IS NOT NULL AND b.definition -> 'guildAggregate' ->> 'onLeave' = 'keep'
-      AND b.definition -> 'scopes' @> '["guild"]' AND w.kind <> 'rolling'
-      AND w.state = 'open' AND (w.ends_at IS NULL OR w.ends_at > clock.now)) AS k
+  SELECT window_uid, $1, $2, 0, 0, to_timestamp($3::float8 / 1000), false FROM unnest($4::int[]) AS k (window_uid)
   ON CONFLICT (window_uid, guild_id, player_id) DO NOTHING`;
 
 /** Of who comes back guild `$1` keeps nothing, in windows that run: the player counts by its live entries again. */

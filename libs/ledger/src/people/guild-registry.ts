@@ -226,6 +226,7 @@ export class GuildRegistry {
       ]);
     }
     const removed = keeping.filter(({ row, definition }) => row.removed && definition.runs !== null);
+    if (removed.length === 0) return;
     const nothingIn = removed.map(({ row }) => row.windowUid);
     await transaction.query(KEEP_NOTHING_YET, [guildId, playerId, nowMs, nothingIn]);
   }

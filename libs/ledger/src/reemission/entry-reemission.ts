@@ -71,10 +71,17 @@ export class EntryReemission {
     );
   }
 
-  /** Those that are not ranked in the scopes that they should be; where the entry was removed, its scopes do not matter. */
+  /**
+   * Those that are not ranked in the scopes that they should be. Where the entry was removed, its scopes matter only if runs
+   * may bring it back once its window has ended.
+   */
   async differing(entries: readonly RunningEntry[]): Promise<RunningEntry[]> {
     const scopesOf = await this.scopesOf(entries);
-    return entries.filter((entry) => !entry.row.removed && !isSame(entry.row.scopes, scopesOf(entry)));
+    return entries.filter((entry) => {
+      const { row, definition, endsAtMs } = entry;
+      const mayComeBack = definition.runs !== null && endsAtMs !== null;
+      return (!row.removed || mayComeBack) && !isSame(row.scopes, scopesOf(entry));
+    });
   }
 
   /**

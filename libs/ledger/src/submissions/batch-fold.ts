@@ -2,11 +2,11 @@ import {
   applyRun,
   assertColumnsInBounds,
   assertScoreInBounds,
+  hasCircles,
   HOUR_MS,
   isBanned,
   isUnranked,
   LadderError,
-  reasonToHold,
   withoutNegativeZero,
   type Board,
   type EntryChange,
@@ -22,6 +22,7 @@ import type { FrozenEntry } from '../entries/lane-parameters.js';
 import { ownerOf, runOfOverride, runOfSubmission } from './new-runs.js';
 import type { EntryPlace, NewRun } from '../runs/run-rows.js';
 import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
+import { holdOf, placeOfHeld, type HeldRun, type Hold } from './held-runs.js';
 import { playerBanned } from './player-banned.js';
 import type { PlacedWrite } from './window-placement.js';
 import type {
@@ -182,6 +183,12 @@ export class BatchFold {
     const run = runOfSubmission(placed, windows, position, true);
     this.newRuns.push(run);
     this.heldRuns.push({ ...run, ...hold });
+    const { id, definition } = write.board;
+    for (const window of hasCircles(definition.scopes) ? windows : []) {
+      if (window.kind === 'rolling' || this.row(window, write.playerId) !== null) continue;
+      const place = placeOfHeld(run, id, window.uid, this.stored);
+      this.changedEntries.set(entryKeyOf(window.uid, write.playerId), place);
+    }
     this.stored.attempts.count(placed, windows);
     const first = windows[0]!;
     const answer: SubmissionAnswer = {
@@ -360,24 +367,6 @@ export class BatchFold {
     const place = { windowUid: window.uid, playerId, hour: Math.floor(atMs / HOUR_MS) };
     this.changedHours.set(hourKeyOf(place), { ...place, state: after });
   }
-}
-
-/** Who holds a run, and why. */
-interface Hold {
-  /** The name of the check; `held`: the board. */
-  rule: string;
-  why: string;
-}
-
-/** A run that waits for a moderator. */
-export type HeldRun = NewRun & Hold;
-
-/** null: it counts. */
-function holdOf({ board, score, verified = false, hold }: SubmitWrite): Hold | null {
-  if (board.runsFrom === undefined) return null;
-  if (hold !== undefined) return { rule: hold.check, why: hold.reason };
-  const why = reasonToHold(board.definition, score, verified);
-  return why === null ? null : { rule: 'held', why };
 }
 
 const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => changed.map(({ window }) => window);

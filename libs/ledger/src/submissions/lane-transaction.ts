@@ -1,7 +1,8 @@
 import { LadderError } from '@laddercast/domain';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { BatchFold, submissionKeyOf, type HeldRun } from './batch-fold.js';
+import { BatchFold, submissionKeyOf } from './batch-fold.js';
+import type { HeldRun } from './held-runs.js';
 import { ownerOf } from './new-runs.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneBatchReader } from './lane-batch-reader.js';

@@ -1,16 +1,9 @@
 // Real: Redis or Valkey and the scripts. What a shard keeps of distinct values is read as it lies there.
 import { GLOBAL_SCOPE, type BoardOrdering } from '@laddercast/domain';
-import {
-  FIRST_GENERATION,
-  RedisConnection,
-  RedisRankProjection,
-  type RankList,
-  type RankReadings,
-} from '@laddercast/projections';
+import { FIRST_GENERATION, RedisRankProjection, type RankList, type RankReadings } from '@laddercast/projections';
 import {
   anyRankScenario,
   applyAll,
-  emptyTestRedis,
   expectedRows,
   oracleOf,
   SortedArrayOracle,
@@ -18,35 +11,23 @@ import {
   type RankChange,
 } from '@laddercast/testing';
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-class CountingConnection extends RedisConnection {
-  trips = 0;
-
-  override run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
-    this.trips += 1;
-    return super.run(calls);
-  }
-}
+import { openCountedRedis, type CountingConnection } from './counted-redis.js';
 
 let redis: CountingConnection;
 let plain: Redis;
 let projection: RedisRankProjection;
 let windowUid = 1;
 
+let close: () => Promise<void>;
+
 beforeAll(async () => {
-  const url = await emptyTestRedis();
-  plain = new Redis(url);
-  redis = new CountingConnection({ url, commandTimeoutMs: 10_000 });
-  await redis.connect();
+  ({ redis, plain, close } = await openCountedRedis());
   projection = new RedisRankProjection(redis);
 });
 
-afterAll(async () => {
-  plain.disconnect();
-  await redis.close();
-});
+afterAll(() => close());
 
 const ORDERING: BoardOrdering = {
   order: 'desc',

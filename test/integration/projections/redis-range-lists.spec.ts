@@ -1,48 +1,23 @@
 // Real: Redis or Valkey, with lists by ranges that are large enough for pages and neighbours over many edges.
 import { shardOf, type BoardOrdering } from '@laddercast/domain';
-import {
-  FIRST_GENERATION,
-  RecoveryRun,
-  RedisConnection,
-  RedisRankProjection,
-  type RankList,
-} from '@laddercast/projections';
-import {
-  applyAll,
-  emptyTestRedis,
-  expectedRows,
-  projectedChange,
-  SortedArrayOracle,
-  type RankChange,
-} from '@laddercast/testing';
-import { Redis } from 'ioredis';
+import { FIRST_GENERATION, RecoveryRun, RedisRankProjection, type RankList } from '@laddercast/projections';
+import { applyAll, expectedRows, projectedChange, SortedArrayOracle, type RankChange } from '@laddercast/testing';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-class CountingConnection extends RedisConnection {
-  trips = 0;
-
-  override run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
-    this.trips += 1;
-    return super.run(calls);
-  }
-}
+import { openCountedRedis, type CountingConnection } from './counted-redis.js';
 
 let plain: Redis;
 let redis: CountingConnection;
 let projection: RedisRankProjection;
 let windowUid = 1;
 
+let close: () => Promise<void>;
+
 beforeAll(async () => {
-  const url = await emptyTestRedis();
-  plain = new Redis(url);
-  redis = new CountingConnection({ url, commandTimeoutMs: 10_000 });
-  await redis.connect();
+  ({ redis, plain, close } = await openCountedRedis());
   projection = new RedisRankProjection(redis);
 });
-afterAll(async () => {
-  plain.disconnect();
-  await redis.close();
-});
+afterAll(() => close());
 
 const ordering: BoardOrdering = { order: 'asc', operator: 'latest', tiebreak: 'earliest', columns: [] };
 const listOf = (boundaries: number[], more: Partial<RankList> = {}): RankList => ({

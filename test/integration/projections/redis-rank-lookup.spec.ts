@@ -1,25 +1,9 @@
 // Real: Redis or Valkey. A trip is everything that is sent together, to however many nodes.
 import type { BoardOrdering, RankStyle } from '@laddercast/domain';
-import {
-  LOOKUP_PLAYERS_MAX,
-  RedisConnection,
-  RedisRankProjection,
-  type RankList,
-  FIRST_GENERATION,
-} from '@laddercast/projections';
-import { applyAll, emptyTestRedis, expectedRows, SortedArrayOracle, type RankChange } from '@laddercast/testing';
+import { LOOKUP_PLAYERS_MAX, RedisRankProjection, type RankList, FIRST_GENERATION } from '@laddercast/projections';
+import { applyAll, expectedRows, SortedArrayOracle, type RankChange } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-class CountingConnection extends RedisConnection {
-  trips = 0;
-  calls = 0;
-
-  override run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
-    this.trips += 1;
-    this.calls += calls.length;
-    return super.run(calls);
-  }
-}
+import { openCountedRedis, type CountingConnection } from './counted-redis.js';
 
 const PLAYERS = 4000;
 const ordering: BoardOrdering = {
@@ -31,13 +15,13 @@ const ordering: BoardOrdering = {
 const STYLES: RankStyle[] = ['ordinal', 'competition'];
 
 let redis: CountingConnection;
+let close: () => Promise<void>;
 let windowUid = 1;
 
 beforeAll(async () => {
-  redis = new CountingConnection({ url: await emptyTestRedis(), commandTimeoutMs: 10_000 });
-  await redis.connect();
+  ({ redis, close } = await openCountedRedis());
 });
-afterAll(() => redis.close());
+afterAll(() => close());
 
 /** A list of masses of ties, the oracle of it, and a projection that remembers nothing yet. */
 async function filledList(shards: number) {

@@ -11,44 +11,25 @@ import {
   rankListOf,
   type RankList,
 } from '@laddercast/projections';
-import {
-  applyAll,
-  emptyTestRedis,
-  expectedRows,
-  projectedChange,
-  SortedArrayOracle,
-  type RankChange,
-} from '@laddercast/testing';
-import { Redis } from 'ioredis';
+import { applyAll, expectedRows, projectedChange, SortedArrayOracle, type RankChange } from '@laddercast/testing';
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis } from '../nodes/redis-process.js';
-
-class CountingConnection extends RedisConnection {
-  trips = 0;
-
-  override run(calls: Parameters<RedisConnection['run']>[0]): Promise<unknown[]> {
-    this.trips += 1;
-    return super.run(calls);
-  }
-}
+import { openCountedRedis, type CountingConnection } from './counted-redis.js';
 
 let redis: CountingConnection;
 let plain: Redis;
 let projection: RedisRankProjection;
 let windowUid = 1;
 
+let close: () => Promise<void>;
+
 beforeAll(async () => {
-  const url = await emptyTestRedis();
-  plain = new Redis(url);
-  redis = new CountingConnection({ url, commandTimeoutMs: 10_000 });
-  await redis.connect();
+  ({ redis, plain, close } = await openCountedRedis());
   projection = new RedisRankProjection(redis);
 });
 
-afterAll(async () => {
-  plain.disconnect();
-  await redis.close();
-});
+afterAll(() => close());
 
 const byTime: BoardOrdering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] };
 const listOf = (shards: number, ordering = byTime): RankList => ({

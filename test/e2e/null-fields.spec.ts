@@ -126,6 +126,7 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
   verifyRun: { path: '/v1/boards/moves/submissions/r1/verification', body: { verified: true, reason: 'looked at' } },
   setEntry: { path: '/v1/boards/moves/players/cy', body: { score: 4, columns: { moves: 1 }, reason: 'put right' } },
   closeWindow: { path: '/v1/admin/boards/moves/close-window?dryRun', body: { window: 'season:s1' } },
+  restateWindow: { path: '/v1/admin/boards/ended/restate?window=season:s1', body: { reason: 'a test' } },
   proposeBoundaries: { path: '/v1/admin/boards/moves/boundaries?dryRun', body: { shards: 2, window: 'alltime' } },
   putPlayer: {
     path: '/v1/players/ada',

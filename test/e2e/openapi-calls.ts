@@ -17,7 +17,7 @@ export const OF_SERVERS = [
   ...['addFriend', 'removeFriend', 'follow', 'unfollow', 'addCircleMember', 'removeCircleMember'],
 ];
 /** Bodies whose every field may be left out. */
-export const EMPTY_BODIES = ['putPlayer', 'putGuild', 'rotateApiKey'];
+export const EMPTY_BODIES = ['putPlayer', 'putGuild', 'rotateApiKey', 'restateWindow'];
 /** Reads of a list, which can be asked for as it stood. */
 export const AS_IT_STOOD = [
   ...['getEntries', 'getPlayer', 'getRankOfScore', 'getPercentiles', 'lookupPlayers', 'getGuilds'],
@@ -72,6 +72,7 @@ export const GOOD: Record<string, Call> = {
   decideFlag: { params: { flag: 'none' }, body: { decision: 'dismiss', reason: 'a bug' } },
   listSettlementFailures: { query: '?limit=1' },
   closeWindow: { params: { board: 'ending' }, query: '?dryRun', body: { window: 'daily' } },
+  restateWindow: { params: { board: 'restated' }, query: '?window=season:s1', body: { reason: 'voided' } },
   proposeBoundaries: { params: { board: 'open' }, query: '?dryRun', body: { shards: 2, window: 'alltime' } },
   getWindows: { params: { board: 'open' }, query: '?limit=1&state=running' },
   getEditions: { params: { board: 'ending', window: 'daily' }, query: '?limit=1' },

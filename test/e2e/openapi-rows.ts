@@ -111,3 +111,41 @@ export async function decisionsOfFlags(admin: RestClient, databaseUrl: string): 
     [call(gone!, 'accept'), 410],
   ];
 }
+
+const SEASON = { season: 's1', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
+
+/** Boards that a pool feeds: the season of `restated` is over, that of `unended` is not. */
+export async function makeFedBoards(admin: RestClient): Promise<void> {
+  const boards = ['restated', 'unended'];
+  for (const id of boards) await admin.makeBoard(id, { order: 'desc', operator: 'latest', windows: [SEASON] });
+  await admin.put('/v1/pools/season', {
+    algorithm: 'elo',
+    boards: boards.map((board) => ({ board, value: 'rating' })),
+  });
+  await admin.post('/v1/admin/boards/restated/close-window', { window: 'season:s1' });
+}
+
+/** Does something while no restatement gets anywhere. */
+export async function whileRestatementsWait<T>(databaseUrl: string, act: () => Promise<T>): Promise<T> {
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  const result = await database.transaction(async (transaction) => {
+    await transaction.query('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await transaction.query('LOCK TABLE restated_entries IN ACCESS EXCLUSIVE MODE');
+    return act();
+  });
+  await database.close();
+  return result;
+}
+
+/** As retention does it: the board shows its standings no more. */
+export async function pruneStandings(databaseUrl: string, board: string): Promise<void> {
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  await database.query(
+    `DELETE FROM editions WHERE window_uid IN (
+       SELECT window_uid FROM windows JOIN boards USING (board_uid) WHERE board_id = $1)`,
+    [board],
+  );
+  await database.close();
+}

@@ -14,11 +14,14 @@ import {
 import {
   decisionsOfFlags,
   fillCircles,
+  makeFedBoards,
   makeRows,
   manyEntries,
   PRUNED,
+  pruneStandings,
   pruneWindow,
   untilFollowed,
+  whileRestatementsWait,
 } from './openapi-rows.js';
 import { ServedDocument, type Document, type Operation } from './openapi-document.js';
 import { RestClient } from './rest-client.js';
@@ -95,6 +98,7 @@ describe('the OpenAPI document', () => {
       const visibility = pool === 'closed' ? 'private' : 'public';
       expect((await admin.put(`/v1/pools/${pool}`, { algorithm: 'elo', visibility })).status).toBe(201);
     }
+    await makeFedBoards(admin);
     await makeRows(admin, service.databaseUrl);
   });
   afterAll(() => service?.stop());
@@ -221,6 +225,9 @@ describe('the OpenAPI document', () => {
     const ended = { params: { board: 'ending', window: window.id } };
     const { headers: answered } = await exercise('getEditions', ended);
     await exercise('getEditions', { ...ended, headers: { 'If-None-Match': answered['etag']! } });
+    const restate = (): Promise<Response> => exercise('restateWindow', GOOD['restateWindow']!);
+    expect((await whileRestatementsWait(service.databaseUrl, restate)).status).toBe(202);
+    await expect.poll(async () => (await restate()).status, { timeout: 60_000 }).toBe(200);
     await exercise('deleteBoard', GOOD['deleteBoard']!);
     await exercise('recordGames', { ...GOOD['recordGames'], headers: { Prefer: 'wait=10' } }, writer);
     const players = [
@@ -303,6 +310,7 @@ describe('the OpenAPI document', () => {
     }
     await fillCircles(service.databaseUrl);
     await pruneWindow(service.databaseUrl);
+    await pruneStandings(service.databaseUrl, 'restated');
     const cases: [string, Call, number][] = [
       ['submitScore', { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 6 } }, 409],
       ['submitScore', { params: { board: 'open' }, body: { playerId: 'ada', score: 6, columns: { x: 1 } } }, 422],
@@ -315,6 +323,9 @@ describe('the OpenAPI document', () => {
       ['rotateApiKey', { params: { key: 'bootstrap' }, body: {} }, 409],
       ['revokeApiKey', { params: { key: 'bootstrap' } }, 409],
       ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],
+      ['restateWindow', GOOD['restateWindow']!, 410],
+      ['restateWindow', { ...GOOD['restateWindow'], params: { board: 'unended' } }, 409],
+      ['restateWindow', { ...GOOD['restateWindow'], params: { board: 'open' } }, 422],
       ['proposeBoundaries', { ...GOOD['proposeBoundaries'], params: { board: 'closed' } }, 422],
       ['proposeBoundaries', { ...GOOD['proposeBoundaries'], query: '', headers: { 'If-Match': '"0-0"' } }, 412],
       [

@@ -34,6 +34,7 @@ import { FeedBoardsHandler } from './pools/feed-boards.handler.js';
 import { PutPoolHandler } from './pools/put-pool.handler.js';
 import { RatePoolsHandler } from './pools/rate-pools.handler.js';
 import { RatingWaits } from './pools/rating-waits.js';
+import { RestateWindowHandler } from './pools/restate-window.handler.js';
 import { RecordGamesHandler } from './pools/record-games.handler.js';
 import { RebuildBoardHandler } from './recovery/rebuild-board.handler.js';
 import { RebuildBoardsHandler } from './recovery/rebuild-boards.handler.js';
@@ -67,6 +68,7 @@ const ofApis: Provider[] = [
   PutPoolHandler,
   DeletePoolHandler,
   RecordGamesHandler,
+  RestateWindowHandler,
   CorrectGamesHandler,
   RatingWaits,
   PutPlayerHandler,

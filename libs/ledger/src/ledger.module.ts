@@ -58,6 +58,9 @@ import { StateRepublisher } from './recovery/state-republisher.js';
 import { SanctionClock } from './sanctions/sanction-clock.js';
 import { Sanctions } from './sanctions/sanctions.js';
 import { EntryReemission } from './reemission/entry-reemission.js';
+import { RestatedEntries } from './restatements/restated-entries.js';
+import { Restatements } from './restatements/restatements.js';
+import { WindowRestater } from './restatements/window-restater.js';
 import { EditionReviser } from './revisions/edition-reviser.js';
 import { RevisionLag } from './standings/revision-notes.js';
 import { StandingsReader } from './revisions/standings-reader.js';
@@ -120,7 +123,15 @@ const inEveryProcess: Provider[] = [
 @Module({ providers: inEveryProcess, exports: inEveryProcess })
 export class LedgerModule {}
 
-const ofApis: Provider[] = [GameWriter, PoolCorrections, PlayerRegistry, GuildRegistry, StateRepublisher, RunList];
+const ofApis: Provider[] = [
+  GameWriter,
+  PoolCorrections,
+  PlayerRegistry,
+  GuildRegistry,
+  StateRepublisher,
+  RunList,
+  Restatements,
+];
 
 /** What writes for clients: submissions, profiles, guilds. */
 @Module({ imports: [LedgerModule], providers: ofApis, exports: ofApis })
@@ -157,6 +168,8 @@ const ofProjectors: Provider[] = [
   BoardFeeder,
   BoardFiller,
   EntryEnder,
+  RestatedEntries,
+  WindowRestater,
   RatingHistoryPruner,
   PeriodCloser,
   PositionPartitions,

@@ -5,9 +5,11 @@ import {
   parseFields,
   PutBoardCommand,
   ResetBoardCommand,
+  RestateWindowCommand,
   RevokeApiKeyCommand,
   RotateApiKeyCommand,
   type ClosedWindow,
+  type RestatedStandings,
 } from '@laddercast/commands';
 import { assertAdmin, type Identity } from '@laddercast/identity';
 import { LadderError } from '@laddercast/domain';
@@ -28,6 +30,7 @@ import type { FastifyReply } from 'fastify';
 import type { BoardBody } from './boards.controller.js';
 import { endMsOf, KeyRotationBody, NewApiKeyBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { assertCursor } from '../http/list-cursor.js';
+import { RestatementBody, RestatementParameters } from '../http/moderation-bodies.js';
 import { DryRunParameters, isDryRun, PageParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 
@@ -70,6 +73,23 @@ export class AdminController {
     assertAdmin(identity);
     const { window } = parseFields(WindowToCloseBody, body);
     return this.commands.execute(new CloseWindowCommand(identity, boardId, window, isDryRun(asked)));
+  }
+
+  @Post('boards/:board/restate')
+  @ApiOperation({ operationId: 'restateWindow' })
+  async restateWindow(
+    @Param('board', NamedIdPipe) boardId: string,
+    @Query(QueryPipe) { window }: RestatementParameters,
+    @Body() body: unknown,
+    @CurrentIdentity() identity: Identity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<RestatedStandings> {
+    assertAdmin(identity);
+    const { reason = null } = body === undefined ? {} : parseBody(RestatementBody, body);
+    const restated = await this.commands.execute(new RestateWindowCommand(identity, boardId, window, reason));
+    // 202: a projector goes on.
+    void reply.status(restated.outcome === 'restating' ? 202 : 200);
+    return restated;
   }
 
   @Post('boards/:board/boundaries')

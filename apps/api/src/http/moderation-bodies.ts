@@ -1,4 +1,4 @@
-import { Checked, InSchema, IsReason, IsText, RefusedAs } from '@laddercast/commands';
+import { Checked, InSchema, IsReason, IsText, MayBeAbsent, RefusedAs } from '@laddercast/commands';
 import { faultOfNamedId, NAMED_ID_PATTERN, SANCTION_KINDS, type Fault, type SanctionKind } from '@laddercast/domain';
 import { IsIn, IsOptional } from 'class-validator';
 import { IsEnd, NO_TIME } from './bodies.js';
@@ -6,6 +6,7 @@ import { IsEnd, NO_TIME } from './bodies.js';
 /** The most boards that a sanction names. */
 const SANCTION_BOARDS_MAX = 100;
 const PUBLIC_REASON_LENGTH_MAX = 500;
+const WINDOW_ID_LENGTH_MAX = 64;
 
 function faultsOfBoards(boards: unknown): Fault[] {
   if (!Array.isArray(boards) || boards.length < 1 || boards.length > SANCTION_BOARDS_MAX) {
@@ -53,4 +54,19 @@ export class SanctionBody {
 export class ReasonParameters {
   @IsReason()
   reason!: string;
+}
+
+/** The query of `POST …/restate`. */
+export class RestatementParameters {
+  /** The full id of a window that ended. */
+  @IsText(WINDOW_ID_LENGTH_MAX, 'must be the id of a window that ended, such as daily:2026-11-20 or season:s1')
+  window!: string;
+}
+
+/** The body of `POST …/restate`; it may be left out. */
+export class RestatementBody {
+  @MayBeAbsent()
+  @IsReason()
+  @InSchema({ description: 'Why; the audit log has it, and the edition that follows.' })
+  reason?: string;
 }

@@ -29,7 +29,8 @@ export interface OperationDescription {
   /** What parameters of its query string are, where they are not what they are elsewhere. */
   parameters?: Record<string, string>;
   headers?: readonly (keyof typeof REQUEST_HEADERS)[];
-  body?: { schema: string; examples: Record<string, unknown> };
+  /** `isOptional`: it may be left out. */
+  body?: { schema: string; examples: Record<string, unknown>; isOptional?: true };
   answers: Record<number, AnswerDescription>;
   /** What it can be refused for, beside what every operation can ({@link COMMON_ERRORS}). */
   errors: readonly ErrorCode[];
@@ -238,9 +239,9 @@ function queryParameters({ query, parameters = {} }: OperationDescription): Part
 const headerParameters = (names: readonly (keyof typeof REQUEST_HEADERS)[]): Part[] =>
   names.map((name) => ({ name, in: 'header', required: false, ...REQUEST_HEADERS[name] }));
 
-function requestBody({ schema, examples }: NonNullable<OperationDescription['body']>): Part {
+function requestBody({ schema, examples, isOptional }: NonNullable<OperationDescription['body']>): Part {
   const named = Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }]));
-  return { required: true, content: { 'application/json': { schema: ref(schema), examples: named } } };
+  return { required: isOptional !== true, content: { 'application/json': { schema: ref(schema), examples: named } } };
 }
 
 const headerRefs = (names: readonly (keyof typeof HEADERS)[]): Part =>

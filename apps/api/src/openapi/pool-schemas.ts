@@ -9,6 +9,7 @@ import {
 } from '@laddercast/commands';
 import { FED_COLUMNS, FED_VALUES, GAME_PLAYERS_MAX, PERIOD_KINDS } from '@laddercast/domain';
 import { GameVoidBody, PredictionBody, RatingLookupBody, SplitBody, VoidsBody } from '../http/bodies.js';
+import { RestatementBody } from '../http/moderation-bodies.js';
 import { count, list, namedId, object, oneOf, ref, string, time } from './schema-parts.js';
 
 const number = (description?: string): JsonSchema => ({ type: 'number', ...(description ? { description } : {}) });
@@ -251,6 +252,22 @@ export const POOL_SCHEMAS: Record<string, JsonSchema> = {
       }),
     ),
     next,
+  }),
+  Restatement: schemaOfClass(RestatementBody),
+  RestatedStandings: object({
+    board: string(),
+    window: string(),
+    pool: string('Which feeds the board.'),
+    outcome: {
+      ...oneOf('restated', 'unchanged', 'restating'),
+      description: 'unchanged: the standings said already what the pool says; restating: it goes on.',
+    },
+    playersRead: count('Players of the pool that were looked at.'),
+    entries: {
+      ...orNull(count()),
+      description: 'How many differ, parts that guilds keep of leavers among them; null: not known yet.',
+    },
+    edition: { ...orNull(count(undefined, 1)), description: 'The newest of the window.' },
   }),
   GameVoid: schemaOfClass(GameVoidBody),
   Voids: schemaOfClass(VoidsBody),

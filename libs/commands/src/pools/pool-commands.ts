@@ -103,3 +103,32 @@ export class RatePoolsCommand extends Command<void> {
     super();
   }
 }
+
+/** What became of an order to restate a window. */
+export interface RestatedStandings {
+  board: string;
+  window: string;
+  /** Which feeds the board. */
+  pool: string;
+  /** `restating`: it goes on after this answer; `unchanged`: the standings said already what the pool says. */
+  outcome: 'restated' | 'unchanged' | 'restating';
+  /** Players of the pool that were looked at. */
+  playersRead: number;
+  /** How many entries differ, parts that guilds keep of leavers among them; null: not known yet. */
+  entries: number | null;
+  /** The newest of the window; null: none is kept any more. */
+  edition: number | null;
+}
+
+/** Has the standings of a window that ended written anew, by what the pool that feeds the board says now. */
+export class RestateWindowCommand extends Command<RestatedStandings> {
+  constructor(
+    readonly identity: Identity,
+    readonly boardId: string,
+    /** A full id. */
+    readonly window: string,
+    readonly reason: string | null,
+  ) {
+    super();
+  }
+}

@@ -60,7 +60,11 @@ export function isProvisional({ provisional }: RatingPool, games: number, { devi
 }
 
 /** Who is rankable: everybody with a game, or with what the rules of the pool ask for. */
-export function rankabilityOf(pool: RatingPool, player: PlayerRating, now: Moment): Rankability {
+export function rankabilityOf(
+  pool: RatingPool,
+  player: Pick<PlayerRating, 'state' | 'games' | 'lastPlayedAtMs'>,
+  now: Moment,
+): Rankability {
   const { gamesMin = null, deviationMax = null, inactiveDaysMax = null } = pool.rankable ?? {};
   const { state, games, lastPlayedAtMs } = player;
   const idleEnd = deviationMax === null ? null : idleEndOf(pool, state, deviationMax);

@@ -29,6 +29,7 @@ import {
   SubmissionPruner,
   windowDuties,
   WindowCloser,
+  WindowRestater,
   type LeasedTaskOptions,
 } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
@@ -69,6 +70,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const pools = part(PoolRegistry);
   const filler = part(BoardFiller);
   const ender = part(EntryEnder);
+  const restater = part(WindowRestater);
   const periods = part(PeriodCloser);
   const ratingHistory = part(RatingHistoryPruner);
   const partitions = part(PositionPartitions);
@@ -160,6 +162,14 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
         { everyMs: 500, run: (signal) => filler.run(signal) },
         { everyMs: 500, run: (signal) => ender.run(signal) },
       ],
+    },
+    {
+      name: 'pools:restate',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'pools',
+      failing: 'Windows that are to be restated keep the standings that they have',
+      duties: [{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000, run: (signal) => restater.run(signal) }],
     },
     {
       name: 'pools:prune',

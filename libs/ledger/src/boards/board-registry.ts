@@ -22,6 +22,8 @@ const TABLES_BY_WINDOW = [
   'entry_feeds',
   'run_bases',
   'revisions_due',
+  'restatements',
+  'restated_entries',
 ];
 
 const TABLES_OF_FLAGS = ['flag_runs', 'run_acts', 'rule_examinations', 'flags'];

@@ -36,7 +36,7 @@ export interface ListedEdition {
 export interface PresentStandings {
   /** undefined: they are not written, or not kept any more. */
   edition: Edition | undefined;
-  /** Whether acts are noted that they do not show yet. */
+  /** Whether acts are noted that they do not show yet, or a restatement is under way. */
   isRevising: boolean;
 }
 
@@ -48,7 +48,8 @@ const COLUMNS = `edition_uid AS uid, window_uid AS "windowUid", kind, version, n
   (extract(epoch FROM as_of) * 1000)::bigint AS "asOfMs"`;
 
 const IS_REVISING = `
-  SELECT EXISTS (SELECT FROM revisions_due WHERE window_uid = $1) AS "isRevising"`;
+  SELECT EXISTS (SELECT FROM revisions_due WHERE window_uid = $1)
+    OR EXISTS (SELECT FROM restatements WHERE window_uid = $1 AND done_at IS NULL) AS "isRevising"`;
 
 type RevisableKind = 'final' | 'frozen';
 

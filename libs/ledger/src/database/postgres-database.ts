@@ -20,6 +20,7 @@ import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-
 import { ChangePartitions1763776000000 } from './migrations/1763776000000-change-partitions.js';
 import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-sanctions.js';
 import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000000-edition-revisions.js';
+import { Restatements1763781500000 } from './migrations/1763781500000-restatements.js';
 import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
@@ -116,6 +117,7 @@ export class PostgresDatabase implements SqlRunner {
         Sanctions1763777000000,
         EditionRevisions1763778000000,
         Flags1763779000000,
+        Restatements1763781500000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

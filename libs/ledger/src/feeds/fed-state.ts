@@ -51,22 +51,37 @@ export interface FedState {
  * The games of player `k.player_id` from a position on, the number of games that the player had after each among it. By
  * periods the last game of each alone is settled: before that the rating is the one that the period began with.
  */
-const gamesFrom = (position: string): string => `
+export const gamesFrom = (position: string): string => `
   SELECT c.position, c.before_rating, c.after_rating, c.after_deviation, c.after_volatility, c.after_memory, c.outcome,
-    g.played_at_ms, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far,
+    g.played_at_ms, g.recorded_at, rated.games - row_number() OVER (ORDER BY c.position DESC) + 1 AS games_so_far,
     c.game_position IS NULL OR lead(c.position) OVER (ORDER BY c.position) IS DISTINCT FROM c.position + 1 AS is_settled
   FROM (SELECT * FROM rating_changes WHERE pool_uid = $1 AND player_id = k.player_id AND position >= ${position}
     AND refund IS NULL) AS c
   CROSS JOIN LATERAL (
-    SELECT played_at_ms FROM games WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
+    SELECT played_at_ms, recorded_at FROM games
+    WHERE pool_uid = $1 AND position = coalesce(c.game_position, c.position) LIMIT 1) AS g
   CROSS JOIN LATERAL (
     SELECT games FROM ratings WHERE pool_uid = $1 AND player_id = k.player_id LIMIT 1) AS rated`;
 
-/** The best of rows of {@link gamesFrom}, those left out after which the player was provisional by the rules of `pools`. */
-const BEST_GAME = `
+/** The best of rows of {@link gamesFrom}, those left out after which the player was provisional by the rules of a definition. */
+export const bestGame = (definition: string): string => `
   (array_agg(json_build_object('rating', after_rating, 'atMs', played_at_ms) ORDER BY after_rating DESC, position)
-    FILTER (WHERE is_settled AND games_so_far >= coalesce((pools.definition #>> '{provisional,games}')::float8, 0)
-      AND coalesce(after_deviation, 0) <= coalesce((pools.definition #>> '{provisional,deviationAbove}')::float8, 'Infinity')))[1]`;
+    FILTER (WHERE is_settled AND games_so_far >= coalesce((${definition} #>> '{provisional,games}')::float8, 0)
+      AND coalesce(after_deviation, 0) <= coalesce((${definition} #>> '{provisional,deviationAbove}')::float8, 'Infinity')))[1]`;
+
+const BEST_GAME = bestGame('pools.definition');
+
+/** Of rows of {@link gamesFrom}: the rating before the first of them, and the state after the last. */
+export const BEFORE_AND_AFTER = `
+          (array_agg(before_rating ORDER BY position))[1] AS before,
+          (array_agg(json_build_object('rating', after_rating, 'deviation', after_deviation, 'volatility',
+            after_volatility, 'memory', coalesce(after_memory, '{}')) ORDER BY position DESC))[1] AS after`;
+
+/** The first position that may hold a game played from the time `ms` on, Unix ms: a game is recorded after it was played. */
+export const positionSince = (ms: string): string => `(
+          SELECT position FROM games
+          WHERE pool_uid = $1 AND recorded_at >= to_timestamp((${ms} - ${CLOCKS_APART_MS})::float8 / 1000)
+          ORDER BY recorded_at LIMIT 1)`;
 
 const FED_STATE = prepared(`
   SELECT definition, rated_position AS "ratedPosition", floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs",
@@ -90,15 +105,9 @@ const FED_STATE = prepared(`
       CROSS JOIN LATERAL (SELECT s.player_id, s.n, s.ends_at, CASE WHEN s.hours = 0 THEN s.starts_at
         ELSE (floor(extract(epoch FROM ladder_now()) / 3600)::bigint - s.hours + 1) * ${HOUR_MS} END AS starts_at) AS k
       CROSS JOIN LATERAL (
-        SELECT count(*) AS games, count(*) FILTER (WHERE outcome = 'win') AS wins,
-          (array_agg(before_rating ORDER BY position))[1] AS before,
-          (array_agg(json_build_object('rating', after_rating, 'deviation', after_deviation, 'volatility',
-            after_volatility, 'memory', coalesce(after_memory, '{}')) ORDER BY position DESC))[1] AS after,
+        SELECT count(*) AS games, count(*) FILTER (WHERE outcome = 'win') AS wins,${BEFORE_AND_AFTER},
           ${BEST_GAME} AS peak, min(played_at_ms) AS "firstPlayedAtMs", max(played_at_ms) AS "lastPlayedAtMs"
-        FROM (${gamesFrom(`(
-          SELECT position FROM games
-          WHERE pool_uid = $1 AND recorded_at >= to_timestamp((k.starts_at - ${CLOCKS_APART_MS})::float8 / 1000)
-          ORDER BY recorded_at LIMIT 1)`)}) AS recorded
+        FROM (${gamesFrom(positionSince('k.starts_at'))}) AS recorded
         WHERE played_at_ms >= k.starts_at AND played_at_ms < k.ends_at) AS w), '[]') AS stretches
   FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL`);
 

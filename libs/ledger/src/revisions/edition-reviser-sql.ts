@@ -30,8 +30,12 @@ export const FORGET_NOTES = `
         SELECT FROM editions e WHERE e.window_uid = w.window_uid AND e.kind = 'final')
       WHEN 'open' THEN w.freeze_at IS NULL OR w.freeze_at > (SELECT ladder_now()) ELSE false END`;
 
+/** How many players were noted of window `$1`, which the transaction holds, and whether its entries are being written anew. */
 export const COUNT_NOTED = `
-  SELECT count(*)::int AS players FROM (
+  SELECT count(*)::int AS players,
+    EXISTS (
+      SELECT FROM restatements WHERE window_uid = $1 AND entries IS NOT NULL AND done_at IS NULL) AS restating
+  FROM (
     SELECT DISTINCT player_id FROM revisions_due WHERE window_uid = $1 LIMIT ${PLAYERS_COMPARED_MAX}) AS p`;
 
 const takeNoted = (entry: string): string => `

@@ -106,7 +106,9 @@ export class EditionReviser {
       await transaction.query(FORGET_NOTES, [due.windowUid]);
       return null;
     }
-    const [noted] = await transaction.query<{ players: number }>(COUNT_NOTED, [due.windowUid]);
+    const [noted] = await transaction.query<{ players: number; restating: boolean }>(COUNT_NOTED, [due.windowUid]);
+    // It began between the look and the lock: half of its entries must not be seen.
+    if (noted!.restating) return null;
     const added =
       noted!.players >= PLAYERS_COMPARED_MAX
         ? await writeWhole(transaction, revision, [])
@@ -152,9 +154,11 @@ async function newest(transaction: SqlRunner, due: DueWindow): Promise<Revision 
   const [row] = await transaction.query<NewestRow>(NEWEST_EDITION, [due.windowUid, due.kind]);
   if (row === undefined) return null;
   const window = windowOfRow(row);
-  const definition = { ...window.definition, ...row.rules };
+  const definition = row.rules ? { ...window.definition, ...boardRulesOf(row.rules) } : window.definition;
   return { ...due, window: { ...window, definition }, base: row.base, number: row.number, asOf: row.as_of };
 }
+
+const boardRulesOf = ({ scopes, guildAggregate }: EditionRules): EditionRules => ({ scopes, guildAggregate });
 
 /** Lays over the base what differs, or, where that is much, writes the edition whole; null where nothing differs. */
 async function compare(transaction: SqlRunner, revision: Revision, limits: RevisionLimits): Promise<Added | null> {

@@ -48,6 +48,12 @@ export class EditionOvertakenError extends Error {
 /** What of a definition decides an edition's rows, and may change afterwards: later editions of the window keep it. */
 export type EditionRules = Pick<BoardDefinition, 'scopes' | 'guildAggregate'>;
 
+/** With an edition of a board that a pool feeds stand the pool's rules of who is ranked: as `pool`, beside {@link EditionRules}. */
+const WITH_RULES_OF_POOL = `$5::jsonb || coalesce((
+  SELECT jsonb_build_object('pool', jsonb_build_object(
+    'rankable', p.definition -> 'rankable', 'provisional', p.definition -> 'provisional'))
+  FROM boards b JOIN pools p ON p.pool_uid = (b.feed ->> 'poolUid')::int WHERE b.board_uid = $6), '{}')`;
+
 /**
  * Writes a window's standings as they are in the transaction, which ends with {@link sealEdition}.
  * @param moment `asOf`: the moment, as PostgreSQL writes it; `top`: how many rows of each list, null for all; `number`: of
@@ -57,16 +63,17 @@ export type EditionRules = Pick<BoardDefinition, 'scopes' | 'guildAggregate'>;
  */
 export async function writeEdition(
   transaction: SqlRunner,
-  { windowUid, definition }: WindowOfDefinition,
+  { windowUid, boardUid, definition }: WindowOfDefinition,
   kind: EditionKind,
   { asOf, top, number = 1 }: { asOf: string; top: number | null; number?: number },
 ): Promise<{ uid: number; acts: number[] } | null> {
   const { scopes, guildAggregate } = definition;
   const rules: EditionRules = { scopes, guildAggregate };
   const [edition] = await transaction.query<{ edition_uid: number }>(
-    `INSERT INTO editions (window_uid, kind, as_of, version, number, rules) VALUES ($1, $2, $3, 0, $4, $5)
+    `INSERT INTO editions (window_uid, kind, as_of, version, number, rules)
+     VALUES ($1, $2, $3, 0, $4, ${WITH_RULES_OF_POOL})
      ON CONFLICT (window_uid, kind, as_of, number) DO NOTHING RETURNING edition_uid`,
-    [windowUid, kind, asOf, number, JSON.stringify(rules)],
+    [windowUid, kind, asOf, number, JSON.stringify(rules), boardUid],
   );
   if (edition === undefined) return null;
   const uid = edition.edition_uid;

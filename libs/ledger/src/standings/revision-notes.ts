@@ -23,7 +23,10 @@ const NOTE = `
   CROSS JOIN (SELECT ladder_now() AS now) AS clock
   WHERE w.state <> 'open' OR w.freeze_at <= clock.now`;
 
-/** Windows whose notes have gathered, and whose standings are written. Closed windows are left to their settling. */
+/**
+ * Windows whose notes have gathered, and whose standings are written. Closed windows are left to their settling; those whose
+ * entries are being written anew wait until all of them are.
+ */
 const DUE_WINDOWS = `
   SELECT due.window_uid AS "windowUid", CASE w.state WHEN 'open' THEN 'frozen' ELSE 'final' END AS kind
   FROM (
@@ -31,6 +34,8 @@ const DUE_WINDOWS = `
     WHERE noted_at <= (SELECT ladder_now()) - ${REVISION_GATHERS_MS} * interval '1 millisecond' GROUP BY window_uid) AS due
   JOIN windows w USING (window_uid) JOIN boards b USING (board_uid)
   WHERE b.board_id IS NOT NULL AND w.state <> 'closed'
+    AND NOT EXISTS (SELECT FROM restatements r
+      WHERE r.window_uid = w.window_uid AND r.entries IS NOT NULL AND r.done_at IS NULL)
   ORDER BY due.since, due.window_uid LIMIT ${WINDOWS_AT_ONCE}`;
 
 /** Of windows whose standings are written: what waits for the settling of its window is no lag. */

@@ -1,3 +1,4 @@
+import { RestatementParameters } from '../../http/moderation-bodies.js';
 import { AuditParameters, DryRunParameters, PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
 
@@ -9,6 +10,16 @@ const closed = {
   window: { id: 'season:s1', startsAt: '2026-11-01T00:00:00.000Z', endsAt: '2026-11-20T18:00:00.000Z' },
   dryRun: false,
   scopes: [{ scope: 'global', total: 1042, top: [{ rank: 1, playerId: 'ada', score: 1520 }] }],
+};
+
+const restated = {
+  board: 'blitz',
+  window: 'daily:2026-11-20',
+  pool: 'blitz',
+  outcome: 'restated',
+  playersRead: 1042,
+  entries: 17,
+  edition: 2,
 };
 
 const proposal = {
@@ -54,6 +65,39 @@ export const ADMINISTRATION = {
       'WINDOW_MISMATCH',
       'SETTLEMENT_FAILED',
       'PROJECTION_BEHIND',
+    ],
+  },
+  restateWindow: {
+    tag: 'Administration',
+    summary: 'Write the standings of an ended window anew',
+    description:
+      'Needs the scope admin. Of boards that a pool feeds: a void, a corrected result or a late game does not reach a window that ended. This writes its next edition, by all games that were played in it and count now; who was rankable when it closed stands there. Nothing that differs: no edition, and no record in the audit log. While one is under way, another order of the same window waits for it.',
+    callers: 'identified',
+    query: RestatementParameters,
+    body: {
+      schema: 'Restatement',
+      isOptional: true,
+      examples: { cheater: { reason: 'Games of a bot were voided.' }, none: {} },
+    },
+    answers: {
+      200: { description: 'Done: the newest edition shows it.', schema: 'RestatedStandings', example: restated },
+      202: {
+        description: 'It takes longer, and goes on. The same call again says how far it is.',
+        schema: 'RestatedStandings',
+        example: { ...restated, outcome: 'restating', playersRead: 250_000, entries: null, edition: 1 },
+      },
+    },
+    errors: [
+      'FORBIDDEN',
+      'BOARD_NOT_FOUND',
+      'BOARD_NOT_FED',
+      'WINDOW_NOT_FOUND',
+      'WINDOW_UNENDING',
+      'WINDOW_NOT_SETTLED',
+      'SNAPSHOT_GONE',
+      'RECOMPUTE_TOO_LARGE',
+      'NOT_SUPPORTED',
+      'ALGORITHM_MISSING',
     ],
   },
   proposeBoundaries: {

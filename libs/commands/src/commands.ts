@@ -1,4 +1,12 @@
-import type { Board, BoardDefinition, LadderError, Problem, RankMovement, SubmissionOutcome } from '@laddercast/domain';
+import type {
+  Board,
+  BoardDefinition,
+  EntryState,
+  LadderError,
+  Problem,
+  RankMovement,
+  SubmissionOutcome,
+} from '@laddercast/domain';
 import type {
   CreatedApiKey,
   FriendshipState,
@@ -353,6 +361,8 @@ export class RecomputeGuildTotalsCommand extends Command<void> {
 export interface StateToRecord extends Omit<HistoryPoint, 'ranked'> {
   /** With `history`. */
   board: Board;
+  /** The entry, where everybody's list does not have it, because its player is shadowed. */
+  own?: EntryState;
 }
 
 /** Records states of players' entries, each with its rank if that can be read in time; repeating it changes nothing. */

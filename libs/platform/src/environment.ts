@@ -172,6 +172,12 @@ export class Environment extends ConnectionSettings {
   @Max(10_000)
   SUBSCRIPTIONS_PER_PLAYER_MAX = 200;
 
+  @Setting('The most sockets of shadowed players in each gateway process: their lists are read for them alone.')
+  @IsInt()
+  @Min(0)
+  @Max(20_000)
+  SHADOW_SOCKETS_MAX = 1000;
+
   @Setting(
     'Requests and submissions a second of one API key, over all processes (a batch counts each of its submissions; look-ups and standings count one for every 25 players or boards). 0: no limit.',
   )

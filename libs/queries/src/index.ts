@@ -16,7 +16,7 @@ export * from './rows/list-reader.js';
 export * from './shared/cut-page.js';
 export { StablePages } from './pages/stable-pages.js';
 export * from './lists/list-resolver.js';
-export { OwnWorlds } from './lists/own-worlds.js';
+export * from './lists/own-worlds.js';
 export { RanksWithEntry } from './lists/ranks-with-entry.js';
 export * from './queries.js';
 export * from './lists/rank-style.js';

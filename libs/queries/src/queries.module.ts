@@ -27,6 +27,7 @@ import { OpenEntriesHandler } from './pages/open-entries.handler.js';
 import { ProposeBoundariesHandler } from './pages/propose-boundaries.handler.js';
 import { ReadCursorHandler } from './pages/read-cursor.handler.js';
 import { StablePages } from './pages/stable-pages.js';
+import { StableWorlds } from './pages/stable-worlds.js';
 import { GetDistributionHandler } from './pools/get-distribution.handler.js';
 import { GetGameHandler } from './pools/get-game.handler.js';
 import { GetPoolHandler } from './pools/get-pool.handler.js';
@@ -63,6 +64,7 @@ const ofApis: Provider[] = [
   ListReader,
   EntriesPlaces,
   StablePages,
+  StableWorlds,
   ExportRows,
   GetEntriesHandler,
   GetEntriesAroundHandler,

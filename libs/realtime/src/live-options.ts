@@ -19,6 +19,8 @@ export class LiveOptions {
   watchedChannelsMax = 1000;
   /** The most players beyond those whose ranks are estimated. */
   estimatedPlayersMax = 20_000;
+  /** The most sockets of shadowed players, whose lists are read for them alone (SHADOW_SOCKETS_MAX). */
+  shadowSocketsMax = 1000;
   /** The most watched ratings of players in pools. */
   watchedRatingsMax = 5000;
   /** The most members of all watched circles together; one in several circles counts for each. */

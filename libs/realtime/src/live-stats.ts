@@ -2,6 +2,8 @@
 export class LiveStats {
   sockets = 0;
   subscriptions = 0;
+  /** Sockets of shadowed players, whose lists are read for them alone. */
+  shadowSockets = 0;
   framesSent = 0;
   /** Deltas that slow readers were not sent. */
   dropped = 0;

@@ -2,7 +2,7 @@ import { IdentityModule } from '@laddercast/identity';
 import { LedgerClock, LedgerModule, LedgerProjectorModule, WindowCatalog } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { ProjectionsModule, SnapshotStore } from '@laddercast/projections';
-import { CircleMembers, EntryDetails, QueriesModule, RankEstimates } from '@laddercast/queries';
+import { CircleMembers, EntryDetails, OwnWorlds, QueriesModule, RankEstimates } from '@laddercast/queries';
 import { Module, type Provider } from '@nestjs/common';
 import { WatchBudget } from './channels/watch-budget.js';
 import { Admission } from './connection/admission.js';
@@ -44,6 +44,7 @@ const liveOptions = (environment: Environment): LiveOptions =>
     socketsPerKeyMax: environment.SOCKETS_PER_KEY_MAX,
     socketsPerAddressMax: environment.SOCKETS_PER_ADDRESS_MAX,
     subscriptionsPerPlayerMax: environment.SUBSCRIPTIONS_PER_PLAYER_MAX,
+    shadowSocketsMax: environment.SHADOW_SOCKETS_MAX,
   });
 
 /** What serves `/v1/live`; {@link LiveOptions}, {@link LiveOrigins} and what it reads from come from outside. */
@@ -57,6 +58,7 @@ export const gatewayProviders: Provider[] = [
       EntryDetails,
       CircleMembers,
       RankEstimates,
+      OwnWorlds,
       WindowCatalog,
       LedgerClock,
       LiveOptions,
@@ -67,6 +69,7 @@ export const gatewayProviders: Provider[] = [
       details: EntryDetails,
       members: CircleMembers,
       estimates: RankEstimates,
+      worlds: OwnWorlds,
       windows: WindowCatalog,
       clock: LedgerClock,
       { watchedChannelsMax, watchedMembersMax, estimatedPlayersMax, pollEveryMs }: LiveOptions,
@@ -75,7 +78,8 @@ export const gatewayProviders: Provider[] = [
       const circleMembers = new WatchBudget(watchedMembersMax, 'members of circles');
       const estimatedPlayers = new WatchBudget(estimatedPlayersMax, 'players');
       const budgets = { channels, circleMembers, estimatedPlayers };
-      return new LiveFeeds({ clock, store, details, tick, members, estimates, ...budgets }, windows, pollEveryMs);
+      const reads = { clock, store, details, tick, members, estimates, worlds, ...budgets };
+      return new LiveFeeds(reads, windows, pollEveryMs);
     },
   },
   RatingWatches,

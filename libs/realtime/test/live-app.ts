@@ -12,7 +12,7 @@ import {
 } from '@laddercast/ledger';
 import { ClientAddresses, TokenLeases } from '@laddercast/platform';
 import { Announcements, SnapshotStore } from '@laddercast/projections';
-import { CircleMembers, EntryDetails, ListResolver, RankEstimates } from '@laddercast/queries';
+import { CircleMembers, EntryDetails, ListResolver, OwnWorlds, RankEstimates } from '@laddercast/queries';
 import {
   createLiveAdapter,
   gatewayProviders,
@@ -108,6 +108,7 @@ export async function startLiveApp(ports: LivePorts, { rates, origins, ...option
       { provide: EntryDetails, useValue: ports.details },
       { provide: CircleMembers, useValue: ports.members },
       { provide: RankEstimates, useValue: ports.estimates },
+      { provide: OwnWorlds, useValue: new OwnWorlds(ports.database ?? NO_POOLS) },
       { provide: ListResolver, useValue: ports.resolver },
       {
         provide: Authenticator,

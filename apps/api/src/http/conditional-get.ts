@@ -31,7 +31,13 @@ export function answerConditionally(server: FastifyInstance, boards: BoardCatalo
   const conditional = new ConditionalAnswers(boards, details);
   server.addHook('onRoute', (route) => {
     if ((route.config as { conditionalGet?: boolean } | undefined)?.conditionalGet !== true) return;
-    route.preSerialization = (request, reply, body, done) => done(null, conditional.of(request, reply, body));
+    route.preSerialization = (request, reply, body, done) => {
+      const answer = (): void => done(null, conditional.of(request, reply, body));
+      const identity = identityOf(request);
+      // Not every read has looked whether its player is shadowed.
+      if (identity.kind === 'player') void details.sanctionOf(identity.playerId).then(answer, done);
+      else answer();
+    };
   });
 }
 

@@ -1,6 +1,6 @@
-import { GLOBAL_SCOPE } from '@laddercast/domain';
+import { encodeSortKey, GLOBAL_SCOPE } from '@laddercast/domain';
 import type { RecordedRank } from '@laddercast/ledger';
-import { monotonicMs, sleep } from '@laddercast/platform';
+import { inParts, monotonicMs, sleep } from '@laddercast/platform';
 import { LOOKUP_PLAYERS_MAX, rankListOf, type RankList, type RankProjection } from '@laddercast/projections';
 import type { StateToRecord } from '../commands.js';
 
@@ -10,6 +10,9 @@ export const HISTORY_RANKS_PER_SECOND = 2000;
 const LOOK_AGAIN_AFTER_MS = [30, 120];
 /** How long nothing is looked up after the projection could not answer. */
 const PAUSE_MS = 5000;
+
+/** How many ranks of shadowed players are counted side by side. */
+const COUNTED_AT_ONCE = 16;
 
 type FoundRank = Omit<RecordedRank, 'rankedAtMs'>;
 
@@ -53,6 +56,9 @@ export class HistoryRanks {
   async of(lane: number, states: readonly StateToRecord[]): Promise<Map<StateToRecord, FoundRank>> {
     const found = new Map<StateToRecord, FoundRank>();
     let behind = states;
+    const own = states.filter((state) => state.own !== undefined);
+    await this.countOwn(own.slice(0, this.budgetOf(lane).take(own.length)), found);
+    behind = states.filter((state) => state.own === undefined);
     for (const waitMs of [0, ...LOOK_AGAIN_AFTER_MS]) {
       if (behind.length === 0) break;
       await sleep(waitMs);
@@ -61,6 +67,24 @@ export class HistoryRanks {
       behind = await this.look(looked, found);
     }
     return found;
+  }
+
+  /** The ranks that shadowed players' entries would have. */
+  private async countOwn(states: readonly StateToRecord[], found: Map<StateToRecord, FoundRank>): Promise<void> {
+    if (monotonicMs() < this.pausedUntilMs) return;
+    try {
+      await inParts(states, COUNTED_AT_ONCE, async (state) => {
+        const list = rankListOf(state.board, state.windowUid, GLOBAL_SCOPE);
+        const key = encodeSortKey(list.ordering, state.own!, state.playerId);
+        const { rank, total, accuracy } = await this.projection.rankOfKey(list, key, 'ordinal');
+        const [there] = (await this.projection.lookupStates(list, [state.playerId])).states;
+        // The list is yet to hear of the sanction: it counts the entry of before.
+        if (there && there.rank !== null) found.set(state, { rank, total, isExact: false });
+        else found.set(state, { rank, total: total + 1, isExact: accuracy === undefined });
+      });
+    } catch {
+      this.pausedUntilMs = monotonicMs() + PAUSE_MS;
+    }
   }
 
   /** @returns the states that the projection has not reached */

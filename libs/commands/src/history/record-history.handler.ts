@@ -23,17 +23,29 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
   async execute({ lane, states }: RecordHistoryCommand): Promise<void> {
     const nowMs = await this.history.nowMs();
     const readAtMs = monotonicMs();
-    const kept = states.filter(({ board, atMs }) => atMs >= nowMs - board.definition.history!.keepDays * DAY_MS);
+    const inTime = states.filter(({ board, atMs }) => atMs >= nowMs - board.definition.history!.keepDays * DAY_MS);
+    const kept = await this.withShadowed(inTime);
     const asked = kept.filter((state) => isRankable(state, nowMs));
     const ranked = await this.ranks.of(lane, asked);
     const rankedAtMs = Math.floor(nowMs + monotonicMs() - readAtMs);
     await this.history.record(
       kept.map((state): HistoryPoint => {
-        const { board: _board, ...recorded } = state;
+        const { board: _board, own: _own, ...recorded } = state;
         const found = ranked.get(state);
         return { ...recorded, ranked: found ? { ...found, rankedAtMs } : null };
       }),
     );
+  }
+
+  /** Shadowed players have states, of which the log says nothing: they read them, and everybody does after a lift. */
+  private async withShadowed(states: readonly StateToRecord[]): Promise<StateToRecord[]> {
+    const without = states.filter(({ score }) => score === null);
+    const found = new Map((await this.history.ofShadowed(without)).map((entry, at) => [without[at], entry]));
+    return states.flatMap((state) => {
+      const entry = found.get(state);
+      if (entry === 'changed since') return [];
+      return [entry ? { ...state, score: entry.score, columns: entry.columns, own: entry } : state];
+    });
   }
 }
 

@@ -87,6 +87,7 @@ function liveSource(stats: LiveStats): MetricsSource {
     read: () => {
       metrics.sockets.set(stats.sockets);
       metrics.subscriptions.set(stats.subscriptions);
+      metrics.shadowSockets.set(stats.shadowSockets);
       metrics.framesSent.inc(growth('frames', stats.framesSent));
       metrics.deltasDropped.inc(growth('dropped', stats.dropped));
       metrics.readersResynchronised.inc(growth('resynchronised', stats.resynchronised));

@@ -1,8 +1,9 @@
-import type { BoardHistory } from '@laddercast/domain';
+import type { BoardHistory, EntryState } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
+import { shadowedEntries } from '../sanctions/unranked-entry.js';
 
 const MINUTE_MS = 60_000;
 /** The longest stretch that a board may have. */
@@ -90,6 +91,18 @@ export class EntryHistory {
   /** The clock that points are dated by. */
   nowMs(): Promise<number> {
     return ledgerNowMs(this.database);
+  }
+
+  /**
+   * The states of shadowed players' entries, of which the log says that there are none: to themselves they are ranked.
+   * @param states without a score
+   * @returns in the order given; `changed since`: the log is yet to bring a later one; undefined: it has none of the kind
+   */
+  async ofShadowed(
+    states: readonly Pick<HistoryPoint, 'windowUid' | 'playerId' | 'version'>[],
+  ): Promise<(EntryState | 'changed since' | undefined)[]> {
+    const entries = await shadowedEntries(this.database, states);
+    return entries.map((entry, at) => (entry && entry.version > states[at]!.version ? 'changed since' : entry));
   }
 
   /**

@@ -3,27 +3,84 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
 import { prepared } from '../database/postgres-statements.js';
 
-const UNRANKED_ENTRY = prepared(`
-  SELECT score, columns, achieved_at_ms AS "achievedAtMs", metadata, version FROM entries
-  WHERE window_uid = $1 AND player_id = $2 AND unranked AND NOT removed
-    AND ($3 = ${GLOBAL_SCOPE} OR $3 = ANY (scopes))`);
+/** One list, and the player whose own entry in it is asked for. */
+export interface OwnEntryAsked {
+  windowUid: number;
+  scope: number;
+  playerId: string;
+  /** Whether it is asked for as it was when the window froze. */
+  isFrozen: boolean;
+}
 
-/** The entry of a player in a window and scope that is ranked for nobody else; undefined: it has none of the kind. */
-export async function unrankedEntry(
+/** An entry as the ledger has it, whether it is ranked or not. */
+export type LedgerEntry = EntryState & { unranked: boolean };
+
+const ENTRY_IN = `
+  SELECT score, columns, achieved_at_ms, metadata, version, scopes, unranked, NOT removed AS present FROM entries
+  WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1`;
+
+const FROZEN_IN = `
+  SELECT score, columns, achieved_at_ms, metadata, scopes, present FROM frozen_entries
+  WHERE k.frozen AND window_uid = k.window_uid AND player_id = k.player_id LIMIT 1`;
+
+/** A change after a freeze saved what was there before it. */
+const OWN_ENTRIES = prepared(`
+  SELECT k.at::int AS at, s.score, s.columns, s.achieved_at_ms AS "achievedAtMs", s.metadata, e.version, e.unranked
+  FROM unnest($1::int[], $2::text[], $3::int[], $4::boolean[])
+    WITH ORDINALITY AS k (window_uid, player_id, scope_uid, frozen, at)
+  CROSS JOIN LATERAL (${ENTRY_IN}) AS e
+  LEFT JOIN LATERAL (${FROZEN_IN}) AS f ON true
+  CROSS JOIN LATERAL (
+    SELECT e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.present WHERE f.present IS NULL
+    UNION ALL
+    SELECT f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes, f.present WHERE f.present IS NOT NULL) AS s
+  WHERE s.present AND (k.scope_uid = ${GLOBAL_SCOPE} OR k.scope_uid = ANY (s.scopes))`);
+
+/**
+ * The entries of players in lists of players, ranked or not, by one probe each.
+ * @returns in the order asked; undefined where the player has none there
+ */
+export async function ownEntries(
+  sql: SqlRunner,
+  asked: readonly OwnEntryAsked[],
+): Promise<(LedgerEntry | undefined)[]> {
+  const rows = await sql.query<LedgerEntry & { at: number }>(OWN_ENTRIES, [
+    asked.map(({ windowUid }) => windowUid),
+    asked.map(({ playerId }) => playerId),
+    asked.map(({ scope }) => scope),
+    asked.map(({ isFrozen }) => isFrozen),
+  ]);
+  const found = new Map(rows.map(({ at, ...entry }) => [at - 1, entry]));
+  return asked.map((_, at) => found.get(at));
+}
+
+/** The entry of a shadowed player in a window and scope, which is ranked for nobody else; undefined: it has none of the kind. */
+export async function shadowedEntry(
   sql: SqlRunner,
   { windowUid, scope }: { windowUid: number; scope: number },
   playerId: string,
 ): Promise<EntryState | undefined> {
-  const [entry] = await sql.query<EntryState>(UNRANKED_ENTRY, [windowUid, playerId, scope]);
-  return entry;
+  const [entry] = await ownEntries(sql, [{ windowUid, scope, playerId, isFrozen: false }]);
+  return entry?.unranked && (await sanctionInForce(sql, playerId))?.kind === 'shadow' ? entry : undefined;
 }
 
-/** As {@link unrankedEntry}, of a shadowed player alone. */
-export async function shadowedEntry(
+const SHADOWED = `
+  SELECT player_id AS player FROM sanctions WHERE ended_at IS NULL AND kind = 'shadow' AND player_id = ANY ($1::text[])`;
+
+/**
+ * The entries of shadowed players in everybody's lists of windows, which are ranked for nobody else.
+ * @returns in the order asked; undefined for all others
+ */
+export async function shadowedEntries(
   sql: SqlRunner,
-  list: { windowUid: number; scope: number },
-  playerId: string,
-): Promise<EntryState | undefined> {
-  const entry = await unrankedEntry(sql, list, playerId);
-  return entry && (await sanctionInForce(sql, playerId))?.kind === 'shadow' ? entry : undefined;
+  asked: readonly { windowUid: number; playerId: string }[],
+): Promise<(EntryState | undefined)[]> {
+  const players = [...new Set(asked.map(({ playerId }) => playerId))];
+  const rows = players.length === 0 ? [] : await sql.query<{ player: string }>(SHADOWED, [players]);
+  const shadowed = new Set(rows.map(({ player }) => player));
+  const ofShadowed = asked.filter(({ playerId }) => shadowed.has(playerId));
+  if (ofShadowed.length === 0) return asked.map(() => undefined);
+  const of = ofShadowed.map((one) => ({ ...one, scope: GLOBAL_SCOPE, isFrozen: false }));
+  const found = new Map((await ownEntries(sql, of)).map((entry, at) => [ofShadowed[at], entry]));
+  return asked.map((one) => (found.get(one)?.unranked ? found.get(one) : undefined));
 }

@@ -332,6 +332,10 @@ export const metrics = {
   ),
 
   subscriptions: gauge('laddercast_subscriptions', 'Subscriptions of open sockets. From: gateway.'),
+  shadowSockets: gauge(
+    'laddercast_shadow_sockets',
+    'Sockets of shadowed players, whose lists are read for them alone. From: gateway.',
+  ),
   framesSent: counter('laddercast_frames_sent_total', 'Frames that were sent to sockets. From: gateway.'),
   deltasDropped: counter('laddercast_deltas_dropped_total', 'Deltas that slow readers were not sent. From: gateway.'),
   readersResynchronised: counter(

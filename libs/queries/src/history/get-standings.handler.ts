@@ -40,7 +40,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     const windows = await this.windowsOf(boards, query, unread);
     // Unlisted players are looked up, too: their answer must not differ from that of a player without entries.
     const [found, shown] = await Promise.all([
-      this.read(windows, playerId, unread),
+      this.read(windows, query, unread),
       this.boardsWhereShown(boards, playerId, reader.unlistedShown),
     ]);
     if (unread.size > 0 && unread.size === boards.length) throw nothingCanBeRead([...unread.values()][0]);
@@ -94,11 +94,12 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
 
   private async read(
     windows: readonly WindowOfPage[],
-    playerId: string,
+    { playerId, reader: { unlistedShown } }: GetStandingsQuery,
     unread: Map<string, unknown>,
   ): Promise<PlayerStanding[]> {
+    const isItself = unlistedShown !== 'all' && unlistedShown.includes(playerId);
     const found = await inParts(windows, LISTS_AT_ONCE, ({ board, window }) =>
-      this.standing(board, window, playerId).catch((error: unknown) => {
+      this.standing(board, window, playerId, isItself).catch((error: unknown) => {
         unread.set(board.id, unlessBroken(error));
         return null;
       }),
@@ -107,8 +108,14 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
   }
 
   /** null where the player has no entry. */
-  private async standing(board: Board, window: StoredWindow, playerId: string): Promise<PlayerStanding | null> {
-    const resolved = await this.resolver.ofWindow(board, window);
+  private async standing(
+    board: Board,
+    window: StoredWindow,
+    playerId: string,
+    isItself: boolean,
+  ): Promise<PlayerStanding | null> {
+    const everybodys = await this.resolver.ofWindow(board, window);
+    const resolved = await this.reader.asSeenBy(isItself ? playerId : undefined, everybodys);
     const { title } = board.definition;
     const rankStyle = styleToRead(resolved, undefined);
     const reading = await resolved.ranks.lookup(resolved.list, [playerId], rankStyle);

@@ -30,6 +30,7 @@ import {
   type RankReadings,
 } from '@laddercast/projections';
 import { Inject, Injectable } from '@nestjs/common';
+import type { OwnEntry } from './ranks-with-entry.js';
 import { EditionFinder, notWrittenYet, type FoundEdition, type NewestFinal } from './edition-finder.js';
 
 /** Which list is meant, in the words of the contract. */
@@ -67,6 +68,10 @@ export interface ResolvedList {
   isWithheld?: boolean;
   /** The player whose entry is in it for this reader alone. */
   ownWorldOf?: string;
+  /** Its entry, where it has one that everybody's list may lack. */
+  ownEntry?: OwnEntry;
+  /** The ranks that everybody sees, where those of this reader have its own entry. */
+  everybodys?: RankReadings;
   /** The ledger's time when it was asked for, Unix ms. */
   atMs: number;
   /** What its other styles say, where they are still read from the projection; undefined: what is read says it. */

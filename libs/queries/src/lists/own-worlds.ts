@@ -1,26 +1,56 @@
-import { GUILDS_SCOPE } from '@laddercast/domain';
-import { PostgresDatabase, unrankedEntry, type SqlRunner } from '@laddercast/ledger';
+import { GUILDS_SCOPE, holdsOn, type SanctionInForce } from '@laddercast/domain';
+import { ownEntries, PostgresDatabase, type LedgerEntry, type OwnEntryAsked, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
-import { RanksWithEntry } from './ranks-with-entry.js';
+import { RanksOfPlayer } from './ranks-of-player.js';
 import type { ResolvedList } from './list-resolver.js';
+
+/** The most entries that one statement looks up. */
+const ASKED_AT_ONCE = 1000;
 
 /** Lists with the entry of a banned or shadowed player, which nobody else sees in them. */
 @Injectable()
 export class OwnWorlds {
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
-  /**
-   * The list with the player's entry at its place; as it is where the player has none that is unranked, and where the list
-   * is of guilds, or as it stood.
-   */
+  /** The list with the player's entry at its place, as the ledger has it now. */
   async of(resolved: ResolvedList, playerId: string): Promise<ResolvedList> {
-    const { list, ranks, edition } = resolved;
-    if (list.scope === GUILDS_SCOPE || edition?.kind === 'kept') return resolved;
-    const entry = await unrankedEntry(this.database, list, playerId);
-    if (!entry) return resolved;
-    // Standings from before the sanction still have it, and so have ranks that are a moment behind.
-    const { entries } = await ranks.lookup(list, [playerId], 'ordinal');
-    if (entries[0]) return resolved;
-    return { ...resolved, ranks: new RanksWithEntry(ranks, { ...entry, playerId }), ownWorldOf: playerId };
+    if (!hasWorlds(resolved)) return worldOf(resolved, playerId, undefined);
+    const [entry] = await this.entries([askedFor(resolved, playerId)]);
+    return worldOf(resolved, playerId, entry);
   }
+
+  /** The players' entries in the order asked, ranked or not; undefined where there is none. */
+  async entries(asked: readonly OwnEntryAsked[]): Promise<(LedgerEntry | undefined)[]> {
+    const entries: (LedgerEntry | undefined)[] = [];
+    for (let start = 0; start < asked.length; start += ASKED_AT_ONCE) {
+      entries.push(...(await ownEntries(this.database, asked.slice(start, start + ASKED_AT_ONCE))));
+    }
+    return entries;
+  }
+}
+
+/** Whether a player is ranked on a board for itself alone. */
+export const isShadowedOn = (sanction: SanctionInForce | null, boardId: string): boolean =>
+  sanction?.kind === 'shadow' && holdsOn(sanction, boardId);
+
+/** Lists of guilds, and lists as they stood, are the same for everybody. */
+export const hasWorlds = ({ list, edition }: ResolvedList): boolean =>
+  list.scope !== GUILDS_SCOPE && edition?.kind !== 'kept';
+
+/** What is asked of the ledger for the world of a player in a list. */
+export const askedFor = ({ list, edition }: ResolvedList, playerId: string): OwnEntryAsked => ({
+  windowUid: list.windowUid,
+  scope: list.scope,
+  playerId,
+  isFrozen: edition?.kind === 'frozen',
+});
+
+/** The list as the player reads it whose entry the ledger has so; undefined: it has none. */
+export function worldOf(resolved: ResolvedList, playerId: string, entry: LedgerEntry | undefined): ResolvedList {
+  if (resolved.list.scope === GUILDS_SCOPE) return resolved;
+  // Its row is shown to it also where the list has it still, or keeps it as it stood.
+  const own = { ...resolved, ownWorldOf: playerId };
+  if (!entry || !hasWorlds(resolved)) return own;
+  const ownEntry = { ...entry, playerId };
+  return { ...own, ownEntry, everybodys: resolved.ranks, ranks: new RanksOfPlayer(resolved.ranks, ownEntry) };
 }

@@ -39,8 +39,14 @@ const anyCursor: fc.Arbitrary<EntriesCursor> = fc
       style: fc.constant(style),
       direction: fc.constantFrom('after' as const, 'before' as const),
       place: anyPlace(style === 'dense'),
+      own: fc.option(fc.maxSafeNat(), { nil: undefined }),
     }),
-  );
+  )
+  // With an entry of the reader alone places are numbers.
+  .map(({ own, ...cursor }) => {
+    const isKey = 'beside' in cursor.place && typeof cursor.place.beside !== 'number';
+    return own === undefined || isKey ? cursor : { ...cursor, own };
+  });
 
 /** The cursor behind a text, or the code of its refusal. */
 function read(text: string): EntriesCursor | string {

@@ -22,6 +22,8 @@ export interface EntriesCursor {
   style: RankStyle;
   direction: 'after' | 'before';
   place: PlaceInCheckpoint | PlaceInEdition;
+  /** The version of an entry that is in the list for this reader alone; its places are counted with it. */
+  own?: number;
 }
 
 /** A row of a running list as of a checkpoint: the page stands beside it. */
@@ -59,7 +61,7 @@ const UID_MAX = 2 ** 53 - 1;
 
 /** A cursor as text; it hides nothing. */
 export function encodeCursor(cursor: EntriesCursor): string {
-  const { boardId, boardUid, window, windowUid, scope, style, direction, place } = cursor;
+  const { boardId, boardUid, window, windowUid, scope, style, direction, place, own } = cursor;
   const head = [
     FORMAT,
     boardId,
@@ -71,6 +73,7 @@ export function encodeCursor(cursor: EntriesCursor): string {
     direction === 'after' ? 1 : 0,
   ];
   const parts = [...head, ...('edition' in place ? partsOfEdition(place) : partsOfCheckpoint(place))];
+  if (own !== undefined) parts.push(own);
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
@@ -97,8 +100,9 @@ export function decodeCursor(text: string): EntriesCursor {
   const scope = parts.text(isName);
   const style = STYLES[parts.integer(0, STYLES.length - 1)]!;
   const direction = parts.integer(0, 1) === 1 ? 'after' : 'before';
-  const place = parts.left === 3 ? editionOf(parts) : checkpointOf(parts, style);
-  const cursor: EntriesCursor = { boardId, boardUid, window, windowUid, scope, style, direction, place };
+  const place = parts.left === 3 || parts.left === 4 ? editionOf(parts) : checkpointOf(parts, style);
+  const own = parts.left === 0 ? {} : { own: parts.integer(0, UID_MAX) };
+  const cursor: EntriesCursor = { boardId, boardUid, window, windowUid, scope, style, direction, place, ...own };
   // Other texts can mean the same; only one is ours.
   if (encodeCursor(cursor) !== text) throw brokenCursor();
   return cursor;
@@ -121,7 +125,7 @@ function checkpointOf(parts: Parts, style: RankStyle): PlaceInCheckpoint {
   const listVersion = parts.integer(0, UID_MAX);
   const denseRank = parts.integerOrNull(1, UID_MAX);
   if ((denseRank !== null) !== (style === 'dense')) throw brokenCursor();
-  const beside = parts.left === 1 ? parts.integer(0, UID_MAX) : parts.sortKey();
+  const beside = parts.endsWithNumber ? parts.integer(0, UID_MAX) : parts.sortKey();
   return { generation, shards, versions, checkpoint: { id, slot, listVersion }, beside, denseRank };
 }
 
@@ -138,6 +142,11 @@ class Parts {
     }
     if (!Array.isArray(parsed)) throw brokenCursor();
     this.parts = parsed;
+  }
+
+  /** Whether the last part is a number, as of places and not of sort keys. */
+  get endsWithNumber(): boolean {
+    return typeof this.parts.at(-1) === 'number';
   }
 
   get left(): number {
@@ -163,7 +172,7 @@ class Parts {
   }
 
   sortKey(): SortKey {
-    const [score, member, ...more] = this.parts;
+    const [score, member, ...more] = this.parts.splice(0);
     const bytes = typeof member === 'string' ? Buffer.from(member, 'base64url') : Buffer.alloc(0);
     const isKey = typeof score === 'number' && bytes.length > 0 && bytes.length <= MEMBER_BYTES_MAX;
     if (!isKey || more.length > 0) throw brokenCursor();

@@ -12,6 +12,7 @@ import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { ReadCursorQuery, type EntriesPage, type ListSelection } from '../queries.js';
 import { GUILDS, StablePages } from './stable-pages.js';
+import { StableWorlds } from './stable-worlds.js';
 
 @QueryHandler(ReadCursorQuery)
 export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
@@ -19,6 +20,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     private readonly reader: ListReader,
     private readonly checkpoints: Checkpoints,
     private readonly pages: StablePages,
+    private readonly worlds: StableWorlds,
   ) {}
 
   async execute({ selection, cursor: text, limit }: ReadCursorQuery): Promise<EntriesPage> {
@@ -29,7 +31,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     // The board was reset, the window frozen or unfrozen, the standings written anew: it is another list by now.
     if (board.uid !== cursor.boardUid || window.uid !== cursor.windowUid) throw cursorExpired();
     if ('edition' in cursor.place) {
-      if (edition?.uid !== cursor.place.edition) throw cursorExpired();
+      if (edition?.uid !== cursor.place.edition || resolved.ownEntry?.version !== cursor.own) throw cursorExpired();
       return this.readEdition(resolved, cursor, cursor.place, limit);
     }
     if (edition !== null) throw cursorExpired();
@@ -37,12 +39,16 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
   }
 
   /** The list as who reads may see it now: a cursor gives no right. */
-  private async resolve({ boardId, isAdmin, ofGuilds }: ListSelection, cursor: EntriesCursor): Promise<ResolvedList> {
+  private async resolve(
+    { boardId, isAdmin, ofGuilds, readerId }: ListSelection,
+    cursor: EntriesCursor,
+  ): Promise<ResolvedList> {
     const { window, scope, place } = cursor;
     const selection: ListSelection = {
       boardId,
       isAdmin,
       ofGuilds,
+      readerId,
       window,
       scope: ofGuilds ? undefined : scope,
       asOfMs: 'edition' in place ? (place.asOfMs ?? undefined) : undefined,
@@ -50,7 +56,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     try {
       // What a page counts its dense ranks from is in the cursor, also when the board keeps none any more.
       const goesOn = 'edition' in place ? { edition: place.edition } : 'projection';
-      return await this.reader.reopen(selection, { goesOn });
+      return await this.reader.reopen(selection, { goesOn }, cursor.own !== undefined);
     } catch (error) {
       if (error instanceof LadderError && error.code === 'SNAPSHOT_GONE') throw cursorExpired();
       throw error;
@@ -59,7 +65,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
 
   private async readCheckpoint(
     resolved: ResolvedList,
-    { style, direction }: EntriesCursor,
+    cursor: EntriesCursor,
     { generation, shards, versions, checkpoint, beside, denseRank }: PlaceInCheckpoint,
     limit: number,
   ): Promise<EntriesPage> {
@@ -68,6 +74,12 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     const shortest = memberPrefixBytes(list.ordering) + 1;
     if (list.scope !== GLOBAL_SCOPE && shards !== 1) throw brokenCursor();
     if (typeof beside !== 'number' && beside.member.length < shortest) throw brokenCursor();
+    const { style, direction, own } = cursor;
+    if (own !== undefined) {
+      if (typeof beside !== 'number') throw brokenCursor();
+      const there = await this.worlds.page({ ...resolved, list }, checkpoint, cursor, beside, limit);
+      return this.pages.ofWorld(there.world, { style, limit, including: [] }, there.checkpoint, there);
+    }
     const page = await this.checkpoints.page(list, checkpoint, { beside, direction, denseRank }, limit, style);
     return this.pages.ofCheckpoint({ ...resolved, list }, { style, limit, including: [] }, page);
   }

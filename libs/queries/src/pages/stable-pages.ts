@@ -1,6 +1,6 @@
 import type { RankStyle } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
-import type { CheckpointPage, PageReading } from '@laddercast/projections';
+import type { Checkpoint, CheckpointPage, PageReading } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { encodeCursor, type EntriesCursor } from './entries-cursor.js';
@@ -8,6 +8,7 @@ import { ordinalsFrom } from './get-entries.handler.js';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import type { EntriesPage } from '../queries.js';
+import type { StableWorld } from './stable-worlds.js';
 
 /** How a page that holds still was asked for. */
 export interface StableRequest {
@@ -57,6 +58,33 @@ export class StablePages {
     };
   }
 
+  /** Of a checkpoint with an entry among its own that only this reader has. */
+  async ofWorld(
+    { resolved }: StableWorld,
+    { style, limit, including }: StableRequest,
+    checkpoint: Checkpoint,
+    { offset, reading }: { offset: number; reading: PageReading },
+  ): Promise<EntriesPage> {
+    const { openedAtMs, closesAtMs, id, slot, listVersion } = checkpoint;
+    const { entries, total } = reading;
+    const rows = await this.reader.details.complete(resolved, entries, { including, arePast: true });
+    const path = (at: number, direction: EntriesCursor['direction']): string => {
+      const { generation, shards, versions } = resolved.list;
+      const denseRank = style === 'dense' ? entries[at - offset]!.rank : null;
+      const place = { generation, shards, versions, checkpoint: { id, slot, listVersion }, beside: at, denseRank };
+      return pathOf(resolved, limit, { ...namesOf(resolved, style), direction, place, ...ownOf(resolved) });
+    };
+    const last = offset + entries.length - 1;
+    return {
+      ...this.reader.envelope(resolved, style, reading, openedAtMs),
+      boardVersion: boardVersionOf(resolved, listVersion, openedAtMs),
+      entries: await this.reader.details.withChange(resolved, style, rows, ordinalsFrom(offset, entries)),
+      next: entries.length > 0 && last + 1 < total ? path(last, 'after') : null,
+      prev: entries.length > 0 && offset > 0 ? path(offset, 'before') : null,
+      cursorExpiresAt: toTimestamp(closesAtMs),
+    };
+  }
+
   /** Of standings, and of a list that nothing can be in: they hold still by themselves. */
   async ofEdition(
     resolved: ResolvedList,
@@ -68,7 +96,7 @@ export class StablePages {
     const path = (direction: EntriesCursor['direction'], at: number): string => {
       const asOfMs = edition!.kind === 'frozen' ? null : edition!.asOfMs;
       const place = { edition: edition!.uid, asOfMs, offset: at };
-      return pathOf(resolved, limit, { ...namesOf(resolved, style), direction, place });
+      return pathOf(resolved, limit, { ...namesOf(resolved, style), direction, place, ...ownOf(resolved) });
     };
     const end = offset + reading.entries.length;
     const rows = await this.reader.details.complete(resolved, reading.entries, { including });
@@ -81,6 +109,10 @@ export class StablePages {
     };
   }
 }
+
+/** What a cursor says of the entry that is in the list for this reader alone. */
+const ownOf = ({ ownEntry }: ResolvedList): Pick<EntriesCursor, 'own'> =>
+  ownEntry === undefined ? {} : { own: ownEntry.version };
 
 const namesOf = (
   { board, window, scope }: ResolvedList,

@@ -40,7 +40,7 @@ export class DayChanges {
     const ids = rows.map(({ playerId }) => playerId);
     const before = await this.placesOf(resolved, ids);
     if (before === null) return rows.map((row) => ({ ...row, change: null }));
-    const now = ordinals ?? (await ordinalsOf(resolved, style, rows));
+    const now = await placesNow(resolved, style, rows, ordinals);
     return rows.map((row) => {
       const [from, to] = [before.get(row.playerId) ?? null, now.get(row.playerId) ?? null];
       return { ...row, change: from === null || to === null ? null : from - to };
@@ -80,6 +80,18 @@ function dayOf({ board, window, list, edition, atMs: now }: ResolvedList): numbe
   return startMs === null || (window.startsAtMs !== null && window.startsAtMs >= startMs) ? null : startMs;
 }
 
+/** The present places, without the entry that only the reader has: the day began without it. */
+async function placesNow(
+  resolved: ResolvedList,
+  style: RankStyle,
+  rows: readonly RankedEntry[],
+  ordinals?: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  const { everybodys: ranks } = resolved;
+  if (ranks === undefined) return ordinals ?? ordinalsOf(resolved, style, rows);
+  return lookedUp({ ...resolved, ranks }, rows);
+}
+
 /** The ordinal ranks of the rows' players; those of other styles share theirs. */
 async function ordinalsOf(
   { ranks, list }: ResolvedList,
@@ -87,6 +99,13 @@ async function ordinalsOf(
   rows: readonly RankedEntry[],
 ): Promise<Map<string, number>> {
   if (style === 'ordinal') return new Map(rows.map(({ playerId, rank }) => [playerId, rank]));
+  return lookedUp({ ranks, list }, rows);
+}
+
+async function lookedUp(
+  { ranks, list }: Pick<ResolvedList, 'ranks' | 'list'>,
+  rows: readonly RankedEntry[],
+): Promise<Map<string, number>> {
   const ids = rows.map(({ playerId }) => playerId);
   const { entries } = await ranks.lookup(list, ids, 'ordinal');
   return new Map(entries.flatMap((entry) => (entry ? [[entry.playerId, entry.rank] as const] : [])));

@@ -77,8 +77,7 @@ export class EntryDetails {
     const isShown = (playerId: string): boolean =>
       including === 'all' ||
       including.includes(playerId) ||
-      playerId === resolved.ownWorldOf ||
-      this.isListed(resolved.board.id, playerId, isGuild);
+      this.isListed(resolved.board.id, playerId, isGuild, resolved.ownWorldOf);
     const rows = entries
       .filter(({ playerId }) => isShown(playerId))
       .map((entry) => this.row(resolved, entry, isGuild, arePast));
@@ -129,9 +128,10 @@ export class EntryDetails {
     else if (announcement.kind === 'players') this.forget(announcement.ids, announcement.isGuild);
   }
 
-  private isListed(boardId: string, playerId: string, isGuild: boolean): boolean {
+  /** To itself a sanctioned player is listed as ever. */
+  private isListed(boardId: string, playerId: string, isGuild: boolean, ownWorldOf?: string): boolean {
     const { listed, sanction } = this.names.of(playerId, isGuild);
-    return listed && !holdsOn(sanction, boardId);
+    return listed && (playerId === ownWorldOf || !holdsOn(sanction, boardId));
   }
 
   private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {

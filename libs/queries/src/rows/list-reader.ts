@@ -13,7 +13,7 @@ import { AnsweredVersions, entriesInStyle, type RankSnapshot, type Reading } fro
 import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { EntryDetails } from './entry-details.js';
-import { OwnWorlds } from '../lists/own-worlds.js';
+import { isShadowedOn, OwnWorlds } from '../lists/own-worlds.js';
 import { ListResolver, NEVER_USED_SCOPE, type ResolvedList, type ResolveOptions } from '../lists/list-resolver.js';
 import type { ListEnvelope, ListSelection } from '../queries.js';
 import { accuracyOf } from '../lists/rank-estimates.js';
@@ -48,8 +48,7 @@ export class ListReader {
   /** The list as a player sees it: a shadowed one finds itself in it. */
   async asSeenBy(readerId: string | undefined, resolved: ResolvedList): Promise<ResolvedList> {
     if (readerId === undefined) return resolved;
-    const sanction = await this.details.sanctionOf(readerId);
-    const isShadowed = sanction?.kind === 'shadow' && holdsOn(sanction, resolved.board.id);
+    const isShadowed = isShadowedOn(await this.details.sanctionOf(readerId), resolved.board.id);
     return isShadowed ? this.worlds.of(resolved, readerId) : resolved;
   }
 
@@ -63,9 +62,16 @@ export class ListReader {
     return isUnranked ? this.worlds.of(resolved, playerId) : resolved;
   }
 
-  /** The list of somebody who reads on in it, in whatever style: nothing is asked of the style. @throws as {@link open} */
-  reopen(selection: ListSelection, options: ResolveOptions): Promise<ResolvedList> {
-    return this.resolver.resolve(selection, options);
+  /**
+   * The list of somebody who reads on in it, in whatever style: nothing is asked of the style.
+   * @param isOwn whether it was read with an entry in it that only the reader has
+   * @throws as {@link open}
+   */
+  async reopen(selection: ListSelection, options: ResolveOptions, isOwn: boolean): Promise<ResolvedList> {
+    const found = await this.resolver.resolve(selection, options);
+    const { ownWorldOf, ...seen } = await this.asSeenBy(selection.readerId, found);
+    if (isOwn) return ownWorldOf === undefined ? seen : { ...seen, ownWorldOf };
+    return ownWorldOf === undefined ? found : { ...found, ownWorldOf };
   }
 
   /**

@@ -7,6 +7,7 @@ import { RateLimitedLog } from '../rate-limited-log.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 import { deltaFrame, sendToAll, snapshotFrame } from './top-channel.js';
 import type { WatchBudget } from './watch-budget.js';
+import { beforeLoss } from './before-loss.js';
 
 /** The rows of one channel, as read. */
 export interface RowsReading extends FrameWorth {
@@ -91,6 +92,11 @@ class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
     return this.frame;
   }
 
+  /** See {@link beforeLoss}. */
+  async beforeLoss(reading: RowsReading | LadderError): Promise<void> {
+    if (this.rows !== null && !(reading instanceof LadderError)) await beforeLoss(this.subscribers, this.rows, reading);
+  }
+
   /** Takes a new reading, and sends the difference. */
   advance(rows: RowsReading, seq: number, asOfMs: number): void {
     const before = this.rows;
@@ -159,6 +165,11 @@ export class WatchedRows<Watch extends StyledWatch> {
     if (channel.seq !== this.list.seq) void this.refresh();
   }
 
+  /** What is watched, each once. */
+  watches(): Watch[] {
+    return [...this.channels.values()].map(({ watch }) => watch);
+  }
+
   *subscribers(): Iterable<LiveSubscription> {
     for (const channel of this.channels.values()) yield* channel.subscribers;
   }
@@ -170,6 +181,11 @@ export class WatchedRows<Watch extends StyledWatch> {
 
   get isEmpty(): boolean {
     return this.channels.size === 0;
+  }
+
+  /** Whether some channel shows rows of that tick, or of one before. */
+  hasRowsOf(seq: number): boolean {
+    return [...this.channels.values()].some((channel) => channel.seq !== null && channel.seq <= seq);
   }
 
   /** Whether some channel, since that tick or a later one, shows estimated ranks that should be counted exactly. */
@@ -265,6 +281,7 @@ export class WatchedRows<Watch extends StyledWatch> {
       });
     }
     const faults: { channel: WatchedChannel<Watch>; error: LadderError }[] = [];
+    await Promise.all(channels.map((channel, index) => channel.beforeLoss(readings[index]!)));
     for (const [index, channel] of channels.entries()) {
       const reading = readings[index]!;
       if (reading instanceof LadderError) faults.push({ channel, error: reading });

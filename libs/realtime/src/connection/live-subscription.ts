@@ -11,6 +11,14 @@ export interface LiveChannel {
   leave(subscription: LiveSubscription<WatchMessage>): void;
 }
 
+/** What a subscription cannot decide by itself. */
+export interface SubscriptionEvents {
+  /** Its rows may not be seen any more. */
+  refused: (error: LadderError) => void;
+  /** Its player may be shadowed by now, or not any more. Resolves once it is served accordingly. */
+  worldDoubted: () => Promise<void>;
+}
+
 /** A subscription to a list or to a rating. */
 export type AnySubscription = LiveSubscription | LiveSubscription<RatingMessage>;
 
@@ -18,6 +26,8 @@ export type AnySubscription = LiveSubscription | LiveSubscription<RatingMessage>
 export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
   /** Set once the subscription is served; none before, and after its end. */
   channel: LiveChannel | null = null;
+  /** The shadowed player in whose world it is served; null: it sees what everybody sees. */
+  worldOf: string | null = null;
   /** The style that its ranks are served in. */
   style: RankStyle = 'ordinal';
   private needsSnapshot = false;
@@ -28,8 +38,19 @@ export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
     readonly request: Request,
     readonly socket: LiveSocket,
     private readonly stats: LiveStats,
-    private readonly onRefused: (error: LadderError) => void,
+    private readonly lifecycle: SubscriptionEvents,
   ) {}
+
+  /** The player that the socket is of; null: none. */
+  get ownPlayer(): string | null {
+    const { identity } = this.socket;
+    return identity.kind === 'player' ? identity.playerId : null;
+  }
+
+  /** Looks up whether its player is shadowed now, and has it served accordingly. */
+  lookAtWorld(): Promise<void> {
+    return this.lifecycle.worldDoubted();
+  }
 
   /** Sends the whole channel; a reader that is behind gets it when it has drained. */
   sendSnapshot(frame: SharedFrame): void {
@@ -67,7 +88,7 @@ export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
 
   /** Ends the subscription because its rows may not be seen any more, and tells the reader why. */
   refuse(error: LadderError): void {
-    this.onRefused(error);
+    this.lifecycle.refused(error);
   }
 
   /** Tells, once, that the window takes no more runs. */

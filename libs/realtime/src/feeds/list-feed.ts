@@ -3,7 +3,8 @@ import type { LedgerClock } from '@laddercast/ledger';
 import { isTracing, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import { advanceSnapshot, type ResolvedList } from '@laddercast/queries';
-import type { ChannelSources, Viewed } from '../channels/channel-kind.js';
+import { beforeLoss } from '../channels/before-loss.js';
+import type { Viewed } from '../channels/channel-kind.js';
 import { CHANNELS } from '../channels/channel-table.js';
 import { readableUntilMs } from '../publishing/readable-until.js';
 import type { LiveSubscription } from '../connection/live-subscription.js';
@@ -12,9 +13,10 @@ import type { SharedFrame } from '../protocol/shared-frame.js';
 import { refOf, type SnapshotTick } from '../publishing/snapshot-tick.js';
 import { sendToAll, TopChannel } from '../channels/top-channel.js';
 import { WatchedRows, type WatchedList } from '../channels/watched-rows.js';
+import { ListWorlds, type WorldSources, type WorldWatch } from './list-worlds.js';
 
 /** What feeds, and the channels of their lists, read from. */
-export interface FeedSources extends ChannelSources {
+export interface FeedSources extends WorldSources {
   clock: LedgerClock;
   store: SnapshotStore;
   tick: SnapshotTick;
@@ -34,7 +36,9 @@ export class ListFeed implements WatchedList {
   private readonly tops = new Map<string, TopChannel>();
   /** By channel; channels of the first places have none. */
   private readonly rowsOf = new Map<string, WatchedRows<Viewed>[]>();
-  private readonly watched: readonly WatchedRows<Viewed>[];
+  /** What shadowed players see of it. */
+  readonly worlds: ListWorlds;
+  private readonly watched: readonly (WatchedRows<Viewed> | WatchedRows<WorldWatch>)[];
   private readonly failures = new RateLimitedLog(ListFeed.name);
   /** Changes of the state run one after another. */
   private turn: Promise<void> = Promise.resolve();
@@ -62,7 +66,8 @@ export class ListFeed implements WatchedList {
         watchedBy.map(({ reader, budget }) => new WatchedRows(this, reader, budget)),
       );
     }
-    this.watched = [...this.rowsOf.values()].flat();
+    this.worlds = new ListWorlds(this, sources);
+    this.watched = [...[...this.rowsOf.values()].flat(), ...this.worlds.rows];
   }
 
   /** Whether the list must be resolved anew before it is read: its board changed, or its window froze or ended. */
@@ -121,7 +126,7 @@ export class ListFeed implements WatchedList {
   }
 
   *subscribers(): Iterable<LiveSubscription> {
-    for (const channel of this.tops.values()) yield* channel.subscribers;
+    yield* subscribersOf(this.tops.values());
     for (const watched of this.watched) yield* watched.subscribers();
   }
 
@@ -179,6 +184,21 @@ export class ListFeed implements WatchedList {
     if (isWanted()) this.tellIfClosed(subscription);
   }
 
+  /** As {@link joinRows}, in the world of the subscription's player. */
+  async joinWorld(subscription: LiveSubscription, watch: WorldWatch, isWanted: () => boolean): Promise<void> {
+    await this.worlds.join(subscription, watch, isWanted);
+    if (isWanted()) this.tellIfClosed(subscription);
+  }
+
+  /** Takes entries of shadowed players as the ledger has them now, and has those served who are shadowed no more. */
+  async takeOwnEntries(...looked: Parameters<ListWorlds['take']>): Promise<void> {
+    if (this.worlds.take(...looked)) await this.renumber();
+    const { leaving } = this.worlds;
+    const waiting = [...leaving];
+    leaving.clear();
+    await Promise.all(waiting.map((subscription) => subscription.lookAtWorld()));
+  }
+
   /** Looks up the members of the watched circles. */
   async lookAtCircles(): Promise<void> {
     if (await anyOf(this.watched, (rows) => rows.isChanged())) await this.renumber();
@@ -195,8 +215,13 @@ export class ListFeed implements WatchedList {
     if (isDoubted || (await anyOf(this.watched, (rows) => rows.isBehind(listVersion)))) await this.renumber();
   }
 
-  /** Has watched rows read anew that may show a player whose name or listing changed; null: it is not known whose. */
+  /**
+   * Has watched rows read anew that may show a player whose name, listing or sanction changed, and its own subscriptions
+   * served in its world where it has one; null: it is not known whose.
+   */
   async playersChanged(playerIds: ReadonlySet<string> | null): Promise<void> {
+    const own = this.isOfGuilds ? [] : [...this.subscribers()].filter(({ ownPlayer }) => isAmong(ownPlayer, playerIds));
+    await Promise.all(own.map((subscription) => subscription.lookAtWorld()));
     const mayShow = this.watched.some((rows) => (playerIds === null ? !rows.isEmpty : rows.mayShow(playerIds)));
     if (mayShow) await this.renumber();
   }
@@ -236,7 +261,7 @@ export class ListFeed implements WatchedList {
    * Has watched rows read anew although the list did not change. Their new rows need a `seq` of their own, so the list
    * is published once more: all numbers come from its one history.
    */
-  private async renumber(): Promise<void> {
+  async renumber(): Promise<void> {
     if (this.isRenumberingWanted || this.state === null) return;
     this.isRenumberingWanted = true;
     await this.inTurn(async () => {
@@ -267,6 +292,7 @@ export class ListFeed implements WatchedList {
   private async takePublished(): Promise<void> {
     const advance = await advanceSnapshot(this.sources.store, refOf(this.resolved), this.snapshot);
     if (advance !== null && advance.snapshot.seq > this.seq) {
+      await beforeLoss(subscribersOf(this.tops.values()), this.snapshot, advance.snapshot);
       this.state = advance.snapshot;
       // First all channels take the state, then it is sent: a reader that catches up in between gets one state of all.
       const frames = [...this.tops.values()].map((channel) => channel.advance(advance.snapshot, advance.deltas));
@@ -294,6 +320,14 @@ export class ListFeed implements WatchedList {
     return result;
   }
 }
+
+function* subscribersOf(channels: Iterable<TopChannel>): Iterable<LiveSubscription> {
+  for (const { subscribers } of channels) yield* subscribers;
+}
+
+/** Whether a player is one of those; null: they may be anybody. */
+const isAmong = (playerId: string | null, playerIds: ReadonlySet<string> | null): boolean =>
+  playerId !== null && (playerIds === null || playerIds.has(playerId));
 
 /** Sends a channel's frame to its subscribers, inside the traces of the changes that it shows. */
 function sendTraced({ subscribers }: TopChannel, frame: SharedFrame, parents: readonly string[]): void {

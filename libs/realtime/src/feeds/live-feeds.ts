@@ -10,6 +10,8 @@ import { refOf } from '../publishing/snapshot-tick.js';
 const MARK_EVERY_MS = 5000;
 const MARK_FOR_MS = 30_000;
 const LOOK_AT_CIRCLES_EVERY_MS = 1000;
+/** How late a shadowed player's socket shows what its player scored. */
+const LOOK_AT_WORLDS_EVERY_MS = 250;
 const LOOK_AT_ESTIMATES_EVERY_MS = 1000;
 /** How late a window's closing shows if its announcement was lost. */
 const LOOK_FOR_CLOSED_EVERY_MS = 5000;
@@ -24,6 +26,7 @@ export class LiveFeeds {
   private unfollow: (() => void) | null = null;
   private timers: NodeJS.Timeout[] = [];
   private isLookingAtCircles = false;
+  private isLookingAtWorlds = false;
 
   constructor(
     private readonly sources: FeedSources,
@@ -38,6 +41,7 @@ export class LiveFeeds {
       setInterval(() => void this.mark([...this.feeds.values()]), MARK_EVERY_MS),
       setInterval(() => this.all().forEach((feed) => feed.advance()), this.pollEveryMs),
       setInterval(() => void this.lookAtCircles(), LOOK_AT_CIRCLES_EVERY_MS),
+      setInterval(() => void this.lookAtWorlds(), LOOK_AT_WORLDS_EVERY_MS),
       setInterval(() => this.all().forEach((feed) => void feed.lookAtEstimates()), LOOK_AT_ESTIMATES_EVERY_MS),
       setInterval(() => void this.lookForClosed(), LOOK_FOR_CLOSED_EVERY_MS),
     ];
@@ -129,6 +133,23 @@ export class LiveFeeds {
   /** The window has another edition of its standings: its lists are resolved anew with the next sweep. */
   standingsRevised(windowUid: number): void {
     for (const feed of this.ofWindow(windowUid)) feed.standingsRevised();
+  }
+
+  /** Looks up the entries of shadowed players that somebody watches, of all lists together. */
+  private async lookAtWorlds(): Promise<void> {
+    const watched = this.all()
+      .map((feed) => ({ feed, asked: feed.worlds.asked() }))
+      .filter(({ asked }) => asked.length > 0);
+    if (this.isLookingAtWorlds || watched.length === 0) return;
+    this.isLookingAtWorlds = true;
+    try {
+      const entries = await this.sources.worlds.entries(watched.flatMap(({ asked }) => asked));
+      for (const { feed, asked } of watched) void feed.takeOwnEntries(asked, entries.splice(0, asked.length));
+    } catch (error) {
+      this.failures.warn('The entries of shadowed players cannot be looked up', error);
+    } finally {
+      this.isLookingAtWorlds = false;
+    }
   }
 
   private async lookAtCircles(): Promise<void> {

@@ -1,8 +1,10 @@
 import { assertMayRead, Authenticator, type Identity } from '@laddercast/identity';
-import { GUILDS_SCOPE, LadderError, type Board } from '@laddercast/domain';
+import { GUILDS_SCOPE, isBanned, LadderError, type Board } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import {
+  EntryDetails,
   faultOfStyle,
+  isShadowedOn,
   ListResolver,
   NEVER_USED_SCOPE,
   styleToRead,
@@ -17,16 +19,18 @@ import { LiveOptions } from '../live-options.js';
 import { RatingMessage, type ChannelMessage } from '../protocol/client-messages.js';
 import type { LiveSocket } from '../connection/live-socket.js';
 import { LiveStats } from '../live-stats.js';
-import { LiveSubscription, type AnySubscription } from '../connection/live-subscription.js';
+import { LiveSubscription, type AnySubscription, type SubscriptionEvents } from '../connection/live-subscription.js';
 import { asLadderError } from '../protocol/problems.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import { ScopesAwaitingScores } from './scopes-awaiting-scores.js';
+import { ShadowSockets } from './shadow-sockets.js';
 
 /** The life of subscriptions: who may subscribe, what they get, and what happens to them when a board changes. */
 @Injectable()
 export class SubscriptionLifecycle {
   private readonly feedOf = new Map<LiveSubscription, ListFeed>();
   private readonly unusedScopes: ScopesAwaitingScores;
+  private readonly shadowSockets: ShadowSockets;
   private readonly failures = new RateLimitedLog(SubscriptionLifecycle.name);
   private isLookingForUsed = false;
 
@@ -34,11 +38,13 @@ export class SubscriptionLifecycle {
     private readonly feeds: LiveFeeds,
     private readonly resolver: ListResolver,
     private readonly ratings: RatingWatches,
+    private readonly details: EntryDetails,
     readonly authenticator: Authenticator,
     readonly options: LiveOptions,
     readonly stats: LiveStats,
   ) {
     this.unusedScopes = new ScopesAwaitingScores(options.unusedScopesMax);
+    this.shadowSockets = new ShadowSockets(options.shadowSocketsMax, stats);
   }
 
   /** Sets the socket's identity; subscriptions that it may not read end. @throws UNAUTHENTICATED */
@@ -53,6 +59,7 @@ export class SubscriptionLifecycle {
       this.endIfForbidden(subscription);
       const { request } = subscription;
       if (request.seesUnlisted(before) && !request.seesUnlisted(socket.identity)) await this.serveAgain(subscription);
+      else await this.lookAtWorld(subscription);
     }
   }
 
@@ -79,11 +86,14 @@ export class SubscriptionLifecycle {
     if (socket.subscriptions.size >= subscriptionsMax) {
       throw new LadderError('SUBSCRIPTION_LIMIT', `A socket may have at most ${subscriptionsMax} subscriptions.`);
     }
-    const refuse = (error: LadderError): void => this.refuse(subscription, error);
+    const events: SubscriptionEvents = {
+      refused: (error) => this.refuse(subscription, error),
+      worldDoubted: async () => (isOfList(subscription) ? this.lookAtWorld(subscription) : undefined),
+    };
     const subscription: AnySubscription =
       request instanceof RatingMessage
-        ? new LiveSubscription(id, request, socket, this.stats, refuse)
-        : new LiveSubscription(id, request, socket, this.stats, refuse);
+        ? new LiveSubscription(id, request, socket, this.stats, events)
+        : new LiveSubscription(id, request, socket, this.stats, events);
     socket.subscriptions.set(id, subscription);
     this.stats.subscriptions += 1;
     try {
@@ -200,8 +210,7 @@ export class SubscriptionLifecycle {
     const resolved = await this.resolver.resolve(names);
     if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);
     subscription.style = styleToRead(resolved, request.rankStyle);
-    const { style } = subscription;
-    const topLimit = request.topLimit(resolved.board);
+    request.topLimit(resolved.board);
     const feed = await this.feeds.acquire(resolved, askedAtMs, seqFloor);
     if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
       this.feeds.release(feed);
@@ -210,13 +219,77 @@ export class SubscriptionLifecycle {
     if (this.releaseIfReplaced(subscription, feed)) return this.serve(subscription, undefined, feed.seq);
     this.feedOf.set(subscription, feed);
     // From here on, ending or moving the subscription releases its feed.
-    const isWanted = (): boolean => socket.isOpen && this.feedOf.get(subscription) === feed;
-    if (topLimit === null) {
-      const watch = { ...request.asked(), style, isOwn: request.seesUnlisted(socket.identity) };
-      return feed.joinRows(subscription, watch, isWanted);
+    await this.join(subscription, feed, await this.worldOf(subscription, feed), seq);
+    // A sanction may have come while it joined.
+    await this.lookAtWorld(subscription);
+  }
+
+  /** @param world the shadowed player who sees the list with its own entry in it; null: as everybody sees it */
+  private async join(
+    subscription: LiveSubscription,
+    feed: ListFeed,
+    world: string | null,
+    seq?: number,
+  ): Promise<void> {
+    const { socket, request, style } = subscription;
+    const { resolved } = feed;
+    subscription.worldOf = world;
+    if (world !== null) this.shadowSockets.add(subscription);
+    const isWanted = (): boolean =>
+      socket.isOpen && this.feedOf.get(subscription) === feed && subscription.worldOf === world;
+    const topLimit = request.topLimit(resolved.board);
+    const watch = { ...request.asked(), style, isOwn: request.seesUnlisted(socket.identity) };
+    if (world !== null) {
+      const places = topLimit !== null && { offset: 0, limit: topLimit };
+      return feed.joinWorld(subscription, { ...watch, ...places, worldOf: world }, isWanted);
     }
+    if (topLimit === null) return feed.joinRows(subscription, watch, isWanted);
     if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, topLimit);
     return feed.resumeTop(subscription, topLimit, seq, isWanted);
+  }
+
+  /** The player of a subscription, where it is shadowed on the board and the channel shows players. */
+  private async worldOf(
+    { ownPlayer, request }: LiveSubscription,
+    { worlds, resolved }: ListFeed,
+  ): Promise<string | null> {
+    if (ownPlayer === null || !worlds.has(request.channel)) return null;
+    return isShadowedOn(await this.details.sanctionOf(ownPlayer), resolved.board.id) ? ownPlayer : null;
+  }
+
+  /**
+   * Has a subscription served in its player's world if that is shadowed now, and as everybody's again once it is not, and
+   * everybody's list has its entry: it never sees itself go.
+   */
+  private async lookAtWorld(subscription: LiveSubscription): Promise<void> {
+    const feed = this.feedOf.get(subscription);
+    const { worldOf: before, ownPlayer } = subscription;
+    if (!feed || (ownPlayer === null && before === null)) return;
+    const isAsBefore = (): boolean => this.feedOf.get(subscription) === feed && subscription.worldOf === before;
+    try {
+      if (ownPlayer !== null) this.details.forget([ownPlayer], false);
+      const world = await this.worldOf(subscription, feed);
+      if (world === before || !isAsBefore()) return;
+      if (world === null && ownPlayer === before && !(await this.isListedAgain(feed, ownPlayer!))) {
+        return void feed.worlds.leaving.add(subscription);
+      }
+      if (!isAsBefore()) return;
+      subscription.detach();
+      this.shadowSockets.delete(subscription);
+      await this.join(subscription, feed, world);
+    } catch (error) {
+      this.refuse(subscription, error);
+    }
+  }
+
+  /** Whether everybody's list shows the entry of a player that was shadowed; of one that is banned now it never will. */
+  private async isListedAgain(feed: ListFeed, playerId: string): Promise<boolean> {
+    const sanction = await this.details.sanctionOf(playerId);
+    if (isBanned(sanction, feed.resolved.board.id)) return true;
+    if (!(await feed.worlds.isInList(playerId))) return false;
+    // The last tick may be from before that.
+    await feed.renumber();
+    return true;
   }
 
   /**
@@ -263,7 +336,9 @@ export class SubscriptionLifecycle {
 
   private detach(subscription: LiveSubscription): void {
     subscription.detach();
+    subscription.worldOf = null;
     this.unusedScopes.delete(subscription);
+    this.shadowSockets.delete(subscription);
     const feed = this.feedOf.get(subscription);
     if (!feed) return;
     this.feedOf.delete(subscription);

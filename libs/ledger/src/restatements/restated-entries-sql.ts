@@ -3,10 +3,9 @@ import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 
 /** A window that ended, and its board; its lists are those that its first edition has. */
 export const BOARD_OF_WINDOW = `
-  SELECT b.board_uid AS "boardUid", b.definition, (extract(epoch FROM w.ends_at) * 1000)::float8 AS "endsAtMs",
+  SELECT b.board_uid AS "boardUid", b.definition,
     (SELECT rules -> 'scopes' FROM editions WHERE window_uid = w.window_uid AND kind = 'final' AND number = 1
-      ORDER BY as_of DESC LIMIT 1) AS scopes,
-    floor(extract(epoch FROM ladder_now()) * 1000)::float8 AS "nowMs"
+      ORDER BY as_of DESC LIMIT 1) AS scopes
   FROM windows w JOIN boards b USING (board_uid) WHERE w.window_uid = $1 AND b.board_id IS NOT NULL`;
 
 /** Players `$2` with the entry of each in window `$1`, where there ever was one. */

@@ -1,15 +1,8 @@
-import {
-  scopeNamesOf,
-  withBoardDefaults,
-  type BoardDefinition,
-  type EntryChange,
-  type EntryChanged,
-  type ScopeValues,
-} from '@laddercast/domain';
+import { scopeNamesOf, type BoardDefinition, type ScopeValues } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import { leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { drawPositions } from '../lanes/lanes.js';
 import { storeEntries } from '../reemission/entry-reemission.js';
@@ -24,9 +17,7 @@ const ROWS_AT_ONCE = 250;
 interface BoardOfWindow {
   boardUid: number;
   definition: BoardDefinition;
-  endsAtMs: number;
   scopes: BoardDefinition['scopes'] | null;
-  nowMs: number;
 }
 
 interface StoredRow {
@@ -98,8 +89,9 @@ export class RestatedEntries {
       const row = stored.get(entry.playerId)!;
       return entryRow(board, entry, row, { version: positions[index]!, scopes: row.scopes ?? scopesOf(row) }) ?? [];
     });
-    const events = isProjected(board) ? rows.map((row) => eventOf(board, row)) : [];
-    if (rows.length > 0) await storeEntries(transaction, lane, rows, events);
+    // The projection is not told: a window that ended a moment ago is read from it until there is a later edition, and half of
+    // the entries must not be seen.
+    if (rows.length > 0) await storeEntries(transaction, lane, rows, []);
   }
 
   /** Who was not there at the end comes into the lists of its region and guild as they are now. */
@@ -129,21 +121,4 @@ function entryRow(
   const before = row.version === null ? null : { scopes: row.scopes!, leftScopes: row.leftScopes! };
   const { everLeft: leftScopes } = leftScopesOf(before, scopes);
   return { boardUid, windowUid, playerId, state, removed: !present, unranked: row.unranked, scopes, leftScopes };
-}
-
-const keepUntilMsOf = ({ definition, endsAtMs }: BoardOfWindow): number =>
-  endsAtMs + keptAfterEndMs(withBoardDefaults(definition));
-
-const isProjected = (board: BoardOfWindow): boolean => keepUntilMsOf(board) > board.nowMs;
-
-function eventOf(board: BoardOfWindow, row: EntryRow): EntryChanged {
-  const { boardUid, windowUid, playerId, removed, unranked, scopes, state } = row;
-  const { score, columns, achievedAtMs, version } = state;
-  const change: EntryChange = {
-    windowUid,
-    keepUntilMs: keepUntilMsOf(board),
-    entry: removed || unranked ? null : { score, columns, achievedAtMs },
-    ...(scopes.length > 0 && { scopes }),
-  };
-  return { type: 'entry-changed', boardUid, playerId, version, changes: [change] };
 }

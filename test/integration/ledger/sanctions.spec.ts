@@ -383,6 +383,13 @@ describe('sanctions in the ledger', () => {
     expect(await totals()).toEqual({ [red]: 1 });
     await sanctions.lift(ada, ACT);
     expect(await totals()).toEqual({ [red]: 6, [blue]: 7 });
+    // The part that is kept goes and comes back also where the entry itself is gone.
+    const audit = { actor: 'test', action: 'entry.remove', subject: 'x', details: {} };
+    await node.ledger.write({ kind: 'override', board, playerId: ada, entry: null, audit });
+    await sanctions.put(ada, BAN, 'mod');
+    expect(await totals()).toEqual({ [red]: 1 });
+    await sanctions.lift(ada, ACT);
+    expect(await totals()).toEqual({ [red]: 6 });
   });
 
   it('looks sanctions up by indexes', async () => {

@@ -73,14 +73,13 @@ export class EntryReemission {
 
   /**
    * Those that are not ranked in the scopes that they should be. Where the entry was removed, its scopes matter only if runs
-   * may bring it back once its window has ended.
+   * may bring it back: once its window has ended, or where a guild keeps a part of it.
    */
   async differing(entries: readonly RunningEntry[]): Promise<RunningEntry[]> {
     const scopesOf = await this.scopesOf(entries);
     return entries.filter((entry) => {
-      const { row, definition, endsAtMs } = entry;
-      const mayComeBack = definition.runs !== null && endsAtMs !== null;
-      return (!row.removed || mayComeBack) && !isSame(row.scopes, scopesOf(entry));
+      const { row, definition } = entry;
+      return (!row.removed || definition.runs !== null) && !isSame(row.scopes, scopesOf(entry));
     });
   }
 

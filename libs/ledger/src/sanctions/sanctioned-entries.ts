@@ -65,6 +65,8 @@ export interface SanctionedEntry {
 /** A part of a player's entries that now is as the player's sanction says. */
 export interface FollowedPart {
   entries: SanctionedEntry[];
+  /** The windows in which something of the player, or of a guild, may show otherwise now. */
+  touched: number[];
   /** Up to which window; null: there is none behind it. */
   upTo: number | null;
 }
@@ -80,7 +82,7 @@ export async function followSanction(
 ): Promise<FollowedPart> {
   const [page] = await transaction.query<{ last: number | null }>(LAST_OF_PAGE, [after]);
   const found = await transaction.query<DifferingRow>(DIFFERING, [playerId, after]);
-  const told = found.filter((row) => !row.removed && isProjected(row, nowMs));
+  const told = found.filter((row) => mayShow(row) && isProjected(row, nowMs));
   const boards = [...new Set(told.map((row) => row.board_uid))];
   const positions = await drawPositions(transaction, boards.length);
   const versions = new Map(boards.map((boardUid, index) => [boardUid, positions[index]!]));
@@ -93,8 +95,12 @@ export async function followSanction(
   });
   if (rows.length > 0) await storeEntries(transaction, lane, rows, events);
   const upTo = found.length === ENTRIES_AT_ONCE ? found.at(-1)!.window_uid : page!.last;
-  return { entries: found.filter(({ removed }) => !removed).map(sanctionedEntry), upTo };
+  const touched = found.filter(mayShow).map((row) => row.window_uid);
+  return { entries: found.filter(({ removed }) => !removed).map(sanctionedEntry), touched, upTo };
 }
+
+/** A guild that the player left may keep a part of it, also where the entry itself is gone. */
+const mayShow = ({ removed, left_scopes }: DifferingRow): boolean => !removed || left_scopes.length > 0;
 
 const isProjected = ({ ends_at_ms, definition }: DifferingRow, nowMs: number): boolean =>
   ends_at_ms === null || ends_at_ms + keptAfterEndMs(withBoardDefaults(definition)) > nowMs;
@@ -118,11 +124,11 @@ const entryRow = (playerId: string, row: DifferingRow, version: number): EntryRo
 
 /** Guilds that keep a part of the player are among the scopes that it left: they are added up anew, too. */
 function changeOf(row: DifferingRow): EntryChange {
-  const { window_uid: windowUid, ends_at_ms, definition, unranked, score, columns, achieved_at_ms, scopes } = row;
+  const { window_uid: windowUid, ends_at_ms, definition, score, columns, achieved_at_ms, scopes } = row;
   return {
     windowUid,
     keepUntilMs: ends_at_ms === null ? null : ends_at_ms + keptAfterEndMs(withBoardDefaults(definition)),
-    entry: unranked ? null : { score, columns, achievedAtMs: achieved_at_ms },
+    entry: row.unranked || row.removed ? null : { score, columns, achievedAtMs: achieved_at_ms },
     ...(scopes.length > 0 && { scopes }),
     ...(row.left_scopes.length > 0 && { leftScopes: row.left_scopes }),
   };

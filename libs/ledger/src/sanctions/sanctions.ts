@@ -137,7 +137,7 @@ export class Sanctions {
     nowMs: number,
   ): Promise<Sanction> {
     const { playerId, kind, boards, untilMs, publicReason, endedAtMs } = sanction;
-    const { entries, sanction: begun } = await this.part(transaction, sanction, nowMs);
+    const { entries, touched, sanction: begun } = await this.part(transaction, sanction, nowMs);
     const inForce = endedAtMs === null ? { kind, boards, untilMs } : null;
     const position = await nextPosition(transaction);
     const event = { type: 'sanction-changed' as const, playerId, sanction: inForce };
@@ -147,7 +147,7 @@ export class Sanctions {
     const changed = { entries: entries.length, more: begun.pending, windows };
     const subject = `player:${playerId}`;
     const auditId = await recordAudit(transaction, { actor, action, subject, details: { ...details, ...changed } });
-    await noteRevision(transaction, touchedBy(playerId, entries), auditId);
+    await noteRevision(transaction, touchedBy(playerId, touched), auditId);
     return begun;
   }
 
@@ -159,9 +159,9 @@ export class Sanctions {
         // Another act may have come between two parts: then the entries follow that one.
         const last = await lastSanctionOf(transaction, begun.playerId);
         if (!last?.pending) return { ...sanction, pending: false };
-        const { entries, sanction: followed } = await this.part(transaction, last, nowMs);
+        const { touched, sanction: followed } = await this.part(transaction, last, nowMs);
         const auditId = await lastAuditId(transaction, `player:${last.playerId}`);
-        await noteRevision(transaction, touchedBy(last.playerId, entries), auditId);
+        await noteRevision(transaction, touchedBy(last.playerId, touched), auditId);
         return followed;
       });
     }
@@ -172,10 +172,15 @@ export class Sanctions {
     transaction: SqlRunner,
     { playerId, sanctionId, followedWindow }: Sanction,
     nowMs: number,
-  ): Promise<{ entries: SanctionedEntry[]; sanction: Sanction }> {
+  ): Promise<{ entries: SanctionedEntry[]; touched: number[]; sanction: Sanction }> {
     const lane = this.lanes.of(playerId);
-    const { entries, upTo } = await followSanction(transaction, { lane, playerId, after: followedWindow, nowMs });
-    return { entries, sanction: await noteFollowed(transaction, sanctionId, upTo, entries.length) };
+    const { entries, touched, upTo } = await followSanction(transaction, {
+      lane,
+      playerId,
+      after: followedWindow,
+      nowMs,
+    });
+    return { entries, touched, sanction: await noteFollowed(transaction, sanctionId, upTo, entries.length) };
   }
 
   private inLane<T>(playerId: string, act: (transaction: SqlRunner, nowMs: number) => Promise<T>): Promise<T> {
@@ -185,8 +190,8 @@ export class Sanctions {
   }
 }
 
-const touchedBy = (playerId: string, entries: readonly SanctionedEntry[]): TouchedPlayer[] =>
-  entries.map(({ windowUid }) => ({ windowUid, playerId }));
+const touchedBy = (playerId: string, windowUids: readonly number[]): TouchedPlayer[] =>
+  windowUids.map((windowUid) => ({ windowUid, playerId }));
 
 function isSame(a: NewSanction, b: NewSanction): boolean {
   const facts = ({ kind, reason, publicReason, untilMs, boards }: NewSanction): unknown[] => [

@@ -18,6 +18,7 @@ const LONG = [
   'scenarios/kafka-lost.',
   'scenarios/hanging.',
   'property/ranks.',
+  'property/storm/',
 ];
 
 /**

@@ -1,6 +1,7 @@
 // Real: the built service in one process, PostgreSQL, Redis and HTTP.
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ExportReader } from './exports.js';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 interface Page {
@@ -21,6 +22,8 @@ const SCORES = { a: 9, b: 9, c: 8, d: 7, ada: 7, e: 7, f: 6, g: 6, h: 2, i: 1 };
 let service: RunningStandalone;
 let anyone: RestClient;
 let admin: RestClient;
+let adaToken: string;
+let bobToken: string;
 let ada: RestClient;
 let bob: RestClient;
 let isShadowed = false;
@@ -29,8 +32,9 @@ beforeAll(async () => {
   service = await startStandalone();
   anyone = new RestClient(service.url);
   admin = anyone.as(service.adminKey);
-  ada = anyone.as(await playerToken(service.jwtSecret, 'ada'));
-  bob = anyone.as(await playerToken(service.jwtSecret, 'a'));
+  adaToken = await playerToken(service.jwtSecret, 'ada');
+  bobToken = await playerToken(service.jwtSecret, 'a');
+  [ada, bob] = [anyone.as(adaToken), anyone.as(bobToken)];
 });
 afterAll(() => service?.stop());
 const lift = async (): Promise<void> => {
@@ -67,7 +71,8 @@ const get = async <Body = Page>(path: string, client: RestClient): Promise<Body>
   }
   return answer.body as Body;
 };
-const rows = ({ entries }: Page): string[] => entries.map(({ rank, playerId }) => `${rank} ${playerId}`);
+const rows = ({ entries }: Pick<Page, 'entries'>): string[] =>
+  entries.map(({ rank, playerId }) => `${rank} ${playerId}`);
 const pathOf = (board: string, query: string): string => `/v1/boards/${board}/entries?${query}`;
 
 /** All pages from a first one on, to the end and back: the rows of the pages on either way. */
@@ -94,6 +99,19 @@ describe('pages that hold still', () => {
     await shadow();
     const without = (): Promise<string[]> => get(pathOf(board, 'limit=50'), anyone).then(rows);
     await expect.poll(without, SHOWN_WITHIN).toHaveLength(all.length - 1);
+    const exported = async (token: string): Promise<string[]> => {
+      const { text, response } = await new ExportReader(service.url).text(board, '?format=ndjson', token);
+      expect(response.status, text).toBe(200);
+      expect(response.headers.get('cache-control')).toBe(token === adaToken ? 'private, no-store' : 'no-cache');
+      return rows({
+        entries: text
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Page['entries'][0]),
+      });
+    };
+    expect(await exported(adaToken)).toEqual(all);
+    expect(await exported(bobToken)).toEqual(await without());
     for (const limit of [1, 2, 3, 4, 7, 50]) {
       const first = pathOf(board, `cursor=start&limit=${limit}`);
       expect(await walked(first, ada), `limit ${limit}`).toEqual({ there: all, back: all });

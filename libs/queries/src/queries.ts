@@ -403,6 +403,8 @@ export type ExportGuard = (typeof EXPORT_GUARDS)[number];
 export interface WindowExport {
   fileName: string;
   mediaType: string;
+  /** Whether it may have a row that only its reader has. */
+  isOwn: boolean;
   /**
    * Begins to read the rows; destroying the stream, or aborting, ends that. What fails with the first of them is thrown,
    * what fails later destroys the stream.

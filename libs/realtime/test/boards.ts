@@ -8,6 +8,7 @@ import {
   type Board,
   type BoardDefinition,
   type Layout,
+  type SanctionInForce,
   type StoredWindow,
   firstLayouts,
 } from '@laddercast/domain';
@@ -179,15 +180,18 @@ export class TestBoards {
 /** Names and listings in a table of the test's own; nothing is stored of runs. */
 export class TestProfiles implements SqlRunner {
   private readonly profiles = new Map<string, { displayName: string | null; listed: boolean }>();
+  /** What moderators put on players. A test announces it, or not. */
+  readonly sanctions = new Map<string, SanctionInForce>();
 
   constructor(private readonly announcements: Announcements) {}
 
   async query<Row>(sql: string, [ids]: readonly unknown[] = []): Promise<Row[]> {
-    if (sql.includes('hasProfiles')) return [{ hasProfiles: this.profiles.size > 0 } as Row];
+    if (sql.includes('hasProfiles')) return [{ hasProfiles: this.profiles.size + this.sanctions.size > 0 } as Row];
     if (!sql.includes('FROM players')) return [];
     return (ids as string[]).flatMap((id) => {
-      const profile = this.profiles.get(id);
-      return profile ? [{ id, ...profile } as Row] : [];
+      const sanction = this.sanctions.get(id) ?? null;
+      const profile = this.profiles.get(id) ?? (sanction && { displayName: null, listed: true });
+      return profile ? [{ id, ...profile, sanction } as Row] : [];
     });
   }
 

@@ -90,6 +90,8 @@ export interface LivePorts {
   details: EntryDetails;
   members: CircleMembers;
   estimates: RankEstimates;
+  /** Where players' own entries are read; absent: there are none. */
+  worlds?: OwnWorlds;
   /** Where ratings are read; absent: there are no pools. */
   database?: PostgresDatabase;
 }
@@ -108,7 +110,7 @@ export async function startLiveApp(ports: LivePorts, { rates, origins, ...option
       { provide: EntryDetails, useValue: ports.details },
       { provide: CircleMembers, useValue: ports.members },
       { provide: RankEstimates, useValue: ports.estimates },
-      { provide: OwnWorlds, useValue: new OwnWorlds(ports.database ?? NO_POOLS) },
+      { provide: OwnWorlds, useValue: ports.worlds ?? new OwnWorlds(NO_POOLS) },
       { provide: ListResolver, useValue: ports.resolver },
       {
         provide: Authenticator,

@@ -1,6 +1,6 @@
 import { SketchBuilder, type SketchCache } from '@laddercast/projections';
 import { AllTickSlots, RankDeltaPublisher, SketchPublisher, SnapshotTick } from '@laddercast/realtime';
-import type { ListNames } from '@laddercast/queries';
+import { OwnWorlds, type ListNames } from '@laddercast/queries';
 import { afterEach, beforeEach } from 'vitest';
 import { ListWriter, TestBoards, TestFriends, TestProfiles } from './boards.js';
 import { estimatesOver } from './estimates.js';
@@ -8,6 +8,7 @@ import { LiveClient } from './follower.js';
 import { assertMatchesAsyncApi } from './frame-schemas.js';
 import { startLiveApp, type LiveApp, type LiveSetUp } from './live-app.js';
 import { MemoryAnnouncements, MemoryRankProjection, MemorySnapshotStore } from './memory-ports.js';
+import { TestOwnEntries } from './own-entries.js';
 import { MemorySketchStore } from './memory-sketch-store.js';
 
 const push = { intervalMs: 20, top: 100 };
@@ -32,6 +33,7 @@ export class MemoryLive {
   announcements = new MemoryAnnouncements();
   profiles = new TestProfiles(this.announcements);
   friends = new TestFriends();
+  own = new TestOwnEntries();
   sketchStore = new MemorySketchStore();
   /** The most marks of a sketch. */
   marksMax = 1000;
@@ -52,7 +54,8 @@ export class MemoryLive {
     const { estimates, sketches } = estimatesOver(this.projection, this.sketchStore, this.marksMax);
     sketches.start();
     this.sketches.push(sketches);
-    const app = await startLiveApp({ ...ports, members: this.friends.members(), estimates }, options);
+    const worlds = new OwnWorlds(this.own);
+    const app = await startLiveApp({ ...ports, members: this.friends.members(), estimates, worlds }, options);
     this.apps.push(app);
     return app;
   }
@@ -88,6 +91,7 @@ export class MemoryLive {
     this.announcements = new MemoryAnnouncements();
     this.profiles = new TestProfiles(this.announcements);
     this.friends = new TestFriends();
+    this.own = new TestOwnEntries();
     this.publisher = this.newPublisher();
     this.publisher.start();
     this.apps = [];

@@ -96,6 +96,12 @@ export class MemoryRankProjection extends RankProjection {
     this.lists.set(keyOf({ ...list, edition }), { counter: counter + 1_000_000, entries: new Map(entries) });
   }
 
+  /** In the ordinal style alone. */
+  override async rankOfKey(list: RankList, key: SortKey): Promise<Reading & { rank: number }> {
+    const before = this.sortedKeys(list).filter((one) => compareSortKeys(one, key) < 0);
+    return { ...this.reading(list), rank: before.length + 1 };
+  }
+
   override async total(list: RankList): Promise<Reading> {
     return this.reading(list);
   }
@@ -117,7 +123,6 @@ export class MemoryRankProjection extends RankProjection {
     return { keys, listVersion: this.reading(list).listVersion };
   }
 
-  override rankOfKey = unused;
   override placement = unused;
   override lookupStates = unused;
   override entryVersion = unused;

@@ -81,7 +81,7 @@ export class WindowsController {
     void reply
       .header('Content-Type', file.mediaType)
       .header('Content-Disposition', `attachment; filename="${file.fileName}"`)
-      .header('Cache-Control', 'no-cache')
+      .header('Cache-Control', file.isOwn ? 'private, no-store' : 'no-cache')
       .header('Vary', 'Authorization');
     return new StreamableFile(content);
   }

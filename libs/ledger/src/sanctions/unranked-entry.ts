@@ -2,6 +2,8 @@ import { GLOBAL_SCOPE, type EntryState } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
 import { prepared } from '../database/postgres-statements.js';
+import { JOIN_RUN_OF_ENTRY } from '../entries/entry-run-sql.js';
+import type { ExportedEntry } from '../entries/exported-rows.js';
 
 /** One list, and the player whose own entry in it is asked for. */
 export interface OwnEntryAsked {
@@ -83,4 +85,20 @@ export async function shadowedEntries(
   const of = ofShadowed.map((one) => ({ ...one, scope: GLOBAL_SCOPE, isFrozen: false }));
   const found = new Map((await ownEntries(sql, of)).map((entry, at) => [ofShadowed[at], entry]));
   return asked.map((one) => (found.get(one)?.unranked ? found.get(one) : undefined));
+}
+
+const EXPORTED = `
+  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, p.display_name, p.listed,
+    NULL AS sanction, run.verified, run.proof
+  FROM entries e LEFT JOIN players p USING (player_id) ${JOIN_RUN_OF_ENTRY}
+  WHERE e.window_uid = $1 AND player_id = $2`;
+
+/** A player's own entry in a window, as exports show it, ranked or not; undefined: it has none. */
+export async function ownExportedEntry(
+  sql: SqlRunner,
+  windowUid: number,
+  playerId: string,
+): Promise<ExportedEntry | undefined> {
+  const [row] = await sql.query<ExportedEntry>(EXPORTED, [windowUid, playerId]);
+  return row;
 }

@@ -2,14 +2,17 @@ import { GLOBAL_SCOPE, holdsOn, LadderError, sharesRank, type RankStyle } from '
 import { Extensions } from '@laddercast/extension';
 import {
   exportedEntries,
+  ownExportedEntry,
   PostgresDatabase,
   ScopeCatalog,
   StandingsReader,
+  type ExportedEntry,
   type ExportedStanding,
 } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
+import { withOwnRow } from './own-row.js';
 import { verificationOf } from '../rows/entry-details.js';
 import { inTime } from '../shared/time-out.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
@@ -45,11 +48,25 @@ export class ExportRows {
    */
   async *of(resolved: ResolvedList, options: ExportRowsOptions): AsyncGenerator<ExportedRow[], void> {
     const { style, showsUnlisted } = options;
-    const chunks = resolved.edition ? this.standings(resolved) : this.entries(resolved, options);
+    const { board, list, ownWorldOf } = resolved;
+    const others = resolved.edition ? this.standings(resolved) : this.entries(resolved, options);
+    const own = await this.ownRow(resolved);
+    const chunks = own ? withOwnRow(others, list.ordering, own) : others;
     for await (const rows of chunks) {
-      const shown = rows.filter((row) => isShown(row, resolved.board.id, showsUnlisted));
+      const shown = rows.filter((row) => isShown(row, board.id, showsUnlisted, ownWorldOf));
       yield await this.complete(resolved, style, shown);
     }
+  }
+
+  /** The row that only the reader has, as its world has it; undefined where everybody's list has it, or there is none. */
+  private async ownRow({ ownEntry, everybodys, edition, list }: ResolvedList): Promise<ExportedEntry | undefined> {
+    if (!ownEntry || !everybodys) return undefined;
+    const { playerId, score, columns, achievedAtMs, unranked } = ownEntry;
+    const isThere = edition
+      ? (await everybodys.lookup(list, [playerId], 'ordinal')).entries[0] !== null
+      : unranked === false;
+    const row = isThere ? undefined : await ownExportedEntry(this.database, list.windowUid, playerId);
+    return row && { ...row, score, columns: [...columns], achieved_at_ms: achievedAtMs };
   }
 
   /** By their ordinals, which are dense: nothing is held open between two pages, and a gap is a page that was removed. */
@@ -113,8 +130,14 @@ export class ExportRows {
 }
 
 /** Readers who see players who are not listed see hidden ones, too. */
-function isShown({ listed, sanction }: ExportedStanding, boardId: string, showsUnlisted: boolean): boolean {
-  const isSanctioned = holdsOn(sanction, boardId);
+function isShown(
+  { player_id, listed, sanction }: ExportedStanding,
+  boardId: string,
+  showsUnlisted: boolean,
+  ownWorldOf: string | undefined,
+): boolean {
+  // To itself a shadowed player is listed as ever.
+  const isSanctioned = player_id !== ownWorldOf && holdsOn(sanction, boardId);
   return showsUnlisted ? !isSanctioned || sanction!.kind === 'hide' : listed !== false && !isSanctioned;
 }
 

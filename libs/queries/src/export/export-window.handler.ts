@@ -6,6 +6,7 @@ import { ExportRows, type ExportRowsOptions } from './export-rows.js';
 import { streamOf } from './export-stream.js';
 import { verificationOf } from '../rows/entry-details.js';
 import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
+import { ListReader } from '../rows/list-reader.js';
 import { ExportWindowQuery, type ExportFormat, type WindowExport } from '../queries.js';
 
 /** The most exports that a process writes at a time: each sorts a list in PostgreSQL, on a connection of its own. */
@@ -33,10 +34,12 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
   constructor(
     private readonly resolver: ListResolver,
     private readonly rows: ExportRows,
+    private readonly reader: ListReader,
   ) {}
 
   async execute({ selection, format, isAnonymous, guard }: ExportWindowQuery): Promise<WindowExport> {
-    const resolved = await this.resolver.resolve(selection, { prefersStandings: true });
+    const everybodys = await this.resolver.resolve(selection, { prefersStandings: true });
+    const resolved = await this.reader.asSeenBy(selection.readerId, everybodys);
     const { board, list } = resolved;
     const ofRuns = Object.keys(verificationOf(board, null)) as RunField[];
     const lines = lineFormatOf(format, list.ordering.columns, guard, ofRuns);
@@ -45,6 +48,7 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
     return {
       fileName: fileNameOf(resolved, format),
       mediaType: lines.mediaType,
+      isOwn: resolved.ownWorldOf !== undefined,
       open: async (signal) => this.open(resolved, lines, options, this.takeSlot(signal, isAnonymous)),
     };
   }

@@ -24,6 +24,8 @@ const TRIES_MAX = 3;
 export interface OwnEntry extends SortValues {
   playerId: string;
   version: number;
+  /** Whether the ledger ranks it for nobody. */
+  unranked?: boolean;
 }
 
 /** Where the own entry stands, and whether nobody else has its score and columns. */

@@ -1,6 +1,7 @@
 // Real: a gateway process, its HTTP server and WebSockets. Ranks, names, sanctions and own entries are in memory, so that each
 // step of a sanction comes when the test says so.
 import type { SanctionInForce } from '@laddercast/domain';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { eventually, type ListWriter } from '../../../libs/realtime/test/boards.js';
 import type { LiveClient } from '../../../libs/realtime/test/follower.js';
@@ -41,6 +42,8 @@ async function start(): Promise<{ mine: LiveClient; anyone: LiveClient; writer: 
   live.own.entries.set('ada', ownEntry(7, 2, false));
   const [mine, anyone] = [await watcher(await playerToken('ada'), url), await watcher(null, url)];
   await shows(mine, WITH_ADA);
+  // A gateway that has just begun to listen looks at all players once: that must not come in between.
+  await sleep(400);
   return { mine, anyone, writer, url };
 }
 const announce = () => live.announcements.announce({ kind: 'players', ids: ['ada'], isGuild: false });

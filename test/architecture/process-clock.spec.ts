@@ -19,6 +19,7 @@ const ALLOWED: Record<string, string[]> = {
     'libs/projections/src/checkpoints/range-checkpoints.ts',
     'libs/projections/src/live/redis-trace-notes.ts',
     'libs/projections/src/sketches/sketch-cache.ts',
+    'libs/queries/src/rows/entry-details.ts',
     'libs/queries/src/snapshots/snapshot-cache.ts',
     'libs/realtime/src/feeds/live-feeds.ts',
     'libs/realtime/src/publishing/rank-delta.publisher.ts',

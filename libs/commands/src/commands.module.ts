@@ -16,6 +16,7 @@ import { RevokeApiKeyHandler } from './operators/revoke-api-key.handler.js';
 import { RotateApiKeyHandler } from './operators/rotate-api-key.handler.js';
 import { LiftSanctionHandler } from './moderation/lift-sanction.handler.js';
 import { PutSanctionHandler } from './moderation/put-sanction.handler.js';
+import { SanctionNews } from './moderation/sanction-news.js';
 import { AddCircleMemberHandler } from './people/add-circle-member.handler.js';
 import { AddFriendHandler } from './people/add-friend.handler.js';
 import { ChangeFollowHandler } from './people/change-follow.handler.js';
@@ -81,6 +82,7 @@ const ofApis: Provider[] = [
   ChangeFollowHandler,
   AddCircleMemberHandler,
   RemoveCircleMemberHandler,
+  SanctionNews,
   PutSanctionHandler,
   LiftSanctionHandler,
   CreateApiKeyHandler,

@@ -15,13 +15,18 @@ export class PlayerSaga {
   @ConsumesLog({ group: 'player', topics: ['player-changed', 'sanction-changed'] })
   async tell({ records }: LogBatch): Promise<void> {
     const changed = records.map(({ event }) => event as PlayerChanged | SanctionChanged);
-    for (const isGuild of [false, true]) {
-      const ids = changed.filter((event) => isOfGuild(event) === isGuild).map(({ playerId }) => playerId);
+    for (const group of GROUPS) {
+      const ids = changed.filter((event) => isOf(event, group)).map(({ playerId }) => playerId);
       if (ids.length === 0) continue;
-      await this.commands.execute(new AnnounceCommand({ kind: 'players', ids: [...new Set(ids)], isGuild }));
+      await this.commands.execute(new AnnounceCommand({ kind: 'players', ids: [...new Set(ids)], ...group }));
     }
   }
 }
 
-const isOfGuild = (event: PlayerChanged | SanctionChanged): boolean =>
-  event.type === 'player-changed' && (event.isGuild ?? false);
+/** What is announced together. */
+const GROUPS = [{ isGuild: false }, { isGuild: true }, { isGuild: false, ofSanctions: true }];
+
+const isOf = (
+  event: PlayerChanged | SanctionChanged,
+  { isGuild, ofSanctions = false }: (typeof GROUPS)[number],
+): boolean => (event.type === 'sanction-changed' ? ofSanctions : !ofSanctions && (event.isGuild ?? false) === isGuild);

@@ -30,7 +30,11 @@ export class SanctionClock {
     let lifted = 0;
     const due = await this.database.query<{ playerId: string; sanctionId: number }>(DUE);
     await tryEach(due, signal, async ({ playerId, sanctionId }) => {
-      const sanction = await this.sanctions.lift(playerId, { actor: 'clock', reason: 'until' }, { sanctionId });
+      const sanction = await this.sanctions.lift(
+        playerId,
+        { actor: 'clock', reason: 'until' },
+        { due: { sanctionId } },
+      );
       if (sanction) lifted += 1;
     });
     return lifted;

@@ -33,6 +33,9 @@ const COUNT = `
   SELECT ${ofKind('ban')}, ${ofKind('hide')}, ${ofKind('shadow')},
     (SELECT count(*)::int FROM sanctions WHERE pending) AS pending`;
 
+/** Told when a sanction is in force, or no longer. */
+type Begun = () => Promise<unknown>;
+
 /** Who does it, and why. */
 export interface Act {
   /** The id of a key, or `clock`. */
@@ -52,12 +55,14 @@ export class Sanctions {
   /**
    * Puts a sanction in the place of the one before, and has the player's entries follow it: up to 1,000 before it
    * resolves (`pending` says whether there are more). The same sanction again changes nothing.
+   * @param begun awaited as soon as it is in force, before more entries follow
    * @throws BOARD_NOT_FOUND, VALIDATION_FAILED for an end that is over, OVERLOADED
    */
-  async put(playerId: string, asked: NewSanction, actor: string): Promise<Sanction> {
+  async put(playerId: string, asked: NewSanction, actor: string, begun?: Begun): Promise<Sanction> {
     const put = await this.work.holding(this.lanes.of(playerId), (transaction) =>
       this.putWithin(transaction, playerId, asked, actor),
     );
+    await begun?.();
     return this.follow(put, FOLLOWED_AT_ONCE);
   }
 
@@ -85,9 +90,14 @@ export class Sanctions {
   /**
    * Lifts the sanction that is in force: what the player had is ranked again. As {@link put} for the entries.
    * @param due only if it is this one, and its end is over
+   * @param begun awaited as soon as it is lifted, before more entries follow
    * @returns the lifted one; null: none was in force
    */
-  async lift(playerId: string, { actor, reason }: Act, due?: { sanctionId: number }): Promise<Sanction | null> {
+  async lift(
+    playerId: string,
+    { actor, reason }: Act,
+    { due, begun }: { due?: { sanctionId: number }; begun?: Begun } = {},
+  ): Promise<Sanction | null> {
     const lifted = await this.inLane(playerId, async (transaction, nowMs) => {
       const before = await sanctionInForce(transaction, playerId);
       if (!before) return null;
@@ -97,7 +107,9 @@ export class Sanctions {
       const sanction = await endSanction(transaction, before.sanctionId, end);
       return this.begin(transaction, sanction, { action: 'sanction.lift', actor, reason }, nowMs);
     });
-    return lifted && this.follow(lifted, FOLLOWED_AT_ONCE);
+    if (lifted === null) return null;
+    await begun?.();
+    return this.follow(lifted, FOLLOWED_AT_ONCE);
   }
 
   /** The sanction of a player that is in force; undefined: none is. */

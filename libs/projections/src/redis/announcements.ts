@@ -2,9 +2,11 @@
 export type Announcement =
   | {
       kind: 'players';
-      /** Players (or guilds) whose name or listing changed: what is remembered of them is old. */
+      /** Players (or guilds) whose name, listing or sanction changed: what is remembered of them is old. */
       ids: string[];
       isGuild: boolean;
+      /** Whether sanctions changed: lists that were kept of a moment ago rank these players as they were ranked then. */
+      ofSanctions?: boolean;
     }
   | {
       kind: 'ratings';

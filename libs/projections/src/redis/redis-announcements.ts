@@ -46,8 +46,13 @@ function messagesOf(announcement: Announcement): Announcement[] {
 
 /** Undefined for what only a later release can read. @throws on what no release says */
 function announcementOf(message: string): Announcement | undefined {
-  const { kind, ids, isGuild, poolUid, boardUid, windowUid } = JSON.parse(message) as Record<string, unknown>;
-  if (kind === 'players' && Array.isArray(ids) && typeof isGuild === 'boolean') return { kind, ids, isGuild };
+  const { kind, ids, isGuild, ofSanctions, poolUid, boardUid, windowUid } = JSON.parse(message) as Record<
+    string,
+    unknown
+  >;
+  if (kind === 'players' && Array.isArray(ids) && typeof isGuild === 'boolean') {
+    return { kind, ids, isGuild, ...(ofSanctions === true && { ofSanctions }) };
+  }
   if (kind === 'ratings' && Array.isArray(ids) && Number.isInteger(poolUid)) {
     return { kind, ids, poolUid: poolUid as number };
   }

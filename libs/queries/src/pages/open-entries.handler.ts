@@ -40,7 +40,7 @@ export class OpenEntriesHandler implements IQueryHandler<OpenEntriesQuery> {
     for (const isShared of [true, false]) {
       const opened = await this.checkpoints.open(resolved.list, isShared);
       const isNewEnough = boardVersionOf(resolved, opened.listVersion, resolved.atMs) >= (selection.minVersion ?? 0);
-      if (!isNewEnough) continue;
+      if (!isNewEnough || (isShared && this.reader.details.mayPrecedeSanctions(opened.openedAtMs))) continue;
       const world = await this.worlds.in(resolved, opened);
       if (world) {
         const place = await this.placeInWorld(query, world, opened, isShared);

@@ -2,7 +2,7 @@ import { NO_EXTENSIONS } from '@laddercast/extension';
 import type { Board } from '@laddercast/domain';
 import type { SqlRunner } from '@laddercast/ledger';
 import type { Announcement } from '@laddercast/projections';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../../test/snapshot-ports.js';
 import { EntryDetails } from './entry-details.js';
 
@@ -76,4 +76,23 @@ it('remembers the run of an announced player on other boards, and says nothing o
   details.hear({ kind: 'players', ids: ['ada'], isGuild: false });
   expect(await adasRow(details, EMPTY_BOARD)).toBeUndefined();
   expect(database.looked).toBe(1);
+});
+
+it('takes what was kept before a sanction, or before the ranks follow it, for older than the sanction', () => {
+  vi.useFakeTimers({ now: 100_000 });
+  try {
+    const details = new EntryDetails(new OneRun(), NO_EXTENSIONS);
+    const precede = (...keptAtMs: number[]): boolean[] => keptAtMs.map((ms) => details.mayPrecedeSanctions(ms));
+    details.hear({ kind: 'players', ids: ['ada'], isGuild: false });
+    expect(precede(0)).toEqual([false]);
+    details.hear({ kind: 'players', ids: ['ada'], isGuild: false, ofSanctions: true });
+    expect(precede(99_999, 100_000)).toEqual([true, false]);
+    vi.setSystemTime(101_000);
+    expect(precede(100_000, 100_999, 101_000)).toEqual([true, true, false]);
+    // Some may have been missed.
+    details.hear(null);
+    expect(precede(100_999, 101_000)).toEqual([true, false]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

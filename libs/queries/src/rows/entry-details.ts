@@ -9,7 +9,7 @@ import {
 } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
 import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
-import { toTimestamp } from '@laddercast/platform';
+import { nowMs, toTimestamp } from '@laddercast/platform';
 import type { Announcement, ProjectedEntry } from '@laddercast/projections';
 import { Inject, Injectable } from '@nestjs/common';
 import type { WhenRead } from './lists-without-metadata.js';
@@ -18,6 +18,8 @@ import type { ResolvedList } from '../lists/list-resolver.js';
 import { isOf, RunDetailsOfLists } from './run-metadata.js';
 import { PlayerNames } from './player-names.js';
 import type { UnlistedShown } from '../queries.js';
+
+const RANKS_FOLLOW_WITHIN_MS = 1000;
 
 export interface CompleteOptions {
   /** Players who are shown although they are not listed; `all`: everyone is. Default: none. */
@@ -42,6 +44,7 @@ export class EntryDetails {
   private readonly runs: RunDetailsOfLists;
   private readonly names: PlayerNames;
   private readonly days: DayChanges;
+  private sanctionsHeardAtMs = -Infinity;
 
   constructor(@Inject(PostgresDatabase) database: SqlRunner, extensions: Extensions) {
     this.runs = new RunDetailsOfLists(database);
@@ -126,6 +129,18 @@ export class EntryDetails {
   hear(announcement: Announcement | null): void {
     if (announcement === null) for (const isGuild of [false, true]) this.forget(null, isGuild);
     else if (announcement.kind === 'players') this.forget(announcement.ids, announcement.isGuild);
+    else return;
+    if (announcement?.ofSanctions ?? announcement === null) this.sanctionsHeardAtMs = nowMs();
+  }
+
+  /**
+   * Whether a list that was kept at a moment (Unix ms by a process's clock) may rank players whose sanctions changed since.
+   * Ranks follow a sanction within a second of its announcement.
+   */
+  mayPrecedeSanctions(keptAtMs: number): boolean {
+    const heardAtMs = this.sanctionsHeardAtMs;
+    const followedAtMs = heardAtMs + RANKS_FOLLOW_WITHIN_MS;
+    return keptAtMs < (nowMs() < followedAtMs ? heardAtMs : followedAtMs);
   }
 
   /** To itself a sanctioned player is listed as ever. */

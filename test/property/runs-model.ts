@@ -82,6 +82,22 @@ export class RunsModel {
   }
 }
 
+/** Below 0 where the first stands before the second, 0 where the board's order does not tell. */
+export function betterFirst(
+  { order, columns, tiebreak }: BoardDefinition,
+  a: Pick<ModelRun, 'score' | 'columns' | 'atMs'>,
+  b: Pick<ModelRun, 'score' | 'columns' | 'atMs'>,
+): number {
+  const directed = (descends: boolean, difference: number): number => (descends ? -difference : difference);
+  const byScore = directed(order === 'desc', a.score! - b.score!);
+  if (byScore !== 0) return byScore;
+  for (const [at, column] of columns.entries()) {
+    const byColumn = directed(column.order === 'desc', a.columns[at]! - b.columns[at]!);
+    if (byColumn !== 0) return byColumn;
+  }
+  return tiebreak === 'none' ? 0 : directed(tiebreak === 'latest', a.atMs - b.atMs);
+}
+
 const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
 const entryOfRun = ({ score, columns, atMs, metadata }: ModelRun): ModelEntry => ({

@@ -26,15 +26,21 @@ export function applyDelta(list, message, tiebreak = 'earliest') {
   if (list.seq === null) return { outcome: 'gap', list };
   if (message.seq <= list.seq) return { outcome: 'ignored', list };
   if (message.previousSeq > list.seq) return { outcome: 'gap', list };
-  const byPlayer = new Map(list.rows.map((row) => [row.playerId, row]));
+  const byKey = new Map(list.rows.map((row) => [keyOfRow(row), row]));
   for (const change of message.changes) {
-    const row = rowAfter(byPlayer.get(change.playerId), change);
+    const key = keyOfRow(change);
+    const row = rowAfter(byKey.get(key), change);
     if (row === undefined) return { outcome: 'gap', list };
-    if (row === null) byPlayer.delete(change.playerId);
-    else byPlayer.set(change.playerId, row);
+    if (row === null) byKey.delete(key);
+    else byKey.set(key, row);
   }
-  const rows = [...byPlayer.values()].sort(byPlace(tiebreak));
+  const rows = [...byKey.values()].sort(byPlace(tiebreak));
   return { outcome: 'applied', list: { ...headOf(message), rows } };
+}
+
+/** What names a row: its player, and its run on boards where each run is an entry. */
+export function keyOfRow({ playerId, entryId }) {
+  return entryId === undefined ? playerId : `${entryId}\u0001${playerId}`;
 }
 
 /** `estimate` says how far off ranks and total are at most; null: they are exact. */
@@ -51,11 +57,11 @@ function rowAfter(known, change) {
   return entry;
 }
 
-/** Rows by rank; equal ranks (competition style) by tie-break time, then by the bytes of the player id. */
+/** Rows by rank; equal ranks (competition style) by tie-break time, then by the bytes of what names them. */
 export function byPlace(tiebreak) {
   const timeSign = { earliest: 1, latest: -1, none: 0 }[tiebreak] ?? 0;
   return (a, b) =>
-    a.rank - b.rank || timeSign * compareTimes(a.achievedAt, b.achievedAt) || compareUtf8(a.playerId, b.playerId);
+    a.rank - b.rank || timeSign * compareTimes(a.achievedAt, b.achievedAt) || compareUtf8(keyOfRow(a), keyOfRow(b));
 }
 
 function compareTimes(a, b) {

@@ -1,3 +1,4 @@
+import { keyOfRow } from './board-state.js';
 import { News, arrowOf } from './news.js';
 import { columnNumber, countAbout, estimateWords } from './words.js';
 
@@ -53,10 +54,10 @@ export class BoardView {
     for (const row of this.#rows.values()) markMine(row, playerId);
   }
 
-  /** Points at one row, for a list that was asked for around it. */
-  point(playerId) {
+  /** Points at one row, by what names it, for a list that was asked for around it. */
+  point(key) {
     for (const row of this.#rows.values()) row.element.removeAttribute('aria-current');
-    this.#rows.get(playerId)?.element.setAttribute('aria-current', 'true');
+    this.#rows.get(key)?.element.setAttribute('aria-current', 'true');
   }
 
   /** Whose row an element is in; undefined when it is in none. */
@@ -78,12 +79,13 @@ export class BoardView {
     const wasEmpty = this.#rows.size === 0;
     const animated = !wasEmpty && !document.hidden && !stillness?.matches;
     const topsBefore = animated ? this.#tops() : null;
-    const causes = new Map(changes.map((change) => [change.playerId, change]));
-    this.#removeAllBut(new Set(list.rows.map((entry) => entry.playerId)));
+    const causes = new Map(changes.map((change) => [keyOfRow(change), change]));
+    this.#removeAllBut(new Set(list.rows.map(keyOfRow)));
     const shareOf = this.#isCompact ? () => 0 : shares(list.rows);
     list.rows.forEach((entry, index) => {
-      const row = this.#rows.get(entry.playerId) ?? this.#add(entry.playerId);
-      this.#update(row, entry, list, wasEmpty ? null : causes.get(entry.playerId));
+      const key = keyOfRow(entry);
+      const row = this.#rows.get(key) ?? this.#add(key, entry.playerId);
+      this.#update(row, entry, list, wasEmpty ? null : causes.get(key));
       row.element.style.setProperty('--share', String(shareOf(entry.score)));
       if (this.#body.children[index] !== row.element)
         this.#body.insertBefore(row.element, this.#body.children[index] ?? null);
@@ -92,14 +94,14 @@ export class BoardView {
   }
 
   #removeAllBut(kept) {
-    for (const [playerId, row] of this.#rows) {
-      if (kept.has(playerId)) continue;
+    for (const [key, row] of this.#rows) {
+      if (kept.has(key)) continue;
       row.element.remove();
-      this.#rows.delete(playerId);
+      this.#rows.delete(key);
     }
   }
 
-  #add(playerId) {
+  #add(key, playerId) {
     const row = makeRow({
       isCompact: this.#isCompact,
       hasExtra: this.#extraOf !== null,
@@ -107,7 +109,7 @@ export class BoardView {
     });
     markMine(row, this.#mine, playerId);
     row.playerId = playerId;
-    this.#rows.set(playerId, row);
+    this.#rows.set(key, row);
     return row;
   }
 
@@ -145,9 +147,9 @@ export class BoardView {
   #glide(topsBefore) {
     for (const row of this.#rows.values()) row.movement?.cancel();
     const topsAfter = this.#tops();
-    for (const [playerId, row] of this.#rows) {
-      const before = topsBefore.get(playerId);
-      const distance = before === undefined ? 0 : before - topsAfter.get(playerId);
+    for (const [key, row] of this.#rows) {
+      const before = topsBefore.get(key);
+      const distance = before === undefined ? 0 : before - topsAfter.get(key);
       if (before === undefined) row.element.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS });
       if (Math.abs(distance) < 1) continue;
       row.element.dataset.direction = distance > 0 ? 'up' : 'down';

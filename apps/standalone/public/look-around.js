@@ -1,3 +1,4 @@
+import { keyOfRow } from './board-state.js';
 import { BoardView } from './board-view.js';
 import { problemOf, say, sayProblem } from './messages.js';
 import { count, countAbout, timeOfDay } from './words.js';
@@ -76,7 +77,7 @@ export class LookAround {
     const answer = await rest.player(board, playerId, { window, scope, around: AROUND });
     const [rank, total] = [answer.entry.rank, answer.total].map((number) => countAbout(number, estimateOf(answer)));
     const words = `${answer.entry.displayName ?? playerId}: rank ${rank} of ${total}`;
-    this.#show(answer.neighbours, answer, words, (entry) => entry.playerId === playerId);
+    this.#show(answer.neighbours, answer, words, (entry) => keyOfRow(entry) === keyOfRow(answer.entry));
   }
 
   #show(rows, answer, words, isPointedAt) {
@@ -85,7 +86,8 @@ export class LookAround {
     this.#view.writeScore = writeScore;
     this.#view.mine = me;
     this.#view.show({ rows, estimate: estimateOf(answer) });
-    this.#view.point(rows.find(isPointedAt)?.playerId ?? null);
+    const pointed = rows.find(isPointedAt);
+    this.#view.point(pointed === undefined ? null : keyOfRow(pointed));
     byId('look-table').hidden = rows.length === 0;
     byId('look-caption').textContent = words;
     say(

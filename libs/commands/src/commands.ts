@@ -36,6 +36,10 @@ export interface SubmissionResult {
   previousScore: number | null;
   version: number;
   windows: string[];
+  /** Where each run is an entry: the one that `score` and `rank` are of; the player's best where the run does not stand. */
+  entryId?: string;
+  /** The player's entry that the run pushed out; absent: none. */
+  displaced?: string;
   /** null when the rank is unknown now. */
   rank: RankMovement | null;
 }

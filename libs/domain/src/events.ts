@@ -5,6 +5,8 @@ import type { SanctionKind } from './sanction.js';
 /** The whole new state of one entry in one window, or its removal. */
 export interface EntryChange {
   windowUid: number;
+  /** The run whose entry it is, where each run is one; absent: the entry is the only one of the event's player. */
+  entryId?: string;
   /** When the window's keys may go from the projection, Unix ms; null for windows without end. */
   keepUntilMs: number | null;
   /** null: the entry was removed (a tombstone, versioned like any change). */

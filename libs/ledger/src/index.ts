@@ -33,6 +33,7 @@ export * from './catalogs/scope-catalog.js';
 export * from './catalogs/edition-catalog.js';
 export { guildScoreSql } from './entries/guild-aggregate.js';
 export { exportedEntries, type ExportedEntry, type ExportedStanding } from './entries/exported-rows.js';
+export { rankedRunKeys, type KeyOfPlayer } from './entries/run-entries.js';
 export { guildTotalDetails, runDetails, type RunDetailsRow } from './entries/run-details.js';
 export * from './catalogs/scopes-of-window.js';
 export * from './windows/windows-of-boards.js';

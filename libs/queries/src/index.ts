@@ -17,6 +17,8 @@ export * from './shared/cut-page.js';
 export { StablePages } from './pages/stable-pages.js';
 export * from './lists/list-resolver.js';
 export * from './lists/own-worlds.js';
+export { RanksOfRuns } from './lists/ranks-of-runs.js';
+export { RunEntryKeys } from './lists/run-entry-keys.js';
 export { RanksWithEntry } from './lists/ranks-with-entry.js';
 export * from './queries.js';
 export * from './lists/rank-style.js';

@@ -111,6 +111,8 @@ export class GetEntriesQuery extends Query<EntriesPage> {
 
 export interface PlayerRank extends ListEnvelope {
   entry: (RankedEntry & { percentile: number } & Accuracy) | null;
+  /** Where each run is an entry: all those of the player, the best first. */
+  entries?: RankedEntry[];
   neighbours: RankedEntry[];
   /** For moderators alone, where there is one. */
   sanction?: ShownSanction;

@@ -24,9 +24,12 @@ import type {
 } from '@laddercast/ledger';
 import { clockOfThisProcess } from '@laddercast/testing';
 import type { Announcements, ProjectedChange, RankList, RankProjection, RankReadings } from '@laddercast/projections';
-import { CircleMembers, EntryDetails, ListResolver, type ResolvedList } from '@laddercast/queries';
+import { CircleMembers, EntryDetails, ListResolver, type RunEntryKeys, type ResolvedList } from '@laddercast/queries';
 
 type WindowOfBoard = StoredWindow & { boardUid: number };
+
+/** No board of these tests has an entry for each run. */
+const NO_RUNS = {} as RunEntryKeys;
 
 /** The boards, windows, scopes and editions of a test, in memory, with the changes that operators and time make. */
 export class TestBoards {
@@ -50,7 +53,7 @@ export class TestBoards {
   /** The resolver of a process that reads ranks over its own connection. */
   resolverOver(ranks: RankReadings): ListResolver {
     const [boards, windows] = [this.catalog(), this.windowCatalog()];
-    return new ListResolver(boards, windows, this.scopeCatalog(), this.editionCatalog(), ranks, ranks);
+    return new ListResolver(boards, windows, this.scopeCatalog(), this.editionCatalog(), ranks, ranks, NO_RUNS);
   }
 
   catalog(): BoardCatalog {

@@ -1,5 +1,5 @@
 import { WebSocket, type ClientOptions } from 'ws';
-import type { Problem, RankedEntry, RankStyle } from '@laddercast/domain';
+import { keyOfEntry, type Problem, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { eventually } from './boards.js';
 
 /** A frame of the server, as it came. */
@@ -12,7 +12,7 @@ export interface ServerFrame {
   total?: number;
   rankStyle?: RankStyle;
   entries?: RankedEntry[];
-  changes?: ({ playerId: string; rank: number | null; score?: number } & Record<string, unknown>)[];
+  changes?: ({ playerId: string; entryId?: string; rank: number | null; score?: number } & Record<string, unknown>)[];
   problem?: Problem;
   accuracy?: 'estimated';
   errorBound?: number;
@@ -33,7 +33,7 @@ export class Followed {
   take(frame: ServerFrame): void {
     if (frame.type === 'snapshot' && frame.entries) {
       this.snapshots += 1;
-      this.rows = new Map(frame.entries.map((entry) => [entry.playerId, { ...entry }]));
+      this.rows = new Map(frame.entries.map((entry) => [keyOfEntry(entry), { ...entry }]));
     } else if (frame.type === 'delta') {
       if (frame.seq! <= this.seq) return;
       if (frame.previousSeq! > this.seq) {
@@ -61,16 +61,17 @@ export class Followed {
   }
 
   private apply(change: NonNullable<ServerFrame['changes']>[number]): void {
+    const key = keyOfEntry(change);
     if (change.rank === null) {
-      if (!this.rows.delete(change.playerId)) throw new Error(`${change.playerId} left a list it was not in`);
+      if (!this.rows.delete(key)) throw new Error(`${change.playerId} left a list it was not in`);
       return;
     }
     if (change.score !== undefined) {
       const { previousRank: _rank, previousScore: _score, passed: _passed, ...row } = change;
-      this.rows.set(change.playerId, row);
+      this.rows.set(key, row);
       return;
     }
-    const row = this.rows.get(change.playerId);
+    const row = this.rows.get(key);
     if (!row) throw new Error(`${change.playerId} was shifted in a list it was not in`);
     row.rank = change.rank;
   }

@@ -1,4 +1,11 @@
-import { everyLayout, GLOBAL_SCOPE, type Board, type EntryChange, type EntryChanged } from '@laddercast/domain';
+import {
+  everyLayout,
+  GLOBAL_SCOPE,
+  keyOfEntry,
+  type Board,
+  type EntryChange,
+  type EntryChanged,
+} from '@laddercast/domain';
 import type { LogBatch, LogRecord } from '@laddercast/event-log';
 import { BoardCatalog, keptAfterEndMs, LedgerClock, WindowCatalog } from '@laddercast/ledger';
 import { metrics, traced, type OpenSpan } from '@laddercast/platform';
@@ -118,12 +125,13 @@ export class ScoreSaga {
       // Deleted or reset meanwhile: no entry may come back under its uid.
       if (!board) continue;
       for (const change of event.changes) {
-        const { windowUid, entry: values, scopes = [], leftScopes = [] } = change;
+        const { windowUid, entryId, entry: values, scopes = [], leftScopes = [] } = change;
         const { keepUntilMs, startsAtMs } = await this.timesOf(board, change);
         // Its keys are gone, and must not be made again.
         if (keepUntilMs !== null && keepUntilMs <= pastMs) continue;
         const times = { keepUntilMs, startsAtMs };
-        sorted.add(board, { windowUid, playerId, version, values, scopes, leftScopes, isGuild, ...times });
+        const key = keyOfEntry(entryId === undefined ? { playerId } : { playerId, entryId });
+        sorted.add(board, { windowUid, playerId: key, version, values, scopes, leftScopes, isGuild, ...times });
       }
     }
     return sorted;

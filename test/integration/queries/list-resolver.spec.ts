@@ -2,7 +2,7 @@
 import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { EditionCatalog, StandingsReader } from '@laddercast/ledger';
 import { RankReadings, StandingsRanks } from '@laddercast/projections';
-import { ListResolver, type ListNames, type ResolvedList } from '@laddercast/queries';
+import { ListResolver, RunEntryKeys, type ListNames, type ResolvedList } from '@laddercast/queries';
 import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LedgerNode } from '../nodes/ledger-node.js';
@@ -36,6 +36,7 @@ describe('a list is found', () => {
   let node: LedgerNode;
   let resolver: ListResolver;
   let standings: StandingsRanks;
+  let keys: RunEntryKeys;
   let boards = 0;
 
   beforeAll(async () => {
@@ -44,7 +45,8 @@ describe('a list is found', () => {
     await node.start();
     standings = new StandingsRanks(new StandingsReader(node.database));
     const editions = new EditionCatalog(node.database);
-    resolver = new ListResolver(node.boards, node.windows, node.scopes, editions, projection, standings);
+    keys = new RunEntryKeys(node.database, new StandingsReader(node.database));
+    resolver = new ListResolver(node.boards, node.windows, node.scopes, editions, projection, standings, keys);
   });
   afterAll(async () => {
     await node.stop();
@@ -245,7 +247,8 @@ describe('a list is found', () => {
     try {
       await away.start();
       const { boards: catalog, windows, scopes, database } = away;
-      const lists = new ListResolver(catalog, windows, scopes, new EditionCatalog(database), projection, standings);
+      const editions = new EditionCatalog(database);
+      const lists = new ListResolver(catalog, windows, scopes, editions, projection, standings, keys);
       const board = await makeBoard(around(Date.now()));
       await away.boards.refresh();
       const names = { boardId: board.id, window: 'season:s' };

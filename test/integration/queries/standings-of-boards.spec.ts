@@ -19,6 +19,7 @@ import {
   ListResolver,
   SnapshotCache,
   type StandingsPage,
+  RunEntryKeys,
 } from '@laddercast/queries';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -81,8 +82,10 @@ describe('the standings of a player', () => {
     ranks = new Ranks();
     const { boards: catalog, windows, scopes, database } = node;
     const editions = new EditionCatalog(database);
-    const standings = new StandingsRanks(new StandingsReader(database));
-    const resolver = new ListResolver(catalog, windows, scopes, editions, ranks, standings);
+    const reads = new StandingsReader(database);
+    const standings = new StandingsRanks(reads);
+    const keys = new RunEntryKeys(database, reads);
+    const resolver = new ListResolver(catalog, windows, scopes, editions, ranks, standings, keys);
     const details = new EntryDetails(database, NO_EXTENSIONS);
     const reader = new ListReader(
       resolver,

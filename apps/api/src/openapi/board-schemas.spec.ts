@@ -52,6 +52,8 @@ describe('the JSON Schema of a validated class', () => {
       },
       visibility: 'private',
       runs: { keepDays: 31 },
+      entriesPer: 'player',
+      entriesPerPlayerMax: null,
       proof: 'everyone',
       counts: 'verified',
     } satisfies Record<keyof BoardDefinition | 'id', unknown>,

@@ -83,7 +83,14 @@ export const RECOVERY_SCHEMAS: Record<string, JsonSchema> = {
       counters: count('Shards whose counter was missing, or too low.'),
       unsettled: count('Entries that changed all the while; their next change puts them right.'),
       examples: list(
-        object({ window: string(), scope: string(), playerId: string(), kind: oneOf('missing', 'stale', 'stray') }),
+        object(
+          {
+            ...{ window: string(), scope: string(), playerId: string() },
+            entryId: string('With `entriesPer: run`: the id of the submission.'),
+            kind: oneOf('missing', 'stale', 'stray'),
+          },
+          ['entryId'],
+        ),
       ),
       failure: { ...orNull(string()), description: 'Why it ended early.' },
     }),

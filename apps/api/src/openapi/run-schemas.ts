@@ -7,6 +7,7 @@ const entry = object({ score, columns: NUMBERS_BY_NAME, achievedAt: time() });
 
 /** What rows of boards that keep runs say of them. */
 export const ofRun = {
+  entryId: string("With `entriesPer: run`: the id of the submission. With the player's it names the row."),
   verified: {
     type: 'boolean',
     description:
@@ -66,8 +67,14 @@ export const RUN_SCHEMAS: Record<string, JsonSchema> = {
     windows: list(
       object({
         window: string('Its full id.'),
-        before: { ...orNull(entry), description: 'The entry before the act; null: none.' },
-        after: { ...orNull(entry), description: 'The entry after the act; null: none.' },
+        before: {
+          ...orNull(entry),
+          description: 'The entry before the act, with `entriesPer: run` the one that went; null: none.',
+        },
+        after: {
+          ...orNull(entry),
+          description: 'The entry after the act, with `entriesPer: run` the one that came; null: none.',
+        },
         revising: { type: 'boolean', description: 'Its final standings follow, as their next edition.' },
       }),
     ),

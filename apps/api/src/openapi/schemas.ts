@@ -11,6 +11,7 @@ import { ERRORS, RANK_STYLES, SANCTION_KINDS } from '@laddercast/domain';
 import { LISTED_WINDOW_STATES } from '@laddercast/queries';
 import { BOARD_DEFINITION_SCHEMA, BOARD_SCHEMA, RANGE_SHARDING } from './board-schemas.js';
 import { OF_RUN, ofRun, RUN_SCHEMAS } from './run-schemas.js';
+import { SCORE_SCHEMAS } from './score-schemas.js';
 import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
@@ -143,35 +144,6 @@ const envelope = {
 const errorBound = count('How far off an estimated rank is at most, as of asOf.');
 const accuracy = { accuracy: oneOf('exact', 'estimated'), errorBound };
 
-const movement = object({
-  before: { ...orNull(count(undefined, 1)), description: 'The rank that the previous entry would have now.' },
-  after: count(undefined, 1),
-  delta: { type: ['integer', 'null'], description: 'before − after: positive when the player moved up.' },
-  accuracy: oneOf('exact', 'estimated'),
-  errorBound: count('How far off `before` and `after` can be, as of asOf.'),
-  total: count(),
-  asOf: time(),
-});
-
-const submissionResult = object({
-  submissionId: string(),
-  board: string(),
-  playerId: string(),
-  outcome: {
-    ...oneOf('created', 'improved', 'changed', 'unchanged', 'held'),
-    description: 'held: it waits for a moderator, and changes no entry yet.',
-  },
-  replayed: {
-    type: 'boolean',
-    description: 'true: this submissionId was seen before, and this is the first answer again.',
-  },
-  score: { ...score, description: 'Of the named window, else of the first of the board.' },
-  previousScore: orNull({ type: 'number' }),
-  version: count('Grows with each change of the entry; not a count.'),
-  windows: list(string()),
-  rank: { anyOf: [ref('RankMovement'), { type: 'null' }], description: 'null when nothing can be said now.' },
-});
-
 const percentile: JsonSchema = {
   type: 'number',
   minimum: 0,
@@ -246,8 +218,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       description: 'One that is not well formed fails alone: its result is a problem.',
     },
   }),
-  RankMovement: movement,
-  SubmissionResult: submissionResult,
+  ...SCORE_SCHEMAS,
   SubmissionResults: object({
     results: list({ anyOf: [ref('SubmissionResult'), object({ problem: ref('Problem') })] }),
   }),
@@ -273,13 +244,17 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       entry: {
         anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound', ...OF_RUN]), { type: 'null' }],
       },
+      entries: {
+        ...list(ref('RankedEntry')),
+        description: 'With `entriesPer: run`: all entries of the player, the best first; `entry` is that one.',
+      },
       neighbours: list(ref('RankedEntry')),
       sanction: {
         ...shownSanction(...SANCTION_KINDS),
         description: 'For keys with the scope moderate: what is in force on this player.',
       },
     },
-    ['errorBound', 'sanction'],
+    ['errorBound', 'entries', 'sanction'],
   ),
   PlayerHistory: HISTORY_SCHEMA,
   RankOfScore: object({ ...envelope, rank: count(undefined, 1) }, ['errorBound']),

@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import {
   COLUMNS_MAX,
+  ENTRIES_PER_PLAYER,
+  ENTRIES_PER_PLAYER_MAX,
   NAMED_ID_PATTERN,
   PUSH_TOP_MAX,
   RANK_STYLES,
@@ -301,6 +303,22 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsPart(() => RunsDto)
   @InSchema({ description: 'null: runs are not kept, and cannot be voided or held.' })
   runs?: RunsDto | null;
+  @IsOptional()
+  @IsIn(['player', 'run'])
+  @InSchema({
+    description:
+      'With `run` each counted run is an entry, of a player the best `entriesPerPlayerMax`. Needs `runs` and operator `best`; ' +
+      'not with rolling windows, the scope `guild`, `history`, `change` and `entryLifetimeSeconds`.',
+  })
+  entriesPer?: 'player' | 'run';
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(ENTRIES_PER_PLAYER_MAX)
+  @InSchema({
+    description: `With \`entriesPer: run\`: how many entries of a player stand in a window. Default: ${ENTRIES_PER_PLAYER}.`,
+  })
+  entriesPerPlayerMax?: number | null;
   @IsOptional()
   @IsIn(['moderators', 'everyone'])
   @InSchema({ description: 'Who sees the proof of a run, beside its player.' })

@@ -31,6 +31,7 @@ export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefi
   if (faults.length > 0) throw validationFailed(faults);
   assertOperatorsFit(dto);
   assertRunsAreKept(dto);
+  assertEntriesPerRunFits(dto);
   const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
   assertDenseCanBeKept(definition);
   return definition;
@@ -44,13 +45,43 @@ function assertOperatorsFit({ operator, submissionOperators }: BoardDefinitionDt
 }
 
 /** @throws RUNS_NOT_KEPT */
-function assertRunsAreKept({ runs, proof, counts, integrity }: BoardDefinitionDto): void {
+function assertRunsAreKept({ runs, entriesPer, proof, counts, integrity }: BoardDefinitionDto): void {
   if (runs != null) return;
-  const asked = { proof: proof === 'everyone', counts: counts === 'verified', integrity: integrity != null };
+  const asked = {
+    entriesPer: entriesPer === 'run',
+    proof: proof === 'everyone',
+    counts: counts === 'verified',
+    integrity: integrity != null,
+  };
   const option = Object.entries(asked).find(([, isAsked]) => isAsked)?.[0];
   if (option === undefined) return;
   const detail = `${option} is of boards that keep runs: put "runs": { "keepDays": 90 }, or leave ${option} out.`;
   throw new LadderError('RUNS_NOT_KEPT', detail, { option });
+}
+
+/** What does not go with an entry for each run. @throws NOT_SUPPORTED */
+function assertEntriesPerRunFits(dto: BoardDefinitionDto): void {
+  if (dto.entriesPer !== 'run') {
+    if (dto.entriesPerPlayerMax == null) return;
+    const detail = 'entriesPerPlayerMax goes with "entriesPer": "run", and only with it.';
+    throw new LadderError('NOT_SUPPORTED', detail, { option: 'entriesPerPlayerMax' });
+  }
+  const isRolling = (window: object | string): boolean => typeof window === 'object' && 'rolling' in window;
+  const asked: [option: string, isAsked: boolean, remedy: string][] = [
+    ['operator', dto.operator !== 'best', 'must be "best"'],
+    [
+      'scopes',
+      dto.scopes?.includes('guild') ?? false,
+      'must not have "guild": a guild adds up one score for each member',
+    ],
+    ['history', dto.history != null, 'must be left out: it records one score for each player'],
+    ['change', dto.change === true, 'must be left out: it compares one entry of each player'],
+    ['windows', dto.windows?.some(isRolling) ?? false, 'must not have a rolling one'],
+    ['limits.entryLifetimeSeconds', dto.limits?.entryLifetimeSeconds != null, 'must be left out: a run is not renewed'],
+  ];
+  const fault = asked.find(([, isAsked]) => isAsked);
+  if (!fault) return;
+  throw new LadderError('NOT_SUPPORTED', `Where each run is an entry, ${fault[0]} ${fault[2]}.`, { option: fault[0] });
 }
 
 /** @throws RANK_STYLE_NOT_KEPT */
@@ -62,7 +93,7 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
 }
 
 /** Options of the contract that are not built yet: they are refused, and never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay', 'entriesPer', 'entriesPerPlayerMax'];
+const UNBUILT_OPTIONS = ['decay'];
 
 function refuseUnbuilt(body: Record<string, unknown>): void {
   const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);

@@ -1,4 +1,5 @@
 import {
+  faultOfOpaqueId,
   LadderError,
   type BoardChanged,
   type EntryChanged,
@@ -115,8 +116,13 @@ function wantedOf(event: Partial<EntryChanged>): EntriesWanted {
     ? changes.map((change: { windowUid?: unknown } | null) => numberIn(change?.windowUid))
     : [];
   const areKnown = windowUids.length > 0 && windowUids.every((uid) => uid !== null);
-  return { boardUid: numberIn(event.boardUid), windowUids: areKnown ? (windowUids as number[]) : null };
+  const entryIds = Array.isArray(changes)
+    ? changes.map((change: { entryId?: unknown } | null) => change?.entryId).filter(isOpaqueId)
+    : [];
+  return { boardUid: numberIn(event.boardUid), windowUids: areKnown ? (windowUids as number[]) : null, entryIds };
 }
+
+const isOpaqueId = (id: unknown): id is string => typeof id === 'string' && faultOfOpaqueId(id) === null;
 
 /** Numbers of boards, windows and pools. */
 const numberIn = (value: unknown): number | null =>

@@ -1,8 +1,12 @@
 import {
+  compareSortKeys,
   encodeSortKey,
+  entryOfKey,
   errorBoundOf,
   GLOBAL_SCOPE,
+  keyOfEntry,
   memberPrefixBytes,
+  playerOfKey,
   type Board,
   type RankAccuracy,
   type RankMovement,
@@ -13,6 +17,7 @@ import {
   LedgerClock,
   PostgresDatabase,
   shadowedEntry,
+  unrankedRuns,
   WindowCatalog,
   type SqlRunner,
   type SubmitReceipt,
@@ -44,13 +49,17 @@ export interface RankedWrite {
   board: Board;
   write: { playerId: string };
   receipt: Pick<SubmitReceipt, 'windowUid' | 'movement'> & {
-    answer: Pick<SubmitReceipt['answer'], 'version'> & Partial<Pick<SubmitReceipt['answer'], 'outcome'>>;
+    answer: Pick<SubmitReceipt['answer'], 'version'> &
+      Partial<Pick<SubmitReceipt['answer'], 'outcome' | 'entryId' | 'displaced'>>;
   };
 }
 
 /** A sort key that a submission made, and the one before it. */
 interface MovedKeys {
-  playerId: string;
+  /** Of the entry: its player's id, or what names a run's. */
+  entryKey: string;
+  /** Of the entry of a run that it pushed out; absent: none. */
+  displacedKey?: string;
   after: SortKey;
   before: SortKey | null;
 }
@@ -90,7 +99,7 @@ export class SubmissionRanks {
     const window = await this.windows.byUid(receipt.windowUid);
     if (!window) return;
     const list = listOfWindow(board, window, GLOBAL_SCOPE);
-    await this.waitFor(list, write.playerId, receipt.answer.version, untilMs).catch(() => undefined);
+    await this.waitFor(list, keyOf(write, receipt), receipt.answer.version, untilMs).catch(() => undefined);
   }
 
   private async find(accepted: RankedWrite, untilMs: number | null, identity: Identity): Promise<RankMovement | null> {
@@ -115,29 +124,30 @@ export class SubmissionRanks {
   ): Promise<RankMovement | null> {
     const list = listOfWindow(board, window, GLOBAL_SCOPE);
     const { version } = receipt.answer;
-    const moved = receipt.movement && movedKeys(list, write.playerId, receipt.movement);
+    const entryKey = keyOf(write, receipt);
+    const moved = receipt.movement && movedKeys(list, entryKey, { ...receipt, ...write });
     if (untilMs !== null) {
-      const counted = await this.waitAndCount(list, write.playerId, version, moved, untilMs).catch(() => undefined);
+      const counted = await this.waitAndCount(list, entryKey, version, moved, untilMs).catch(() => undefined);
       if (counted !== undefined) return counted;
     }
     if (moved) return this.estimated(list, moved);
-    return Promise.race([this.standing(list, write.playerId, version), sleep(STANDING_WITHIN_MS).then(() => null)]);
+    return Promise.race([this.standing(list, entryKey, version), sleep(STANDING_WITHIN_MS).then(() => null)]);
   }
 
   private async waitAndCount(
     list: RankList,
-    playerId: string,
+    entryKey: string,
     version: number,
     moved: MovedKeys | null,
     untilMs: number,
   ): Promise<RankMovement | null> {
-    await this.waitFor(list, playerId, version, untilMs);
-    return moved ? this.counted(list, moved, version) : this.standing(list, playerId, version);
+    await this.waitFor(list, entryKey, version, untilMs);
+    return moved ? this.counted(list, moved, version) : this.standing(list, entryKey, version);
   }
 
-  private async waitFor(list: RankList, playerId: string, version: number, untilMs: number): Promise<void> {
+  private async waitFor(list: RankList, entryKey: string, version: number, untilMs: number): Promise<void> {
     for (let pollMs = POLL_FIRST_MS; ; pollMs = Math.min(POLL_MAX_MS, pollMs * 1.5)) {
-      const projected = await this.projection.entryVersion(list, playerId);
+      const projected = await this.projection.entryVersion(list, entryKey);
       if ((projected !== null && projected >= version) || monotonicMs() >= untilMs) return;
       await sleep(Math.min(pollMs, untilMs - monotonicMs()));
     }
@@ -148,29 +158,49 @@ export class SubmissionRanks {
     return sketched !== null && saysRanks(sketched) ? estimatedMovement(list, moved, sketched) : null;
   }
 
-  private async counted(
-    list: RankList,
-    { playerId, after, before }: MovedKeys,
-    version: number,
-  ): Promise<RankMovement> {
-    const reading = await this.projection.placement(list, playerId, after, before);
+  private async counted(list: RankList, moved: MovedKeys, version: number): Promise<RankMovement> {
+    const { entryKey, after, before } = moved;
+    const reading = await this.projection.placement(list, entryKey, after, before);
     const { errorBound = 0 } = reading;
+    const beside = await this.entriesBeside(list, moved);
+    const ranks = {
+      before: reading.before === null ? null : reading.before + beside.better,
+      after: reading.after + beside.better,
+    };
     return {
-      before: reading.before,
-      after: reading.after,
-      delta: reading.before === null ? null : reading.before - reading.after,
+      ...ranks,
+      delta: ranks.before === null ? null : ranks.before - ranks.after,
       accuracy: this.accuracyOf(list, reading, reading.version !== null && reading.version >= version),
       // Counted, not interpolated: at asOf only entries that moved between shards are uncertain.
       errorBound,
-      total: reading.total,
+      total: reading.total + beside.more,
       asOf: toTimestamp(nowMs()),
     };
   }
 
+  /**
+   * Where each run is an entry: what else of the player is not counted as it is. A shadowed one has other entries, which only
+   * it sees; of others the one that was pushed out may be there still.
+   */
+  private async entriesBeside(
+    list: RankList,
+    { entryKey, displacedKey, after }: MovedKeys,
+  ): Promise<{ better: number; more: number }> {
+    if (entryOfKey(entryKey).entryId === undefined) return { better: 0, more: 0 };
+    const asked = displacedKey === undefined ? [entryKey] : [entryKey, displacedKey];
+    const { keys } = await this.projection.sortKeys(list, asked);
+    if (keys[0] !== null) return { better: 0, more: keys[1] ? -1 : 0 };
+    const unranked = await unrankedRuns(this.database, list, playerOfKey(entryKey));
+    const others = unranked.filter(({ key }) => key !== entryKey);
+    const isBetter = (run: (typeof others)[number]): boolean =>
+      compareSortKeys(encodeSortKey(list.ordering, run, run.key), after) < 0;
+    return { better: others.filter(isBetter).length, more: others.length };
+  }
+
   /** A retry moved nothing: answers the present rank. */
-  private async standing(list: RankList, playerId: string, version: number): Promise<RankMovement | null> {
-    const { entry, total, ...reading } = await this.projection.player(list, playerId, 0, 0, 'ordinal');
-    if (!entry) return this.standingOfShadowed(list, playerId);
+  private async standing(list: RankList, entryKey: string, version: number): Promise<RankMovement | null> {
+    const { entry, total, ...reading } = await this.projection.player(list, entryKey, 0, 0, 'ordinal');
+    if (!entry) return this.standingOfShadowed(list, entryKey);
     const { rank } = entry;
     const accuracy = this.accuracyOf(list, { total, ...reading }, entry.version >= version);
     const { errorBound = 0 } = reading;
@@ -178,11 +208,11 @@ export class SubmissionRanks {
   }
 
   /** The rank that the entry of a shadowed player would have; null for all others. */
-  private async standingOfShadowed(list: RankList, playerId: string): Promise<RankMovement | null> {
-    const entry = await shadowedEntry(this.database, list, playerId);
+  private async standingOfShadowed(list: RankList, entryKey: string): Promise<RankMovement | null> {
+    const entry = await shadowedEntry(this.database, list, entryKey);
     if (!entry) return null;
-    const key = encodeSortKey(list.ordering, entry, playerId);
-    return this.counted(list, { playerId, after: key, before: key }, entry.version);
+    const key = encodeSortKey(list.ordering, entry, entryKey);
+    return this.counted(list, { entryKey, after: key, before: key }, entry.version);
   }
 
   /** A count that includes the submission is exact, and all later exact answers show the submission, too. */
@@ -196,16 +226,16 @@ export class SubmissionRanks {
 /** The places of both keys in the sketched list, without the player's own entry. */
 function estimatedMovement(
   list: RankList,
-  { playerId, after, before }: MovedKeys,
+  { entryKey, displacedKey, after, before }: MovedKeys,
   { sketch, asOfMs }: ListSketch,
 ): RankMovement {
   // The list may hold the entry from before this run, this run's entry already, or an even older one.
   const candidates = before === null ? [after] : [before, after];
-  const found = sketch.ownEntry(playerId, memberPrefixBytes(list.ordering), candidates);
+  const found = sketch.ownEntry(entryKey, memberPrefixBytes(list.ordering), candidates);
   const own = found.kind === 'unknown' && before === null ? { ...found, likely: null } : found;
   const places = [after, ...(before ? [before] : [])].map((key) => sketch.estimateOthers(key, own));
   const [rank, rankBefore = null] = places.map(({ likely }) => likely + 1);
-  const isNew = own.kind === 'none' || (own.kind === 'unknown' && before === null);
+  const isNew = (own.kind === 'none' || (own.kind === 'unknown' && before === null)) && displacedKey === undefined;
   return {
     before: rankBefore,
     after: rank!,
@@ -218,10 +248,25 @@ function estimatedMovement(
   };
 }
 
-function movedKeys(list: RankList, playerId: string, movement: NonNullable<SubmitReceipt['movement']>): MovedKeys {
-  const keyOf = (entry: typeof movement.after): SortKey => encodeSortKey(list.ordering, entry, playerId);
-  return { playerId, after: keyOf(movement.after), before: movement.before && keyOf(movement.before) };
+function movedKeys(
+  list: RankList,
+  entryKey: string,
+  { movement, answer, playerId }: RankedWrite['receipt'] & RankedWrite['write'],
+): MovedKeys {
+  const { after, before } = movement!;
+  const { displaced } = answer;
+  const sortKeyOf = (entry: typeof after): SortKey => encodeSortKey(list.ordering, entry, entryKey);
+  return {
+    entryKey,
+    after: sortKeyOf(after),
+    before: before && sortKeyOf(before),
+    ...(displaced !== undefined && { displacedKey: keyOfEntry({ playerId, entryId: displaced }) }),
+  };
 }
+
+/** The key of the entry that a write is answered with. */
+const keyOf = ({ playerId }: RankedWrite['write'], { answer: { entryId } }: RankedWrite['receipt']): string =>
+  keyOfEntry(entryId === undefined ? { playerId } : { playerId, entryId });
 
 /** The end of a wait of so many seconds from now; null: no wait. */
 export const waitUntilMs = (seconds: number): number | null => (seconds > 0 ? monotonicMs() + seconds * 1000 : null);

@@ -20,7 +20,7 @@ export function resultOf(
   { board, write, receipt }: AcceptedSubmission,
   rank: SubmissionResult['rank'],
 ): SubmissionResult {
-  const { outcome, score, previousScore, version, windows } = receipt.answer;
+  const { outcome, score, previousScore, version, windows, entryId, displaced } = receipt.answer;
   return {
     submissionId: write.submissionId,
     board: board.id,
@@ -31,6 +31,8 @@ export function resultOf(
     previousScore,
     version,
     windows,
+    ...(entryId !== undefined && { entryId }),
+    ...(displaced !== undefined && { displaced }),
     rank,
   };
 }

@@ -72,6 +72,10 @@ export interface BoardDefinition extends BoardOrdering {
   visibility: 'public' | 'private';
   /** How long each run is kept beside the entries, so that it can be voided; null: runs are not kept. */
   runs: { keepDays: number } | null;
+  /** Whether a player has one entry in a window, or one for each of its best runs. */
+  entriesPer: 'player' | 'run';
+  /** How many of a player's runs stand in a window; null: the player has one entry. */
+  entriesPerPlayerMax: number | null;
   /** Who sees the proof of a run, beside its player. */
   proof: 'moderators' | 'everyone';
   /** `verified`: a run is held until it is verified. */
@@ -126,6 +130,9 @@ export interface ColumnBounds {
 
 /** How long runs are kept where `runs` does not say. */
 export const RUNS_KEEP_DAYS = 90;
+/** How many runs of a player stand where `entriesPerPlayerMax` does not say, and the most that it may say. */
+export const ENTRIES_PER_PLAYER = 10;
+export const ENTRIES_PER_PLAYER_MAX = 100;
 export const COLUMNS_MAX = 4;
 export const SHARDS_MAX = 64;
 /** The most rows that a board's live snapshot holds, and the longest top channel. */
@@ -180,6 +187,8 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
     integrity: given.integrity ? withIntegrityDefaults(given.integrity) : null,
     visibility: given.visibility ?? 'public',
     runs: given.runs ? { keepDays: RUNS_KEEP_DAYS, ...given.runs } : null,
+    entriesPer: given.entriesPer ?? 'player',
+    entriesPerPlayerMax: given.entriesPer === 'run' ? (given.entriesPerPlayerMax ?? ENTRIES_PER_PLAYER) : null,
     proof: given.proof ?? 'moderators',
     counts: given.counts ?? 'all',
   };

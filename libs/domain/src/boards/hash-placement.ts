@@ -1,3 +1,5 @@
+import { playerOfKey } from './entry-key.js';
+
 /** CRC-16/XMODEM of UTF-8, the sum that Redis Cluster uses too (Redis Cluster specification, appendix A). */
 export function crc16(text: string): number {
   let crc = 0;
@@ -15,11 +17,11 @@ export function fnv1a(text: string): number {
   return hash;
 }
 
-/** The ledger lane (0-based) that all writes of a player take. */
-export const laneOf = (playerId: string, lanes: number): number => crc16(playerId) % lanes;
+/** The ledger lane (0-based) that all writes of a player take, by its id or the key of an entry of it. */
+export const laneOf = (key: string, lanes: number): number => crc16(playerOfKey(key)) % lanes;
 
-/** The hash shard (0-based) that holds a player's entry. */
-export const shardOf = (playerId: string, shards: number): number => (shards === 1 ? 0 : crc16(playerId) % shards);
+/** The hash shard (0-based) that holds an entry: all those of a player are in one. */
+export const shardOf = (key: string, shards: number): number => (shards === 1 ? 0 : crc16(playerOfKey(key)) % shards);
 
-/** The index bucket (0-based) of a player inside its shard. */
-export const bucketOf = (playerId: string, buckets: number): number => fnv1a(playerId) % buckets;
+/** The index bucket (0-based) of an entry inside its shard. */
+export const bucketOf = (key: string, buckets: number): number => fnv1a(key) % buckets;

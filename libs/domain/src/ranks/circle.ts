@@ -1,4 +1,5 @@
 import type { BoardOrdering, RankStyle } from '../boards/board.js';
+import { keyOfEntry } from '../boards/entry-key.js';
 import { ranksFromTop } from './ranking.js';
 import { compareSortKeys, encodeSortKey, type SortKey } from '../boards/sort-key.js';
 
@@ -20,6 +21,7 @@ export interface CircleEntry {
   /** 1-based, in the list that the circle is read from. */
   rank: number;
   playerId: string;
+  entryId?: string;
   score: number;
   columns: number[];
   /** null where the board's tie-break keeps no time. */
@@ -44,4 +46,4 @@ export function rankAmongThemselves<Entry extends CircleEntry>(
 }
 
 const sortKeyOf = (ordering: BoardOrdering, { achievedAtMs, ...entry }: CircleEntry): SortKey =>
-  encodeSortKey(ordering, { ...entry, achievedAtMs: achievedAtMs ?? 0 }, entry.playerId);
+  encodeSortKey(ordering, { ...entry, achievedAtMs: achievedAtMs ?? 0 }, keyOfEntry(entry));

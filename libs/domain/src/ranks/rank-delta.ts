@@ -1,3 +1,4 @@
+import { entryOfKey, keyOfEntry, type EntryId } from '../boards/entry-key.js';
 import type { RankedEntry } from './ranking.js';
 
 /** The most names in one change's `passed`. */
@@ -17,15 +18,13 @@ export interface EntryRowChange extends RankedEntry, Partial<Pick<CircleRow, 'gl
 }
 
 /** A row that only moved because others did. */
-export interface ShiftedRowChange {
-  playerId: string;
+export interface ShiftedRowChange extends EntryId {
   rank: number;
   previousRank: number;
 }
 
 /** A row that left the list. */
-export interface LeftRowChange {
-  playerId: string;
+export interface LeftRowChange extends EntryId {
   rank: null;
   previousRank: number;
 }
@@ -37,13 +36,13 @@ export type RowChange = EntryRowChange | ShiftedRowChange | LeftRowChange;
  * values changed, in a circle also every row whose global rank did. A list without changes gives none.
  */
 export function diffRows(previous: readonly RankedEntry[], next: readonly RankedEntry[]): RowChange[] {
-  const before = new Map(previous.map((row) => [row.playerId, row]));
-  const after = new Set(next.map((row) => row.playerId));
+  const before = new Map(previous.map((row) => [keyOfEntry(row), row]));
+  const after = new Set(next.map(keyOfEntry));
   const changes: RowChange[] = [];
   for (const row of next) {
-    const old = before.get(row.playerId);
+    const old = before.get(keyOfEntry(row));
     if (old !== undefined && sameValues(old, row)) {
-      if (old.rank !== row.rank) changes.push({ playerId: row.playerId, rank: row.rank, previousRank: old.rank });
+      if (old.rank !== row.rank) changes.push({ ...namesOf(row), rank: row.rank, previousRank: old.rank });
       continue;
     }
     changes.push({
@@ -54,10 +53,12 @@ export function diffRows(previous: readonly RankedEntry[], next: readonly Ranked
     });
   }
   for (const row of previous) {
-    if (!after.has(row.playerId)) changes.push({ playerId: row.playerId, rank: null, previousRank: row.rank });
+    if (!after.has(keyOfEntry(row))) changes.push({ ...namesOf(row), rank: null, previousRank: row.rank });
   }
   return changes;
 }
+
+const namesOf = ({ playerId, entryId }: EntryId): EntryId => ({ playerId, ...(entryId !== undefined && { entryId }) });
 
 /** The players that the row passed, nearest first. */
 function passedBy(
@@ -71,8 +72,10 @@ function passedBy(
   for (const other of next) {
     if (passed.length === PASSED_MAX) break;
     if (other.rank <= row.rank) continue;
-    const otherBefore = before.get(other.playerId);
-    if (otherBefore !== undefined && otherBefore.rank < from) passed.push(other.playerId);
+    const otherBefore = before.get(keyOfEntry(other));
+    if (otherBefore === undefined || otherBefore.rank >= from) continue;
+    // Where each run is an entry, one player may be passed several times, and by itself.
+    if (other.playerId !== row.playerId && !passed.includes(other.playerId)) passed.push(other.playerId);
   }
   return passed;
 }
@@ -95,19 +98,19 @@ function sameValues(a: RankedEntry, b: RankedEntry): boolean {
  * @param rows ordered by rank; equal ranks (competition style) keep the order of the list
  */
 export function applyChanges(rows: readonly RankedEntry[], changes: readonly RowChange[]): RankedEntry[] {
-  const byPlayer = new Map(rows.map((row) => [row.playerId, row]));
+  const byKey = new Map(rows.map((row) => [keyOfEntry(row), row]));
   for (const change of changes) {
     if (change.rank === null) {
-      byPlayer.delete(change.playerId);
+      byKey.delete(keyOfEntry(change));
     } else if ('score' in change) {
       const { previousRank: _rank, previousScore: _score, passed: _passed, ...row } = change;
-      byPlayer.set(change.playerId, row);
+      byKey.set(keyOfEntry(change), row);
     } else {
-      const row = byPlayer.get(change.playerId);
-      if (row) byPlayer.set(change.playerId, { ...row, rank: change.rank });
+      const row = byKey.get(keyOfEntry(change));
+      if (row) byKey.set(keyOfEntry(change), { ...row, rank: change.rank });
     }
   }
-  return [...byPlayer.values()].sort((a, b) => a.rank - b.rank);
+  return [...byKey.values()].sort((a, b) => a.rank - b.rank);
 }
 
 /** The listed rows of the first `limit` places. Places without a row are those of players who are not listed. */
@@ -127,30 +130,33 @@ export function mergeChanges(
 ): RowChange[] {
   const touched = new Map<string, { previousRank: number | null; changed: EntryRowChange | null; passed: string[] }>();
   for (const change of history.flat()) {
-    const known = touched.get(change.playerId);
+    const key = keyOfEntry(change);
+    const known = touched.get(key);
     const whole = 'score' in change ? change : null;
     if (known === undefined) {
-      touched.set(change.playerId, { previousRank: change.previousRank, changed: whole, passed: whole?.passed ?? [] });
+      touched.set(key, { previousRank: change.previousRank, changed: whole, passed: whole?.passed ?? [] });
     } else if (whole) {
       known.changed ??= whole;
       known.passed = [...whole.passed, ...known.passed];
     }
   }
-  const visible = new Map(firstPlaces(rows, limit).map((row) => [row.playerId, row]));
+  const visible = new Map(firstPlaces(rows, limit).map((row) => [keyOfEntry(row), row]));
   const changes: RowChange[] = [];
   const left: LeftRowChange[] = [];
-  for (const [playerId, { previousRank, changed, passed }] of touched) {
-    const row = visible.get(playerId);
+  // The worst row that each player has among them.
+  const lastRanks = new Map([...visible.values()].map((row) => [row.playerId, row.rank]));
+  for (const [key, { previousRank, changed, passed }] of touched) {
+    const row = visible.get(key);
     const from = previousRank !== null && previousRank <= limit ? previousRank : null;
     if (row === undefined) {
-      if (from !== null) left.push({ playerId, rank: null, previousRank: from });
+      if (from !== null) left.push({ ...entryOfKey(key), rank: null, previousRank: from });
     } else if (changed || from === null) {
-      const behind = (other: string): boolean => (visible.get(other)?.rank ?? 0) > row.rank;
+      const behind = (other: string): boolean => (lastRanks.get(other) ?? 0) > row.rank;
       const previousScore = changed ? changed.previousScore : row.score;
       const names = [...new Set(passed)].filter(behind).slice(0, PASSED_MAX);
       changes.push({ ...row, previousRank: from, previousScore, passed: names });
     } else if (from !== row.rank) {
-      changes.push({ playerId, rank: row.rank, previousRank: from });
+      changes.push({ ...entryOfKey(key), rank: row.rank, previousRank: from });
     }
   }
   return [...changes.sort((a, b) => a.rank! - b.rank!), ...left];

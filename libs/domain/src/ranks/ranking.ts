@@ -4,6 +4,8 @@ import type { RankStyle } from '../boards/board.js';
 export interface RankedEntry {
   rank: number;
   playerId: string;
+  /** The id of the submission, on boards where each run is an entry: with the player's it names the row. */
+  entryId?: string;
   displayName: string | null;
   score: number;
   columns: Record<string, number>;

@@ -34,6 +34,8 @@ const CHANGES: { [Option in keyof Required<BoardDefinition>]: [BoardDefinition[O
   integrity: [withIntegrityDefaults({ rate: {} }), true],
   visibility: ['private', true],
   runs: [{ keepDays: 30 }, true],
+  entriesPer: ['run', false],
+  entriesPerPlayerMax: [5, false],
   proof: ['everyone', true],
   counts: ['verified', true],
 };

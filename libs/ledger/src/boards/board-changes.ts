@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { LadderError, nameOfSpec, wantsDense, type BoardDefinition, type Layout } from '@laddercast/domain';
 import { keptAfterEndMs } from '../entries/entry-rows.js';
 
-/** Options that decide the order of existing entries. */
-const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns'] as const;
+/** Options that decide which entries there are, and their order. */
+const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns', 'entriesPer', 'entriesPerPlayerMax'] as const;
 /** Options that the stored data depend on; a later release may change some of them in the background. */
 const LAYOUT_OPTIONS = ['submitters', 'keepEndedSeconds'] as const;
 /** Options that hold from the next window on. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  isPerRun,
   LadderError,
   validationFailed,
   windowsBeganMs,
@@ -91,6 +92,10 @@ export async function beginFill(transaction: SqlRunner, poolUid: number, boardUi
  */
 export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool, columns }: BoardFeed): void {
   const { order, operator, limits } = definition;
+  if (isPerRun(definition)) {
+    const detail = `Board "${id}" has an entry for each run, and a pool feeds one for each player: take entriesPer out.`;
+    throw new LadderError('NOT_SUPPORTED', detail, { option: 'entriesPer' });
+  }
   const fits = order === 'desc' && operator === 'latest' && definition.columns.length === columns.length;
   if (!fits) {
     const detail = `Pool "${pool}" feeds board "${id}": its order is desc, its operator latest, its columns are the pool's.`;

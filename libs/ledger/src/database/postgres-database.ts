@@ -22,6 +22,7 @@ import { Sanctions1763777000000 } from './migrations/integrity/1763777000000-san
 import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000000-edition-revisions.js';
 import { Restatements1763781500000 } from './migrations/1763781500000-restatements.js';
 import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
+import { RunEntries1763782000000 } from './migrations/integrity/1763782000000-run-entries.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
@@ -118,6 +119,7 @@ export class PostgresDatabase implements SqlRunner {
         EditionRevisions1763778000000,
         Flags1763779000000,
         Restatements1763781500000,
+        RunEntries1763782000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -1,10 +1,12 @@
 import type { BoardOrdering, SanctionInForce } from '@laddercast/domain';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 import { entryOrderSql } from './entry-order-sql.js';
-import { JOIN_RUN_OF_ENTRY } from './entry-run-sql.js';
+import { joinRunOfEntrySql } from './entry-run-sql.js';
+import { playerOfAnyKeySql, playerOfKeySql } from './run-keys-sql.js';
 
 /** An entry as an export shows it; who has no profile is listed. */
 export interface ExportedEntry {
+  /** Or the key of a run's entry. */
   player_id: string;
   score: number;
   columns: number[];
@@ -38,8 +40,8 @@ const SANCTIONS = `(
 const STANDINGS_SQL = `
   SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes,
     s.verified, s.proof, ${SHOWN}
-  FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = s.player_id LIMIT 1) AS p ON true
-  LEFT JOIN ${SANCTIONS} ON x.player_id = s.player_id
+  FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = ${playerOfAnyKeySql('s.player_id')} LIMIT 1) AS p ON true
+  LEFT JOIN ${SANCTIONS} ON x.player_id = ${playerOfAnyKeySql('s.player_id')}
   WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
   ORDER BY s.ordinal`;
 
@@ -49,13 +51,25 @@ const LAST_SQL = `
   FROM editions WHERE edition_uid = $1`;
 
 /** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
-const entriesSql = (ordering: BoardOrdering, keepsRuns: boolean): string => `
-  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
+const entriesSql = (ordering: BoardOrdering, keepsRuns: boolean, isPerRun: boolean): string => `
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
     ${keepsRuns ? ', run.verified, run.proof' : ''}
-  FROM ranked_entries e LEFT JOIN players p USING (player_id) LEFT JOIN ${SANCTIONS} USING (player_id)
-  ${keepsRuns ? JOIN_RUN_OF_ENTRY : ''}
+  FROM ranked_entries e
+  LEFT JOIN players p ON p.player_id = ${playerOfKeySql('e.player_id', isPerRun)}
+  LEFT JOIN ${SANCTIONS} ON x.player_id = ${playerOfKeySql('e.player_id', isPerRun)}
+  ${keepsRuns ? joinRunOfEntrySql(playerOfKeySql('e.player_id', isPerRun)) : ''}
   WHERE e.window_uid = $1 AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
-  ORDER BY ${entryOrderSql(ordering)}`;
+  ORDER BY ${entryOrderSql(ordering, 'e.player_id')}`;
+
+/** Which entries an export reads. */
+export interface ExportedList {
+  windowUid: number;
+  /** null: of everybody. */
+  scope: number | null;
+  /** Whether the window's board does, and whether each of them is an entry. */
+  keepsRuns: boolean;
+  isPerRun: boolean;
+}
 
 /** The last ordinal of an edition's list, 0 for an empty one; null when the edition is gone. */
 export async function lastExportedOrdinal(
@@ -77,13 +91,12 @@ export const exportedStandings = (
 ): Promise<ExportedStanding[]> => database.query(STANDINGS_SQL, [editionUid, scope, after, to]);
 
 /**
- * The entries of a window as they are at one moment, in their order, some at a time; `scope` null: of everybody.
- * @param keepsRuns whether the window's board does
+ * The entries of a window as they are at one moment, in their order, some at a time.
  */
 export const exportedEntries = (
   database: PostgresDatabase,
   ordering: BoardOrdering,
-  { windowUid, scope, keepsRuns }: { windowUid: number; scope: number | null; keepsRuns: boolean },
+  { windowUid, scope, keepsRuns, isPerRun }: ExportedList,
   options: { rows: number; timeoutMs: number; signal: AbortSignal },
 ): AsyncGenerator<ExportedEntry[]> =>
-  database.chunks<ExportedEntry>(entriesSql(ordering, keepsRuns), [windowUid, scope], options);
+  database.chunks<ExportedEntry>(entriesSql(ordering, keepsRuns, isPerRun), [windowUid, scope], options);

@@ -79,6 +79,10 @@ export interface SubmissionAnswer {
   previousScore: number | null;
   version: number;
   windows: string[];
+  /** Where each run is an entry: the one that this says the score of, the run or, where it does not stand, the player's best. */
+  entryId?: string;
+  /** The entry of the player that the run pushed out; absent: none. */
+  displaced?: string;
 }
 
 export interface SubmitReceipt {

@@ -1,7 +1,8 @@
 import { withBoardDefaults, type EntryState, type StoredWindow } from '@laddercast/domain';
 import { describe, expect, it } from 'vitest';
 import { AttemptCounts } from '../submissions/attempt-counts.js';
-import { BatchFold, type StoredBatch } from '../submissions/batch-fold.js';
+import { BatchFold } from '../submissions/batch-fold.js';
+import type { StoredBatch } from '../submissions/stored-batch.js';
 import { entryOfHours } from './rolling-hours.js';
 import type { PlacedWrite } from '../submissions/window-placement.js';
 import type { SubmitWrite } from './ledger-writes.js';
@@ -33,6 +34,7 @@ describe('the hours of a rolling window', () => {
     const board = { uid: 7, id: 'b', revision: 1, definition } as SubmitWrite['board'];
     const stored: StoredBatch = {
       ...{ entries: new Map(), remembered: new Map(), hours: new Map(), scopes: new Map() },
+      standing: new Map(),
       attempts: new AttemptCounts([]),
       feedPositions: new Map(),
       sanctions: new Map(),
@@ -52,7 +54,7 @@ describe('the hours of a rolling window', () => {
     submit(-1.7e308, HOUR_MS, 1);
     submit(1.7e308, 2 * HOUR_MS, 2);
     expect(submit(1.7e308, 2 * HOUR_MS, 3)).toMatchObject({ error: { code: 'SCORE_OUT_OF_BOUNDS' } });
-    expect([...fold.changedHours.values()].map(({ state }) => state.score)).toEqual([-1.7e308, 1.7e308]);
+    expect([...fold.hours.changed.values()].map(({ state }) => state.score)).toEqual([-1.7e308, 1.7e308]);
     expect([...fold.changedEntries.values()].map(({ state }) => state.score)).toEqual([0]);
     expect(fold.newSubmissions).toHaveLength(2);
   });

@@ -1,5 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import { playerOfRunKeySql } from './run-keys-sql.js';
 
 /** The columns of a row beside its rank: of a player's run, or of a guild's total. */
 interface DetailsRow {
@@ -28,14 +29,17 @@ const RUNS_SQL = prepared(`
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
 
 /** The same on a board that keeps runs from position `$3` on. */
-const KEPT_RUNS_SQL = prepared(`
+const keptRunsSql = (player: string): string => `
   SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, r.verified, r.proof
   FROM unnest($2::text[]) AS k (player_id)
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e
   LEFT JOIN LATERAL (
     SELECT * FROM runs
-    WHERE board_uid = e.board_uid AND player_id = e.player_id AND position = e.run_position AND position >= $3
-    LIMIT 1) AS r ON true`);
+    WHERE board_uid = e.board_uid AND player_id = ${player} AND position = e.run_position AND position >= $3
+    LIMIT 1) AS r ON true`;
+const KEPT_RUNS_SQL = prepared(keptRunsSql('e.player_id'));
+/** The same where each run is an entry. */
+const RUN_ENTRIES_SQL = prepared(keptRunsSql(playerOfRunKeySql('e.player_id')));
 
 const TOTALS_SQL = prepared(`
   SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
@@ -50,6 +54,7 @@ const STANDINGS_SQL = prepared(`
 
 /**
  * The runs behind the entries of these players, ranked or not, as they are: of who is shown already.
+ * @param playerIds or the keys of runs' entries, where `isPerRun`
  * @param runsFrom from which position the board keeps runs; absent: it keeps none
  */
 export const runDetails = (
@@ -57,10 +62,11 @@ export const runDetails = (
   windowUid: number,
   playerIds: readonly string[],
   runsFrom?: number,
+  isPerRun = false,
 ): Promise<RunDetailsRow[]> =>
   runsFrom === undefined
     ? database.query<DetailsRow>(RUNS_SQL, [windowUid, playerIds])
-    : database.query<RunDetailsRow>(KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
+    : database.query<RunDetailsRow>(isPerRun ? RUN_ENTRIES_SQL : KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
 
 /** The totals of these guilds, as they are. */
 export const guildTotalDetails = (

@@ -1,4 +1,4 @@
-import { withBoardDefaults, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
+import { entryOfKey, isPerRun, withBoardDefaults, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
 import { ENTRIES_AS_SEEN, WINDOW_OF_LIMITS } from './entry-limits-sql.js';
 import { storeEntries } from '../reemission/entry-reemission.js';
 import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
@@ -22,6 +22,7 @@ export interface LimitedWindow {
 
 /** An entry to remove, if it is still as it was seen: with that version, or last renewed at that time. */
 export interface SeenEntry {
+  /** The player's id, or the key of a run's entry. */
   playerId: string;
   version: number | null;
   renewedAtMs: number | null;
@@ -109,14 +110,17 @@ async function writeTombstones(
   standing: readonly EntryRow[],
 ): Promise<void> {
   const positions = await drawPositions(transaction, standing.length);
-  const keepUntilMs = ends_at_ms === null ? null : ends_at_ms + keptAfterEndMs(withBoardDefaults(definition));
+  const board = withBoardDefaults(definition);
+  const keepUntilMs = ends_at_ms === null ? null : ends_at_ms + keptAfterEndMs(board);
   const rows: EntryRow[] = [];
   const events: EntryChanged[] = [];
   for (const [index, entry] of standing.entries()) {
     const version = positions[index]!;
-    const { boardUid, windowUid, playerId, scopes } = entry;
+    const { boardUid, windowUid, scopes } = entry;
+    const { playerId, entryId } = entryOfKey(entry.playerId);
     rows.push({ ...entry, removed: true, state: { ...entry.state, version } });
-    const change = { windowUid, keepUntilMs, entry: null, ...(scopes.length > 0 && { scopes }) };
+    const named = { windowUid, ...(entryId !== undefined && { entryId }) };
+    const change = { ...named, keepUntilMs, entry: null, ...(scopes.length > 0 && { scopes }) };
     events.push({ type: 'entry-changed', boardUid, playerId, version, changes: [change] });
   }
   const keys = [rows.map(({ windowUid }) => windowUid), rows.map(({ playerId }) => playerId)];
@@ -126,7 +130,9 @@ async function writeTombstones(
   }
   // Otherwise the next hour that leaves would bring the entry back.
   if (is_rolling) await transaction.query(CLEAR_ROLLING_HOURS, keys);
-  if (runs_from !== null) await storeRuns(transaction, await ledgerNowMs(transaction), rows.map(trimOf));
+  // Of several entries of a player the others stay: a wall would take all its runs.
+  if (runs_from !== null && !isPerRun(board))
+    await storeRuns(transaction, await ledgerNowMs(transaction), rows.map(trimOf));
   await storeEntries(transaction, lane, rows, events);
 }
 

@@ -23,7 +23,7 @@ export interface ReconciliationReport {
   /** Entries that changed all the while, and were left to their next change. */
   unsettled: number;
   /** Some of those that differed. */
-  examples: { window: string; scope: string; playerId: string; kind: string }[];
+  examples: { window: string; scope: string; playerId: string; entryId?: string; kind: string }[];
   /** Why it ended early; null: it did not. */
   failure: string | null;
 }

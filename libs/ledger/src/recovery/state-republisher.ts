@@ -1,4 +1,6 @@
 import {
+  entryOfKey,
+  keyOfEntry,
   withBoardDefaults,
   type BoardDefinition,
   type EntryChange,
@@ -26,9 +28,13 @@ import {
 export interface EntriesWanted {
   boardUid: number | null;
   windowUids: readonly number[] | null;
+  /** Entries of runs that are wanted although they may be removed, where each run is one; absent: none. */
+  entryIds?: readonly string[];
 }
 
 interface PresentRow extends RankedRow {
+  /** The player's id, the guild's, or the key of a run's entry. */
+  key: string;
   boardUid: number;
   definition: BoardDefinition;
   windowUid: number;
@@ -167,21 +173,20 @@ async function emitEntries(
   transaction: SqlRunner,
   lane: number,
   playerId: string,
-  { boardUid, windowUids }: EntriesWanted,
+  { boardUid, windowUids, entryIds = [] }: EntriesWanted,
   isGuild: boolean,
 ): Promise<number> {
   const sql = isGuild ? TOTALS_OF_GUILD : ENTRIES_OF_PLAYER;
-  const rows = await transaction.query<PresentRow>(sql, [playerId, boardUid, windowUids]);
+  const keys = entryIds.map((entryId) => keyOfEntry({ playerId, entryId }));
+  const rows = await transaction.query<PresentRow>(sql, [playerId, boardUid, windowUids, keys]);
   const byBoard = new Map<number, PresentRow[]>();
   for (const row of rows) byBoard.set(row.boardUid, [...(byBoard.get(row.boardUid) ?? []), row]);
   for (const [uid, ofBoard] of byBoard) {
     const version = await nextPosition(transaction);
-    const changed = ofBoard.map((row) => row.windowUid);
-    if (!isGuild) {
-      const places = changed.map((windowUid) => ({ windowUid, playerId }));
-      await keepBases(transaction, places);
-    }
-    await transaction.query(isGuild ? RENUMBER_TOTALS : RENUMBER_ENTRIES, [changed, playerId, version]);
+    const places = ofBoard.map(({ windowUid, key }) => ({ windowUid, playerId: key }));
+    if (!isGuild) await keepBases(transaction, places);
+    const named = [places.map((place) => place.windowUid), places.map((place) => place.playerId)];
+    await transaction.query(isGuild ? RENUMBER_TOTALS : RENUMBER_ENTRIES, [...named, version]);
     const changes = ofBoard.map(changeOf);
     const event: EntryChanged = { type: 'entry-changed', boardUid: uid, playerId, version, changes };
     await appendEvent(transaction, lane, version, playerId, isGuild ? { ...event, isGuild } : event);
@@ -191,9 +196,11 @@ async function emitEntries(
 
 /** Every scope that it ever left is named: it is not known which of them the lost event took it out of. */
 function changeOf(row: PresentRow): EntryChange {
+  const { entryId } = entryOfKey(row.key);
   const { windowUid, endsAtMs, definition, removed, score, columns, achievedAtMs, scopes, leftScopes } = row;
   return {
     windowUid,
+    ...(entryId !== undefined && { entryId }),
     keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(withBoardDefaults(definition)),
     entry: removed ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),

@@ -1,3 +1,4 @@
+import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
 import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js';
 
 const COLUMNS = `b.board_uid, b.definition, w.window_uid, w.kind = 'rolling' AS is_rolling,
@@ -19,17 +20,21 @@ export const RUNNING_ENTRIES_OF_PLAYER = `
   CROSS JOIN ${CLOCK}
   CROSS JOIN LATERAL (
     SELECT * FROM windows AS w WHERE w.board_uid = b.board_uid AND w.state <> 'settled' AND ${RUNS} OFFSET 0) AS w
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1) AS e${joinScopeValuesSql('e.player_id')}
+  CROSS JOIN LATERAL (
+    (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1)
+    UNION ALL
+    (SELECT * FROM entries WHERE window_uid = w.window_uid AND ${playerOfRunKeySql('player_id')} = $2
+      AND ${isRunKeySql('player_id')} AND NOT removed)) AS e${joinScopeValuesSql('$2')}
   WHERE b.board_id IS NOT NULL AND (b.rescope OR b.definition -> 'scopes' <> '["global"]')`;
 
-/** The entries of players in one window, while it runs. */
+/** The entries `$3` of players `$4` in one window, while it runs. */
 export const RUNNING_ENTRIES_OF_WINDOW = `
   SELECT ${COLUMNS}
   FROM windows AS w
   JOIN boards AS b USING (board_uid)
   CROSS JOIN ${CLOCK}
-  CROSS JOIN unnest($3::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = k.player_id LIMIT 1) AS e${joinScopeValuesSql('e.player_id')}
+  CROSS JOIN unnest($3::text[], $4::text[]) AS k (player_id, owner)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = k.player_id LIMIT 1) AS e${joinScopeValuesSql('k.owner')}
   WHERE w.window_uid = $2 AND b.board_id IS NOT NULL AND ${RUNS}`;
 
 /** The players of one window after a given one, in the order of the primary key. */

@@ -1,4 +1,6 @@
 import {
+  entryOfKey,
+  playerOfKey,
   scopeNamesOf,
   withBoardDefaults,
   type BoardDefinition,
@@ -59,16 +61,15 @@ export class EntryReemission {
     return (await transaction.query<RunningEntryRow>(RUNNING_ENTRIES_OF_PLAYER, [nowMs, playerId])).map(runningEntry);
   }
 
-  /** The entries of these players in one window; none when it has ended. */
+  /** The entries of these players, or keys, in one window; none when it has ended. */
   async runningOfWindow(
     sql: SqlRunner,
     windowUid: number,
-    playerIds: readonly string[],
+    keys: readonly string[],
     nowMs: number,
   ): Promise<RunningEntry[]> {
-    return (await sql.query<RunningEntryRow>(RUNNING_ENTRIES_OF_WINDOW, [nowMs, windowUid, playerIds])).map(
-      runningEntry,
-    );
+    const parameters = [nowMs, windowUid, keys, keys.map(playerOfKey)];
+    return (await sql.query<RunningEntryRow>(RUNNING_ENTRIES_OF_WINDOW, parameters)).map(runningEntry);
   }
 
   /**
@@ -92,7 +93,7 @@ export class EntryReemission {
     const scopesOf = await this.scopesOf(entries);
     const groups = new Map<string, RunningEntry[]>();
     for (const entry of entries) {
-      const key = `${entry.row.boardUid}/${entry.row.playerId}`;
+      const key = `${entry.row.boardUid}/${playerOfKey(entry.row.playerId)}`;
       groups.set(key, [...(groups.get(key) ?? []), entry]);
     }
     const positions = await drawPositions(transaction, groups.size);
@@ -100,7 +101,8 @@ export class EntryReemission {
     const events: EntryChanged[] = [];
     for (const [index, group] of [...groups.values()].entries()) {
       const version = positions[index]!;
-      const { boardUid, playerId } = group[0]!.row;
+      const { boardUid } = group[0]!.row;
+      const playerId = playerOfKey(group[0]!.row.playerId);
       const changes = group.map((entry) => {
         const scopes = scopesOf(entry);
         const { left, everLeft } = leftScopesOf(entry.row, scopes);
@@ -124,8 +126,10 @@ export class EntryReemission {
 
 function changeOf({ row, definition, endsAtMs }: RunningEntry, scopes: number[], left: number[]): EntryChange {
   const { score, columns, achievedAtMs } = row.state;
+  const { entryId } = entryOfKey(row.playerId);
   return {
     windowUid: row.windowUid,
+    ...(entryId !== undefined && { entryId }),
     keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(definition),
     entry: row.removed || row.unranked ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),

@@ -1,4 +1,4 @@
-import { compareSortKeys, encodeSortKey, sharesRank, type BoardOrdering } from '@laddercast/domain';
+import { compareSortKeys, encodeSortKey, playerOfKey, sharesRank, type BoardOrdering } from '@laddercast/domain';
 
 /** What a row of standings says beside its ranks. */
 export interface StandingValues {
@@ -89,9 +89,14 @@ export class ListOverlay {
     return this.laid.length - this.struck.length;
   }
 
-  /** The row laid of a player. */
+  /** The row laid of a player, or of the key of a run's entry. */
   laidOf(playerId: string): PlacedRow | undefined {
     return this.byPlayer.get(playerId);
+  }
+
+  /** The keys of rows laid of a player where each run is an entry. */
+  keysLaidOf(playerId: string): string[] {
+    return [...this.byPlayer.keys()].filter((key) => key !== playerId && playerOfKey(key) === playerId);
   }
 
   isStruck(ordinal: number): boolean {

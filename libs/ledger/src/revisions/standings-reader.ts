@@ -1,12 +1,15 @@
+import { playerOfKey } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { exportedStandings, lastExportedOrdinal, type ExportedStanding } from '../entries/exported-rows.js';
+import type { KeyOfPlayer } from '../entries/run-entries.js';
 import { standingsDetails, type RunDetailsRow } from '../entries/run-details.js';
 import { shownProfiles } from '../people/shown-profiles.js';
 import {
   lastStanding,
   standingsAfter,
   standingsAround,
+  standingKeys,
   standingsAt,
   standingsOfPlayers,
   type StandingRow,
@@ -49,6 +52,17 @@ export class StandingsReader {
   async ofPlayers(list: StandingsList, playerIds: readonly string[]): Promise<StandingRow[]> {
     const laid = await this.overlays.of(list);
     return laid === null ? standingsOfPlayers(this.database, list, playerIds) : this.laidOf(laid, playerIds);
+  }
+
+  /** The keys of players' rows where each run is an entry; some may not be shown any more. */
+  async keysOf(list: StandingsList, playerIds: readonly string[]): Promise<KeyOfPlayer[]> {
+    const laid = await this.overlays.of(list);
+    if (laid === null) return standingKeys(this.database, list, playerIds);
+    const ofBase = await standingKeys(this.database, laid.base, playerIds);
+    const ofLaid = playerIds.flatMap((playerId) =>
+      laid.overlay.keysLaidOf(playerId).map((key): KeyOfPlayer => ({ playerId, key })),
+    );
+    return [...new Map([...ofBase, ...ofLaid].map((one) => [one.key, one])).values()];
   }
 
   /** The rows at some ordinals, none of them behind the last. */
@@ -96,10 +110,10 @@ export class StandingsReader {
 
   private async withProfiles(rows: readonly PlacedRow[]): Promise<ExportedStanding[]> {
     if (rows.length === 0) return [];
-    const ids = rows.map(({ player_id }) => player_id);
+    const ids = [...new Set(rows.map(({ player_id }) => playerOfKey(player_id)))];
     const profiles = new Map((await shownProfiles(this.database, false, ids)).map((profile) => [profile.id, profile]));
     return rows.map((row) => {
-      const profile = profiles.get(row.player_id);
+      const profile = profiles.get(playerOfKey(row.player_id));
       const { displayName = null, listed = null, sanction = null } = profile ?? {};
       return { ...row, display_name: displayName, listed, sanction };
     });

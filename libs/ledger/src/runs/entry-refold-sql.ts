@@ -1,4 +1,5 @@
 import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js';
+import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 
 /** Windows `$1` with the entry of player `$2` in each, where there ever was one. */
@@ -12,6 +13,18 @@ export const REFOLDED_WINDOWS = `
   ${sanctionInForceSql('$2')}
   LEFT JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1) AS e ON true
   WHERE w.window_uid = ANY ($1::int[]) ORDER BY w.window_uid`;
+
+/** The entries of keys `$2` in windows `$1`, where there ever was one; `n` counts the keys from 1 on. */
+export const ENTRIES_OF_KEYS = `
+  SELECT k.n::int AS n, e.version, e.removed, e.score, e.columns, e.achieved_at_ms AS "achievedAtMs", e.metadata, e.scopes,
+    e.left_scopes AS "leftScopes", e.run_position AS "runPosition"
+  FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS k (window_uid, key, n)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.key LIMIT 1) AS e`;
+
+/** The keys of runs of player `$2` that are saved of the freeze of window `$1`. */
+export const FROZEN_RUNS = `
+  SELECT player_id AS key FROM frozen_entries
+  WHERE window_uid = $1 AND ${playerOfRunKeySql('player_id')} = $2 AND ${isRunKeySql('player_id')}`;
 
 /** What decides the scopes of player `$1`. */
 export const SCOPE_VALUES_OF_PLAYER = `

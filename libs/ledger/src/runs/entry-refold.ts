@@ -1,42 +1,44 @@
 import {
-  firstRollingHour,
+  entryOfKey,
   hasCircles,
   HOUR_MS,
-  rollingHours,
   scopeNamesOf,
+  sortedStanding,
   type BoardDefinition,
   type EntryChange,
   type EntryState,
   type ScopeValues,
-  type WindowKind,
   type WindowState,
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
-import { entryParameters, frozenParameters, runPositions, withoutSubmissions } from '../entries/lane-parameters.js';
-import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
+import { entryParameters, runPositions, withoutSubmissions } from '../entries/lane-parameters.js';
+import { WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
 import { nextPosition } from '../lanes/lanes.js';
+import { KEPT_PARTS, MARK_HOURS, REWRITE_KEPT_PART, SCOPE_VALUES_OF_PLAYER } from './entry-refold-sql.js';
+import { refreeze } from './frozen-refold.js';
 import {
-  KEPT_PARTS,
-  MARK_HOURS,
-  REFOLDED_WINDOWS,
-  REWRITE_FROZEN,
-  REWRITE_KEPT_PART,
-  SCOPE_VALUES_OF_PLAYER,
-} from './entry-refold-sql.js';
+  entryOf,
+  isFrozen,
+  isSame,
+  knownOf,
+  refoldedRows,
+  restsOnSame,
+  stateOf,
+  type BoardOfRuns,
+  type ChangedRow,
+  type RefoldedRow,
+  type RowsAsked,
+} from './refolded-rows.js';
 import { foldedEntries } from './run-folds.js';
-import { keepBases } from './run-rows.js';
+import { keepBases, type EntryPlace } from './run-rows.js';
 
-/** A board that keeps runs, as a transaction under a lane sees it. */
-export interface BoardOfRuns {
-  uid: number;
-  definition: BoardDefinition;
-  runsFrom: number;
-}
-
-/** What a player's entry in a window was before an act, and is after it. */
+/**
+ * What a player's entry in a window was before an act, and is after it. Where each run is an entry: the one that went, and the
+ * one that came; of several the best.
+ */
 export interface RefoldedWindow {
   windowUid: number;
   windowId: string;
@@ -46,28 +48,8 @@ export interface RefoldedWindow {
   after: EntryState | null;
   /** Whether they show something else; their versions are not compared. */
   hasChanged: boolean;
-  /** Whether anything of the window may show something else: the entry, a frozen one, or what a guild keeps of the player. */
+  /** Whether standings of the window may show something else. */
   isTouched: boolean;
-}
-
-interface WindowRow {
-  windowUid: number;
-  windowId: string;
-  kind: WindowKind;
-  state: WindowState;
-  endsAtMs: number | null;
-  freezeAtMs: number | null;
-  version: number | null;
-  removed: boolean | null;
-  score: number | null;
-  columns: number[] | null;
-  achievedAtMs: number | null;
-  metadata: string | null;
-  scopes: number[] | null;
-  leftScopes: number[] | null;
-  /** By the sanction in force, also where there is no entry yet. */
-  unranked: boolean;
-  runPosition: number | null;
 }
 
 /** Folds entries anew after it has changed which runs of a player count. */
@@ -78,101 +60,65 @@ export class EntryRefold {
   /**
    * Brings the player's entries in these windows up to the runs that count now, under the player's lane, and writes one
    * event of what changed. What a frozen window shows, and what a guild keeps of the player, follow.
-   * @returns every window, changed or not, and the version of the entries that changed; null: none did
+   * @returns every window, changed or not, the version of the entries that changed (null: none did), and which rows of
+   * standings may differ
    */
   async refold(
     transaction: SqlRunner,
     lane: number,
-    { board, playerId, windowUids, sinceMs, nowMs }: RefoldAsked,
-  ): Promise<{ version: number | null; windows: RefoldedWindow[] }> {
+    asked: RefoldAsked,
+  ): Promise<{ version: number | null; windows: RefoldedWindow[]; touched: EntryPlace[] }> {
+    const { board, playerId, windowUids, nowMs } = asked;
     const places = windowUids.map((windowUid) => ({ windowUid, playerId }));
     await keepBases(transaction, places);
-    const rows = await transaction.query<WindowRow>(REFOLDED_WINDOWS, [windowUids, playerId]);
-    const windows = rows.map((row) => ({ uid: row.windowUid, firstHour: firstHourOf(row, nowMs) }));
-    const folded = await foldedEntries(transaction, { board, playerId, windows });
+    const rows = await refoldedRows(transaction, asked);
     const current = await this.currentScopes(transaction, board, playerId);
-    const frozen = new Set(await this.refreeze(transaction, { board, playerId, sinceMs }, rows, nowMs));
-    const kept = await this.keptParts(transaction, { board, playerId, sinceMs }, windowUids);
-    const changed: ChangedWindow[] = [];
-    const refolded = rows.map((row): RefoldedWindow => {
-      const { windowUid, windowId, state } = row;
-      const before = stateOf(row);
-      const after = folded.get(windowUid)!;
-      const hasChanged = !isSame(before, after);
-      // The totals of guilds follow the event of an entry, also of one that is as it was.
-      const isKept = kept.has(windowUid) && (row.version !== null || after !== null);
-      if (hasChanged || isKept || !restsOnSame(board, row, after)) {
-        changed.push({ row, after, entry: entryOf(board, playerId, row, { after, current, nowMs }) });
-      }
-      const isTouched = hasChanged || isKept || frozen.has(windowUid);
-      return { windowUid, windowId, state, isFrozen: isFrozen(row, nowMs), before, after, hasChanged, isTouched };
-    });
-    const ofHours = rows.filter(({ kind }) => kind === 'rolling').map(({ windowUid }) => windowUid);
+    const kept = await this.keptParts(transaction, asked, windowUids);
+    // The totals of guilds follow the event of an entry, also of one that is as it was.
+    const isKept = ({ row, after }: RefoldedRow): boolean =>
+      kept.has(row.windowUid) && (row.version !== null || after !== null);
+    const changed = rows
+      .filter((one) => differs(one) || isKept(one) || !restsOnSame(board, one.row, one.after))
+      .map((one): ChangedRow => ({ ...one, entry: entryOf(board, one.key, one.row, { ...one, current, nowMs }) }));
+    const ofHours = rows.filter(({ row }) => row.kind === 'rolling').map(({ row }) => row.windowUid);
     if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
-    const version =
-      changed.length === 0 ? null : await this.write(transaction, lane, { board, playerId }, changed, kept);
-    return { version, windows: refolded };
+    const refrozen = await refreeze(transaction, { ...asked, current }, rows, changed);
+    const version = await this.write(transaction, lane, asked, { changed, kept, missing: refrozen.missing });
+    const differing = changed.filter((one) => differs(one) || isKept(one));
+    const touched = differing.map(({ row, key }) => ({ windowUid: row.windowUid, playerId: key }));
+    touched.push(...refrozen.touched);
+    const windows = windowUids.flatMap((uid) => refoldedWindow(asked, uid, rows, touched) ?? []);
+    return { version, windows, touched };
   }
 
   private async write(
     transaction: SqlRunner,
     lane: number,
-    { board, playerId }: Pick<RefoldAsked, 'board' | 'playerId'>,
-    changed: readonly ChangedWindow[],
-    kept: ReadonlyMap<number, number[]>,
-  ): Promise<number> {
+    { board, playerId }: RefoldAsked,
+    { changed, kept, missing }: RefoldWrites,
+  ): Promise<number | null> {
+    if (changed.length === 0 && missing.length === 0) return null;
     const version = await nextPosition(transaction);
-    const changes = changed.map(({ row, entry, after }): EntryChange => {
-      const left = [
-        ...leftScopesOf(knownOf(board, playerId, row), entry.scopes).left,
-        ...(kept.get(row.windowUid) ?? []),
-      ];
+    const changes = changed.map(({ row, key, entry, after }): EntryChange => {
+      const left = [...leftScopesOf(knownOf(board, key, row), entry.scopes).left, ...(kept.get(row.windowUid) ?? [])];
       const shown = row.unranked ? null : after;
+      const { entryId } = entryOfKey(key);
       return {
         windowUid: row.windowUid,
+        ...(entryId !== undefined && { entryId }),
         keepUntilMs: row.endsAtMs === null ? null : row.endsAtMs + keptAfterEndMs(board.definition),
         entry: shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs },
         ...(entry.scopes.length > 0 && { scopes: entry.scopes }),
         ...(left.length > 0 && { leftScopes: left }),
       };
     });
-    const entries = changed.map(({ entry }) => ({ ...entry, state: { ...entry.state, version } }));
+    const rows = [...changed.map(({ entry }) => entry), ...missing];
+    const entries = rows.map((entry) => ({ ...entry, state: { ...entry.state, version } }));
     const event = { type: 'entry-changed' as const, boardUid: board.uid, playerId, version, changes };
-    const parameters = [...withoutSubmissions(lane), ...entryParameters(entries, [event]), runPositions(entries)];
+    const events = changed.length === 0 ? [] : [event];
+    const parameters = [...withoutSubmissions(lane), ...entryParameters(entries, events), runPositions(entries)];
     await transaction.query(WRITE_LANE_BATCH_OF_RUNS, parameters);
-    return version;
-  }
-
-  /**
-   * A frozen window shows the fold of what was accepted before its freeze, whatever the entry came to later.
-   * @returns those in which that may be another one now
-   */
-  private async refreeze(
-    transaction: SqlRunner,
-    since: PlayerSince,
-    rows: readonly WindowRow[],
-    nowMs: number,
-  ): Promise<number[]> {
-    const { board, playerId, sinceMs } = since;
-    const frozen = rows.filter((row) => isFrozen(row, nowMs));
-    if (frozen.length === 0) return [];
-    const saved = frozen.map((row) => ({ windowUid: row.windowUid, playerId, row: knownOf(board, playerId, row) }));
-    await transaction.query(SAVE_FROZEN_ENTRIES, frozenParameters(saved));
-    const touched = frozen.filter(({ freezeAtMs }) => sinceMs < freezeAtMs!);
-    for (const { windowUid, freezeAtMs } of touched) {
-      const state = await foldedBefore(transaction, since, windowUid, freezeAtMs!);
-      await transaction.query(REWRITE_FROZEN, [
-        windowUid,
-        playerId,
-        state !== null,
-        state?.score ?? 0,
-        state?.columns ?? [],
-        state?.achievedAtMs ?? 0,
-        state?.metadata ?? null,
-        restsOnOf(board, state),
-      ]);
-    }
-    return touched.map(({ windowUid }) => windowUid);
+    return changed.length === 0 ? null : version;
   }
 
   /**
@@ -219,27 +165,15 @@ export class EntryRefold {
 }
 
 /** What is folded anew. */
-export interface RefoldAsked {
-  board: BoardOfRuns;
-  playerId: string;
-  windowUids: readonly number[];
+export interface RefoldAsked extends RowsAsked {
   /**
    * When the first of the runs was accepted that count now and did not, or the other way round, Unix ms. What stood before
    * stays: it may be known no more, since a base may hold runs that came after it.
    */
   sinceMs: number;
-  /** The ledger's time, Unix ms. */
-  nowMs: number;
 }
 
 type PlayerSince = Pick<RefoldAsked, 'board' | 'playerId' | 'sinceMs'>;
-
-/** An entry that is written anew. */
-interface ChangedWindow {
-  row: WindowRow;
-  entry: EntryRow;
-  after: EntryState | null;
-}
 
 /** What the player's entry in a window came to at a moment; of a window that does not roll. */
 async function foldedBefore(
@@ -253,74 +187,48 @@ async function foldedBefore(
   return folded.get(windowUid)!;
 }
 
-/** An ended window keeps the scopes that the entry had, also once it is back; a tombstone goes to those of the entry. */
-function entryOf(
-  board: BoardOfRuns,
-  playerId: string,
-  row: WindowRow,
-  { after, current, nowMs }: { after: EntryState | null; current: number[]; nowMs: number },
-): EntryRow {
-  const known = knownOf(board, playerId, row);
-  const hasEnded = row.endsAtMs !== null && nowMs >= row.endsAtMs;
-  const scopes = known !== null && (after === null || hasEnded) ? known.scopes : current;
-  const { everLeft } = leftScopesOf(known, scopes);
-  const restsOn = restsOnOf(board, after);
+/** What a refold writes. */
+interface RefoldWrites {
+  changed: readonly ChangedRow[];
+  /** By window the scopes of guilds whose kept parts changed. */
+  kept: ReadonlyMap<number, number[]>;
+  /** Rows of entries that only frozen standings show. */
+  missing: readonly EntryRow[];
+}
+
+/** Whether an entry shows something else; versions apart. */
+const differs = ({ row, after }: RefoldedRow): boolean => !isSame(stateOf(row), after);
+
+/** @returns undefined when there is no such window any more */
+function refoldedWindow(
+  { board, nowMs }: RefoldAsked,
+  uid: number,
+  rows: readonly RefoldedRow[],
+  touched: readonly EntryPlace[],
+): RefoldedWindow | undefined {
+  const ofWindow = rows.filter(({ row }) => row.windowUid === uid);
+  if (ofWindow.length === 0) return undefined;
+  const { windowUid, windowId, state } = ofWindow[0]!.row;
+  const differing = ofWindow.filter(differs);
+  const shown = differing.length > 0 ? differing : ofWindow;
   return {
-    boardUid: board.uid,
-    windowUid: row.windowUid,
-    playerId,
-    state: after ?? known!.state,
-    removed: after === null,
-    unranked: row.unranked,
-    scopes,
-    leftScopes: everLeft,
-    ...(restsOn > 0 && { runPosition: restsOn }),
+    ...{ windowUid, windowId, state, isFrozen: isFrozen(ofWindow[0]!.row, nowMs) },
+    before: bestOf(board.definition, shown, ({ row }) => stateOf(row)),
+    after: bestOf(board.definition, shown, ({ after }) => after),
+    hasChanged: differing.length > 0,
+    isTouched: touched.some((one) => one.windowUid === uid),
   };
 }
 
-function knownOf({ uid }: BoardOfRuns, playerId: string, row: WindowRow): EntryRow | null {
-  if (row.version === null) return null;
-  return {
-    boardUid: uid,
-    windowUid: row.windowUid,
-    playerId,
-    state: anyStateOf(row),
-    removed: row.removed!,
-    unranked: row.unranked,
-    scopes: row.scopes!,
-    leftScopes: row.leftScopes!,
-  };
-}
-
-/** The position of the run that a folded entry rests on; 0: on none that is kept. */
-const restsOnOf = ({ definition }: BoardOfRuns, folded: EntryState | null): number =>
-  definition.operator === 'sum' ? 0 : (folded?.version ?? 0);
-
-/** Whether the entry rests on the run that it is stored with: of two equal runs one may have been taken out. */
-function restsOnSame(board: BoardOfRuns, { runPosition }: WindowRow, after: EntryState | null): boolean {
-  const stored = runPosition !== null && runPosition >= board.runsFrom ? runPosition : 0;
-  return after === null || stored === restsOnOf(board, after);
-}
-
-const anyStateOf = (row: WindowRow): EntryState => ({
-  score: row.score!,
-  columns: row.columns!,
-  achievedAtMs: row.achievedAtMs!,
-  metadata: row.metadata,
-  version: row.version!,
-});
-
-const stateOf = (row: WindowRow): EntryState | null => (row.version === null || row.removed ? null : anyStateOf(row));
-
-const isFrozen = ({ freezeAtMs, endsAtMs }: WindowRow, nowMs: number): boolean =>
-  freezeAtMs !== null && nowMs >= freezeAtMs && nowMs < endsAtMs!;
-
-const firstHourOf = ({ kind, windowId }: WindowRow, nowMs: number): number | null =>
-  kind === 'rolling' ? firstRollingHour(rollingHours(windowId), nowMs) : null;
-
-/** Whether they show the same; versions apart. */
-function isSame(a: EntryState | null, b: EntryState | null): boolean {
-  if (a === null || b === null) return a === b;
-  const isSameNumbers = a.columns.every((value, index) => value === b.columns[index]);
-  return a.score === b.score && a.achievedAtMs === b.achievedAtMs && a.metadata === b.metadata && isSameNumbers;
+/** Of the entries that changed the best, where each run is one; else the player's. */
+function bestOf(
+  definition: BoardDefinition,
+  rows: readonly RefoldedRow[],
+  stateIn: (row: RefoldedRow) => EntryState | null,
+): EntryState | null {
+  const states = rows.flatMap((row) => {
+    const state = stateIn(row);
+    return state === null ? [] : [{ entryId: row.key, state }];
+  });
+  return sortedStanding(definition, states)[0]?.state ?? null;
 }

@@ -10,7 +10,8 @@ import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { noteRevision } from '../standings/revision-notes.js';
 import { tellRunNow } from './recorded-run.js';
-import { EntryRefold, type BoardOfRuns, type RefoldedWindow } from './entry-refold.js';
+import { EntryRefold, type RefoldedWindow } from './entry-refold.js';
+import type { BoardOfRuns } from './refolded-rows.js';
 
 /** Which run, and who does what to it for which reason. */
 export interface RunAct {
@@ -218,9 +219,8 @@ export class RunActs {
     const windowUids = [...new Set(changed.flatMap((run) => run.windowUids))];
     const sinceMs = Math.min(...changed.map(({ acceptedAtMs }) => acceptedAtMs));
     const asked = { board, playerId, windowUids, sinceMs, nowMs: await ledgerNowMs(transaction) };
-    const { version, windows } = await this.refold.refold(transaction, lane, asked);
+    const { version, windows, touched } = await this.refold.refold(transaction, lane, asked);
     const auditId = await recordAudit(transaction, auditOf(action, act, playerId, windows));
-    const touched = windows.filter((window) => window.isTouched).map(({ windowUid }) => ({ windowUid, playerId }));
     await noteRevision(transaction, touched, auditId);
     // Rows show more of a run than ranks do: whether it is verified, say. Whoever remembers them looks again.
     const position = await nextPosition(transaction);

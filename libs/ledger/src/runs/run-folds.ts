@@ -42,7 +42,9 @@ export interface FoldedRow {
   metadata: string | null;
 }
 
-interface RunRow extends FoldedRow {
+/** A run of a player, as a fold reads it. */
+export interface RunRow extends FoldedRow {
+  submissionId: string;
   windowUids: number[];
 }
 
@@ -70,7 +72,7 @@ const READ_BASES = prepared(`
 /** The next runs of player `$2` on board `$1` behind position `$3`, in any of the windows `$4`. */
 const READ_RUNS = prepared(`
   SELECT position, kind, held, voided, score, columns, achieved_at_ms AS "achievedAtMs", metadata,
-    window_uids AS "windowUids"
+    window_uids AS "windowUids", submission_id AS "submissionId"
   FROM runs
   WHERE board_uid = $1 AND player_id = $2 AND position > $3 AND position <= $5 AND window_uids && $4::int[]
     AND accepted_at < to_timestamp($6::float8 / 1000)
@@ -97,18 +99,35 @@ export async function foldedEntries(
     basedOn.set(base.windowUid, base.position);
     entries.set(base.windowUid, stateOf(base, 0));
   }
-  const { upTo = Number.MAX_SAFE_INTEGER, acceptedBeforeMs = EVER_MS } = folded;
+  await eachRun(transaction, folded, basedOn, (run, { uid, firstHour }) => {
+    entries.set(uid, stepOf(board.definition, entries.get(uid)!, run, firstHour));
+  });
+  return entries;
+}
+
+/**
+ * Reads the runs behind the bases in the order of acceptance, a page at a time.
+ * @param basedOn by window: up to which position its base goes; absent: it has none
+ * @param step called for each window that a run is in
+ */
+export async function eachRun(
+  transaction: SqlRunner,
+  { board, playerId, windows, upTo = Number.MAX_SAFE_INTEGER, acceptedBeforeMs = EVER_MS }: FoldedRuns,
+  basedOn: ReadonlyMap<number, number>,
+  step: (run: RunRow, window: FoldedWindow) => void,
+): Promise<void> {
+  const uids = windows.map(({ uid }) => uid);
   let position = Math.min(...uids.map((uid) => basedOn.get(uid) ?? board.runsFrom));
   for (;;) {
     const parameters = [board.uid, playerId, position, uids, upTo, acceptedBeforeMs];
     const page = await transaction.query<RunRow>(READ_RUNS, parameters);
     for (const run of page) {
-      for (const { uid, firstHour } of windows) {
-        if (!run.windowUids.includes(uid) || run.position <= (basedOn.get(uid) ?? 0)) continue;
-        entries.set(uid, stepOf(board.definition, entries.get(uid)!, run, firstHour));
+      for (const window of windows) {
+        const isIn = run.windowUids.includes(window.uid) && run.position > (basedOn.get(window.uid) ?? 0);
+        if (isIn) step(run, window);
       }
     }
-    if (page.length < RUNS_AT_ONCE) return entries;
+    if (page.length < RUNS_AT_ONCE) return;
     position = page.at(-1)!.position;
   }
 }

@@ -1,7 +1,8 @@
 import type { RunKind, RunState } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import type { BoardOfRuns } from './entry-refold.js';
+import { runKeySql } from '../entries/run-keys-sql.js';
+import type { BoardOfRuns } from './refolded-rows.js';
 import { stateOfRun } from './run-folds.js';
 
 /** A run as it is kept. */
@@ -50,7 +51,8 @@ const COLUMNS = `
   ARRAY(SELECT w.window_id FROM unnest(r.window_uids) WITH ORDINALITY AS u (window_uid, n)
     JOIN windows w USING (window_uid) ORDER BY u.n) AS windows,
   ARRAY(SELECT w.window_id FROM unnest(r.window_uids) WITH ORDINALITY AS u (window_uid, n)
-    CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = u.window_uid AND player_id = r.player_id LIMIT 1) AS e
+    CROSS JOIN LATERAL (SELECT * FROM entries
+      WHERE window_uid = u.window_uid AND player_id IN (r.player_id, ${runKeySql('r.submission_id', 'r.player_id')})) AS e
     JOIN windows w ON w.window_uid = u.window_uid
     WHERE NOT e.removed AND e.run_position = r.position ORDER BY u.n) AS "entryOf"`;
 

@@ -4,6 +4,7 @@ import { keptRunOf, stateOf, type FoldedRow } from './run-folds.js';
 /** A run of a prefix. */
 export interface PrefixRow extends FoldedRow {
   playerId: string;
+  submissionId: string;
   windowUids: number[];
 }
 

@@ -1,4 +1,4 @@
-import { withBoardDefaults, type BoardDefinition } from '@laddercast/domain';
+import { isPerRun, withBoardDefaults, type BoardDefinition } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -7,6 +7,7 @@ import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
 import { RunActs } from './run-acts.js';
+import { foldedRunBases } from './run-entry-prefixes.js';
 import {
   foldPrefixes,
   prefixesOf,
@@ -148,7 +149,9 @@ async function pruneChunk(
   const prefixes = prefixesOf(rows);
   if (prefixes.length === 0) return;
   const definition = withBoardDefaults(board.definition);
-  const folded = await foldedBases(transaction, { definition, runsFrom }, prefixes);
+  const folded = isPerRun(definition)
+    ? await foldedRunBases(transaction, { uid, definition, runsFrom }, prefixes)
+    : await foldedBases(transaction, { definition, runsFrom }, prefixes);
   await writeBases(transaction, folded);
   if (definition.operator !== 'sum') await transaction.query(REST_ON_BASES, [...keysOf(folded), positionsOf(folded)]);
   const gone = await transaction.query(DELETE_PREFIXES, [

@@ -1,3 +1,4 @@
+import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
 import { prepared } from '../database/postgres-statements.js';
 
 /** How many runs of a board one look reads, and so the most of one transaction. */
@@ -35,7 +36,7 @@ export const PRUNED_BOARD = prepared(`
  */
 export const READ_PREFIXES = prepared(`
   SELECT k.player_id AS "playerId", r.position, r.kind, r.held, r.voided, r.score, r.columns,
-    r.achieved_at_ms AS "achievedAtMs", r.metadata, r.window_uids AS "windowUids"
+    r.achieved_at_ms AS "achievedAtMs", r.metadata, r.window_uids AS "windowUids", r.submission_id AS "submissionId"
   FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS k (player_id, first, last)
   CROSS JOIN LATERAL (
     SELECT * FROM runs
@@ -75,6 +76,15 @@ export const WRITE_BASES = prepared(`
 export const DELETE_BASES = prepared(`
   DELETE FROM run_bases AS b USING unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
   WHERE b.window_uid = k.window_uid AND b.player_id = k.player_id`);
+
+/** Of players `$2` the bases in windows `$1` where each run is an entry. */
+export const DELETE_RUN_BASES = prepared(`
+  DELETE FROM run_bases WHERE ctid = ANY (ARRAY(
+    SELECT b.ctid FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
+    CROSS JOIN LATERAL (
+      SELECT ctid FROM run_bases
+      WHERE window_uid = k.window_uid AND ${playerOfRunKeySql('player_id')} = k.player_id AND ${isRunKeySql('player_id')}
+      OFFSET 0) AS b))`);
 
 /** Entries of players `$2` in windows `$1` that rest on a run up to position `$3` rest on none that is kept. */
 export const REST_ON_BASES = prepared(`

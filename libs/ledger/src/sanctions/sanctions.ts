@@ -6,7 +6,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { lastAuditId, recordAudit } from '../operators/audit-log.js';
-import { noteRevision, type TouchedPlayer } from '../standings/revision-notes.js';
+import { noteRevision } from '../standings/revision-notes.js';
 import {
   endSanction,
   insertSanction,
@@ -17,7 +17,7 @@ import {
   type NewSanction,
   type Sanction,
 } from './sanction-rows.js';
-import { followSanction, type SanctionedEntry } from './sanctioned-entries.js';
+import { followSanction, type FollowedPart, type SanctionedEntry } from './sanctioned-entries.js';
 
 /** How many entries a call changes before it is answered; a projector goes on with what is left. */
 export const FOLLOWED_AT_ONCE = 1000;
@@ -159,7 +159,7 @@ export class Sanctions {
     const changed = { entries: entries.length, more: begun.pending, windows };
     const subject = `player:${playerId}`;
     const auditId = await recordAudit(transaction, { actor, action, subject, details: { ...details, ...changed } });
-    await noteRevision(transaction, touchedBy(playerId, touched), auditId);
+    await noteRevision(transaction, touched, auditId);
     return begun;
   }
 
@@ -173,7 +173,7 @@ export class Sanctions {
         if (!last?.pending) return { ...sanction, pending: false };
         const { touched, sanction: followed } = await this.part(transaction, last, nowMs);
         const auditId = await lastAuditId(transaction, `player:${last.playerId}`);
-        await noteRevision(transaction, touchedBy(last.playerId, touched), auditId);
+        await noteRevision(transaction, touched, auditId);
         return followed;
       });
     }
@@ -184,15 +184,11 @@ export class Sanctions {
     transaction: SqlRunner,
     { playerId, sanctionId, followedWindow }: Sanction,
     nowMs: number,
-  ): Promise<{ entries: SanctionedEntry[]; touched: number[]; sanction: Sanction }> {
+  ): Promise<Omit<FollowedPart, 'upTo'> & { sanction: Sanction }> {
     const lane = this.lanes.of(playerId);
-    const { entries, touched, upTo } = await followSanction(transaction, {
-      lane,
-      playerId,
-      after: followedWindow,
-      nowMs,
-    });
-    return { entries, touched, sanction: await noteFollowed(transaction, sanctionId, upTo, entries.length) };
+    const { upTo, ...part } = await followSanction(transaction, { lane, playerId, after: followedWindow, nowMs });
+    const { entries } = part;
+    return { ...part, sanction: await noteFollowed(transaction, sanctionId, upTo, entries.length) };
   }
 
   private inLane<T>(playerId: string, act: (transaction: SqlRunner, nowMs: number) => Promise<T>): Promise<T> {
@@ -201,9 +197,6 @@ export class Sanctions {
     );
   }
 }
-
-const touchedBy = (playerId: string, windowUids: readonly number[]): TouchedPlayer[] =>
-  windowUids.map((windowUid) => ({ windowUid, playerId }));
 
 function isSame(a: NewSanction, b: NewSanction): boolean {
   const facts = ({ kind, reason, publicReason, untilMs, boards }: NewSanction): unknown[] => [

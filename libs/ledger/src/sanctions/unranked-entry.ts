@@ -1,8 +1,9 @@
-import { GLOBAL_SCOPE, type EntryState } from '@laddercast/domain';
+import { GLOBAL_SCOPE, playerOfKey, type EntryState } from '@laddercast/domain';
+import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
 import { prepared } from '../database/postgres-statements.js';
-import { JOIN_RUN_OF_ENTRY } from '../entries/entry-run-sql.js';
+import { joinRunOfEntrySql } from '../entries/entry-run-sql.js';
 import type { ExportedEntry } from '../entries/exported-rows.js';
 
 /** One list, and the player whose own entry in it is asked for. */
@@ -56,14 +57,14 @@ export async function ownEntries(
   return asked.map((_, at) => found.get(at));
 }
 
-/** The entry of a shadowed player in a window and scope, which is ranked for nobody else; undefined: it has none of the kind. */
+/** The entry of a shadowed player, or of the key of a run's entry, in a window and scope, which is ranked for nobody else; undefined: it has none of the kind. */
 export async function shadowedEntry(
   sql: SqlRunner,
   { windowUid, scope }: { windowUid: number; scope: number },
   playerId: string,
 ): Promise<EntryState | undefined> {
   const [entry] = await ownEntries(sql, [{ windowUid, scope, playerId, isFrozen: false }]);
-  return entry?.unranked && (await sanctionInForce(sql, playerId))?.kind === 'shadow' ? entry : undefined;
+  return entry?.unranked && (await sanctionInForce(sql, playerOfKey(playerId)))?.kind === 'shadow' ? entry : undefined;
 }
 
 const SHADOWED = `
@@ -90,7 +91,7 @@ export async function shadowedEntries(
 const EXPORTED = `
   SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, p.display_name, p.listed,
     NULL AS sanction, run.verified, run.proof
-  FROM entries e LEFT JOIN players p USING (player_id) ${JOIN_RUN_OF_ENTRY}
+  FROM entries e LEFT JOIN players p USING (player_id) ${joinRunOfEntrySql('e.player_id')}
   WHERE e.window_uid = $1 AND player_id = $2`;
 
 /** A player's own entry in a window, as exports show it, ranked or not; undefined: it has none. */
@@ -102,3 +103,15 @@ export async function ownExportedEntry(
   const [row] = await sql.query<ExportedEntry>(EXPORTED, [windowUid, playerId]);
   return row;
 }
+
+const UNRANKED_RUNS = prepared(`
+  SELECT player_id AS key, score, columns, achieved_at_ms AS "achievedAtMs", metadata, version FROM entries
+  WHERE window_uid = $1 AND ${playerOfRunKeySql('player_id')} = $2 AND ${isRunKeySql('player_id')} AND NOT removed
+    AND unranked AND ($3 = ${GLOBAL_SCOPE} OR $3 = ANY (scopes))`);
+
+/** Where each run is an entry: all of a player's that are ranked for nobody else, by their keys. */
+export const unrankedRuns = (
+  sql: SqlRunner,
+  { windowUid, scope }: { windowUid: number; scope: number },
+  playerId: string,
+): Promise<(EntryState & { key: string })[]> => sql.query(UNRANKED_RUNS, [windowUid, playerId, scope]);

@@ -4,6 +4,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 /** A player whose row in a window's standings may differ from now on, or the rows of guilds that kept something of it. */
 export interface TouchedPlayer {
   windowUid: number;
+  /** Or the key of a run's entry. */
   playerId: string;
   /** Guilds whose tables may differ although no row of the player is ranked in them. */
   guildIds?: readonly string[];

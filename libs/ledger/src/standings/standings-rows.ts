@@ -1,4 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
+import type { KeyOfPlayer } from '../entries/run-entries.js';
+import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
 
 /** A row of an edition's list, with the list's totals. */
 export interface StandingRow {
@@ -101,6 +103,21 @@ export const standingsOfPlayers = (
   list: RowsOfEdition,
   playerIds: readonly string[],
 ): Promise<StandingRow[]> => read(database, STANDINGS_OF_PLAYERS, list, [playerIds]);
+
+const STANDING_KEYS = `
+  SELECT k.player_id AS "playerId", s.player_id AS key
+  FROM unnest($3::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (
+    SELECT player_id FROM standings
+    WHERE edition_uid = $1 AND scope_uid = $2 AND ${playerOfRunKeySql('player_id')} = k.player_id
+      AND ${isRunKeySql('player_id')} OFFSET 0) AS s`;
+
+/** The keys of the rows of players, where each run is one. */
+export const standingKeys = (
+  database: SqlRunner,
+  { edition, scope }: RowsOfEdition,
+  playerIds: readonly string[],
+): Promise<KeyOfPlayer[]> => database.query<KeyOfPlayer>(STANDING_KEYS, [edition, scope, playerIds]);
 
 /** The rows at some ordinals. */
 export const standingsAt = (

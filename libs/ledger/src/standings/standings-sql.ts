@@ -1,7 +1,8 @@
-import { GLOBAL_SCOPE, GUILDS_SCOPE, type BoardDefinition } from '@laddercast/domain';
+import { GLOBAL_SCOPE, GUILDS_SCOPE, isPerRun, type BoardDefinition } from '@laddercast/domain';
 import type { EditionKind } from '../catalogs/edition-catalog.js';
 import { entryOrderSql, valueOrderSql } from '../entries/entry-order-sql.js';
-import { JOIN_RUN_OF_ENTRY } from '../entries/entry-run-sql.js';
+import { joinRunOfEntrySql } from '../entries/entry-run-sql.js';
+import { playerOfAnyKeySql, playerOfKeySql } from '../entries/run-keys-sql.js';
 import { guildScoreSql } from '../entries/guild-aggregate.js';
 
 /** The most lists that a preview shows. */
@@ -11,9 +12,12 @@ const PREVIEW_ROWS = 10;
 const ENTRY = 'e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes';
 
 /** What standings keep of the run that an entry rests on, and where that comes from; boards without runs are not asked. */
-const runOf = ({ runs }: BoardDefinition): { kept: string; join: string } =>
+const runOf = ({ runs, entriesPer }: BoardDefinition): { kept: string; join: string } =>
   runs
-    ? { kept: 'run.verified, run.proof', join: JOIN_RUN_OF_ENTRY }
+    ? {
+        kept: 'run.verified, run.proof',
+        join: joinRunOfEntrySql(playerOfKeySql('e.player_id', isPerRun({ entriesPer }))),
+      }
     : { kept: 'NULL::boolean AS verified, NULL::text AS proof', join: '' };
 
 /** The entries of window `$1` as they are. */
@@ -45,7 +49,10 @@ const PLACES_NOW = `
     NULL::boolean AS verified, NULL::text AS proof
   FROM ranked_entries WHERE window_uid = $1`;
 
-/** The entry of one player, `k.player_id`, in window `$1`, as editions count it, with what they keep of its run. */
+/** A key may be that of a run's entry. */
+const JOIN_RUN_OF_ENTRY = joinRunOfEntrySql(playerOfAnyKeySql('e.player_id'));
+
+/** The entry of one player, or key, `k.player_id`, in window `$1`, as editions count it, with what they keep of its run. */
 export const ENTRY_OF_PLAYER = `
     SELECT ${ENTRY}, run.verified, run.proof FROM ranked_entries e ${JOIN_RUN_OF_ENTRY}
     WHERE e.window_uid = $1 AND e.player_id = k.player_id LIMIT 1`;

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boardOf, overrideOf, runOf } from '../../test/made-writes.js';
 import { AttemptCounts } from './attempt-counts.js';
-import { BatchFold, entryKeyOf, type StoredBatch } from './batch-fold.js';
+import { BatchFold } from './batch-fold.js';
+import { entryKeyOf, type StoredBatch } from './stored-batch.js';
 import type { EntryRow } from '../entries/entry-rows.js';
 import type { PlacedWrite } from './window-placement.js';
 import type { LedgerWrite, SubmitReceipt } from '../entries/ledger-writes.js';
@@ -42,6 +43,7 @@ const nothingStored = (given: Partial<StoredBatch> = {}): StoredBatch => ({
   entries: new Map(),
   remembered: new Map(),
   hours: new Map(),
+  standing: new Map(),
   scopes: new Map(),
   attempts: new AttemptCounts([]),
   feedPositions: new Map(),
@@ -124,12 +126,12 @@ describe('a batch', () => {
     submit({ score: 2, operator: 'set' }, 3, 12);
     submit({ score: 1 }, 6, 13);
     const hourNow = Math.floor(NOW_MS / 3_600_000);
-    const hours = [...fold.changedHours.values()].map(({ hour, state }) => [hourNow - hour, state.score]);
+    const hours = [...fold.hours.changed.values()].map(({ hour, state }) => [hourNow - hour, state.score]);
     expect(hours).toEqual([
       [3, 2],
       [6, 1],
     ]);
-    expect([...fold.clearedHours.values()]).toEqual([{ windowUid: 5, playerId: 'ada' }]);
+    expect([...fold.hours.cleared.values()]).toEqual([{ windowUid: 5, playerId: 'ada' }]);
     expect(fold.changedEntries.get(entryKeyOf(5, 'ada'))!.state.score).toBe(3);
   });
 

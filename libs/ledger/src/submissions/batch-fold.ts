@@ -3,27 +3,36 @@ import {
   assertColumnsInBounds,
   assertScoreInBounds,
   hasCircles,
-  HOUR_MS,
   isBanned,
+  isPerRun,
   isUnranked,
+  keyOfEntry,
   LadderError,
   withoutNegativeZero,
   type Board,
   type EntryChange,
   type EntryChanged,
   type EntryState,
-  type SanctionInForce,
   type StoredWindow,
 } from '@laddercast/domain';
-import type { AttemptCounts } from './attempt-counts.js';
 import type { AuditRecord } from '../operators/audit-log.js';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import type { FrozenEntry } from '../entries/lane-parameters.js';
-import { ownerOf, runOfOverride, runOfSubmission } from './new-runs.js';
+import { runOfOverride, runOfSubmission } from './new-runs.js';
 import type { EntryPlace, NewRun } from '../runs/run-rows.js';
-import { addToHour, hourKeyOf, type RollingHourRow } from '../entries/rolling-hours.js';
+import { hourKeyOf } from '../entries/rolling-hours.js';
+import { HourChanges } from './hour-changes.js';
 import { holdOf, placeOfHeld, type HeldRun, type Hold } from './held-runs.js';
 import { playerBanned } from './player-banned.js';
+import { StandingRuns, type ChangedEntry } from './standing-runs.js';
+import {
+  entryKeyOf,
+  scopesKeyOf,
+  submissionKeyOf,
+  type FeedPositionRow,
+  type StoredBatch,
+  type SubmissionRow,
+} from './stored-batch.js';
 import type { PlacedWrite } from './window-placement.js';
 import type {
   FeedWrite,
@@ -35,50 +44,6 @@ import type {
   WriteResult,
 } from '../entries/ledger-writes.js';
 
-/** A remembered submission. */
-export interface RememberedSubmission {
-  bodySha256: Buffer;
-  answer: SubmissionAnswer & { windowUid: number };
-}
-
-export interface SubmissionRow {
-  write: SubmitWrite;
-  achievedAtMs: number;
-  answer: SubmissionAnswer & { windowUid: number };
-}
-
-export const entryKeyOf = (windowUid: number, playerId: string): string => `${windowUid}/${playerId}`;
-
-export const submissionKeyOf = (write: SubmitWrite): string =>
-  `${write.board.uid}/${ownerOf(write).length}/${ownerOf(write)}/${write.submissionId}`;
-
-/** What is stored of everything that a batch touches. */
-export interface StoredBatch {
-  /** By {@link entryKeyOf}; null: there is none. */
-  entries: ReadonlyMap<string, EntryRow | null>;
-  /** By {@link submissionKeyOf}. */
-  remembered: Map<string, RememberedSubmission>;
-  /** By {@link hourKeyOf}; null: nothing counts there yet. */
-  hours: ReadonlyMap<string, RollingHourRow | null>;
-  /** The numbers of the scopes that rank a player on a board, by {@link scopesKeyOf}; absent: that of everybody alone. */
-  scopes: Map<string, number[]>;
-  /** Of boards that limit them. */
-  attempts: AttemptCounts;
-  /** From which position of their pool entries were fed, by {@link entryKeyOf}; absent: they never were. */
-  feedPositions: ReadonlyMap<string, number>;
-  /** By the player's id: of those that are in force. */
-  sanctions: ReadonlyMap<string, SanctionInForce>;
-}
-
-/** From which position of its pool a player's entry was fed last, be it that there is none. */
-export interface FeedPositionRow {
-  windowUid: number;
-  playerId: string;
-  position: number;
-}
-
-export const scopesKeyOf = (boardUid: number, playerId: string): string => `${boardUid}/${playerId}`;
-
 /**
  * A batch of one lane, folded in the order of arrival: pure, so that the same writes on the same entries always give
  * the same rows. What it holds at the end is what one transaction stores.
@@ -88,9 +53,6 @@ export class BatchFold {
   readonly newSubmissions: SubmissionRow[] = [];
   readonly events: EntryChanged[] = [];
   readonly audits: AuditRecord[] = [];
-  readonly changedHours = new Map<string, RollingHourRow>();
-  /** Players whose hours in a rolling window an operator overrode: their stored hours are deleted first. */
-  readonly clearedHours = new Map<string, { windowUid: number; playerId: string }>();
   /** Entries that were renewed, of boards with a limit that removes entries. */
   readonly renewedEntries = new Map<string, { windowUid: number; playerId: string }>();
   /** By {@link entryKeyOf}. */
@@ -104,7 +66,13 @@ export class BatchFold {
   /** Entries that stand from before their board kept runs, and change. */
   readonly bases: EntryPlace[] = [];
 
-  constructor(private readonly stored: StoredBatch) {}
+  readonly hours: HourChanges;
+  private readonly standing: StandingRuns;
+
+  constructor(private readonly stored: StoredBatch) {
+    this.hours = new HourChanges(stored.hours);
+    this.standing = new StandingRuns(stored.standing);
+  }
 
   /** Counts one write under the log position that its event gets. */
   apply(placed: PlacedWrite, position: number): WriteResult {
@@ -141,6 +109,7 @@ export class BatchFold {
     const windows = this.stored.attempts.windowsLeft(placed);
     const hold = holdOf(write);
     if (hold !== null) return this.hold(placed, windows, position, hold);
+    if (isPerRun(write.board.definition)) return this.submitEntry(placed, windows, position);
     const run = { ...write, achievedAtMs: atMs };
     const applied = windows.map((window) => {
       const before = this.current(window, write.playerId);
@@ -148,15 +117,15 @@ export class BatchFold {
     });
     const rolling = applied.filter(({ window }) => window.kind === 'rolling');
     const hours =
-      write.operator === 'set' ? [] : rolling.map(({ window }) => this.hourWith(placed, window, run, position));
+      write.operator === 'set' ? [] : rolling.map(({ window }) => this.hours.with(placed, window, run, position));
     // Only now is it certain that no window refuses the run: it counts in all of them or in none.
     this.store(
       placed,
       applied.filter(({ outcome }) => outcome !== 'unchanged').map((one) => ({ after: one.entry, ...one })),
       position,
     );
-    for (const hour of hours) this.changedHours.set(hourKeyOf(hour), hour);
-    if (write.operator === 'set') for (const { window, entry } of rolling) this.setHours(write, window, entry, atMs);
+    for (const hour of hours) this.hours.changed.set(hourKeyOf(hour), hour);
+    if (write.operator === 'set') for (const { window, entry } of rolling) this.hours.set(write, window, entry, atMs);
     for (const { window, before } of applied) this.renew(write, window, before);
     this.stored.attempts.count(placed, windows);
     const first = applied[0]!;
@@ -170,6 +139,37 @@ export class BatchFold {
     if (write.board.runsFrom !== undefined) this.newRuns.push(runOfSubmission(placed, windows, position, false));
     const movement = { after: first.entry, before: first.before };
     return this.accept(placed, answer, first.window.uid, movement);
+  }
+
+  /** A run that is an entry of its own, where it is among the best of its player. */
+  private submitEntry(
+    placed: PlacedWrite<SubmitWrite>,
+    windows: readonly StoredWindow[],
+    position: number,
+  ): WriteResult {
+    const { write } = placed;
+    const stood = this.standing.submit(placed, windows, position);
+    this.store(
+      placed,
+      stood.flatMap(({ changed }) => changed),
+      position,
+    );
+    for (const { window, stands } of stood) if (stands) this.renew(write, window, null, write.submissionId);
+    this.stored.attempts.count(placed, windows);
+    this.newRuns.push(runOfSubmission(placed, windows, position, false));
+    const { shown, stands, displaced } = stood[0]!;
+    const { score, version } = shown.state;
+    const answer: SubmissionAnswer = {
+      outcome: stands ? 'created' : 'unchanged',
+      score,
+      previousScore: stands ? null : score,
+      version,
+      windows: windows.map((window) => window.id),
+      entryId: shown.entryId,
+      ...(displaced && { displaced: displaced.entryId }),
+    };
+    const movement = { after: shown.state, before: stands ? null : shown.state };
+    return this.accept(placed, answer, windows[0]!.uid, movement);
   }
 
   /** Keeps a run that waits for a moderator: it is remembered and counts as an attempt, and changes no entry. */
@@ -194,7 +194,7 @@ export class BatchFold {
     const answer: SubmissionAnswer = {
       outcome: 'held',
       score: run.score!,
-      previousScore: this.current(first, write.playerId)?.score ?? null,
+      previousScore: this.best(write, first)?.score ?? null,
       version: position,
       windows: windows.map((window) => window.id),
     };
@@ -221,18 +221,19 @@ export class BatchFold {
       assertScoreInBounds(write.board.definition, write.entry.score, 'the score');
       assertColumnsInBounds(write.board.definition, write.entry.columns);
     }
-    const changed = windows
-      .map((window) => ({ window, before: this.current(window, write.playerId) }))
-      .filter(({ before }) => write.entry !== null || before !== null)
-      .map((one) => ({ ...one, after: write.entry && this.overridden(write.entry, atMs, position) }));
+    const after = write.entry && this.overridden(write.entry, atMs, position);
+    const changed: ChangedEntry[] = isPerRun(write.board.definition)
+      ? this.standing.override(write, windows, after)
+      : windows
+          .map((window) => ({ window, before: this.current(window, write.playerId), after }))
+          .filter(({ before }) => after !== null || before !== null);
     this.store(placed, changed, position);
-    for (const { window, after } of changed)
-      if (window.kind === 'rolling') this.setHours(write, window, after, placed.nowMs);
-    for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
+    for (const { window } of changed) if (window.kind === 'rolling') this.hours.set(write, window, after, placed.nowMs);
+    for (const { window, entryId, before, after: set } of changed) if (set) this.renew(write, window, before, entryId);
     if (changed.length > 0) this.audits.push(write.audit);
     const isKept = write.board.runsFrom !== undefined && changed.length > 0;
     if (isKept) this.newRuns.push(runOfOverride(placed, windowsOf(changed), position));
-    const windowIds = changed.map(({ window }) => window.id);
+    const windowIds = windowsOf(changed).map(({ id }) => id);
     return { receipt: { kind: 'override', windows: windowIds, version: position, isKept, settledBefore: false } };
   }
 
@@ -275,36 +276,46 @@ export class BatchFold {
     if (sanction && isBanned(sanction, board.id)) throw playerBanned(playerId, board.id, sanction);
   }
 
+  /** The player's entry, or the best of them. */
+  private best({ board, playerId }: LedgerWrite, window: StoredWindow): EntryState | null {
+    if (!isPerRun(board.definition)) return this.current(window, playerId);
+    return this.standing.of(board.definition, window, playerId)[0]?.state ?? null;
+  }
+
   private current(window: StoredWindow, playerId: string): EntryState | null {
     const row = this.row(window, playerId);
     return row && !row.removed ? row.state : null;
   }
 
-  private row(window: StoredWindow, playerId: string): EntryRow | null {
-    const key = entryKeyOf(window.uid, playerId);
+  private row(window: StoredWindow, entryKey: string): EntryRow | null {
+    const key = entryKeyOf(window.uid, entryKey);
     return this.changedEntries.get(key) ?? this.stored.entries.get(key) ?? null;
   }
 
-  private store(
-    { write, nowMs }: PlacedWrite,
-    changed: { window: StoredWindow; before: EntryState | null; after: EntryState | null }[],
-    position: number,
-  ): void {
+  private store({ write, nowMs }: PlacedWrite, changed: readonly ChangedEntry[], position: number): void {
     if (changed.length === 0) return;
     const { board, playerId } = write;
     const unranked = isUnranked(this.stored.sanctions.get(playerId), board.id);
-    const changes = changed.map(({ window, before, after }): EntryChange => {
-      this.saveFrozen(window, playerId, nowMs);
-      const known = this.row(window, playerId);
+    const changes = changed.map(({ window, entryId, before, after }): EntryChange => {
+      const key = keyOfEntry({ playerId, ...(entryId !== undefined && { entryId }) });
+      this.saveFrozen(window, key, nowMs);
+      const known = this.row(window, key);
       const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
       // An ended window keeps the scopes of its entries; a tombstone goes to the scopes of the entry.
       const keepsScopes = known !== null && (after === null || (hasEnded && !known.removed));
       const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
       const { left, everLeft } = leftScopesOf(known, scopes);
       const state = after ?? { ...before!, version: position };
-      const row = { boardUid: board.uid, windowUid: window.uid, playerId, state, removed: after === null, unranked };
+      const row = {
+        boardUid: board.uid,
+        windowUid: window.uid,
+        playerId: key,
+        state,
+        removed: after === null,
+        unranked,
+      };
       if (before !== null && before.version < (board.runsFrom ?? 0)) this.bases.push(row);
-      this.changedEntries.set(entryKeyOf(window.uid, playerId), {
+      this.changedEntries.set(entryKeyOf(window.uid, key), {
         scopes,
         leftScopes: everLeft,
         ...row,
@@ -315,6 +326,7 @@ export class BatchFold {
       const entry = shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs };
       return {
         windowUid: window.uid,
+        ...(entryId !== undefined && { entryId }),
         keepUntilMs,
         entry,
         ...(scopes.length > 0 && { scopes }),
@@ -327,49 +339,32 @@ export class BatchFold {
   }
 
   /** Without a lifetime it is enough to mark an entry when it begins. */
-  private renew({ board, playerId }: LedgerWrite, window: StoredWindow, before: EntryState | null): void {
+  private renew(
+    { board, playerId }: LedgerWrite,
+    window: StoredWindow,
+    before: EntryState | null,
+    entryId?: string,
+  ): void {
     const { entriesMax, entryLifetimeSeconds } = board.definition.limits;
     if (entryLifetimeSeconds === null && (entriesMax === null || before !== null)) return;
-    this.renewedEntries.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
+    const key = keyOfEntry({ playerId, ...(entryId !== undefined && { entryId }) });
+    this.renewedEntries.set(entryKeyOf(window.uid, key), { windowUid: window.uid, playerId: key });
   }
 
   /** From its freeze to its end a window shows what it held at the freeze: the first change after it saves that. */
-  private saveFrozen(window: StoredWindow, playerId: string, nowMs: number): void {
+  private saveFrozen(window: StoredWindow, entryKey: string, nowMs: number): void {
     const { freezeAtMs, endsAtMs } = window;
     if (freezeAtMs === null || nowMs < freezeAtMs || nowMs >= endsAtMs!) return;
-    const key = entryKeyOf(window.uid, playerId);
+    const key = entryKeyOf(window.uid, entryKey);
     if (this.frozenEntries.has(key)) return;
-    this.frozenEntries.set(key, { windowUid: window.uid, playerId, row: this.stored.entries.get(key) ?? null });
-  }
-
-  private hourWith(
-    { write, atMs }: PlacedWrite<SubmitWrite>,
-    window: StoredWindow,
-    run: Parameters<typeof applyRun>[2],
-    position: number,
-  ): RollingHourRow {
-    const place = { windowUid: window.uid, playerId: write.playerId, hour: Math.floor(atMs / HOUR_MS) };
-    const key = hourKeyOf(place);
-    const isCleared = this.clearedHours.has(entryKeyOf(window.uid, write.playerId));
-    const before = this.changedHours.get(key) ?? (isCleared ? null : this.stored.hours.get(key));
-    // Where runs are kept, they are folded when an hour leaves: of the hour it matters only that it is there.
-    if (write.board.runsFrom !== undefined && before) return before;
-    return { ...place, state: addToHour(write.board.definition, before?.state ?? null, run, position) };
-  }
-
-  /** A total that is set counts from its hour on, an operator's from the present one; what was counted before is gone. */
-  private setHours({ playerId }: LedgerWrite, window: StoredWindow, after: EntryState | null, atMs: number): void {
-    this.clearedHours.set(entryKeyOf(window.uid, playerId), { windowUid: window.uid, playerId });
-    for (const [key, row] of this.changedHours) {
-      if (row.windowUid === window.uid && row.playerId === playerId) this.changedHours.delete(key);
-    }
-    if (after === null) return;
-    const place = { windowUid: window.uid, playerId, hour: Math.floor(atMs / HOUR_MS) };
-    this.changedHours.set(hourKeyOf(place), { ...place, state: after });
+    const row = this.stored.entries.get(key) ?? null;
+    this.frozenEntries.set(key, { windowUid: window.uid, playerId: entryKey, row });
   }
 }
 
-const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => changed.map(({ window }) => window);
+const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => [
+  ...new Set(changed.map(({ window }) => window)),
+];
 
 /** Whether its entries each rest on one run that is kept: a total rests on many. */
 const restsOnRuns = ({ runsFrom, definition }: Board): boolean =>

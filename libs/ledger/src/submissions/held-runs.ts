@@ -2,7 +2,7 @@ import { isUnranked, reasonToHold } from '@laddercast/domain';
 import type { EntryRow } from '../entries/entry-rows.js';
 import type { SubmitWrite } from '../entries/ledger-writes.js';
 import type { NewRun } from '../runs/run-rows.js';
-import { scopesKeyOf, type StoredBatch } from './batch-fold.js';
+import { scopesKeyOf, type StoredBatch } from './stored-batch.js';
 
 /** Who holds a run, and why. */
 export interface Hold {

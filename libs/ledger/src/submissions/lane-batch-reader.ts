@@ -1,6 +1,7 @@
 import {
   hasCircles,
   HOUR_MS,
+  isPerRun,
   scopeNamesOf,
   type EntryState,
   type SanctionInForce,
@@ -13,8 +14,9 @@ import {
   type FeedPositionRow,
   type RememberedSubmission,
   type StoredBatch,
-} from './batch-fold.js';
+} from './stored-batch.js';
 import type { EntryRow } from '../entries/entry-rows.js';
+import { standingRows } from '../entries/run-entries.js';
 import { AttemptCounts, attemptKeysOf } from './attempt-counts.js';
 import { READ_ATTEMPTS, READ_FEED_POSITIONS, READ_LANE_BATCH, READ_WIDE_LANE_BATCH } from '../entries/lane-sql.js';
 import { ownerOf } from './new-runs.js';
@@ -91,11 +93,28 @@ export class LaneBatchReader {
       entries: this.entries,
       hours: this.hours,
       remembered: this.remembered,
+      standing: await this.readStanding(placed),
       scopes: await scopesOf(withScopes, this.values, scopeCatalog),
       attempts: await readAttempts(this.transaction, placed),
       feedPositions: await readFeedPositions(this.transaction, placed),
       sanctions: this.sanctions,
     };
+  }
+
+  /** Asked for only where a board has an entry for each run; each of them is an entry that was read, too. */
+  private async readStanding(placed: readonly PlacedWrite[]): Promise<Map<string, EntryRow[]>> {
+    const keys = new Map<string, EntryKey>();
+    for (const { write, windows } of placed) {
+      if (!isPerRun(write.board.definition)) continue;
+      const { board, playerId } = write;
+      for (const { uid } of windows)
+        keys.set(entryKeyOf(uid, playerId), { boardUid: board.uid, windowUid: uid, playerId });
+    }
+    const standing = await standingRows(this.transaction, [...keys.values()]);
+    for (const row of [...standing.values()].flat()) {
+      this.entries.set(entryKeyOf(row.windowUid, row.playerId), row);
+    }
+    return standing;
   }
 
   private async read(asked: {

@@ -1,8 +1,9 @@
 import { LadderError } from '@laddercast/domain';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { BatchFold, submissionKeyOf } from './batch-fold.js';
+import { BatchFold } from './batch-fold.js';
 import type { HeldRun } from './held-runs.js';
+import { submissionKeyOf } from './stored-batch.js';
 import { ownerOf } from './new-runs.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneBatchReader } from './lane-batch-reader.js';
@@ -165,7 +166,10 @@ export class LaneTransaction {
     return connection.query(WRITE_LANE_BATCH_OF_RUNS, [...parameters, runPositions(entries)]);
   }
 
-  private storeHours(connection: SqlRunner, { clearedHours, changedHours }: BatchFold): Promise<unknown>[] {
+  private storeHours(
+    connection: SqlRunner,
+    { hours: { cleared: clearedHours, changed: changedHours } }: BatchFold,
+  ): Promise<unknown>[] {
     const sent: Promise<unknown>[] = [];
     const cleared = [...clearedHours.values()];
     if (cleared.length > 0) {

@@ -1,5 +1,6 @@
 import { Environment } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import { isRunKeySql, playerOfRunKeySql, runKeySql } from '../entries/run-keys-sql.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 const CHUNK_ROWS = 5000;
@@ -15,14 +16,18 @@ const FORGET = `
     RETURNING 1)
   SELECT count(*) AS due, count(*) AS forgotten FROM gone`;
 
+/** For as long again as the board keeps runs. */
+const LATER = `(SELECT ladder_now()) + (b.definition #>> '{runs,keepDays}')::float8 * interval '1 day'`;
+
 /**
  * The same where boards keep runs: an id whose run is there counts as accepted when the run may go, so that its days begin
- * then, and no look finds it before.
+ * then, and no look finds it before. So does one whose run is kept as an entry of its own, for the same time again: an id that
+ * names an entry must not name another run.
  */
 const FORGET_UNLESS_KEPT = `
   WITH due AS MATERIALIZED (
-    SELECT s.ctid AS place, r.until
-    FROM (SELECT ctid, board_uid, owner, submission_id FROM submissions WHERE ${DUE} LIMIT ${CHUNK_ROWS}) AS s
+    SELECT s.ctid AS place, coalesce(r.until, e.until) AS until
+    FROM (SELECT ctid, board_uid, owner, submission_id, player_id FROM submissions WHERE ${DUE} LIMIT ${CHUNK_ROWS}) AS s
     LEFT JOIN boards AS b ON b.board_uid = s.board_uid AND b.board_id IS NOT NULL AND b.runs_from IS NOT NULL
     LEFT JOIN LATERAL (
       SELECT greatest(accepted_at + (b.definition #>> '{runs,keepDays}')::float8 * interval '1 day',
@@ -30,6 +35,11 @@ const FORGET_UNLESS_KEPT = `
       FROM runs
       WHERE board_uid = b.board_uid AND owner = s.owner AND submission_id = s.submission_id AND position >= b.runs_from
       LIMIT 1) AS r ON true
+    LEFT JOIN LATERAL (
+      SELECT ${LATER} AS until FROM run_bases JOIN windows USING (window_uid)
+      WHERE r.until IS NULL AND b.definition ->> 'entriesPer' = 'run' AND windows.board_uid = b.board_uid
+        AND ${playerOfRunKeySql('run_bases.player_id')} = s.player_id AND ${isRunKeySql('run_bases.player_id')}
+        AND run_bases.player_id = ${runKeySql('s.submission_id', 's.player_id')} LIMIT 1) AS e ON true
   ), kept AS (
     UPDATE submissions AS s SET accepted_at = due.until FROM due WHERE s.ctid = due.place AND due.until IS NOT NULL
   ), gone AS (

@@ -6,7 +6,7 @@ export interface EntryInLists {
   windowUid: number;
   /** When the window began, Unix ms; null: with the board, or so long ago that counters of now begin after it. */
   startsAtMs: number | null;
-  /** The player's id, the guild's where `isGuild` says so. */
+  /** The player's id, or the key of a run's entry; the guild's id where `isGuild` says so. */
   playerId: string;
   version: number;
   /** null: removed. */

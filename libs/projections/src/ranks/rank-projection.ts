@@ -98,8 +98,9 @@ export const FIRST_GENERATION = {
   versions: { base: 0, floor: 0 },
 } as const satisfies Partial<RankList>;
 
-/** The newest state of one player's entry, or its removal; older versions than what is there change nothing. */
+/** The newest state of one entry, or its removal; older versions than what is there change nothing. */
 export interface ProjectedChange {
+  /** The player's id, or the key of a run's entry. */
   playerId: string;
   version: number;
   /** null: removed. */
@@ -109,7 +110,10 @@ export interface ProjectedChange {
 /** An entry as the projection knows it. `rank` is 1-based, in the style that was asked for. */
 export interface ProjectedEntry {
   rank: number;
+  /** Of what reads by keys: the key, where each run is an entry. */
   playerId: string;
+  /** The run, where each is an entry and the player is known apart from it. */
+  entryId?: string;
   score: number;
   columns: number[];
   /** null where the board's tie-break keeps no time. */
@@ -136,6 +140,8 @@ export interface PlayerReading extends Reading {
   entry: (ProjectedEntry & { version: number }) | null;
   /** Up to `above` before and `below` after the entry, the entry included, best first. */
   neighbours: ProjectedEntry[];
+  /** Where each run is an entry, all those of the player, the best first; `entry` is the first of them. */
+  entries?: ProjectedEntry[];
 }
 
 /** A list seen through some of its entries. */
@@ -197,7 +203,8 @@ export class RecoveryRun {
 }
 
 /**
- * The ranks: sharded sorted lists, fed by the log and read by queries.
+ * The ranks: sharded sorted lists, fed by the log and read by queries. What is called a player here is the key of an entry:
+ * where each run is one, `keyOfEntry` of the run and its player.
  * Exact over any number of shards: each entry is counted once, by its own shard, at a moment within the call. Where
  * shards are by score and entries are moving between them, a reading says that it is estimated.
  */

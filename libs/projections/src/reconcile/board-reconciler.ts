@@ -1,4 +1,4 @@
-import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
+import { entryOfKey, GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
 import {
   BoardCatalog,
   COMPARED_AT_ONCE,
@@ -168,7 +168,7 @@ export class BoardReconciler {
       window: window.name,
       scope:
         scope === GLOBAL_SCOPE ? 'global' : scope === GUILDS_SCOPE ? 'guilds' : (names.get(scope) ?? String(scope)),
-      playerId,
+      ...entryOfKey(playerId),
       kind,
     }));
   }

@@ -8,6 +8,8 @@ export interface ExportedRow {
   /** 1-based, without ties. */
   ordinal: number;
   playerId: string;
+  /** The id of the submission, on boards where each run is an entry. */
+  entryId?: string;
   displayName: string | null;
   score: number;
   /** In the order of the board's columns. */
@@ -24,7 +26,7 @@ export interface ExportedRow {
 }
 
 /** Which fields the rows of a board have beside those that all have. */
-export type RunField = 'verified' | 'proof';
+export type RunField = 'entryId' | 'verified' | 'proof';
 
 /** How rows are written. */
 export interface LineFormat {

@@ -1,4 +1,13 @@
-import { GLOBAL_SCOPE, holdsOn, LadderError, sharesRank, type RankStyle } from '@laddercast/domain';
+import {
+  entryOfKey,
+  GLOBAL_SCOPE,
+  holdsOn,
+  isPerRun,
+  LadderError,
+  playerOfKey,
+  sharesRank,
+  type RankStyle,
+} from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
 import {
   exportedEntries,
@@ -90,7 +99,12 @@ export class ExportRows {
     let last: ExportedStanding | undefined;
     const scope = list.scope === GLOBAL_SCOPE ? null : list.scope;
     const options = { rows: ROWS_AT_ONCE, timeoutMs, signal };
-    const asked = { windowUid: window.uid, scope, keepsRuns: board.runsFrom !== undefined };
+    const asked = {
+      windowUid: window.uid,
+      scope,
+      keepsRuns: board.runsFrom !== undefined,
+      isPerRun: isPerRun(board.definition),
+    };
     const chunks = exportedEntries(this.database, list.ordering, asked, options);
     for await (const chunk of chunks) {
       yield chunk.map((row) => {
@@ -112,13 +126,15 @@ export class ExportRows {
     const enricher = this.extensions.enricher;
     const [scopes, decorations] = await Promise.all([
       this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes))]),
-      enricher && rows.length > 0 ? inTime(enricher.decorate(rows.map(({ player_id }) => player_id))) : null,
+      enricher && rows.length > 0
+        ? inTime(enricher.decorate([...new Set(rows.map(({ player_id }) => playerOfKey(player_id)))]))
+        : null,
     ]);
     return rows.map((row) => ({
       rank: row[style],
       ordinal: row.ordinal,
-      playerId: row.player_id,
-      displayName: decorations?.get(row.player_id)?.displayName ?? row.display_name,
+      ...entryOfKey(row.player_id),
+      displayName: decorations?.get(playerOfKey(row.player_id))?.displayName ?? row.display_name,
       score: row.score,
       columns: list.ordering.columns.map((_, index) => row.columns[index]!),
       achievedAt: toTimestamp(row.achieved_at_ms),

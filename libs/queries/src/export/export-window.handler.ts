@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { LadderError, type RankStyle } from '@laddercast/domain';
+import { isPerRun, LadderError, type RankStyle } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { lineFormatOf, type LineFormat, type RunField } from './export-lines.js';
 import { ExportRows, type ExportRowsOptions } from './export-rows.js';
@@ -41,7 +41,10 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
     const everybodys = await this.resolver.resolve(selection, { prefersStandings: true });
     const resolved = await this.reader.asSeenBy(selection.readerId, everybodys);
     const { board, list } = resolved;
-    const ofRuns = Object.keys(verificationOf(board, null)) as RunField[];
+    const ofRuns = [
+      ...(isPerRun(board.definition) ? ['entryId'] : []),
+      ...Object.keys(verificationOf(board, null)),
+    ] as RunField[];
     const lines = lineFormatOf(format, list.ordering.columns, guard, ofRuns);
     const style: RankStyle = selection.rankStyle ?? board.definition.rankStyle;
     const options = { style, showsUnlisted: selection.isAdmin ?? false, timeoutMs: SORTED_WITHIN_MS };

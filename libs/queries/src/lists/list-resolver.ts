@@ -3,6 +3,7 @@ import {
   faultOfScope,
   GUILDS_SCOPE,
   isCleanText,
+  isPerRun,
   LadderError,
   nameOfSpec,
   scopeKindsOf,
@@ -30,6 +31,8 @@ import {
   type RankReadings,
 } from '@laddercast/projections';
 import { Inject, Injectable } from '@nestjs/common';
+import { RanksOfRuns } from './ranks-of-runs.js';
+import { RunEntryKeys } from './run-entry-keys.js';
 import type { OwnEntry } from './ranks-with-entry.js';
 import { EditionFinder, notWrittenYet, type FoundEdition, type NewestFinal } from './edition-finder.js';
 
@@ -89,19 +92,31 @@ export interface ResolveOptions {
 /** The number of a scope in which nothing was ever ranked: its list is empty. */
 export const NEVER_USED_SCOPE = -1;
 
+/** What a list is read from: while it can change, and as it was written. */
+interface ReadSources {
+  projection: RankReadings;
+  standings: RankReadings;
+}
+
 /** Finds the list that a board id, a window and a scope mean. */
 @Injectable()
 export class ListResolver {
   private readonly editions: EditionFinder;
+  private readonly ofPlayers: ReadSources;
+  /** Of boards where each run is an entry. */
+  private readonly ofRuns: ReadSources;
 
   constructor(
     private readonly boards: BoardCatalog,
     private readonly windows: WindowCatalog,
     private readonly scopes: ScopeCatalog,
     editions: EditionCatalog,
-    @Inject(RankProjection) private readonly projection: RankReadings,
-    @Inject(StandingsRanks) private readonly standings: RankReadings,
+    @Inject(RankProjection) projection: RankReadings,
+    @Inject(StandingsRanks) standings: RankReadings,
+    keys: RunEntryKeys,
   ) {
+    this.ofPlayers = { projection, standings };
+    this.ofRuns = { projection: new RanksOfRuns(projection, keys), standings: new RanksOfRuns(standings, keys) };
     this.editions = new EditionFinder(boards, windows, editions);
   }
 
@@ -234,7 +249,7 @@ export class ListResolver {
     atMs: number,
   ): ResolvedList {
     const list = listOfWindow(board, window, scope.uid);
-    const { projection, standings } = this;
+    const { projection, standings } = isPerRun(board.definition) ? this.ofRuns : this.ofPlayers;
     const found = { board, window, scope: scope.name, edition, atMs, ...(final && { final }) };
     if (edition === null) return { ...found, list, ranks: projection };
     return { ...found, list: { ...list, edition: edition.uid }, ranks: standings };

@@ -1,7 +1,15 @@
 import { GUILDS_SCOPE, holdsOn, type SanctionInForce } from '@laddercast/domain';
-import { ownEntries, PostgresDatabase, type LedgerEntry, type OwnEntryAsked, type SqlRunner } from '@laddercast/ledger';
+import {
+  ownEntries,
+  PostgresDatabase,
+  unrankedRuns,
+  type LedgerEntry,
+  type OwnEntryAsked,
+  type SqlRunner,
+} from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { RanksOfPlayer } from './ranks-of-player.js';
+import { RanksOfRuns } from './ranks-of-runs.js';
 import type { ResolvedList } from './list-resolver.js';
 
 /** The most entries that one statement looks up. */
@@ -14,6 +22,8 @@ export class OwnWorlds {
 
   /** The list with the player's entry at its place, as the ledger has it now. */
   async of(resolved: ResolvedList, playerId: string): Promise<ResolvedList> {
+    const { ranks } = resolved;
+    if (ranks instanceof RanksOfRuns) return this.withRuns(resolved, ranks, playerId);
     if (!hasWorlds(resolved)) return worldOf(resolved, playerId, undefined);
     const [entry] = await this.entries([askedFor(resolved, playerId)]);
     return worldOf(resolved, playerId, entry);
@@ -26,6 +36,17 @@ export class OwnWorlds {
       entries.push(...(await ownEntries(this.database, asked.slice(start, start + ASKED_AT_ONCE))));
     }
     return entries;
+  }
+
+  /** Where each run is an entry: with all of the player's; frozen standings are as everybody sees them. */
+  private async withRuns(resolved: ResolvedList, ranks: RanksOfRuns, playerId: string): Promise<ResolvedList> {
+    const own = { ...resolved, ownWorldOf: playerId };
+    if (!hasWorlds(resolved) || resolved.edition?.kind === 'frozen') return own;
+    const runs = await unrankedRuns(this.database, resolved.list, playerId);
+    // Standings from before the sanction still have them, and so have ranks that are a moment behind.
+    const { entries } = await ranks.lookup(resolved.list, [playerId], 'ordinal');
+    if (runs.length === 0 || entries[0]) return own;
+    return { ...own, ranks: ranks.withEntries(runs.map(({ key, ...entry }) => ({ ...entry, playerId: key }))) };
   }
 }
 

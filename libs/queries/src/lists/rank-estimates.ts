@@ -1,5 +1,6 @@
 import {
   errorBoundOf,
+  isPerRun,
   memberColumnBytes,
   memberPrefixBytes,
   type CountEstimate,
@@ -68,7 +69,7 @@ export class RankEstimates {
 
   /**
    * Estimates the ranks of players by one look-up of each.
-   * @returns null as {@link sketchOf}
+   * @returns null as {@link sketchOf}, and where each run is an entry: which of them are a player's the sketch does not know
    * @throws PROJECTION_UNAVAILABLE
    */
   async ofPlayers(
@@ -76,7 +77,7 @@ export class RankEstimates {
     playerIds: readonly string[],
     options: EstimateOptions,
   ): Promise<EstimateReading | null> {
-    const sketched = await this.newestSketchOf(resolved, options);
+    const sketched = isPerRun(resolved.board.definition) ? null : await this.newestSketchOf(resolved, options);
     if (sketched === null) return null;
     const { keys, listVersion } = await this.projection.sortKeys(resolved.list, playerIds);
     if (!saysRanks(sketched) && keys.some((key) => key !== null)) return null;

@@ -1,7 +1,9 @@
 import {
+  COLUMNS_MAX,
   faultOfNamedId,
   isCleanText,
   LadderError,
+  OPAQUE_ID_BYTES_MAX,
   SHARDS_MAX,
   validationFailed,
   type ListVersions,
@@ -54,8 +56,8 @@ export const CURSOR_LENGTH_MAX = 2048;
 const FORMAT = 1;
 const STYLES: readonly RankStyle[] = ['ordinal', 'competition', 'dense'];
 const NAME_LENGTH_MAX = 200;
-/** Columns, a time, and a player's id. */
-const MEMBER_BYTES_MAX = 4 * 8 + 6 + 128;
+/** Columns, a time, and the ids of a run and a player with what is between them. */
+const MEMBER_BYTES_MAX = COLUMNS_MAX * 8 + 6 + 2 * OPAQUE_ID_BYTES_MAX + 1;
 const CHECKPOINT_ID = /^[\w-]{12}$/;
 const UID_MAX = 2 ** 53 - 1;
 

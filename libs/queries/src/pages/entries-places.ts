@@ -1,4 +1,4 @@
-import { encodeSortKey, toRankScore, type BoardOrdering, type SortKey } from '@laddercast/domain';
+import { encodeSortKey, keyOfEntry, toRankScore, type BoardOrdering, type SortKey } from '@laddercast/domain';
 import type { Checkpoints, CheckpointName } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import { GetPlayerHandler } from '../ranks/get-player.handler.js';
@@ -33,8 +33,7 @@ export class EntriesPlaces {
   ): Promise<SortKey | number | null> {
     if ('rank' in around) return around.rank - 1;
     if ('score' in around) return keyOfScore(list.ordering, around.score);
-    await this.player(selection, around);
-    return checkpoints.keyOf(list, name, around.playerId);
+    return checkpoints.keyOf(list, name, keyOfEntry(await this.player(selection, around)));
   }
 
   /** Where a player's entry of now would stand. */
@@ -43,13 +42,14 @@ export class EntriesPlaces {
     selection: ListSelection,
     around: Extract<EntriesAround, { playerId: string }>,
   ): Promise<SortKey> {
-    const { score, columns, achievedAt } = await this.player(selection, around);
+    const entry = await this.player(selection, around);
+    const { score, columns, achievedAt } = entry;
     const values = {
       score,
       columns: list.ordering.columns.map(({ name }) => columns[name]!),
       achievedAtMs: achievedAt === null ? 0 : Date.parse(achievedAt),
     };
-    return encodeSortKey(list.ordering, values, around.playerId);
+    return encodeSortKey(list.ordering, values, keyOfEntry(entry));
   }
 
   /** The player's entry as who asks for the player sees it, with its ordinal rank. */

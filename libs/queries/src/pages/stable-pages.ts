@@ -1,10 +1,11 @@
-import type { RankStyle } from '@laddercast/domain';
+import { isPerRun, type RankStyle } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
 import type { Checkpoint, CheckpointPage, PageReading } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { encodeCursor, type EntriesCursor } from './entries-cursor.js';
 import { ordinalsFrom } from './get-entries.handler.js';
+import { named } from '../lists/ranks-of-runs.js';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import type { EntriesPage } from '../queries.js';
@@ -27,8 +28,9 @@ export class StablePages {
   async ofCheckpoint(
     resolved: ResolvedList,
     { style, limit, including }: StableRequest,
-    { checkpoint, index, entries, keys }: CheckpointPage,
+    { checkpoint, index, entries: read, keys }: CheckpointPage,
   ): Promise<EntriesPage> {
+    const entries = isPerRun(resolved.board.definition) ? read.map(named) : read;
     const { openedAtMs, closesAtMs, total, listVersion } = checkpoint;
     const rows = await this.reader.details.complete(resolved, entries, { including, arePast: true });
     // Whoever is shown to some only is not named in a cursor.

@@ -30,12 +30,14 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const read = { listVersion: reading.listVersion, beganAtMs };
     const rows = await this.reader.details.complete(resolved, reading.neighbours, { including, read, profiles });
     const neighbours = await this.reader.details.withChange(resolved, style, rows);
-    const own = neighbours.find((row) => row.playerId === playerId);
+    const own = neighbours.find((row) => row.playerId === playerId && row.entryId === reading.entry?.entryId);
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = await percentileIn(resolved, style, own, reading.total);
     const entry = extended(own, { percentile, ...accuracyOf(reading) });
     const sanction = await this.sanctionShown(query, resolved);
-    return extended(envelope, { entry, neighbours, ...(sanction && { sanction }) });
+    const entries =
+      reading.entries && (await this.reader.details.complete(resolved, reading.entries, { including, read }));
+    return extended(envelope, { entry, ...(entries && { entries }), neighbours, ...(sanction && { sanction }) });
   }
 
   /** What moderators are told of the player, and a banned player of itself; null: nothing. */

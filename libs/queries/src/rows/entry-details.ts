@@ -1,6 +1,7 @@
 import {
   GUILDS_SCOPE,
   holdsOn,
+  keyOfEntry,
   type Board,
   type BoardOrdering,
   type RankedEntry,
@@ -72,7 +73,7 @@ export class EntryDetails {
     { including = [], arePast = false, read, profiles }: CompleteOptions = {},
   ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
     const isGuild = resolved.list.scope === GUILDS_SCOPE;
-    const ids = entries.map(({ playerId }) => playerId);
+    const ids = [...new Set(entries.map(({ playerId }) => playerId))];
     const loaded = await Promise.all([
       this.runs.load(resolved, entries, read),
       this.names.load(ids, isGuild, profiles),
@@ -150,12 +151,14 @@ export class EntryDetails {
   }
 
   private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {
-    const run = this.runs.of(resolved, entry.playerId);
+    const { entryId } = entry;
+    const run = this.runs.of(resolved, keyOfEntry(entry));
     const ofRun = isPast && !isOf(entry, run) ? null : run;
     const achievedAtMs = entry.achievedAtMs ?? ofRun?.achievedAtMs ?? null;
     return {
       rank: entry.rank,
       playerId: entry.playerId,
+      ...(entryId !== undefined && { entryId }),
       displayName: this.names.of(entry.playerId, isGuild).displayName,
       score: entry.score,
       columns: columnsByName(resolved.list.ordering, entry.columns),

@@ -1,5 +1,5 @@
 import { guildTotalDetails, runDetails, type RunDetailsRow, StandingsReader, type SqlRunner } from '@laddercast/ledger';
-import { GUILDS_SCOPE } from '@laddercast/domain';
+import { GUILDS_SCOPE, isPerRun, keyOfEntry } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -53,7 +53,7 @@ export class RunDetailsOfLists {
     if (areWhole) return true;
     const isGuilds = resolved.list.scope === GUILDS_SCOPE;
     const missing = entries.filter((entry) => {
-      const run = this.memory.get(keyOf(resolved, entry.playerId));
+      const run = this.memory.get(keyOf(resolved, keyOfEntry(entry)));
       // How many members a guild has changes without its score, and the lists of guilds are short.
       if (run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run)) return true;
       return resolved.board.runsFrom !== undefined && run.askedAtMs <= this.lastChangeOf(entry.playerId);
@@ -62,19 +62,19 @@ export class RunDetailsOfLists {
     if (areWhole === null) return false;
     const remember = this.memory.asking();
     const askedAtMs = monotonicMs();
-    const playerIds = missing.map(({ playerId }) => playerId);
-    const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, playerIds);
+    const keys = missing.map(keyOfEntry);
+    const rows = await this.lookups.ask(keyOf(resolved, ''), resolved, keys);
     if (rows === null) return false;
-    for (const playerId of playerIds) {
-      const row = rows.get(playerId);
-      remember(keyOf(resolved, playerId), row ? detailsOf(row, askedAtMs) : null);
+    for (const key of keys) {
+      const row = rows.get(key);
+      remember(keyOf(resolved, key), row ? detailsOf(row, askedAtMs) : null);
     }
     return true;
   }
 
-  /** As it was last known. */
-  of(resolved: ResolvedList, playerId: string): RunDetails | null {
-    return this.memory.isEmpty ? null : this.memory.stale(keyOf(resolved, playerId));
+  /** As it was last known. @param key of the entry */
+  of(resolved: ResolvedList, key: string): RunDetails | null {
+    return this.memory.isEmpty ? null : this.memory.stale(keyOf(resolved, key));
   }
 
   /** The runs of these players are looked up again, where a board keeps runs; null: those of all. */
@@ -104,13 +104,13 @@ export class RunDetailsOfLists {
     return entries.every(({ achievedAtMs }) => achievedAtMs !== null) && this.bare.isBare(list, read);
   }
 
-  private read({ board, window, list, edition }: ResolvedList, playerIds: readonly string[]): Promise<RunDetailsRow[]> {
+  private read({ board, window, list, edition }: ResolvedList, keys: readonly string[]): Promise<RunDetailsRow[]> {
     if (edition) {
       const { scope, ordering } = list;
-      return this.editions.details({ edition: edition.uid, scope, ordering }, playerIds);
+      return this.editions.details({ edition: edition.uid, scope, ordering }, keys);
     }
-    if (list.scope === GUILDS_SCOPE) return guildTotalDetails(this.database, window.uid, playerIds);
-    return runDetails(this.database, window.uid, playerIds, board.runsFrom);
+    if (list.scope === GUILDS_SCOPE) return guildTotalDetails(this.database, window.uid, keys);
+    return runDetails(this.database, window.uid, keys, board.runsFrom, isPerRun(board.definition));
   }
 }
 
@@ -121,9 +121,9 @@ export const isOf = (entry: ProjectedEntry, run: RunDetails | null): run is RunD
   (run.columns === null || entry.columns.every((column, at) => column === run.columns![at])) &&
   (entry.achievedAtMs ?? run.achievedAtMs) === run.achievedAtMs;
 
-function keyOf({ window, list, edition }: ResolvedList, playerId: string): string {
-  if (edition) return `edition/${edition.uid}/${list.scope}/${playerId}`;
-  return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${playerId}` : `run/${window.uid}/${playerId}`;
+function keyOf({ window, list, edition }: ResolvedList, key: string): string {
+  if (edition) return `edition/${edition.uid}/${list.scope}/${key}`;
+  return list.scope === GUILDS_SCOPE ? `guild/${window.uid}/${key}` : `run/${window.uid}/${key}`;
 }
 
 const detailsOf = (

@@ -21,6 +21,10 @@ const rank = {
 const time = { type: 'string', format: 'date-time', pattern: 'Z$', description: 'RFC 3339 UTC with milliseconds' };
 const id = propertiesOf(IdentifiedMessage)['id']!;
 const playerId = propertiesOf(CHANNELS['player']!.message)['playerId']!;
+const entryId: JsonSchema = {
+  type: 'string',
+  description: 'The id of the submission, on boards where each run is an entry: with the player it names the row',
+};
 const seq = { ...wholeNumber, description: 'Grows with every change, with gaps, and never repeats' };
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -150,6 +154,7 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
     rank,
     globalRank: { ...rank, description: 'The rank among everybody in the list, 1-based; in rows of friends alone' },
     playerId: { ...playerId, description: "1-128 bytes of UTF-8; of guilds the guild's id" },
+    entryId,
     displayName: orNull(text),
     score: { type: 'number' },
     columns: { type: 'object', additionalProperties: { type: 'number' } },
@@ -166,7 +171,7 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
       description: 'Of that run, an https URL: on boards with `proof: everyone`',
     },
   };
-  const optional = ['globalRank', 'verified', 'proof'];
+  const optional = ['globalRank', 'entryId', 'verified', 'proof'];
   const fault = object({ pointer: text, message: text });
   return {
     Entry: object(entry, optional),
@@ -183,9 +188,12 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
       description:
         'A row that is new or changed (of friends: also one whose globalRank changed): whole, as in the snapshot',
     },
-    ShiftChange: { ...object({ playerId, rank, previousRank: rank }), description: 'A row that others shifted' },
+    ShiftChange: {
+      ...object({ playerId, entryId, rank, previousRank: rank }, ['entryId']),
+      description: 'A row that others shifted',
+    },
     LeaveChange: {
-      ...object({ playerId, rank: { type: 'null' }, previousRank: rank }),
+      ...object({ playerId, entryId, rank: { type: 'null' }, previousRank: rank }, ['entryId']),
       description: 'A row that left the list',
     },
     Problem: {

@@ -1,4 +1,4 @@
-import { decodeSortKey, LadderError, type RankStyle } from '@laddercast/domain';
+import { decodeSortKey, isPerRun, LadderError, type RankStyle } from '@laddercast/domain';
 import type { EntryDetails, RankEstimates, ResolvedList } from '@laddercast/queries';
 import { completedRows, shownOf } from './completed-rows.js';
 import { keyOfPlayerWatch, type PlayerWatch } from './player-rows.js';
@@ -40,8 +40,11 @@ export class EstimatedPlayerRows implements RowsReader<PlayerWatch> {
   ): Promise<(RowsReading | LadderError)[]> {
     if (style === 'dense' && resolved.edition === null) return watches.map(denseIsCounted);
     const ids = [...new Set(watches.map(({ playerId }) => playerId))];
-    const { total, entries, worthOfPlayer } =
-      resolved.edition === null ? await this.estimated(resolved, ids, style) : await standing(resolved, ids, style);
+    // Where each run is an entry, a sketch does not know which are a player's: they are counted.
+    const isEstimated = resolved.edition === null && !isPerRun(resolved.board.definition);
+    const { total, entries, worthOfPlayer } = isEstimated
+      ? await this.estimated(resolved, ids, style)
+      : await standing(resolved, ids, style);
     const rows = new Map((await completedRows(this.details, resolved, entries)).map((one) => [one.row.playerId, one]));
     return watches.map(({ playerId, isOwn }) => {
       const worth = worthOfPlayer(playerId);
@@ -99,7 +102,7 @@ const denseIsCounted = (): LadderError =>
     'More players are watched here than are kept exact, and dense ranks are not estimated: watch in another style.',
   );
 
-/** The ranks of standings are written. */
+/** The ranks of standings are written; those of runs are counted. */
 async function standing(resolved: ResolvedList, ids: readonly string[], style: RankStyle): Promise<RowsOfPlayers> {
   const { total, entries } = await resolved.ranks.lookup(resolved.list, ids, style);
   return { total, entries: entries.filter((entry) => entry !== null), worthOfPlayer: () => ({}) };

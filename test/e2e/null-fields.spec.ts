@@ -59,6 +59,8 @@ const BOARD = {
   runs: { keepDays: 30 },
   proof: 'everyone',
   counts: 'verified',
+  entriesPer: 'player',
+  entriesPerPlayerMax: null,
   integrity: {
     jump: { factor: 6, runsMin: 5 },
     rate: { runs: 30, seconds: 60 },

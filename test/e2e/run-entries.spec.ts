@@ -84,6 +84,8 @@ describe('entries of runs', () => {
       entryId: 'a1',
       previousScore: null,
     });
+    // A tick sees it before it is pushed out.
+    await expect.poll(() => rowsOf(client, 'top')).toEqual([[1, 'ada', 'a1']]);
     const second = await submit(board, 'a2', 'ada', 30);
     expect(second).toMatchObject({ outcome: 'created', rank: { before: null, after: 1, total: 2 } });
     expect(second).not.toHaveProperty('displaced');

@@ -115,6 +115,7 @@ describe('the statements of the ledger and of the log', () => {
       'ledger/src/standings/edition-removal.ts': 1,
       // By the order of a board.
       'ledger/src/entries/exported-rows.ts': 1,
+      'ledger/src/entries/run-entries.ts': 1,
       'ledger/src/limits/entry-trimmer.ts': 1,
       'ledger/src/people/guild-totals.ts': 1,
       'ledger/src/revisions/revised-guilds.ts': 1,

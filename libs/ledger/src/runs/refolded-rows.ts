@@ -25,7 +25,12 @@ export interface BoardOfRuns {
 }
 
 /** A window of a refold with one entry as it is stored: that of the player, or of a run of it. */
-export interface WindowRow {
+export interface WindowRow extends StoredRow {
+  /** Where each run is an entry, the scopes that the player had while a run of it was held; absent: it had none. */
+  heldScopes?: number[] | null;
+}
+
+interface StoredRow {
   windowUid: number;
   windowId: string;
   kind: WindowKind;
@@ -43,8 +48,6 @@ export interface WindowRow {
   /** By the sanction in force, also where there is no entry yet. */
   unranked: boolean;
   runPosition: number | null;
-  /** Where each run is an entry, the scopes that the player had while a run of it was held; absent: it had none. */
-  heldScopes?: number[] | null;
 }
 
 /** An entry in a window as it is stored, and as it is to be. */
@@ -75,7 +78,7 @@ export interface RowsAsked {
  */
 export async function refoldedRows(transaction: SqlRunner, asked: RowsAsked): Promise<RefoldedRow[]> {
   const { board, playerId, windowUids, nowMs } = asked;
-  const rows = await transaction.query<WindowRow>(REFOLDED_WINDOWS, [windowUids, playerId]);
+  const rows: WindowRow[] = await transaction.query<StoredRow>(REFOLDED_WINDOWS, [windowUids, playerId]);
   const windows = rows.map((row) => ({ uid: row.windowUid, firstHour: firstHourOf(row, nowMs) }));
   if (!isPerRun(board.definition)) {
     const folded = await foldedEntries(transaction, { board, playerId, windows });

@@ -198,6 +198,8 @@ export class Storm {
       ...model.runs
         .filter((run) => run.wasHeld && !run.held && model.boards.get(run.board)!.counts === 'verified')
         .map((run) => () => acts.setVerified(run, false)),
+      // One that counted at once, since its game server had verified it, and was held by an act.
+      ...model.runs.filter((run) => !run.wasHeld && run.held).map((run) => () => acts.setVerified(run, true)),
       ...[...model.sanctions.keys()].map((player) => () => acts.lift(player)),
     ];
     for (const undo of this.dice.shuffled(undoing)) await undo();

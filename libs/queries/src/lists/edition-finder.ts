@@ -70,6 +70,10 @@ export class EditionFinder {
     // What is remembered of a window can be from before it was settled.
     const [latest = window] = await this.windows.refresh([window.uid]);
     if (latest.state !== 'settled') notWrittenYet(window, 'final');
+    // It may have been settled between the two looks.
+    this.editions.forget(window.uid);
+    const written = await this.final(board, window, now);
+    if (written) return this.goingOn(written, options);
     throw this.finalGone(board, window);
   }
 

@@ -118,6 +118,8 @@ describe('another look at failed files', () => {
 
   it('is given to files of processes, and to none where something else failed', () => {
     expect(worthAnotherLook(reportOf('one.json', flaky), folder)).toEqual(['test/e2e/reads.spec.ts']);
+    const storm = { 'test/property/storm/storm.spec.ts': { a: 'failed' } };
+    expect(worthAnotherLook(reportOf('storm.json', storm), folder)).toEqual(['test/property/storm/storm.spec.ts']);
     const others = ['libs/x.spec.ts', 'test/property/ranks.spec.ts', 'test/e2e/schemathesis.spec.ts'];
     for (const other of others) {
       expect(worthAnotherLook(reportOf('two.json', { ...flaky, [other]: { c: 'failed' } }), folder)).toEqual([]);

@@ -187,8 +187,10 @@ export class StatementsInCode {
     const made = declaration && ts.isVariableDeclaration(declaration) ? declaration.initializer : undefined;
     if (!made || !ts.isArrowFunction(made) || ts.isBlock(made.body)) throw new NotConstant(node.getText());
     const bound = new Map(known);
-    for (const [at, { name, dotDotDotToken }] of made.parameters.entries()) {
-      const value = dotDotDotToken ? given.slice(at).map((one) => this.one(one, known)) : this.one(given[at]!, known);
+    for (const [at, { name, dotDotDotToken, initializer: byDefault }] of made.parameters.entries()) {
+      const value = dotDotDotToken
+        ? given.slice(at).map((one) => this.one(one, known))
+        : this.one((given[at] ?? byDefault)!, known);
       if (ts.isIdentifier(name)) bound.set(this.checker.getSymbolAtLocation(name)!, value);
       else {
         for (const element of name.elements) {

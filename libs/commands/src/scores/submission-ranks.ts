@@ -266,7 +266,7 @@ function movedKeys(
 
 /** The key of the entry that a write is answered with. */
 const keyOf = ({ playerId }: RankedWrite['write'], { answer: { entryId } }: RankedWrite['receipt']): string =>
-  keyOfEntry(entryId === undefined ? { playerId } : { playerId, entryId });
+  keyOfEntry({ playerId, entryId });
 
 /** The end of a wait of so many seconds from now; null: no wait. */
 export const waitUntilMs = (seconds: number): number | null => (seconds > 0 ? monotonicMs() + seconds * 1000 : null);

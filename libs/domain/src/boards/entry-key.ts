@@ -2,7 +2,7 @@
 export interface EntryId {
   playerId: string;
   /** The id of the submission; absent: the entry is its player's only one. */
-  entryId?: string;
+  entryId?: string | undefined;
 }
 
 /** Where the id of a run ends in a key: no id holds it, and every character of an id is greater. */
@@ -19,6 +19,12 @@ export const keyOfEntry = ({ playerId, entryId }: EntryId): string =>
 export function entryOfKey(key: string): EntryId {
   const end = key.indexOf(END_OF_ID);
   return end < 0 ? { playerId: key } : { playerId: key.slice(end + 1), entryId: key.slice(0, end) };
+}
+
+/** The run whose entry a key names, as a field of what names the player itself; empty where the entry is the player's only one. */
+export function runOfKey(key: string): { entryId?: string } {
+  const { entryId } = entryOfKey(key);
+  return entryId === undefined ? {} : { entryId };
 }
 
 /** Whose entry a key names. */

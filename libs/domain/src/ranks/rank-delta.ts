@@ -58,7 +58,7 @@ export function diffRows(previous: readonly RankedEntry[], next: readonly Ranked
   return changes;
 }
 
-const namesOf = ({ playerId, entryId }: EntryId): EntryId => ({ playerId, ...(entryId !== undefined && { entryId }) });
+const namesOf = (row: EntryId): EntryId => entryOfKey(keyOfEntry(row));
 
 /** The players that the row passed, nearest first. */
 function passedBy(

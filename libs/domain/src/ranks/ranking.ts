@@ -35,9 +35,19 @@ export interface RankedValues {
   columns: readonly number[];
 }
 
+interface TimedValues extends RankedValues {
+  achievedAtMs: number;
+}
+
 /** Whether two entries share a rank in the competition and dense styles. */
 export const sharesRank = (a: RankedValues, b: RankedValues): boolean =>
   a.score === b.score && a.columns.every((column, index) => column === b.columns[index]);
+
+/** Whether two entries stand at one place: they share a rank, and were achieved at the same time. null: there is none. */
+export function standsEqual(a: TimedValues | null, b: TimedValues | null): boolean {
+  if (a === null || b === null) return a === b;
+  return sharesRank(a, b) && a.achievedAtMs === b.achievedAtMs;
+}
 
 /** The 1-based ranks of the first entries of a list, in its order, beginning with its very first. */
 export function ranksFromTop(entries: readonly RankedValues[], style: RankStyle): number[] {

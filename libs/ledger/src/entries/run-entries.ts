@@ -4,12 +4,12 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { entryOrderSql } from './entry-order-sql.js';
 import type { EntryRow } from './entry-rows.js';
-import { isRunKeySql, playerOfRunKeySql } from './run-keys-sql.js';
+import { isRunOfSql } from './run-keys-sql.js';
 
 /** Entries of runs of player `k.player_id` that stand in window `k.window_uid`. */
 export const STANDING_OF_PLAYER = `
   SELECT * FROM entries
-  WHERE window_uid = k.window_uid AND ${playerOfRunKeySql('player_id')} = k.player_id AND ${isRunKeySql('player_id')}
+  WHERE window_uid = k.window_uid AND ${isRunOfSql('k.player_id')}
     AND NOT removed`;
 
 const READ_STANDING = prepared(`
@@ -78,7 +78,7 @@ const RANKED_KEYS = prepared(`
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT player_id FROM entries
-    WHERE window_uid = $1 AND ${playerOfRunKeySql('player_id')} = k.player_id AND ${isRunKeySql('player_id')}
+    WHERE window_uid = $1 AND ${isRunOfSql('k.player_id')}
       AND NOT removed AND NOT unranked AND ($2 = ${GLOBAL_SCOPE} OR $2 = ANY (scopes)) OFFSET 0) AS e`);
 
 /** Of each player the best of them. */
@@ -87,7 +87,7 @@ const bestKeysSql = (ordering: BoardOrdering): string => `
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT player_id FROM entries
-    WHERE window_uid = $1 AND ${playerOfRunKeySql('player_id')} = k.player_id AND ${isRunKeySql('player_id')}
+    WHERE window_uid = $1 AND ${isRunOfSql('k.player_id')}
       AND NOT removed AND NOT unranked AND ($2 = ${GLOBAL_SCOPE} OR $2 = ANY (scopes))
     ORDER BY ${entryOrderSql(ordering)} LIMIT 1) AS e`;
 

@@ -5,6 +5,10 @@
 export const isRunKeySql = (key: string): string => `strpos(${key}, E'\\x01') > 0`;
 export const playerOfRunKeySql = (key: string): string => `split_part(${key}, E'\\x01', 2)`;
 
+/** Whether a key is that of a run of a player: as the partial indexes find it. */
+export const isRunOfSql = (playerId: string, key = 'player_id'): string =>
+  `${playerOfRunKeySql(key)} = ${playerId} AND ${isRunKeySql(key)}`;
+
 /** The key of the entry of a run. */
 export const runKeySql = (submissionId: string, playerId: string): string =>
   `${submissionId} || E'\\x01' || ${playerId}`;

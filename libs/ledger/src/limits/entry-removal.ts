@@ -1,4 +1,11 @@
-import { entryOfKey, isPerRun, withBoardDefaults, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
+import {
+  isPerRun,
+  playerOfKey,
+  runOfKey,
+  withBoardDefaults,
+  type BoardDefinition,
+  type EntryChanged,
+} from '@laddercast/domain';
 import { ENTRIES_AS_SEEN, WINDOW_OF_LIMITS } from './entry-limits-sql.js';
 import { storeEntries } from '../reemission/entry-reemission.js';
 import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
@@ -117,9 +124,9 @@ async function writeTombstones(
   for (const [index, entry] of standing.entries()) {
     const version = positions[index]!;
     const { boardUid, windowUid, scopes } = entry;
-    const { playerId, entryId } = entryOfKey(entry.playerId);
+    const playerId = playerOfKey(entry.playerId);
     rows.push({ ...entry, removed: true, state: { ...entry.state, version } });
-    const named = { windowUid, ...(entryId !== undefined && { entryId }) };
+    const named = { windowUid, ...runOfKey(entry.playerId) };
     const change = { ...named, keepUntilMs, entry: null, ...(scopes.length > 0 && { scopes }) };
     events.push({ type: 'entry-changed', boardUid, playerId, version, changes: [change] });
   }

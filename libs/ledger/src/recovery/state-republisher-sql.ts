@@ -1,4 +1,4 @@
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 
 /** `$1`: whose; `$2`, `$3`: of which board and windows, null for all. Windows that the projection still keeps. */
 const windowsOf = (keptMs: string): string => `
@@ -22,8 +22,7 @@ export const ENTRIES_OF_PLAYER = `
   CROSS JOIN LATERAL (
     SELECT DISTINCT key FROM (
       SELECT unnest($4::text[]) AS key UNION ALL SELECT $1 UNION ALL
-      SELECT player_id FROM entries WHERE window_uid = w.window_uid AND ${playerOfRunKeySql('player_id')} = $1
-        AND ${isRunKeySql('player_id')} AND NOT removed) AS keys) AS k
+      SELECT player_id FROM entries WHERE window_uid = w.window_uid AND ${isRunOfSql('$1')} AND NOT removed) AS keys) AS k
   CROSS JOIN LATERAL (
     SELECT *, player_id AS key FROM projected_entries
     WHERE window_uid = w.window_uid AND player_id = k.key LIMIT 1) AS e

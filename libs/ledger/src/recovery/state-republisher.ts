@@ -1,6 +1,6 @@
 import {
-  entryOfKey,
   keyOfEntry,
+  runOfKey,
   withBoardDefaults,
   type BoardDefinition,
   type EntryChange,
@@ -196,11 +196,10 @@ async function emitEntries(
 
 /** Every scope that it ever left is named: it is not known which of them the lost event took it out of. */
 function changeOf(row: PresentRow): EntryChange {
-  const { entryId } = entryOfKey(row.key);
   const { windowUid, endsAtMs, definition, removed, score, columns, achievedAtMs, scopes, leftScopes } = row;
   return {
     windowUid,
-    ...(entryId !== undefined && { entryId }),
+    ...runOfKey(row.key),
     keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(withBoardDefaults(definition)),
     entry: removed ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),

@@ -1,4 +1,4 @@
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js';
 
 const COLUMNS = `b.board_uid, b.definition, w.window_uid, w.kind = 'rolling' AS is_rolling,
@@ -23,8 +23,7 @@ export const RUNNING_ENTRIES_OF_PLAYER = `
   CROSS JOIN LATERAL (
     (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1)
     UNION ALL
-    (SELECT * FROM entries WHERE window_uid = w.window_uid AND ${playerOfRunKeySql('player_id')} = $2
-      AND ${isRunKeySql('player_id')} AND NOT removed)) AS e${joinScopeValuesSql('$2')}
+    (SELECT * FROM entries WHERE window_uid = w.window_uid AND ${isRunOfSql('$2')} AND NOT removed)) AS e${joinScopeValuesSql('$2')}
   WHERE b.board_id IS NOT NULL AND (b.rescope OR b.definition -> 'scopes' <> '["global"]')`;
 
 /** The entries `$3` of players `$4` in one window, while it runs. */

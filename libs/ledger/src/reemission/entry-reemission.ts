@@ -1,6 +1,6 @@
 import {
-  entryOfKey,
   playerOfKey,
+  runOfKey,
   scopeNamesOf,
   withBoardDefaults,
   type BoardDefinition,
@@ -126,10 +126,9 @@ export class EntryReemission {
 
 function changeOf({ row, definition, endsAtMs }: RunningEntry, scopes: number[], left: number[]): EntryChange {
   const { score, columns, achievedAtMs } = row.state;
-  const { entryId } = entryOfKey(row.playerId);
   return {
     windowUid: row.windowUid,
-    ...(entryId !== undefined && { entryId }),
+    ...runOfKey(row.playerId),
     keepUntilMs: endsAtMs === null ? null : endsAtMs + keptAfterEndMs(definition),
     entry: row.removed || row.unranked ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),

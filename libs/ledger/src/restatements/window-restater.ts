@@ -1,4 +1,4 @@
-import { LadderError, type FedEntry, type RatingPool } from '@laddercast/domain';
+import { LadderError, standsEqual, type FedEntry, type RatingPool } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
@@ -155,12 +155,12 @@ async function differences(
   ]);
   const ofPlayers = playerIds.flatMap((playerId, index): Difference[] => {
     const [was, is] = [before.get(playerId) ?? null, wanted[index]!];
-    return isSame(was, is) ? [] : [differenceOf(playerId, '', was, is)];
+    return standsEqual(was, is) ? [] : [differenceOf(playerId, '', was, is)];
   });
   const ofGuilds = kept.flatMap((part, index): Difference[] => {
     const is = wanted[playerIds.length + index]!;
     const was = part.present ? { ...part, columns: [] } : null;
-    return isSame(was, is && { ...is, columns: [] }) ? [] : [differenceOf(part.playerId, part.guildId, was, is)];
+    return standsEqual(was, is && { ...is, columns: [] }) ? [] : [differenceOf(part.playerId, part.guildId, was, is)];
   });
   return [...ofPlayers, ...ofGuilds];
 }
@@ -186,9 +186,3 @@ const toldOf = ({ playerId, before, present, score, columns }: Difference): Told
   before: before && { score: before.score, columns: before.columns },
   after: present ? { score, columns } : null,
 });
-
-function isSame(a: FedEntry | null, b: FedEntry | null): boolean {
-  if (a === null || b === null) return a === b;
-  const isSameColumns = a.columns.every((value, index) => value === b.columns[index]);
-  return a.score === b.score && a.achievedAtMs === b.achievedAtMs && isSameColumns;
-}

@@ -1,5 +1,5 @@
 import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js';
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 
 /** Windows `$1` with the entry of player `$2` in each, where there ever was one. */
@@ -24,7 +24,7 @@ export const ENTRIES_OF_KEYS = `
 /** The keys of runs of player `$2` that are saved of the freeze of window `$1`. */
 export const FROZEN_RUNS = `
   SELECT player_id AS key FROM frozen_entries
-  WHERE window_uid = $1 AND ${playerOfRunKeySql('player_id')} = $2 AND ${isRunKeySql('player_id')}`;
+  WHERE window_uid = $1 AND ${isRunOfSql('$2')}`;
 
 /** What decides the scopes of player `$1`. */
 export const SCOPE_VALUES_OF_PLAYER = `

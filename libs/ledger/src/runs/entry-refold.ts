@@ -1,7 +1,7 @@
 import {
-  entryOfKey,
   hasCircles,
   HOUR_MS,
+  runOfKey,
   scopeNamesOf,
   sortedStanding,
   type BoardDefinition,
@@ -102,10 +102,9 @@ export class EntryRefold {
     const changes = changed.map(({ row, key, entry, after }): EntryChange => {
       const left = [...leftScopesOf(knownOf(board, key, row), entry.scopes).left, ...(kept.get(row.windowUid) ?? [])];
       const shown = row.unranked ? null : after;
-      const { entryId } = entryOfKey(key);
       return {
         windowUid: row.windowUid,
-        ...(entryId !== undefined && { entryId }),
+        ...runOfKey(key),
         keepUntilMs: row.endsAtMs === null ? null : row.endsAtMs + keptAfterEndMs(board.definition),
         entry: shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs },
         ...(entry.scopes.length > 0 && { scopes: entry.scopes }),

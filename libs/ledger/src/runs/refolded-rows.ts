@@ -4,6 +4,7 @@ import {
   isPerRun,
   keyOfEntry,
   rollingHours,
+  standsEqual,
   type BoardDefinition,
   type EntryState,
   type StandingRun,
@@ -199,8 +200,5 @@ export const firstHourOf = ({ kind, windowId }: WindowRow, nowMs: number): numbe
   kind === 'rolling' ? firstRollingHour(rollingHours(windowId), nowMs) : null;
 
 /** Whether they show the same; versions apart. */
-export function isSame(a: EntryState | null, b: EntryState | null): boolean {
-  if (a === null || b === null) return a === b;
-  const isSameNumbers = a.columns.every((value, index) => value === b.columns[index]);
-  return a.score === b.score && a.achievedAtMs === b.achievedAtMs && a.metadata === b.metadata && isSameNumbers;
-}
+export const isSame = (a: EntryState | null, b: EntryState | null): boolean =>
+  standsEqual(a, b) && a?.metadata === b?.metadata;

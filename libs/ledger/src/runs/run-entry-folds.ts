@@ -1,7 +1,7 @@
 import { entryOfKey, foldRunEntries, sortedStanding, type StandingRun } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { eachRun, keptRunOf, stateOf, type FoldedRuns } from './run-folds.js';
 
 /** A row of `run_bases` that is the entry of one run; those of a window and player have one position. */
@@ -18,7 +18,7 @@ interface BaseRow {
 const READ_BASES = prepared(`
   SELECT window_uid AS "windowUid", player_id AS key, position, score, columns, achieved_at_ms AS "achievedAtMs", metadata
   FROM run_bases
-  WHERE ${playerOfRunKeySql('player_id')} = $2 AND ${isRunKeySql('player_id')} AND window_uid = ANY ($1::int[])
+  WHERE ${isRunOfSql('$2')} AND window_uid = ANY ($1::int[])
     AND position >= $3`);
 
 /** What runs that are kept no longer left of a player in windows where each run is an entry. */

@@ -1,4 +1,4 @@
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { prepared } from '../database/postgres-statements.js';
 
 /** How many runs of a board one look reads, and so the most of one transaction. */
@@ -83,7 +83,7 @@ export const DELETE_RUN_BASES = prepared(`
     SELECT b.ctid FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
     CROSS JOIN LATERAL (
       SELECT ctid FROM run_bases
-      WHERE window_uid = k.window_uid AND ${playerOfRunKeySql('player_id')} = k.player_id AND ${isRunKeySql('player_id')}
+      WHERE window_uid = k.window_uid AND ${isRunOfSql('k.player_id')}
       OFFSET 0) AS b))`);
 
 /** Entries of players `$2` in windows `$1` that rest on a run up to position `$3` rest on none that is kept. */

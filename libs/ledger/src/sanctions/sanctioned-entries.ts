@@ -1,12 +1,12 @@
 import {
-  entryOfKey,
+  runOfKey,
   withBoardDefaults,
   type BoardDefinition,
   type EntryChange,
   type EntryChanged,
 } from '@laddercast/domain';
 import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 import { drawPositions } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
@@ -23,11 +23,10 @@ const WINDOWS_AT_ONCE = 2000;
  * removed.
  */
 const RUNS_OF_PLAYER = `
-    (SELECT * FROM entries WHERE window_uid = w.window_uid AND ${playerOfRunKeySql('player_id')} = $1
-      AND ${isRunKeySql('player_id')} AND NOT removed)
+    (SELECT * FROM entries WHERE window_uid = w.window_uid AND ${isRunOfSql('$1')} AND NOT removed)
     UNION ALL
     (SELECT n.* FROM frozen_entries f JOIN entries n USING (window_uid, player_id)
-      WHERE f.window_uid = w.window_uid AND ${playerOfRunKeySql('f.player_id')} = $1 AND ${isRunKeySql('f.player_id')}
+      WHERE f.window_uid = w.window_uid AND ${isRunOfSql('$1', 'f.player_id')}
         AND n.removed)`;
 
 /**
@@ -148,10 +147,9 @@ const entryRow = (row: DifferingRow, version: number): EntryRow => ({
 /** Guilds that keep a part of the player are among the scopes that it left: they are added up anew, too. */
 function changeOf(row: DifferingRow): EntryChange {
   const { window_uid: windowUid, ends_at_ms, definition, score, columns, achieved_at_ms, scopes } = row;
-  const { entryId } = entryOfKey(row.player_id);
   return {
     windowUid,
-    ...(entryId !== undefined && { entryId }),
+    ...runOfKey(row.player_id),
     keepUntilMs: ends_at_ms === null ? null : ends_at_ms + keptAfterEndMs(withBoardDefaults(definition)),
     entry: row.unranked || row.removed ? null : { score, columns, achievedAtMs: achieved_at_ms },
     ...(scopes.length > 0 && { scopes }),
@@ -163,12 +161,5 @@ function sanctionedEntry(row: DifferingRow): SanctionedEntry {
   const entry = { score: row.score, columns: row.columns };
   const [before, after] = row.unranked ? [entry, null] : [null, entry];
   const isWritten = row.is_closed || row.is_frozen;
-  return {
-    board: row.board_id,
-    window: row.window_id,
-    windowUid: row.window_uid,
-    before,
-    after,
-    isWritten,
-  };
+  return { board: row.board_id, window: row.window_id, windowUid: row.window_uid, before, after, isWritten };
 }

@@ -1,5 +1,5 @@
 import { GLOBAL_SCOPE, playerOfKey, type EntryState } from '@laddercast/domain';
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -106,7 +106,7 @@ export async function ownExportedEntry(
 
 const UNRANKED_RUNS = prepared(`
   SELECT player_id AS key, score, columns, achieved_at_ms AS "achievedAtMs", metadata, version FROM entries
-  WHERE window_uid = $1 AND ${playerOfRunKeySql('player_id')} = $2 AND ${isRunKeySql('player_id')} AND NOT removed
+  WHERE window_uid = $1 AND ${isRunOfSql('$2')} AND NOT removed
     AND unranked AND ($3 = ${GLOBAL_SCOPE} OR $3 = ANY (scopes))`);
 
 /** Where each run is an entry: all of a player's that are ranked for nobody else, by their keys. */

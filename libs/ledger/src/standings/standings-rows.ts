@@ -1,6 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { KeyOfPlayer } from '../entries/run-entries.js';
-import { isRunKeySql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql } from '../entries/run-keys-sql.js';
 
 /** A row of an edition's list, with the list's totals. */
 export interface StandingRow {
@@ -109,8 +109,7 @@ const STANDING_KEYS = `
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT player_id FROM standings
-    WHERE edition_uid = $1 AND scope_uid = $2 AND ${playerOfRunKeySql('player_id')} = k.player_id
-      AND ${isRunKeySql('player_id')} OFFSET 0) AS s`;
+    WHERE edition_uid = $1 AND scope_uid = $2 AND ${isRunOfSql('k.player_id')} OFFSET 0) AS s`;
 
 /** The keys of the rows of players, where each run is one. */
 export const standingKeys = (

@@ -8,6 +8,8 @@ import {
   isUnranked,
   keyOfEntry,
   LadderError,
+  runOfKey,
+  standsEqual,
   withoutNegativeZero,
   type Board,
   type EntryChange,
@@ -255,7 +257,7 @@ export class BatchFold {
         const after = entry && { ...entry, metadata: null, version: position };
         return { window, before: this.current(window, playerId), after };
       })
-      .filter(({ before, after }) => !isSameEntry(before, after));
+      .filter(({ before, after }) => !standsEqual(before, after));
     this.store(placed, changed, position);
     for (const { window, before, after } of changed) if (after) this.renew(write, window, before);
     return { receipt: { kind: 'feed', windows: news.map(({ window }) => window.id) } };
@@ -297,7 +299,7 @@ export class BatchFold {
     const { board, playerId } = write;
     const unranked = isUnranked(this.stored.sanctions.get(playerId), board.id);
     const changes = changed.map(({ window, entryId, before, after }): EntryChange => {
-      const key = keyOfEntry({ playerId, ...(entryId !== undefined && { entryId }) });
+      const key = keyOfEntry({ playerId, entryId });
       this.saveFrozen(window, key, nowMs);
       const known = this.row(window, key);
       const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
@@ -326,7 +328,7 @@ export class BatchFold {
       const entry = shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs };
       return {
         windowUid: window.uid,
-        ...(entryId !== undefined && { entryId }),
+        ...runOfKey(key),
         keepUntilMs,
         entry,
         ...(scopes.length > 0 && { scopes }),
@@ -347,7 +349,7 @@ export class BatchFold {
   ): void {
     const { entriesMax, entryLifetimeSeconds } = board.definition.limits;
     if (entryLifetimeSeconds === null && (entriesMax === null || before !== null)) return;
-    const key = keyOfEntry({ playerId, ...(entryId !== undefined && { entryId }) });
+    const key = keyOfEntry({ playerId, entryId });
     this.renewedEntries.set(entryKeyOf(window.uid, key), { windowUid: window.uid, playerId: key });
   }
 
@@ -369,9 +371,3 @@ const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[]
 /** Whether its entries each rest on one run that is kept: a total rests on many. */
 const restsOnRuns = ({ runsFrom, definition }: Board): boolean =>
   runsFrom !== undefined && definition.operator !== 'sum';
-
-function isSameEntry(a: EntryState | null, b: EntryState | null): boolean {
-  if (a === null || b === null) return a === b;
-  const isSameNumbers = a.columns.every((value, index) => value === b.columns[index]);
-  return a.score === b.score && a.achievedAtMs === b.achievedAtMs && isSameNumbers;
-}

@@ -1,6 +1,6 @@
 import { Environment } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { isRunKeySql, playerOfRunKeySql, runKeySql } from '../entries/run-keys-sql.js';
+import { isRunOfSql, runKeySql } from '../entries/run-keys-sql.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 const CHUNK_ROWS = 5000;
@@ -38,7 +38,7 @@ const FORGET_UNLESS_KEPT = `
     LEFT JOIN LATERAL (
       SELECT ${LATER} AS until FROM run_bases JOIN windows USING (window_uid)
       WHERE r.until IS NULL AND b.definition ->> 'entriesPer' = 'run' AND windows.board_uid = b.board_uid
-        AND ${playerOfRunKeySql('run_bases.player_id')} = s.player_id AND ${isRunKeySql('run_bases.player_id')}
+        AND ${isRunOfSql('s.player_id', 'run_bases.player_id')}
         AND run_bases.player_id = ${runKeySql('s.submission_id', 's.player_id')} LIMIT 1) AS e ON true
   ), kept AS (
     UPDATE submissions AS s SET accepted_at = due.until FROM due WHERE s.ctid = due.place AND due.until IS NOT NULL

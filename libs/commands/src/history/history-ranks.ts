@@ -55,10 +55,9 @@ export class HistoryRanks {
    */
   async of(lane: number, states: readonly StateToRecord[]): Promise<Map<StateToRecord, FoundRank>> {
     const found = new Map<StateToRecord, FoundRank>();
-    let behind = states;
     const own = states.filter((state) => state.own !== undefined);
     await this.countOwn(own.slice(0, this.budgetOf(lane).take(own.length)), found);
-    behind = states.filter((state) => state.own === undefined);
+    let behind = states.filter((state) => state.own === undefined);
     for (const waitMs of [0, ...LOOK_AGAIN_AFTER_MS]) {
       if (behind.length === 0) break;
       await sleep(waitMs);

@@ -72,24 +72,20 @@ export async function standingRows(
   return standing;
 }
 
-/** Ranked entries of runs in window `$1` and scope `$2`, of players `$3`. */
-const RANKED_KEYS = prepared(`
-  SELECT k.player_id AS "playerId", e.player_id AS key
-  FROM unnest($3::text[]) AS k (player_id)
-  CROSS JOIN LATERAL (
-    SELECT player_id FROM entries
-    WHERE window_uid = $1 AND ${isRunOfSql('k.player_id')}
-      AND NOT removed AND NOT unranked AND ($2 = ${GLOBAL_SCOPE} OR $2 = ANY (scopes)) OFFSET 0) AS e`);
-
-/** Of each player the best of them. */
-const bestKeysSql = (ordering: BoardOrdering): string => `
+/** Ranked entries of runs in window `$1` and scope `$2`, of players `$3`: of each player those that `which` says. */
+const rankedKeysSql = (which: string): string => `
   SELECT k.player_id AS "playerId", e.player_id AS key
   FROM unnest($3::text[]) AS k (player_id)
   CROSS JOIN LATERAL (
     SELECT player_id FROM entries
     WHERE window_uid = $1 AND ${isRunOfSql('k.player_id')}
       AND NOT removed AND NOT unranked AND ($2 = ${GLOBAL_SCOPE} OR $2 = ANY (scopes))
-    ORDER BY ${entryOrderSql(ordering)} LIMIT 1) AS e`;
+    ${which}) AS e`;
+
+const RANKED_KEYS = prepared(rankedKeysSql('OFFSET 0'));
+
+/** Of each player the best of them. */
+const bestKeysSql = (ordering: BoardOrdering): string => rankedKeysSql(`ORDER BY ${entryOrderSql(ordering)} LIMIT 1`);
 
 /** The key of an entry, and whose it is. */
 export interface KeyOfPlayer {

@@ -15,6 +15,9 @@ export interface Restatement {
   readonly isDone: boolean;
 }
 
+/** Somebody's reading of the pool for a window. */
+type Attempt = Pick<Restatement, 'windowUid' | 'attempt'>;
+
 /** What an entry of a window is to be, or (with `guildId`, else empty) what a guild keeps of a leaver. */
 export interface RestatedEntry {
   readonly playerId: string;
@@ -109,7 +112,7 @@ export async function beginReading(sql: SqlRunner, windowUid: number): Promise<n
 /** Keeps what differs, and how many players were looked at. @returns whether the attempt is still the last */
 export async function stage(
   sql: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
+  { windowUid, attempt }: Attempt,
   entries: readonly (RestatedEntry & { lane: number })[],
   playersRead: number,
 ): Promise<boolean> {
@@ -121,10 +124,7 @@ export async function stage(
 }
 
 /** How many rows an attempt kept, whose restatement the transaction then holds; null: it is not the last, or was over before. */
-export async function countStaged(
-  transaction: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
-): Promise<number | null> {
+export async function countStaged(transaction: SqlRunner, { windowUid, attempt }: Attempt): Promise<number | null> {
   const [row] = await transaction.query<{ entries: number }>(COUNT_STAGED, [windowUid, attempt]);
   return row?.entries ?? null;
 }
@@ -132,7 +132,7 @@ export async function countStaged(
 /** All is read: what differs is now to be written, or, where nothing does, it is done. */
 export async function noteRead(
   transaction: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
+  { windowUid, attempt }: Attempt,
   entries: number,
   auditId: number | null,
 ): Promise<void> {
@@ -140,10 +140,7 @@ export async function noteRead(
 }
 
 /** The lanes in which something is still to be written. */
-export async function lanesLeft(
-  sql: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
-): Promise<number[]> {
+export async function lanesLeft(sql: SqlRunner, { windowUid, attempt }: Attempt): Promise<number[]> {
   const rows = await sql.query<{ lane: number }>(LANES_LEFT, [windowUid, attempt]);
   return rows.map(({ lane }) => lane);
 }
@@ -151,24 +148,18 @@ export async function lanesLeft(
 /** The next rows of a lane, which are written in the same transaction, under the lane; none: all are. */
 export const takeStaged = (
   transaction: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
+  { windowUid, attempt }: Attempt,
   lane: number,
   most: number,
 ): Promise<RestatedEntry[]> => transaction.query<RestatedEntry>(TAKE_STAGED, [windowUid, attempt, lane, most]);
 
 /** Done, where all is written. */
-export async function noteDone(
-  sql: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
-): Promise<void> {
+export async function noteDone(sql: SqlRunner, { windowUid, attempt }: Attempt): Promise<void> {
   await sql.query(NOTE_DONE, [windowUid, attempt]);
 }
 
 /** Forgets one of which nothing was written: it cannot be done any more. */
-export async function giveUp(
-  sql: SqlRunner,
-  { windowUid, attempt }: Pick<Restatement, 'windowUid' | 'attempt'>,
-): Promise<void> {
+export async function giveUp(sql: SqlRunner, { windowUid, attempt }: Attempt): Promise<void> {
   await sql.query(GIVE_UP, [windowUid, attempt]);
   await sql.query(DROP_STAGED, [windowUid]);
 }

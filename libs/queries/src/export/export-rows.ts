@@ -23,7 +23,7 @@ import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
 import { withOwnRow } from './own-row.js';
 import { verificationOf } from '../rows/entry-details.js';
-import { inTime } from '../shared/time-out.js';
+import { answered } from '../shared/time-out.js';
 import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
 
 /** How many rows are in memory at a time, and how many ids an enricher is asked for at once. */
@@ -127,7 +127,7 @@ export class ExportRows {
     const [scopes, decorations] = await Promise.all([
       this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes))]),
       enricher && rows.length > 0
-        ? inTime(enricher.decorate([...new Set(rows.map(({ player_id }) => playerOfKey(player_id)))]))
+        ? answered(enricher.decorate([...new Set(rows.map(({ player_id }) => playerOfKey(player_id)))]))
         : null,
     ]);
     return rows.map((row) => ({

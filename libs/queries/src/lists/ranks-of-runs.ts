@@ -3,6 +3,7 @@ import {
   encodeSortKey,
   entryOfKey,
   keyOfEntry,
+  playerOfKey,
   type BoardOrdering,
   type RankStyle,
   type SortKey,
@@ -80,7 +81,7 @@ export class RanksOfRuns extends RankReadings {
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
     const bestKeys = groupedByPlayer(await this.keys.best(list, playerIds));
-    for (const { playerId } of this.own) bestKeys.delete(entryOfKey(playerId).playerId);
+    for (const { playerId } of this.own) bestKeys.delete(playerOfKey(playerId));
     const ofOwn = groupedByPlayer(this.ownKeys());
     const found = await this.found(list, [...[...bestKeys.values()].flat(), ...[...ofOwn.values()].flat()], style);
     const best = bestByPlayer(found.entries);
@@ -105,7 +106,7 @@ export class RanksOfRuns extends RankReadings {
   }
 
   private ownKeys(): { playerId: string; key: string }[] {
-    return this.own.map(({ playerId: key }) => ({ playerId: entryOfKey(key).playerId, key }));
+    return this.own.map(({ playerId: key }) => ({ playerId: playerOfKey(key), key }));
   }
 
   /** By player. */
@@ -156,7 +157,7 @@ function groupedByPlayer(keys: readonly { playerId: string; key: string }[]): Ma
 function bestByPlayer(entries: readonly ProjectedEntry[]): Map<string, ProjectedEntry> {
   const best = new Map<string, ProjectedEntry>();
   for (const entry of entries) {
-    const { playerId } = entryOfKey(entry.playerId);
+    const playerId = playerOfKey(entry.playerId);
     if (!best.has(playerId)) best.set(playerId, entry);
   }
   return best;

@@ -1,6 +1,6 @@
 import { GLOBAL_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import { dayStartOf, placesOfDay, type SqlRunner } from '@laddercast/ledger';
-import { inTime } from '../shared/time-out.js';
+import { answered } from '../shared/time-out.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { ShortMemory } from '../shared/short-memory.js';
 import { growingCache } from '@laddercast/platform';
@@ -60,7 +60,7 @@ export class DayChanges {
   private async load(day: string, windowUid: number, startMs: number, ids: string[]): Promise<boolean> {
     if (this.missing.get(day) !== undefined) return false;
     const remember = this.missing.asking();
-    const rows = await inTime(placesOfDay(this.database, windowUid, startMs, ids));
+    const rows = await answered(placesOfDay(this.database, windowUid, startMs, ids));
     if (rows?.length === 0) remember(day, true);
     if (rows === null || rows.length === 0) return false;
     for (const { player_id, ordinal } of rows) {

@@ -20,6 +20,7 @@ import { isOf, RunDetailsOfLists } from './run-metadata.js';
 import { PlayerNames } from './player-names.js';
 import type { UnlistedShown } from '../queries.js';
 
+/** How long after its announcement a sanction may not show in the ranks yet. */
 const RANKS_FOLLOW_WITHIN_MS = 1000;
 
 export interface CompleteOptions {
@@ -128,15 +129,14 @@ export class EntryDetails {
 
   /** Forgets the names, listings and runs that are announced to have changed; null: any may have. */
   hear(announcement: Announcement | null): void {
+    if (announcement !== null && announcement.kind !== 'players') return;
     if (announcement === null) for (const isGuild of [false, true]) this.forget(null, isGuild);
-    else if (announcement.kind === 'players') this.forget(announcement.ids, announcement.isGuild);
-    else return;
-    if (announcement?.ofSanctions ?? announcement === null) this.sanctionsHeardAtMs = nowMs();
+    else this.forget(announcement.ids, announcement.isGuild);
+    if (announcement === null || announcement.ofSanctions) this.sanctionsHeardAtMs = nowMs();
   }
 
   /**
    * Whether a list that was kept at a moment (Unix ms by a process's clock) may rank players whose sanctions changed since.
-   * Ranks follow a sanction within a second of its announcement.
    */
   mayPrecedeSanctions(keptAtMs: number): boolean {
     const heardAtMs = this.sanctionsHeardAtMs;

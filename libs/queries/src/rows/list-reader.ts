@@ -69,9 +69,9 @@ export class ListReader {
    */
   async reopen(selection: ListSelection, options: ResolveOptions, isOwn: boolean): Promise<ResolvedList> {
     const found = await this.resolver.resolve(selection, options);
-    const { ownWorldOf, ...seen } = await this.asSeenBy(selection.readerId, found);
-    if (isOwn) return ownWorldOf === undefined ? seen : { ...seen, ownWorldOf };
-    return ownWorldOf === undefined ? found : { ...found, ownWorldOf };
+    const seen = await this.asSeenBy(selection.readerId, found);
+    if (isOwn || seen.ownWorldOf === undefined) return seen;
+    return { ...found, ownWorldOf: seen.ownWorldOf };
   }
 
   /**

@@ -1,7 +1,7 @@
 import { BoardsWithMetadata, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, CoalescedCall, growingCache } from '@laddercast/platform';
 import type { RankList } from '@laddercast/projections';
-import { GATHERED, inTime } from '../shared/time-out.js';
+import { GATHERED, answered } from '../shared/time-out.js';
 
 /** The most lists of which a process remembers that they were bare. */
 const LISTS_MAX = 10_000;
@@ -48,7 +48,7 @@ export class ListsWithoutMetadata {
     if (known && listVersion! <= known.listVersion && beganAtMs >= known.atMs) return true;
     const atMs = monotonicMs();
     this.wanted.add(boardUid);
-    if ((await inTime(this.look.ask())) === null) return null;
+    if ((await answered(this.look.ask())) === null) return null;
     if (this.decorated.has(boardUid)) return false;
     if (listVersion === null) return true;
     this.bare.set(key, { listVersion, atMs });

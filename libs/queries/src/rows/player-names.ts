@@ -7,7 +7,7 @@ import {
   type SqlRunner,
 } from '@laddercast/ledger';
 import { CoalescedCall } from '@laddercast/platform';
-import { GATHERED, inTime } from '../shared/time-out.js';
+import { GATHERED, answered } from '../shared/time-out.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
 import { ShortMemory } from '../shared/short-memory.js';
 
@@ -33,7 +33,7 @@ export class PlayerNames {
 
   /** Asks whether there are profiles at all, beside what takes time anyway; null: not in time. For {@link load}. */
   async haveProfiles(): Promise<boolean | null> {
-    return this.hasProfiles || inTime(this.presence.ask());
+    return this.hasProfiles || answered(this.presence.ask());
   }
 
   /**
@@ -92,7 +92,7 @@ export class PlayerNames {
     const missing = missingIn(this.decorations, ids);
     if (missing.length === 0) return true;
     const remember = this.decorations.asking();
-    const decorations = await inTime(enricher.decorate(missing));
+    const decorations = await answered(enricher.decorate(missing));
     if (decorations === null) return false;
     for (const id of missing) remember(id, decorations.get(id) ?? null);
     return true;

@@ -1,4 +1,4 @@
-import { inTime } from './time-out.js';
+import { answered } from './time-out.js';
 
 /** One query gathers ids while the other is answered; more queries would only be smaller ones. */
 const QUERIES_AT_ONCE = 2;
@@ -77,7 +77,7 @@ class Lookup<Of, Row> {
     isLate: () => void,
   ) {
     const rows = new Promise<Rows<Row>>((resolve) => (this.settle = resolve));
-    this.answer = inTime(rows).then((found) => {
+    this.answer = answered(rows).then((found) => {
       if (found === null) isLate();
       return found;
     });

@@ -210,6 +210,7 @@ export class SubscriptionLifecycle {
     const resolved = await this.resolver.resolve(names);
     if (resolved.list.scope === NEVER_USED_SCOPE) this.unusedScopes.add(subscription);
     subscription.style = styleToRead(resolved, request.rankStyle);
+    // What is longer than the board pushes is refused before a feed is opened for it.
     request.topLimit(resolved.board);
     const feed = await this.feeds.acquire(resolved, askedAtMs, seqFloor);
     if (!socket.isOpen || socket.subscriptions.get(subscription.id) !== subscription) {
@@ -220,8 +221,8 @@ export class SubscriptionLifecycle {
     this.feedOf.set(subscription, feed);
     // From here on, ending or moving the subscription releases its feed.
     await this.join(subscription, feed, await this.worldOf(subscription, feed), seq);
-    // A sanction may have come while it joined.
-    await this.lookAtWorld(subscription);
+    // A sanction may have been announced while it joined: then what is known of it was forgotten.
+    await this.followWorld(subscription);
   }
 
   /** @param world the shadowed player who sees the list with its own entry in it; null: as everybody sees it */
@@ -262,12 +263,18 @@ export class SubscriptionLifecycle {
    * everybody's list has its entry: it never sees itself go.
    */
   private async lookAtWorld(subscription: LiveSubscription): Promise<void> {
+    const { ownPlayer } = subscription;
+    if (ownPlayer !== null) this.details.forget([ownPlayer], false);
+    await this.followWorld(subscription);
+  }
+
+  /** As {@link lookAtWorld}, by what is known of the player. */
+  private async followWorld(subscription: LiveSubscription): Promise<void> {
     const feed = this.feedOf.get(subscription);
     const { worldOf: before, ownPlayer } = subscription;
     if (!feed || (ownPlayer === null && before === null)) return;
     const isAsBefore = (): boolean => this.feedOf.get(subscription) === feed && subscription.worldOf === before;
     try {
-      if (ownPlayer !== null) this.details.forget([ownPlayer], false);
       const world = await this.worldOf(subscription, feed);
       if (world === before || !isAsBefore()) return;
       if (world === null && ownPlayer === before && !(await this.isListedAgain(feed, ownPlayer!))) {

@@ -50,8 +50,11 @@ describe('POST /v1/admin/boards/{board}/restate', () => {
     }
     await expect.poll(async () => (await read(id)).total, SOON).toBe(4);
   }
-  const end = (id: string): Promise<unknown> =>
-    done(admin.post(`/v1/admin/boards/${id}/close-window`, { window: WINDOW }));
+  /** Until its standings are written. */
+  async function end(id: string): Promise<void> {
+    await done(admin.post(`/v1/admin/boards/${id}/close-window`, { window: WINDOW }));
+    await expect.poll(async () => (await read(id)).window.edition, SOON).toBe(1);
+  }
   const voided = (id: string, ...gameIds: string[]): Promise<unknown> =>
     done(admin.post(`/v1/pools/${id}/voids`, { gameIds, reason: 'a bot' }));
   const restate = (id: string, body?: object, client = admin): ReturnType<RestClient['post']> =>

@@ -8,6 +8,7 @@ import {
   createTestDatabase,
   emptyTestRedis,
   newInstallation,
+  requiredService,
   startApp,
   type AppName,
   type RunningApp,
@@ -18,11 +19,26 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RestClient } from '../e2e/rest-client.js';
 
 const SOON = { timeout: 60_000, interval: 250 };
-const canDump = ['pg_dump', 'pg_restore'].every((name) => spawnSync(name, ['--version']).status === 0);
-const MISSING = "pg_dump is missing. Install PostgreSQL's client programs (Debian: postgresql-client).";
+const server = await serverMajor();
+/** They read no server that is newer than themselves. */
+const canDump = ['pg_dump', 'pg_restore'].every((name) => {
+  const { status, stdout } = spawnSync(name, ['--version'], { encoding: 'utf8' });
+  return status === 0 && Number(/ (\d+)/.exec(stdout)?.[1] ?? 0) >= server;
+});
+const MISSING = `pg_dump is missing, or older than the server (${server}). Install PostgreSQL's client programs of that release.`;
 
 if (!canDump && process.env['CI'] === 'true') it('has what it needs', () => expect.fail(MISSING));
 else if (!canDump) it.skip(`skips back-ups: ${MISSING}`, () => undefined);
+
+async function serverMajor(): Promise<number> {
+  const client = new pg.Client({ connectionString: requiredService('TEST_DATABASE_URL') });
+  await client.connect();
+  const { rows } = await client.query<{ major: number }>(
+    `SELECT current_setting('server_version_num')::int / 10000 AS major`,
+  );
+  await client.end();
+  return rows[0]!.major;
+}
 
 describe.skipIf(!canDump)('a back-up', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ladder-backup-'));

@@ -1,5 +1,8 @@
 export * from './boards/board.js';
 export * from './ranks/circle.js';
+export * from './boards/decay.js';
+export * from './boards/patch-order.js';
+export * from './ranks/patch-runs.js';
 export { faultOfCron } from './time/cron.js';
 export * from './ranks/entry.js';
 export * from './boards/entry-key.js';

@@ -56,6 +56,7 @@ describe('the JSON Schema of a validated class', () => {
       entriesPerPlayerMax: null,
       proof: 'everyone',
       counts: 'verified',
+      decay: null,
     } satisfies Record<keyof BoardDefinition | 'id', unknown>,
     ranges: { ...board, sharding: { by: 'range', boundaries: [-1.5, 0, 1000] } },
     nulls: { ...board, title: null, tiebreak: null, columns: null, sharding: null, push: { top: null } },

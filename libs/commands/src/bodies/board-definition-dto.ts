@@ -182,6 +182,17 @@ export class RunsDto {
   keepDays?: number;
 }
 
+export class DecayDto {
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of a family of patches' })
+  @InSchema({ description: 'The family of patches.' })
+  family!: string;
+  @IsNumber()
+  @InSchema({
+    description: 'What each patch that a run is behind takes: above 0, at most 1, at most four decimal places.',
+  })
+  perPatch!: number;
+}
+
 export class GuildAggregateDto {
   @IsOptional()
   @IsIn(['sum', 'average', 'top'])
@@ -327,4 +338,11 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsIn(['all', 'verified'])
   @InSchema({ description: 'With `verified` a run is held until it is verified.' })
   counts?: 'all' | 'verified';
+  @IsPart(() => DecayDto)
+  @InSchema({
+    description:
+      'How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of ' +
+      '0 or more; not with rolling windows, guilds, `runs`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`.',
+  })
+  decay?: DecayDto | null;
 }

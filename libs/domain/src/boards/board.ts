@@ -1,4 +1,6 @@
+import type { Decay } from './decay.js';
 import type { Layouts, Sharding } from './layout.js';
+import type { PatchFamily } from './patch-order.js';
 import type { ScopeSpec } from './scope.js';
 import { withIntegrityDefaults, type BoardIntegrity, type GivenIntegrity } from '../integrity/integrity-options.js';
 import type { BoardFeed } from '../ratings/board-feed.js';
@@ -80,6 +82,8 @@ export interface BoardDefinition extends BoardOrdering {
   proof: 'moderators' | 'everyone';
   /** `verified`: a run is held until it is verified. */
   counts: 'all' | 'verified';
+  /** How runs of older patches are taxed; null: submissions have no patch. */
+  decay: Decay | null;
 }
 
 /**
@@ -99,6 +103,8 @@ export interface Board {
   feed?: BoardFeed;
   /** The log position from which runs are kept; absent: they are not. */
   runsFrom?: number;
+  /** The family of patches by which its runs are taxed; absent: they are not. */
+  patches?: PatchFamily;
 }
 
 /** How often a player's score and rank are recorded, and for how long. */
@@ -140,11 +146,11 @@ export const PUSH_TOP_MAX = 100;
 
 /** A definition as an operator gives it; `order` and `operator` are the only fields without a default. */
 export type GivenBoard = Pick<BoardDefinition, 'order' | 'operator'> & {
-  [Field in Exclude<keyof BoardDefinition, 'sharding' | 'integrity'>]?: BoardDefinition[Field] extends
+  [Field in Exclude<keyof BoardDefinition, 'sharding' | 'integrity' | 'decay'>]?: BoardDefinition[Field] extends
     unknown[] | string | number | boolean | null
     ? BoardDefinition[Field]
     : Partial<BoardDefinition[Field]>;
-} & { sharding?: Sharding | { by?: 'hash'; count: number }; integrity?: GivenIntegrity | null };
+} & { sharding?: Sharding | { by?: 'hash'; count: number }; integrity?: GivenIntegrity | null; decay?: Decay | null };
 
 const withOpenBounds = (columns: Record<string, Partial<ColumnBounds>>): Record<string, ColumnBounds> =>
   Object.fromEntries(Object.entries(columns).map(([name, bounds]) => [name, { min: null, max: null, ...bounds }]));
@@ -191,5 +197,6 @@ export function withBoardDefaults(given: GivenBoard): BoardDefinition {
     entriesPerPlayerMax: given.entriesPer === 'run' ? (given.entriesPerPlayerMax ?? ENTRIES_PER_PLAYER) : null,
     proof: given.proof ?? 'moderators',
     counts: given.counts ?? 'all',
+    decay: given.decay ?? null,
   };
 }

@@ -29,6 +29,10 @@ export interface Layout {
    * filled, and for a board's first generation, which had nothing to be filled with.
    */
   filledAt?: number[];
+  /** The number of the order of patches that its scores are taxed by; absent: they are not. */
+  taxOrder?: number;
+  /** Since when lists taxed by that order serve, Unix ms. */
+  taxedSinceMs?: number;
 }
 
 export interface ListVersions {

@@ -7,8 +7,26 @@ import type { BoardOrdering, RankStyle, SortOrder } from './board.js';
 export interface SortKey {
   /** The board's score, negated on `desc` boards. */
   score: number;
-  /** Columns (8 bytes each), time (6 bytes, absent with tiebreak `none`), then the player id in UTF-8. */
+  /**
+   * Columns (8 bytes each), time (6 bytes, absent with tiebreak `none`), the player id in UTF-8, and, of a taxed score, what
+   * it is made of. That stands last, behind a byte that no id has, so that it orders nothing.
+   */
   member: Buffer;
+  /** How many bytes of the member stand behind the player id; absent: none. */
+  tailBytes?: number;
+}
+
+/** What a taxed score is made of. */
+export interface TaxedFrom {
+  rawScore: number;
+  /** The number of the patch as which the run counts. */
+  patch: number;
+}
+
+/** What decides the order of a list's entries. */
+export interface ListOrdering extends BoardOrdering {
+  /** Whether scores are taxed, so that each says what it is made of. */
+  isTaxed?: boolean;
 }
 
 /** What an entry's place depends on, in the board's own values. */
@@ -17,6 +35,8 @@ export interface SortValues {
   columns: number[];
   /** Unix ms, 0 … 2^48 − 1. */
   achievedAtMs: number;
+  /** Of a taxed score: it decides no place. */
+  taxedFrom?: TaxedFrom | undefined;
 }
 
 const COLUMN_BYTES = 8;
@@ -75,17 +95,26 @@ function writeMemberPrefix(prefix: Buffer, ordering: BoardOrdering, values: Omit
 
 export function encodeSortKey(ordering: BoardOrdering, values: SortValues, playerId: string): SortKey {
   const prefixBytes = memberPrefixBytes(ordering);
-  const member = Buffer.allocUnsafe(prefixBytes + Buffer.byteLength(playerId));
+  const idBytes = Buffer.byteLength(playerId);
+  const tail = values.taxedFrom && encodeTaxedFrom(values.taxedFrom);
+  const member = Buffer.allocUnsafe(prefixBytes + idBytes + (tail?.length ?? 0));
   writeMemberPrefix(member, ordering, values);
   member.write(playerId, prefixBytes);
-  return { score: toRankScore(ordering.order, values.score), member };
+  tail?.copy(member, prefixBytes + idBytes);
+  return { score: toRankScore(ordering.order, values.score), member, ...(tail && { tailBytes: tail.length }) };
 }
 
 /** The values and the player behind a sort key; `achievedAtMs` is null where the tie-break keeps no time. */
 export function decodeSortKey(
-  ordering: BoardOrdering,
+  ordering: ListOrdering,
   key: SortKey,
-): { playerId: string; score: number; columns: number[]; achievedAtMs: number | null } {
+): {
+  playerId: string;
+  score: number;
+  columns: number[];
+  achievedAtMs: number | null;
+  taxedFrom?: TaxedFrom;
+} {
   const columns = ordering.columns.map((column, index) =>
     toRankScore(column.order, readOrderedDouble(key.member, index * COLUMN_BYTES)),
   );
@@ -95,12 +124,45 @@ export function decodeSortKey(
     const time = key.member.readUIntBE(timeOffset, TIME_BYTES);
     achievedAtMs = ordering.tiebreak === 'earliest' ? time : ACHIEVED_AT_MS_MAX - time;
   }
+  const prefixBytes = memberPrefixBytes(ordering);
+  const tailAt = ordering.isTaxed ? key.member.indexOf(TAIL, prefixBytes) : -1;
   return {
-    playerId: key.member.toString('utf8', memberPrefixBytes(ordering)),
+    playerId: key.member.toString('utf8', prefixBytes, tailAt < 0 ? undefined : tailAt),
     score: toRankScore(ordering.order, key.score),
     columns,
     achievedAtMs,
+    ...(tailAt >= 0 && { taxedFrom: decodeTaxedFrom(key.member, tailAt) }),
   };
+}
+
+/** Begins what stands behind an id: no id has it, and every character of an id is greater. */
+const TAIL = 1;
+const PATCH_BYTES = 4;
+/** How many bytes a tail has beside those of the raw score. */
+const TAIL_BYTES_MIN = 2 + PATCH_BYTES;
+
+/** How many bytes a tail has that begins at `at`: the second says how many the raw score has. */
+export const tailBytesAt = (bytes: Buffer, at: number): number => TAIL_BYTES_MIN + bytes[at + 1]!;
+
+/** The raw score is a double without the zero bytes at its end: whole numbers are short. */
+function encodeTaxedFrom({ rawScore, patch }: TaxedFrom): Buffer {
+  const raw = Buffer.alloc(COLUMN_BYTES);
+  raw.writeDoubleBE(rawScore);
+  let bytes = COLUMN_BYTES;
+  while (bytes > 0 && raw[bytes - 1] === 0) bytes -= 1;
+  const tail = Buffer.allocUnsafe(TAIL_BYTES_MIN + bytes);
+  tail.writeUInt8(TAIL, 0);
+  tail.writeUInt8(bytes, 1);
+  raw.copy(tail, 2, 0, bytes);
+  tail.writeUInt32BE(patch, 2 + bytes);
+  return tail;
+}
+
+function decodeTaxedFrom(member: Buffer, at: number): TaxedFrom {
+  const bytes = member[at + 1]!;
+  const raw = Buffer.alloc(COLUMN_BYTES);
+  member.copy(raw, 0, at + 2, at + 2 + bytes);
+  return { rawScore: raw.readDoubleBE(), patch: member.readUInt32BE(at + 2 + bytes) };
 }
 
 /** Negative when `a` stands before `b`. */

@@ -38,6 +38,7 @@ const CHANGES: { [Option in keyof Required<BoardDefinition>]: [BoardDefinition[O
   entriesPerPlayerMax: [5, false],
   proof: ['everyone', true],
   counts: ['verified', true],
+  decay: [{ family: 'eu4', perPatch: 0.1 }, false],
 };
 
 describe('a board that has entries', () => {

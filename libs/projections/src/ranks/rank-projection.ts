@@ -7,8 +7,8 @@ import {
   versionsOf,
   type ShardMarks,
   type Board,
-  type BoardOrdering,
   type Layout,
+  type ListOrdering,
   type ListVersions,
   type RankStyle,
   type SortKey,
@@ -21,7 +21,7 @@ export interface RankList {
   windowUid: number;
   /** The number of the scope; 0: everybody. */
   scope: number;
-  ordering: BoardOrdering;
+  ordering: ListOrdering;
   /** See `Layout.generation`. */
   generation: number;
   /** Number of shards. */

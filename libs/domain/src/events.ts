@@ -1,3 +1,4 @@
+import type { PatchRun } from './ranks/patch-runs.js';
 import type { SanctionKind } from './sanction.js';
 
 /** Events as they stand in the outbox and the log. The page `topics.ts` of the event log lists where each travels. */
@@ -15,6 +16,8 @@ export interface EntryChange {
   scopes?: number[];
   /** The scopes that this event takes it out of; absent: none. */
   leftScopes?: number[];
+  /** On boards with decay: the runs of which the tax of each generation of lists makes the entry. */
+  runs?: PatchRun[];
 }
 
 /** One ledger write changed a player's entries on one board; `version` is the event's own log position. */

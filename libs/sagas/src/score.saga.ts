@@ -29,7 +29,7 @@ import { ConsumesLog } from './saga-pattern.js';
 /** The consumer group that feeds the ranks. */
 export const SCORE_GROUP = 'score';
 
-type ListTimes = Pick<EntryInLists, 'keepUntilMs' | 'startsAtMs'>;
+type ListTimes = Pick<EntryInLists, 'keepUntilMs' | 'startsAtMs' | 'endsAtMs'>;
 
 /** Of older events it is checked whether the ledger ever drew their positions, ms. */
 const LATE_MS = 10_000;
@@ -125,13 +125,13 @@ export class ScoreSaga {
       // Deleted or reset meanwhile: no entry may come back under its uid.
       if (!board) continue;
       for (const change of event.changes) {
-        const { windowUid, entryId, entry: values, scopes = [], leftScopes = [] } = change;
-        const { keepUntilMs, startsAtMs } = await this.timesOf(board, change);
+        const { windowUid, entryId, entry: values, scopes = [], leftScopes = [], runs } = change;
+        const times = await this.timesOf(board, change);
         // Its keys are gone, and must not be made again.
-        if (keepUntilMs !== null && keepUntilMs <= pastMs) continue;
-        const times = { keepUntilMs, startsAtMs };
+        if (times.keepUntilMs !== null && times.keepUntilMs <= pastMs) continue;
         const key = keyOfEntry(entryId === undefined ? { playerId } : { playerId, entryId });
-        sorted.add(board, { windowUid, playerId: key, version, values, scopes, leftScopes, isGuild, ...times });
+        const lists = { scopes, leftScopes, isGuild, ...times, ...(runs && { runs }) };
+        sorted.add(board, { windowUid, playerId: key, version, values, ...lists });
       }
     }
     return sorted;
@@ -139,11 +139,13 @@ export class ScoreSaga {
 
   /** The event has the window's end as it was then; the end of a season may have been moved since. */
   private async timesOf(board: Board, { windowUid, keepUntilMs }: EntryChange): Promise<ListTimes> {
-    if (keepUntilMs === null) return { keepUntilMs, startsAtMs: null };
+    if (keepUntilMs === null) return { keepUntilMs, startsAtMs: null, endsAtMs: null };
     const window = await this.windows.byUid(windowUid);
-    const present = window?.endsAtMs == null ? null : window.endsAtMs + keptAfterEndMs(board.definition);
+    const keptMs = keptAfterEndMs(board.definition);
+    const present = window?.endsAtMs == null ? null : window.endsAtMs + keptMs;
     const startsAtMs = window?.startsAtMs ?? null;
-    return { keepUntilMs: present === null ? keepUntilMs : laterOf(present, keepUntilMs), startsAtMs };
+    const endsAtMs = window?.endsAtMs ?? keepUntilMs - keptMs;
+    return { keepUntilMs: present === null ? keepUntilMs : laterOf(present, keepUntilMs), startsAtMs, endsAtMs };
   }
 }
 

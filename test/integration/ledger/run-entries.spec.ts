@@ -68,7 +68,7 @@ describe('entries of runs in the ledger', () => {
   };
   const listOf = async (board: Board, kind: string) => {
     const { uid, window } = await newest(board, kind);
-    return { ...listOfWindow(board, { uid: window, startsAtMs: null }, GLOBAL_SCOPE), edition: uid };
+    return { ...listOfWindow(board, { uid: window, startsAtMs: null, endsAtMs: null }, GLOBAL_SCOPE), edition: uid };
   };
   /** `rank player/run score` of the newest edition of a kind. */
   const shown = async (board: Board, kind: string): Promise<string[]> => {

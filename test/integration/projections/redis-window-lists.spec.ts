@@ -99,7 +99,7 @@ async function fill(board: Board): Promise<StoredWindow[]> {
     );
     const keepUntilMs = endsAtMs === null ? null : endsAtMs + KEPT_MS;
     const values = { score: 5, columns: [], achievedAtMs: 1 };
-    const entry = { windowUid, startsAtMs, playerId: 'ada', version: 1, values, isGuild: false, keepUntilMs };
+    const entry = { windowUid, startsAtMs, endsAtMs, playerId: 'ada', version: 1, values, isGuild: false, keepUntilMs };
     changes.add(board, { ...entry, scopes: [16, 21], leftScopes: [17] });
     changes.add(board, { ...entry, playerId: 'red', scopes: [], leftScopes: [], isGuild: true });
   }

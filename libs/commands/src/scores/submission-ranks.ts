@@ -1,11 +1,11 @@
 import {
   compareSortKeys,
   encodeSortKey,
+  playerIdIn,
   entryOfKey,
   errorBoundOf,
   GLOBAL_SCOPE,
   keyOfEntry,
-  memberPrefixBytes,
   playerOfKey,
   type Board,
   type RankAccuracy,
@@ -231,7 +231,7 @@ function estimatedMovement(
 ): RankMovement {
   // The list may hold the entry from before this run, this run's entry already, or an even older one.
   const candidates = before === null ? [after] : [before, after];
-  const found = sketch.ownEntry(entryKey, memberPrefixBytes(list.ordering), candidates);
+  const found = sketch.ownEntry(entryKey, (member) => playerIdIn(list.ordering, member), candidates);
   const own = found.kind === 'unknown' && before === null ? { ...found, likely: null } : found;
   const places = [after, ...(before ? [before] : [])].map((key) => sketch.estimateOthers(key, own));
   const [rank, rankBefore = null] = places.map(({ likely }) => likely + 1);

@@ -15,6 +15,16 @@ export const GLOBAL_SCOPE = 0;
 /** The number of the list whose entries are guilds. */
 export const GUILDS_SCOPE = 1;
 
+/**
+ * The number of a patch's list, of boards with decay: that of the patch, negative, so that it needs none of its own. Runs stand
+ * in it as they were, untaxed.
+ */
+export const patchScopeOf = (patch: number): number => -patch;
+/** Whether a list is that of a patch. */
+export const isPatchScope = (scope: number): boolean => scope < 0;
+/** The patch of a patch's list. */
+export const patchOfScope = (scope: number): number => -scope;
+
 export const NOBODY_IN_PARTICULAR: ScopeValues = { region: null, guildId: null, attributes: {} };
 
 export const ATTRIBUTE_NAME_PATTERN = '^[a-z][a-z0-9_-]{0,31}$';

@@ -124,15 +124,30 @@ export function decodeSortKey(
     const time = key.member.readUIntBE(timeOffset, TIME_BYTES);
     achievedAtMs = ordering.tiebreak === 'earliest' ? time : ACHIEVED_AT_MS_MAX - time;
   }
-  const prefixBytes = memberPrefixBytes(ordering);
-  const tailAt = ordering.isTaxed ? key.member.indexOf(TAIL, prefixBytes) : -1;
+  const tailAt = tailAtIn(ordering, key.member);
   return {
-    playerId: key.member.toString('utf8', prefixBytes, tailAt < 0 ? undefined : tailAt),
+    playerId: playerIdIn(ordering, key.member),
     score: toRankScore(ordering.order, key.score),
     columns,
     achievedAtMs,
-    ...(tailAt >= 0 && { taxedFrom: decodeTaxedFrom(key.member, tailAt) }),
+    ...(tailAt < key.member.length && { taxedFrom: decodeTaxedFrom(key.member, tailAt) }),
   };
+}
+
+/** The player id in a member of a list, or the key of an entry. */
+export const playerIdIn = (ordering: ListOrdering, member: Buffer): string =>
+  member.toString('utf8', memberPrefixBytes(ordering), tailAtIn(ordering, member));
+
+/** A sort key as it is read from a list: it says where the player id ends. */
+export function sortKeyIn(ordering: ListOrdering, { score, member }: SortKey): SortKey {
+  const tailBytes = member.length - tailAtIn(ordering, member);
+  return { score, member, ...(tailBytes > 0 && { tailBytes }) };
+}
+
+/** Where what stands behind the player id begins. */
+function tailAtIn(ordering: ListOrdering, member: Buffer): number {
+  const at = ordering.isTaxed ? member.indexOf(TAIL, memberPrefixBytes(ordering)) : -1;
+  return at < 0 ? member.length : at;
 }
 
 /** Begins what stands behind an id: no id has it, and every character of an id is greater. */

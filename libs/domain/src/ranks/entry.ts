@@ -1,6 +1,7 @@
 import type { BoardDefinition, SubmissionOperator } from '../boards/board.js';
 import { LadderError } from '../errors.js';
-import { compareSortKeys, encodeSortKey, withoutNegativeZero } from '../boards/sort-key.js';
+import { compareSortKeys, encodeSortKey, withoutNegativeZero, type TaxedFrom } from '../boards/sort-key.js';
+import type { PatchRun } from './patch-runs.js';
 
 /** One run as it was submitted, with its time settled. `metadata` is JSON text. */
 export interface Run {
@@ -22,6 +23,15 @@ export interface EntryState {
   metadata: string | null;
   /** The log position of the event that last changed the entry; it never restarts, removals included. */
   version: number;
+  /** On boards with decay: what the score is made of. */
+  taxedFrom?: TaxedFrom;
+  /** On boards with decay: the runs that are kept, of which the standing one is shown. */
+  patchRuns?: readonly KeptPatchRun[];
+}
+
+/** A run of a patch as the ledger keeps it. `metadata` is JSON text. */
+export interface KeptPatchRun extends PatchRun {
+  metadata: string | null;
 }
 
 export type EntryOutcome = 'created' | 'improved' | 'changed' | 'unchanged';

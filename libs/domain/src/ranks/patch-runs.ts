@@ -7,10 +7,22 @@ import { compareSortKeys, encodeSortKey, type SortValues, type TaxedFrom } from 
 export const PATCHES_OF_PLAYER_MAX = 64;
 
 /** A run as its patch's list ranks it: never taxed. */
-export interface PatchRun extends SortValues {
+export interface PatchRun {
   /** The number of the patch as which it counts. */
   patch: number;
+  score: number;
+  columns: number[];
+  /** Unix ms. */
+  achievedAtMs: number;
 }
+
+/** As events and lists carry it, without what only the ledger keeps. */
+export const rankedRun = ({ patch, score, columns, achievedAtMs }: PatchRun): PatchRun => ({
+  patch,
+  score,
+  columns,
+  achievedAtMs,
+});
 
 /** A run under a tax. */
 export interface TaxedRun<Run extends PatchRun = PatchRun> {

@@ -12,6 +12,7 @@ import {
 import { compareSortKeys, type SortKey } from '../boards/sort-key.js';
 
 const PREFIX_BYTES = 1;
+const playerIdOf = (member: Buffer): string => member.toString('utf8', PREFIX_BYTES);
 
 interface Entry {
   playerId: string;
@@ -105,7 +106,7 @@ describe('a sketch', () => {
         const [afterKey, beforeKey] = [after, before].map(({ score, tie }) => entryOf(playerId, score, tie).key);
         // What the caller knows may be what the list held, or something newer.
         for (const candidates of [[afterKey!], [beforeKey!, afterKey!], inList ? [afterKey!, inList] : []]) {
-          const own = sketch.ownEntry(playerId, PREFIX_BYTES, candidates);
+          const own = sketch.ownEntry(playerId, playerIdOf, candidates);
           for (const key of [afterKey!, beforeKey!, ...(inList ? [inList] : [])]) {
             expectTrue(sketch.estimateOthers(key, own), countBefore(entries, key, playerId));
           }
@@ -122,9 +123,9 @@ describe('a sketch', () => {
         for (const [index, { key, playerId }] of [...entries].sort((a, b) => compareSortKeys(a.key, b.key)).entries()) {
           expect(sketch.estimate(key)).toEqual({ low: index, high: index, likely: index });
           expect(sketch.keyAt(index + 1)).toEqual({ key, errorBound: 0 });
-          expect(sketch.ownEntry(playerId, PREFIX_BYTES, [])).toEqual({ kind: 'at', key });
+          expect(sketch.ownEntry(playerId, playerIdOf, [])).toEqual({ kind: 'at', key });
         }
-        expect(sketch.ownEntry('nobody', PREFIX_BYTES, [])).toEqual({ kind: 'none' });
+        expect(sketch.ownEntry('nobody', playerIdOf, [])).toEqual({ kind: 'none' });
       }),
     ));
 

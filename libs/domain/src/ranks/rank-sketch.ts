@@ -35,6 +35,8 @@ export function markCountOf(total: number, step: number): number {
   return wholeSteps + 1 + (wholeSteps * step === total - 1 ? 0 : 1);
 }
 
+type PlayerIdOf = (member: Buffer) => string;
+
 /**
  * A quantile sketch of a list: the marks of all shards, at equal distances, merged, with sums of what is certain
  * between each two. A mark before a key proves that all entries up to it are before the key; the next mark of its shard
@@ -113,12 +115,12 @@ export class RankSketch {
 
   /**
    * Finds the entry that a player had when the marks were read.
-   * @param prefixBytes how many bytes of members precede the player's id
+   * @param playerIdOf reads the player's id in a member of the list
    * @param candidates sort keys that it may have had, the likeliest first
    */
-  ownEntry(playerId: string, prefixBytes: number, candidates: readonly SortKey[]): OwnEntry {
+  ownEntry(playerId: string, playerIdOf: PlayerIdOf, candidates: readonly SortKey[]): OwnEntry {
     if (this.isWhole) {
-      const at = this.marksOfPlayers(prefixBytes).get(playerId);
+      const at = this.marksOfPlayers(playerIdOf).get(playerId);
       return at === undefined ? { kind: 'none' } : { kind: 'at', key: this.keyOfMark(at) };
     }
     const key = candidates.find((candidate) => this.isMark(this.marksBefore(candidate), candidate));
@@ -198,10 +200,8 @@ export class RankSketch {
     return { score: this.scores[at]!, member: this.members.subarray(this.offsets[at], this.offsets[at + 1]) };
   }
 
-  private marksOfPlayers(prefixBytes: number): ReadonlyMap<string, number> {
-    this.players ??= new Map(
-      Array.from(this.scores, (_, at) => [this.keyOfMark(at).member.toString('utf8', prefixBytes), at] as const),
-    );
+  private marksOfPlayers(playerIdOf: PlayerIdOf): ReadonlyMap<string, number> {
+    this.players ??= new Map(Array.from(this.scores, (_, at) => [playerIdOf(this.keyOfMark(at).member), at] as const));
     return this.players;
   }
 }

@@ -1,4 +1,4 @@
-import type { EntryState } from '@laddercast/domain';
+import { rankedRun, type EntryState, type KeptPatchRun, type PatchRun } from '@laddercast/domain';
 
 /** A row of `entries`; a removed entry keeps its version. */
 export interface EntryRow {
@@ -25,7 +25,15 @@ export interface RankedRow {
   achievedAtMs: number;
   scopes: number[];
   leftScopes: number[];
+  /** On boards with decay; null or absent on others. */
+  patchRuns?: readonly KeptPatchRun[] | null;
 }
+
+/** The runs of an entry as an event carries them; nothing on boards without decay, and where it is removed. */
+export const runsOfEvent = (
+  runs: readonly KeptPatchRun[] | null | undefined,
+  isShown: boolean,
+): { runs?: PatchRun[] } => (runs && isShown ? { runs: runs.map(rankedRun) } : {});
 
 /** The most left scopes that an entry remembers; beyond, the oldest are forgotten. */
 const LEFT_SCOPES_MAX = 256;

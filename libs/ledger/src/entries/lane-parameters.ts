@@ -25,9 +25,11 @@ export const entryParameters = (entries: readonly EntryRow[], events: readonly E
   boolArray(entries.map((row) => row.unranked)),
 ];
 
-/** `$29` of WRITE_LANE_BATCH_OF_RUNS. */
-export const runPositions = (entries: readonly EntryRow[]): unknown =>
-  int8Array(entries.map((row) => row.runPosition ?? 0));
+/** `$29` and `$30` of WRITE_LANE_BATCH_OF_RUNS. */
+export const runParameters = (entries: readonly EntryRow[]): unknown[] => [
+  int8Array(entries.map((row) => row.runPosition ?? 0)),
+  textArray(entries.map(({ state: { patchRuns } }) => (patchRuns ? JSON.stringify(patchRuns) : null))),
+];
 
 /** An entry at its window's freeze; null: there was none. */
 export interface FrozenEntry {

@@ -22,7 +22,7 @@ const CLOCK_AND_POSITIONS = `
 
 const ENTRIES = `
   SELECT 'entry', k.n::int, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL, e.scopes,
-    e.left_scopes, NULL, e.unranked
+    e.left_scopes, e.patch_runs, e.unranked
   FROM unnest($2::int[], $3::text[]) WITH ORDINALITY AS k (window_uid, player_id, n)
   CROSS JOIN LATERAL (
     SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1) AS e`;
@@ -104,14 +104,18 @@ export const WRITE_LANE_BATCH = prepared(`
     ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}
   )${INTO_OUTBOX}`);
 
-/** The same with `$29`, the runs that the entries rest on (0: none that is kept): where a board keeps them. */
+/**
+ * The same where a board keeps runs: with `$29`, the run that each entry rests on (0: none that is kept), and `$30`, on boards
+ * with decay, its runs as JSON.
+ */
 export const WRITE_LANE_BATCH_OF_RUNS = prepared(`
   WITH accepted AS (${ACCEPTED}
   ), changed AS (
-    INSERT INTO entries (${ENTRY_COLUMNS}, run_position)
-    SELECT ${ENTRY_VALUES}, nullif(e.run_position, 0)
-    FROM unnest(${ENTRY_ARRAYS}, $29::bigint[]) AS e (${ENTRY_NAMES}, run_position)
-    ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}, run_position = excluded.run_position
+    INSERT INTO entries (${ENTRY_COLUMNS}, run_position, patch_runs)
+    SELECT ${ENTRY_VALUES}, nullif(e.run_position, 0), e.patch_runs::jsonb
+    FROM unnest(${ENTRY_ARRAYS}, $29::bigint[], $30::text[]) AS e (${ENTRY_NAMES}, run_position, patch_runs)
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}, run_position = excluded.run_position,
+      patch_runs = excluded.patch_runs
   )${INTO_OUTBOX}`);
 
 /**
@@ -165,10 +169,12 @@ export const WRITE_ROLLING_HOURS = `
 /** Entries as they stood at their window's freeze, before they change; what an earlier change has saved stays. */
 export const SAVE_FROZEN_ENTRIES = `
   INSERT INTO frozen_entries (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes,
-    run_position)
+    run_position, patch_runs)
   SELECT f.window_uid, f.player_id, f.present, f.score, f.columns::float8[], f.achieved_at_ms, f.metadata,
-    f.scopes::int[],
-    (SELECT run_position FROM entries WHERE window_uid = f.window_uid AND player_id = f.player_id LIMIT 1)
+    f.scopes::int[], e.run_position, e.patch_runs
   FROM unnest($1::int[], $2::text[], $3::boolean[], $4::float8[], $5::text[], $6::bigint[], $7::text[], $8::text[])
     AS f (window_uid, player_id, present, score, columns, achieved_at_ms, metadata, scopes)
+  LEFT JOIN LATERAL (
+    SELECT run_position, patch_runs FROM entries WHERE window_uid = f.window_uid AND player_id = f.player_id LIMIT 1)
+    AS e ON true
   ON CONFLICT (window_uid, player_id) DO NOTHING`;

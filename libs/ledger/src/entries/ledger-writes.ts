@@ -4,6 +4,7 @@ import type {
   EntryState,
   FedEntry,
   LadderError,
+  PublishedPatch,
   StoredWindow,
   SubmissionOperator,
   SubmissionOutcome,
@@ -29,6 +30,8 @@ export interface SubmitWrite {
   metadata: string | null;
   /** What the client named it by elsewhere; absent: nothing. */
   sourceId?: string;
+  /** On boards with decay: the patch that was named, and the one as which the run counts. */
+  patch?: PublishedPatch;
   /** On boards that keep runs: an https URL; absent: none. */
   proof?: string;
   /** On boards that keep runs: whether a key, or a check, has verified it. */
@@ -83,6 +86,8 @@ export interface SubmissionAnswer {
   entryId?: string;
   /** The entry of the player that the run pushed out; absent: none. */
   displaced?: string;
+  /** On boards with decay: what `score` is made of, and whether the run is kept, be it that another one stands. */
+  taxed?: { rawScore: number; patch: string; patchesBehind: number; kept: boolean };
 }
 
 export interface SubmitReceipt {

@@ -14,9 +14,10 @@ export interface ComparedRow extends RankedRow {
 export const COMPARED_AT_ONCE = 1000;
 
 const FACTS = 'lane, version, removed, score, achieved_at_ms AS "achievedAtMs"';
-const OF_PLAYERS = `player_id AS "playerId", false AS "isGuild", ${FACTS}, columns, scopes, left_scopes AS "leftScopes"`;
+const OF_PLAYERS = `player_id AS "playerId", false AS "isGuild", ${FACTS}, columns, scopes, left_scopes AS "leftScopes",
+  patch_runs AS "patchRuns"`;
 const OF_GUILDS = `guild_id AS "playerId", true AS "isGuild", ${FACTS}, '{}'::float8[] AS columns, '{}'::int[] AS scopes,
-  '{}'::int[] AS "leftScopes"`;
+  '{}'::int[] AS "leftScopes", NULL::jsonb AS "patchRuns"`;
 
 /** A page of a window's rows in the order of their ids, after one; at most `limit`. */
 export function comparedPage(

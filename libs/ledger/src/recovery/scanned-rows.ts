@@ -1,3 +1,4 @@
+import type { KeptPatchRun } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 
 /** A row that the ranks come from. */
@@ -14,6 +15,8 @@ export interface ScannedRow {
   achievedAtMs: number;
   scopes: number[] | null;
   leftScopes: number[] | null;
+  /** Of boards with decay; null on others. */
+  runs: KeptPatchRun[] | null;
   /** false for a page's last row when it only shows how far the page went. */
   matches: boolean;
 }
@@ -70,12 +73,13 @@ const statementsOn = (table: RankedTable): { page: string; conditioned: string }
 const ENTRIES = statementsOn({
   name: 'projected_entries',
   id: 'player_id',
-  columns: `nullif(columns, '{}') AS columns, nullif(scopes, '{}') AS scopes, nullif(left_scopes, '{}') AS "leftScopes"`,
+  columns: `nullif(columns, '{}') AS columns, nullif(scopes, '{}') AS scopes, nullif(left_scopes, '{}') AS "leftScopes",
+    patch_runs AS runs`,
 });
 const TOTALS = statementsOn({
   name: 'guild_totals',
   id: 'guild_id',
-  columns: 'null AS columns, null AS scopes, null AS "leftScopes"',
+  columns: 'null AS columns, null AS scopes, null AS "leftScopes", null AS runs',
 });
 
 const LAST_WINDOW = 2 ** 31 - 1;

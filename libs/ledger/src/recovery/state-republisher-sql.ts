@@ -18,7 +18,8 @@ const COLUMNS = `b.board_uid AS "boardUid", b.definition, w.window_uid AS "windo
 
 /** A player's entries as they are, and those of the keys `$4`, which may be removed. */
 export const ENTRIES_OF_PLAYER = `
-  SELECT ${COLUMNS}, e.columns, e.scopes, e.left_scopes AS "leftScopes" ${windowsOf(KEPT_MS)}
+  SELECT ${COLUMNS}, e.columns, e.scopes, e.left_scopes AS "leftScopes",
+    e.patch_runs AS "patchRuns" ${windowsOf(KEPT_MS)}
   CROSS JOIN LATERAL (
     SELECT DISTINCT key FROM (
       SELECT unnest($4::text[]) AS key UNION ALL SELECT $1 UNION ALL

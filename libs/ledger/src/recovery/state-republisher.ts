@@ -9,7 +9,7 @@ import {
   type FlagRaised,
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
-import { keptAfterEndMs, type RankedRow } from '../entries/entry-rows.js';
+import { keptAfterEndMs, runsOfEvent, type RankedRow } from '../entries/entry-rows.js';
 import { GuildTotals } from '../people/guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
@@ -196,7 +196,7 @@ async function emitEntries(
 
 /** Every scope that it ever left is named: it is not known which of them the lost event took it out of. */
 function changeOf(row: PresentRow): EntryChange {
-  const { windowUid, endsAtMs, definition, removed, score, columns, achievedAtMs, scopes, leftScopes } = row;
+  const { windowUid, endsAtMs, definition, removed, score, columns, achievedAtMs, scopes, leftScopes, patchRuns } = row;
   return {
     windowUid,
     ...runOfKey(row.key),
@@ -204,5 +204,6 @@ function changeOf(row: PresentRow): EntryChange {
     entry: removed ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),
     ...(leftScopes.length > 0 && { leftScopes }),
+    ...runsOfEvent(patchRuns, !removed),
   };
 }

@@ -4,6 +4,7 @@ import { joinScopeValuesSql, SCOPE_VALUES } from '../entries/scope-values-sql.js
 const COLUMNS = `b.board_uid, b.definition, w.window_uid, w.kind = 'rolling' AS is_rolling,
   coalesce(w.freeze_at <= clock.now, false) AS is_frozen, (extract(epoch FROM w.ends_at) * 1000)::bigint AS ends_at_ms,
   e.player_id, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, e.version, e.scopes, e.left_scopes, e.unranked,
+  e.patch_runs,
   ${SCOPE_VALUES} AS values`;
 
 const CLOCK = `(SELECT to_timestamp($1::float8 / 1000) AS now) AS clock`;

@@ -1,4 +1,5 @@
 import {
+  isPatchScope,
   playerOfKey,
   runOfKey,
   scopeNamesOf,
@@ -6,10 +7,11 @@ import {
   type BoardDefinition,
   type EntryChange,
   type EntryChanged,
+  type KeptPatchRun,
   type ScopeValues,
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
-import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-reemission-sql.js';
 import { entryParameters, frozenParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
@@ -45,6 +47,7 @@ interface RunningEntryRow {
   scopes: number[];
   left_scopes: number[];
   unranked: boolean;
+  patch_runs: KeptPatchRun[] | null;
   values: ScopeValues;
 }
 
@@ -120,7 +123,8 @@ export class EntryReemission {
     const names = [...new Set(entries.flatMap(namesOf))];
     const uids = await this.scopes.ensure(names);
     const uidOf = new Map(names.map((name, index) => [name, uids[index]!]));
-    return (entry) => namesOf(entry).map((name) => uidOf.get(name)!);
+    // An entry stays in the lists of its patches.
+    return (entry) => [...namesOf(entry).map((name) => uidOf.get(name)!), ...entry.row.scopes.filter(isPatchScope)];
   }
 }
 
@@ -133,6 +137,7 @@ function changeOf({ row, definition, endsAtMs }: RunningEntry, scopes: number[],
     entry: row.removed || row.unranked ? null : { score, columns, achievedAtMs },
     ...(scopes.length > 0 && { scopes }),
     ...(left.length > 0 && { leftScopes: left }),
+    ...runsOfEvent(row.state.patchRuns, !row.removed && !row.unranked),
   };
 }
 
@@ -146,6 +151,7 @@ function runningEntry(row: RunningEntryRow): RunningEntry {
     achievedAtMs: row.achieved_at_ms,
     metadata: row.metadata,
     version: row.version,
+    ...(row.patch_runs && { patchRuns: row.patch_runs }),
   };
   return {
     row: {

@@ -14,7 +14,7 @@ import { Injectable } from '@nestjs/common';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
-import { entryParameters, runPositions, withoutSubmissions } from '../entries/lane-parameters.js';
+import { entryParameters, runParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
 import { nextPosition } from '../lanes/lanes.js';
 import { KEPT_PARTS, MARK_HOURS, REWRITE_KEPT_PART, SCOPE_VALUES_OF_PLAYER } from './entry-refold-sql.js';
@@ -115,7 +115,7 @@ export class EntryRefold {
     const entries = rows.map((entry) => ({ ...entry, state: { ...entry.state, version } }));
     const event = { type: 'entry-changed' as const, boardUid: board.uid, playerId, version, changes };
     const events = changed.length === 0 ? [] : [event];
-    const parameters = [...withoutSubmissions(lane), ...entryParameters(entries, events), runPositions(entries)];
+    const parameters = [...withoutSubmissions(lane), ...entryParameters(entries, events), ...runParameters(entries)];
     await transaction.query(WRITE_LANE_BATCH_OF_RUNS, parameters);
     return changed.length === 0 ? null : version;
   }

@@ -4,8 +4,9 @@ import {
   type BoardDefinition,
   type EntryChange,
   type EntryChanged,
+  type KeptPatchRun,
 } from '@laddercast/domain';
-import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
+import { keptAfterEndMs, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
 import { drawPositions } from '../lanes/lanes.js';
@@ -36,7 +37,8 @@ const RUNS_OF_PLAYER = `
 const DIFFERING = `
   SELECT b.board_uid, b.board_id, b.definition, w.window_uid, w.window_id, w.state <> 'open' AS is_closed,
     coalesce(w.freeze_at <= ladder_now(), false) AS is_frozen, (extract(epoch FROM w.ends_at) * 1000)::float8 AS ends_at_ms,
-    NOT e.unranked AS unranked, e.player_id, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.left_scopes
+    NOT e.unranked AS unranked, e.player_id, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.left_scopes,
+    e.patch_runs
   FROM (SELECT * FROM windows WHERE window_uid > $2 ORDER BY window_uid LIMIT ${WINDOWS_AT_ONCE}) AS w
   CROSS JOIN LATERAL (SELECT * FROM boards WHERE board_uid = w.board_uid LIMIT 1) AS b
   CROSS JOIN LATERAL (
@@ -72,6 +74,7 @@ interface DifferingRow {
   metadata: string | null;
   scopes: number[];
   left_scopes: number[];
+  patch_runs: KeptPatchRun[] | null;
 }
 
 /** What a sanction did to an entry, as the audit log says it; null: others see none. */
@@ -154,6 +157,7 @@ function changeOf(row: DifferingRow): EntryChange {
     entry: row.unranked || row.removed ? null : { score, columns, achievedAtMs: achieved_at_ms },
     ...(scopes.length > 0 && { scopes }),
     ...(row.left_scopes.length > 0 && { leftScopes: row.left_scopes }),
+    ...runsOfEvent(row.patch_runs, !row.unranked && !row.removed),
   };
 }
 

@@ -18,7 +18,7 @@ import {
   type StoredWindow,
 } from '@laddercast/domain';
 import type { AuditRecord } from '../operators/audit-log.js';
-import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import type { FrozenEntry } from '../entries/lane-parameters.js';
 import { runOfOverride, runOfSubmission } from './new-runs.js';
 import type { EntryPlace, NewRun } from '../runs/run-rows.js';
@@ -27,6 +27,7 @@ import { HourChanges } from './hour-changes.js';
 import { holdOf, placeOfHeld, type HeldRun, type Hold } from './held-runs.js';
 import { playerBanned } from './player-banned.js';
 import { StandingRuns, type ChangedEntry } from './standing-runs.js';
+import { submitTaxed, taxedAnswer, withPatchScopes } from './taxed-runs.js';
 import {
   entryKeyOf,
   scopesKeyOf,
@@ -65,6 +66,8 @@ export class BatchFold {
   readonly newRuns: NewRun[] = [];
   /** Those of them that wait for a moderator. */
   readonly heldRuns: HeldRun[] = [];
+  /** The patches that runs were accepted under, one for each run. */
+  readonly patchUses: { patchUid: number; boardUid: number }[] = [];
   /** Entries that stand from before their board kept runs, and change. */
   readonly bases: EntryPlace[] = [];
 
@@ -112,6 +115,7 @@ export class BatchFold {
     const hold = holdOf(write);
     if (hold !== null) return this.hold(placed, windows, position, hold);
     if (isPerRun(write.board.definition)) return this.submitEntry(placed, windows, position);
+    if (write.board.definition.decay) return this.submitTaxed(placed, windows, position);
     const run = { ...write, achievedAtMs: atMs };
     const applied = windows.map((window) => {
       const before = this.current(window, write.playerId);
@@ -172,6 +176,31 @@ export class BatchFold {
     };
     const movement = { after: shown.state, before: stands ? null : shown.state };
     return this.accept(placed, answer, windows[0]!.uid, movement);
+  }
+
+  /** A run of a patch, on a board that taxes older ones. */
+  private submitTaxed(
+    placed: PlacedWrite<SubmitWrite>,
+    windows: readonly StoredWindow[],
+    position: number,
+  ): WriteResult {
+    const { write } = placed;
+    const { board, playerId } = write;
+    const applied = windows.map((window) => submitTaxed(placed, window, this.current(window, playerId), position));
+    const changed = applied.filter(({ kept }) => kept).map(({ entry: after, ...one }) => ({ after, ...one }));
+    this.store(placed, changed, position);
+    this.stored.attempts.count(placed, windows);
+    this.patchUses.push({ patchUid: write.patch!.uid, boardUid: board.uid });
+    const first = applied[0]!;
+    const answer: SubmissionAnswer = {
+      outcome: first.outcome,
+      score: first.entry.score,
+      previousScore: first.before?.score ?? null,
+      version: first.entry.version,
+      windows: windows.map((window) => window.id),
+      taxed: taxedAnswer(board, first),
+    };
+    return this.accept(placed, answer, first.window.uid, { after: first.entry, before: first.before });
   }
 
   /** Keeps a run that waits for a moderator: it is remembered and counts as an attempt, and changes no entry. */
@@ -305,9 +334,10 @@ export class BatchFold {
       const hasEnded = window.endsAtMs !== null && nowMs >= window.endsAtMs;
       // An ended window keeps the scopes of its entries; a tombstone goes to the scopes of the entry.
       const keepsScopes = known !== null && (after === null || (hasEnded && !known.removed));
-      const scopes = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
+      const circles = keepsScopes ? known.scopes : (this.stored.scopes.get(scopesKeyOf(board.uid, playerId)) ?? []);
+      const scopes = board.definition.decay && after !== null ? withPatchScopes(circles, after) : circles;
       const { left, everLeft } = leftScopesOf(known, scopes);
-      const state = after ?? { ...before!, version: position };
+      const state = after ?? { ...before!, version: position, ...(board.definition.decay && { patchRuns: [] }) };
       const row = {
         boardUid: board.uid,
         windowUid: window.uid,
@@ -333,6 +363,7 @@ export class BatchFold {
         entry,
         ...(scopes.length > 0 && { scopes }),
         ...(left.length > 0 && { leftScopes: left }),
+        ...runsOfEvent(shown?.patchRuns, shown !== null),
       };
     });
     const event: EntryChanged = { type: 'entry-changed', boardUid: board.uid, playerId, version: position, changes };

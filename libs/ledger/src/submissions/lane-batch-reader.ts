@@ -4,6 +4,7 @@ import {
   isPerRun,
   scopeNamesOf,
   type EntryState,
+  type KeptPatchRun,
   type SanctionInForce,
   type ScopeValues,
 } from '@laddercast/domain';
@@ -46,7 +47,7 @@ interface ReadRow {
   body_sha256: Buffer | null;
   scopes: number[] | null;
   left_scopes: number[] | null;
-  /** Of a player: what decides its scopes; of the lane: the sanctions of players. */
+  /** Of a player: what decides its scopes; of the lane: the sanctions of players; of an entry: its runs under decay. */
   values: unknown;
   unranked: boolean | null;
 }
@@ -171,7 +172,7 @@ export class LaneBatchReader {
 
   private addEntry(key: EntryKey, row: ReadRow): void {
     this.entries.set(entryKeyOf(key.windowUid, key.playerId), {
-      state: stateOf(row),
+      state: { ...stateOf(row), ...(row.values !== null && { patchRuns: row.values as KeptPatchRun[] }) },
       removed: row.gone!,
       unranked: row.unranked!,
       scopes: row.scopes!,

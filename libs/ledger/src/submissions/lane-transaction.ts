@@ -17,7 +17,7 @@ import {
   WRITE_LANE_BATCH_OF_RUNS,
   WRITE_ROLLING_HOURS,
 } from '../entries/lane-sql.js';
-import { entryParameters, frozenParameters, runPositions } from '../entries/lane-parameters.js';
+import { entryParameters, frozenParameters, runParameters } from '../entries/lane-parameters.js';
 import { openLaneSql } from '../lanes/lanes.js';
 import type { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
 import { insertFlags } from '../integrity/flag-rows.js';
@@ -161,9 +161,9 @@ export class LaneTransaction {
       textArray(submissions.map(({ answer }) => JSON.stringify(answer))),
       ...entryParameters(entries, events),
     ];
-    const restOnRuns = entries.some(({ runPosition }) => runPosition !== undefined);
+    const restOnRuns = entries.some(({ runPosition, state }) => runPosition !== undefined || state.patchRuns);
     if (!restOnRuns) return connection.query(WRITE_LANE_BATCH, parameters);
-    return connection.query(WRITE_LANE_BATCH_OF_RUNS, [...parameters, runPositions(entries)]);
+    return connection.query(WRITE_LANE_BATCH_OF_RUNS, [...parameters, ...runParameters(entries)]);
   }
 
   private storeHours(

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { LadderError, memberPrefixBytes, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
+import { LadderError, playerIdIn, shardOf, valueKeyOf, type RankStyle, type SortKey } from '@laddercast/domain';
 import { monotonicMs, nowMs, growingCache } from '@laddercast/platform';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ProjectionWatch } from '../recovery/read-guard.js';
@@ -205,13 +205,13 @@ export class RedisCheckpoints extends Checkpoints {
     playerId: string,
   ): Promise<SortKey | null> {
     const [was] = checkpointKeys(list, shard, slot);
-    const pattern = `*${playerId.replace(/[*?[\]\\^-]/g, '\\$&')}`;
-    const memberBytes = memberPrefixBytes(list.ordering) + Buffer.byteLength(playerId);
+    const tail = list.ordering.isTaxed ? '*' : '';
+    const pattern = `*${playerId.replace(/[*?[\]\\^-]/g, '\\$&')}${tail}`;
     let cursor = '0';
     for (let scan = 0; scan < SCANS_MAX; scan += 1) {
       const answer = await this.redis.command('ZSCAN', was, cursor, 'MATCH', pattern, 'COUNT', SCANNED_AT_ONCE);
       const [next, found] = answer as [Buffer, Buffer[]];
-      const own = rowsOf(found).find(({ member }) => member.length === memberBytes);
+      const own = rowsOf(found).find(({ member }) => playerIdIn(list.ordering, member) === playerId);
       if (own) return own;
       cursor = next.toString();
       if (cursor === '0') return null;

@@ -6,7 +6,7 @@ import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from '../recovery/committed-positions.js';
-import { entryOfRow, LedgerScan, workOnPages, type ScannedPage } from '../recovery/ledger-scan.js';
+import { entryOfRow, LedgerScan, workOnPages, type ScannedPage, type WindowKept } from '../recovery/ledger-scan.js';
 import { RankProjection } from '../ranks/rank-projection.js';
 import { ScanProgress } from '../recovery/scan-progress.js';
 import { WindowLists } from '../ranks/window-lists.js';
@@ -135,7 +135,7 @@ export class LayoutBuilder {
         const turn = filling.reach.begin();
         await again(async () => {
           board = await this.wantedBoard(filling);
-          if (board !== null) await this.applyPage(filling, page, await windows.keepUntilMs(board, windowUid));
+          if (board !== null) await this.applyPage(filling, page, await windows.kept(board, windowUid));
         });
         if (board === null) return;
         filling.rowsScanned += page.rows.length;
@@ -190,15 +190,12 @@ export class LayoutBuilder {
     filling.proof = reached?.proof ?? null;
   }
 
-  private async applyPage(
-    { board, layout }: Filling,
-    { isGuild, rows }: ScannedPage,
-    keepUntilMs: number | null,
-  ): Promise<void> {
+  private async applyPage({ board, layout }: Filling, { isGuild, rows }: ScannedPage, kept: WindowKept): Promise<void> {
+    const { keepUntilMs } = kept;
     if (keepUntilMs !== null && keepUntilMs <= this.boards.clock.earliestMs()) return;
     const changes = new ChangesByShard();
     const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
-    for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, keepUntilMs));
+    for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, kept));
     const { projection } = this;
     await changes.apply(({ list, shard, changes }) => projection.apply(list, shard, changes, keepUntilMs));
   }
@@ -280,7 +277,7 @@ class Filling {
 /** The windows of a board that are kept; read anew when they may have changed, so that no list goes before those that serve. */
 class PresentWindows {
   private revision = 0;
-  private windows = new Map<number, number | null>();
+  private windows = new Map<number, WindowKept>();
 
   constructor(private readonly windowLists: WindowLists) {}
 
@@ -289,17 +286,16 @@ class PresentWindows {
     return [...this.windows.keys()];
   }
 
-  /** Until when the window's keys are kept, Unix ms: null for ever, in the past when they are not. */
-  async keepUntilMs(board: Board, windowUid: number): Promise<number | null> {
+  /** When the window ends, and until when its keys are kept: until long ago when they are not. */
+  async kept(board: Board, windowUid: number): Promise<WindowKept> {
     await this.bringUpTo(board);
-    const keepUntilMs = this.windows.get(windowUid);
-    return keepUntilMs === undefined ? 0 : keepUntilMs;
+    return this.windows.get(windowUid) ?? { endsAtMs: 0, keepUntilMs: 0 };
   }
 
   private async bringUpTo(board: Board): Promise<void> {
     if (this.revision === board.revision) return;
     const windows = await this.windowLists.windowsOf(board);
-    this.windows = new Map(windows.map(({ uid, keepUntilMs }) => [uid, keepUntilMs]));
+    this.windows = new Map(windows.map((window) => [window.uid, window]));
     this.revision = board.revision;
   }
 }

@@ -1,11 +1,4 @@
-import {
-  counterStart,
-  memberColumnBytes,
-  memberPrefixBytes,
-  rangeShardOf,
-  shardOf,
-  type SortKey,
-} from '@laddercast/domain';
+import { counterStart, memberColumnBytes, playerIdIn, rangeShardOf, shardOf, type SortKey } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import { RankInspection, type HeldEntry, type IndexPlace, type ShardInspection } from '../ranks/rank-inspection.js';
@@ -258,8 +251,7 @@ const keyIn = (value: Buffer | null, playerId: string): SortKey | null =>
   value !== null && isEntryValue(value) ? sortKeyOfIndexValue(value, playerId) : null;
 
 /** Also of a member that is too short to be one. */
-const playerOf = ({ ordering }: RankList, { member }: SortKey): string =>
-  member.subarray(memberPrefixBytes(ordering)).toString();
+const playerOf = ({ ordering }: RankList, { member }: SortKey): string => playerIdIn(ordering, member);
 
 const heldOf = (
   playerId: string,

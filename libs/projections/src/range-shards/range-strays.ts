@@ -1,4 +1,4 @@
-import { compareSortKeys, decodeSortKey, LadderError, type SortKey } from '@laddercast/domain';
+import { compareSortKeys, LadderError, playerIdIn, sortKeyIn, type SortKey } from '@laddercast/domain';
 import type { RankList } from '../ranks/rank-projection.js';
 import { packIndexValue } from '../redis/redis-index-value.js';
 import { RangePlaces } from './range-places.js';
@@ -89,7 +89,10 @@ const writtenTooFast = (): LadderError =>
   });
 
 async function straysAmong(run: RunShards, list: RankList, rows: readonly SortKey[]): Promise<ShardWrite[]> {
-  const keys = rows.map((key) => ({ key, playerId: decodeSortKey(list.ordering, key).playerId }));
+  const keys = rows.map((key) => ({
+    key: sortKeyIn(list.ordering, key),
+    playerId: playerIdIn(list.ordering, key.member),
+  }));
   const places = await new RangePlaces(run).of(list, [...new Set(keys.map(({ playerId }) => playerId))]);
   return keys.flatMap(({ key, playerId }) => {
     const { read, candidates } = places.get(playerId)!;

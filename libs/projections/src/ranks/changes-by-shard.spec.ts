@@ -21,6 +21,7 @@ const board: BoardOfLists = {
 const entryOf = (given: Partial<EntryInLists> = {}): EntryInLists => ({
   windowUid: 1,
   startsAtMs: null,
+  endsAtMs: null,
   playerId: 'ada',
   version: 1,
   values: { score: 1, columns: [], achievedAtMs: 0 },

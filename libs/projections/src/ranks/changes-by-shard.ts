@@ -1,4 +1,17 @@
-import { encodeSortKey, everyLayout, GLOBAL_SCOPE, GUILDS_SCOPE, shardOf, type SortValues } from '@laddercast/domain';
+import {
+  bestOfPatch,
+  encodeSortKey,
+  everyLayout,
+  GLOBAL_SCOPE,
+  GUILDS_SCOPE,
+  isPatchScope,
+  patchOfScope,
+  shardOf,
+  standingRun,
+  type PatchRun,
+  type SortKey,
+  type SortValues,
+} from '@laddercast/domain';
 import { listOfWindow, type BoardOfLists, type ProjectedChange, type RankList } from './rank-projection.js';
 
 /** The newest state of an entry, with every list that ranks it or did. */
@@ -6,11 +19,15 @@ export interface EntryInLists {
   windowUid: number;
   /** When the window began, Unix ms; null: with the board, or so long ago that counters of now begin after it. */
   startsAtMs: number | null;
+  /** When it ends, Unix ms: what ended keeps its tax; null: never. */
+  endsAtMs: number | null;
   /** The player's id, or the key of a run's entry; the guild's id where `isGuild` says so. */
   playerId: string;
   version: number;
-  /** null: removed. */
+  /** null: removed. Of a board with decay they are what `runs` came to once, and rank nothing. */
   values: SortValues | null;
+  /** Of a board with decay: the runs of which each generation's tax makes the entry. */
+  runs?: readonly PatchRun[];
   /** The scopes that rank it beside everybody; those of a removed one are the last that did. */
   scopes: readonly number[];
   /** Scopes that do not rank it any more. */
@@ -42,26 +59,31 @@ export class ChangesByShard {
   private readonly lists = new Map<string, RankList[]>();
 
   add(board: BoardOfLists, entry: EntryInLists): void {
-    const { playerId, version, values, scopes, leftScopes, isGuild } = entry;
+    const { playerId, version, values, scopes, leftScopes, isGuild, runs } = entry;
     const home = isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE;
     const homes = this.listsOf(board, entry, home);
-    const change = { playerId, version, key: values && encodeSortKey(homes[0]!.ordering, values, playerId) };
-    for (const list of homes) push(this.standing, list, entry, change);
+    const keyIn = (list: RankList): SortKey | null => values && sortKeyOf(board, list, { values, runs }, playerId);
+    // One for all lists, unless each generation has its tax, and each patch its runs.
+    const change = { playerId, version, key: keyIn(homes[0]!) };
+    const changeIn = (list: RankList): ProjectedChange => (runs ? { ...change, key: keyIn(list) } : change);
+    for (const list of homes) push(this.standing, list, entry, changeIn(list));
     for (const scope of scopes) {
-      for (const list of this.listsOf(board, entry, scope)) push(this.standing, list, entry, change);
+      for (const list of this.listsOf(board, entry, scope)) push(this.standing, list, entry, changeIn(list));
     }
     for (const scope of leftScopes) {
-      const leaving = { ...change, key: null };
+      const leaving = { playerId, version, key: null };
       for (const list of this.listsOf(board, entry, scope)) push(this.left, list, entry, leaving);
     }
   }
 
   /** A scope's list in every generation; remembered, since most entries are of few lists. */
-  private listsOf(board: BoardOfLists, { windowUid: uid, startsAtMs }: EntryInLists, scope: number): RankList[] {
+  private listsOf(board: BoardOfLists, entry: EntryInLists, scope: number): RankList[] {
+    const { windowUid: uid, startsAtMs, endsAtMs } = entry;
     const name = `${board.uid}.${uid}.${scope}`;
     let lists = this.lists.get(name);
     if (lists === undefined) {
-      lists = everyLayout(board.layouts).map((layout) => listOfWindow(board, { uid, startsAtMs }, scope, layout));
+      const window = { uid, startsAtMs, endsAtMs };
+      lists = everyLayout(board.layouts).map((layout) => listOfWindow(board, window, scope, layout));
       this.lists.set(name, lists);
     }
     return lists;
@@ -81,6 +103,23 @@ export class ChangesByShard {
     }
     return newer;
   }
+}
+
+/**
+ * Where an entry stands in a list: by its values, or, of a board with decay, by its runs. In the list of a patch they are
+ * untaxed, and only the best of that patch counts; else they are under the list's tax. null: it does not stand there.
+ */
+export function sortKeyOf(
+  { definition }: BoardOfLists,
+  { scope, ordering, tax }: RankList,
+  { values, runs }: { values: SortValues; runs?: readonly PatchRun[] | null | undefined },
+  playerId: string,
+): SortKey | null {
+  if (runs == null) return encodeSortKey(ordering, values, playerId);
+  const stands = isPatchScope(scope)
+    ? bestOfPatch(ordering, runs, patchOfScope(scope))
+    : standingRun(definition, runs, tax!).values;
+  return stands ? encodeSortKey(ordering, stands, playerId) : null;
 }
 
 function push(

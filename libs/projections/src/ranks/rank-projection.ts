@@ -2,14 +2,17 @@ import {
   denseNotKept,
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
+  isPatchScope,
   rankBoundariesOf,
   shardCountOf,
+  taxOrderOf,
   versionsOf,
   type ShardMarks,
   type Board,
   type Layout,
   type ListOrdering,
   type ListVersions,
+  type PatchOrder,
   type RankStyle,
   type SortKey,
   type StoredWindow,
@@ -33,12 +36,14 @@ export interface RankList {
   /** How many hashes the index of each shard is cut into. */
   indexBuckets: number;
   versions: ListVersions;
+  /** By which order of patches its scores are taxed, where they are. */
+  tax?: PatchOrder;
   /** The standings that the list is read from, where it is not read from the projection. */
   edition?: number;
 }
 
 /** What is needed of a board to find its lists. */
-export type BoardOfLists = Pick<Board, 'uid' | 'definition' | 'layouts'>;
+export type BoardOfLists = Pick<Board, 'uid' | 'definition' | 'layouts' | 'patches'>;
 
 /**
  * Index buckets of the lists beside that of everybody. There are many of them, and most are small: with 16 a guild of 20
@@ -53,13 +58,20 @@ export function rankListOf(
   scope: number,
   layout: Layout = board.layouts.serving,
 ): RankList {
-  const { order, operator, tiebreak, columns } = board.definition;
+  const { order, operator, tiebreak, columns, decay } = board.definition;
   const isSharded = scope === GLOBAL_SCOPE;
+  const isTaxed = decay !== null && !isPatchScope(scope);
   return {
     boardUid: board.uid,
     windowUid,
     scope,
-    ordering: { order, operator, tiebreak, columns: scope === GUILDS_SCOPE ? [] : columns },
+    ordering: {
+      order,
+      operator,
+      tiebreak,
+      columns: scope === GUILDS_SCOPE ? [] : columns,
+      ...(isTaxed && { isTaxed }),
+    },
     generation: layout.generation,
     shards: isSharded ? shardCountOf(layout.sharding) : 1,
     boundaries: isSharded ? rankBoundariesOf(layout.sharding, order) : null,
@@ -69,15 +81,19 @@ export function rankListOf(
   };
 }
 
-/** As {@link rankListOf}, with the versions that the window's list has: what reads or answers them, or begins counters. */
+/**
+ * As {@link rankListOf}, with the versions that the window's list has, and its tax: what reads or answers them, writes
+ * entries, or begins counters.
+ */
 export function listOfWindow(
   board: BoardOfLists,
-  { uid, startsAtMs }: Pick<StoredWindow, 'uid' | 'startsAtMs'>,
+  window: Pick<StoredWindow, 'uid' | 'startsAtMs' | 'endsAtMs'>,
   scope: number,
-  layout?: Layout,
+  layout: Layout = board.layouts.serving,
 ): RankList {
-  const list = rankListOf(board, uid, scope, layout);
-  return { ...list, versions: versionsOf(list, startsAtMs) };
+  const list = rankListOf(board, window.uid, scope, layout);
+  const tax = list.ordering.isTaxed && taxOrderOf(board, layout, window);
+  return { ...list, versions: versionsOf(list, window.startsAtMs), ...(tax && { tax }) };
 }
 
 /**

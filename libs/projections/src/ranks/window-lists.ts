@@ -7,6 +7,8 @@ import { rankListOf, type BoardOfLists, type RankList } from './rank-projection.
 export interface KeptWindow {
   uid: number;
   kind: string;
+  /** Unix ms; null: it has no end. */
+  endsAtMs: number | null;
   /** When its keys may go, Unix ms; null for ever. */
   keepUntilMs: number | null;
 }
@@ -23,6 +25,7 @@ export class WindowLists {
     return windows.map(({ uid, kind, endsAtMs }) => ({
       uid,
       kind,
+      endsAtMs,
       keepUntilMs: endsAtMs === null ? null : endsAtMs + keptMs,
     }));
   }

@@ -17,7 +17,7 @@ import { monotonicMs } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryComparison, type ComparedWindow, type Drift } from './entry-comparison.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
-import { rankListOf } from '../ranks/rank-projection.js';
+import { listOfWindow } from '../ranks/rank-projection.js';
 import { WindowLists } from '../ranks/window-lists.js';
 
 /** The boards as a comparison looks for them; see BoardCatalog. */
@@ -31,6 +31,8 @@ export interface ReconciledBoards {
 export interface NamedWindow {
   uid: number;
   name: string;
+  /** Unix ms; null: it has no end. */
+  endsAtMs: number | null;
   keepUntilMs: number | null;
   /** When its board was made, Unix ms. */
   boardMadeAtMs: number;
@@ -117,7 +119,7 @@ export class BoardReconciler {
       if (!board) return;
       await note({ windowUid: window.uid, step: 'lists', id: '', scope });
       const { serving } = board.layouts;
-      const list = rankListOf(board, window.uid, scope, serving);
+      const list = listOfWindow(board, { ...window, startsAtMs: null }, scope, serving);
       const madeAtMs = madeAtMsOf(serving, window.boardMadeAtMs);
       for await (const news of this.lists.whole(asOf(board, window), list, madeAtMs)) {
         signal.throwIfAborted();
@@ -182,11 +184,12 @@ export async function comparedWindowsOf(database: SqlRunner, board: Board): Prom
   const windows = await namedWindowsOfBoard(database, board.uid, keptMs - EXPIRES_SOON_MS);
   return windows.map(({ uid, name, endsAtMs, boardMadeAtMs }) => {
     const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptMs;
-    return { uid, name, keepUntilMs, boardMadeAtMs };
+    return { uid, name, endsAtMs, keepUntilMs, boardMadeAtMs };
   });
 }
 
-export const asOf = (board: Board, { uid, keepUntilMs }: NamedWindow): ComparedWindow => ({
+export const asOf = (board: Board, { uid, endsAtMs, keepUntilMs }: NamedWindow): ComparedWindow => ({
+  endsAtMs,
   board,
   windowUid: uid,
   keepUntilMs,

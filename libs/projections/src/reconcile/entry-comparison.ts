@@ -1,18 +1,11 @@
-import {
-  encodeSortKey,
-  GLOBAL_SCOPE,
-  GUILDS_SCOPE,
-  LadderError,
-  shardOf,
-  type Board,
-  type SortKey,
-} from '@laddercast/domain';
+import { GLOBAL_SCOPE, GUILDS_SCOPE, LadderError, shardOf, type Board, type SortKey } from '@laddercast/domain';
 import { comparedRowsOf, PostgresDatabase, type ComparedRow, type SqlRunner } from '@laddercast/ledger';
 import { metrics, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { CommittedPositions } from '../recovery/committed-positions.js';
 import { RankInspection, type HeldEntry } from '../ranks/rank-inspection.js';
-import { rankListOf, RankProjection, type RankList } from '../ranks/rank-projection.js';
+import { sortKeyOf } from '../ranks/changes-by-shard.js';
+import { listOfWindow, RankProjection, type RankList } from '../ranks/rank-projection.js';
 
 /** How an entry differs from the ledger: not ranked, ranked by something else, or ranked and not there. */
 export type DriftKind = 'missing' | 'stale' | 'stray';
@@ -36,6 +29,7 @@ export interface Compared {
 export interface ComparedWindow {
   board: Board;
   windowUid: number;
+  endsAtMs: number | null;
   keepUntilMs: number | null;
 }
 
@@ -84,7 +78,7 @@ export class EntryComparison {
     for (const row of rows) {
       const home = row.isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE;
       for (const scope of new Set([home, ...row.scopes, ...row.leftScopes])) {
-        const known = lists.get(scope) ?? { list: rankListOf(window.board, window.windowUid, scope), rows: [] };
+        const known = lists.get(scope) ?? { list: listIn(window, scope), rows: [] };
         known.rows.push(row);
         lists.set(scope, known);
       }
@@ -96,7 +90,7 @@ export class EntryComparison {
         ofList.map(({ playerId }) => playerId),
       );
       for (const [at, row] of ofList.entries()) {
-        if (!isEqual(held[at]!, expectedIn(list, row))) suspects.push({ list, playerId: row.playerId });
+        if (!isEqual(held[at]!, expectedIn(window, list, row))) suspects.push({ list, playerId: row.playerId });
       }
     }
     return this.settle(window, rows.length, suspects);
@@ -107,7 +101,7 @@ export class EntryComparison {
     const held = await this.inspection.held(list, playerIds);
     const rows = await comparedRowsOf(this.database, window.windowUid, list.scope === GUILDS_SCOPE, playerIds);
     const suspects = playerIds
-      .filter((playerId, at) => !isEqual(held[at]!, expectedIn(list, rows.get(playerId))))
+      .filter((playerId, at) => !isEqual(held[at]!, expectedIn(window, list, rows.get(playerId))))
       .map((playerId) => ({ list, playerId }));
     return this.settle(window, playerIds.length, suspects);
   }
@@ -138,8 +132,9 @@ export class EntryComparison {
     return { entries, drift, unsettled };
   }
 
-  private async judge({ windowUid }: ComparedWindow, suspects: readonly Suspect[]): Promise<Judged[]> {
+  private async judge(window: ComparedWindow, suspects: readonly Suspect[]): Promise<Judged[]> {
     const { database, inspection } = this;
+    const { windowUid } = window;
     const byList = new Map<RankList, Suspect[]>();
     for (const suspect of suspects) byList.set(suspect.list, [...(byList.get(suspect.list) ?? []), suspect]);
     const judged: Judged[] = [];
@@ -156,8 +151,9 @@ export class EntryComparison {
       await this.assertWhole(applied, session);
       for (const [at, suspect] of ofList.entries()) {
         const row = rows.get(suspect.playerId);
-        const verdict = verdictOn(list, held[at]!, row, (row && applied.get(row.lane)) ?? 0);
-        judged.push({ ...suspect, verdict, held: held[at]!, expected: expectedIn(list, row) });
+        const expected = expectedIn(window, list, row);
+        const verdict = verdictOn(expected, held[at]!, row, (row && applied.get(row.lane)) ?? 0);
+        judged.push({ ...suspect, verdict, held: held[at]!, expected });
       }
     }
     return judged;
@@ -194,12 +190,15 @@ export class EntryComparison {
   }
 }
 
+const listIn = ({ board, windowUid: uid, endsAtMs }: ComparedWindow, scope: number): RankList =>
+  listOfWindow(board, { uid, startsAtMs: null, endsAtMs }, scope);
+
 /** What a list should hold of a row. Of what left it, and of what was removed from a scope, it need not know. */
-function expectedIn(list: RankList, row: ComparedRow | undefined): Expected {
+function expectedIn({ board }: ComparedWindow, list: RankList, row: ComparedRow | undefined): Expected {
   if (row === undefined) return null;
   const isRanked = list.scope === (row.isGuild ? GUILDS_SCOPE : GLOBAL_SCOPE) || row.scopes.includes(list.scope);
   if (!isRanked) return null;
-  const key = row.removed ? null : encodeSortKey(list.ordering, row, row.playerId);
+  const key = row.removed ? null : sortKeyOf(board, list, { values: row, runs: row.patchRuns }, row.playerId);
   return { version: row.version, key };
 }
 
@@ -217,8 +216,12 @@ function isEqual({ version, key, isStanding, isMoving }: HeldEntry, expected: Ex
 }
 
 /** @param applied the position up to which the row's lane was applied before the list was read */
-function verdictOn(list: RankList, held: HeldEntry, row: ComparedRow | undefined, applied: number): Judged['verdict'] {
-  const expected = expectedIn(list, row);
+function verdictOn(
+  expected: Expected,
+  held: HeldEntry,
+  row: ComparedRow | undefined,
+  applied: number,
+): Judged['verdict'] {
   if (held.isMoving) return 'later';
   if (isEqual(held, expected)) return 'equal';
   const isAhead = held.version !== null && held.version > (row?.version ?? 0);

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { asOf, comparedWindowsOf, type ReconciledBoards, type NamedWindow } from './board-reconciler.js';
 import { EntryComparison } from './entry-comparison.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
-import { rankListOf } from '../ranks/rank-projection.js';
+import { listOfWindow } from '../ranks/rank-projection.js';
 import { growingCache } from '@laddercast/platform';
 
 /** What one round found. */
@@ -64,7 +64,7 @@ export class SampledReconciliation {
     }
     const { serving } = board.layouts;
     for (const scope of new Set([GLOBAL_SCOPE, oneOf([...scopes])])) {
-      const list = rankListOf(board, window.uid, scope, serving);
+      const list = listOfWindow(board, { ...window, startsAtMs: null }, scope, serving);
       const madeAtMs = madeAtMsOf(serving, window.boardMadeAtMs);
       for await (const news of lists.some(asOf(board, window), list, madeAtMs)) add(report, news);
     }

@@ -17,8 +17,16 @@ export interface ScannedPage {
   rows: ScannedRow[];
 }
 
-/** Windows by their number, ascending: until when the projection keeps each (Unix ms), null for ever. */
-export type WindowsKept = ReadonlyMap<number, number | null>;
+/** A window that the projection keeps. */
+export interface WindowKept {
+  /** Unix ms; null: it has no end. */
+  endsAtMs: number | null;
+  /** Until when it is kept, Unix ms; null for ever. */
+  keepUntilMs: number | null;
+}
+
+/** Windows by their number, ascending. */
+export type WindowsKept = ReadonlyMap<number, WindowKept>;
 
 /** Reads the rows that the ranks come from, a bounded page at a time; the next is read while one is worked on. */
 @Injectable()
@@ -54,13 +62,15 @@ export class LedgerScan {
 
 const NONE: number[] = [];
 
-/** What a row says of its entry; the window is kept until `keepUntilMs`. */
-export const entryOfRow = (row: ScannedRow, isGuild: boolean, keepUntilMs: number | null): EntryInLists => ({
+/** What a row says of its entry. */
+export const entryOfRow = (row: ScannedRow, isGuild: boolean, { endsAtMs, keepUntilMs }: WindowKept): EntryInLists => ({
   windowUid: row.windowUid,
   startsAtMs: null,
+  endsAtMs,
   playerId: row.id,
   version: row.version,
   values: row.removed ? null : { score: row.score, columns: row.columns ?? NONE, achievedAtMs: row.achievedAtMs },
+  ...(row.runs && { runs: row.runs }),
   scopes: row.scopes ?? NONE,
   leftScopes: row.leftScopes ?? NONE,
   isGuild,

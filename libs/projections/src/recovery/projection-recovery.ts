@@ -12,7 +12,14 @@ import { metrics, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
-import { entryOfRow, LedgerScan, workOnPages, type ScannedPage, type WindowsKept } from './ledger-scan.js';
+import {
+  entryOfRow,
+  LedgerScan,
+  workOnPages,
+  type ScannedPage,
+  type WindowKept,
+  type WindowsKept,
+} from './ledger-scan.js';
 import { RangeSweeper } from '../range-shards/range-sweeper.js';
 import { RankProjection, RecoveryRun } from '../ranks/rank-projection.js';
 import { RestoredLedgerCheck } from './restored-ledger-check.js';
@@ -156,7 +163,7 @@ export class ProjectionRecovery {
 
   /** The windows that the projection still keeps, in the order of their numbers, each with the time until which it does. */
   private async windowsKept(signal: AbortSignal): Promise<WindowsKept> {
-    const kept = new Map<number, number | null>();
+    const kept = new Map<number, WindowKept>();
     for (let from = 0; ;) {
       signal.throwIfAborted();
       const page = await livingWindows(this.database, from);
@@ -164,7 +171,7 @@ export class ProjectionRecovery {
         const board = await this.boards.byUid(boardUid);
         if (board === undefined) continue;
         const keepUntilMs = endsAtMs === null ? null : endsAtMs + keptAfterEndMs(board.definition);
-        if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, keepUntilMs);
+        if (keepUntilMs === null || keepUntilMs > nowMs) kept.set(windowUid, { endsAtMs, keepUntilMs });
       }
       if (page.length < LIVING_WINDOWS_AT_ONCE) return kept;
       from = page.at(-1)!.windowUid;
@@ -179,7 +186,7 @@ export class ProjectionRecovery {
       // Asked anew for each page: a board that is deleted meanwhile must not come back.
       if (!boards.has(boardUid)) boards.set(boardUid, await this.boards.byUid(boardUid));
       const board = boards.get(boardUid);
-      if (board) changes.add(board, entryOfRow(row, isGuild, windows.get(row.windowUid) ?? null));
+      if (board) changes.add(board, entryOfRow(row, isGuild, windows.get(row.windowUid)!));
     }
     const { projection } = this;
     return changes.apply(({ list, shard, changes, keepUntilMs }) =>

@@ -14,6 +14,7 @@ import { WindowLists } from '../ranks/window-lists.js';
 interface Restored {
   list: RankList;
   shards: number[];
+  endsAtMs: number | null;
   keepUntilMs: number | null;
 }
 
@@ -84,7 +85,7 @@ export class ShardRestorer {
 
   private async fill(
     { boardUid, windowUid }: LostShard,
-    { list, shards, keepUntilMs }: Restored,
+    { list, shards, endsAtMs, keepUntilMs }: Restored,
     signal: AbortSignal,
   ): Promise<number> {
     const { boards, database, projection } = this;
@@ -95,7 +96,7 @@ export class ShardRestorer {
       const board = await boards.byUid(boardUid);
       if (board === undefined) return;
       const changes = new ChangesByShard();
-      for (const row of rows) changes.add(board, entryOfRow(row, isGuild, keepUntilMs));
+      for (const row of rows) changes.add(board, entryOfRow(row, isGuild, { endsAtMs, keepUntilMs }));
       applied += await changes.apply(async ({ list: { scope, generation }, shard, changes: some }) =>
         scope === list.scope && generation === list.generation && shards.includes(shard)
           ? projection.apply(list, shard, some, keepUntilMs, run)
@@ -116,7 +117,7 @@ export class ShardRestorer {
     const list = rankListOf(board, windowUid, scope, layout);
     if (shard >= list.shards) return null;
     const shards = list.boundaries === null ? [shard] : Array.from({ length: list.shards }, (_, at) => at);
-    return { list, shards, keepUntilMs: window.keepUntilMs };
+    return { list, shards, endsAtMs: window.endsAtMs, keepUntilMs: window.keepUntilMs };
   }
 }
 

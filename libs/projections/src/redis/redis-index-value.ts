@@ -1,14 +1,16 @@
-import type { SortKey } from '@laddercast/domain';
+import { tailBytesAt, type SortKey } from '@laddercast/domain';
 import type { ProjectedChange } from '../ranks/rank-projection.js';
 
 /**
  * What the index keeps of a player (`lua/include/index-value.lua` reads it, too): a byte with two halves, how many bytes the
- * score has (15: it is a removal, and there is nothing behind the version) and how many the version has; the version; the
- * score without the zero bytes at its end; the member without the player id. Numbers are big-endian, the score as a double.
- * At most 54 bytes, so that the hash stays a listpack; whole scores and young versions make it short.
+ * score has (15: it is a removal, and there is nothing behind the version) and how many the version has, 8 more where the
+ * member has a tail; the version; the score without the zero bytes at its end; the tail, which says itself how long it is; the
+ * member before the player id. Numbers are big-endian, the score as a double. At most 54 bytes without a tail, so that the hash
+ * stays a listpack; whole scores and young versions make it short.
  */
 const REMOVED = 15;
 const SCORE_BYTES = 8;
+const HAS_TAIL = 8;
 
 const scoreBytes = Buffer.alloc(SCORE_BYTES);
 
@@ -19,12 +21,14 @@ export function packIndexValue({ playerId, version, key }: ProjectedChange): Buf
   let ofScore = SCORE_BYTES;
   while (ofScore > 0 && scoreBytes[ofScore - 1] === 0) ofScore -= 1;
   const ofVersion = bytesOf(version);
-  const ofPrefix = key.member.length - Buffer.byteLength(playerId);
-  const value = Buffer.allocUnsafe(1 + ofVersion + ofScore + ofPrefix);
-  value[0] = ofScore * 16 + ofVersion;
+  const { member, tailBytes: ofTail = 0 } = key;
+  const ofPrefix = member.length - Buffer.byteLength(playerId) - ofTail;
+  const value = Buffer.allocUnsafe(1 + ofVersion + ofScore + ofTail + ofPrefix);
+  value[0] = ofScore * 16 + ofVersion + (ofTail > 0 ? HAS_TAIL : 0);
   writeNumber(value, version, ofVersion);
   scoreBytes.copy(value, 1 + ofVersion, 0, ofScore);
-  key.member.copy(value, 1 + ofVersion + ofScore, 0, ofPrefix);
+  member.copy(value, 1 + ofVersion + ofScore, member.length - ofTail);
+  member.copy(value, 1 + ofVersion + ofScore + ofTail, 0, ofPrefix);
   return value;
 }
 
@@ -57,18 +61,23 @@ export function scoreOfIndexValue(value: Buffer): number {
 
 /** The sort key in the index value of an entry that is there. */
 export function sortKeyOfIndexValue(value: Buffer, playerId: string): SortKey {
-  const prefix = value.subarray(1 + versionBytesOf(value) + scoreBytesOf(value));
-  return { score: scoreOfIndexValue(value), member: Buffer.concat([prefix, Buffer.from(playerId)]) };
+  const ofTail = tailBytesOf(value);
+  const tailFrom = 1 + versionBytesOf(value) + scoreBytesOf(value);
+  const [tail, prefix] = [value.subarray(tailFrom, tailFrom + ofTail), value.subarray(tailFrom + ofTail)];
+  const member = Buffer.concat([prefix, Buffer.from(playerId), tail]);
+  return { score: scoreOfIndexValue(value), member, ...(ofTail > 0 && { tailBytes: ofTail }) };
 }
 
-/** How many bytes the index value has that `packed` begins with, where members without a player id have `prefixBytes`. */
+/** How many bytes the index value has that `packed` begins with, where members have `prefixBytes` before the player id. */
 export function indexValueBytes(packed: Buffer, prefixBytes: number): number {
   const ofVersion = 1 + versionBytesOf(packed);
-  return isEntryValue(packed) ? ofVersion + scoreBytesOf(packed) + prefixBytes : ofVersion;
+  return isEntryValue(packed) ? ofVersion + scoreBytesOf(packed) + tailBytesOf(packed) + prefixBytes : ofVersion;
 }
 
-const versionBytesOf = (value: Buffer): number => value[0]! & 15;
+const versionBytesOf = (value: Buffer): number => value[0]! & 7;
 const scoreBytesOf = (value: Buffer): number => value[0]! >> 4;
+const tailBytesOf = (value: Buffer): number =>
+  (value[0]! & HAS_TAIL) === 0 ? 0 : tailBytesAt(value, 1 + versionBytesOf(value) + scoreBytesOf(value));
 
 function bytesOf(version: number): number {
   let bytes = 1;

@@ -2,7 +2,7 @@ import {
   errorBoundOf,
   isPerRun,
   memberColumnBytes,
-  memberPrefixBytes,
+  playerIdIn,
   type CountEstimate,
   type RankStyle,
   type SortKey,
@@ -95,7 +95,7 @@ function estimateOf(
   key: SortKey,
   style: RankStyle,
 ): PlayerEstimate {
-  const own = sketch.ownEntry(playerId, memberPrefixBytes(ordering), [key]);
+  const own = sketch.ownEntry(playerId, (member) => playerIdIn(ordering, member), [key]);
   return { key, ...rankOf(sketch.estimateOthers(counted(key, memberColumnBytes(ordering), style), own)) };
 }
 

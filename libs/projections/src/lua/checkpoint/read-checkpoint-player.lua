@@ -22,5 +22,5 @@ local note = note_of(KEYS[2], ARGV[1], KEYS[1], KEYS[3], KEYS[4], ARGV[2], ARGV[
 if not note then return false end
 local value = known_of(KEYS[7], ARGV[4], KEYS[5], KEYS[6])
 if not value or not is_entry(value) then return { note, '', 0 } end
-local is_changed = redis.call('ZSCORE', KEYS[4], prefix_of(value) .. ARGV[4])
+local is_changed = redis.call('ZSCORE', KEYS[4], member_of(value, ARGV[4]))
 return { note, value, is_changed and 0 or 1 }

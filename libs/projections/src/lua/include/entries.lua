@@ -1,6 +1,6 @@
 -- The entry that an index value says a player has.
 local function entry_of(index_value, player)
-  return { member = prefix_of(index_value) .. player, score = score_of(index_value), value = index_value }
+  return { member = member_of(index_value, player), score = score_of(index_value), value = index_value }
 end
 
 -- Puts an entry into a shard, takes one out of it (new is nil), or has one stand for another: in the set, among the

@@ -67,9 +67,9 @@ for at = 1, #changes, 4 do
     newer = newer + 1
     if was_there or is_there then changed = changed + 1 end
     if plain then
-      plain.replace(was_there and prefix_of(known) .. player, is_there and prefix_of(value) .. player, score)
+      plain.replace(was_there and member_of(known, player), is_there and member_of(value, player), score)
     elseif not (known and has_same_key(known, value)) then
-      local new = is_there and { member = prefix_of(value) .. player, score = score, value = value }
+      local new = is_there and { member = member_of(value, player), score = score, value = value }
       replace_entry(shard, was_there and entry_of(known, player), new)
     end
   end

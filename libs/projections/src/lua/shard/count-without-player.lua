@@ -15,7 +15,7 @@
 local total, counter = reading_of(KEYS[1], KEYS[2], KEYS[3])
 local value = known_of(KEYS[4], ARGV[1], KEYS[2], KEYS[3])
 local has_entry = value and is_entry(value)
-local own = has_entry and redis.call('ZRANK', KEYS[1], prefix_of(value) .. ARGV[1])
+local own = has_entry and redis.call('ZRANK', KEYS[1], member_of(value, ARGV[1]))
 if has_entry and not own then refuse_lost(KEYS[2]) end
 local answer = { own and total - 1 or total, counter, value and version_of(value) }
 for at = 2, #ARGV, 2 do

@@ -23,7 +23,7 @@ for at = 3, #ARGV, 2 do
   local player = ARGV[at + 1]
   local value = known_of(KEYS[tonumber(ARGV[at])], player, KEYS[2], KEYS[3])
   local has_entry = value and is_entry(value)
-  local index = has_entry and redis.call('ZRANK', KEYS[1], prefix_of(value) .. player)
+  local index = has_entry and redis.call('ZRANK', KEYS[1], member_of(value, player))
   if has_entry and not index then refuse_lost(KEYS[2]) end
   local before = -1
   if index and style ~= 'ordinal' then

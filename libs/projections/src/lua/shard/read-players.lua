@@ -26,7 +26,7 @@ local function read_player(bucket, player, above, below)
   if not value then return { false, -1, 0, {}, -1 } end
   local version = version_of(value)
   if not is_entry(value) then return { version, -1, 0, {}, -1 } end
-  local index = redis.call('ZRANK', KEYS[1], prefix_of(value) .. player)
+  local index = redis.call('ZRANK', KEYS[1], member_of(value, player))
   if not index then refuse_lost(KEYS[2]) end
   local first = math.max(index - above, 0)
   local rows = rows_between(KEYS[1], first, index + below)

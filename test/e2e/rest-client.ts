@@ -69,17 +69,17 @@ export function playerToken(jwtSecret: string, player: string, life = 3600): Pro
 
 const TRACE = /\n\s+at |node_modules|\.[jt]s:\d+|Error:/;
 
-/** What every error has to be: RFC 9457, with the code's own status and title, and nothing of the inside. */
-export function expectProblem(response: Response, code: ErrorCode): Problem {
+/** What every error has to be: RFC 9457, with the code's own status (or one that is given) and title, and nothing of the inside. */
+export function expectProblem(response: Response, code: ErrorCode, status: number = ERRORS[code].status): Problem {
   expect(response.text).toContain(`"code":"${code}"`);
-  expect(response.status).toBe(ERRORS[code].status);
+  expect(response.status).toBe(status);
   expect(response.headers['content-type']).toMatch(/^application\/problem\+json/);
   expect(response.headers['cache-control']).toBe('no-store');
   const problem = response.body as Problem;
   expect(problem).toMatchObject({
     type: `urn:laddercast:problem:${code}`,
     title: ERRORS[code].title,
-    status: ERRORS[code].status,
+    status,
     code,
   });
   expect(problem.detail).toMatch(/\S/);

@@ -40,6 +40,11 @@ export interface SubmissionResult {
   entryId?: string;
   /** The player's entry that the run pushed out; absent: none. */
   displaced?: string;
+  /** On boards with decay: what `score` is made of, and whether this run is kept, be it that another one stands. */
+  rawScore?: number;
+  patch?: string;
+  patchesBehind?: number;
+  kept?: boolean;
   /** null when the rank is unknown now. */
   rank: RankMovement | null;
 }

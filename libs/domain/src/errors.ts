@@ -74,6 +74,8 @@ export const ERRORS = {
   WINDOW_MISMATCH: { status: 422, title: 'The window does not hold the run', retriable: false },
   ATTEMPTS_EXHAUSTED: { status: 422, title: 'No attempts are left', retriable: false },
   SUBMISSION_REJECTED: { status: 422, title: 'A check rejected the submission', retriable: false },
+  PATCH_UNKNOWN: { status: 422, title: 'There is no such patch, or it is not published yet', retriable: false },
+  DECAY_NEEDS_POSITIVE_SCORES: { status: 422, title: 'A tax needs scores that are not negative', retriable: false },
   RULE_UNKNOWN: { status: 422, title: 'There is no such integrity rule', retriable: false },
   ALGORITHM_UNKNOWN: { status: 422, title: 'There is no such algorithm', retriable: false },
   PLAYERS_NOT_SUPPORTED: { status: 422, title: 'The algorithm does not take so many players', retriable: false },
@@ -124,14 +126,15 @@ export class LadderError extends Error {
     readonly code: ErrorCode,
     readonly detail: string,
     readonly extensions: Record<string, unknown> = {},
-    options?: { cause?: unknown },
+    private readonly options: { cause?: unknown; status?: number } = {},
   ) {
     super(`${code}: ${detail}`, options);
     this.name = 'LadderError';
   }
 
+  /** That of its code, unless it stands for another one here: what is unknown is 404 in an address, and 422 in a body. */
   get status(): number {
-    return ERRORS[this.code].status;
+    return this.options.status ?? ERRORS[this.code].status;
   }
 
   get retriable(): boolean {

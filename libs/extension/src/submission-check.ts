@@ -12,6 +12,8 @@ export interface CheckedSubmission {
   achievedAt: string | null;
   metadata: Record<string, unknown> | null;
   sourceId: string | null;
+  /** The patch that it was played on; null on boards without decay. */
+  patch: string | null;
 }
 
 /**

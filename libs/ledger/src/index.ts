@@ -32,6 +32,7 @@ export * from './catalogs/window-catalog.js';
 export * from './catalogs/scope-catalog.js';
 export * from './catalogs/edition-catalog.js';
 export { guildScoreSql } from './entries/guild-aggregate.js';
+export { joinStandingRunSql, taxedScoreSql } from './entries/taxed-entries-sql.js';
 export { exportedEntries, type ExportedEntry, type ExportedStanding } from './entries/exported-rows.js';
 export { rankedRunKeys, type KeyOfPlayer } from './entries/run-entries.js';
 export { guildTotalDetails, runDetails, type RunDetailsRow } from './entries/run-details.js';

@@ -8,6 +8,17 @@ import type { Accuracy } from './lists/rank-estimates.js';
 /** Some players who are ranked among themselves: a player with those it is friends with or follows, or a named circle. */
 export type CircleName = { kind: 'friends' | 'follows'; playerId: string } | { kind: 'circle'; circleId: string };
 
+/** What an answer says of the tax that its scores are under. Source: contracts/patches.md, section 1. */
+export interface ServedTax {
+  /** The newest patch that it counts; null: none is published. */
+  latest: string | null;
+  /** Since when lists under this tax are served, RFC 3339. */
+  since: string | null;
+  perPatch: number;
+  /** The tax that comes next, and how far its lists are, 0 … 1; null: this is the newest. */
+  retaxing: { to: string | null; done: number } | null;
+}
+
 /** What every list and rank answer carries. */
 export interface ListEnvelope {
   board: string;
@@ -30,6 +41,8 @@ export interface ListEnvelope {
   /** Estimated while entries move between the shards of the list; `errorBound` says by how much it can be off. */
   accuracy: RankAccuracy;
   errorBound?: number;
+  /** On boards with decay: the tax of its scores. */
+  decay?: ServedTax;
 }
 
 /** Which list is read, and how. */
@@ -109,11 +122,24 @@ export class GetEntriesQuery extends Query<EntriesPage> {
   }
 }
 
+/** A run that is kept of a player, with its score under the tax that is shown. */
+export interface RunOfPatch {
+  score: number;
+  rawScore: number;
+  patch: string;
+  patchesBehind: number;
+  columns: Record<string, number>;
+  achievedAt: string;
+  metadata: unknown;
+}
+
 export interface PlayerRank extends ListEnvelope {
   entry: (RankedEntry & { percentile: number } & Accuracy) | null;
   /** Where each run is an entry: all those of the player, the best first. */
   entries?: RankedEntry[];
   neighbours: RankedEntry[];
+  /** On boards with decay, where they are asked for: the runs that stand or can stand again, the standing one first. */
+  runs?: RunOfPatch[];
   /** For moderators alone, where there is one. */
   sanction?: ShownSanction;
 }
@@ -137,6 +163,8 @@ export class GetPlayerQuery extends Query<PlayerRank> {
     readonly unlistedShown: UnlistedShown,
     /** `estimated`: counted all the same where there is no sketch. */
     readonly accuracy: RankAccuracy = 'exact',
+    /** On boards with decay: with the player's runs. */
+    readonly withRuns = false,
   ) {
     super();
   }
@@ -153,6 +181,8 @@ export class GetRankOfScoreQuery extends Query<RankOfScore> {
     readonly columns: Readonly<Record<string, number>>,
     /** As with {@link GetPlayerQuery}. */
     readonly accuracy: RankAccuracy = 'exact',
+    /** On boards with decay: of which patch the run is; absent: the score is taken as a taxed one. */
+    readonly patch?: string,
   ) {
     super();
   }

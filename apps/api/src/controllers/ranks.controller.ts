@@ -76,6 +76,7 @@ export class RanksController {
         fallback === 'last',
         unlistedShownTo(identity),
         accuracy,
+        parameters.runs === '1',
       ),
     );
   }
@@ -88,9 +89,9 @@ export class RanksController {
     @Query(ScoreQueryPipe) parameters: ScoreParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<RankOfScore> {
-    const { score, columns = {}, accuracy } = parameters;
+    const { score, columns = {}, accuracy, patch } = parameters;
     const selection = this.select(boardId, parameters, identity);
-    return this.queries.execute(new GetRankOfScoreQuery(selection, score, columns, accuracy));
+    return this.queries.execute(new GetRankOfScoreQuery(selection, score, columns, accuracy, patch));
   }
 
   @Get('percentiles')

@@ -3,6 +3,7 @@ import {
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
   CLEAN_TEXT_PATTERN,
+  PATCH_ID_PATTERN,
   RANK_STYLES,
   type RankAccuracy,
   type RankStyle,
@@ -182,6 +183,11 @@ export class PlayerParameters extends ListParameters {
   @IsIn(['last'])
   fallback?: 'last';
 
+  /** On boards with decay: the player's runs, too. */
+  @IsOptional()
+  @IsIn(['1'])
+  runs?: '1';
+
   /** `estimated`: out of the list's sketch, without neighbours. */
   @IsOptional()
   @IsIn(ACCURACIES)
@@ -192,6 +198,11 @@ export class ScoreParameters extends ListParameters {
   @Decimal()
   @IsNumber()
   score!: number;
+
+  /** On boards with decay: of which patch the run is. */
+  @IsOptional()
+  @Matches(new RegExp(PATCH_ID_PATTERN), { message: 'must be the id of a patch' })
+  patch?: string;
 
   @IsOptional()
   @ColumnValues()

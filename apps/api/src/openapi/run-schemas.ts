@@ -5,7 +5,7 @@ import { count, list, object, oneOf, ref, score, string, time } from './schema-p
 
 const entry = object({ score, columns: NUMBERS_BY_NAME, achievedAt: time() });
 
-/** What rows of boards that keep runs say of them. */
+/** What rows say of the run that an entry rests on, on boards that keep runs, or that tax them. */
 export const ofRun = {
   entryId: string("With `entriesPer: run`: the id of the submission. With the player's it names the row."),
   verified: {
@@ -18,6 +18,9 @@ export const ofRun = {
     ...orNull({ type: 'string', format: 'https-url' }),
     description: 'Of that run, on boards with `proof: everyone`.',
   },
+  rawScore: { ...score, description: 'On boards with decay: the score without its tax.' },
+  patch: string('On boards with decay: the patch as which the run counts.'),
+  patchesBehind: count('On boards with decay: how many patches that is behind the latest one that the tax knows.'),
 };
 
 /** Their names: other boards have none of them. */

@@ -139,7 +139,21 @@ const envelope = {
     description: 'estimated: by the sketch of the list, or entries moved between its shards while it was read.',
   },
   errorBound: count('Of estimated answers: how far off ranks and total are at most, as of asOf.'),
+  decay: {
+    ...object({
+      latest: { ...orNull(string()), description: 'The newest patch that the tax counts; null: none is published.' },
+      since: { ...orNull(time()), description: 'Since when lists under this tax are served.' },
+      perPatch: { type: 'number', description: 'What each patch takes.' },
+      retaxing: {
+        anyOf: [object({ to: orNull(string()), done: { type: 'number', minimum: 0, maximum: 1 } }), { type: 'null' }],
+        description: 'The tax that comes next, and how far its lists are; null: this is the newest.',
+      },
+    }),
+    description: 'On boards with decay: the tax that all scores of the answer are under.',
+  },
 };
+/** What not every answer has. */
+const OF_ENVELOPE = ['errorBound', 'decay'];
 
 const errorBound = count('How far off an estimated rank is at most, as of asOf.');
 const accuracy = { accuracy: oneOf('exact', 'estimated'), errorBound };
@@ -236,7 +250,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         description: 'Of pages by cursor: until when, at the latest; null: as long as the standings are kept.',
       },
     },
-    ['cursorExpiresAt', 'errorBound'],
+    ['cursorExpiresAt', ...OF_ENVELOPE],
   ),
   PlayerRank: object(
     {
@@ -249,15 +263,30 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         description: 'With `entriesPer: run`: all entries of the player, the best first; `entry` is that one.',
       },
       neighbours: list(ref('RankedEntry')),
+      runs: {
+        ...list(
+          object({
+            score,
+            rawScore: ofRun.rawScore,
+            patch: ofRun.patch,
+            patchesBehind: ofRun.patchesBehind,
+            columns: NUMBERS_BY_NAME,
+            achievedAt: time(),
+            metadata: { type: ['object', 'null'] },
+          }),
+        ),
+        description:
+          'With `runs=1`, on boards with decay: what stands, or can stand again under a later tax; the standing one first.',
+      },
       sanction: {
         ...shownSanction(...SANCTION_KINDS),
         description: 'For keys with the scope moderate: what is in force on this player.',
       },
     },
-    ['errorBound', 'entries', 'sanction'],
+    [...OF_ENVELOPE, 'entries', 'runs', 'sanction'],
   ),
   PlayerHistory: HISTORY_SCHEMA,
-  RankOfScore: object({ ...envelope, rank: count(undefined, 1) }, ['errorBound']),
+  RankOfScore: object({ ...envelope, rank: count(undefined, 1) }, OF_ENVELOPE),
   Percentiles: object(
     {
       ...envelope,
@@ -270,7 +299,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         }),
       ),
     },
-    ['errorBound'],
+    OF_ENVELOPE,
   ),
   CirclePage: object(
     {
@@ -291,7 +320,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       next: { ...orNull(string()), description: 'The path of the page after this one.' },
       prev: orNull(string()),
     },
-    ['errorBound'],
+    OF_ENVELOPE,
   ),
   ...PEOPLE_SCHEMAS,
   ...MODERATION_SCHEMAS,
@@ -303,7 +332,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
         anyOf: [object({ ...entry, ...ofRun, errorBound }, ['errorBound', ...OF_RUN]), { type: 'null' }],
       }),
     },
-    ['errorBound'],
+    OF_ENVELOPE,
   ),
   ...IDENTITY_SCHEMAS,
   WindowsPage: object({

@@ -34,9 +34,16 @@ const submissionResult = object(
       "With `entriesPer: run`: the entry that score and rank are of; the player's best where the run does not stand.",
     ),
     displaced: string('With `entriesPer: run`: the entry of the player that the run pushed out.'),
+    rawScore: { ...score, description: 'On boards with decay: `score` without its tax.' },
+    patch: string('On boards with decay: the patch of the entry as it stands.'),
+    patchesBehind: count('On boards with decay: how many patches that is behind the latest one.'),
+    kept: {
+      type: 'boolean',
+      description: 'On boards with decay: whether this run is kept, be it that another one stands.',
+    },
     rank: { anyOf: [ref('RankMovement'), { type: 'null' }], description: 'null when nothing can be said now.' },
   },
-  ['entryId', 'displaced'],
+  ['entryId', 'displaced', 'rawScore', 'patch', 'patchesBehind', 'kept'],
 );
 
 /** Schemas of answers to submissions. */

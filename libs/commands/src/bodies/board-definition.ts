@@ -1,5 +1,6 @@
 import {
   canKeepDense,
+  faultOfPerPatch,
   faultOfTimeZone,
   isCleanText,
   LadderError,
@@ -32,6 +33,7 @@ export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefi
   assertOperatorsFit(dto);
   assertRunsAreKept(dto);
   assertEntriesPerRunFits(dto);
+  assertDecayFits(dto);
   const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
   assertDenseCanBeKept(definition);
   return definition;
@@ -66,7 +68,6 @@ function assertEntriesPerRunFits(dto: BoardDefinitionDto): void {
     const detail = 'entriesPerPlayerMax goes with "entriesPer": "run", and only with it.';
     throw new LadderError('NOT_SUPPORTED', detail, { option: 'entriesPerPlayerMax' });
   }
-  const isRolling = (window: object | string): boolean => typeof window === 'object' && 'rolling' in window;
   const asked: [option: string, isAsked: boolean, remedy: string][] = [
     ['operator', dto.operator !== 'best', 'must be "best"'],
     [
@@ -83,6 +84,33 @@ function assertEntriesPerRunFits(dto: BoardDefinitionDto): void {
   if (!fault) return;
   throw new LadderError('NOT_SUPPORTED', `Where each run is an entry, ${fault[0]} ${fault[2]}.`, { option: fault[0] });
 }
+
+/** What a tax does not go with. @throws DECAY_NEEDS_POSITIVE_SCORES, NOT_SUPPORTED */
+function assertDecayFits(dto: BoardDefinitionDto): void {
+  if (dto.decay == null) return;
+  const limits = dto.limits ?? {};
+  const asked: [option: string, isAsked: boolean, remedy: string][] = [
+    ['operator', dto.operator !== 'best', 'must be "best"'],
+    ['windows', dto.windows?.some(isRolling) ?? false, 'must not have a rolling one'],
+    [
+      'scopes',
+      dto.scopes?.includes('guild') ?? false,
+      'must not have "guild": its totals would change with each patch',
+    ],
+    ['runs', dto.runs != null, 'must be left out: the best run of each patch is kept as it is'],
+    ['history', dto.history != null, 'must be left out: it would record scores under different taxes'],
+    ['change', dto.change === true, 'must be left out: yesterday may have had another tax'],
+    ['limits.entriesMax', limits.entriesMax != null, 'must be left out: what is trimmed under one tax may come back'],
+    ['limits.entryLifetimeSeconds', limits.entryLifetimeSeconds != null, 'must be left out: a run of each patch stays'],
+  ];
+  const fault = asked.find(([, isAsked]) => isAsked);
+  if (fault) throw new LadderError('NOT_SUPPORTED', `With decay, ${fault[0]} ${fault[2]}.`, { option: fault[0] });
+  if (limits.scoreMin != null && limits.scoreMin >= 0) return;
+  const detail = 'Put "limits": { "scoreMin": 0 }, or more: of a negative score a tax is a gift.';
+  throw new LadderError('DECAY_NEEDS_POSITIVE_SCORES', detail, { option: 'limits.scoreMin' });
+}
+
+const isRolling = (window: object | string): boolean => typeof window === 'object' && 'rolling' in window;
 
 /** @throws RANK_STYLE_NOT_KEPT */
 function assertDenseCanBeKept(definition: BoardDefinition): void {
@@ -162,6 +190,8 @@ function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: s
   if (dto.sharding) faults.push(...faultsOfSharding(dto.sharding));
   faults.push(...faultsOfWindows(dto.windows ?? []), ...(dto.scopes ? faultsOfScopes(dto.scopes) : []));
   faults.push(...faultsOfRuns(dto));
+  const taxFault = dto.decay == null ? null : faultOfPerPatch(dto.decay.perPatch);
+  if (taxFault) faults.push({ pointer: '/decay/perPatch', message: taxFault });
   const zoneFault = dto.timeZone === undefined ? null : faultOfTimeZone(dto.timeZone);
   if (zoneFault) faults.push({ pointer: '/timeZone', message: zoneFault });
   const { kind, k } = dto.guildAggregate ?? {};

@@ -1,4 +1,9 @@
-import { CLEAN_TEXT_PATTERN, SUBMISSION_OPERATORS, type SubmissionOperator } from '@laddercast/domain';
+import {
+  CLEAN_TEXT_PATTERN,
+  PATCH_ID_PATTERN,
+  SUBMISSION_OPERATORS,
+  type SubmissionOperator,
+} from '@laddercast/domain';
 import { IsIn, IsNumber, IsObject, IsString, Matches, MaxLength } from 'class-validator';
 import { InSchema, IsNumbersByName, MayBeAbsent } from './body-rules.js';
 import { compiledBody, HasFormat, IsIdOfClient, itemsOf } from './compiled-body.js';
@@ -54,6 +59,11 @@ export class SubmissionBody {
   @MayBeAbsent()
   @IsIdOfClient()
   sourceId?: string;
+
+  @MayBeAbsent()
+  @Matches(new RegExp(PATCH_ID_PATTERN))
+  @InSchema({ description: 'On boards with decay, and only there: the patch that it was played on.' })
+  patch?: string;
 
   @MayBeAbsent()
   @HasFormat('https-url')

@@ -22,6 +22,7 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
     const receipt = await whileBoardChanges(this.boards, async () => {
       const board = await boardNow(this.boards, boardId);
       refuseFed(board);
+      if (entry && board.definition.decay) throw noOverrides(boardId);
       const state = entry && { score: entry.score, columns: columnValues(board, entry.columns) };
       const run = { submissionId, reason: reason ?? '' };
       return this.ledger.write({ kind: 'override', board, playerId, entry: state, run, audit });
@@ -33,3 +34,11 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
     return { board: boardId, playerId, windows, version, submissionId: receipt.isKept ? submissionId : null };
   }
 }
+
+/** Which patch would the score be of? A run says that. */
+const noOverrides = (boardId: string): LadderError =>
+  new LadderError(
+    'NOT_SUPPORTED',
+    `Entries of board "${boardId}", which has decay, cannot be set: remove the entry, or submit a run with its patch.`,
+    { option: 'decay' },
+  );

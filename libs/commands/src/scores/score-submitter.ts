@@ -1,5 +1,14 @@
 import { hash, randomUUID } from 'node:crypto';
-import { assertColumnsInBounds, assertScoreInBounds, LadderError, type Board } from '@laddercast/domain';
+import {
+  assertColumnsInBounds,
+  assertRawScoreInBounds,
+  assertScoreInBounds,
+  LadderError,
+  publishedPatch,
+  validationFailed,
+  type Board,
+  type PublishedPatch,
+} from '@laddercast/domain';
 import { Extensions, type CheckedSubmission } from '@laddercast/extension';
 import { BoardCatalog, Ledger, runsNotKept, type SubmitReceipt, type SubmitWrite } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
@@ -67,12 +76,32 @@ export class ScoreSubmitter {
     const write = toWrite(board, body);
     try {
       assertRules(write, body, identity);
-      return { ...write, ...(await this.ask(board, write, body)) };
+      const patch = await this.patchOf(board, body);
+      return { ...write, ...(patch && { patch }), ...(await this.ask(board, write, body)) };
     } catch (error) {
       // A retry gets its first answer, whatever has changed since, and only the ledger knows whether this is a retry.
       if (error instanceof LadderError && !error.retriable && write.idFromClient) return { ...write, refusal: error };
       throw error;
     }
+  }
+
+  /**
+   * The patch of a run on a board with decay. One that was published a moment ago is looked for once more.
+   * @throws VALIDATION_FAILED, PATCH_UNKNOWN, NOT_SUPPORTED
+   */
+  private async patchOf(board: Board, { patch }: SubmissionBody): Promise<PublishedPatch | undefined> {
+    if (!board.patches) {
+      if (patch === undefined) return undefined;
+      const detail = `Board "${board.id}" has no decay, and takes no patch: leave it out.`;
+      throw new LadderError('NOT_SUPPORTED', detail, { option: 'patch' });
+    }
+    if (patch === undefined) {
+      throw validationFailed([
+        { pointer: '/patch', message: `is required: the patch of ${board.patches.id} of the run` },
+      ]);
+    }
+    if (!Object.hasOwn(board.patches.published, patch)) await this.boards.refresh();
+    return publishedPatch((await this.boards.byUid(board.uid))?.patches ?? board.patches, patch, 422);
   }
 
   /** @returns what the checks say of the run. @throws SUBMISSION_REJECTED, OVERLOADED, RUNS_NOT_KEPT */
@@ -93,6 +122,7 @@ export class ScoreSubmitter {
       achievedAt: body.achievedAt ?? null,
       metadata: body.metadata ?? null,
       sourceId: body.sourceId ?? null,
+      patch: body.patch ?? null,
     };
     for (const check of asked) {
       const answer = await check.check(board, submission).catch((error: unknown) => {
@@ -126,6 +156,7 @@ function assertRules({ board, score, columns, metadata }: SubmitWrite, body: Sub
   assertOperator(board, body);
   assertRunFields(board, body, identity);
   assertScoreInBounds(definition, score, 'The score');
+  if (definition.decay) assertRawScoreInBounds(score);
   assertColumnsInBounds(definition, columns);
   assertMetadataFits(metadata);
 }

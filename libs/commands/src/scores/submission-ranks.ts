@@ -29,6 +29,7 @@ import {
   RankProjection,
   saysRanks,
   SketchCache,
+  sortKeyOf,
   type ListSketch,
   type RankList,
   type Reading,
@@ -62,6 +63,12 @@ interface MovedKeys {
   displacedKey?: string;
   after: SortKey;
   before: SortKey | null;
+}
+
+/** A list with its board. */
+interface BoardList {
+  board: Board;
+  list: RankList;
 }
 
 /** Finds the rank of a submission: estimated by the list's sketch in memory, or, after a wait, counted exactly. */
@@ -127,22 +134,27 @@ export class SubmissionRanks {
     const entryKey = keyOf(write, receipt);
     const moved = receipt.movement && movedKeys(list, entryKey, { ...receipt, ...write });
     if (untilMs !== null) {
-      const counted = await this.waitAndCount(list, entryKey, version, moved, untilMs).catch(() => undefined);
+      const counted = await this.waitAndCount({ board, list }, entryKey, version, moved, untilMs).catch(
+        () => undefined,
+      );
       if (counted !== undefined) return counted;
     }
     if (moved) return this.estimated(list, moved);
-    return Promise.race([this.standing(list, entryKey, version), sleep(STANDING_WITHIN_MS).then(() => null)]);
+    return Promise.race([
+      this.standing({ board, list }, entryKey, version),
+      sleep(STANDING_WITHIN_MS).then(() => null),
+    ]);
   }
 
   private async waitAndCount(
-    list: RankList,
+    of: BoardList,
     entryKey: string,
     version: number,
     moved: MovedKeys | null,
     untilMs: number,
   ): Promise<RankMovement | null> {
-    await this.waitFor(list, entryKey, version, untilMs);
-    return moved ? this.counted(list, moved, version) : this.standing(list, entryKey, version);
+    await this.waitFor(of.list, entryKey, version, untilMs);
+    return moved ? this.counted(of.list, moved, version) : this.standing(of, entryKey, version);
   }
 
   private async waitFor(list: RankList, entryKey: string, version: number, untilMs: number): Promise<void> {
@@ -198,9 +210,10 @@ export class SubmissionRanks {
   }
 
   /** A retry moved nothing: answers the present rank. */
-  private async standing(list: RankList, entryKey: string, version: number): Promise<RankMovement | null> {
+  private async standing(of: BoardList, entryKey: string, version: number): Promise<RankMovement | null> {
+    const { list } = of;
     const { entry, total, ...reading } = await this.projection.player(list, entryKey, 0, 0, 'ordinal');
-    if (!entry) return this.standingOfShadowed(list, entryKey);
+    if (!entry) return this.standingOfShadowed(of, entryKey);
     const { rank } = entry;
     const accuracy = this.accuracyOf(list, { total, ...reading }, entry.version >= version);
     const { errorBound = 0 } = reading;
@@ -208,10 +221,10 @@ export class SubmissionRanks {
   }
 
   /** The rank that the entry of a shadowed player would have; null for all others. */
-  private async standingOfShadowed(list: RankList, entryKey: string): Promise<RankMovement | null> {
+  private async standingOfShadowed({ board, list }: BoardList, entryKey: string): Promise<RankMovement | null> {
     const entry = await shadowedEntry(this.database, list, entryKey);
-    if (!entry) return null;
-    const key = encodeSortKey(list.ordering, entry, entryKey);
+    const key = entry && sortKeyOf(board, list, { values: entry, runs: entry.patchRuns }, entryKey);
+    if (!key) return null;
     return this.counted(list, { entryKey, after: key, before: key }, entry.version);
   }
 

@@ -20,7 +20,7 @@ export function resultOf(
   { board, write, receipt }: AcceptedSubmission,
   rank: SubmissionResult['rank'],
 ): SubmissionResult {
-  const { outcome, score, previousScore, version, windows, entryId, displaced } = receipt.answer;
+  const { outcome, score, previousScore, version, windows, entryId, displaced, taxed } = receipt.answer;
   return {
     submissionId: write.submissionId,
     board: board.id,
@@ -33,6 +33,7 @@ export function resultOf(
     windows,
     ...(entryId !== undefined && { entryId }),
     ...(displaced !== undefined && { displaced }),
+    ...taxed,
     rank,
   };
 }

@@ -1,3 +1,4 @@
+import { LadderError } from '../errors.js';
 import type { SortOrder } from './board.js';
 
 /** How a board taxes runs of older patches. Source: contracts/patches.md, section 1. */
@@ -22,6 +23,13 @@ export const RAW_SCORE_MAX = 1e300;
 export function faultOfPerPatch(perPatch: number): string | null {
   if (!(perPatch > 0 && perPatch <= 1)) return 'must be above 0 and at most 1';
   return Math.round(perPatch * PLACES) / PLACES === perPatch ? null : 'must have at most four decimal places';
+}
+
+/** @throws SCORE_OUT_OF_BOUNDS */
+export function assertRawScoreInBounds(score: number): void {
+  if (score <= RAW_SCORE_MAX) return;
+  const detail = `The score ${score} is above ${RAW_SCORE_MAX}: its tax could leave the doubles.`;
+  throw new LadderError('SCORE_OUT_OF_BOUNDS', detail, { scoreMax: RAW_SCORE_MAX });
 }
 
 /** 0.10 → 1/10: the decimal that was written, not the double nearest to it. */

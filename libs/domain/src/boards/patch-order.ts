@@ -1,6 +1,9 @@
+import { LadderError } from '../errors.js';
 import type { Board } from './board.js';
 import type { Layout } from './layout.js';
 
+/** The id of a patch: unique in its family. */
+export const PATCH_ID_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
 /** The most patches of a family. Source: contracts/patches.md, section 1. */
 export const PATCHES_MAX = 256;
 /** The most times that the order of a family's patches may change. */
@@ -58,12 +61,23 @@ export function taxOrderOf(
   return found ?? NO_ORDER;
 }
 
-/** The order that holds at a moment, Unix ms. */
-export const patchOrderAt = ({ orders }: PatchFamily, atMs: number): PatchOrder =>
-  orders.findLast(({ sinceMs }) => sinceMs <= atMs) ?? NO_ORDER;
+/** The order that held up to a moment, Unix ms: of standings as of then. */
+export const patchOrderAt = ({ orders }: Pick<PatchFamily, 'orders'>, atMs: number): PatchOrder =>
+  orders.findLast(({ sinceMs }) => sinceMs < atMs) ?? NO_ORDER;
 
 /** The newest order of a family. */
 export const newestOrder = ({ orders }: PatchFamily): PatchOrder => orders.at(-1) ?? NO_ORDER;
+
+/**
+ * A patch that runs may name.
+ * @param status of the error: 404 in an address, 422 in a body
+ * @throws PATCH_UNKNOWN
+ */
+export function publishedPatch({ id, published }: PatchFamily, patch: string, status: 404 | 422): PublishedPatch {
+  if (Object.hasOwn(published, patch)) return published[patch]!;
+  const detail = `The family "${id}" has no published patch "${patch}"; GET /v1/patches?family=${id} lists them.`;
+  throw new LadderError('PATCH_UNKNOWN', detail, { patch, family: id }, { status });
+}
 
 /** How many patches a run is behind; a patch that came after the order is not behind it. */
 export function patchesBehind({ patches }: PatchOrder, patch: number): number {

@@ -14,16 +14,18 @@ export interface ScopeValues {
 export const GLOBAL_SCOPE = 0;
 /** The number of the list whose entries are guilds. */
 export const GUILDS_SCOPE = 1;
+/** The number of a scope in which nothing was ever ranked: its list is empty. */
+export const NEVER_USED_SCOPE = -1;
 
 /**
  * The number of a patch's list, of boards with decay: that of the patch, negative, so that it needs none of its own. Runs stand
  * in it as they were, untaxed.
  */
-export const patchScopeOf = (patch: number): number => -patch;
+export const patchScopeOf = (patch: number): number => NEVER_USED_SCOPE - patch;
 /** Whether a list is that of a patch. */
-export const isPatchScope = (scope: number): boolean => scope < 0;
+export const isPatchScope = (scope: number): boolean => scope < NEVER_USED_SCOPE;
 /** The patch of a patch's list. */
-export const patchOfScope = (scope: number): number => -scope;
+export const patchOfScope = (scope: number): number => NEVER_USED_SCOPE - scope;
 
 export const NOBODY_IN_PARTICULAR: ScopeValues = { region: null, guildId: null, attributes: {} };
 

@@ -1,6 +1,7 @@
 import type { BoardDefinition, BoardOrdering } from '../boards/board.js';
 import { patchesToZero, taxedScore, taxRateOf } from '../boards/decay.js';
 import { PATCHES_MAX, patchesBehind, type PatchOrder } from '../boards/patch-order.js';
+import { isPatchScope, patchOfScope } from '../boards/scope.js';
 import { compareSortKeys, encodeSortKey, type SortValues, type TaxedFrom } from '../boards/sort-key.js';
 
 /** The most patches of which runs of a player are kept in a window; of a further one the oldest leaves. */
@@ -100,6 +101,29 @@ export function runsThatCanStand<Run extends PatchRun>(
   const [standing, ...others] = all;
   if (standing === undefined) return [];
   return [standing, ...others.filter(({ run }) => !runs.some((other) => isAlwaysBefore(board, order, other, run)))];
+}
+
+/** What of a list decides where a player stands in it. */
+interface TaxedList {
+  scope: number;
+  ordering: BoardOrdering;
+  /** Absent: its scores are not taxed. */
+  tax?: PatchOrder;
+}
+
+/**
+ * What a list ranks of an entry: its values, or, of a board with decay, those of a run. In the list of a patch runs are
+ * untaxed, and only the best of that patch counts; else they are under the list's tax. null: it ranks none.
+ */
+export function valuesIn(
+  board: TaxedBoard,
+  { scope, ordering, tax }: TaxedList,
+  values: SortValues,
+  runs: readonly PatchRun[] | null | undefined,
+): SortValues | null {
+  if (runs == null) return values;
+  if (isPatchScope(scope)) return bestOfPatch(ordering, runs, patchOfScope(scope)) ?? null;
+  return standingRun(board, runs, tax!).values;
 }
 
 /** Whether a run of a newer patch, or of the same, stands before another one whatever patches come. */

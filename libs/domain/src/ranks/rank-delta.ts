@@ -88,6 +88,9 @@ function sameValues(a: RankedEntry, b: RankedEntry): boolean {
     a.displayName === b.displayName &&
     a.verified === b.verified &&
     a.proof === b.proof &&
+    a.rawScore === b.rawScore &&
+    a.patch === b.patch &&
+    a.patchesBehind === b.patchesBehind &&
     JSON.stringify(a.columns) === JSON.stringify(b.columns) &&
     JSON.stringify(a.metadata) === JSON.stringify(b.metadata)
   );

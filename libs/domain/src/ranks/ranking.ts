@@ -25,6 +25,10 @@ export interface RankedEntry {
    * is none that is kept, such as a sum, or cannot be looked up now.
    */
   verified?: boolean;
+  /** On boards with decay: the score without its tax, the patch of the run, and how many patches that is behind. */
+  rawScore?: number;
+  patch?: string;
+  patchesBehind?: number;
   /** The proof of that run, an https URL, on boards that show it to everyone; null: it has none. */
   proof?: string | null;
 }

@@ -96,6 +96,10 @@ export function refuseUnfeedable(id: string, definition: BoardDefinition, { pool
     const detail = `Board "${id}" has an entry for each run, and a pool feeds one for each player: take entriesPer out.`;
     throw new LadderError('NOT_SUPPORTED', detail, { option: 'entriesPer' });
   }
+  if (definition.decay) {
+    const detail = `Board "${id}" taxes runs of older patches, and a pool feeds no runs: take decay out.`;
+    throw new LadderError('NOT_SUPPORTED', detail, { option: 'decay' });
+  }
   const fits = order === 'desc' && operator === 'latest' && definition.columns.length === columns.length;
   if (!fits) {
     const detail = `Pool "${pool}" feeds board "${id}": its order is desc, its operator latest, its columns are the pool's.`;

@@ -1,16 +1,18 @@
 import type { BoardOrdering } from '@laddercast/domain';
 
 /** The order of entries in the competition and dense styles: score, then columns. */
-export const valueOrderSql = ({ order, columns }: Pick<BoardOrdering, 'order' | 'columns'>): string =>
-  [`score ${order}`, ...columns.map((column, index) => `columns[${index + 1}] ${column.order}`)].join(', ');
+export const valueOrderSql = ({ order, columns }: Pick<BoardOrdering, 'order' | 'columns'>, of = ''): string =>
+  [`${of}score ${order}`, ...columns.map((column, index) => `${of}columns[${index + 1}] ${column.order}`)].join(', ');
 
 /**
  * The whole order of entries, exactly as the sort keys order them (see sort-key.ts of the domain).
  * @param key the column of their keys, which are players' ids or name runs
+ * @param of where the values are from, such as `t.`; '': the only table that has them
  */
-export function entryOrderSql(ordering: BoardOrdering, key = 'player_id'): string {
-  const time = { earliest: ', achieved_at_ms ASC', latest: ', achieved_at_ms DESC', none: '' }[ordering.tiebreak];
-  return `${valueOrderSql(ordering)}${time}, ${key} COLLATE "C"`;
+export function entryOrderSql(ordering: BoardOrdering, key = 'player_id', of = ''): string {
+  const at = `${of}achieved_at_ms`;
+  const time = { earliest: `, ${at} ASC`, latest: `, ${at} DESC`, none: '' }[ordering.tiebreak];
+  return `${valueOrderSql(ordering, of)}${time}, ${key} COLLATE "C"`;
 }
 
 /** The same order from its end. */

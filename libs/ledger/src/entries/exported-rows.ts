@@ -1,6 +1,7 @@
-import type { BoardOrdering, SanctionInForce } from '@laddercast/domain';
+import { GLOBAL_SCOPE, type BoardOrdering, type SanctionInForce } from '@laddercast/domain';
 import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
 import { entryOrderSql } from './entry-order-sql.js';
+import { joinStandingRunSql, type EntryTax } from './taxed-entries-sql.js';
 import { joinRunOfEntrySql } from './entry-run-sql.js';
 import { playerOfAnyKeySql, playerOfKeySql } from './run-keys-sql.js';
 
@@ -20,6 +21,9 @@ export interface ExportedEntry {
   /** Of the run that it rests on; absent, or null: of none that is kept. */
   verified?: boolean | null;
   proof?: string | null;
+  /** Of a taxed score: what it is made of; absent, or null: it is not taxed. */
+  raw_score?: number | null;
+  patch_uid?: number | null;
 }
 
 /** An entry with the ranks that standings kept. */
@@ -39,7 +43,7 @@ const SANCTIONS = `(
 /** The rows of edition `$1` and scope `$2` after the ordinal `$3`, up to `$4`. */
 const STANDINGS_SQL = `
   SELECT s.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.metadata, s.scopes,
-    s.verified, s.proof, ${SHOWN}
+    s.raw_score, s.patch_uid, s.verified, s.proof, ${SHOWN}
   FROM standings s LEFT JOIN LATERAL (SELECT * FROM players WHERE player_id = ${playerOfAnyKeySql('s.player_id')} LIMIT 1) AS p ON true
   LEFT JOIN ${SANCTIONS} ON x.player_id = ${playerOfAnyKeySql('s.player_id')}
   WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.ordinal > $3 AND s.ordinal <= $4
@@ -51,15 +55,16 @@ const LAST_SQL = `
   FROM editions WHERE edition_uid = $1`;
 
 /** The entries of window `$1` in scope `$2` (null: of everybody), in their order. */
-const entriesSql = (ordering: BoardOrdering, keepsRuns: boolean, isPerRun: boolean): string => `
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, ${SHOWN}
+const entriesSql = (ordering: BoardOrdering, { keepsRuns, isPerRun, tax, scope }: ExportedList): string => `
+  SELECT e.player_id, ${tax ? 't' : 'e'}.score, ${tax ? 't' : 'e'}.columns, ${tax ? 't' : 'e'}.achieved_at_ms,
+    ${tax ? 't.metadata, t.raw_score, t.patch_uid' : 'e.metadata'}, e.scopes, ${SHOWN}
     ${keepsRuns ? ', run.verified, run.proof' : ''}
-  FROM ranked_entries e
+  FROM ranked_entries e ${tax ? joinStandingRunSql(tax, 'e.patch_runs', scope ?? GLOBAL_SCOPE) : ''}
   LEFT JOIN players p ON p.player_id = ${playerOfKeySql('e.player_id', isPerRun)}
   LEFT JOIN ${SANCTIONS} ON x.player_id = ${playerOfKeySql('e.player_id', isPerRun)}
   ${keepsRuns ? joinRunOfEntrySql(playerOfKeySql('e.player_id', isPerRun)) : ''}
   WHERE e.window_uid = $1 AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
-  ORDER BY ${entryOrderSql(ordering, 'e.player_id')}`;
+  ORDER BY ${tax ? entryOrderSql(ordering, 'e.player_id', 't.') : entryOrderSql(ordering, 'e.player_id')}`;
 
 /** Which entries an export reads. */
 export interface ExportedList {
@@ -69,6 +74,8 @@ export interface ExportedList {
   /** Whether the window's board does, and whether each of them is an entry. */
   keepsRuns: boolean;
   isPerRun: boolean;
+  /** Absent: its scores are not taxed. */
+  tax?: EntryTax | undefined;
 }
 
 /** The last ordinal of an edition's list, 0 for an empty one; null when the edition is gone. */
@@ -96,7 +103,7 @@ export const exportedStandings = (
 export const exportedEntries = (
   database: PostgresDatabase,
   ordering: BoardOrdering,
-  { windowUid, scope, keepsRuns, isPerRun }: ExportedList,
+  list: ExportedList,
   options: { rows: number; timeoutMs: number; signal: AbortSignal },
 ): AsyncGenerator<ExportedEntry[]> =>
-  database.chunks<ExportedEntry>(entriesSql(ordering, keepsRuns, isPerRun), [windowUid, scope], options);
+  database.chunks<ExportedEntry>(entriesSql(ordering, list), [list.windowUid, list.scope], options);

@@ -1,3 +1,4 @@
+import type { KeptPatchRun } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { playerOfRunKeySql } from './run-keys-sql.js';
@@ -14,6 +15,8 @@ interface DetailsRow {
   metadata: string | null;
   /** null: not a guild. */
   members: number | null;
+  /** On boards with decay, of which the shown run is one; null or absent on others. */
+  patch_runs?: KeptPatchRun[] | null;
 }
 
 /** The same of a board that keeps runs, or of standings. */
@@ -24,7 +27,7 @@ export interface RunDetailsRow extends DetailsRow {
 }
 
 const RUNS_SQL = prepared(`
-  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, e.patch_runs
   FROM unnest($2::text[]) AS k (player_id)
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e`);
 

@@ -110,7 +110,8 @@ export class EditionReviser {
     // It began between the look and the lock: half of its entries must not be seen.
     if (noted!.restating) return null;
     const added =
-      noted!.players >= PLAYERS_COMPARED_MAX
+      // Rows under a tax are not compared one by one.
+      noted!.players >= PLAYERS_COMPARED_MAX || revision.window.definition.decay !== null
         ? await writeWhole(transaction, revision, [])
         : await compare(transaction, revision, limits);
     return added === null ? null : this.seal(transaction, revision, added);

@@ -1,4 +1,4 @@
-import { GLOBAL_SCOPE, playerOfKey, type EntryState } from '@laddercast/domain';
+import { GLOBAL_SCOPE, playerOfKey, type EntryState, type KeptPatchRun } from '@laddercast/domain';
 import { isRunOfSql } from '../entries/run-keys-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
@@ -19,24 +19,25 @@ export interface OwnEntryAsked {
 export type LedgerEntry = EntryState & { unranked: boolean };
 
 const ENTRY_IN = `
-  SELECT score, columns, achieved_at_ms, metadata, version, scopes, unranked, NOT removed AS present FROM entries
+  SELECT score, columns, achieved_at_ms, metadata, version, scopes, unranked, patch_runs, NOT removed AS present FROM entries
   WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1`;
 
 const FROZEN_IN = `
-  SELECT score, columns, achieved_at_ms, metadata, scopes, present FROM frozen_entries
+  SELECT score, columns, achieved_at_ms, metadata, scopes, patch_runs, present FROM frozen_entries
   WHERE k.frozen AND window_uid = k.window_uid AND player_id = k.player_id LIMIT 1`;
 
 /** A change after a freeze saved what was there before it. */
 const OWN_ENTRIES = prepared(`
-  SELECT k.at::int AS at, s.score, s.columns, s.achieved_at_ms AS "achievedAtMs", s.metadata, e.version, e.unranked
+  SELECT k.at::int AS at, s.score, s.columns, s.achieved_at_ms AS "achievedAtMs", s.metadata, e.version, e.unranked,
+    s.patch_runs AS "patchRuns"
   FROM unnest($1::int[], $2::text[], $3::int[], $4::boolean[])
     WITH ORDINALITY AS k (window_uid, player_id, scope_uid, frozen, at)
   CROSS JOIN LATERAL (${ENTRY_IN}) AS e
   LEFT JOIN LATERAL (${FROZEN_IN}) AS f ON true
   CROSS JOIN LATERAL (
-    SELECT e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.present WHERE f.present IS NULL
+    SELECT e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.patch_runs, e.present WHERE f.present IS NULL
     UNION ALL
-    SELECT f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes, f.present WHERE f.present IS NOT NULL) AS s
+    SELECT f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes, f.patch_runs, f.present WHERE f.present IS NOT NULL) AS s
   WHERE s.present AND (k.scope_uid = ${GLOBAL_SCOPE} OR k.scope_uid = ANY (s.scopes))`);
 
 /**
@@ -47,13 +48,16 @@ export async function ownEntries(
   sql: SqlRunner,
   asked: readonly OwnEntryAsked[],
 ): Promise<(LedgerEntry | undefined)[]> {
-  const rows = await sql.query<LedgerEntry & { at: number }>(OWN_ENTRIES, [
+  type OwnRow = Omit<LedgerEntry, 'patchRuns'> & { at: number; patchRuns: KeptPatchRun[] | null };
+  const rows = await sql.query<OwnRow>(OWN_ENTRIES, [
     asked.map(({ windowUid }) => windowUid),
     asked.map(({ playerId }) => playerId),
     asked.map(({ scope }) => scope),
     asked.map(({ isFrozen }) => isFrozen),
   ]);
-  const found = new Map(rows.map(({ at, ...entry }) => [at - 1, entry]));
+  const found = new Map(
+    rows.map(({ at, patchRuns, ...entry }) => [at - 1, { ...entry, ...(patchRuns && { patchRuns }) }]),
+  );
   return asked.map((_, at) => found.get(at));
 }
 

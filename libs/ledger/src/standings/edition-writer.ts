@@ -1,6 +1,13 @@
-import { withBoardDefaults, type BoardDefinition, type RankStyle } from '@laddercast/domain';
+import {
+  patchOrderAt,
+  withBoardDefaults,
+  type BoardDefinition,
+  type PatchFamily,
+  type RankStyle,
+} from '@laddercast/domain';
 import type { EditionKind } from '../catalogs/edition-catalog.js';
 import { nextPosition, takeLane, type Lanes } from '../lanes/lanes.js';
+import type { EntryTax } from '../entries/taxed-entries-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { PREVIEW_SCOPES_MAX, previewStandingsSql, READ_EDITION_START, writeStandingsSql } from './standings-sql.js';
 
@@ -77,13 +84,30 @@ export async function writeEdition(
   );
   if (edition === undefined) return null;
   const uid = edition.edition_uid;
-  const seen = await transaction.query<{ act: number }>(writeStandingsSql(definition, kind), [
+  const tax = await taxAt(transaction, boardUid, definition, asOf);
+  const seen = await transaction.query<{ act: number }>(writeStandingsSql(definition, kind, tax), [
     windowUid,
     asOf,
     uid,
     top,
   ]);
   return { uid, acts: seen.map(({ act }) => act) };
+}
+
+/** The tax of a board's entries at a moment, as PostgreSQL writes it; null: they are not taxed. */
+async function taxAt(
+  transaction: SqlRunner,
+  boardUid: number,
+  definition: BoardDefinition,
+  moment: string,
+): Promise<EntryTax | null> {
+  if (!definition.decay) return null;
+  const [family] = await transaction.query<Pick<PatchFamily, 'orders'> & { atMs: number }>(
+    `SELECT f.orders, (extract(epoch FROM CASE $2 WHEN 'now' THEN ladder_now() ELSE $2::timestamptz END) * 1000)::float8 AS "atMs"
+     FROM boards b JOIN patch_families f USING (family_uid) WHERE b.board_uid = $1`,
+    [boardUid, moment],
+  );
+  return { definition, order: patchOrderAt(family!, family!.atMs) };
 }
 
 /** When an edition of each kind is still one of its window as it is. */
@@ -145,9 +169,10 @@ interface PreviewRow {
  */
 export async function previewStandings(
   transaction: SqlRunner,
-  { windowUid, definition }: WindowOfDefinition,
+  { windowUid, boardUid, definition }: WindowOfDefinition,
 ): Promise<StandingsPreview[]> {
-  return listsOf(await transaction.query<PreviewRow>(previewStandingsSql(definition), [windowUid, 'now']));
+  const tax = await taxAt(transaction, boardUid, definition, 'now');
+  return listsOf(await transaction.query<PreviewRow>(previewStandingsSql(definition, tax), [windowUid, 'now']));
 }
 
 /** The same of standings that are written. */

@@ -17,6 +17,9 @@ export interface StandingRow {
   score: number;
   columns: number[];
   achieved_at_ms: number;
+  /** Of a taxed score: what it is made of; null or absent elsewhere. */
+  raw_score?: number | null;
+  patch_uid?: number | null;
 }
 
 /** One list of an edition that has rows of its own. */
@@ -37,7 +40,8 @@ const HEAD = `
    FROM editions e LEFT JOIN edition_scopes t ON t.edition_uid = e.edition_uid AND t.scope_uid = $2
    WHERE e.edition_uid = $1) AS head`;
 
-const ROW = 's.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms';
+const ROW =
+  's.ordinal, s.competition, s.dense, s.player_id, s.score, s.columns, s.achieved_at_ms, s.raw_score, s.patch_uid';
 
 const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2';
 

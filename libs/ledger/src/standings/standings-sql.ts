@@ -1,15 +1,24 @@
-import { GLOBAL_SCOPE, GUILDS_SCOPE, isPerRun, type BoardDefinition } from '@laddercast/domain';
+import { GLOBAL_SCOPE, GUILDS_SCOPE, isPerRun, NEVER_USED_SCOPE, type BoardDefinition } from '@laddercast/domain';
 import type { EditionKind } from '../catalogs/edition-catalog.js';
 import { entryOrderSql, valueOrderSql } from '../entries/entry-order-sql.js';
 import { joinRunOfEntrySql } from '../entries/entry-run-sql.js';
 import { playerOfAnyKeySql, playerOfKeySql } from '../entries/run-keys-sql.js';
+import { joinStandingRunSql, type EntryTax } from '../entries/taxed-entries-sql.js';
 import { guildScoreSql } from '../entries/guild-aggregate.js';
 
 /** The most lists that a preview shows. */
 export const PREVIEW_SCOPES_MAX = 100;
 const PREVIEW_ROWS = 10;
 
-const ENTRY = 'e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes';
+/** An entry as it is stored, or, on a board with decay, the run that stands under the tax. */
+const entryColumns = (tax: EntryTax | null): string => {
+  const from = tax ? 't' : 'e';
+  const taxed = tax ? 't.raw_score, t.patch_uid' : 'NULL::float8 AS raw_score, NULL::int AS patch_uid';
+  return `e.player_id, ${from}.score, ${from}.columns, ${from}.achieved_at_ms, ${from}.metadata, e.scopes, ${taxed}`;
+};
+const ENTRY = entryColumns(null);
+
+const joinTaxed = (tax: EntryTax | null): string => (tax ? joinStandingRunSql(tax, 'e.patch_runs') : '');
 
 /** What standings keep of the run that an entry rests on, and where that comes from; boards without runs are not asked. */
 const runOf = ({ runs, entriesPer }: BoardDefinition): { kept: string; join: string } =>
@@ -21,32 +30,33 @@ const runOf = ({ runs, entriesPer }: BoardDefinition): { kept: string; join: str
     : { kept: 'NULL::boolean AS verified, NULL::text AS proof', join: '' };
 
 /** The entries of window `$1` as they are. */
-const entriesNow = (definition: BoardDefinition): string => {
+const entriesNow = (definition: BoardDefinition, tax: EntryTax | null): string => {
   const { kept, join } = runOf(definition);
-  return `SELECT ${ENTRY}, ${kept} FROM ranked_entries e ${join} WHERE e.window_uid = $1`;
+  return `SELECT ${entryColumns(tax)}, ${kept} FROM ranked_entries e ${joinTaxed(tax)} ${join} WHERE e.window_uid = $1`;
 };
 
 /**
  * The entries of window `$1` at its freeze: what a change after it saved stands in for the entry. Who is sanctioned is
  * looked at as it is now.
  */
-const entriesFrozen = (definition: BoardDefinition): string => {
+const entriesFrozen = (definition: BoardDefinition, tax: EntryTax | null): string => {
   const { kept, join } = runOf(definition);
   return `
-    SELECT ${ENTRY}, ${kept}
-    FROM ranked_entries e LEFT JOIN frozen_entries f USING (window_uid, player_id) ${join}
+    SELECT ${entryColumns(tax)}, ${kept}
+    FROM ranked_entries e LEFT JOIN frozen_entries f USING (window_uid, player_id) ${joinTaxed(tax)} ${join}
     WHERE e.window_uid = $1 AND f.player_id IS NULL
     UNION ALL
-    SELECT ${ENTRY}, ${kept}
+    SELECT ${entryColumns(tax)}, ${kept}
     FROM (
-      SELECT f.*, n.board_uid, n.unranked FROM frozen_entries f JOIN entries n USING (window_uid, player_id)) AS e ${join}
+      SELECT f.*, n.board_uid, n.unranked FROM frozen_entries f JOIN entries n USING (window_uid, player_id)) AS e
+    ${joinTaxed(tax)} ${join}
     WHERE e.window_uid = $1 AND e.present AND NOT e.unranked`;
 };
 
 /** The entries of window `$1` as they are, without what only the lists of an archive show. */
 const PLACES_NOW = `
   SELECT player_id, score, columns, achieved_at_ms, NULL::text AS metadata, '{}'::int[] AS scopes,
-    NULL::boolean AS verified, NULL::text AS proof
+    NULL::float8 AS raw_score, NULL::int AS patch_uid, NULL::boolean AS verified, NULL::text AS proof
   FROM ranked_entries WHERE window_uid = $1`;
 
 /** A key may be that of a run's entry. */
@@ -68,8 +78,11 @@ export const FROZEN_ENTRY_OF_PLAYER = `
       AND NOT EXISTS (SELECT FROM frozen_entries WHERE window_uid = $1 AND player_id = k.player_id)
     LIMIT 1`;
 
+/** The lists of patches are not kept in standings. */
+const OF_CIRCLES = `WHERE u.scope_uid > ${NEVER_USED_SCOPE}`;
+
 /** The source of each kind of edition. That of a day has no scopes, and so only the global list. */
-const COUNTED: Record<EditionKind, (definition: BoardDefinition) => string> = {
+const COUNTED: Record<EditionKind, (definition: BoardDefinition, tax: EntryTax | null) => string> = {
   final: entriesNow,
   frozen: entriesFrozen,
   kept: entriesNow,
@@ -83,7 +96,7 @@ const COUNTED: Record<EditionKind, (definition: BoardDefinition) => string> = {
 const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
   UNION ALL
   SELECT ${GUILDS_SCOPE}, substr(name, 7), ${guildScoreSql(definition)}, '{}'::float8[], max(achieved_at_ms),
-    NULL, '{}'::int[], NULL::boolean, NULL, count(*)::int
+    NULL, '{}'::int[], NULL::float8, NULL::int, NULL::boolean, NULL, count(*)::int
   FROM (
     SELECT s.name, c.player_id, c.score, c.achieved_at_ms
     FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
@@ -97,13 +110,15 @@ const guildRows = (definition: BoardDefinition, kind: EditionKind): string => `
  * Every row of a window's lists with its ranks:
  * `$1` the window, `$2` the moment.
  */
-function rankedSql(definition: BoardDefinition, kind: EditionKind): string {
+function rankedSql(definition: BoardDefinition, kind: EditionKind, tax: EntryTax | null): string {
   return `
-    WITH counted AS (${COUNTED[kind](definition)}),
-    listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, verified, proof, members) AS (
+    WITH counted AS (${COUNTED[kind](definition, tax)}),
+    listed (scope_uid, player_id, score, columns, achieved_at_ms, metadata, scopes, raw_score, patch_uid, verified, proof,
+      members) AS (
       SELECT ${GLOBAL_SCOPE}, c.*, NULL::int FROM counted c
       UNION ALL
       SELECT u.scope_uid, c.*, NULL FROM counted c CROSS JOIN LATERAL unnest(c.scopes) AS u (scope_uid)
+      ${tax ? OF_CIRCLES : ''}
       ${definition.scopes.includes('guild') && kind !== 'day' ? guildRows(definition, kind) : ''}),
     ranked AS (
       SELECT *, count(*) OVER (PARTITION BY scope_uid) AS total,
@@ -127,16 +142,16 @@ const SEEN: Record<EditionKind, string> = {
  * Writes the rows and totals of edition `$3`, of each list the first `$4` (null: all), and answers the acts that were noted
  * of the window: what the statement sees of entries and what it sees of notes is of one moment.
  */
-export const writeStandingsSql = (definition: BoardDefinition, kind: EditionKind): string => `
-  ${rankedSql(definition, kind)},
+export const writeStandingsSql = (definition: BoardDefinition, kind: EditionKind, tax: EntryTax | null): string => `
+  ${rankedSql(definition, kind, tax)},
   totals AS (
     INSERT INTO edition_scopes (edition_uid, scope_uid, total)
     SELECT $3::int, scope_uid, max(total) FROM ranked GROUP BY scope_uid),
   rows AS (
     INSERT INTO standings (edition_uid, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms,
-      metadata, scopes, verified, proof, members)
+      metadata, scopes, raw_score, patch_uid, verified, proof, members)
     SELECT $3::int, scope_uid, ordinal, competition, dense, player_id, score, columns, achieved_at_ms, metadata, scopes,
-      verified, proof, members
+      raw_score, patch_uid, verified, proof, members
     FROM ranked WHERE $4::int IS NULL OR ordinal <= $4),
   seen AS (${SEEN[kind]})
   SELECT DISTINCT audit_id AS act FROM seen WHERE audit_id IS NOT NULL ORDER BY audit_id`;
@@ -148,8 +163,8 @@ const PLACE = `row_number() OVER (ORDER BY scope_uid > ${GUILDS_SCOPE}, CASE WHE
 const NAME = `coalesce(s.name, CASE scope_uid WHEN ${GLOBAL_SCOPE} THEN 'global' ELSE 'guilds' END) AS scope`;
 
 /** The first rows and the total of each list, by the name of its scope. */
-export const previewStandingsSql = (definition: BoardDefinition): string => `
-  ${rankedSql(definition, 'final')},
+export const previewStandingsSql = (definition: BoardDefinition, tax: EntryTax | null): string => `
+  ${rankedSql(definition, 'final', tax)},
   lists AS (SELECT scope_uid, ${PLACE} FROM ranked WHERE ordinal = 1)
   SELECT ${NAME}, total::int, ${definition.rankStyle}::int AS rank, player_id, score
   FROM ranked JOIN lists USING (scope_uid) LEFT JOIN scopes s USING (scope_uid)

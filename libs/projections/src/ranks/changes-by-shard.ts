@@ -1,13 +1,10 @@
 import {
-  bestOfPatch,
   encodeSortKey,
   everyLayout,
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
-  isPatchScope,
-  patchOfScope,
   shardOf,
-  standingRun,
+  valuesIn,
   type PatchRun,
   type SortKey,
   type SortValues,
@@ -105,21 +102,15 @@ export class ChangesByShard {
   }
 }
 
-/**
- * Where an entry stands in a list: by its values, or, of a board with decay, by its runs. In the list of a patch they are
- * untaxed, and only the best of that patch counts; else they are under the list's tax. null: it does not stand there.
- */
+/** Where an entry stands in a list; null: nowhere. `runs` are those of a board with decay. */
 export function sortKeyOf(
-  { definition }: BoardOfLists,
-  { scope, ordering, tax }: RankList,
+  { definition }: Pick<BoardOfLists, 'definition'>,
+  list: RankList,
   { values, runs }: { values: SortValues; runs?: readonly PatchRun[] | null | undefined },
   playerId: string,
 ): SortKey | null {
-  if (runs == null) return encodeSortKey(ordering, values, playerId);
-  const stands = isPatchScope(scope)
-    ? bestOfPatch(ordering, runs, patchOfScope(scope))
-    : standingRun(definition, runs, tax!).values;
-  return stands ? encodeSortKey(ordering, stands, playerId) : null;
+  const ranked = valuesIn(definition, list, values, runs);
+  return ranked && encodeSortKey(list.ordering, ranked, playerId);
 }
 
 function push(

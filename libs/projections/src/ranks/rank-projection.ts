@@ -16,6 +16,7 @@ import {
   type RankStyle,
   type SortKey,
   type StoredWindow,
+  type TaxedFrom,
 } from '@laddercast/domain';
 
 /** One ranked list: a board's window in one scope, as one generation of shards keeps it. */
@@ -92,7 +93,7 @@ export function listOfWindow(
   layout: Layout = board.layouts.serving,
 ): RankList {
   const list = rankListOf(board, window.uid, scope, layout);
-  const tax = list.ordering.isTaxed && taxOrderOf(board, layout, window);
+  const tax = board.definition.decay && taxOrderOf(board, layout, window);
   return { ...list, versions: versionsOf(list, window.startsAtMs), ...(tax && { tax }) };
 }
 
@@ -134,6 +135,8 @@ export interface ProjectedEntry {
   columns: number[];
   /** null where the board's tie-break keeps no time. */
   achievedAtMs: number | null;
+  /** Of a taxed score: what it is made of. */
+  taxedFrom?: TaxedFrom;
 }
 
 /** What every reading says of the list as it was read. */

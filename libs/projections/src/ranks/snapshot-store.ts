@@ -42,6 +42,8 @@ export interface RankSnapshot {
   shared?: SharedRanks | null;
   /** The style of those who ask for none; absent: ordinal. */
   ownStyle?: RankStyle;
+  /** The number of the order of patches that its scores are taxed by; absent: they are not. */
+  taxOrder?: number;
   /** Their ranks are ordinal. */
   entries: RankedEntry[];
 }
@@ -85,6 +87,8 @@ export interface RankDelta {
   generation?: number;
   shared?: SharedRanks | null;
   ownStyle?: RankStyle;
+  /** The number of the order of patches that its scores are taxed by; absent: they are not. */
+  taxOrder?: number;
   /** Their ranks are ordinal. */
   changes: RowChange[];
   /** W3C trace contexts of changes that it shows, where they are traced. */

@@ -38,6 +38,8 @@ export interface NamedWindow {
   boardMadeAtMs: number;
 }
 
+/** Before those of patches, which are negative. */
+const FIRST_SCOPE = -Infinity;
 const NOTE_EVERY_MS = 1000;
 const EXAMPLES_MAX = 20;
 /** The keys of a window may expire by Redis' clock, a little before or after they should by ours. */
@@ -71,7 +73,7 @@ export class BoardReconciler {
       const from: ReconciliationReached =
         reached?.windowUid === window.uid ? reached : { windowUid: window.uid, step: 'entries', id: '', scope: 0 };
       await this.rows(window, job.boardUid, from, report, signal, note);
-      await this.looked(window, job.boardUid, from.step === 'lists' ? from.scope : 0, report, signal, note);
+      await this.looked(window, job.boardUid, from.step === 'lists' ? from.scope : FIRST_SCOPE, report, signal, note);
       report.windows += 1;
     }
     await this.jobs.finish(job.boardUid, report);

@@ -136,6 +136,7 @@ const entryOf = (list: RankList, row: FoundRow, style: RankStyle): ProjectedEntr
   score: row.score,
   columns: list.ordering.columns.map((_, index) => row.columns[index]!),
   achievedAtMs: list.ordering.tiebreak === 'none' ? null : row.achieved_at_ms,
+  ...(row.patch_uid != null && { taxedFrom: { rawScore: row.raw_score!, patch: row.patch_uid } }),
 });
 
 const keyOf = (list: RankList, { player_id, score, columns, achieved_at_ms }: FoundRow): SortKey =>

@@ -23,10 +23,14 @@ export interface ExportedRow {
   verified?: boolean;
   /** An https URL, on boards that show it to everyone. */
   proof?: string | null;
+  /** On boards with decay. */
+  rawScore?: number;
+  patch?: string;
+  patchesBehind?: number;
 }
 
 /** Which fields the rows of a board have beside those that all have. */
-export type RunField = 'entryId' | 'verified' | 'proof';
+export type RunField = 'entryId' | 'verified' | 'proof' | 'rawScore' | 'patch' | 'patchesBehind';
 
 /** How rows are written. */
 export interface LineFormat {

@@ -2,11 +2,13 @@ import {
   entryOfKey,
   GLOBAL_SCOPE,
   holdsOn,
+  isPatchScope,
   isPerRun,
   LadderError,
   playerOfKey,
   sharesRank,
   type RankStyle,
+  NEVER_USED_SCOPE,
 } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
 import {
@@ -23,8 +25,9 @@ import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
 import { withOwnRow } from './own-row.js';
 import { verificationOf } from '../rows/entry-details.js';
+import { taxOfRow } from '../rows/taxed-rows.js';
 import { answered } from '../shared/time-out.js';
-import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
+import { type ResolvedList } from '../lists/list-resolver.js';
 
 /** How many rows are in memory at a time, and how many ids an enricher is asked for at once. */
 const ROWS_AT_ONCE = 500;
@@ -70,12 +73,13 @@ export class ExportRows {
   /** The row that only the reader has, as its world has it; undefined where everybody's list has it, or there is none. */
   private async ownRow({ ownEntry, everybodys, edition, list }: ResolvedList): Promise<ExportedEntry | undefined> {
     if (!ownEntry || !everybodys) return undefined;
-    const { playerId, score, columns, achievedAtMs, unranked } = ownEntry;
+    const { playerId, score, columns, achievedAtMs, unranked, taxedFrom } = ownEntry;
+    const taxed = taxedFrom && { raw_score: taxedFrom.rawScore, patch_uid: taxedFrom.patch };
     const isThere = edition
       ? (await everybodys.lookup(list, [playerId], 'ordinal')).entries[0] !== null
       : unranked === false;
     const row = isThere ? undefined : await ownExportedEntry(this.database, list.windowUid, playerId);
-    return row && { ...row, score, columns: [...columns], achieved_at_ms: achievedAtMs };
+    return row && { ...row, score, columns: [...columns], achieved_at_ms: achievedAtMs, ...taxed };
   }
 
   /** By their ordinals, which are dense: nothing is held open between two pages, and a gap is a page that was removed. */
@@ -104,6 +108,7 @@ export class ExportRows {
       scope,
       keepsRuns: board.runsFrom !== undefined,
       isPerRun: isPerRun(board.definition),
+      ...(list.tax && { tax: { definition: board.definition, order: list.tax } }),
     };
     const chunks = exportedEntries(this.database, list.ordering, asked, options);
     for await (const chunk of chunks) {
@@ -125,7 +130,7 @@ export class ExportRows {
   ): Promise<ExportedRow[]> {
     const enricher = this.extensions.enricher;
     const [scopes, decorations] = await Promise.all([
-      this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes))]),
+      this.scopes.namesOf([...new Set(rows.flatMap((row) => row.scopes.filter((scope) => !isPatchScope(scope))))]),
       enricher && rows.length > 0
         ? answered(enricher.decorate([...new Set(rows.map(({ player_id }) => playerOfKey(player_id)))]))
         : null,
@@ -138,9 +143,10 @@ export class ExportRows {
       score: row.score,
       columns: list.ordering.columns.map((_, index) => row.columns[index]!),
       achievedAt: toTimestamp(row.achieved_at_ms),
-      scopes: row.scopes.map((uid) => scopes.get(uid)!).sort(),
+      scopes: row.scopes.flatMap((uid) => scopes.get(uid) ?? []).sort(),
       metadata: row.metadata,
       ...verificationOf(board, row),
+      ...(row.patch_uid != null && taxOfRow({ board, list }, { rawScore: row.raw_score!, patch: row.patch_uid })),
     }));
   }
 }

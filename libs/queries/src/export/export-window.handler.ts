@@ -44,6 +44,7 @@ export class ExportWindowHandler implements IQueryHandler<ExportWindowQuery> {
     const ofRuns = [
       ...(isPerRun(board.definition) ? ['entryId'] : []),
       ...Object.keys(verificationOf(board, null)),
+      ...(board.definition.decay ? ['rawScore', 'patch', 'patchesBehind'] : []),
     ] as RunField[];
     const lines = lineFormatOf(format, list.ordering.columns, guard, ofRuns);
     const style: RankStyle = selection.rankStyle ?? board.definition.rankStyle;

@@ -3,9 +3,16 @@ import {
   faultOfScope,
   GUILDS_SCOPE,
   isCleanText,
+  isPatchScope,
   isPerRun,
   LadderError,
   nameOfSpec,
+  NEVER_USED_SCOPE,
+  patchIdOf,
+  patchOrderAt,
+  patchOfScope,
+  patchScopeOf,
+  publishedPatch,
   scopeKindsOf,
   specOf,
   windowOfId,
@@ -89,9 +96,6 @@ export interface ResolveOptions {
   goesOn?: { edition: number } | 'projection';
 }
 
-/** The number of a scope in which nothing was ever ranked: its list is empty. */
-export const NEVER_USED_SCOPE = -1;
-
 /** What a list is read from: while it can change, and as it was written. */
 interface ReadSources {
   projection: RankReadings;
@@ -156,10 +160,11 @@ export class ListResolver {
     const atMs = this.clock.nowMs();
     const board = this.board(names.boardId);
     const window = await this.window(board, names.window);
-    const scopeUid = await this.scopeUid(board, names);
-    if (isUnused(window)) return this.neverUsed(board, window, scopeName(names), atMs);
+    const scope = await this.scope(board, names);
+    if (isUnused(window)) return this.neverUsed(board, window, scope.name, atMs);
     const found = await this.editions.find(board, window, names, options);
-    const resolved = this.resolved(board, window, { uid: scopeUid, name: scopeName(names) }, found, atMs);
+    if (found.edition !== null && isPatchScope(scope.uid)) throw noStandingsOfPatches(window);
+    const resolved = this.resolved(board, window, scope, found, atMs);
     const isWithheld = found.edition === null && this.clock.isFrozen(window);
     return isWithheld ? { ...resolved, isWithheld } : resolved;
   }
@@ -185,8 +190,7 @@ export class ListResolver {
     const board = await this.boards.byUid(ref.boardUid);
     const window = board && (await this.windows.byUid(ref.windowUid));
     if (!board || !window) return undefined;
-    const names = await this.scopes.namesOf([ref.scope]);
-    const name = names.get(ref.scope) ?? (ref.scope === GUILDS_SCOPE ? 'guilds' : 'global');
+    const name = isPatchScope(ref.scope) ? nameOfPatch(board, patchOfScope(ref.scope)) : await this.nameOf(ref.scope);
     return this.resolved(board, window, { uid: ref.scope, name }, await this.editions.find(board, window), atMs);
   }
 
@@ -216,6 +220,20 @@ export class ListResolver {
     const made = runs || isOver ? await windows.ofSpec(board, spec, isOver ? startsAtMs! : now, now) : null;
     if (made?.id !== asked) throw windowNotFound(board, asked, now, startsAtMs);
     return made;
+  }
+
+  private async nameOf(scope: number): Promise<string> {
+    const names = await this.scopes.namesOf([scope]);
+    return names.get(scope) ?? (scope === GUILDS_SCOPE ? 'guilds' : 'global');
+  }
+
+  /** Of a hotfix the list of the patch as which its runs count, under that one's name. */
+  private async scope(board: Board, names: ListNames): Promise<{ uid: number; name: string }> {
+    if (board.patches && !names.ofGuilds && names.scope?.startsWith('patch:')) {
+      const { countsAs } = publishedPatch(board.patches, names.scope.slice('patch:'.length), 404);
+      return { uid: patchScopeOf(countsAs), name: nameOfPatch(board, countsAs) };
+    }
+    return { uid: await this.scopeUid(board, names), name: scopeName(names) };
   }
 
   private async scopeUid(board: Board, { scope, ofGuilds }: ListNames): Promise<number> {
@@ -252,12 +270,25 @@ export class ListResolver {
     const { projection, standings } = isPerRun(board.definition) ? this.ofRuns : this.ofPlayers;
     const found = { board, window, scope: scope.name, edition, atMs, ...(final && { final }) };
     if (edition === null) return { ...found, list, ranks: projection };
-    return { ...found, list: { ...list, edition: edition.uid }, ranks: standings };
+    // Standings keep the tax of their moment.
+    const tax = board.patches && { tax: patchOrderAt(board.patches, edition.asOfMs) };
+    return { ...found, list: { ...list, ...tax, edition: edition.uid }, ranks: standings };
   }
 }
 
 /** Whether a window was over before anybody used it: it was never made. */
 const isUnused = ({ uid }: StoredWindow): boolean => uid === 0;
+
+/** `patch:1.29` */
+const nameOfPatch = ({ patches }: Board, patch: number): string => `patch:${patchIdOf(patches!, patch)}`;
+
+/** Standings keep the taxed board. */
+const noStandingsOfPatches = ({ id }: StoredWindow): LadderError =>
+  new LadderError(
+    'NOT_SUPPORTED',
+    `The standings of ${id} are kept of the taxed board alone: leave the scope out, or read a running window.`,
+    { option: 'scope' },
+  );
 
 const scopeName = ({ scope, ofGuilds }: ListNames): string => (ofGuilds ? 'guilds' : (scope ?? 'global'));
 

@@ -1,4 +1,4 @@
-import { GUILDS_SCOPE, holdsOn, type SanctionInForce } from '@laddercast/domain';
+import { GUILDS_SCOPE, holdsOn, valuesIn, type SanctionInForce } from '@laddercast/domain';
 import {
   ownEntries,
   PostgresDatabase,
@@ -8,6 +8,7 @@ import {
   type SqlRunner,
 } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
+import type { OwnEntry } from './ranks-with-entry.js';
 import { RanksOfPlayer } from './ranks-of-player.js';
 import { RanksOfRuns } from './ranks-of-runs.js';
 import type { ResolvedList } from './list-resolver.js';
@@ -66,12 +67,23 @@ export const askedFor = ({ list, edition }: ResolvedList, playerId: string): Own
   isFrozen: edition?.kind === 'frozen',
 });
 
+/** The entry as the list would rank it: on a board with decay under its tax. */
+function ownEntryIn(
+  { board: { definition }, list }: ResolvedList,
+  playerId: string,
+  { patchRuns, ...entry }: LedgerEntry,
+): OwnEntry | undefined {
+  const values = valuesIn(definition, list, entry, patchRuns);
+  return values ? { ...entry, ...values, playerId } : undefined;
+}
+
 /** The list as the player reads it whose entry the ledger has so; undefined: it has none. */
 export function worldOf(resolved: ResolvedList, playerId: string, entry: LedgerEntry | undefined): ResolvedList {
   if (resolved.list.scope === GUILDS_SCOPE) return resolved;
   // Its row is shown to it also where the list has it still, or keeps it as it stood.
   const own = { ...resolved, ownWorldOf: playerId };
   if (!entry || !hasWorlds(resolved)) return own;
-  const ownEntry = { ...entry, playerId };
+  const ownEntry = ownEntryIn(resolved, playerId, entry);
+  if (!ownEntry) return own;
   return { ...own, ownEntry, everybodys: resolved.ranks, ranks: new RanksOfPlayer(resolved.ranks, ownEntry) };
 }

@@ -6,11 +6,12 @@ import {
   type CountEstimate,
   type RankStyle,
   type SortKey,
+  NEVER_USED_SCOPE,
 } from '@laddercast/domain';
 import { RankProjection, saysRanks, SketchCache, type ListSketch, type Reading } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from './board-version.js';
-import { NEVER_USED_SCOPE, type ResolvedList } from './list-resolver.js';
+import { type ResolvedList } from './list-resolver.js';
 
 /** What an answer says of ranks that were estimated. */
 export interface EstimatedRank {

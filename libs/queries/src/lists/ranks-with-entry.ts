@@ -174,8 +174,9 @@ export class RanksWithEntry extends RankReadings {
   }
 
   private row({ ordering }: RankList): Omit<ProjectedEntry, 'rank'> {
-    const { playerId, score, columns, achievedAtMs } = this.own;
-    return { playerId, score, columns, achievedAtMs: ordering.tiebreak === 'none' ? null : achievedAtMs };
+    const { playerId, score, columns, achievedAtMs, taxedFrom } = this.own;
+    const time = ordering.tiebreak === 'none' ? null : achievedAtMs;
+    return { playerId, score, columns, achievedAtMs: time, ...(taxedFrom && { taxedFrom }) };
   }
 
   private keyOf(

@@ -1,11 +1,11 @@
-import { LadderError, type SortKey } from '@laddercast/domain';
+import { LadderError, type SortKey, NEVER_USED_SCOPE } from '@laddercast/domain';
 import { Checkpoints, type Checkpoint, type CheckpointPage } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { boardVersionOf } from '../lists/board-version.js';
 import { EntriesPlaces, shownBeside } from './entries-places.js';
 import { readAround } from './get-entries-around.handler.js';
 import { ListReader } from '../rows/list-reader.js';
-import { NEVER_USED_SCOPE, type ResolvedList } from '../lists/list-resolver.js';
+import { type ResolvedList } from '../lists/list-resolver.js';
 import { OpenEntriesQuery, type EntriesAround, type EntriesPage } from '../queries.js';
 import { StablePages, type StableRequest } from './stable-pages.js';
 import { StableWorlds, type StableWorld } from './stable-worlds.js';

@@ -1,10 +1,19 @@
-import { decodeSortKey, holdsOn, LadderError, percentileOf, type RankStyle } from '@laddercast/domain';
+import {
+  decodeSortKey,
+  holdsOn,
+  LadderError,
+  percentileOf,
+  runsThatCanStand,
+  type RankStyle,
+} from '@laddercast/domain';
 import { extended, monotonicMs, toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { percentileIn } from '../lists/percentile.js';
-import { GetPlayerQuery, type ListEnvelope, type PlayerRank, type ShownSanction } from '../queries.js';
+import { GetPlayerQuery, type ListEnvelope, type PlayerRank, type RunOfPatch, type ShownSanction } from '../queries.js';
+import { columnsByName } from '../rows/entry-details.js';
+import { taxOfRow } from '../rows/taxed-rows.js';
 import { accuracyOf, RankEstimates } from '../lists/rank-estimates.js';
 import { scoreToBeat } from './score-to-beat.js';
 
@@ -35,9 +44,28 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     const percentile = await percentileIn(resolved, style, own, reading.total);
     const entry = extended(own, { percentile, ...accuracyOf(reading) });
     const sanction = await this.sanctionShown(query, resolved);
+    const runs = query.withRuns ? await this.runsOf(resolved, playerId) : null;
     const entries =
       reading.entries && (await this.reader.details.complete(resolved, reading.entries, { including, read }));
-    return extended(envelope, { entry, ...(entries && { entries }), neighbours, ...(sanction && { sanction }) });
+    const beside = { ...(entries && { entries }), neighbours, ...(runs && { runs }), ...(sanction && { sanction }) };
+    return extended(envelope, { entry, ...beside });
+  }
+
+  /** The runs of a player that stand or can stand again. @throws NOT_SUPPORTED */
+  private async runsOf(resolved: ResolvedList, playerId: string): Promise<RunOfPatch[]> {
+    const { board, list } = resolved;
+    if (!board.definition.decay || !list.tax) {
+      const detail = `Board "${board.id}" has no decay: its runs, where it keeps them, are at …/players/{player}/runs.`;
+      throw new LadderError('NOT_SUPPORTED', detail, { option: 'runs' });
+    }
+    const runs = await this.reader.details.patchRunsOf(resolved, playerId);
+    return runsThatCanStand(board.definition, runs, list.tax).map(({ run, values }) => ({
+      score: values.score,
+      ...taxOfRow(resolved, values.taxedFrom),
+      columns: columnsByName(list.ordering, run.columns),
+      achievedAt: toTimestamp(run.achievedAtMs),
+      metadata: run.metadata === null ? null : (JSON.parse(run.metadata) as unknown),
+    }));
   }
 
   /** What moderators are told of the player, and a banned player of itself; null: nothing. */

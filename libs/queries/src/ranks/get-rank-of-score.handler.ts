@@ -1,13 +1,20 @@
 import {
   ACHIEVED_AT_MS_MAX,
   countedKey,
+  assertRawScoreInBounds,
   encodeMemberPrefix,
+  isPatchScope,
   LadderError,
+  patchesBehind,
+  publishedPatch,
+  taxedScore,
+  taxRateOf,
   toRankScore,
   type BoardOrdering,
   type SortKey,
 } from '@laddercast/domain';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
+import type { ResolvedList } from '../lists/list-resolver.js';
 import { ListReader } from '../rows/list-reader.js';
 import { GetRankOfScoreQuery, type RankOfScore } from '../queries.js';
 import { RankEstimates, rankOf } from '../lists/rank-estimates.js';
@@ -19,9 +26,10 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
     private readonly estimates: RankEstimates,
   ) {}
 
-  async execute({ selection, score, columns, accuracy }: GetRankOfScoreQuery): Promise<RankOfScore> {
+  async execute({ selection, score: given, columns, accuracy, patch }: GetRankOfScoreQuery): Promise<RankOfScore> {
     const { resolved, style } = await this.reader.open(selection);
     const { ordering } = resolved.list;
+    const score = patch === undefined ? given : scoreOfPatch(resolved, given, patch);
     const key = asSubmittedAt(resolved.atMs, ordering, score, columnsOf(resolved.board.id, ordering, columns));
     const options = { style, minVersion: selection.minVersion };
     const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
@@ -34,6 +42,22 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
     const reading = await resolved.ranks.rankOfKey(resolved.list, key, style);
     return { ...this.reader.envelope(resolved, style, reading), rank: reading.rank };
   }
+}
+
+/**
+ * What a raw score on a patch comes to in the list.
+ * @throws NOT_SUPPORTED, PATCH_UNKNOWN, SCORE_OUT_OF_BOUNDS
+ */
+function scoreOfPatch({ board, list }: ResolvedList, raw: number, patch: string): number {
+  const { decay, order } = board.definition;
+  if (!decay || !board.patches) {
+    const detail = `Board "${board.id}" has no decay, and its scores are of no patch: leave patch out.`;
+    throw new LadderError('NOT_SUPPORTED', detail, { option: 'patch' });
+  }
+  const { countsAs } = publishedPatch(board.patches, patch, 404);
+  assertRawScoreInBounds(raw);
+  if (isPatchScope(list.scope)) return raw;
+  return taxedScore(order, taxRateOf(decay.perPatch), raw, patchesBehind(list.tax!, countsAs));
 }
 
 /** Where a run that is achieved at `atMs` would stand: behind equal ones under `earliest` and `none`, before them under `latest`. */

@@ -4,19 +4,21 @@ import {
   keyOfEntry,
   type Board,
   type BoardOrdering,
+  type KeptPatchRun,
   type RankedEntry,
   type RankStyle,
   type SanctionInForce,
 } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
-import { PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
+import { PostgresDatabase, runDetails, type SqlRunner } from '@laddercast/ledger';
 import { nowMs, toTimestamp } from '@laddercast/platform';
 import type { Announcement, ProjectedEntry } from '@laddercast/projections';
 import { Inject, Injectable } from '@nestjs/common';
 import type { WhenRead } from './lists-without-metadata.js';
 import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
-import { isOf, RunDetailsOfLists } from './run-metadata.js';
+import { detailsShown, RunDetailsOfLists } from './run-metadata.js';
+import { taxedFromOf, taxOfRow } from './taxed-rows.js';
 import { PlayerNames } from './player-names.js';
 import type { UnlistedShown } from '../queries.js';
 
@@ -48,7 +50,10 @@ export class EntryDetails {
   private readonly days: DayChanges;
   private sanctionsHeardAtMs = -Infinity;
 
-  constructor(@Inject(PostgresDatabase) database: SqlRunner, extensions: Extensions) {
+  constructor(
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
+    extensions: Extensions,
+  ) {
     this.runs = new RunDetailsOfLists(database);
     this.names = new PlayerNames(database, () => extensions.enricher);
     this.days = new DayChanges(database);
@@ -121,6 +126,12 @@ export class EntryDetails {
     return this.names.of(playerId, false).sanction?.kind === 'shadow';
   }
 
+  /** A player's runs on a board with decay, as the ledger has them now. */
+  async patchRunsOf({ window }: ResolvedList, playerId: string): Promise<KeptPatchRun[]> {
+    const [row] = await runDetails(this.database, window.uid, [playerId]);
+    return row?.patch_runs ?? [];
+  }
+
   /** Looks names, listings and runs up again at the next reading: of these players (or guilds), or of all where null. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     this.names.forget(ids, isGuild);
@@ -153,7 +164,9 @@ export class EntryDetails {
   private row(resolved: ResolvedList, entry: ProjectedEntry, isGuild: boolean, isPast: boolean): RankedEntry {
     const { entryId } = entry;
     const run = this.runs.of(resolved, keyOfEntry(entry));
-    const ofRun = isPast && !isOf(entry, run) ? null : run;
+    const shown = detailsShown(resolved, entry, run);
+    const taxedFrom = taxedFromOf(resolved, entry);
+    const ofRun = isPast ? shown : run;
     const achievedAtMs = entry.achievedAtMs ?? ofRun?.achievedAtMs ?? null;
     return {
       rank: entry.rank,
@@ -163,8 +176,9 @@ export class EntryDetails {
       score: entry.score,
       columns: columnsByName(resolved.list.ordering, entry.columns),
       achievedAt: achievedAtMs === null ? null : toTimestamp(achievedAtMs),
-      metadata: run !== null && (isGuild || isOf(entry, run)) ? run.metadata : null,
-      ...(!isGuild && verificationOf(resolved.board, isOf(entry, run) ? run : null)),
+      metadata: (isGuild ? run : shown)?.metadata ?? null,
+      ...(!isGuild && verificationOf(resolved.board, shown)),
+      ...(taxedFrom && taxOfRow(resolved, taxedFrom)),
     };
   }
 }

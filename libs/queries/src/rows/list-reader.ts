@@ -7,6 +7,7 @@ import {
   type RankedEntry,
   type RankStyle,
   type StoredWindow,
+  NEVER_USED_SCOPE,
 } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep, toTimestamp } from '@laddercast/platform';
 import { AnsweredVersions, entriesInStyle, type RankSnapshot, type Reading } from '@laddercast/projections';
@@ -14,7 +15,8 @@ import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { EntryDetails } from './entry-details.js';
 import { isShadowedOn, OwnWorlds } from '../lists/own-worlds.js';
-import { ListResolver, NEVER_USED_SCOPE, type ResolvedList, type ResolveOptions } from '../lists/list-resolver.js';
+import { servedTaxOf } from '../lists/served-tax.js';
+import { ListResolver, type ResolvedList, type ResolveOptions } from '../lists/list-resolver.js';
 import type { ListEnvelope, ListSelection } from '../queries.js';
 import { accuracyOf } from '../lists/rank-estimates.js';
 import { faultOfStyle, styleToRead } from '../lists/rank-style.js';
@@ -96,6 +98,8 @@ export class ListReader {
     const { list } = resolved;
     const isOfList = (last.generation ?? 1) === list.generation;
     if (isOfList && this.answered.isOfLoss(list, last.listVersion, last.asOfMs)) return undefined;
+    // Its rows may be under another tax than the answer says.
+    if (!isOfList && resolved.list.tax) return undefined;
     // As of its `asOf` it is off by nothing.
     return { ...last, accuracy: 'estimated', errorBound: last.errorBound ?? 0 };
   }
@@ -118,6 +122,7 @@ export class ListReader {
     const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
     if (isExactNow) this.answered.note(resolved.list, reading.listVersion, nowMs());
     const { board, scope, edition, atMs } = resolved;
+    const tax = servedTaxOf(resolved, () => 0);
     return {
       board: board.id,
       window: describeResolved(resolved),
@@ -127,6 +132,7 @@ export class ListReader {
       asOf: toTimestamp(edition?.asOfMs ?? asOfMs ?? nowMs()),
       rankStyle: style,
       ...accuracyOf(reading),
+      ...(tax && { decay: tax }),
     };
   }
 

@@ -1,11 +1,12 @@
 import { guildTotalDetails, runDetails, type RunDetailsRow, StandingsReader, type SqlRunner } from '@laddercast/ledger';
-import { GUILDS_SCOPE, isPerRun, keyOfEntry } from '@laddercast/domain';
+import { GUILDS_SCOPE, isPerRun, keyOfEntry, type KeptPatchRun } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
 import { ListsWithoutMetadata, type WhenRead } from './lists-without-metadata.js';
 import { ShortMemory } from '../shared/short-memory.js';
+import { runShown, taxedFromOf } from './taxed-rows.js';
 
 /** What PostgreSQL knows of a row beside its rank. */
 export interface RunDetails {
@@ -20,6 +21,8 @@ export interface RunDetails {
   proof: string | null;
   /** When it was asked for, by this process's monotonic clock. */
   askedAtMs: number;
+  /** On boards with decay: the player's runs, of which a list shows one. */
+  patchRuns?: readonly KeptPatchRun[];
 }
 
 /** The most players of whom it is known that a run changed a moment ago; beyond them all are taken to have. */
@@ -55,7 +58,8 @@ export class RunDetailsOfLists {
     const missing = entries.filter((entry) => {
       const run = this.memory.get(keyOf(resolved, keyOfEntry(entry)));
       // How many members a guild has changes without its score, and the lists of guilds are short.
-      if (run === undefined || (isGuilds && !resolved.edition) || !isOf(entry, run)) return true;
+      if (run == null || (isGuilds && !resolved.edition)) return true;
+      if (detailsShown(resolved, entry, run) === null) return true;
       return resolved.board.runsFrom !== undefined && run.askedAtMs <= this.lastChangeOf(entry.playerId);
     });
     if (missing.length === 0) return true;
@@ -114,8 +118,22 @@ export class RunDetailsOfLists {
   }
 }
 
-/** Whether the details are of the very run that is ranked: the database may hold a newer one than the projection. */
-export const isOf = (entry: ProjectedEntry, run: RunDetails | null): run is RunDetails =>
+/**
+ * The details, where they are of the very run that is ranked, else null: the database may hold a newer one than the
+ * projection. On a board with decay they are of one of the player's runs.
+ */
+export function detailsShown(
+  resolved: Pick<ResolvedList, 'list'>,
+  entry: ProjectedEntry,
+  details: RunDetails | null,
+): RunDetails | null {
+  const taxedFrom = taxedFromOf(resolved, entry);
+  if (taxedFrom === undefined || !details?.patchRuns) return isRun(entry, details) ? details : null;
+  const run = runShown(taxedFrom, entry, details.patchRuns);
+  return run ? { ...details, achievedAtMs: run.achievedAtMs, metadata: parsed(run.metadata) } : null;
+}
+
+const isRun = (entry: ProjectedEntry, run: RunDetails | null): boolean =>
   run !== null &&
   run.score === entry.score &&
   (run.columns === null || entry.columns.every((column, at) => column === run.columns![at])) &&
@@ -127,14 +145,17 @@ function keyOf({ window, list, edition }: ResolvedList, key: string): string {
 }
 
 const detailsOf = (
-  { score, columns, achieved_at_ms, metadata, members, verified, proof }: RunDetailsRow,
+  { score, columns, achieved_at_ms, metadata, members, verified, proof, patch_runs }: RunDetailsRow,
   askedAtMs: number,
 ): RunDetails => ({
   score,
   columns,
   achievedAtMs: achieved_at_ms,
-  metadata: members === null ? (metadata === null ? null : (JSON.parse(metadata) as unknown)) : { members },
+  metadata: members === null ? parsed(metadata) : { members },
   verified: verified ?? false,
   proof: proof ?? null,
   askedAtMs,
+  ...(patch_runs && { patchRuns: patch_runs }),
 });
+
+const parsed = (json: string | null): unknown => (json === null ? null : (JSON.parse(json) as unknown));

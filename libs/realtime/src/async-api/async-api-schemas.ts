@@ -170,8 +170,11 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
       ...orNull({ type: 'string' }),
       description: 'Of that run, an https URL: on boards with `proof: everyone`',
     },
+    rawScore: { type: 'number', description: 'On boards with decay: the score without its tax' },
+    patch: { type: 'string', description: 'On boards with decay: the patch as which the run counts' },
+    patchesBehind: { ...wholeNumber, description: 'On boards with decay: how many patches that is behind the latest' },
   };
-  const optional = ['globalRank', 'entryId', 'verified', 'proof'];
+  const optional = ['globalRank', 'entryId', 'verified', 'proof', 'rawScore', 'patch', 'patchesBehind'];
   const fault = object({ pointer: text, message: text });
   return {
     Entry: object(entry, optional),

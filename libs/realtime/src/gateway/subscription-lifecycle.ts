@@ -1,12 +1,11 @@
 import { assertMayRead, Authenticator, type Identity } from '@laddercast/identity';
-import { GUILDS_SCOPE, isBanned, LadderError, type Board } from '@laddercast/domain';
+import { GUILDS_SCOPE, isBanned, LadderError, NEVER_USED_SCOPE, type Board } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import {
   EntryDetails,
   faultOfStyle,
   isShadowedOn,
   ListResolver,
-  NEVER_USED_SCOPE,
   styleToRead,
   type ListNames,
   type ResolvedList,

@@ -98,7 +98,10 @@ export class SnapshotTick {
     const page = await resolved.ranks.page(resolved.list, 0, resolved.board.definition.push.top, 'ordinal');
     const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries);
     const { total, listVersion } = page;
-    const { edition } = resolved;
+    const {
+      edition,
+      list: { tax },
+    } = resolved;
     const ownStyle = styleToRead(resolved, undefined);
     return {
       asOfMs,
@@ -109,6 +112,7 @@ export class SnapshotTick {
       ...worthOf(page),
       shared: sharedRanksOf(page.entries, entries),
       ...(ownStyle !== 'ordinal' && { ownStyle }),
+      ...(tax && { taxOrder: tax.number }),
       entries,
       ...(partial && { isPartial: true }),
     };
@@ -122,7 +126,8 @@ export class SnapshotTick {
   ): Promise<TickedSnapshot | null> {
     const { entries, isPartial: _isPartial, ...head } = next;
     // Readers without a style of their own now have other ranks: no difference leads there.
-    const isContinued = last !== null && last.ownStyle === next.ownStyle;
+    // Under another tax everything moved.
+    const isContinued = last !== null && last.ownStyle === next.ownStyle && last.taxOrder === next.taxOrder;
     const delta = isContinued ? { ...head, previousSeq: last.seq, changes: diffRows(last.entries, entries) } : null;
     const publish = (one: RankDelta | null): Promise<boolean> => this.store.publish(ref, last?.seq ?? null, next, one);
     const isWritten =
@@ -173,6 +178,7 @@ const isSame = (last: TickedSnapshot, rows: ReadRows): boolean =>
   last.total === rows.total &&
   last.listVersion === rows.listVersion &&
   last.ownStyle === rows.ownStyle &&
+  last.taxOrder === rows.taxOrder &&
   isDeepStrictEqual(last.shared, rows.shared) &&
   diffRows(last.entries, rows.entries).length === 0;
 

@@ -18,7 +18,6 @@ const STATEMENTS = [
     WHERE NOT coalesce(e.unranked, false)`,
   // What a taxed score is made of; null on other boards.
   `ALTER TABLE standings ADD COLUMN raw_score float8, ADD COLUMN patch_uid integer`,
-  `ALTER TABLE edition_changes ADD COLUMN raw_score float8, ADD COLUMN patch_uid integer`,
 ];
 
 export class PatchRuns1763783000000 implements MigrationInterface {
@@ -27,7 +26,6 @@ export class PatchRuns1763783000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE edition_changes DROP COLUMN raw_score, DROP COLUMN patch_uid');
     await runner.query('ALTER TABLE standings DROP COLUMN raw_score, DROP COLUMN patch_uid');
     await runner.query('DROP VIEW ranked_guild_kept, projected_entries, ranked_entries');
     await runner.query('ALTER TABLE frozen_entries DROP COLUMN patch_runs');

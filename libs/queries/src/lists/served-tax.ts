@@ -1,0 +1,26 @@
+import { newestOrder, patchIdOf, taxOrderOf, type Board, type PatchOrder } from '@laddercast/domain';
+import { toTimestamp } from '@laddercast/platform';
+import type { ServedTax } from '../queries.js';
+import type { ResolvedList } from './list-resolver.js';
+
+/** How far the next lists of a board are, 0 … 1. */
+export type RetaxDone = (board: Board) => number;
+
+/** The tax of a list; undefined on boards without decay. */
+export function servedTaxOf({ board, list, window, edition }: ResolvedList, doneOf: RetaxDone): ServedTax | undefined {
+  const { definition, patches, layouts } = board;
+  if (!definition.decay || !patches || !list.tax) return undefined;
+  const sinceMs = edition === null ? layouts.serving.taxedSinceMs : list.tax.sinceMs;
+  const next = edition === null ? taxOrderOf(board, { taxOrder: newestOrder(patches).number }, window) : list.tax;
+  return {
+    latest: latestOf(board, list.tax),
+    since: sinceMs === undefined ? null : toTimestamp(sinceMs),
+    perPatch: definition.decay.perPatch,
+    retaxing: next.number === list.tax.number ? null : { to: latestOf(board, next), done: doneOf(board) },
+  };
+}
+
+function latestOf({ patches }: Board, order: PatchOrder): string | null {
+  const latest = order.patches.at(-1);
+  return latest === undefined ? null : (patchIdOf(patches!, latest) ?? null);
+}

@@ -1,0 +1,218 @@
+// Real: the built service in one process, PostgreSQL, Redis, HTTP, and a WebSocket client that knows only the contract's rule;
+// boards that tax runs of older patches.
+import { startStandalone, type RunningStandalone } from '@laddercast/testing';
+import type { Response } from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LiveClient } from '../../libs/realtime/test/follower.js';
+import { assertMatchesAsyncApi } from '../../libs/realtime/test/frame-schemas.js';
+import { expectProblem, RestClient } from './rest-client.js';
+
+const WAIT = { Prefer: 'wait=10' };
+const DECAY = {
+  order: 'asc',
+  operator: 'best',
+  limits: { scoreMin: 0 },
+  decay: { family: 'eu4', perPatch: 0.1 },
+  push: { intervalMs: 100 },
+};
+
+interface Row {
+  rank: number;
+  playerId: string;
+  score: number;
+  rawScore: number;
+  patch: string;
+  patchesBehind: number;
+}
+interface Tax {
+  latest: string;
+  since: string;
+  perPatch: number;
+  retaxing: { to: string; done: number } | null;
+}
+interface Page {
+  scope: string;
+  total: number;
+  entries: Row[];
+  decay: Tax;
+}
+interface Submitted extends Row {
+  outcome: string;
+  previousScore: number | null;
+  kept: boolean;
+  rank: never;
+}
+
+describe('boards with decay', () => {
+  let service: RunningStandalone;
+  let admin: RestClient;
+  let client: LiveClient;
+
+  beforeAll(async () => {
+    service = await startStandalone();
+    admin = new RestClient(service.url, service.adminKey);
+    for (const [patch, publishedAt] of Object.entries({
+      '1.9': '2026-01-01',
+      '1.28': '2026-02-01',
+      '1.29': '2026-03-01',
+    }))
+      await publish(patch, `${publishedAt}T00:00:00.000Z`);
+    await publish('1.30', '2026-04-01T00:00:00.000Z');
+    const options = { headers: { authorization: `Bearer ${service.adminKey}` } };
+    client = await LiveClient.connect(`${service.url.replace('http', 'ws')}/v1/live`, ['ladder.v1'], options);
+  });
+  afterAll(async () => {
+    client?.socket.terminate();
+    for (const frame of client?.frames ?? []) assertMatchesAsyncApi(frame);
+    await service?.stop();
+  });
+
+  const body = async <Body>(answer: Promise<Response>, status = 200): Promise<Body> => {
+    const response = await answer;
+    expect(response.status, response.text).toBe(status);
+    return response.body as Body;
+  };
+  const publish = (patch: string, publishedAt?: string, rest: object = {}, family = 'eu4'): Promise<unknown> =>
+    body(admin.put(`/v1/patches/${patch}`, { family, ...(publishedAt && { publishedAt }), ...rest }), 201);
+  const submit = (board: string, playerId: string, score: number, patch: string, rest: object = {}) =>
+    body<Submitted>(admin.post(`/v1/boards/${board}/scores`, { playerId, score, patch, ...rest }, WAIT));
+  const page = (board: string, query = ''): Promise<Page> => body(admin.get(`/v1/boards/${board}/entries?${query}`));
+  const brief = ({ entries }: Page): unknown[] =>
+    entries.map(({ rank, playerId, score, rawScore, patch, patchesBehind }) => [
+      ...[rank, playerId, score, rawScore, patch, patchesBehind],
+    ]);
+  const taxed = async (board: string, latest: string): Promise<Page> => {
+    await expect.poll(async () => (await page(board)).decay.latest, { timeout: 20_000 }).toBe(latest);
+    return page(board);
+  };
+
+  it('shows the worked numbers of the contract, raw and taxed, and each patch by itself', async () => {
+    const board = await admin.makeBoard('worked', DECAY);
+    expect(await submit(board, 'old', 109, '1.28')).toMatchObject({
+      ...{ outcome: 'created', score: 130.8, rawScore: 109, patch: '1.28', patchesBehind: 2 },
+      ...{ previousScore: null, kept: true },
+    });
+    expect(await submit(board, 'mid', 109, '1.29')).toMatchObject({ score: 119.9, patchesBehind: 1 });
+    expect(await submit(board, 'new', 109, '1.30')).toMatchObject({ score: 109, patchesBehind: 0 });
+    expect(await submit(board, 'long', 137_384, '1.28')).toMatchObject({ score: 164_860.8 });
+    expect(await submit(board, 'sum', 0.1 + 0.2, '1.30')).toMatchObject({ score: 0.30000000000000004 });
+    expect(await submit(board, 'ten', 100, '1.9')).toMatchObject({ score: 130, patchesBehind: 3 });
+    const all = await page(board);
+    expect(brief(all)).toEqual([
+      [1, 'sum', 0.30000000000000004, 0.30000000000000004, '1.30', 0],
+      [2, 'new', 109, 109, '1.30', 0],
+      [3, 'mid', 119.9, 109, '1.29', 1],
+      [4, 'ten', 130, 100, '1.9', 3],
+      [5, 'old', 130.8, 109, '1.28', 2],
+      [6, 'long', 164_860.8, 137_384, '1.28', 2],
+    ]);
+    expect(all.decay).toMatchObject({ latest: '1.30', perPatch: 0.1, retaxing: null });
+    const ofPatch = await page(board, 'scope=patch:1.28');
+    expect(ofPatch.scope).toBe('patch:1.28');
+    expect(brief(ofPatch)).toEqual([
+      [1, 'old', 109, 109, '1.28', 2],
+      [2, 'long', 137_384, 137_384, '1.28', 2],
+    ]);
+    const rank = (query: string) => body<{ rank: number }>(admin.get(`/v1/boards/${board}/rank?${query}`));
+    expect(await rank('score=109&patch=1.28')).toMatchObject({ rank: 6 });
+    expect(await rank('score=108&patch=1.28')).toMatchObject({ rank: 4 });
+    expect(await rank('score=108&patch=1.28&scope=patch:1.28')).toMatchObject({ rank: 1 });
+  });
+
+  it('keeps the run of another patch, says so, and lists what can stand again', async () => {
+    const board = await admin.makeBoard('runs', DECAY);
+    await submit(board, 'ada', 100, '1.9', { metadata: { video: 'first' } });
+    const better = await submit(board, 'ada', 105, '1.30', { metadata: { video: 'second' } });
+    expect(better).toMatchObject({ outcome: 'improved', score: 105, previousScore: 130, kept: true });
+    const unseen = await submit(board, 'ada', 103, '1.28');
+    expect(unseen).toMatchObject({ outcome: 'unchanged', score: 105, rawScore: 105, patch: '1.30', kept: true });
+    expect(await submit(board, 'ada', 104, '1.28')).toMatchObject({ outcome: 'unchanged', kept: false });
+    const player = await body<{ entry: Row & { metadata: unknown }; runs: (Row & { metadata: unknown })[] }>(
+      admin.get(`/v1/boards/${board}/players/ada?runs=1`),
+    );
+    expect(player.entry).toMatchObject({ score: 105, patch: '1.30', metadata: { video: 'second' } });
+    expect(player.runs.map(({ score, rawScore, patch }) => [score, rawScore, patch])).toEqual([
+      [105, 105, '1.30'],
+      [123.6, 103, '1.28'],
+      [130, 100, '1.9'],
+    ]);
+    expect(player.runs[2]!.metadata).toEqual({ video: 'first' });
+  });
+
+  it('re-ranks when a patch is published, whole, and never stops to take runs and to answer', async () => {
+    await publish('a', '2026-01-01T00:00:00.000Z', {}, 'hoi4');
+    const board = await admin.makeBoard('retax', { ...DECAY, decay: { family: 'hoi4', perPatch: 0.1 } });
+    await submit(board, 'ada', 100, 'a');
+    await submit(board, 'bob', 105, 'a');
+    await expect
+      .poll(async () => (await client.ask({ type: 'subscribe', id: 'top', board, channel: 'top' })).type)
+      .toBe('snapshot');
+    await publish('b', '2026-02-01T00:00:00.000Z', {}, 'hoi4');
+    const promised = await page(board);
+    if (promised.decay.latest === 'a') expect(promised.decay.retaxing).toMatchObject({ to: 'b' });
+    expect(await submit(board, 'cat', 109, 'b')).toMatchObject({ score: 109, patchesBehind: 0 });
+    expect(brief(await taxed(board, 'b'))).toEqual([
+      [1, 'cat', 109, 109, 'b', 0],
+      [2, 'ada', 110, 100, 'a', 1],
+      [3, 'bob', 115.5, 105, 'a', 1],
+    ]);
+    const rows = () => [...client.list('top').rows.values()] as unknown as Row[];
+    await expect
+      .poll(() => rows().map(({ playerId, score }) => [playerId, score]))
+      .toEqual([
+        ['cat', 109],
+        ['ada', 110],
+        ['bob', 115.5],
+      ]);
+    expect(await submit(board, 'ada', 101, 'b')).toMatchObject({ outcome: 'improved', previousScore: 110, score: 101 });
+  });
+
+  it('counts a hotfix as its predecessor, and a patch between two others as what it is', async () => {
+    await publish('1', '2026-01-01T00:00:00.000Z', {}, 'ck3');
+    await publish('3', '2026-03-01T00:00:00.000Z', {}, 'ck3');
+    const board = await admin.makeBoard('hotfix', { ...DECAY, decay: { family: 'ck3', perPatch: 0.1 } });
+    await submit(board, 'ada', 100, '1');
+    await publish('1.1', '2026-01-05T00:00:00.000Z', { sameAs: '1' }, 'ck3');
+    expect(await submit(board, 'bob', 100, '1.1')).toMatchObject({ score: 110, patch: '1', patchesBehind: 1 });
+    expect(await page(board, 'scope=patch:1.1')).toMatchObject({ scope: 'patch:1', total: 2 });
+    expect((await page(board)).decay.latest).toBe('3');
+    await publish('2', '2026-02-01T00:00:00.000Z', {}, 'ck3');
+    await expect.poll(async () => (await page(board)).entries[0]!.patchesBehind, { timeout: 20_000 }).toBe(2);
+    expect((await page(board)).entries.map(({ score }) => score)).toEqual([120, 120]);
+    expectProblem(await admin.delete('/v1/patches/1?family=ck3'), 'PATCH_IN_USE');
+  });
+
+  it('refuses what cannot be taxed, and stores nothing of it', async () => {
+    const put = (rest: object) => admin.put('/v1/boards/refused', { ...DECAY, ...rest });
+    expectProblem(await put({ operator: 'sum' }), 'NOT_SUPPORTED');
+    expectProblem(await put({ operator: 'latest' }), 'NOT_SUPPORTED');
+    expectProblem(await put({ limits: {} }), 'DECAY_NEEDS_POSITIVE_SCORES');
+    expectProblem(await put({ limits: { scoreMin: -1 } }), 'DECAY_NEEDS_POSITIVE_SCORES');
+    expectProblem(await put({ windows: [{ rolling: '24h' }] }), 'NOT_SUPPORTED');
+    expectProblem(await put({ scopes: ['global', 'guild'] }), 'NOT_SUPPORTED');
+    for (const perPatch of [0, -0.1, 1.01, 0.00001]) {
+      expectProblem(await put({ decay: { family: 'eu4', perPatch } }), 'VALIDATION_FAILED');
+    }
+    const board = await admin.makeBoard('strict', DECAY);
+    const submission = (rest: object) =>
+      admin.post(`/v1/boards/${board}/scores`, { playerId: 'ada', score: 5, ...rest });
+    expectProblem(await submission({}), 'VALIDATION_FAILED');
+    expectProblem(await submission({ patch: '9.99' }), 'PATCH_UNKNOWN');
+    expectProblem(await submission({ patch: '1.30', score: -1 }), 'SCORE_OUT_OF_BOUNDS');
+    expectProblem(await submission({ patch: '1.30', score: 1.1e300 }), 'SCORE_OUT_OF_BOUNDS');
+    expectProblem(await admin.get(`/v1/boards/${board}/entries?scope=patch:9.99`), 'PATCH_UNKNOWN', 404);
+    expectProblem(await admin.get(`/v1/boards/${board}/rank?score=5&patch=9.99`), 'PATCH_UNKNOWN', 404);
+    const plain = await admin.makeBoard('plain', {});
+    expectProblem(
+      await admin.post(`/v1/boards/${plain}/scores`, { playerId: 'ada', score: 5, patch: '1.30' }),
+      422,
+      'NOT_SUPPORTED',
+    );
+    expect((await page(board)).total).toBe(0);
+    expect((await page(board, 'scope=patch:1.30')).total).toBe(0);
+    const change = { ...DECAY, decay: { family: 'eu4', perPatch: 0.2 } };
+    await submit(board, 'ada', 0, '1.9');
+    expect(brief(await page(board))).toEqual([[1, 'ada', 0, 0, '1.9', 3]]);
+    expectProblem(await admin.put(`/v1/boards/${board}`, change), 'BOARD_NOT_EMPTY');
+  });
+});

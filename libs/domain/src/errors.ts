@@ -42,6 +42,7 @@ export const ERRORS = {
   LIMIT_REACHED: { status: 409, title: 'There is no room for more', retriable: false },
   GAME_ID_REUSED: { status: 409, title: 'The game id was used for another game', retriable: false },
   GAME_VOIDED: { status: 409, title: 'The game is void', retriable: false },
+  PATCH_IN_USE: { status: 409, title: 'The patch is in use', retriable: false },
   POOL_HAS_GAMES: { status: 409, title: 'The pool has games', retriable: false },
   PERIOD_CLOSED: { status: 409, title: 'The period of the game is closed', retriable: false },
   RECOMPUTE_TOO_LARGE: { status: 409, title: 'Too many games would have to be computed again', retriable: false },
@@ -57,6 +58,7 @@ export const ERRORS = {
   URI_TOO_LONG: { status: 414, title: 'The address is too long', retriable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json', retriable: false },
   NOT_SUPPORTED: { status: 422, title: 'This is not built yet', retriable: false },
+  PATCH_UNKNOWN: { status: 422, title: 'There is no such patch', retriable: false },
   NOT_A_PLAYER: { status: 422, title: 'Only a player has a self', retriable: false },
   RANK_STYLE_NOT_KEPT: { status: 422, title: 'The board does not keep ranks in this style', retriable: false },
   RUNS_NOT_KEPT: { status: 422, title: 'The board does not keep runs', retriable: false },
@@ -119,7 +121,8 @@ export interface Problem {
 
 /**
  * A failure with a stable code of {@link ERRORS}; `detail` tells the reader what to do.
- * `extensions` become members of the problem (for example `errors`, `total`, `retryAfterSeconds`).
+ * `extensions` become members of the problem (for example `errors`, `total`, `retryAfterSeconds`). `options.status` is for
+ * the few codes that another call answers with a status of its own.
  */
 export class LadderError extends Error {
   constructor(

@@ -48,6 +48,7 @@ import { PoolCorrections } from './corrections/pool-corrections.js';
 import { PoolFolds } from './pools/pool-folds.js';
 import { PoolRater } from './pools/pool-rater.js';
 import { PoolRegistry } from './pools/pool-registry.js';
+import { PatchRegistry } from './patches/patch-registry.js';
 import { RatingAlgorithms } from './pools/rating-algorithms.js';
 import { EntriesEndedFold, EntryEnder } from './feeds/entry-ends.js';
 import { HistoryPrunedFold } from './rating-history/history-pruned-fold.js';
@@ -110,6 +111,7 @@ const inEveryProcess: Provider[] = [
   PostgresFriendGraph,
   RatingAlgorithms,
   PoolRegistry,
+  PatchRegistry,
   Sanctions,
   ApiKeyStore,
   AuditLog,

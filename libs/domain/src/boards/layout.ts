@@ -94,6 +94,7 @@ export const denseNotKept = (): LadderError =>
 export const firstLayouts = (
   definition: Pick<BoardDefinition, 'sharding' | 'dense' | 'rankStyle'>,
   versions: ListVersions = { base: 0, floor: 0 },
+  tax: Pick<Layout, 'taxOrder' | 'taxedSinceMs'> = {},
 ): Layouts => ({
   serving: {
     generation: 1,
@@ -101,6 +102,7 @@ export const firstLayouts = (
     dense: wantsDense(definition),
     indexBuckets: INDEX_BUCKETS_MIN,
     versions,
+    ...tax,
   },
   opening: null,
   retiring: null,

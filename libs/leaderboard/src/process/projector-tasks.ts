@@ -15,6 +15,7 @@ import {
   LimitStartMarker,
   PoolRater,
   PoolRegistry,
+  PatchRegistry,
   PostgresDatabase,
   PeriodCloser,
   PositionPartitions,
@@ -68,6 +69,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   const letters = part(DeadLetterStore);
   const rater = part(PoolRater);
   const pools = part(PoolRegistry);
+  const patches = part(PatchRegistry);
   const filler = part(BoardFiller);
   const ender = part(EntryEnder);
   const restater = part(WindowRestater);
@@ -139,6 +141,14 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'recovery',
       failing: 'Boards cannot be rebuilt now',
       duties: [{ everyMs: 500, run: () => rebuilds.advance() }],
+    },
+    {
+      name: 'patches:publish',
+      ttlMs: 5000,
+      askEveryMs: 1000,
+      log: 'patches',
+      failing: 'Patches whose time has come are not published now, and boards do not hear of those that were',
+      duties: [{ everyMs: 250, retryMs: 250, retryMaxMs: 10_000, run: (signal) => patches.publishDue(signal) }],
     },
     {
       name: 'pools:rate',

@@ -3,7 +3,15 @@ import { LadderError, nameOfSpec, wantsDense, type BoardDefinition, type Layout 
 import { keptAfterEndMs } from '../entries/entry-rows.js';
 
 /** Options that decide which entries there are, and their order. */
-const ORDERING_OPTIONS = ['order', 'operator', 'tiebreak', 'columns', 'entriesPer', 'entriesPerPlayerMax', 'decay'] as const;
+const ORDERING_OPTIONS = [
+  'order',
+  'operator',
+  'tiebreak',
+  'columns',
+  'entriesPer',
+  'entriesPerPlayerMax',
+  'decay',
+] as const;
 /** Options that the stored data depend on; a later release may change some of them in the background. */
 const LAYOUT_OPTIONS = ['submitters', 'keepEndedSeconds'] as const;
 /** Options that hold from the next window on. */

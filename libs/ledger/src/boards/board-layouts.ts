@@ -6,6 +6,7 @@ import { recordAudit } from '../operators/audit-log.js';
 import { announceBoard, appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { openLayout, removeLater } from './layout-changes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
+import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** A generation whose keys are to be removed from the projection. */
@@ -127,7 +128,7 @@ export class BoardLayouts {
       if (!board || board.layouts.retiring !== null) return false;
       const { serving, opening } = board.layouts;
       if (!isDeepStrictEqual(opening, proven)) return false;
-      const next = { ...proven, versions: versionsOf(serving) };
+      const next = { ...proven, versions: versionsOf(serving), ...(await taxedSince(transaction, serving, proven)) };
       await removeLater(transaction, boardUid, serving, true);
       await transaction.query('DELETE FROM layout_progress WHERE board_uid = $1', [boardUid]);
       await this.store(transaction, board, { serving: next, opening: null, retiring: serving });
@@ -220,6 +221,17 @@ export class BoardLayouts {
 }
 
 const REMOVALS_AT_ONCE = 100;
+
+/** Since when the tax of a generation that serves from now on is shown: since before, where it stays. */
+async function taxedSince(
+  transaction: SqlRunner,
+  serving: Layout,
+  next: Layout,
+): Promise<Pick<Layout, 'taxedSinceMs'>> {
+  if (next.taxOrder === undefined) return {};
+  const isKept = next.taxOrder === serving.taxOrder && serving.taxedSinceMs !== undefined;
+  return { taxedSinceMs: isKept ? serving.taxedSinceMs! : await ledgerNowMs(transaction) };
+}
 
 async function find(transaction: SqlRunner, boardUid: number): Promise<LivingBoard | undefined> {
   const [board] = await transaction.query<LivingBoard>(

@@ -1,7 +1,8 @@
 import { LadderError, wantsDense, withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
-import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow } from './board-rows.js';
+import { namesTag, type PutCondition } from '../operators/put-condition.js';
+import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow, type FoundBoard } from './board-rows.js';
 import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { announceBoard, Lanes } from '../lanes/lanes.js';
@@ -27,14 +28,6 @@ const TABLES_BY_WINDOW = [
 ];
 
 const TABLES_OF_FLAGS = ['flag_runs', 'run_acts', 'rule_examinations', 'flags'];
-
-/** What must hold for a definition to be put. */
-export interface PutCondition {
-  /** The entity tag that the board must still have. */
-  ifMatch?: string | null;
-  /** Whether the board must not exist. */
-  onlyCreate?: boolean;
-}
 
 /** A board's entity tag: it changes with every change of the definition, and never comes back. */
 export const entityTagOf = (board: Pick<Board, 'uid' | 'definitionRevision'>): string =>
@@ -89,7 +82,7 @@ export class BoardRegistry {
 
   private async redefine(
     transaction: SqlRunner,
-    current: BoardRow,
+    current: FoundBoard,
     id: string,
     definition: BoardDefinition,
   ): Promise<Board> {
@@ -116,8 +109,9 @@ export class BoardRegistry {
         runsFrom,
       ],
     );
+    const { patches } = current;
     const made = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
-    const board: Board = runsFrom === null ? made : { ...made, runsFrom };
+    const board: Board = { ...made, ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
     // Submissions fill new windows by themselves; here who plays no more would never come into them.
     const hasOtherWindows = JSON.stringify(before.windows) !== JSON.stringify(definition.windows);
     if (current.feed && hasOtherWindows) await beginFill(transaction, current.feed.poolUid, uid);
@@ -215,10 +209,6 @@ const boardNotFound = (id: string): LadderError => new LadderError('BOARD_NOT_FO
 
 const tagOf = (row: BoardRow): string =>
   entityTagOf({ uid: row.board_uid, definitionRevision: row.definition_revision });
-
-/** Whether an If-Match header names the entity tag (RFC 9110, section 13.1.1). */
-export const namesTag = (ifMatch: string, tag: string): boolean =>
-  ifMatch.split(',').some((candidate) => candidate.trim() === '*' || candidate.trim() === tag);
 
 /** Whether the stored windows and layouts of an empty board fit the new definition. */
 const keepsWindows = (from: BoardDefinition, to: BoardDefinition): boolean =>

@@ -9,10 +9,13 @@ import {
   type BoardFeed,
   type Layouts,
   type ListVersions,
+  type PatchFamily,
 } from '@laddercast/domain';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { announceBoard, type Lanes } from '../lanes/lanes.js';
+import { firstTax, patchFamily } from '../patches/patch-families.js';
+import { forgetPatchUse } from '../patches/patch-uses.js';
 
 /** How far the clocks of processes, which give lists' counters their start, may be ahead of the ledger's. */
 const CLOCKS_APART_MS = 60_000;
@@ -26,17 +29,26 @@ export interface BoardRow {
   layouts: Layouts;
   feed: BoardFeed | null;
   runs_from: number | null;
+  family_uid: number | null;
+}
+
+/** A row, with what its board knows of its family of patches. */
+export interface FoundBoard extends BoardRow {
+  patches?: PatchFamily;
 }
 
 /** The live board of that id. */
-export async function findBoard(transaction: SqlRunner, id: string): Promise<BoardRow | undefined> {
+export async function findBoard(transaction: SqlRunner, id: string): Promise<FoundBoard | undefined> {
   const [row] = await transaction.query<BoardRow>(
-    `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts, feed, runs_from
+    `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts, feed, runs_from,
+       family_uid
      FROM boards WHERE board_id = $1`,
     [id],
   );
+  if (!row) return undefined;
+  const patches = row.family_uid === null ? undefined : await patchFamily(transaction, row.family_uid);
   // Definitions that an earlier release stored lack later options.
-  return row && { ...row, definition: withBoardDefaults(row.definition) };
+  return { ...row, definition: withBoardDefaults(row.definition), ...(patches && { patches }) };
 }
 
 /** What a board is made of. */
@@ -54,10 +66,15 @@ export async function createBoard(
   id: string,
   { definition, before, feed = null }: NewBoard,
 ): Promise<Board> {
-  const layouts = firstLayouts(definition, await versionsFrom(transaction, before ?? null));
+  const taxed = definition.decay && (await firstTax(transaction, definition.decay));
+  const layouts = firstLayouts(definition, await versionsFrom(transaction, before ?? null), taxed?.tax);
   const [row] = await transaction.query<{ board_uid: number }>(
-    'INSERT INTO boards (board_id, definition, layouts, feed, revision) VALUES ($1, $2, $3, $4, 0) RETURNING board_uid',
-    [id, JSON.stringify(definition), JSON.stringify(layouts), feed && JSON.stringify(feed)],
+    `INSERT INTO boards (board_id, definition, layouts, feed, revision, family_uid, family_revision)
+     VALUES ($1, $2, $3, $4, 0, $5, $6) RETURNING board_uid`,
+    [
+      ...[id, JSON.stringify(definition), JSON.stringify(layouts), feed && JSON.stringify(feed)],
+      ...[taxed?.family.uid ?? null, taxed?.familyRevision ?? 0],
+    ],
   );
   const uid = row!.board_uid;
   const revision = await announceBoard(transaction, lanes, uid, id);
@@ -67,12 +84,14 @@ export async function createBoard(
     [uid, revision, runsFrom],
   );
   const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
-  return { ...board, ...(feed && { feed }), ...(runsFrom !== null && { runsFrom }) };
+  const patches = taxed?.family;
+  return { ...board, ...(feed && { feed }), ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
 }
 
 /** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */
 export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: number): Promise<void> {
   const revision = await announceBoard(transaction, lanes, uid, null);
+  await forgetPatchUse(transaction, uid);
   await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
 }
 

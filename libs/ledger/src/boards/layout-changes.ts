@@ -21,25 +21,29 @@ export async function layoutsFor(
 ): Promise<Layouts> {
   const { serving, opening } = row.layouts;
   if (fitsLayout(opening ?? serving, definition)) return row.layouts;
-  if (fitsLayout(serving, definition)) return withoutOpening(transaction, row);
+  const isTaxKept = opening === null || opening.taxOrder === serving.taxOrder;
+  if (isTaxKept && fitsLayout(serving, definition)) return withoutOpening(transaction, row);
   const { sharding } = definition;
   const indexBuckets = indexBucketsOfShards(serving, sharding);
   return openLayout(transaction, row, { sharding, dense: wantsDense(definition), indexBuckets });
 }
 
-/** The layouts with one more generation, which is to be filled; as {@link layoutsFor}. */
+/** The layouts with one more generation, which is to be filled, by the newest order of patches; as {@link layoutsFor}. */
 export async function openLayout(
   transaction: SqlRunner,
   row: LayoutsRow,
   { sharding, dense, indexBuckets }: Pick<Layout, 'sharding' | 'dense' | 'indexBuckets'>,
 ): Promise<Layouts> {
-  const [drawn] = await transaction.query<{ generation: number }>(
-    'UPDATE boards SET last_generation = last_generation + 1 WHERE board_uid = $1 RETURNING last_generation AS generation',
+  const [drawn] = await transaction.query<{ generation: number; taxOrder: number | null }>(
+    `UPDATE boards SET last_generation = last_generation + 1 WHERE board_uid = $1
+     RETURNING last_generation AS generation,
+       (SELECT jsonb_array_length(orders) FROM patch_families f WHERE f.family_uid = boards.family_uid) AS "taxOrder"`,
     [row.board_uid],
   );
   const openedAtMs = await ledgerNowMs(transaction);
-  const { generation } = drawn!;
-  const opening = { generation, sharding, dense, indexBuckets, versions: { base: 0, floor: 0 }, openedAtMs };
+  const { generation, taxOrder } = drawn!;
+  const kept = { generation, sharding, dense, indexBuckets, versions: { base: 0, floor: 0 }, openedAtMs };
+  const opening: Layout = taxOrder === null ? kept : { ...kept, taxOrder };
   return { ...(await withoutOpening(transaction, row)), opening };
 }
 

@@ -1,4 +1,4 @@
-import { LadderError, withBoardDefaults, type Board } from '@laddercast/domain';
+import { LadderError, withBoardDefaults, type Board, type PatchFamily } from '@laddercast/domain';
 import { monotonicMs, CoalescedCall, sleep } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import type { BoardEntity } from '../entities/board.entity.js';
@@ -6,6 +6,7 @@ import { LedgerClock } from '../database/ledger-clock.js';
 import { HISTORY } from '../lanes/lanes.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
+import { patchFamilies } from '../patches/patch-families.js';
 
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;
@@ -14,7 +15,7 @@ const REFRESH_EVERY_MS = 250;
 const CHANGES_SQL = prepared(`
   SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
     definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts, feed,
-    runs_from AS "runsFrom"
+    runs_from AS "runsFrom", family_uid AS "familyUid"
   FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
       floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
     LEFT JOIN boards ON revision > $1
@@ -24,6 +25,8 @@ const CHANGES_SQL = prepared(`
 const SERVER_SQL = `
   SELECT concat_ws('/', pg_postmaster_start_time(), 'boards'::regclass::oid, oid) AS server
   FROM pg_database WHERE datname = current_database()`;
+
+const NO_FAMILIES: ReadonlyMap<number, PatchFamily> = new Map();
 
 type ChangedRow = { history: string | null; nowMs: number } & (BoardEntity | { boardUid: null });
 
@@ -140,10 +143,13 @@ export class BoardCatalog {
     const changed = rows.filter((row) => row.boardUid !== null);
     if (changed.length === 0) return;
     const boards = changed.map(({ boardUid: uid, revision }) => ({ uid, revision }));
+    // Read after the boards, and so never older than what their layouts name.
+    const families = changed.flatMap(({ familyUid }) => familyUid ?? []);
+    const patches = families.length > 0 ? await patchFamilies(this.database, families) : NO_FAMILIES;
     for (const prepare of this.preparations) await prepare(boards);
     for (const row of changed) {
       this.revisionSeen = row.revision;
-      this.accept(row);
+      this.accept(row, row.familyUid === null ? undefined : patches.get(row.familyUid));
     }
   }
 
@@ -162,7 +168,7 @@ export class BoardCatalog {
     return row!.server;
   }
 
-  private accept(row: BoardEntity): void {
+  private accept(row: BoardEntity, patches: PatchFamily | undefined): void {
     const known = this.boardsByUid.get(row.boardUid);
     if (row.boardId === null) {
       if (!known) return;
@@ -175,7 +181,8 @@ export class BoardCatalog {
     // What was stored by an earlier release lacks the options that came later.
     const definition = withBoardDefaults(row.definition);
     const made = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
-    const board: Board = { ...made, ...(feed !== null && { feed }), ...(runsFrom !== null && { runsFrom }) };
+    const fedBy = feed !== null && { feed };
+    const board: Board = { ...made, ...fedBy, ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
     this.boardsByUid.set(board.uid, board);
     this.boardsById.set(board.id, board);
     this.tell(board, false);

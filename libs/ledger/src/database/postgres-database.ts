@@ -23,6 +23,7 @@ import { EditionRevisions1763778000000 } from './migrations/integrity/1763778000
 import { Restatements1763781500000 } from './migrations/1763781500000-restatements.js';
 import { Flags1763779000000 } from './migrations/integrity/1763779000000-flags.js';
 import { RunEntries1763782000000 } from './migrations/integrity/1763782000000-run-entries.js';
+import { Patches1763782500000 } from './migrations/patches/1763782500000-patches.js';
 import { PatchRuns1763783000000 } from './migrations/patches/1763783000000-patch-runs.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
@@ -121,6 +122,7 @@ export class PostgresDatabase implements SqlRunner {
         Flags1763779000000,
         Restatements1763781500000,
         RunEntries1763782000000,
+        Patches1763782500000,
         PatchRuns1763783000000,
       ],
       migrationsTableName: 'ladder_migrations',

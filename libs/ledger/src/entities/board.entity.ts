@@ -34,4 +34,8 @@ export class BoardEntity {
   /** null: runs are not kept. */
   @Column({ name: 'runs_from', type: 'bigint', nullable: true })
   runsFrom!: number | null;
+
+  /** Of the family of patches by which its runs are taxed; null: they are not. */
+  @Column({ name: 'family_uid', type: 'integer', nullable: true })
+  familyUid!: number | null;
 }

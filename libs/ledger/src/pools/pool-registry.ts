@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
-import { namesTag, type PutCondition } from '../boards/board-registry.js';
 import { feedBoards, leaveBoards } from '../boards/fed-boards.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
+import { namesTag, type PutCondition } from '../operators/put-condition.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { recordPoolEvent, RULES_CHANGED } from './pool-events.js';
 import {

@@ -20,6 +20,8 @@ export interface Filling {
   board: { uid: number; windowUid: number };
   entries: number;
   scoreOf(number: number): number;
+  /** On a board with decay: the number of the patch of which the run of the n-th player is. */
+  patchOf?(number: number): number;
   /** Called now and then with how many rows are written. */
   onRows(rows: number): void;
 }
@@ -53,25 +55,36 @@ export async function fillEntries(filling: Filling): Promise<void> {
   await pool.query('ALTER TABLE entries SET UNLOGGED');
   await insertEntries(filling);
   await pool.query('VACUUM (ANALYZE) entries');
+  await sayProjected(pool, entries);
+}
+
+/** Says that all entries up to a position were projected: the service brings them back into an empty Redis. */
+export async function sayProjected(pool: Pool, position: number): Promise<void> {
   await pool.query(`SELECT setval('ladder_position', greatest($1::bigint, (SELECT last_value FROM ladder_position)))`, [
-    entries,
+    position,
   ]);
   await pool.query(
     `INSERT INTO projected_positions AS known (lane, position) SELECT lane, $1 FROM generate_series(0, $2::int - 1) AS lane
      ON CONFLICT (lane) DO UPDATE SET position = greatest(known.position, excluded.position)`,
-    [entries, lanes],
+    [position, lanes],
   );
 }
 
 /** Writes entries into a window of the ledger, beside those that it has. */
-export async function insertEntries({ pool, domain, board, entries, scoreOf, onRows }: Filling): Promise<void> {
+export async function insertEntries(filling: Filling): Promise<void> {
+  const { pool, domain, board, entries, scoreOf, patchOf, onRows } = filling;
   for (let from = 0; from < entries; from += batchRows) {
     const rows = Array.from({ length: Math.min(batchRows, entries - from) }, (_, index) => from + index);
     const ids = rows.map(playerOf);
     await pool.query(
-      `INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms)
-       SELECT $1, id, $2, lane, version, false, score, '{}', at_ms
-       FROM unnest($3::text[], $4::smallint[], $5::bigint[], $6::float8[], $7::bigint[]) AS r (id, lane, version, score, at_ms)`,
+      `INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms, scopes,
+         patch_runs)
+       SELECT $1, id, $2, lane, version, false, score, '{}', at_ms,
+         CASE WHEN patch IS NULL THEN '{}' ELSE ARRAY[-1 - patch] END,
+         CASE WHEN patch IS NOT NULL THEN jsonb_build_array(jsonb_build_object(
+           'patch', patch, 'score', score, 'columns', '[]'::jsonb, 'achievedAtMs', at_ms, 'metadata', NULL)) END
+       FROM unnest($3::text[], $4::smallint[], $5::bigint[], $6::float8[], $7::bigint[], $8::int[])
+         AS r (id, lane, version, score, at_ms, patch)`,
       [
         board.windowUid,
         board.uid,
@@ -80,6 +93,7 @@ export async function insertEntries({ pool, domain, board, entries, scoreOf, onR
         rows.map((row) => row + 1),
         rows.map(scoreOf),
         rows.map((row) => sinceMs + 37 * row),
+        rows.map((row) => patchOf?.(row) ?? null),
       ],
     );
     onRows(from + rows.length);

@@ -103,7 +103,7 @@ async function untilRead({ url, key, metricsUrlsOf }: Service, board: string): P
 }
 
 /** What Redis holds, without the buffers of connections and of the file that it appends to. */
-async function memoryOf(redis: RedisConnection): Promise<number> {
+export async function memoryOf(redis: RedisConnection): Promise<number> {
   const text = String(await redis.command('INFO', 'memory'));
   const field = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
   return field('used_memory') - field('mem_clients_normal') - field('mem_aof_buffer');

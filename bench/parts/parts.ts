@@ -7,6 +7,7 @@ import * as memory from './memory.js';
 import * as projection from './projection.js';
 import * as ranks from './ranks.js';
 import * as reads from './reads.js';
+import * as retax from './retax.js';
 import * as scopes from './scopes.js';
 import * as sockets from './sockets.js';
 import * as startup from './startup.js';
@@ -28,4 +29,5 @@ export const parts: Parts = {
   ranks,
   scopes,
   acts,
+  retax,
 };

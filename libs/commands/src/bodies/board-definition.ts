@@ -21,12 +21,11 @@ import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 /**
  * The definition behind a body, with all defaults.
  * @param boardId the only `id` that the body may carry; without it the body takes none
- * @throws NOT_SUPPORTED for options of the contract that are not built yet; VALIDATION_FAILED with every fault;
+ * @throws NOT_SUPPORTED for options that do not go together; VALIDATION_FAILED with every fault;
  * RANK_STYLE_NOT_KEPT for dense ranks over several hash shards
  */
 export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefinition {
   const options = definitionObject(body);
-  refuseUnbuilt(options);
   const { dto, faults } = checkedDefinition(BoardDefinitionDto, withoutNulls(options));
   faults.push(...crossFaults(dto, faults.length === 0, boardId));
   if (faults.length > 0) throw validationFailed(faults);
@@ -118,18 +117,6 @@ function assertDenseCanBeKept(definition: BoardDefinition): void {
   const detail =
     'Dense ranks need all entries of a score in one shard: take one hash shard or sharding by range, or leave dense out.';
   throw new LadderError('RANK_STYLE_NOT_KEPT', detail);
-}
-
-/** Options of the contract that are not built yet: they are refused, and never stored and ignored. */
-const UNBUILT_OPTIONS = ['decay'];
-
-function refuseUnbuilt(body: Record<string, unknown>): void {
-  const unbuilt: string[] = UNBUILT_OPTIONS.filter((option) => body[option] != null);
-  if (unbuilt.length > 0) {
-    throw new LadderError('NOT_SUPPORTED', `Not built yet: ${unbuilt.join(', ')}. Leave it out.`, {
-      option: unbuilt[0],
-    });
-  }
 }
 
 /** Hash shards have a count, range shards have boundaries. */

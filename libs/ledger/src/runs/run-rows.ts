@@ -1,4 +1,4 @@
-import type { RunKind } from '@laddercast/domain';
+import type { Board, RunKind } from '@laddercast/domain';
 import { boolArray, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -116,3 +116,7 @@ export async function keepBases(transaction: SqlRunner, places: readonly EntryPl
   const keys = [int4Array(places.map(({ windowUid }) => windowUid)), textArray(places.map(({ playerId }) => playerId))];
   await transaction.query(KEEP_BASES, keys);
 }
+
+/** Whether its entries each rest on one run that is kept: a total rests on many. */
+export const restsOnRuns = ({ runsFrom, definition }: Board): boolean =>
+  runsFrom !== undefined && definition.operator !== 'sum';

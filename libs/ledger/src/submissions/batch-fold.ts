@@ -11,7 +11,6 @@ import {
   runOfKey,
   standsEqual,
   withoutNegativeZero,
-  type Board,
   type EntryChange,
   type EntryChanged,
   type EntryState,
@@ -21,12 +20,12 @@ import type { AuditRecord } from '../operators/audit-log.js';
 import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import type { FrozenEntry } from '../entries/lane-parameters.js';
 import { runOfOverride, runOfSubmission } from './new-runs.js';
-import type { EntryPlace, NewRun } from '../runs/run-rows.js';
+import { restsOnRuns, type EntryPlace, type NewRun } from '../runs/run-rows.js';
 import { hourKeyOf } from '../entries/rolling-hours.js';
 import { HourChanges } from './hour-changes.js';
 import { holdOf, placeOfHeld, type HeldRun, type Hold } from './held-runs.js';
 import { playerBanned } from './player-banned.js';
-import { StandingRuns, type ChangedEntry } from './standing-runs.js';
+import { StandingRuns, windowsOf, type ChangedEntry } from './standing-runs.js';
 import { submitTaxed, taxedAnswer, withPatchScopes } from './taxed-runs.js';
 import {
   entryKeyOf,
@@ -36,6 +35,7 @@ import {
   type StoredBatch,
   type SubmissionRow,
 } from './stored-batch.js';
+import type { PatchUse } from '../patches/patch-uses.js';
 import type { PlacedWrite } from './window-placement.js';
 import type {
   FeedWrite,
@@ -67,7 +67,7 @@ export class BatchFold {
   /** Those of them that wait for a moderator. */
   readonly heldRuns: HeldRun[] = [];
   /** The patches that runs were accepted under, one for each run. */
-  readonly patchUses: { patchUid: number; boardUid: number }[] = [];
+  readonly patchUses: PatchUse[] = [];
   /** Entries that stand from before their board kept runs, and change. */
   readonly bases: EntryPlace[] = [];
 
@@ -190,7 +190,7 @@ export class BatchFold {
     const changed = applied.filter(({ kept }) => kept).map(({ entry: after, ...one }) => ({ after, ...one }));
     this.store(placed, changed, position);
     this.stored.attempts.count(placed, windows);
-    this.patchUses.push({ patchUid: write.patch!.uid, boardUid: board.uid });
+    this.patchUses.push({ patchUid: write.patch!.uid, boardUid: board.uid, runs: 1 });
     const first = applied[0]!;
     const answer: SubmissionAnswer = {
       outcome: first.outcome,
@@ -394,11 +394,3 @@ export class BatchFold {
     this.frozenEntries.set(key, { windowUid: window.uid, playerId: entryKey, row });
   }
 }
-
-const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => [
-  ...new Set(changed.map(({ window }) => window)),
-];
-
-/** Whether its entries each rest on one run that is kept: a total rests on many. */
-const restsOnRuns = ({ runsFrom, definition }: Board): boolean =>
-  runsFrom !== undefined && definition.operator !== 'sum';

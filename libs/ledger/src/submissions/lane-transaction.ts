@@ -20,6 +20,7 @@ import {
 import { entryParameters, frozenParameters, runParameters } from '../entries/lane-parameters.js';
 import { openLaneSql } from '../lanes/lanes.js';
 import type { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
+import { countPatchUse } from '../patches/patch-uses.js';
 import { insertFlags } from '../integrity/flag-rows.js';
 import type { Suspect } from '../integrity/flag.js';
 import { keepBases, storeRuns, tellRuns } from '../runs/run-rows.js';
@@ -126,6 +127,7 @@ export class LaneTransaction {
       keepBases(connection, fold.bases),
       storeRuns(connection, nowMs, fold.newRuns),
       tellRuns(connection, this.lane, nowMs, fold.newRuns),
+      countPatchUse(connection, this.lane, fold.patchUses),
       insertFlags(connection, this.lane, fold.heldRuns.map(suspectOf), true),
       ...audits.map((audit) => recordAudit(connection, audit)),
       ...this.storeHours(connection, fold),

@@ -103,3 +103,8 @@ export class StandingRuns {
 /** An entry that an operator set has an id that no submission is remembered by. */
 const idOfEntry = (entryId: string): LadderError =>
   new LadderError('SUBMISSION_ID_REUSED', `"${entryId}" names an entry on this board; a new run needs a new id.`);
+
+/** The windows of changed entries, each once. */
+export const windowsOf = (changed: readonly { window: StoredWindow }[]): StoredWindow[] => [
+  ...new Set(changed.map(({ window }) => window)),
+];

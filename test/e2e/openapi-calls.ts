@@ -24,6 +24,8 @@ export const AS_IT_STOOD = [
   ...['getFriendsBoard', 'getFollowsBoard', 'getCircleBoard'],
 ];
 
+export const OF_PATCHES = ['listPatches', 'getPatch', 'putPatch', 'deletePatch'];
+
 /** A good request of each operation, on the boards made below. */
 export const GOOD: Record<string, Call> = {
   submitScore: { params: { board: 'open' }, body: { submissionId: 's1', playerId: 'ada', score: 5 } },
@@ -52,6 +54,10 @@ export const GOOD: Record<string, Call> = {
     body: { order: 'desc', operator: 'best', title: 'Open', push: { intervalMs: null } },
   },
   deleteBoard: { params: { board: 'doomed' } },
+  listPatches: { query: '?family=eu4' },
+  getPatch: { params: { patch: '1.28' }, query: '?family=eu4' },
+  putPatch: { params: { patch: '1.30' }, query: '?family=eu4', body: { family: 'eu4', title: 'Dharma' } },
+  deletePatch: { params: { patch: '1.29' }, query: '?family=eu4' },
   setEntry: { params: { board: 'open', player: 'cy' }, body: { score: 4, reason: 'put right' } },
   removeEntry: { params: { board: 'open', player: 'cy' } },
   listRuns: { params: { board: 'kept' }, query: '?limit=1&player=ada&state=counted&from=2020-01-01T00:00:00Z' },
@@ -180,6 +186,21 @@ const REFUSED_OF_RUNS: [operationId: string, call: Call, status: number][] = [
   ['submitScore', { params: { board: 'open' }, body: { playerId: 'ada', score: 6, verified: true } }, 422],
 ];
 
+/** What is refused of patches, with the status; 1.28 is of two families. */
+const REFUSED_OF_PATCHES: [operationId: string, call: Call, status: number][] = [
+  ['putPatch', { params: { patch: '1.31' }, body: { family: 'eu4' } }, 201],
+  ['getPatch', { params: { patch: '1.28' } }, 400],
+  ['getPatch', { params: { patch: '1.27' }, query: '?family=eu4' }, 404],
+  ['putPatch', { ...GOOD['putPatch'], headers: { 'If-Match': '"0-0"' } }, 412],
+  ['putPatch', { params: { patch: '1.28' }, body: { family: 'eu4' }, query: '?family=hoi' }, 400],
+  ['deletePatch', { params: { patch: '1.28' }, query: '?family=eu4' }, 409],
+  ['putPatch', { params: { patch: '1.28' }, query: '?family=eu4', body: { family: 'eu4', sameAs: '1.28.1' } }, 400],
+  ['deletePatch', { params: { patch: '1.30' }, headers: { 'If-Match': '"0-0"' } }, 412],
+  ['deletePatch', { params: { patch: '1.27' } }, 404],
+  ['putPatch', { params: { patch: '1.0' }, body: { family: 'spent' } }, 422],
+  ['deletePatch', { params: { patch: 'last' } }, 422],
+];
+
 /** What rating pools refuse, with the status; the game g1 is void. */
 const REFUSED_BY_POOLS: [operationId: string, call: Call, status: number][] = [
   ['putPool', { params: { pool: 'rated' }, body: { algorithm: 'elo', parameters: { k: 1 } } }, 409],
@@ -229,6 +250,7 @@ const REFUSED_OF_SCORES: [operationId: string, call: Call, status: number][] = [
 export const REFUSED: [operationId: string, call: Call, status: number][] = [
   ...REFUSED_OF_SCORES,
   ...REFUSED_BY_POOLS,
+  ...REFUSED_OF_PATCHES,
   ...REFUSED_OF_RUNS,
   ['listFlags', { query: '?player=me' }, 422],
 ];

@@ -1,3 +1,4 @@
+import { PATCH_ORDERS_MAX } from '@laddercast/domain';
 import { GUILD_MEMBERS_MAX, PostgresDatabase } from '@laddercast/ledger';
 import { expect } from 'vitest';
 import type { Call } from './openapi-calls.js';
@@ -25,6 +26,25 @@ async function parkLetter(databaseUrl: string): Promise<void> {
   await database.query(
     `INSERT INTO dead_letters (consumer_group, lane, position, topic, key, payload, cause)
      VALUES ('score', 0, 1, 'entry-changed', 'ada', 'no JSON', 'Error: of this test')`,
+  );
+  await database.close();
+}
+
+/** Patches of the families eu4 and hoi, and of one, `spent`, whose order cannot change any more. */
+async function makePatches(admin: RestClient, databaseUrl: string): Promise<void> {
+  const made = [
+    ...['1.28', '1.29', '1.30'].map((patch) => [patch, { family: 'eu4' }]),
+    ...[['1.28.1', { family: 'eu4', sameAs: '1.28' }] as const, ['1.28', { family: 'hoi' }] as const],
+    ['last', { family: 'spent' }],
+  ] as [string, object][];
+  for (const [patch, body] of made) expect((await admin.put(`/v1/patches/${patch}`, body)).status).toBe(201);
+  const database = new PostgresDatabase({ url: databaseUrl });
+  await database.open({ migrate: false });
+  const order = `jsonb_build_object('number', n, 'sinceMs', 0, 'patches', orders -> 0 -> 'patches')`;
+  await database.query(
+    `UPDATE patch_families SET orders = (SELECT jsonb_agg(${order} ORDER BY n) FROM generate_series(1, $1) AS n)
+     WHERE family_id = 'spent'`,
+    [PATCH_ORDERS_MAX],
   );
   await database.close();
 }
@@ -86,6 +106,7 @@ async function makeRuns(admin: RestClient): Promise<void> {
 
 /** A dead letter, and the boards "kept" and "aged" with a run each. */
 export async function makeRows(admin: RestClient, databaseUrl: string): Promise<void> {
+  await makePatches(admin, databaseUrl);
   await parkLetter(databaseUrl);
   await makeRuns(admin);
 }

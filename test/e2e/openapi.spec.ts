@@ -7,6 +7,7 @@ import {
   CALLS_OF_MODERATORS,
   EMPTY_BODIES,
   GOOD,
+  OF_PATCHES,
   OF_SERVERS,
   REFUSED,
   type Call,
@@ -206,7 +207,7 @@ describe('the OpenAPI document', () => {
     await exercise('lookupPlayers', { params: { board: 'open' }, body: { playerIds: ['bob', 'ada'], ranked: true } });
     await exercise('listBoards', {}, reader);
     const boards = ['exportWindow', 'lookupPlayers', 'removeEntry', 'listBoards', 'resetBoard', 'proposeBoundaries'];
-    for (const operationId of [...boards, 'rebuildBoard', 'getBoardLayout']) {
+    for (const operationId of [...boards, ...OF_PATCHES, 'rebuildBoard', 'getBoardLayout']) {
       await exercise(operationId, GOOD[operationId]!);
     }
     for (const operationId of ['reconcileBoard', 'getReconciliation', 'rebuildBoards', 'getRebuild']) {
@@ -277,7 +278,8 @@ describe('the OpenAPI document', () => {
       }
       if (responses['404']) {
         const player = operationId === 'getPlayerProfile' ? 'nobody' : 'ada';
-        const others = { key: 'no-such-key', circle: 'no-such-circle', guild: 'no-such-guild', game: 'no-such-game' };
+        const ids = ['key', 'patch', 'circle', 'guild', 'game'].map((name) => [name, `no-such-${name}`]);
+        const others = Object.fromEntries(ids) as Record<string, string>;
         const params = { board: 'no-such-board', pool: 'no-such-pool', player, ...others };
         const named: Record<string, object> = {
           recordGames: { pool: params.pool },

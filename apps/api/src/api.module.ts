@@ -18,6 +18,7 @@ import { RequestMeter } from './http/request-meter.js';
 import { RouteTable } from './http/route-table.js';
 import { LayoutsController } from './controllers/layouts.controller.js';
 import { PlayersController } from './controllers/players.controller.js';
+import { PatchesController } from './controllers/patches.controller.js';
 import { PoolsController } from './controllers/pools.controller.js';
 import { RanksController } from './controllers/ranks.controller.js';
 import { RatingsController } from './controllers/ratings.controller.js';
@@ -51,6 +52,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     GuildBoardsController,
     WindowsController,
     StandingsController,
+    PatchesController,
     PoolsController,
     CorrectionsController,
     RatingsController,

@@ -30,6 +30,8 @@ import { RecomputeGuildTotalsHandler } from './people/recompute-guild-totals.han
 import { RemoveCircleMemberHandler } from './people/remove-circle-member.handler.js';
 import { RemoveFriendHandler } from './people/remove-friend.handler.js';
 import { CorrectGamesHandler } from './pools/correct-games.handler.js';
+import { DeletePatchHandler } from './patches/delete-patch.handler.js';
+import { PutPatchHandler } from './patches/put-patch.handler.js';
 import { DeletePoolHandler } from './pools/delete-pool.handler.js';
 import { FeedBoardsHandler } from './pools/feed-boards.handler.js';
 import { PutPoolHandler } from './pools/put-pool.handler.js';
@@ -66,6 +68,8 @@ const ofApis: Provider[] = [
   DeleteBoardHandler,
   ResetBoardHandler,
   CloseWindowHandler,
+  PutPatchHandler,
+  DeletePatchHandler,
   PutPoolHandler,
   DeletePoolHandler,
   RecordGamesHandler,

@@ -21,6 +21,7 @@ export * from './commands.js';
 export * from './people/recompute-guild-totals.handler.js';
 export * from './history/record-history.handler.js';
 export * from './moderation/moderation-commands.js';
+export * from './patches/patch-commands.js';
 export * from './pools/pool-commands.js';
 export * from './runs/run-commands.js';
 export * from './pools/rate-pools.handler.js';

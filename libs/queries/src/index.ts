@@ -9,6 +9,7 @@ export * from './history/get-standings.handler.js';
 export * from './history/standings-query.js';
 export * from './history/history-query.js';
 export * from './history/runs-query.js';
+export * from './patches/patch-queries.js';
 export * from './pools/pool-queries.js';
 export { KeptDistributions } from './pools/kept-distributions.js';
 export { shownRating } from './pools/shown-rating.js';

@@ -31,6 +31,8 @@ import { StablePages } from './pages/stable-pages.js';
 import { StableWorlds } from './pages/stable-worlds.js';
 import { GetDistributionHandler } from './pools/get-distribution.handler.js';
 import { GetGameHandler } from './pools/get-game.handler.js';
+import { GetPatchHandler } from './patches/get-patch.handler.js';
+import { ListPatchesHandler } from './patches/list-patches.handler.js';
 import { GetPoolHandler } from './pools/get-pool.handler.js';
 import { GetRatingHistoryHandler } from './pools/get-rating-history.handler.js';
 import { GetRatingHandler } from './pools/get-rating.handler.js';
@@ -89,6 +91,8 @@ const ofApis: Provider[] = [
   GetPlayerProfileHandler,
   GetGuildHandler,
   GetGuildMembersHandler,
+  GetPatchHandler,
+  ListPatchesHandler,
   PoolReader,
   GetPoolHandler,
   ListPoolsHandler,

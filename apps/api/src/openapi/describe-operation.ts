@@ -34,6 +34,8 @@ export interface OperationDescription {
   answers: Record<number, AnswerDescription>;
   /** What it can be refused for, beside what every operation can ({@link COMMON_ERRORS}). */
   errors: readonly ErrorCode[];
+  /** Those that have another status here than elsewhere. */
+  errorsAt?: Readonly<Record<number, readonly ErrorCode[]>>;
 }
 
 /** Every operation that looks at an identity can answer these. */
@@ -102,6 +104,7 @@ const REQUEST_HEADERS = {
 
 const PATH_PARAMETERS: Record<string, Part> = {
   board: { description: 'The id of the board.', schema: namedId, example: 'blitz' },
+  patch: { description: 'The id of the patch in its family.', schema: namedId, example: '1.30' },
   pool: { description: 'The id of the rating pool.', schema: namedId, example: 'blitz' },
   game: { description: 'The id of a game: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'g-77' },
   player: {
@@ -156,6 +159,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   sourceId: 'Only what the client named it by elsewhere is this.',
   reason: 'Why it is done: for the audit log, and for other moderators.',
   guard: '`formulas`, of CSV: text that a spreadsheet would take for a formula gets a single quote before it.',
+  family: 'The family of patches; needed where two families have a patch of that id.',
   group: 'Only those of this consumer group.',
   from: 'RFC 3339: nothing before it.',
   to: 'RFC 3339: nothing from it on.',
@@ -171,6 +175,7 @@ const QUERY_FORMATS: Record<string, JsonSchema> = {
   to: { format: 'timestamp' },
   aroundPlayer: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
   player: { ...OPAQUE_ID_SCHEMA, pattern: CLEAN_TEXT_PATTERN },
+  family: namedId,
   cursor: { format: 'cursor' },
 };
 
@@ -193,7 +198,12 @@ export function describeOperation(operationId: string, path: string, about: Oper
     ...(about.body ? { requestBody: requestBody(about.body) } : {}),
     responses: {
       ...Object.fromEntries(Object.entries(about.answers).map(([status, answer]) => [status, success(answer)])),
-      ...problemsByStatus(errors),
+      ...problemsByStatus([
+        ...errors.map((code): [ErrorCode, number] => [code, ERRORS[code].status]),
+        ...Object.entries(about.errorsAt ?? {}).flatMap(([status, codes]) =>
+          codes.map((code): [ErrorCode, number] => [code, Number(status)]),
+        ),
+      ]),
     },
   };
 }
@@ -267,11 +277,11 @@ const HEADERS_OF_PROBLEMS: Record<number, readonly (keyof typeof HEADERS)[]> = {
 };
 
 /** One answer for each status, with the codes that stand behind it. */
-function problemsByStatus(codes: readonly ErrorCode[]): Record<string, Part> {
-  const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
+function problemsByStatus(errors: readonly [ErrorCode, number][]): Record<string, Part> {
+  const statuses = [...new Set(errors.map(([, status]) => status))];
   return Object.fromEntries(
     statuses.map((status) => {
-      const those = codes.filter((code) => ERRORS[code].status === status);
+      const those = errors.filter(([, of]) => of === status).map(([code]) => code);
       const description = those.map((code) => `${code}: ${ERRORS[code].title}.`).join(' ');
       const schema = {
         ...ref('Problem'),

@@ -9,6 +9,7 @@ import { HISTORY } from './operations/history.js';
 import { LAYOUTS } from './operations/layouts.js';
 import { MODERATION } from './operations/moderation.js';
 import { PEOPLE } from './operations/people.js';
+import { PATCHES } from './operations/patches.js';
 import { POOLS } from './operations/pools.js';
 import { RANKS } from './operations/ranks.js';
 import { RECOVERY } from './operations/recovery.js';
@@ -17,6 +18,7 @@ import { SCORES } from './operations/scores.js';
 import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
 import { FLAG_SCHEMAS } from './flag-schemas.js';
+import { PATCH_SCHEMAS } from './patch-schemas.js';
 import { POOL_SCHEMAS } from './pool-schemas.js';
 import { RECOVERY_SCHEMAS } from './recovery-schemas.js';
 import { SCHEMAS } from './schemas.js';
@@ -34,6 +36,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...STANDINGS,
   ...PEOPLE,
   ...CIRCLES,
+  ...PATCHES,
   ...POOLS,
   ...ADMINISTRATION,
   ...MODERATION,
@@ -103,7 +106,14 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
     info: { ...document.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never },
     components: {
       ...components,
-      schemas: { ...components.schemas, ...SCHEMAS, ...POOL_SCHEMAS, ...RECOVERY_SCHEMAS, ...FLAG_SCHEMAS },
+      schemas: {
+        ...components.schemas,
+        ...SCHEMAS,
+        ...PATCH_SCHEMAS,
+        ...POOL_SCHEMAS,
+        ...RECOVERY_SCHEMAS,
+        ...FLAG_SCHEMAS,
+      },
       headers: HEADERS,
     },
   } as OpenAPIObject;

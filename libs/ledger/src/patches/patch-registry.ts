@@ -1,6 +1,7 @@
-import { LadderError, newestOrder, patchesBehind } from '@laddercast/domain';
+import { LadderError, newestOrder, patchesBehind, validationFailed } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
+import { tryEach } from '../database/try-each.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { Lanes, nextPosition } from '../lanes/lanes.js';
@@ -40,8 +41,30 @@ export class PatchRegistry {
     private readonly allLanes: AllLanes,
   ) {}
 
-  /** The ids of families that have such a patch, two at most: then a call must name the family. */
-  async familiesWith(id: string): Promise<string[]> {
+  /**
+   * The family of a patch: the one that is named, else the only one that has it.
+   * @throws PATCH_UNKNOWN (404), VALIDATION_FAILED
+   */
+  async familyOf(id: string, named: string | null): Promise<string> {
+    if (named !== null) return named;
+    const only = await this.assertOfOneFamily(id);
+    if (only === undefined) throw patchNotFound(id);
+    return only;
+  }
+
+  /**
+   * No two families may have the patch, as none is named.
+   * @returns the one that has it
+   * @throws VALIDATION_FAILED
+   */
+  async assertOfOneFamily(id: string): Promise<string | undefined> {
+    const [only, other] = await this.familiesWith(id);
+    if (other === undefined) return only;
+    const message = `must say which patch "${id}" is meant: families "${only}" and "${other}" have one`;
+    throw validationFailed([{ pointer: '?family', message }]);
+  }
+
+  private async familiesWith(id: string): Promise<string[]> {
     const rows = await this.database.query<{ family: string }>(
       `SELECT family_id AS family FROM patches JOIN patch_families USING (family_uid)
        WHERE patch_id = $1 ORDER BY family_id LIMIT ${FAMILIES_OF_PATCH_MAX}`,
@@ -87,14 +110,10 @@ export class PatchRegistry {
       if (isSame && current.title === given.title) return false;
       if (current) await assertMayBecome(transaction, patches, current, next, nowMs);
       else assertHasRoom(family, patches);
-      const details = { publishedAt: new Date(publishedAtMs).toISOString(), sameAs: given.sameAs };
+      const { sameAs: named, title } = given;
+      const details = { publishedAt: new Date(publishedAtMs).toISOString(), sameAs: named, title };
       const action = current ? 'patch.replace' : 'patch.create';
-      await recordAudit(transaction, {
-        actor,
-        action,
-        subject: `${familyId}/${id}`,
-        details: { ...details, title: given.title },
-      });
+      await recordAudit(transaction, { actor, action, subject: `${familyId}/${id}`, details });
       await store(transaction, id, family, next);
       return current === undefined;
     });
@@ -122,7 +141,10 @@ export class PatchRegistry {
     });
   }
 
-  /** Publishes patches whose time has come, and tells boards that have not heard of a change yet. */
+  /**
+   * Publishes patches whose time has come, and tells boards that have not heard of a change yet.
+   * @throws AggregateError of what failed; it holds up no other family
+   */
   async publishDue(signal: AbortSignal): Promise<void> {
     const due = await this.database.query<{ family: string }>(
       `SELECT family_id AS family FROM patch_families f
@@ -132,10 +154,7 @@ export class PatchRegistry {
            WHERE b.family_uid = f.family_uid AND board_id IS NOT NULL AND family_revision < f.revision)
        ORDER BY family_id LIMIT ${FAMILIES_AT_ONCE}`,
     );
-    for (const { family } of due) {
-      signal.throwIfAborted();
-      await this.changing(family, () => Promise.resolve(), signal);
-    }
+    await tryEach(due, signal, async ({ family }) => this.changing(family, () => Promise.resolve(), signal));
   }
 
   /** Changes patches of a family, publishes what is due, and has all its boards hear of it. */

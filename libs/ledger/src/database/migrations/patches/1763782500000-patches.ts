@@ -32,7 +32,7 @@ const STATEMENTS = [
   'CREATE INDEX patch_uses_by_patch ON patch_uses (patch_uid)',
   // family_revision: of its family, as the board was told last.
   'ALTER TABLE boards ADD COLUMN family_uid integer, ADD COLUMN family_revision bigint NOT NULL DEFAULT 0',
-  'CREATE INDEX boards_by_family ON boards (family_uid, board_uid) WHERE family_uid IS NOT NULL AND board_id IS NOT NULL',
+  'CREATE INDEX boards_by_family ON boards (family_uid, family_revision) WHERE family_uid IS NOT NULL AND board_id IS NOT NULL',
 ];
 
 export class Patches1763782500000 implements MigrationInterface {

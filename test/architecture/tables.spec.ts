@@ -17,7 +17,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
       ...['pools', 'games', 'game_players', 'ratings', 'rating_changes', 'pool_events'],
       ...['restatements', 'restated_entries'],
       ...['patch_families', 'patches', 'patch_uses'],
-      ...['board_fills', 'entry_feeds', 'entry_ends', 'period_results', 'rating_bases'],
+      ...['board_fills', 'board_templates', 'entry_feeds', 'entry_ends', 'period_results', 'rating_bases'],
       ...['projected_positions', 'rebuilds', 'reconciliations'],
       ...['flags', 'flag_runs', 'run_acts', 'rule_examinations'],
       ...['api_keys', 'former_api_key_secrets', 'audit_log'],

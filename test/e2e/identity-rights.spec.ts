@@ -276,6 +276,20 @@ describe('the audit log', () => {
     closeWindow: { action: 'window.close', subject: 'acted', call: { query: '', body: { window: 'daily' } } },
     resetBoard: { action: 'board.reset', subject: 'acted', call: {} },
     deleteBoard: { action: 'board.delete', subject: 'acted', call: {} },
+    putBoardTemplate: {
+      action: 'template.create',
+      subject: 'acted-template',
+      call: {
+        params: { template: 'acted-template' },
+        query: '',
+        body: { definition: { order: 'desc', operator: 'best' }, boards: [{ board: 'of-template' }] },
+      },
+    },
+    deleteBoardTemplate: {
+      action: 'template.delete',
+      subject: 'acted-template',
+      call: { params: { template: 'acted-template' } },
+    },
     putPool: {
       action: 'pool.create',
       subject: 'acted-pool',

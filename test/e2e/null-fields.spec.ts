@@ -25,6 +25,7 @@ const run = {
 
 const BOARD = {
   id: 'put',
+  template: 'putting',
   title: 'Put',
   order: 'desc',
   operator: 'best',
@@ -70,6 +71,13 @@ const BOARD = {
   },
 };
 
+const { id: _id, template: _template, title: _title, ...OPTIONS } = BOARD;
+const TEMPLATE = {
+  id: 'many',
+  definition: { title: 'Many', ...OPTIONS },
+  boards: [{ board: 'many-1', title: 'One', overrides: OPTIONS }],
+};
+
 const POOL = {
   id: 'put',
   title: 'Put',
@@ -111,6 +119,7 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
   lookupRatings: { path: '/v1/pools/rated/lookups', body: { playerIds: ['ada'] } },
   predictGame: { path: '/v1/pools/rated/predictions', body: { sides: [['ada'], ['bob']] } },
   putBoard: { path: '/v1/boards/put', body: BOARD },
+  putBoardTemplate: { path: '/v1/board-templates/many?dryRun', body: TEMPLATE },
   putPool: { path: '/v1/pools/put', body: POOL },
   recordGames: { path: '/v1/games', body: GAME },
   voidGame: { path: '/v1/pools/rated/games/g1?dryRun', body: { reason: 'cheated', mode: 'recompute' } },
@@ -165,6 +174,9 @@ beforeAll(async () => {
   admin = new RestClient(service.url, service.adminKey);
   served = new ServedDocument((await admin.get('/openapi.json')).body as Document);
   const windows = ['alltime', { season: 's1', startsAt: '2026-01-01T00:00:00Z', endsAt: '2036-01-01T00:00:00Z' }];
+  const boards = [{ board: 'put' }];
+  const made = await admin.put('/v1/board-templates/putting', { definition: OPTIONS, boards });
+  expect(made.status, made.text).toBe(201);
   expect((await admin.put('/v1/pools/rated', { algorithm: 'elo' })).status).toBe(201);
   for (const id of ['fed', 'fed-wins']) await admin.makeBoard(id, { order: 'desc', operator: 'latest' });
   await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }], windows, runs: { keepDays: 30 } });

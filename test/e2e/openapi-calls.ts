@@ -58,6 +58,21 @@ export const GOOD: Record<string, Call> = {
   getPatch: { params: { patch: '1.28' }, query: '?family=eu4' },
   putPatch: { params: { patch: '1.30' }, query: '?family=eu4', body: { family: 'eu4', title: 'Dharma' } },
   deletePatch: { params: { patch: '1.29' }, query: '?family=eu4' },
+  listBoardTemplates: { query: '?limit=1' },
+  getBoardTemplate: { params: { template: 'many' } },
+  putBoardTemplate: {
+    params: { template: 'many' },
+    query: '?dryRun',
+    body: {
+      definition: { order: 'asc', operator: 'best' },
+      boards: [
+        { board: 'many-1', title: 'One', overrides: { push: { top: 20 } } },
+        { board: 'many-2' },
+        { board: 'open' },
+      ],
+    },
+  },
+  deleteBoardTemplate: { params: { template: 'doomed' }, query: '?boards=1' },
   setEntry: { params: { board: 'open', player: 'cy' }, body: { score: 4, reason: 'put right' } },
   removeEntry: { params: { board: 'open', player: 'cy' } },
   listRuns: { params: { board: 'kept' }, query: '?limit=1&player=ada&state=counted&from=2020-01-01T00:00:00Z' },
@@ -246,11 +261,71 @@ const REFUSED_OF_SCORES: [operationId: string, call: Call, status: number][] = [
   ['setEntry', { params: { board: 'open', player: 'ada' }, body: { score: 1, columns: { x: 1 }, reason: 'why' } }, 422],
 ];
 
-/** What is refused of scores, pools, runs and flags. */
+const OF_NEW_TEMPLATE = { ...GOOD['putBoardTemplate'], params: { template: 'made-here' }, query: '' };
+
+/** What operators do with templates, in an order in which each goes well. */
+export const CALLS_OF_TEMPLATES: [operationId: string, call: Call][] = [
+  ...['listBoardTemplates', 'getBoardTemplate', 'putBoardTemplate'].map((id): [string, Call] => [id, GOOD[id]!]),
+  ['putBoardTemplate', { ...GOOD['putBoardTemplate'], query: '' }],
+  ['putBoardTemplate', OF_NEW_TEMPLATE],
+  [
+    'putBoard',
+    { params: { board: 'many-1' }, body: { order: 'asc', operator: 'best', title: 'By hand', template: 'many' } },
+  ],
+  ['getBoardTemplate', GOOD['getBoardTemplate']!],
+  ['getStandings', { params: { player: 'ada' }, query: '?template=many' }],
+  ['deleteBoardTemplate', GOOD['deleteBoardTemplate']!],
+];
+
+/** Makes "fed", which is to be fed by a pool, one of a template. */
+export const PUT_OF_FED_BOARD: [operationId: string, call: Call, status: number] = [
+  'putBoardTemplate',
+  {
+    params: { template: 'feeding' },
+    body: { definition: { order: 'desc', operator: 'latest' }, boards: [{ board: 'fed' }] },
+  },
+  201,
+];
+
+/** What templates refuse, with the status; "fed" is of the template "feeding", and fed by a pool. */
+const REFUSED_BY_TEMPLATES: [operationId: string, call: Call, status: number][] = [
+  ['putBoardTemplate', { ...GOOD['putBoardTemplate'], headers: { 'If-Match': '"t0"' } }, 412],
+  ['putBoardTemplate', { ...GOOD['putBoardTemplate'], headers: { 'If-None-Match': '*' } }, 412],
+  [
+    'putBoardTemplate',
+    {
+      params: { template: 'many' },
+      body: { definition: { order: 'asc', operator: 'best', proof: 'everyone' }, boards: [] },
+    },
+    422,
+  ],
+  ['deleteBoardTemplate', { params: { template: 'many' }, headers: { 'If-Match': '"t0"' } }, 412],
+  ['deleteBoardTemplate', { params: { template: 'feeding' }, query: '?boards' }, 409],
+];
+
+/** What is refused of scores, pools, runs, flags and templates. */
 export const REFUSED: [operationId: string, call: Call, status: number][] = [
   ...REFUSED_OF_SCORES,
   ...REFUSED_BY_POOLS,
   ...REFUSED_OF_PATCHES,
   ...REFUSED_OF_RUNS,
+  ...REFUSED_BY_TEMPLATES,
   ['listFlags', { query: '?player=me' }, 422],
 ];
+
+/** A good request of an operation, of what is not there. */
+export function ofNothing(operationId: string): Call {
+  const good = GOOD[operationId]!;
+  const params = {
+    ...{ board: 'no-such-board', pool: 'no-such-pool', template: 'no-such-template', key: 'no-such-key' },
+    ...{ circle: 'no-such-circle', guild: 'no-such-guild', game: 'no-such-game', patch: 'no-such-patch' },
+    player: operationId === 'getPlayerProfile' ? 'nobody' : 'ada',
+  };
+  const bodies: Record<string, object> = {
+    recordGames: { pool: params.pool },
+    putSanction: { boards: [params.board] },
+  };
+  const body = bodies[operationId] ? { body: { ...(good.body as object), ...bodies[operationId] } } : {};
+  const query = operationId === 'getStandings' ? { query: `?template=${params.template}` } : {};
+  return { ...good, params, ...query, ...body };
+}

@@ -170,3 +170,11 @@ export async function pruneStandings(databaseUrl: string, board: string): Promis
   );
   await database.close();
 }
+
+/** Templates with one board each: "many" and "doomed". */
+export async function makeTemplates(admin: RestClient): Promise<void> {
+  for (const id of ['many', 'doomed']) {
+    const body = { definition: { order: 'asc', operator: 'best' }, boards: [{ board: `${id}-1` }] };
+    expect((await admin.put(`/v1/board-templates/${id}`, body)).status).toBe(201);
+  }
+}

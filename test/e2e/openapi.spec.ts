@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   AS_IT_STOOD,
   CALLS_OF_MODERATORS,
+  CALLS_OF_TEMPLATES,
   EMPTY_BODIES,
   GOOD,
   OF_PATCHES,
   OF_SERVERS,
+  ofNothing,
+  PUT_OF_FED_BOARD,
   REFUSED,
   type Call,
 } from './openapi-calls.js';
@@ -17,6 +20,7 @@ import {
   fillCircles,
   makeFedBoards,
   makeRows,
+  makeTemplates,
   manyEntries,
   PRUNED,
   pruneStandings,
@@ -99,6 +103,7 @@ describe('the OpenAPI document', () => {
       const visibility = pool === 'closed' ? 'private' : 'public';
       expect((await admin.put(`/v1/pools/${pool}`, { algorithm: 'elo', visibility })).status).toBe(201);
     }
+    await makeTemplates(admin);
     await makeFedBoards(admin);
     await makeRows(admin, service.databaseUrl);
   });
@@ -230,6 +235,7 @@ describe('the OpenAPI document', () => {
     expect((await whileRestatementsWait(service.databaseUrl, restate)).status).toBe(202);
     await expect.poll(async () => (await restate()).status, { timeout: 60_000 }).toBe(200);
     await exercise('deleteBoard', GOOD['deleteBoard']!);
+    for (const [operationId, call] of CALLS_OF_TEMPLATES) await exercise(operationId, call);
     await exercise('recordGames', { ...GOOD['recordGames'], headers: { Prefer: 'wait=10' } }, writer);
     const players = [
       { playerId: 'ada', place: 1 },
@@ -277,16 +283,7 @@ describe('the OpenAPI document', () => {
         expect((await exercise(operationId, { ...good, query })).status, operationId).toBe(400);
       }
       if (responses['404']) {
-        const player = operationId === 'getPlayerProfile' ? 'nobody' : 'ada';
-        const ids = ['key', 'patch', 'circle', 'guild', 'game'].map((name) => [name, `no-such-${name}`]);
-        const others = Object.fromEntries(ids) as Record<string, string>;
-        const params = { board: 'no-such-board', pool: 'no-such-pool', player, ...others };
-        const named: Record<string, object> = {
-          recordGames: { pool: params.pool },
-          putSanction: { boards: [params.board] },
-        };
-        const missing = named[operationId] ? { body: { ...(good.body as object), ...named[operationId] } } : {};
-        expect((await exercise(operationId, { ...good, params, ...missing })).status, operationId).toBe(404);
+        expect((await exercise(operationId, ofNothing(operationId))).status, operationId).toBe(404);
       }
       if (!requestBody) continue;
       const text = { 'Content-Type': 'text/plain' };
@@ -321,6 +318,7 @@ describe('the OpenAPI document', () => {
       ['putPool', { params: { pool: 'feeding' }, body: { algorithm: 'elo', board: 'open' } }, 409],
       ['putPool', { params: { pool: 'feeding' }, body: { algorithm: 'elo', board: 'fed' } }, 201],
       ['deleteBoard', { params: { board: 'fed' } }, 409],
+      PUT_OF_FED_BOARD,
       ['submitScore', { params: { board: 'fed' }, body: { playerId: 'ada', score: 1 } }, 422],
       ['rotateApiKey', { params: { key: 'bootstrap' }, body: {} }, 409],
       ['revokeApiKey', { params: { key: 'bootstrap' } }, 409],

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { AdminController } from './controllers/admin.controller.js';
 import { AuditController } from './controllers/audit.controller.js';
+import { BoardTemplatesController } from './controllers/board-templates.controller.js';
 import { BoardsController } from './controllers/boards.controller.js';
 import { CircleBoardsController } from './controllers/circle-boards.controller.js';
 import { CirclesController } from './controllers/circles.controller.js';
@@ -36,6 +37,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     ScoresController,
     RunsController,
     BoardsController,
+    BoardTemplatesController,
     RanksController,
     HistoryController,
     AdminController,

@@ -49,6 +49,8 @@ import { OverrideEntryHandler } from './scores/override-entry.handler.js';
 import { ScoreSubmitter } from './scores/score-submitter.js';
 import { GameRanks } from './pools/game-ranks.js';
 import { SubmissionRanks } from './scores/submission-ranks.js';
+import { DeleteBoardTemplateHandler } from './templates/delete-board-template.handler.js';
+import { PutBoardTemplateHandler } from './templates/put-board-template.handler.js';
 import { SubmitScoreHandler } from './scores/submit-score.handler.js';
 import { SubmitScoresHandler } from './scores/submit-scores.handler.js';
 
@@ -67,6 +69,8 @@ const ofApis: Provider[] = [
   PutBoardHandler,
   DeleteBoardHandler,
   ResetBoardHandler,
+  PutBoardTemplateHandler,
+  DeleteBoardTemplateHandler,
   CloseWindowHandler,
   PutPatchHandler,
   DeletePatchHandler,

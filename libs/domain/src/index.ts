@@ -1,6 +1,7 @@
 export * from './boards/board.js';
 export * from './ranks/circle.js';
 export * from './boards/decay.js';
+export * from './boards/given-options.js';
 export * from './boards/patch-order.js';
 export * from './ranks/patch-runs.js';
 export { faultOfCron } from './time/cron.js';

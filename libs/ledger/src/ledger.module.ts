@@ -75,6 +75,8 @@ import { SettlementFailures } from './standings/settlement-failures.js';
 import { StandingsPruner } from './standings/standings-pruner.js';
 import { StandingsRecorder } from './standings/standings-recorder.js';
 import { Ledger } from './submissions/ledger.js';
+import { BoardTemplates } from './templates/board-templates.js';
+import { TemplateBoards } from './templates/template-boards.js';
 import { SubmissionPruner } from './submissions/submission-pruner.js';
 import { RollingExpirer } from './windows/rolling-expirer.js';
 import { WindowCloser } from './windows/window-closer.js';
@@ -94,6 +96,8 @@ const inEveryProcess: Provider[] = [
   StandingsReader,
   BoardsWithMetadata,
   BoardRegistry,
+  TemplateBoards,
+  BoardTemplates,
   BoardLayouts,
   BoardRebuilds,
   Reconciliations,

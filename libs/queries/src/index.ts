@@ -22,6 +22,7 @@ export { RanksOfRuns } from './lists/ranks-of-runs.js';
 export { RunEntryKeys } from './lists/run-entry-keys.js';
 export { RanksWithEntry } from './lists/ranks-with-entry.js';
 export * from './queries.js';
+export * from './templates/template-queries.js';
 export * from './lists/rank-style.js';
 export * from './lists/rank-estimates.js';
 export * from './snapshots/snapshot-cache.js';

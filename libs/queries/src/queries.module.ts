@@ -49,6 +49,8 @@ import { GetPlayerHandler } from './ranks/get-player.handler.js';
 import { GetRankOfScoreHandler } from './ranks/get-rank-of-score.handler.js';
 import { LookupPlayersHandler } from './ranks/lookup-players.handler.js';
 import { EntryDetails } from './rows/entry-details.js';
+import { GetBoardTemplateHandler } from './templates/get-board-template.handler.js';
+import { ListBoardTemplatesHandler } from './templates/list-board-templates.handler.js';
 import { ListReader } from './rows/list-reader.js';
 import { SnapshotCache } from './snapshots/snapshot-cache.js';
 
@@ -106,6 +108,8 @@ const ofApis: Provider[] = [
   SplitPlayersHandler,
   KeptDistributions,
   GetDistributionHandler,
+  GetBoardTemplateHandler,
+  ListBoardTemplatesHandler,
 ];
 
 /** What answers clients. */

@@ -2,7 +2,7 @@
 // that says what the tests want, and fails where they want.
 import { NO_EXTENSIONS } from '@laddercast/extension';
 import { LadderError, type Board, type BoardDefinition } from '@laddercast/domain';
-import { EditionCatalog, StandingsReader } from '@laddercast/ledger';
+import { EditionCatalog, StandingsReader, type BoardTemplates } from '@laddercast/ledger';
 import {
   AnsweredVersions,
   RankReadings,
@@ -94,12 +94,13 @@ describe('the standings of a player', () => {
       new AnsweredVersions(),
       new OwnWorlds(database),
     );
-    handler = new GetStandingsHandler(catalog, windows, resolver, reader);
+    const templates = undefined as unknown as BoardTemplates;
+    handler = new GetStandingsHandler(catalog, windows, resolver, reader, templates);
   });
 
   const page = (limit = 100): Promise<StandingsPage> =>
     handler.execute(
-      new GetStandingsQuery('ada', undefined, limit, undefined, { seesPrivateBoards: true, unlistedShown: 'all' }),
+      new GetStandingsQuery('ada', {}, limit, undefined, { seesPrivateBoards: true, unlistedShown: 'all' }),
     );
   const boardsOf = ({ standings }: StandingsPage): string[] => standings.map(({ board }) => board);
 

@@ -27,7 +27,7 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Post, Query, R
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { BoardBody } from './boards.controller.js';
+import { boardBodyOf, type BoardBody } from './boards.controller.js';
 import { endMsOf, KeyRotationBody, NewApiKeyBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { assertCursor } from '../http/list-cursor.js';
 import { RestatementBody, RestatementParameters } from '../http/moderation-bodies.js';
@@ -58,7 +58,7 @@ export class AdminController {
   ): Promise<BoardBody> {
     const board = await this.commands.execute(new ResetBoardCommand(identity, boardId));
     void reply.header('ETag', entityTagOf(board));
-    return { id: board.id, ...board.definition };
+    return boardBodyOf(board);
   }
 
   @Post('boards/:board/close-window')

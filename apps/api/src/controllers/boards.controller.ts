@@ -23,9 +23,14 @@ import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
 
 const BOARDS_PAGE_DEFAULT = 50;
 
-export type BoardBody = { id: string } & BoardDefinition;
+/** A board as it is read. */
+export type BoardBody = { id: string; template: string | null } & BoardDefinition;
 
-const bodyOf = (board: Board): BoardBody => ({ id: board.id, ...board.definition });
+export const boardBodyOf = ({ id, template, definition }: Board): BoardBody => ({
+  id,
+  template: template ?? null,
+  ...definition,
+});
 
 @Controller('v1/boards')
 export class BoardsController {
@@ -46,7 +51,7 @@ export class BoardsController {
     const size = limit ?? BOARDS_PAGE_DEFAULT;
     const after = this.boards.all().filter((board) => board.id > (cursor ?? ''));
     const { page, next } = cutPage(after, size, ({ id }) => id);
-    return { boards: page.map(bodyOf), next };
+    return { boards: page.map(boardBodyOf), next };
   }
 
   @Get(':board')
@@ -65,7 +70,7 @@ export class BoardsController {
       void reply.status(304);
       return undefined;
     }
-    return bodyOf(board);
+    return boardBodyOf(board);
   }
 
   @Put(':board')
@@ -79,12 +84,19 @@ export class BoardsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<BoardBody> {
     assertAdmin(identity);
-    const definition = parseBoardDefinition(body, boardId);
+    const definition = parseBoardDefinition(body, boardId, await this.templateOf(boardId, body));
     const { board, created } = await this.commands.execute(
       new PutBoardCommand(identity, boardId, definition, ifMatch ?? null, mustBeNew(ifNoneMatch)),
     );
     void reply.status(created ? 201 : 200).header('ETag', entityTagOf(board));
-    return bodyOf(board);
+    return boardBodyOf(board);
+  }
+
+  /** The template of a board, also where another process made it a moment ago. */
+  private async templateOf(boardId: string, body: unknown): Promise<string | undefined> {
+    const named = (body as { template?: unknown } | null | undefined)?.template ?? undefined;
+    if (named !== undefined && this.boards.byId(boardId)?.template !== named) await this.boards.refresh();
+    return this.boards.byId(boardId)?.template;
   }
 
   @Delete(':board')

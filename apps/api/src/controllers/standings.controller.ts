@@ -20,10 +20,13 @@ export class StandingsController {
   @Public()
   read(
     @Param('player') player: string,
-    @Query(QueryPipe) { window, limit = BOARDS_DEFAULT, cursor }: StandingsParameters,
+    @Query(QueryPipe) { window: windowKind, limit, cursor, template }: StandingsParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<StandingsPage> {
     const reader = { seesPrivateBoards: mayReadPrivateBoards(identity), unlistedShown: unlistedShownTo(identity) };
-    return this.queries.execute(new GetStandingsQuery(playerOf(player, identity), window, limit, cursor, reader));
+    const most = limit ?? (template === undefined ? BOARDS_DEFAULT : undefined);
+    return this.queries.execute(
+      new GetStandingsQuery(playerOf(player, identity), { windowKind, template }, most, cursor, reader),
+    );
   }
 }

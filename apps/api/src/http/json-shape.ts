@@ -5,6 +5,8 @@ export const JSON_DEPTH_MAX = 64;
 /** How many values a body may have, and that of a batch. */
 export const JSON_VALUES_MAX = 10_000;
 export const BATCH_JSON_VALUES_MAX = 300_000;
+/** That of a template: 50 for each of its 2,000 boards. */
+export const TEMPLATE_JSON_VALUES_MAX = 100_000;
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = ['"', '\\', ':', ','].map((one) => one.charCodeAt(0));
 const [OBJECT, OBJECT_END, ARRAY, ARRAY_END] = ['{', '}', '[', ']'].map((one) => one.charCodeAt(0));

@@ -3,6 +3,7 @@ import {
   CALENDAR_KINDS,
   CIRCLE_ENTRIES_MAX,
   CLEAN_TEXT_PATTERN,
+  NAMED_ID_PATTERN,
   PATCH_ID_PATTERN,
   RANK_STYLES,
   type RankAccuracy,
@@ -413,6 +414,11 @@ export class DeadLettersParameters {
 
 /** Query parameters of a player's standings: pages are of boards. */
 export class StandingsParameters extends PageParameters {
+  /** Only boards of this template; without `limit` all of them. */
+  @IsOptional()
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of a template' })
+  template?: string;
+
   @IsOptional()
   @IsIn([...CALENDAR_KINDS, 'season', 'rolling', 'cron'])
   window?: WindowKind;
@@ -427,6 +433,18 @@ export class DryRunParameters {
 
 /** Whether nothing is to change. */
 export const isDryRun = ({ dryRun }: DryRunParameters): boolean => dryRun !== undefined && dryRun !== 'false';
+
+const YES = ['', '1', 'true'] as const;
+const NO = ['0', 'false'] as const;
+
+/** `?boards=1`: the boards of a template, too. */
+export class WithBoardsParameters {
+  @IsOptional()
+  @IsIn([...YES, ...NO])
+  boards?: (typeof YES)[number] | (typeof NO)[number];
+}
+
+export const isWithBoards = ({ boards }: WithBoardsParameters): boolean => YES.some((yes) => yes === boards);
 
 export class WindowsParameters extends PageParameters {
   @IsOptional()

@@ -9,7 +9,7 @@ import type { FastifyAdapter, NestFastifyApplication } from '@nestjs/platform-fa
 import { serveDocs } from '../openapi/serve-docs.js';
 import { answerConditionally } from './conditional-get.js';
 import { allowOrigins } from './cross-origin.js';
-import { BATCH_JSON_VALUES_MAX, faultOfShape, JSON_VALUES_MAX } from './json-shape.js';
+import { BATCH_JSON_VALUES_MAX, faultOfShape, JSON_VALUES_MAX, TEMPLATE_JSON_VALUES_MAX } from './json-shape.js';
 import { Callers } from './identity.guard.js';
 import { sendProblem } from './problem.filter.js';
 import { refusalOfRequest } from './request-limits.js';
@@ -20,6 +20,12 @@ import { securityHeadersOf } from './security-headers.js';
 
 /** Their own parser looks at the names of fields, so that an item of a batch is refused alone. */
 const SUBMISSION_ROUTES = [...BATCH_ROUTES, '/v1/boards/:board/scores'];
+
+/** How many values a body of a route may have. */
+const VALUES_MAX = new Map([
+  ...BATCH_ROUTES.map((route) => [route, BATCH_JSON_VALUES_MAX] as const),
+  ['/v1/board-templates/:template', TEMPLATE_JSON_VALUES_MAX],
+]);
 
 /** What the API adds to the HTTP server before its routes are made. */
 export function prepareHttp(app: NestFastifyApplication): void {
@@ -66,7 +72,7 @@ function takeJsonOnly(app: NestFastifyApplication): void {
     const text = bytes.toString();
     if (text === '' && takesNothing(request)) return done(null, undefined);
     const { url } = request.routeOptions;
-    const fault = faultOfShape(text, BATCH_ROUTES.includes(url!) ? BATCH_JSON_VALUES_MAX : JSON_VALUES_MAX);
+    const fault = faultOfShape(text, VALUES_MAX.get(url!) ?? JSON_VALUES_MAX);
     if (fault) return done(validationFailed([fault]));
     void parseJson(request, text, (error, body) => {
       const value = error === null ? undefined : jsonOf(text);

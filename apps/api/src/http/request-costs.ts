@@ -13,9 +13,11 @@ const SIDES_FOR_ONE = 20;
 const SPLIT_FOR_ONE = 2.5;
 
 type Asked = Pick<FastifyRequest, 'query' | 'body'>;
+/** How many boards a template has. */
+type BoardsOfTemplate = (template: string) => number;
 
 /** Routes that cost more than one request by what they ask for, and how much. */
-const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
+const COSTS: Readonly<Record<string, (request: Asked, boardsOf: BoardsOfTemplate) => number>> = {
   '/v1/scores': ({ body }) => lengthOf(body, 'submissions', BATCH_MAX),
   '/v1/games': ({ body }) => lengthOf(body, 'games', GAMES_BATCH_MAX),
   '/v1/boards/:board/lookups': ({ body }) => lengthOf(body, 'playerIds', LOOKUPS_MAX) / READ_FOR_ONE,
@@ -23,10 +25,11 @@ const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
   '/v1/pools/:pool/predictions': ({ body }) =>
     lengthOf(body, 'sides', PREDICTION_SIDES_MAX) ** 2 / SIDES_FOR_ONE ** 2 +
     lengthOf(body, 'players', SPLIT_PLAYERS_MAX) ** 2 / SPLIT_FOR_ONE ** 2,
-  '/v1/players/:player/standings': ({ query }) => {
-    const { limit = BOARDS_DEFAULT } = query as { limit?: unknown };
-    const boards = Number(limit);
-    return Number.isNaN(boards) ? 1 : Math.min(PAGE_MAX, boards) / READ_FOR_ONE;
+  '/v1/players/:player/standings': ({ query }, boardsOf) => {
+    const { limit, template } = query as { limit?: unknown; template?: unknown };
+    const most = typeof template === 'string' ? boardsOf(template) : PAGE_MAX;
+    const boards = limit === undefined ? (template === undefined ? BOARDS_DEFAULT : most) : Number(limit);
+    return Number.isNaN(boards) ? 1 : Math.min(most, boards) / READ_FOR_ONE;
   },
 };
 
@@ -34,8 +37,8 @@ const COSTS: Readonly<Record<string, (request: Asked) => number>> = {
 export const isBatch = ({ routeOptions }: FastifyRequest): boolean => BATCH_ROUTES.includes(routeOptions.url ?? '');
 
 /** How many requests a request counts as, at least 1; whether it can be answered is not looked at. */
-export function costOf(request: FastifyRequest): number {
-  const cost = COSTS[request.routeOptions.url ?? '']?.(request) ?? 1;
+export function costOf(request: FastifyRequest, boardsOf: BoardsOfTemplate): number {
+  const cost = COSTS[request.routeOptions.url ?? '']?.(request, boardsOf) ?? 1;
   return Math.max(1, Math.ceil(cost));
 }
 

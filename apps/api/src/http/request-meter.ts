@@ -1,5 +1,6 @@
 import { rateLimited, RateLimits, type Identity } from '@laddercast/identity';
 import { identifiesCallers } from '@laddercast/leaderboard';
+import { BoardCatalog } from '@laddercast/ledger';
 import { ClientAddresses, type Account } from '@laddercast/platform';
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
@@ -26,6 +27,7 @@ export class RequestMeter {
   constructor(
     private readonly limits: RateLimits,
     private readonly addresses: ClientAddresses,
+    private readonly boards: BoardCatalog,
   ) {}
 
   /** The hook for every request. */
@@ -64,7 +66,7 @@ export class RequestMeter {
    * @throws RATE_LIMITED, by the promise
    */
   read(identity: Identity, request: FastifyRequest, reply: FastifyReply): Promise<void> | null {
-    const cost = costOf(request);
+    const cost = costOf(request, (template) => this.boards.ofTemplate(template).length);
     if (cost === 1) return null;
     const account = this.limits.of(identity, this.addresses.of(request.raw));
     const { limiter } = account;

@@ -15,6 +15,7 @@ describe('the JSON Schema of a validated class', () => {
     'all there is': {
       ...board,
       id: 'blitz',
+      template: 'eu4',
       title: 'Ranked blitz',
       tiebreak: 'latest',
       columns: [{ name: 'moves', order: 'asc' }],
@@ -57,7 +58,7 @@ describe('the JSON Schema of a validated class', () => {
       proof: 'everyone',
       counts: 'verified',
       decay: null,
-    } satisfies Record<keyof BoardDefinition | 'id', unknown>,
+    } satisfies Record<keyof BoardDefinition | 'id' | 'template', unknown>,
     ranges: { ...board, sharding: { by: 'range', boundaries: [-1.5, 0, 1000] } },
     nulls: { ...board, title: null, tiebreak: null, columns: null, sharding: null, push: { top: null } },
   };
@@ -75,6 +76,7 @@ describe('the JSON Schema of a validated class', () => {
     'a column that is an array': { ...board, columns: [[]] },
     'an array of columns as a column': { ...board, columns: [[{ name: 'a', order: 'asc' }]] },
     'an id that is none': { ...board, id: 'Blitz!' },
+    'a template that is none': { ...board, template: 'EU4' },
     'a column name with a space': { ...board, columns: [{ name: 'a b', order: 'asc' }] },
     'no windows': { ...board, windows: [] },
     'a window twice': { ...board, windows: ['daily', 'daily'] },
@@ -101,9 +103,11 @@ describe('the JSON Schema of a validated class', () => {
   };
 
   it.each(Object.entries(accepted))('lets a board with %s through, as the check does', (_name, body) => {
-    const definition = parseBoardDefinition(body, 'blitz');
+    const definition = parseBoardDefinition(body, 'blitz', 'eu4');
     expect(validate(body), JSON.stringify(validate.errors)).toBe(true);
-    expect(validateAnswer({ id: 'blitz', ...definition }), JSON.stringify(validateAnswer.errors)).toBe(true);
+    expect(validateAnswer({ id: 'blitz', template: 'eu4', ...definition }), JSON.stringify(validateAnswer.errors)).toBe(
+      true,
+    );
   });
 
   it.each(Object.entries(refused))('refuses a board with %s, as the check does', (_name, body) => {

@@ -77,6 +77,15 @@ function filledIn(options: Properties, defaults: Record<string, unknown>): JsonS
 /** A definition with every default filled in. */
 export const BOARD_SCHEMA = filledIn(lookedInto(propertiesOf(BoardDefinitionDto)), {
   ...withBoardDefaults({ order: 'desc', operator: 'best' }),
+  template: null,
+});
+
+/** A definition without what names a board. */
+const without = (schema: JsonSchema, ...names: string[]): JsonSchema => ({
+  ...schema,
+  properties: Object.fromEntries(
+    Object.entries(schema['properties'] as Properties).filter(([name]) => !names.includes(name)),
+  ),
 });
 
 /** The body of a PUT, as it is validated. */
@@ -86,4 +95,16 @@ export const BOARD_DEFINITION_SCHEMA: JsonSchema = {
     ...lookedInto(BODY['properties'] as Properties),
     sharding: { anyOf: [HASH_SHARDING, RANGE_SHARDING, { type: 'null' }] },
   },
+};
+
+/** What the boards of a template have in common. */
+export const TEMPLATE_DEFINITION_SCHEMA: JsonSchema = without(BOARD_DEFINITION_SCHEMA, 'id', 'template');
+
+/** What is different on one of them. */
+export const OVERRIDES_SCHEMA: JsonSchema = {
+  ...without(BOARD_DEFINITION_SCHEMA, 'id', 'template', 'title'),
+  type: ['object', 'null'],
+  required: [],
+  description:
+    'What is different on this board. Objects are merged part by part, everything else is replaced; null is the default of boards.',
 };

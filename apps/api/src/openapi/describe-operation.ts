@@ -105,6 +105,7 @@ const REQUEST_HEADERS = {
 const PATH_PARAMETERS: Record<string, Part> = {
   board: { description: 'The id of the board.', schema: namedId, example: 'blitz' },
   patch: { description: 'The id of the patch in its family.', schema: namedId, example: '1.30' },
+  template: { description: 'The id of the template.', schema: namedId, example: 'eu4' },
   pool: { description: 'The id of the rating pool.', schema: namedId, example: 'blitz' },
   game: { description: 'The id of a game: percent-encoded UTF-8.', schema: OPAQUE_ID_SCHEMA, example: 'g-77' },
   player: {

@@ -2,6 +2,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { describeOperation, HEADERS, type OperationDescription } from './describe-operation.js';
 import { ADMINISTRATION } from './operations/administration.js';
+import { BOARD_TEMPLATES } from './operations/board-templates.js';
 import { BOARDS } from './operations/boards.js';
 import { CIRCLES } from './operations/circles.js';
 import { FLAGS } from './operations/flags.js';
@@ -17,6 +18,7 @@ import { RUNS } from './operations/runs.js';
 import { SCORES } from './operations/scores.js';
 import { STANDINGS } from './operations/standings.js';
 import { WINDOWS } from './operations/windows.js';
+import { BOARD_TEMPLATE_SCHEMAS } from './board-template-schemas.js';
 import { FLAG_SCHEMAS } from './flag-schemas.js';
 import { PATCH_SCHEMAS } from './patch-schemas.js';
 import { POOL_SCHEMAS } from './pool-schemas.js';
@@ -32,6 +34,7 @@ const OPERATIONS: Record<string, OperationDescription> = {
   ...RANKS,
   ...HISTORY,
   ...BOARDS,
+  ...BOARD_TEMPLATES,
   ...WINDOWS,
   ...STANDINGS,
   ...PEOPLE,
@@ -110,6 +113,7 @@ export function openApiDocument(app: INestApplication): OpenAPIObject {
         ...components.schemas,
         ...SCHEMAS,
         ...PATCH_SCHEMAS,
+        ...BOARD_TEMPLATE_SCHEMAS,
         ...POOL_SCHEMAS,
         ...RECOVERY_SCHEMAS,
         ...FLAG_SCHEMAS,

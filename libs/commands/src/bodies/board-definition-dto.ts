@@ -217,6 +217,11 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @IsOptional()
   @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the id of the path, or absent' })
   id?: string;
+  /** Only the template that the board is of, for the same reason. */
+  @IsOptional()
+  @Matches(new RegExp(NAMED_ID_PATTERN), { message: 'must be the template that the board is of, or absent' })
+  @InSchema({ description: 'The template that the board is of: read alone, it may only be put as it is.' })
+  template?: string | null;
   @IsOptional()
   @IsString()
   @MaxLength(200)

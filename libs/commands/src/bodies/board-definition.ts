@@ -10,30 +10,34 @@ import {
   validationFailed,
   wantsDense,
   withBoardDefaults,
+  withoutNulls,
   type BoardDefinition,
   type Fault,
   type GivenBoard,
 } from '@laddercast/domain';
 import { BoardDefinitionDto, type ShardingDto } from './board-definition-dto.js';
-import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
+import { checkedDefinition, definitionObject } from './definition-body.js';
 import { faultsOfScopes, faultsOfWindows } from './window-options.js';
 
 /**
  * The definition behind a body, with all defaults.
  * @param boardId the only `id` that the body may carry; without it the body takes none
+ * @param template the only `template`, in the same way
  * @throws NOT_SUPPORTED for options that do not go together; VALIDATION_FAILED with every fault;
  * RANK_STYLE_NOT_KEPT for dense ranks over several hash shards
  */
-export function parseBoardDefinition(body: unknown, boardId?: string): BoardDefinition {
+export function parseBoardDefinition(body: unknown, boardId?: string, template?: string): BoardDefinition {
   const options = definitionObject(body);
   const { dto, faults } = checkedDefinition(BoardDefinitionDto, withoutNulls(options));
-  faults.push(...crossFaults(dto, faults.length === 0, boardId));
+  faults.push(...crossFaults(dto, faults.length === 0, { id: boardId, template }));
   if (faults.length > 0) throw validationFailed(faults);
   assertOperatorsFit(dto);
   assertRunsAreKept(dto);
   assertEntriesPerRunFits(dto);
   assertDecayFits(dto);
-  const definition = withBoardDefaults(JSON.parse(JSON.stringify({ ...dto, id: undefined })) as GivenBoard);
+  const definition = withBoardDefaults(
+    JSON.parse(JSON.stringify({ ...dto, id: undefined, template: undefined })) as GivenBoard,
+  );
   assertDenseCanBeKept(definition);
   return definition;
 }
@@ -151,11 +155,18 @@ function faultsOfRuns({ runs, windows }: BoardDefinitionDto): Fault[] {
 }
 
 /** Rules between fields. */
-function crossFaults(dto: BoardDefinitionDto, fieldsAreFine: boolean, boardId: string | undefined): Fault[] {
+function crossFaults(
+  dto: BoardDefinitionDto,
+  fieldsAreFine: boolean,
+  board: { id: string | undefined; template: string | undefined },
+): Fault[] {
   if (!fieldsAreFine) return [];
   const faults: Fault[] = [];
-  if (dto.id !== undefined && dto.id !== boardId) {
+  if (dto.id !== undefined && dto.id !== board.id) {
     faults.push({ pointer: '/id', message: 'must be the id of the path, or absent' });
+  }
+  if (dto.template !== undefined && dto.template !== board.template) {
+    faults.push({ pointer: '/template', message: 'must be the template that the board is of, or absent' });
   }
   const { scoreMin, scoreMax } = dto.limits ?? {};
   if (scoreMin != null && scoreMax != null && scoreMin > scoreMax) {

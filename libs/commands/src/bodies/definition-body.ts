@@ -30,14 +30,3 @@ export function checkedDefinition<Dto extends object>(
   const errors = validateSync(dto, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true });
   return { dto, faults: errors.flatMap((error) => faultsOf(error, '')) };
 }
-
-/** null means "the default", as in the answers of the service, so that an answer can be put again. */
-export const withoutNulls = (options: object): object =>
-  Object.fromEntries(
-    Object.entries(options).flatMap(([name, value]) => (value === null ? [] : [[name, valueWithoutNulls(value)]])),
-  );
-
-function valueWithoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(valueWithoutNulls);
-  return typeof value === 'object' && value !== null ? withoutNulls(value) : value;
-}

@@ -2,13 +2,14 @@ import {
   FED_COLUMNS,
   ratingPoolOf,
   validationFailed,
+  withoutNulls,
   type Fault,
   type RatingAlgorithm,
   type RatingPool,
   type RatingPoolDefinition,
 } from '@laddercast/domain';
 import type { NamedBoard, PoolDefinition } from '@laddercast/ledger';
-import { checkedDefinition, definitionObject, withoutNulls } from './definition-body.js';
+import { checkedDefinition, definitionObject } from './definition-body.js';
 import { PoolDefinitionDto } from './pool-definition-dto.js';
 
 /**

@@ -101,6 +101,8 @@ export interface Board {
   layouts: Layouts;
   /** Absent: its entries come from submissions. */
   feed?: BoardFeed;
+  /** The template that it is of; absent: of none. */
+  template?: string;
   /** The log position from which runs are kept; absent: they are not. */
   runsFrom?: number;
   /** The family of patches by which its runs are taxed; absent: they are not. */

@@ -2,7 +2,15 @@ import { LadderError, wantsDense, withBoardDefaults, type Board, type BoardDefin
 import { Injectable } from '@nestjs/common';
 import { recordAudit } from '../operators/audit-log.js';
 import { namesTag, type PutCondition } from '../operators/put-condition.js';
-import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow, type FoundBoard } from './board-rows.js';
+import {
+  createBoard,
+  findBoard,
+  hasEntries,
+  ofTemplate,
+  unlinkBoard,
+  type BoardRow,
+  type FoundBoard,
+} from './board-rows.js';
 import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { announceBoard, Lanes } from '../lanes/lanes.js';
@@ -10,7 +18,9 @@ import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { beginFill, refuseUnfeedable, refuseUnkept } from './fed-boards.js';
-import { moveSeasons, sinceOfAddedWindows } from './window-changes.js';
+import { linkAfterHand } from './hand-changes.js';
+import type { TemplateLink } from './template-layers.js';
+import { moveSeasons, movesOfSeasons, sinceOfAddedWindows } from './window-changes.js';
 
 const PURGE_CHUNK_ROWS = 5000;
 const TABLES_BY_WINDOW = [
@@ -62,22 +72,44 @@ export class BoardRegistry {
       const action = current ? 'board.replace' : 'board.create';
       await recordAudit(transaction, { actor, action, subject: id, details: { definition } });
       if (!current) return { board: await createBoard(transaction, this.lanes, id, { definition }), created: true };
-      if (current.feed) {
-        refuseUnfeedable(id, definition, current.feed);
-        await refuseUnkept(transaction, id, definition, current.feed);
-      }
-      const isFull = await hasEntries(transaction, current.board_uid);
-      const before = current.definition;
-      if (isFull && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
-      const { serving, opening } = current.layouts;
-      const isKeptSo = opening === null && fitsLayout(serving, definition);
-      if (!isFull && !(isKeptSo && keepsWindows(before, definition))) {
-        // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
-        await unlinkBoard(transaction, this.lanes, current.board_uid);
-        return { board: await this.begin(transaction, id, definition, current), created: false };
-      }
-      return { board: await this.redefine(transaction, current, id, definition), created: false };
+      const template = await linkAfterHand(transaction, current, definition);
+      return { board: await this.replace(transaction, current, id, definition, template), created: false };
     });
+  }
+
+  /**
+   * What would be refused of another definition of a board; nothing is written.
+   * @returns whether the board would begin anew, under another uid
+   * @throws BOARD_NOT_EMPTY, BOARD_IN_USE, NOT_SUPPORTED, WINDOW_CLOSED, WINDOW_MISMATCH
+   */
+  async assertTakes(runner: SqlRunner, current: BoardRow, id: string, definition: BoardDefinition): Promise<boolean> {
+    if (current.feed) {
+      refuseUnfeedable(id, definition, current.feed);
+      await refuseUnkept(runner, id, definition, current.feed);
+    }
+    const isFull = await hasEntries(runner, current.board_uid);
+    const before = current.definition;
+    if (isFull && !keepsEntries(before, definition)) throw refusalOfChange(before, definition);
+    const { serving, opening } = current.layouts;
+    const isKeptSo = opening === null && fitsLayout(serving, definition);
+    const beginsAnew = !isFull && !(isKeptSo && keepsWindows(before, definition));
+    if (!beginsAnew) await movesOfSeasons(runner, current.board_uid, before, definition);
+    return beginsAnew;
+  }
+
+  /** Gives a live board another definition, in a transaction that holds all lanes; throws as {@link assertTakes}. */
+  async replace(
+    transaction: SqlRunner,
+    current: FoundBoard,
+    id: string,
+    definition: BoardDefinition,
+    template: TemplateLink | null,
+  ): Promise<Board> {
+    const beginsAnew = await this.assertTakes(transaction, current, id, definition);
+    if (!beginsAnew) return this.redefine(transaction, current, id, definition, template);
+    // Late events of the old order must not reach the new one: the empty board gets a uid of its own.
+    await unlinkBoard(transaction, this.lanes, current.board_uid);
+    return this.begin(transaction, id, definition, { ...current, template });
   }
 
   private async redefine(
@@ -85,6 +117,7 @@ export class BoardRegistry {
     current: FoundBoard,
     id: string,
     definition: BoardDefinition,
+    template: TemplateLink | null,
   ): Promise<Board> {
     const uid = current.board_uid;
     const before = current.definition;
@@ -96,7 +129,7 @@ export class BoardRegistry {
     const runsFrom = definition.runs && (current.runs_from ?? revision);
     await transaction.query(
       `UPDATE boards SET definition = $2, revision = $3, definition_revision = $3, windows_since = $4,
-         rescope = rescope OR $5, layouts = $6, runs_from = $7::bigint,
+         rescope = rescope OR $5, layouts = $6, runs_from = $7::bigint, template = $8,
          runs_left = runs_left OR (runs_from IS NOT NULL AND $7::bigint IS NULL)
        WHERE board_uid = $1`,
       [
@@ -107,10 +140,12 @@ export class BoardRegistry {
         differsInScopes(before, definition),
         JSON.stringify(layouts),
         runsFrom,
+        template && JSON.stringify(template),
       ],
     );
     const { patches } = current;
-    const made = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    const stored = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs, layouts };
+    const made = { ...stored, ...ofTemplate(template) };
     const board: Board = { ...made, ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
     // Submissions fill new windows by themselves; here who plays no more would never come into them.
     const hasOtherWindows = JSON.stringify(before.windows) !== JSON.stringify(definition.windows);
@@ -124,15 +159,18 @@ export class BoardRegistry {
       const current = await findBoard(transaction, id);
       if (!current) throw boardNotFound(id);
       assertMatches(id, current, ifMatch);
-      if (current.feed) {
-        throw new LadderError(
-          'BOARD_IN_USE',
-          `Pool "${current.feed.pool}" feeds the board: take it out of the pool first.`,
-        );
-      }
-      await recordAudit(transaction, { actor, action: 'board.delete', subject: id, details: {} });
-      await unlinkBoard(transaction, this.lanes, current.board_uid);
+      await this.remove(transaction, current, id, actor);
     });
+  }
+
+  /**
+   * Deletes a live board, in a transaction that holds all lanes.
+   * @throws BOARD_IN_USE
+   */
+  async remove(transaction: SqlRunner, current: BoardRow, id: string, actor: string): Promise<void> {
+    assertNotFed(id, current);
+    await recordAudit(transaction, { actor, action: 'board.delete', subject: id, details: {} });
+    await unlinkBoard(transaction, this.lanes, current.board_uid);
   }
 
   /**
@@ -154,9 +192,9 @@ export class BoardRegistry {
     transaction: SqlRunner,
     id: string,
     definition: BoardDefinition,
-    { layouts, feed }: BoardRow,
+    { layouts, feed, template }: BoardRow,
   ): Promise<Board> {
-    const board = await createBoard(transaction, this.lanes, id, { definition, before: layouts, feed });
+    const board = await createBoard(transaction, this.lanes, id, { definition, before: layouts, feed, template });
     if (feed) await beginFill(transaction, feed.poolUid, board.uid);
     return board;
   }
@@ -203,6 +241,12 @@ export class BoardRegistry {
 function assertMatches(id: string, current: BoardRow | undefined, ifMatch: string | null): void {
   if (ifMatch === null || (current && namesTag(ifMatch, tagOf(current)))) return;
   throw new LadderError('PRECONDITION_FAILED', `Board "${id}" is not the one If-Match names; read it again.`);
+}
+
+/** @throws BOARD_IN_USE where a pool feeds the board: it is taken out of the pool first */
+export function assertNotFed(id: string, { feed }: Pick<BoardRow, 'feed'>): void {
+  if (!feed) return;
+  throw new LadderError('BOARD_IN_USE', `Pool "${feed.pool}" feeds board "${id}": take it out of the pool first.`);
 }
 
 const boardNotFound = (id: string): LadderError => new LadderError('BOARD_NOT_FOUND', `There is no board "${id}".`);

@@ -16,6 +16,7 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { announceBoard, type Lanes } from '../lanes/lanes.js';
 import { firstTax, patchFamily } from '../patches/patch-families.js';
 import { forgetPatchUse } from '../patches/patch-uses.js';
+import type { TemplateLink } from './template-layers.js';
 
 /** How far the clocks of processes, which give lists' counters their start, may be ahead of the ledger's. */
 const CLOCKS_APART_MS = 60_000;
@@ -30,6 +31,8 @@ export interface BoardRow {
   feed: BoardFeed | null;
   runs_from: number | null;
   family_uid: number | null;
+  /** null: it is of no template. */
+  template: TemplateLink | null;
 }
 
 /** A row, with what its board knows of its family of patches. */
@@ -37,19 +40,34 @@ export interface FoundBoard extends BoardRow {
   patches?: PatchFamily;
 }
 
+const BOARD_COLUMNS = `board_uid, revision, definition_revision, definition, windows_since, layouts, feed, runs_from,
+  family_uid, template`;
+
 /** The live board of that id. */
 export async function findBoard(transaction: SqlRunner, id: string): Promise<FoundBoard | undefined> {
-  const [row] = await transaction.query<BoardRow>(
-    `SELECT board_uid, revision, definition_revision, definition, windows_since, layouts, feed, runs_from,
-       family_uid
-     FROM boards WHERE board_id = $1`,
-    [id],
-  );
+  const [row] = await transaction.query<BoardRow>(`SELECT ${BOARD_COLUMNS} FROM boards WHERE board_id = $1`, [id]);
   if (!row) return undefined;
   const patches = row.family_uid === null ? undefined : await patchFamily(transaction, row.family_uid);
-  // Definitions that an earlier release stored lack later options.
-  return { ...row, definition: withBoardDefaults(row.definition), ...(patches && { patches }) };
+  return { ...asOfNow(row), ...(patches && { patches }) };
 }
+
+/** The live boards of these ids, and those of a template, by id. */
+export async function boardsOfTemplate(
+  runner: SqlRunner,
+  templateId: string,
+  ids: readonly string[],
+): Promise<Map<string, BoardRow>> {
+  const rows = await runner.query<BoardRow & { id: string }>(
+    `SELECT board_id AS id, ${BOARD_COLUMNS} FROM boards
+     WHERE board_id = ANY($2) OR (template ->> 'id' = $1 AND template IS NOT NULL AND board_id IS NOT NULL)
+     ORDER BY board_id`,
+    [templateId, ids],
+  );
+  return new Map(rows.map(({ id, ...row }) => [id, asOfNow(row)]));
+}
+
+/** Definitions that an earlier release stored lack later options. */
+const asOfNow = (row: BoardRow): BoardRow => ({ ...row, definition: withBoardDefaults(row.definition) });
 
 /** What a board is made of. */
 export interface NewBoard {
@@ -57,6 +75,7 @@ export interface NewBoard {
   /** Of the board that had the id until now: its lists' versions continue. */
   before?: Layouts;
   feed?: BoardFeed | null;
+  template?: TemplateLink | null;
 }
 
 /** Makes a board under a uid of its own, in a transaction that holds all lanes; nobody has the id. */
@@ -64,16 +83,16 @@ export async function createBoard(
   transaction: SqlRunner,
   lanes: Lanes,
   id: string,
-  { definition, before, feed = null }: NewBoard,
+  { definition, before, feed = null, template = null }: NewBoard,
 ): Promise<Board> {
   const taxed = definition.decay && (await firstTax(transaction, definition.decay));
   const layouts = firstLayouts(definition, await versionsFrom(transaction, before ?? null), taxed?.tax);
   const [row] = await transaction.query<{ board_uid: number }>(
-    `INSERT INTO boards (board_id, definition, layouts, feed, revision, family_uid, family_revision)
-     VALUES ($1, $2, $3, $4, 0, $5, $6) RETURNING board_uid`,
+    `INSERT INTO boards (board_id, definition, layouts, feed, revision, family_uid, family_revision, template)
+     VALUES ($1, $2, $3, $4, 0, $5, $6, $7) RETURNING board_uid`,
     [
       ...[id, JSON.stringify(definition), JSON.stringify(layouts), feed && JSON.stringify(feed)],
-      ...[taxed?.family.uid ?? null, taxed?.familyRevision ?? 0],
+      ...[taxed?.family.uid ?? null, taxed?.familyRevision ?? 0, template && JSON.stringify(template)],
     ],
   );
   const uid = row!.board_uid;
@@ -84,9 +103,14 @@ export async function createBoard(
     [uid, revision, runsFrom],
   );
   const board = { uid, id, revision, definitionRevision: revision, definition, windowsSinceMs: {}, layouts };
+  const made = { ...board, ...(feed && { feed }), ...ofTemplate(template), ...(runsFrom !== null && { runsFrom }) };
   const patches = taxed?.family;
-  return { ...board, ...(feed && { feed }), ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
+  return patches ? { ...made, patches } : made;
 }
+
+/** The template of a board, as the part of it that says so. */
+export const ofTemplate = (template: TemplateLink | null): Pick<Board, 'template'> =>
+  template === null ? {} : { template: template.id };
 
 /** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */
 export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: number): Promise<void> {

@@ -32,6 +32,11 @@ export async function sinceOfAddedWindows(
   return Object.fromEntries(since);
 }
 
+interface SeasonMove {
+  windowUid: number;
+  season: SeasonSpec;
+}
+
 /**
  * Gives the stored windows of seasons the bounds of the new definition: a season that runs may end earlier or later, in
  * the future; one that is over, or frozen, stays as it is.
@@ -43,19 +48,36 @@ export async function moveSeasons(
   from: BoardDefinition,
   to: BoardDefinition,
 ): Promise<void> {
+  for (const { windowUid, season } of await movesOfSeasons(transaction, boardUid, from, to)) {
+    await transaction.query(
+      `UPDATE windows SET starts_at = to_timestamp($2::float8 / 1000), ends_at = to_timestamp($3::float8 / 1000),
+         freeze_at = to_timestamp($4::float8 / 1000) WHERE window_uid = $1`,
+      [windowUid, ms(season.startsAt), ms(season.endsAt), freezeMs(season)],
+    );
+  }
+}
+
+/**
+ * The stored windows of seasons that a definition moves.
+ * @throws WINDOW_CLOSED, BOARD_NOT_EMPTY, WINDOW_MISMATCH
+ */
+export async function movesOfSeasons(
+  runner: SqlRunner,
+  boardUid: number,
+  from: BoardDefinition,
+  to: BoardDefinition,
+): Promise<SeasonMove[]> {
+  const moves: SeasonMove[] = [];
   const before = new Map(from.windows.filter(isSeason).map((season) => [season.season, season]));
   for (const season of to.windows.filter(isSeason)) {
     const old = before.get(season.season);
     if (old !== undefined && isSame(old, season)) continue;
-    const [row] = await transaction.query<SeasonRow>(SEASON_WINDOW, [boardUid, nameOfSpec(season)]);
+    const [row] = await runner.query<SeasonRow>(SEASON_WINDOW, [boardUid, nameOfSpec(season)]);
     if (row === undefined || isStoredSo(row, season)) continue;
     assertMovable(row, season);
-    await transaction.query(
-      `UPDATE windows SET starts_at = to_timestamp($2::float8 / 1000), ends_at = to_timestamp($3::float8 / 1000),
-         freeze_at = to_timestamp($4::float8 / 1000) WHERE window_uid = $1`,
-      [row.window_uid, ms(season.startsAt), ms(season.endsAt), freezeMs(season)],
-    );
+    moves.push({ windowUid: row.window_uid, season });
   }
+  return moves;
 }
 
 const SEASON_WINDOW = `

@@ -15,7 +15,7 @@ const REFRESH_EVERY_MS = 250;
 const CHANGES_SQL = prepared(`
   SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
     definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts, feed,
-    runs_from AS "runsFrom", family_uid AS "familyUid"
+    template ->> 'id' AS template, runs_from AS "runsFrom", family_uid AS "familyUid"
   FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
       floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
     LEFT JOIN boards ON revision > $1
@@ -28,7 +28,9 @@ const SERVER_SQL = `
 
 const NO_FAMILIES: ReadonlyMap<number, PatchFamily> = new Map();
 
-type ChangedRow = { history: string | null; nowMs: number } & (BoardEntity | { boardUid: null });
+/** `template`: the id of the board's template, null where it is of none. */
+type BoardRow = BoardEntity & { template: string | null };
+type ChangedRow = { history: string | null; nowMs: number } & (BoardRow | { boardUid: null });
 
 export type BoardListener = (board: Board, gone: boolean) => void;
 
@@ -85,6 +87,11 @@ export class BoardCatalog {
   /** The boards that a pool feeds, ordered by id. */
   fedBy(poolUid: number): Board[] {
     return this.those(({ feed }) => feed?.poolUid === poolUid);
+  }
+
+  /** The boards of a template, ordered by id. */
+  ofTemplate(id: string): Board[] {
+    return this.those(({ template }) => template === id);
   }
 
   /** Boards ordered by id. */
@@ -168,7 +175,7 @@ export class BoardCatalog {
     return row!.server;
   }
 
-  private accept(row: BoardEntity, patches: PatchFamily | undefined): void {
+  private accept(row: BoardRow, patches: PatchFamily | undefined): void {
     const known = this.boardsByUid.get(row.boardUid);
     if (row.boardId === null) {
       if (!known) return;
@@ -178,11 +185,13 @@ export class BoardCatalog {
       return;
     }
     const { boardUid: uid, boardId: id, revision, definitionRevision, windowsSinceMs, layouts, feed, runsFrom } = row;
+    const { template } = row;
     // What was stored by an earlier release lacks the options that came later.
     const definition = withBoardDefaults(row.definition);
     const made = { uid, id, revision, definitionRevision, windowsSinceMs, definition, layouts };
     const fedBy = feed !== null && { feed };
     const board: Board = { ...made, ...fedBy, ...(runsFrom !== null && { runsFrom }), ...(patches && { patches }) };
+    if (template !== null) board.template = template;
     this.boardsByUid.set(board.uid, board);
     this.boardsById.set(board.id, board);
     this.tell(board, false);

@@ -1,5 +1,11 @@
 import { faultOfNamedId, LadderError, validationFailed, type Board, type StoredWindow } from '@laddercast/domain';
-import { BoardCatalog, isDatabaseUnavailable, WindowCatalog } from '@laddercast/ledger';
+import {
+  BoardCatalog,
+  BoardTemplates,
+  isDatabaseUnavailable,
+  TEMPLATE_BOARDS_MAX,
+  WindowCatalog,
+} from '@laddercast/ledger';
 import { inParts, nowMs, toTimestamp } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
@@ -31,11 +37,12 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     private readonly windows: WindowCatalog,
     private readonly resolver: ListResolver,
     private readonly reader: ListReader,
+    private readonly templates: BoardTemplates,
   ) {}
 
   async execute(query: GetStandingsQuery): Promise<StandingsPage> {
     const { playerId, reader } = query;
-    const { boards, next } = this.boardsOfPage(query);
+    const { boards, next } = await this.boardsOfPage(query);
     const unread = new Map<string, unknown>();
     const windows = await this.windowsOf(boards, query, unread);
     // Unlisted players are looked up, too: their answer must not differ from that of a player without entries.
@@ -63,11 +70,13 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     return new Set(ids.filter((_, at) => areShown[at]));
   }
 
-  private boardsOfPage({ limit, cursor, reader }: GetStandingsQuery): { boards: Board[]; next: string | null } {
+  private async boardsOfPage(query: GetStandingsQuery): Promise<{ boards: Board[]; next: string | null }> {
+    const { limit = TEMPLATE_BOARDS_MAX, cursor, reader, only } = query;
     if (cursor !== undefined && faultOfNamedId(cursor) !== null) {
       throw validationFailed([{ pointer: '?cursor', message: 'is not a cursor of this list' }]);
     }
-    const after = this.boards.all().filter(({ id, definition }) => {
+    const boardsAsked = only.template === undefined ? this.boards.all() : await this.ofTemplate(only.template);
+    const after = boardsAsked.filter(({ id, definition }) => {
       const isReadable = reader.seesPrivateBoards || definition.visibility === 'public';
       return isReadable && (cursor === undefined || id > cursor);
     });
@@ -75,10 +84,18 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     return { boards, next };
   }
 
+  /** @throws TEMPLATE_NOT_FOUND */
+  private async ofTemplate(template: string): Promise<Board[]> {
+    const boards = this.boards.ofTemplate(template);
+    // Only of a template without boards it is not known here whether there is one.
+    if (boards.length === 0) await this.templates.require(template);
+    return boards;
+  }
+
   /** The running windows that were made: in one that nobody needed yet there are no entries. */
   private async windowsOf(
     boards: readonly Board[],
-    { windowKind }: GetStandingsQuery,
+    { only: { windowKind } }: GetStandingsQuery,
     unread: Map<string, unknown>,
   ): Promise<WindowOfPage[]> {
     const now = this.resolver.clock.nowMs();

@@ -35,14 +35,18 @@ export interface StandingsPage {
   next: string | null;
 }
 
-/** A player's standings over all boards and running windows. */
+/** A player's standings over all boards, or those of a template, and running windows. @throws TEMPLATE_NOT_FOUND */
 export class GetStandingsQuery extends Query<StandingsPage> {
   constructor(
     readonly playerId: string,
-    /** undefined: windows of every kind. */
-    readonly windowKind: WindowKind | undefined,
-    /** The most boards that the page is about. */
-    readonly limit: number,
+    readonly only: {
+      /** undefined: windows of every kind. */
+      windowKind?: WindowKind | undefined;
+      /** undefined: boards of any template, and of none. */
+      template?: string | undefined;
+    },
+    /** The most boards that the page is about; undefined with a template: all of its boards. */
+    readonly limit: number | undefined,
     readonly cursor: string | undefined,
     readonly reader: {
       seesPrivateBoards: boolean;

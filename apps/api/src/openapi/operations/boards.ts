@@ -13,6 +13,7 @@ const given = {
 } as const;
 const board = {
   id: 'blitz',
+  template: null,
   ...withBoardDefaults({ ...given, columns: [...given.columns], windows: [...given.windows] }),
 };
 const change = {
@@ -59,7 +60,8 @@ export const BOARDS = {
       'visibility and the like are free to change; order, operator, tiebreak and columns only while the board is empty. ' +
       'Other sharding, and dense ranks, are brought about in the background, while reads and submissions go on. ' +
       'A sum board takes no columns. Dense ranks (`dense` or `rankStyle`) need one hash shard or sharding by range. What ' +
-      'GET answers can be put again, `id` included. Options of the contract that are not built are refused by name.',
+      'GET answers can be put again, `id` and `template` included. What is changed on a board of a template stays, also when the ' +
+      'template is put again. Options of the contract that are not built are refused by name.',
     callers: 'identified',
     headers: ['If-Match', 'If-None-Match: *'],
     body: { schema: 'BoardDefinition', examples: { least: { order: 'desc', operator: 'best' }, blitz: given } },

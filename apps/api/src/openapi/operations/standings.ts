@@ -11,12 +11,14 @@ export const STANDINGS = {
       'player has an entry among everybody. A page is of boards, so it may hold fewer standings, or none, before the last. A ' +
       'frozen window shows the standing of its freeze, to everyone. Boards that cannot be read now are left out and named in ' +
       '`unavailable`; 503 when that is all of them. Who is not listed looks to others like a player without entries. Counts ' +
-      'as one request for every 25 boards of `limit`.',
+      'as one request for every 25 boards of `limit`. With `template` it is of the boards of that template, and without a ' +
+      '`limit` of all of them.',
     callers: 'reader',
     query: StandingsParameters,
     parameters: {
       window: 'Only windows of this kind.',
-      limit: 'How many boards the page is about. Default 100.',
+      template: 'Only boards of this template.',
+      limit: 'How many boards the page is about. Default 100; with `template` all of them.',
     },
     headers: ['If-None-Match'],
     answers: {
@@ -50,6 +52,6 @@ export const STANDINGS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: ['PROJECTION_UNAVAILABLE'],
+    errors: ['TEMPLATE_NOT_FOUND', 'PROJECTION_UNAVAILABLE'],
   },
 } satisfies Record<string, OperationDescription>;

@@ -132,7 +132,7 @@ export class SubmissionRanks {
     const list = listOfWindow(board, window, GLOBAL_SCOPE);
     const { version } = receipt.answer;
     const entryKey = keyOf(write, receipt);
-    const moved = receipt.movement && movedKeys(list, entryKey, { ...receipt, ...write });
+    const moved = receipt.movement && movedKeys(list, entryKey, write.playerId, receipt);
     if (untilMs !== null) {
       const counted = await this.waitAndCount({ board, list }, entryKey, version, moved, untilMs).catch(
         () => undefined,
@@ -264,7 +264,8 @@ function estimatedMovement(
 function movedKeys(
   list: RankList,
   entryKey: string,
-  { movement, answer, playerId }: RankedWrite['receipt'] & RankedWrite['write'],
+  playerId: string,
+  { movement, answer }: RankedWrite['receipt'],
 ): MovedKeys {
   const { after, before } = movement!;
   const { displaced } = answer;

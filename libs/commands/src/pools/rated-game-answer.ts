@@ -16,8 +16,12 @@ export function ratedGameAnswer({
   return {
     position,
     players: changes.map(({ playerId, before, after, expected, k }) => ({
-      ...{ playerId, before, after, delta: after - before },
-      ...{ expected, k },
+      playerId,
+      before,
+      after,
+      delta: after - before,
+      expected,
+      k,
     })),
   };
 }

@@ -7,13 +7,19 @@ import type { ShownGame } from './pool-queries.js';
 export function shownGame(pool: string, game: RecordedGame): ShownGame {
   const { gameId, position, playedAtMs, recordedAtMs, weight, players, metadata, voided } = game;
   return {
-    ...{ gameId, pool, position },
+    gameId,
+    pool,
+    position,
     playedAt: toTimestamp(playedAtMs),
     recordedAt: toTimestamp(recordedAtMs),
     weight,
     players: players.map(({ playerId, place, team, isHome, status, score }) => ({
-      ...{ playerId, place, team, home: isHome },
-      ...{ status, score },
+      playerId,
+      place,
+      team,
+      home: isHome,
+      status,
+      score,
     })),
     metadata: metadata === null ? null : (JSON.parse(metadata) as object),
     voided,

@@ -17,12 +17,26 @@ export function shownRating(
   const { games, wins, draws, losses, peak, lastPlayedAtMs, position } = player;
   const { isProvisional, isRankable, missing, untilMs } = reading;
   return {
-    ...{ pool: about.pool, playerId: about.playerId, rating, deviation, storedDeviation, volatility, conservative },
-    ...{ interval95, games, wins, draws, losses, provisional: isProvisional },
+    pool: about.pool,
+    playerId: about.playerId,
+    rating,
+    deviation,
+    storedDeviation,
+    volatility,
+    conservative,
+    interval95,
+    games,
+    wins,
+    draws,
+    losses,
+    provisional: isProvisional,
     peak: peak && { rating: peak.rating, at: toTimestamp(peak.atMs), gameId: peak.gameId },
     lastPlayedAt: lastPlayedAtMs === null ? null : toTimestamp(lastPlayedAtMs),
-    ...{ rankable: isRankable, missing },
+    rankable: isRankable,
+    missing,
     rankableUntil: untilMs === null || untilMs > LAST_MS ? null : toTimestamp(untilMs),
-    ...{ position, pending: about.pending, asOf: toTimestamp(nowMs) },
+    position,
+    pending: about.pending,
+    asOf: toTimestamp(nowMs),
   };
 }

@@ -268,12 +268,22 @@ export class ListResolver {
   ): ResolvedList {
     const list = listOfWindow(board, window, scope.uid);
     const { projection, standings } = isPerRun(board.definition) ? this.ofRuns : this.ofPlayers;
-    const found = { board, window, scope: scope.name, edition, atMs, ...(final && { final }) };
-    if (edition === null) return { ...found, list, ranks: projection };
-    // Standings keep the tax of their moment.
-    const tax = board.patches && { tax: patchOrderAt(board.patches, edition.asOfMs) };
-    return { ...found, list: { ...list, ...tax, edition: edition.uid }, ranks: standings };
+    return {
+      board,
+      window,
+      scope: scope.name,
+      list: edition === null ? list : listOfEdition(board, list, edition),
+      ranks: edition === null ? projection : standings,
+      edition,
+      atMs,
+      ...(final && { final }),
+    };
   }
+}
+
+/** Standings keep the tax of their moment. */
+function listOfEdition({ patches }: Board, list: RankList, { asOfMs, uid }: Edition): RankList {
+  return { ...list, ...(patches && { tax: patchOrderAt(patches, asOfMs) }), edition: uid };
 }
 
 /** Whether a window was over before anybody used it: it was never made. */

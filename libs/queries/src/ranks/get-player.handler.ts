@@ -27,8 +27,8 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
   async execute(query: GetPlayerQuery): Promise<PlayerRank> {
     const { selection, playerId, above, below, unlistedShown } = query;
     const { resolved: found, style } = await this.reader.open(selection);
-    const resolved = selection.moderates ? await this.reader.withEntryOf(playerId, found) : found;
-    const profiles = this.reader.details.ahead(resolved);
+    const profiles = this.reader.details.ahead(found);
+    const resolved = selection.moderates ? await this.reader.withEntryOf(playerId, found, profiles) : found;
     const estimated = query.accuracy === 'estimated' ? await this.estimated(query, resolved, style, profiles) : null;
     if (estimated) return estimated;
     const beganAtMs = monotonicMs();
@@ -43,7 +43,7 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
     if (!own) return this.withoutEntry(query, resolved, envelope);
     const percentile = await percentileIn(resolved, style, own, reading.total);
     const entry = extended(own, { percentile, ...accuracyOf(reading) });
-    const sanction = await this.sanctionShown(query, resolved);
+    const sanction = await this.sanctionShown(query, resolved, profiles);
     const runs = query.withRuns ? await this.runsOf(resolved, playerId) : null;
     const entries =
       reading.entries && (await this.reader.details.complete(resolved, reading.entries, { including, read }));
@@ -72,10 +72,11 @@ export class GetPlayerHandler implements IQueryHandler<GetPlayerQuery> {
   private async sanctionShown(
     { selection, playerId }: GetPlayerQuery,
     { board }: ResolvedList,
+    profiles?: Promise<boolean | null>,
   ): Promise<ShownSanction | null> {
     const isItself = selection.readerId === playerId;
     if (!selection.moderates && !isItself) return null;
-    const sanction = await this.reader.details.sanctionOf(playerId);
+    const sanction = await this.reader.details.sanctionOf(playerId, profiles);
     if (sanction === null || !holdsOn(sanction, board.id)) return null;
     if (!selection.moderates && sanction.kind !== 'ban') return null;
     const { kind, untilMs, publicReason } = sanction;

@@ -115,9 +115,12 @@ export class EntryDetails {
     return this.isListed(boardId, playerId, false);
   }
 
-  /** The sanction of a player that is in force, as of a second ago at most. */
-  async sanctionOf(playerId: string): Promise<SanctionInForce | null> {
-    await this.names.load([playerId], false);
+  /**
+   * The sanction of a player that is in force, as of a second ago at most.
+   * @param profiles what was asked {@link ahead}
+   */
+  async sanctionOf(playerId: string, profiles?: Promise<boolean | null>): Promise<SanctionInForce | null> {
+    await this.names.load([playerId], false, profiles);
     return this.names.of(playerId, false).sanction;
   }
 

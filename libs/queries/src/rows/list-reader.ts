@@ -54,12 +54,19 @@ export class ListReader {
     return isShadowed ? this.worlds.of(resolved, readerId) : resolved;
   }
 
-  /** The list with the entry of a player in it, also of a banned or shadowed one: for moderators. */
-  async withEntryOf(playerId: string, resolved: ResolvedList): Promise<ResolvedList> {
+  /**
+   * The list with the entry of a player in it, also of a banned or shadowed one: for moderators.
+   * @param profiles what was asked ahead for this reader
+   */
+  async withEntryOf(
+    playerId: string,
+    resolved: ResolvedList,
+    profiles?: Promise<boolean | null>,
+  ): Promise<ResolvedList> {
     // A moderator reads what it decided a moment ago: what is remembered may be older. While PostgreSQL is away nothing
     // newer is known, and the list is read as it is.
     this.details.forget([playerId], false);
-    const sanction = await this.details.sanctionOf(playerId);
+    const sanction = await this.details.sanctionOf(playerId, profiles);
     const isUnranked = sanction !== null && sanction.kind !== 'hide' && holdsOn(sanction, resolved.board.id);
     return isUnranked ? this.worlds.of(resolved, playerId) : resolved;
   }

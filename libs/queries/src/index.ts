@@ -20,7 +20,7 @@ export * from './lists/list-resolver.js';
 export * from './lists/own-worlds.js';
 export { RanksOfRuns } from './lists/ranks-of-runs.js';
 export { RunEntryKeys } from './lists/run-entry-keys.js';
-export { RanksWithEntry } from './lists/ranks-with-entry.js';
+export { RanksWithEntries } from './lists/ranks-with-entries.js';
 export * from './queries.js';
 export * from './templates/template-queries.js';
 export * from './lists/rank-style.js';

@@ -179,6 +179,14 @@ export class MemorySnapshotStore extends SnapshotStore {
   reads = 0;
   deltaReads = 0;
   markCalls = 0;
+  private held: Promise<void> | null = null;
+
+  /** Has readings of snapshots wait until the function is called that it returns. */
+  holdReads(): () => void {
+    let open = (): void => undefined;
+    this.held = new Promise((resolve) => (open = resolve));
+    return open;
+  }
 
   override async markInUse(lists: readonly ListRef[], untilMs: number): Promise<void> {
     this.markCalls += 1;
@@ -194,6 +202,7 @@ export class MemorySnapshotStore extends SnapshotStore {
 
   override async read(list: ListRef): Promise<RankSnapshot | null> {
     this.reads += 1;
+    await this.held;
     return structuredClone(this.stored.get(nameOfRef(list))?.snapshot ?? null);
   }
 

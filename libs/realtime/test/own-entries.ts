@@ -7,7 +7,7 @@ export class TestOwnEntries implements SqlRunner {
   async query<Row>(_sql: string, [, players]: readonly unknown[] = []): Promise<Row[]> {
     return (players as string[]).flatMap((playerId, index) => {
       const entry = this.entries.get(playerId);
-      return entry ? [{ at: index + 1, ...entry } as Row] : [];
+      return entry ? [{ at: index + 1, playerId, ...entry } as Row] : [];
     });
   }
 }

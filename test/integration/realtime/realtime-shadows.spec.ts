@@ -91,6 +91,31 @@ describe("a shadowed player's own socket", () => {
     expect(frames).toBeGreaterThan(0);
   });
 
+  it('does not see itself go where it is shadowed again while its socket goes back to the list of all', async () => {
+    const { mine, anyone, writer } = await start();
+    live.profiles.sanctions.set('ada', SHADOW);
+    live.own.entries.set('ada', ownEntry(7, 10, true));
+    await writer.write({ ada: null });
+    await shows(anyone, WITHOUT, ['top', 'range']);
+    await writer.write({ ada: 7 });
+    await eventually('the list has it, and shows it to nobody', () => anyone.list('top').total === 3);
+    // The reading that makes sure that the list has it is held up.
+    const openReads = live.store.holdReads();
+    live.profiles.sanctions.delete('ada');
+    live.own.entries.set('ada', ownEntry(7, 11, false));
+    await announce();
+    // By now it was found in the list, which is to be read once more.
+    await sleep(200);
+    live.profiles.sanctions.set('ada', SHADOW);
+    live.own.entries.set('ada', ownEntry(7, 12, true));
+    await writer.write({ ada: null });
+    openReads();
+    await writer.write({ dan: 1 });
+    await shows(mine, [...WITH_ADA, '4 dan']);
+    await shows(anyone, [...WITHOUT, '3 dan'], ['top', 'range']);
+    expect(lostAda(mine)).toBe(false);
+  });
+
   it('sends nothing to others where only its own entry changes', async () => {
     const { mine, anyone, writer } = await start();
     live.profiles.sanctions.set('ada', SHADOW);

@@ -1,5 +1,5 @@
 import { GLOBAL_SCOPE, playerOfKey, type EntryState, type KeptPatchRun } from '@laddercast/domain';
-import { isRunOfSql } from '../entries/run-keys-sql.js';
+import { isRunOfSql, playerOfAnyKeySql } from '../entries/run-keys-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -18,46 +18,95 @@ export interface OwnEntryAsked {
 /** An entry as the ledger has it, whether it is ranked or not. */
 export type LedgerEntry = EntryState & { unranked: boolean };
 
-const ENTRY_IN = `
+/** And of whom it is; the key, where each run is an entry. */
+export type OwnedEntry = LedgerEntry & { playerId: string };
+
+const entryIn = (key: string): string => `
   SELECT score, columns, achieved_at_ms, metadata, version, scopes, unranked, patch_runs, NOT removed AS present FROM entries
-  WHERE window_uid = k.window_uid AND player_id = k.player_id LIMIT 1`;
+  WHERE window_uid = k.window_uid AND player_id = ${key} LIMIT 1`;
 
-const FROZEN_IN = `
+const frozenIn = (key: string): string => `
   SELECT score, columns, achieved_at_ms, metadata, scopes, patch_runs, present FROM frozen_entries
-  WHERE k.frozen AND window_uid = k.window_uid AND player_id = k.player_id LIMIT 1`;
+  WHERE k.frozen AND window_uid = k.window_uid AND player_id = ${key} LIMIT 1`;
 
-/** A change after a freeze saved what was there before it. */
-const OWN_ENTRIES = prepared(`
-  SELECT k.at::int AS at, s.score, s.columns, s.achieved_at_ms AS "achievedAtMs", s.metadata, e.version, e.unranked,
-    s.patch_runs AS "patchRuns"
+/**
+ * The entries at keys that were asked for, as `k`. A change after a freeze saved what was there before it.
+ * @param keys gives `k` the keys where they are not what was asked for
+ * @param key the key, as SQL
+ */
+const ownEntriesSql = (keys: string, key: string): string => `
+  SELECT k.at::int AS at, ${key} AS "playerId", s.score, s.columns, s.achieved_at_ms AS "achievedAtMs", s.metadata,
+    e.version, e.unranked, s.patch_runs AS "patchRuns"
   FROM unnest($1::int[], $2::text[], $3::int[], $4::boolean[])
     WITH ORDINALITY AS k (window_uid, player_id, scope_uid, frozen, at)
-  CROSS JOIN LATERAL (${ENTRY_IN}) AS e
-  LEFT JOIN LATERAL (${FROZEN_IN}) AS f ON true
+  ${keys}
+  CROSS JOIN LATERAL (${entryIn(key)}) AS e
+  LEFT JOIN LATERAL (${frozenIn(key)}) AS f ON true
   CROSS JOIN LATERAL (
     SELECT e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, e.patch_runs, e.present WHERE f.present IS NULL
     UNION ALL
     SELECT f.score, f.columns, f.achieved_at_ms, f.metadata, f.scopes, f.patch_runs, f.present WHERE f.present IS NOT NULL) AS s
-  WHERE s.present AND (k.scope_uid = ${GLOBAL_SCOPE} OR k.scope_uid = ANY (s.scopes))`);
+  WHERE s.present AND (k.scope_uid = ${GLOBAL_SCOPE} OR k.scope_uid = ANY (s.scopes))`;
+
+const OWN_ENTRIES = prepared(ownEntriesSql('', 'k.player_id'));
+
+/** Where each run is an entry: those that stand, or stood at the freeze. */
+const OWN_RUNS = prepared(
+  ownEntriesSql(
+    `CROSS JOIN LATERAL (
+      SELECT player_id AS key FROM entries
+      WHERE window_uid = k.window_uid AND ${isRunOfSql('k.player_id')} AND NOT removed
+      UNION
+      SELECT player_id FROM frozen_entries
+      WHERE k.frozen AND window_uid = k.window_uid AND ${isRunOfSql('k.player_id')}) AS r`,
+    'r.key',
+  ),
+);
+
+type OwnRow = Omit<OwnedEntry, 'patchRuns'> & { at: number; patchRuns: KeptPatchRun[] | null };
+
+const ownedEntry = ({ at: _at, patchRuns, ...entry }: OwnRow): OwnedEntry => ({
+  ...entry,
+  ...(patchRuns && { patchRuns }),
+});
+
+const valuesOf = (asked: readonly OwnEntryAsked[]): unknown[] => [
+  asked.map(({ windowUid }) => windowUid),
+  asked.map(({ playerId }) => playerId),
+  asked.map(({ scope }) => scope),
+  asked.map(({ isFrozen }) => isFrozen),
+];
 
 /**
- * The entries of players in lists of players, ranked or not, by one probe each.
- * @returns in the order asked; undefined where the player has none there
+ * All entries of players in lists, ranked or not: on boards where each run is one at most `entriesPerPlayerMax`, else one.
+ * @returns in the order asked; those of one player by their keys
+ */
+export async function entriesOfPlayers(
+  sql: SqlRunner,
+  asked: readonly (OwnEntryAsked & { isPerRun: boolean })[],
+): Promise<OwnedEntry[][]> {
+  const found = asked.map((): OwnedEntry[] => []);
+  for (const isPerRun of [false, true]) {
+    const places = [...asked.keys()].filter((at) => asked[at]!.isPerRun === isPerRun);
+    if (places.length === 0) continue;
+    const values = valuesOf(places.map((at) => asked[at]!));
+    const rows = await (isPerRun ? sql.query<OwnRow>(OWN_RUNS, values) : sql.query<OwnRow>(OWN_ENTRIES, values));
+    for (const row of rows) found[places[row.at - 1]!]!.push(ownedEntry(row));
+  }
+  const inOrder = (a: OwnedEntry, b: OwnedEntry): number => (a.playerId < b.playerId ? -1 : 1);
+  return found.map((entries) => entries.sort(inOrder));
+}
+
+/**
+ * The entries at players, or at keys of runs, in lists of players, ranked or not, by one probe each.
+ * @returns in the order asked; undefined where there is none
  */
 export async function ownEntries(
   sql: SqlRunner,
   asked: readonly OwnEntryAsked[],
 ): Promise<(LedgerEntry | undefined)[]> {
-  type OwnRow = Omit<LedgerEntry, 'patchRuns'> & { at: number; patchRuns: KeptPatchRun[] | null };
-  const rows = await sql.query<OwnRow>(OWN_ENTRIES, [
-    asked.map(({ windowUid }) => windowUid),
-    asked.map(({ playerId }) => playerId),
-    asked.map(({ scope }) => scope),
-    asked.map(({ isFrozen }) => isFrozen),
-  ]);
-  const found = new Map(
-    rows.map(({ at, patchRuns, ...entry }) => [at - 1, { ...entry, ...(patchRuns && { patchRuns }) }]),
-  );
+  const rows = await sql.query<OwnRow>(OWN_ENTRIES, valuesOf(asked));
+  const found = new Map(rows.map((row) => [row.at - 1, ownedEntry(row)]));
   return asked.map((_, at) => found.get(at));
 }
 
@@ -92,21 +141,20 @@ export async function shadowedEntries(
   return asked.map((one) => (found.get(one)?.unranked ? found.get(one) : undefined));
 }
 
-const EXPORTED = `
-  SELECT player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, p.display_name, p.listed,
-    NULL AS sanction, run.verified, run.proof
-  FROM entries e LEFT JOIN players p USING (player_id) ${joinRunOfEntrySql('e.player_id')}
-  WHERE e.window_uid = $1 AND player_id = $2`;
+const PLAYER = playerOfAnyKeySql('e.player_id');
 
-/** A player's own entry in a window, as exports show it, ranked or not; undefined: it has none. */
-export async function ownExportedEntry(
+const EXPORTED = `
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, p.display_name, p.listed,
+    NULL AS sanction, run.verified, run.proof
+  FROM entries e LEFT JOIN players p ON p.player_id = ${PLAYER} ${joinRunOfEntrySql(PLAYER)}
+  WHERE e.window_uid = $1 AND e.player_id = ANY ($2::text[])`;
+
+/** A player's own entries in a window by their keys, as exports show them, ranked or not, in no order. */
+export const ownExportedEntries = (
   sql: SqlRunner,
   windowUid: number,
-  playerId: string,
-): Promise<ExportedEntry | undefined> {
-  const [row] = await sql.query<ExportedEntry>(EXPORTED, [windowUid, playerId]);
-  return row;
-}
+  keys: readonly string[],
+): Promise<ExportedEntry[]> => sql.query(EXPORTED, [windowUid, keys]);
 
 const UNRANKED_RUNS = prepared(`
   SELECT player_id AS key, score, columns, achieved_at_ms AS "achievedAtMs", metadata, version FROM entries

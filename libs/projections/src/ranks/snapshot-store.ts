@@ -1,4 +1,12 @@
-import { ranksFromTop, type RankedEntry, type RankedValues, type RankStyle, type RowChange } from '@laddercast/domain';
+import {
+  keyOfEntry,
+  ranksFromTop,
+  type EntryId,
+  type RankedEntry,
+  type RankedValues,
+  type RankStyle,
+  type RowChange,
+} from '@laddercast/domain';
 
 /** Names one ranked list in channels and keys. */
 export interface ListRef {
@@ -53,14 +61,14 @@ export interface RankSnapshot {
  * @param entries from the first on, in order
  */
 export function sharedRanksOf(
-  entries: readonly (RankedValues & { playerId: string })[],
-  rows: readonly Pick<RankedEntry, 'playerId'>[],
+  entries: readonly (RankedValues & EntryId)[],
+  rows: readonly EntryId[],
 ): SharedRanks | null {
   const dense = ranksFromTop(entries, 'dense');
   if (dense.at(-1) === entries.length || entries.length === 0) return null;
   const ofRows = (ranks: readonly number[]): number[] => {
-    const rankOf = new Map(entries.map(({ playerId }, index) => [playerId, ranks[index]!]));
-    return rows.map(({ playerId }) => rankOf.get(playerId)!);
+    const rankOf = new Map(entries.map((entry, index) => [keyOfEntry(entry), ranks[index]!]));
+    return rows.map((row) => rankOf.get(keyOfEntry(row))!);
   };
   return { competition: ofRows(ranksFromTop(entries, 'competition')), dense: ofRows(dense) };
 }

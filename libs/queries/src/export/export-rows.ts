@@ -13,7 +13,7 @@ import {
 import { Extensions } from '@laddercast/extension';
 import {
   exportedEntries,
-  ownExportedEntry,
+  ownExportedEntries,
   PostgresDatabase,
   ScopeCatalog,
   StandingsReader,
@@ -23,10 +23,11 @@ import {
 import { toTimestamp } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
-import { withOwnRow } from './own-row.js';
+import { withOwnRows } from './own-rows.js';
 import { verificationOf } from '../rows/entry-details.js';
 import { taxOfRow } from '../rows/taxed-rows.js';
 import { answered } from '../shared/time-out.js';
+import { OwnWorlds } from '../lists/own-worlds.js';
 import { type ResolvedList } from '../lists/list-resolver.js';
 
 /** How many rows are in memory at a time, and how many ids an enricher is asked for at once. */
@@ -52,6 +53,7 @@ export class ExportRows {
     private readonly editions: StandingsReader,
     private readonly scopes: ScopeCatalog,
     private readonly extensions: Extensions,
+    private readonly worlds: OwnWorlds,
   ) {}
 
   /**
@@ -62,24 +64,29 @@ export class ExportRows {
     const { style, showsUnlisted } = options;
     const { board, list, ownWorldOf } = resolved;
     const others = resolved.edition ? this.standings(resolved) : this.entries(resolved, options);
-    const own = await this.ownRow(resolved);
-    const chunks = own ? withOwnRow(others, list.ordering, own) : others;
+    const own = await this.ownRows(resolved);
+    const chunks = own.length > 0 ? withOwnRows(others, list.ordering, own) : others;
     for await (const rows of chunks) {
       const shown = rows.filter((row) => isShown(row, board.id, showsUnlisted, ownWorldOf));
       yield await this.complete(resolved, style, shown);
     }
   }
 
-  /** The row that only the reader has, as its world has it; undefined where everybody's list has it, or there is none. */
-  private async ownRow({ ownEntry, everybodys, edition, list }: ResolvedList): Promise<ExportedEntry | undefined> {
-    if (!ownEntry || !everybodys) return undefined;
-    const { playerId, score, columns, achievedAtMs, unranked, taxedFrom } = ownEntry;
-    const taxed = taxedFrom && { raw_score: taxedFrom.rawScore, patch_uid: taxedFrom.patch };
-    const isThere = edition
-      ? (await everybodys.lookup(list, [playerId], 'ordinal')).entries[0] !== null
-      : unranked === false;
-    const row = isThere ? undefined : await ownExportedEntry(this.database, list.windowUid, playerId);
-    return row && { ...row, score, columns: [...columns], achieved_at_ms: achievedAtMs, ...taxed };
+  /** The rows that only the reader has, as its world has them, without those that everybody's list has. */
+  private async ownRows({ ownEntries = [], everybodys, edition, list }: ResolvedList): Promise<ExportedEntry[]> {
+    if (!everybodys) return [];
+    const own = edition
+      ? await this.worlds.lacking({ list, ranks: everybodys }, ownEntries)
+      : ownEntries.filter(({ unranked }) => unranked !== false);
+    if (own.length === 0) return [];
+    const keys = own.map(({ playerId }) => playerId);
+    const stored = await ownExportedEntries(this.database, list.windowUid, keys);
+    const rows = new Map(stored.map((row) => [row.player_id, row]));
+    return own.flatMap(({ playerId, score, columns, achievedAtMs, taxedFrom }) => {
+      const row = rows.get(playerId);
+      const taxed = taxedFrom && { raw_score: taxedFrom.rawScore, patch_uid: taxedFrom.patch };
+      return row ? [{ ...row, score, columns: [...columns], achieved_at_ms: achievedAtMs, ...taxed }] : [];
+    });
   }
 
   /** By their ordinals, which are dense: nothing is held open between two pages, and a gap is a page that was removed. */
@@ -159,7 +166,7 @@ function isShown(
   ownWorldOf: string | undefined,
 ): boolean {
   // To itself a shadowed player is listed as ever.
-  const isSanctioned = player_id !== ownWorldOf && holdsOn(sanction, boardId);
+  const isSanctioned = playerOfKey(player_id) !== ownWorldOf && holdsOn(sanction, boardId);
   return showsUnlisted ? !isSanctioned || sanction!.kind === 'hide' : listed !== false && !isSanctioned;
 }
 

@@ -40,7 +40,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { RanksOfRuns } from './ranks-of-runs.js';
 import { RunEntryKeys } from './run-entry-keys.js';
-import type { OwnEntry } from './ranks-with-entry.js';
+import type { OwnEntry } from './ranks-with-entries.js';
 import { EditionFinder, notWrittenYet, type FoundEdition, type NewestFinal } from './edition-finder.js';
 
 /** Which list is meant, in the words of the contract. */
@@ -78,9 +78,9 @@ export interface ResolvedList {
   isWithheld?: boolean;
   /** The player whose entry is in it for this reader alone. */
   ownWorldOf?: string;
-  /** Its entry, where it has one that everybody's list may lack. */
-  ownEntry?: OwnEntry;
-  /** The ranks that everybody sees, where those of this reader have its own entry. */
+  /** Its entries, where it has some that everybody's list may lack; of boards where each run is one, by their keys. */
+  ownEntries?: readonly OwnEntry[];
+  /** The ranks that everybody sees, where those of this reader have its own entries. */
   everybodys?: RankReadings;
   /** The ledger's time when it was asked for, Unix ms. */
   atMs: number;

@@ -1,53 +1,51 @@
-import { GUILDS_SCOPE, holdsOn, valuesIn, type SanctionInForce } from '@laddercast/domain';
+import { GUILDS_SCOPE, holdsOn, isPerRun, valuesIn, type SanctionInForce } from '@laddercast/domain';
 import {
-  ownEntries,
+  entriesOfPlayers,
   PostgresDatabase,
-  unrankedRuns,
-  type LedgerEntry,
+  type OwnedEntry,
   type OwnEntryAsked,
   type SqlRunner,
 } from '@laddercast/ledger';
+import type { RankReadings } from '@laddercast/projections';
 import { Inject, Injectable } from '@nestjs/common';
-import type { OwnEntry } from './ranks-with-entry.js';
 import { RanksOfPlayer } from './ranks-of-player.js';
 import { RanksOfRuns } from './ranks-of-runs.js';
+import type { OwnEntry } from './ranks-with-entries.js';
 import type { ResolvedList } from './list-resolver.js';
 
-/** The most entries that one statement looks up. */
+/** The most players that one statement looks up. */
 const ASKED_AT_ONCE = 1000;
 
-/** Lists with the entry of a banned or shadowed player, which nobody else sees in them. */
+/** What is asked of the ledger for the world of a player in a list. */
+export type WorldAsked = OwnEntryAsked & { isPerRun: boolean };
+
+/** Lists with the entries of a banned or shadowed player, which nobody else sees in them. */
 @Injectable()
 export class OwnWorlds {
   constructor(@Inject(PostgresDatabase) private readonly database: SqlRunner) {}
 
-  /** The list with the player's entry at its place, as the ledger has it now. */
+  /** The list with the player's entries at their places, as the ledger has them now. */
   async of(resolved: ResolvedList, playerId: string): Promise<ResolvedList> {
-    const { ranks } = resolved;
-    if (ranks instanceof RanksOfRuns) return this.withRuns(resolved, ranks, playerId);
-    if (!hasWorlds(resolved)) return worldOf(resolved, playerId, undefined);
-    const [entry] = await this.entries([askedFor(resolved, playerId)]);
-    return worldOf(resolved, playerId, entry);
+    if (!hasWorlds(resolved)) return worldOf(resolved, playerId, []);
+    const [entries] = await this.entries([askedFor(resolved, playerId)]);
+    return worldOf(resolved, playerId, entries!);
   }
 
-  /** The players' entries in the order asked, ranked or not; undefined where there is none. */
-  async entries(asked: readonly OwnEntryAsked[]): Promise<(LedgerEntry | undefined)[]> {
-    const entries: (LedgerEntry | undefined)[] = [];
+  /** The players' entries in the order asked, ranked or not. */
+  async entries(asked: readonly WorldAsked[]): Promise<OwnedEntry[][]> {
+    const entries: OwnedEntry[][] = [];
     for (let start = 0; start < asked.length; start += ASKED_AT_ONCE) {
-      entries.push(...(await ownEntries(this.database, asked.slice(start, start + ASKED_AT_ONCE))));
+      entries.push(...(await entriesOfPlayers(this.database, asked.slice(start, start + ASKED_AT_ONCE))));
     }
     return entries;
   }
 
-  /** Where each run is an entry: with all of the player's; frozen standings are as everybody sees them. */
-  private async withRuns(resolved: ResolvedList, ranks: RanksOfRuns, playerId: string): Promise<ResolvedList> {
-    const own = { ...resolved, ownWorldOf: playerId };
-    if (!hasWorlds(resolved) || resolved.edition?.kind === 'frozen') return own;
-    const runs = await unrankedRuns(this.database, resolved.list, playerId);
-    // Standings from before the sanction still have them, and so have ranks that are a moment behind.
-    const { entries } = await ranks.lookup(resolved.list, [playerId], 'ordinal');
-    if (runs.length === 0 || entries[0]) return own;
-    return { ...own, ranks: ranks.withEntries(runs.map(({ key, ...entry }) => ({ ...entry, playerId: key }))) };
+  /** Which of the entries everybody's list lacks. */
+  async lacking({ list, ranks }: Pick<ResolvedList, 'list' | 'ranks'>, own: readonly OwnEntry[]): Promise<OwnEntry[]> {
+    if (own.length === 0) return [];
+    const names = own.map(({ playerId }) => playerId);
+    const { entries } = await ranksByKeys(ranks).lookup(list, names, 'ordinal');
+    return own.filter((_, at) => entries[at] === null);
   }
 }
 
@@ -60,30 +58,32 @@ export const hasWorlds = ({ list, edition }: ResolvedList): boolean =>
   list.scope !== GUILDS_SCOPE && edition?.kind !== 'kept';
 
 /** What is asked of the ledger for the world of a player in a list. */
-export const askedFor = ({ list, edition }: ResolvedList, playerId: string): OwnEntryAsked => ({
+export const askedFor = ({ board, list, edition }: ResolvedList, playerId: string): WorldAsked => ({
   windowUid: list.windowUid,
   scope: list.scope,
   playerId,
   isFrozen: edition?.kind === 'frozen',
+  isPerRun: isPerRun(board.definition),
 });
 
-/** The entry as the list would rank it: on a board with decay under its tax. */
-function ownEntryIn(
-  { board: { definition }, list }: ResolvedList,
-  playerId: string,
-  { patchRuns, ...entry }: LedgerEntry,
-): OwnEntry | undefined {
-  const values = valuesIn(definition, list, entry, patchRuns);
-  return values ? { ...entry, ...values, playerId } : undefined;
-}
+/** The entries as the list would rank them: on a board with decay under its tax. */
+const ownEntriesIn = ({ board, list }: ResolvedList, entries: readonly OwnedEntry[]): OwnEntry[] =>
+  entries.flatMap(({ patchRuns, ...entry }) => {
+    const values = valuesIn(board.definition, list, entry, patchRuns);
+    return values ? [{ ...entry, ...values }] : [];
+  });
 
-/** The list as the player reads it whose entry the ledger has so; undefined: it has none. */
-export function worldOf(resolved: ResolvedList, playerId: string, entry: LedgerEntry | undefined): ResolvedList {
+/** The list as the player reads it who has these entries in the ledger. */
+export function worldOf(resolved: ResolvedList, playerId: string, stored: readonly OwnedEntry[]): ResolvedList {
   if (resolved.list.scope === GUILDS_SCOPE) return resolved;
+  const { ranks } = resolved;
   // Its row is shown to it also where the list has it still, or keeps it as it stood.
   const own = { ...resolved, ownWorldOf: playerId };
-  if (!entry || !hasWorlds(resolved)) return own;
-  const ownEntry = ownEntryIn(resolved, playerId, entry);
-  if (!ownEntry) return own;
-  return { ...own, ownEntry, everybodys: resolved.ranks, ranks: new RanksOfPlayer(resolved.ranks, ownEntry) };
+  const entries = ownEntriesIn(resolved, stored);
+  if (entries.length === 0 || !hasWorlds(resolved)) return own;
+  const ofPlayer = ranks instanceof RanksOfRuns ? ranks.ofPlayer(entries) : new RanksOfPlayer(ranks, entries);
+  return { ...own, ownEntries: entries, everybodys: ranks, ranks: ofPlayer };
 }
+
+/** The readings of a list whose entries have nothing but keys. */
+const ranksByKeys = (ranks: RankReadings): RankReadings => (ranks instanceof RanksOfRuns ? ranks.ranks : ranks);

@@ -64,7 +64,7 @@ describe('the list of a player that others may not see in it', () => {
     ['loses it between the look and the reading', [true, false]],
     ['gets it between the look and the reading', [false, true]],
   ])('shows the player once where the list underneath %s', async (_, hasAda) => {
-    const page = await new RanksOfPlayer(new ChangingRanks(hasAda), OWN).page(LIST, 0, 10, 'ordinal');
+    const page = await new RanksOfPlayer(new ChangingRanks(hasAda), [OWN]).page(LIST, 0, 10, 'ordinal');
     expect(page.entries.map(({ rank, playerId }) => `${rank} ${playerId}`)).toEqual(['1 bob', '2 ada', '3 cy']);
     expect(page.total).toBe(3);
   });

@@ -7,24 +7,22 @@ import {
   type RankList,
   type Reading,
 } from '@laddercast/projections';
-import { RanksWithEntry, type OwnEntry } from './ranks-with-entry.js';
+import { RanksWithEntries, type OwnEntry } from './ranks-with-entries.js';
 
-/** How often it is looked again whether a list has the player, while that changes. */
+/** How often it is looked again which of the entries a list has, while that changes. */
 const LOOKS_MAX = 3;
 
 /**
- * A list as one player reads it, whether the list has the player's entry or not: as it is where it has it, else with the
- * entry at its place. So the player finds itself once, also while the list follows a sanction that was put or lifted.
+ * A list as one player reads it, whether the list has the player's entries or not: as it is, with those that it lacks at their
+ * places. So the player finds each once, also while the list follows a sanction that was put or lifted.
  */
 export class RanksOfPlayer extends RankReadings {
-  private readonly merged: RanksWithEntry;
-
+  /** @param own at most `entriesPerPlayerMax`, by what the list calls them */
   constructor(
     private readonly ranks: RankReadings,
-    private readonly own: OwnEntry,
+    private readonly own: readonly OwnEntry[],
   ) {
     super();
-    this.merged = new RanksWithEntry(ranks, own);
   }
 
   override page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
@@ -57,20 +55,23 @@ export class RanksOfPlayer extends RankReadings {
     return this.read(list, (ranks) => ranks.total(list));
   }
 
-  /** A reading holds if the list had the player, or had not, before it and after it. */
+  /** A reading holds if the list lacked the same entries before it and after it. */
   private async read<Read extends Reading>(list: RankList, of: (ranks: RankReadings) => Promise<Read>): Promise<Read> {
     let before = await this.look(list);
     for (let looks = 1; ; looks += 1) {
-      const reading = await of(before.isThere ? this.ranks : this.merged);
+      const { lacking } = before;
+      const reading = await of(lacking.length === 0 ? this.ranks : new RanksWithEntries(this.ranks, lacking));
       if (reading.listVersion === before.listVersion) return reading;
       const after = await this.look(list);
-      if (after.isThere === before.isThere || looks === LOOKS_MAX) return reading;
+      const isSame = lacking.length === after.lacking.length && lacking.every((one) => after.lacking.includes(one));
+      if (isSame || looks === LOOKS_MAX) return reading;
       before = after;
     }
   }
 
-  private async look(list: RankList): Promise<{ isThere: boolean; listVersion: number }> {
-    const { entries, listVersion } = await this.ranks.lookup(list, [this.own.playerId], 'ordinal');
-    return { isThere: entries[0] !== null, listVersion };
+  private async look(list: RankList): Promise<{ lacking: OwnEntry[]; listVersion: number }> {
+    const names = this.own.map(({ playerId }) => playerId);
+    const { entries, listVersion } = await this.ranks.lookup(list, names, 'ordinal');
+    return { lacking: this.own.filter((_, at) => entries[at] === null), listVersion };
   }
 }

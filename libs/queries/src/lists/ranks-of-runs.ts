@@ -16,7 +16,8 @@ import {
   type RankList,
   type Reading,
 } from '@laddercast/projections';
-import { RanksWithEntry, type OwnEntry } from './ranks-with-entry.js';
+import { RanksOfPlayer } from './ranks-of-player.js';
+import type { OwnEntry } from './ranks-with-entries.js';
 import type { RunEntryKeys } from './run-entry-keys.js';
 
 /** How often two readings of a list that changes in between are made anew. */
@@ -34,17 +35,16 @@ export class RanksOfRuns extends RankReadings {
    * @param own entries of one player that are in the list for one reader alone, beside those that `keys` finds
    */
   constructor(
-    private readonly ranks: RankReadings,
+    readonly ranks: RankReadings,
     private readonly keys: RunEntryKeys,
     private readonly own: readonly OwnEntry[] = [],
   ) {
     super();
   }
 
-  /** The list with more entries in it, each at the place of its key. */
-  withEntries(own: readonly OwnEntry[]): RanksOfRuns {
-    const ranks = own.reduce<RankReadings>((inner, entry) => new RanksWithEntry(inner, entry), this.ranks);
-    return new RanksOfRuns(ranks, this.keys, own);
+  /** The list as the player reads it who has these entries. */
+  ofPlayer(own: readonly OwnEntry[]): RanksOfRuns {
+    return new RanksOfRuns(new RanksOfPlayer(this.ranks, own), this.keys, own);
   }
 
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {

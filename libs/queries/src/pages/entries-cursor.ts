@@ -24,7 +24,7 @@ export interface EntriesCursor {
   style: RankStyle;
   direction: 'after' | 'before';
   place: PlaceInCheckpoint | PlaceInEdition;
-  /** The version of an entry that is in the list for this reader alone; its places are counted with it. */
+  /** Says which entries are in the list for this reader alone; its places are counted with them. */
   own?: number;
 }
 

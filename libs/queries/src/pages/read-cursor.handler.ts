@@ -11,7 +11,7 @@ import {
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { ReadCursorQuery, type EntriesPage, type ListSelection } from '../queries.js';
-import { GUILDS, StablePages } from './stable-pages.js';
+import { GUILDS, ownOf, StablePages } from './stable-pages.js';
 import { StableWorlds } from './stable-worlds.js';
 
 @QueryHandler(ReadCursorQuery)
@@ -31,7 +31,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     // The board was reset, the window frozen or unfrozen, the standings written anew: it is another list by now.
     if (board.uid !== cursor.boardUid || window.uid !== cursor.windowUid) throw cursorExpired();
     if ('edition' in cursor.place) {
-      if (edition?.uid !== cursor.place.edition || resolved.ownEntry?.version !== cursor.own) throw cursorExpired();
+      if (edition?.uid !== cursor.place.edition || ownOf(resolved).own !== cursor.own) throw cursorExpired();
       return this.readEdition(resolved, cursor, cursor.place, limit);
     }
     if (edition !== null) throw cursorExpired();

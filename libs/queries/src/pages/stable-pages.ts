@@ -1,6 +1,6 @@
 import { isPerRun, type RankStyle } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
-import type { Checkpoint, CheckpointPage, PageReading } from '@laddercast/projections';
+import type { Checkpoint, CheckpointPage, PageReading, ProjectedEntry } from '@laddercast/projections';
 import { Injectable } from '@nestjs/common';
 import { boardVersionOf } from '../lists/board-version.js';
 import { encodeCursor, type EntriesCursor } from './entries-cursor.js';
@@ -9,7 +9,7 @@ import { named } from '../lists/ranks-of-runs.js';
 import { ListReader } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import type { EntriesPage } from '../queries.js';
-import type { StableWorld } from './stable-worlds.js';
+import { markOf, type StableWorld } from './stable-worlds.js';
 
 /** How a page that holds still was asked for. */
 export interface StableRequest {
@@ -30,7 +30,7 @@ export class StablePages {
     { style, limit, including }: StableRequest,
     { checkpoint, index, entries: read, keys }: CheckpointPage,
   ): Promise<EntriesPage> {
-    const entries = isPerRun(resolved.board.definition) ? read.map(named) : read;
+    const entries = byPlayers(resolved, read);
     const { openedAtMs, closesAtMs, total, listVersion } = checkpoint;
     const rows = await this.reader.details.complete(resolved, entries, { including, arePast: true });
     // Whoever is shown to some only is not named in a cursor.
@@ -60,7 +60,7 @@ export class StablePages {
     };
   }
 
-  /** Of a checkpoint with an entry among its own that only this reader has. */
+  /** Of a checkpoint with entries among its own that only this reader has. */
   async ofWorld(
     { resolved }: StableWorld,
     { style, limit, including }: StableRequest,
@@ -68,7 +68,8 @@ export class StablePages {
     { offset, reading }: { offset: number; reading: PageReading },
   ): Promise<EntriesPage> {
     const { openedAtMs, closesAtMs, id, slot, listVersion } = checkpoint;
-    const { entries, total } = reading;
+    const { total } = reading;
+    const entries = byPlayers(resolved, reading.entries);
     const rows = await this.reader.details.complete(resolved, entries, { including, arePast: true });
     const path = (at: number, direction: EntriesCursor['direction']): string => {
       const { generation, shards, versions } = resolved.list;
@@ -112,9 +113,13 @@ export class StablePages {
   }
 }
 
-/** What a cursor says of the entry that is in the list for this reader alone. */
-const ownOf = ({ ownEntry }: ResolvedList): Pick<EntriesCursor, 'own'> =>
-  ownEntry === undefined ? {} : { own: ownEntry.version };
+/** Entries that were read by their keys. */
+const byPlayers = ({ board }: ResolvedList, entries: readonly ProjectedEntry[]): readonly ProjectedEntry[] =>
+  isPerRun(board.definition) ? entries.map(named) : entries;
+
+/** What a cursor says of the entries that are in the list for this reader alone. */
+export const ownOf = ({ ownEntries }: ResolvedList): Pick<EntriesCursor, 'own'> =>
+  ownEntries === undefined ? {} : { own: markOf(ownEntries) };
 
 const namesOf = (
   { board, window, scope }: ResolvedList,

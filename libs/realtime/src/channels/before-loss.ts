@@ -1,9 +1,10 @@
+import { keyOfEntry, type EntryId } from '@laddercast/domain';
 import type { LiveSubscription } from '../connection/live-subscription.js';
 
 /** What a channel shows of a list. */
 interface Shown {
   total: number;
-  entries: readonly { playerId: string }[];
+  entries: readonly EntryId[];
 }
 
 /**
@@ -11,8 +12,9 @@ interface Shown {
  * player that was shadowed is served in its own world from then on, and does not see itself go.
  */
 export async function beforeLoss(subscribers: Iterable<LiveSubscription>, before: Shown, after: Shown): Promise<void> {
-  const left = new Set(after.entries.map(({ playerId }) => playerId));
-  const gone = new Set(before.entries.map(({ playerId }) => playerId).filter((playerId) => !left.has(playerId)));
+  const left = new Set(after.entries.map(keyOfEntry));
+  const lost = before.entries.filter((entry) => !left.has(keyOfEntry(entry)));
+  const gone = new Set(lost.map(({ playerId }) => playerId));
   const isShorter = after.total < before.total;
   if (!isShorter && gone.size === 0) return;
   const doubted = [...subscribers].filter(

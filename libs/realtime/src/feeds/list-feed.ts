@@ -48,7 +48,8 @@ export class ListFeed implements WatchedList {
   /** The edition of the final standings that subscribers know of: who subscribes gets a snapshot of the newest. */
   private editionTold: number;
   private readableUntilMs: number;
-  private isRenumberingWanted = false;
+  /** The next one, as long as it has not begun. */
+  private renumbering: Promise<void> | null = null;
 
   /** @param askedAtMs when the list was asked for, by the monotonic clock */
   constructor(
@@ -262,13 +263,13 @@ export class ListFeed implements WatchedList {
    * is published once more: all numbers come from its one history.
    */
   async renumber(): Promise<void> {
-    if (this.isRenumberingWanted || this.state === null) return;
-    this.isRenumberingWanted = true;
-    await this.inTurn(async () => {
-      this.isRenumberingWanted = false;
+    if (this.state === null) return;
+    this.renumbering ??= this.inTurn(async () => {
+      this.renumbering = null;
       await this.tick(this.seq, true);
       await this.takePublished();
     }).catch((error: unknown) => this.failures.warn('Watched rows cannot be read anew', error));
+    await this.renumbering;
   }
 
   private tellIfClosed(subscription: LiveSubscription): void {

@@ -1,6 +1,6 @@
 import type { LadderError } from '@laddercast/domain';
-import type { LedgerEntry, OwnEntryAsked } from '@laddercast/ledger';
-import { askedFor, worldOf, type OwnWorlds, type ResolvedList } from '@laddercast/queries';
+import type { OwnedEntry } from '@laddercast/ledger';
+import { askedFor, worldOf, type OwnWorlds, type ResolvedList, type WorldAsked } from '@laddercast/queries';
 import type { ChannelSources, Viewed } from '../channels/channel-kind.js';
 import { CHANNELS } from '../channels/channel-table.js';
 import { RangeRows } from '../channels/range-channel.js';
@@ -14,9 +14,9 @@ const TOP = 'top';
 /** What a shadowed player watches in its world. */
 export type WorldWatch = Viewed & { worldOf: string };
 
-/** The own entry of a player, as the ledger had it at the last look. */
-interface KnownEntry {
-  entry: LedgerEntry | undefined;
+/** The own entries of a player, as the ledger had them at the last look. */
+interface KnownEntries {
+  entries: readonly OwnedEntry[];
   /** What the list was read from then; undefined: the projection. */
   edition: number | undefined;
 }
@@ -27,14 +27,14 @@ export interface WorldSources extends ChannelSources {
 }
 
 /**
- * The worlds of shadowed players in one list: each player's channels show the list with its own entry in it, read once on
+ * The worlds of shadowed players in one list: each player's channels show the list with its own entries in it, read once on
  * every tick as all watched rows are, the first places too. The log does not tell of entries that are ranked for nobody, so
  * they are looked up again and again.
  */
 export class ListWorlds {
   /** By channel. */
   private readonly rowsOf = new Map<string, WatchedRows<WorldWatch>>();
-  private readonly known = new Map<string, KnownEntry>();
+  private readonly known = new Map<string, KnownEntries>();
   /** The tick after which an own entry changed last: rows of it are old. */
   private changedAtSeq = -1;
   /** Subscriptions whose player is not shadowed any more, until everybody's list has its entry. */
@@ -72,45 +72,43 @@ export class ListWorlds {
   }
 
   /** What is asked of the ledger for the worlds that somebody watches. */
-  asked(): OwnEntryAsked[] {
+  asked(): WorldAsked[] {
     const players = new Set(this.rows.flatMap((rows) => rows.watches()).map((watch) => watch.worldOf));
     for (const player of this.known.keys()) if (!players.has(player)) this.known.delete(player);
     return [...players].map((player) => askedFor(this.list.resolved, player));
   }
 
   /** Takes what the ledger answered. @returns whether rows have to be read anew */
-  take(asked: readonly OwnEntryAsked[], entries: readonly (LedgerEntry | undefined)[]): boolean {
+  take(asked: readonly WorldAsked[], entries: readonly (readonly OwnedEntry[])[]): boolean {
     for (const [at, { playerId }] of asked.entries()) {
       const known = this.known.get(playerId);
-      if (!known || stateOf(known.entry) === stateOf(entries[at])) continue;
-      this.known.set(playerId, { ...known, entry: entries[at] });
+      if (!known || stateOf(known.entries) === stateOf(entries[at]!)) continue;
+      this.known.set(playerId, { ...known, entries: entries[at]! });
       this.changedAtSeq = this.list.seq;
     }
     return this.rows.some((rows) => rows.hasRowsOf(this.changedAtSeq));
   }
 
-  /** Whether everybody's list has the entry of the player, where it has one. */
+  /** Whether everybody's list has all entries of the player. */
   async isInList(playerId: string): Promise<boolean> {
     const { resolved } = this.list;
-    const [[entry], reading] = await Promise.all([
-      this.sources.worlds.entries([askedFor(resolved, playerId)]),
-      resolved.ranks.lookup(resolved.list, [playerId], 'ordinal'),
-    ]);
-    return entry === undefined || reading.entries[0] !== null;
+    const { worlds } = this.sources;
+    const [entries] = await worlds.entries([askedFor(resolved, playerId)]);
+    return (await worlds.lacking(resolved, entries!)).length === 0;
   }
 
   private async worldOf(resolved: ResolvedList, playerId: string): Promise<ResolvedList> {
     const edition = resolved.edition?.uid;
     const known = this.known.get(playerId);
-    if (known && known.edition === edition) return worldOf(resolved, playerId, known.entry);
-    const [entry] = await this.sources.worlds.entries([askedFor(resolved, playerId)]);
-    this.known.set(playerId, { entry, edition });
-    return worldOf(resolved, playerId, entry);
+    if (known && known.edition === edition) return worldOf(resolved, playerId, known.entries);
+    const [entries] = await this.sources.worlds.entries([askedFor(resolved, playerId)]);
+    this.known.set(playerId, { entries: entries!, edition });
+    return worldOf(resolved, playerId, entries!);
   }
 }
 
-/** Two states of an entry have two texts. */
-const stateOf = (entry: LedgerEntry | undefined): string => JSON.stringify(entry ?? null);
+/** Two states of entries have two texts. */
+const stateOf = (entries: readonly OwnedEntry[]): string => JSON.stringify(entries);
 
 /** Reads rows as players see them whose entries nobody else sees. */
 class ReaderOfWorlds implements RowsReader<WorldWatch> {

@@ -279,6 +279,8 @@ export class SubscriptionLifecycle {
       if (world === null && ownPlayer === before && !(await this.isListedAgain(feed, ownPlayer!))) {
         return void feed.worlds.leaving.add(subscription);
       }
+      // Shadowed again while that was looked up, it would see itself go.
+      if (world === null && before !== null && (await this.isShadowedAgain(subscription, feed))) return;
       if (!isAsBefore()) return;
       subscription.detach();
       this.shadowSockets.delete(subscription);
@@ -288,7 +290,12 @@ export class SubscriptionLifecycle {
     }
   }
 
-  /** Whether everybody's list shows the entry of a player that was shadowed; of one that is banned now it never will. */
+  private async isShadowedAgain(subscription: LiveSubscription, feed: ListFeed): Promise<boolean> {
+    this.details.forget([subscription.ownPlayer!], false);
+    return (await this.worldOf(subscription, feed)) !== null;
+  }
+
+  /** Whether everybody's list shows the entries of a player that was shadowed; of one that is banned now it never will. */
   private async isListedAgain(feed: ListFeed, playerId: string): Promise<boolean> {
     const sanction = await this.details.sanctionOf(playerId);
     if (isBanned(sanction, feed.resolved.board.id)) return true;

@@ -1,5 +1,5 @@
 // Real: nothing outside the process. The readings underneath are those of a sorted array; the conformance suite of all
-// readings of ranks compares every answer with an oracle that has the own entry among the others.
+// readings of ranks compares every answer with an oracle that has the own entries among the others.
 import {
   compareSortKeys,
   countedKey,
@@ -18,7 +18,7 @@ import {
 } from '@laddercast/projections';
 import { oracleOf, rankReadingsConformance, sortKeyOf, type OracleEntry } from '@laddercast/testing';
 import { describe } from 'vitest';
-import { RanksWithEntry } from './ranks-with-entry.js';
+import { RanksWithEntries } from './ranks-with-entries.js';
 
 /** The ranks of a sorted array. */
 class ArrayRanks extends RankReadings {
@@ -84,16 +84,20 @@ const asStored = (entry: OracleEntry): OracleEntry => ({
   columns: entry.columns.map(withoutNegativeZero),
 });
 
-describe.each([0, 1, 2, 5])('a list with the entry of one player in it, the one at %s of its places', (place) => {
-  rankReadingsConformance({
-    runs: 30,
-    withScenario: async (scenario, check) => {
-      const { list } = scenario;
-      const oracle = oracleOf(scenario);
-      const entries = oracle.entries.map(asStored);
-      const own = entries[place % Math.max(1, entries.length)];
-      const others = new ArrayRanks(entries.filter((entry) => entry !== own));
-      await check({ readings: own ? new RanksWithEntry(others, own) : others, list, oracle });
-    },
-  });
-});
+describe.each([[[0]], [[1]], [[2]], [[5]], [[0, 1]], [[1, 2, 4]], [[0, 3, 5, 6]], [[0, 1, 2, 3, 4, 5, 6, 7, 8]]])(
+  'a list with entries of one reader in it, those at %j of its places',
+  (places) => {
+    rankReadingsConformance({
+      runs: 30,
+      withScenario: async (scenario, check) => {
+        const { list } = scenario;
+        const oracle = oracleOf(scenario);
+        const entries = oracle.entries.map(asStored);
+        const own = entries.filter((_, at) => places.some((place) => place % entries.length === at));
+        const others = new ArrayRanks(entries.filter((entry) => !own.includes(entry)));
+        // In no order.
+        await check({ readings: new RanksWithEntries(others, own.toReversed()), list, oracle });
+      },
+    });
+  },
+);

@@ -4,7 +4,7 @@ import type { ExportedStanding } from '@laddercast/ledger';
 import { SortedArrayOracle } from '@laddercast/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withOwnRow } from './own-row.js';
+import { withOwnRows } from './own-rows.js';
 
 const anyRow = fc.record({ score: fc.integer({ min: 0, max: 4 }), columns: fc.tuple(fc.integer({ min: 0, max: 2 })) });
 const anyOrdering: fc.Arbitrary<BoardOrdering> = fc.record({
@@ -32,26 +32,26 @@ async function* inChunks(rows: ExportedStanding[], size: number): AsyncGenerator
   for (let from = 0; from < rows.length; from += size) yield rows.slice(from, from + size);
 }
 
-describe('the rows of an export with one more', () => {
-  it('are those of a list that is ranked anew with it, in every style', async () => {
+describe('the rows of an export with some more', () => {
+  it('are those of a list that is ranked anew with them, in every style', async () => {
     const anyRows = fc.array(anyRow, { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(
         anyOrdering,
         anyRows,
-        fc.nat(),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
         fc.integer({ min: 1, max: 5 }),
-        async (ordering, rows, ownAt, size) => {
+        async (ordering, rows, ownAts, size) => {
           const named = rows.map((row, at) => ({ ...row, playerId: 'x'.repeat(1 + (at % 3)) + String(at) }));
           const all = ranked(ordering, named);
-          const { playerId } = named[ownAt % named.length]!;
-          const own = all.find(({ player_id }) => player_id === playerId)!;
+          const ids = new Set(ownAts.map((at) => named[at % named.length]!.playerId));
+          const own = all.filter(({ player_id }) => ids.has(player_id)).toReversed();
           const others = ranked(
             ordering,
-            named.filter((row) => row.playerId !== playerId),
+            named.filter((row) => !ids.has(row.playerId)),
           );
           const merged: ExportedStanding[] = [];
-          for await (const chunk of withOwnRow(inChunks(others, size), ordering, { ...own })) merged.push(...chunk);
+          for await (const chunk of withOwnRows(inChunks(others, size), ordering, own)) merged.push(...chunk);
           expect(merged).toEqual(all);
         },
       ),

@@ -106,6 +106,9 @@ describe('entries of runs', () => {
     ];
     await expectPage(board, all);
     expect(await page(board)).toMatchObject({ total: 3 });
+    await expect.poll(() => page(board)).toMatchObject({ total: 3, players: 2 });
+    for (const path of ['players/ada', 'rank?score=26', 'entries?cursor=start&limit=1', 'percentiles?at=50'])
+      expect(await body(admin.get(`/v1/boards/${board}/${path}`)), path).toMatchObject({ total: 3, players: 2 });
     const ofAda = await body<{ entry: Row; entries: Row[]; neighbours: Row[] }>(
       admin.get(`/v1/boards/${board}/players/ada?above=1&below=1`),
     );
@@ -248,6 +251,7 @@ describe('entries of runs', () => {
         const circle = await body<{ entries: (Row & { globalRank: number })[]; total: number }>(
           admin.get(`/v1/boards/${board}/circles/pals`),
         );
+        expect(circle).toMatchObject({ total: 2, players: 2 });
         return circle.entries.map(({ rank, globalRank, entryId }) => [rank, globalRank, entryId]);
       })
       .toEqual([

@@ -24,6 +24,7 @@ interface Row {
 interface Page {
   entries: Row[];
   total: number;
+  players: number | null;
   boardVersion: number;
   next: string | null;
   prev: string | null;
@@ -130,6 +131,9 @@ describe('a shadowed player of a board where each run is an entry', () => {
       await expect
         .poll(() => rows(pathOf(board, `window=${window}&limit=100`), client), REVISED)
         .toEqual(expected(all));
+      const players = new Set(all.map(({ playerId }) => playerId)).size;
+      const counted = async (): Promise<unknown> => (await get(pathOf(board, `window=${window}`), client)).players;
+      await expect.poll(counted, SHOWN_WITHIN).toBe(players);
       expect(await exported(board, `?window=${window}`, token)).toEqual(expected(all));
       for (const limit of [2, 7]) {
         for (let offset = 0; offset <= all.length; offset += limit === 2 ? 1 : 3) {

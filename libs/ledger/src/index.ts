@@ -43,7 +43,7 @@ export * from './catalogs/edition-catalog.js';
 export { guildScoreSql } from './entries/guild-aggregate.js';
 export { joinStandingRunSql, taxedScoreSql } from './entries/taxed-entries-sql.js';
 export { exportedEntries, type ExportedEntry, type ExportedStanding } from './entries/exported-rows.js';
-export { rankedRunKeys, type KeyOfPlayer } from './entries/run-entries.js';
+export { countRankedPlayers, rankedRunKeys, type KeyOfPlayer } from './entries/run-entries.js';
 export { guildTotalDetails, runDetails, type RunDetailsRow } from './entries/run-details.js';
 export * from './catalogs/scopes-of-window.js';
 export * from './windows/windows-of-boards.js';

@@ -48,6 +48,7 @@ import { GetPercentilesHandler } from './ranks/get-percentiles.handler.js';
 import { GetPlayerHandler } from './ranks/get-player.handler.js';
 import { GetRankOfScoreHandler } from './ranks/get-rank-of-score.handler.js';
 import { LookupPlayersHandler } from './ranks/lookup-players.handler.js';
+import { PlayerCounts } from './lists/player-counts.js';
 import { EntryDetails } from './rows/entry-details.js';
 import { GetBoardTemplateHandler } from './templates/get-board-template.handler.js';
 import { ListBoardTemplatesHandler } from './templates/list-board-templates.handler.js';
@@ -66,6 +67,7 @@ export class QueriesModule {}
 
 const ofApis: Provider[] = [
   SnapshotCache,
+  PlayerCounts,
   ListReader,
   EntriesPlaces,
   StablePages,

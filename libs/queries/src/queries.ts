@@ -35,6 +35,8 @@ export interface ListEnvelope {
   /** `global`, `region:EU`; `guilds` where the entries are guilds. */
   scope: string;
   total: number;
+  /** Where each run is an entry, as of a minute ago at most; null: not known. */
+  players?: number | null;
   boardVersion: number;
   asOf: string;
   rankStyle: RankStyle;

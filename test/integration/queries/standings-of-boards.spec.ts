@@ -16,6 +16,7 @@ import {
   GetStandingsQuery,
   ListReader,
   OwnWorlds,
+  PlayerCounts,
   ListResolver,
   SnapshotCache,
   type StandingsPage,
@@ -93,6 +94,7 @@ describe('the standings of a player', () => {
       undefined as unknown as SnapshotCache,
       new AnsweredVersions(),
       new OwnWorlds(database),
+      undefined as unknown as PlayerCounts,
     );
     const templates = undefined as unknown as BoardTemplates;
     handler = new GetStandingsHandler(catalog, windows, resolver, reader, templates);

@@ -133,6 +133,12 @@ const envelope = {
   window: shownWindow,
   scope: string('`global`, `region:EU`, `guild:red`, `country:US`; `guilds` where the entries are guilds.'),
   total: count('How many entries the list has.'),
+  players: {
+    ...orNull(count()),
+    description:
+      'On boards where each run is an entry: how many players the list has, as of some seconds ago; null: not known, of ' +
+      'lists as they stood and where it cannot be counted in time.',
+  },
   boardVersion: count('Of the projection; for one name of a list, such as `daily`, it never falls.'),
   asOf: time('The moment that the answer is of; of standings, that of which they are.'),
   rankStyle: oneOf(...RANK_STYLES),
@@ -155,7 +161,7 @@ const envelope = {
   },
 };
 /** What not every answer has. */
-const OF_ENVELOPE = ['errorBound', 'decay'];
+const OF_ENVELOPE = ['players', 'errorBound', 'decay'];
 
 const errorBound = count('How far off an estimated rank is at most, as of asOf.');
 const accuracy = { accuracy: oneOf('exact', 'estimated'), errorBound };

@@ -4,7 +4,7 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { entryOrderSql } from './entry-order-sql.js';
 import type { EntryRow } from './entry-rows.js';
-import { isRunOfSql } from './run-keys-sql.js';
+import { isRunKeySql, isRunOfSql, playerOfRunKeySql } from './run-keys-sql.js';
 
 /** Entries of runs of player `k.player_id` that stand in window `k.window_uid`. */
 export const STANDING_OF_PLAYER = `
@@ -70,6 +70,21 @@ export async function standingRows(
     });
   }
   return standing;
+}
+
+const RANKED_PLAYERS = `
+  SELECT count(*)::int AS players FROM (
+    SELECT DISTINCT ${playerOfRunKeySql('player_id')} FROM entries
+    WHERE window_uid = $1 AND ${isRunKeySql('player_id')} AND NOT removed AND NOT unranked
+      AND ($2 = ${GLOBAL_SCOPE} OR $2 = ANY (scopes))) AS ranked`;
+
+/** How many players are ranked in a window and scope where each run is an entry; all of its entries are read. */
+export async function countRankedPlayers(
+  sql: SqlRunner,
+  { windowUid, scope }: { windowUid: number; scope: number },
+): Promise<number> {
+  const [row] = await sql.query<{ players: number }>(RANKED_PLAYERS, [windowUid, scope]);
+  return row!.players;
 }
 
 /** Ranked entries of runs in window `$1` and scope `$2`, of players `$3`: of each player those that `which` says. */

@@ -84,6 +84,11 @@ export class ListOverlay {
     this.byPlayer = new Map(this.laid.map((row) => [row.player_id, row]));
   }
 
+  /** The ordinals of the base's rows that are not shown, and the players of those that it does not have. */
+  get changes(): { struck: readonly number[]; laid: readonly string[] } {
+    return { struck: this.struck, laid: this.laid.map(({ player_id }) => playerOfKey(player_id)) };
+  }
+
   /** By how much the list is longer than that of the base. */
   get longer(): number {
     return this.laid.length - this.struck.length;

@@ -10,6 +10,7 @@ import {
   standingsAfter,
   standingsAround,
   standingKeys,
+  standingPlayers,
   standingsAt,
   standingsOfPlayers,
   type StandingRow,
@@ -63,6 +64,13 @@ export class StandingsReader {
       laid.overlay.keysLaidOf(playerId).map((key): KeyOfPlayer => ({ playerId, key })),
     );
     return [...new Map([...ofBase, ...ofLaid].map((one) => [one.key, one])).values()];
+  }
+
+  /** How many players the list has, where each run is an entry; 0 where the edition is gone. */
+  async players(list: StandingsList): Promise<number> {
+    const laid = await this.overlays.of(list);
+    if (laid === null) return standingPlayers(this.database, list, { struck: [], laid: [] });
+    return standingPlayers(this.database, { ...list, edition: laid.base.edition }, laid.overlay.changes);
   }
 
   /** The rows at some ordinals, none of them behind the last. */

@@ -1,6 +1,6 @@
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { KeyOfPlayer } from '../entries/run-entries.js';
-import { isRunOfSql } from '../entries/run-keys-sql.js';
+import { isRunKeySql, isRunOfSql, playerOfRunKeySql } from '../entries/run-keys-sql.js';
 
 /** A row of an edition's list, with the list's totals. */
 export interface StandingRow {
@@ -121,6 +121,23 @@ export const standingKeys = (
   { edition, scope }: RowsOfEdition,
   playerIds: readonly string[],
 ): Promise<KeyOfPlayer[]> => database.query<KeyOfPlayer>(STANDING_KEYS, [edition, scope, playerIds]);
+
+const STANDING_PLAYERS = `
+  SELECT count(*)::int AS players FROM (
+    SELECT ${playerOfRunKeySql('player_id')} FROM standings
+    WHERE edition_uid = $1 AND scope_uid = $2 AND ${isRunKeySql('player_id')} AND NOT (ordinal = ANY ($3::int[]))
+    UNION
+    SELECT unnest($4::text[])) AS shown`;
+
+/** How many players rows have where each is of a run, without those at some ordinals, and with some more players. */
+export async function standingPlayers(
+  database: SqlRunner,
+  { edition, scope }: RowsOfEdition,
+  { struck, laid }: { struck: readonly number[]; laid: readonly string[] },
+): Promise<number> {
+  const [row] = await database.query<{ players: number }>(STANDING_PLAYERS, [edition, scope, struck, laid]);
+  return row!.players;
+}
 
 /** The rows at some ordinals. */
 export const standingsAt = (

@@ -60,6 +60,7 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       envelope.window.edition,
       envelope.window.revising,
       envelope.boardVersion,
+      envelope.players,
       envelope.accuracy,
     ].join();
     const known = pages.get(name);

@@ -24,7 +24,9 @@ export class GetCircleHandler implements IQueryHandler<GetCircleQuery> {
       including: readerId === null ? [] : [readerId],
     });
     const globalRanks = new Map(shown.map(({ playerId, globalRank }) => [playerId, globalRank]));
-    const envelope = { ...this.reader.envelope(resolved, style, reading), total: ranked.length };
+    const ofList = this.reader.envelope(resolved, style, reading);
+    const players = ofList.players === undefined ? {} : { players: ranked.length };
+    const envelope = { ...ofList, total: ranked.length, ...players };
     return {
       ...envelope,
       members: members.length,

@@ -1,9 +1,11 @@
 import type { RankedEntry, RankStyle } from '@laddercast/domain';
+import type { StandingsReader } from '@laddercast/ledger';
 import { AnsweredVersions, sharedRanksOf, type RankList, type RankSnapshot } from '@laddercast/projections';
 import { describe, expect, it } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../../test/snapshot-ports.js';
 import type { EntryDetails } from './entry-details.js';
 import type { OwnWorlds } from '../lists/own-worlds.js';
+import { PlayerCounts } from '../lists/player-counts.js';
 import type { ListResolver, ResolvedList } from '../lists/list-resolver.js';
 import { describeWindow, ListReader, rowsOfSnapshot } from './list-reader.js';
 import type { SnapshotCache } from '../snapshots/snapshot-cache.js';
@@ -35,7 +37,9 @@ function topOf(scores: (number | null)[], more: Partial<RankSnapshot> = {}): Ran
 const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyle): number[] | null =>
   rowsOfSnapshot(top, offset, limit, style)?.map(({ rank }) => rank) ?? null;
 
+const NO_DATABASE = { query: () => Promise.reject(new Error('nobody asks')) };
 const NO_WORLDS = {} as OwnWorlds;
+const NO_COUNTS = new PlayerCounts(NO_DATABASE, {} as StandingsReader, NO_WORLDS);
 
 describe('a page out of a snapshot', () => {
   it('leaves a gap for an unlisted player, and moves nobody up', () => {
@@ -108,7 +112,7 @@ describe('a list whose board switches to another generation', () => {
     const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
     const answered = new AnsweredVersions();
     answered.note(resolved.list, snapshot.listVersion, 0);
-    return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered, NO_WORLDS);
+    return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered, NO_WORLDS, NO_COUNTS);
   };
 
   it('is not served from a snapshot of the old generation, whose version is lower', () => {
@@ -130,6 +134,7 @@ describe('a list whose board switches to another generation', () => {
       snapshots,
       answered,
       NO_WORLDS,
+      NO_COUNTS,
     );
     expect(reader.snapshot(resolved, undefined)).toBeUndefined();
     const reading = { total: 1, listVersion: 7 };
@@ -147,7 +152,14 @@ describe('a list whose board switches to another generation', () => {
     const ofLoss = topOf([], { listVersion: 0, asOfMs: Date.now() + 60_000 });
     const snapshots = { lastKnown: () => ofLoss } as unknown as SnapshotCache;
     const resolver = { assertShown: () => undefined } as unknown as ListResolver;
-    const reader = new ListReader(resolver, {} as EntryDetails, snapshots, new AnsweredVersions(), NO_WORLDS);
+    const reader = new ListReader(
+      resolver,
+      {} as EntryDetails,
+      snapshots,
+      new AnsweredVersions(),
+      NO_WORLDS,
+      NO_COUNTS,
+    );
     reader.envelope(resolved, 'ordinal', { total: 1, listVersion: 7 });
     expect(reader.lastKnown(resolved, undefined)).toBeUndefined();
     expect(reader.lastKnown(generation(2), undefined)).toBeDefined();

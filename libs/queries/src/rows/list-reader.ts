@@ -18,6 +18,7 @@ import { isShadowedOn, OwnWorlds } from '../lists/own-worlds.js';
 import { servedTaxOf } from '../lists/served-tax.js';
 import { ListResolver, type ResolvedList, type ResolveOptions } from '../lists/list-resolver.js';
 import type { ListEnvelope, ListSelection } from '../queries.js';
+import { PlayerCounts } from '../lists/player-counts.js';
 import { accuracyOf } from '../lists/rank-estimates.js';
 import { faultOfStyle, styleToRead } from '../lists/rank-style.js';
 import { SnapshotCache } from '../snapshots/snapshot-cache.js';
@@ -35,6 +36,7 @@ export class ListReader {
     private readonly snapshots: SnapshotCache,
     private readonly answered: AnsweredVersions,
     private readonly worlds: OwnWorlds,
+    private readonly counts: PlayerCounts,
   ) {}
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
@@ -44,7 +46,7 @@ export class ListReader {
     // As it stood is as it stood: no version of now can be waited for.
     const waits = selection.minVersion !== undefined && found.edition?.kind !== 'kept';
     const resolved = waits ? await this.atVersion(found, selection, selection.minVersion!) : found;
-    return { resolved: await this.asSeenBy(selection.readerId, resolved), style };
+    return { resolved: await this.counts.counted(await this.asSeenBy(selection.readerId, resolved)), style };
   }
 
   /** The list as a player sees it: a shadowed one finds itself in it. */
@@ -79,8 +81,8 @@ export class ListReader {
   async reopen(selection: ListSelection, options: ResolveOptions, isOwn: boolean): Promise<ResolvedList> {
     const found = await this.resolver.resolve(selection, options);
     const seen = await this.asSeenBy(selection.readerId, found);
-    if (isOwn || seen.ownWorldOf === undefined) return seen;
-    return { ...found, ownWorldOf: seen.ownWorldOf };
+    const isAsSeen = isOwn || seen.ownWorldOf === undefined;
+    return this.counts.counted(isAsSeen ? seen : { ...found, ownWorldOf: seen.ownWorldOf! });
   }
 
   /**
@@ -128,13 +130,14 @@ export class ListReader {
     this.assertShown(resolved);
     const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
     if (isExactNow) this.answered.note(resolved.list, reading.listVersion, nowMs());
-    const { board, scope, edition, atMs } = resolved;
+    const { board, scope, edition, atMs, players } = resolved;
     const tax = servedTaxOf(resolved, () => 0);
     return {
       board: board.id,
       window: describeResolved(resolved),
       scope,
       total: reading.total,
+      ...(players !== undefined && { players: playersAmong(reading.total, players) }),
       boardVersion: boardVersionOf(resolved, reading.listVersion, atMs),
       asOf: toTimestamp(edition?.asOfMs ?? asOfMs ?? nowMs()),
       rankStyle: style,
@@ -177,6 +180,10 @@ export class ListReader {
     }
   }
 }
+
+/** The count can be of a moment before the reading: players have an entry each at least. */
+const playersAmong = (total: number, players: number | null): number | null =>
+  players === null ? null : Math.min(total, Math.max(players, 1));
 
 /** Whether the list is one that snapshots are made of: those show what everyone sees now. */
 const isFollowed = ({ list, edition, isWithheld = false, ownWorldOf }: ResolvedList): boolean =>

@@ -253,6 +253,20 @@ export class Environment extends ConnectionSettings {
   @Max(60_000)
   STOP_DRAIN_MS?: number;
 
+  @Setting('How many boards are filled anew at once, after a patch was published, or because they are rebuilt.')
+  @IsInt()
+  @Min(1)
+  @Max(20)
+  RETAX_BOARDS_AT_ONCE = 2;
+
+  @Setting(
+    'How many entries a second are ranked anew after a patch was published, all boards together. 0: as fast as it goes.',
+  )
+  @IsInt()
+  @Min(0)
+  @Max(10_000_000)
+  RETAX_ROWS_PER_SECOND = 0;
+
   @Setting('What is logged: fatal, error, warn, info, debug or trace.')
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   LOG_LEVEL = 'info';

@@ -19,6 +19,7 @@ export { StablePages } from './pages/stable-pages.js';
 export * from './lists/list-resolver.js';
 export * from './lists/own-worlds.js';
 export { PlayerCounts } from './lists/player-counts.js';
+export { RetaxProgress } from './lists/retax-progress.js';
 export { RanksOfRuns } from './lists/ranks-of-runs.js';
 export { RunEntryKeys } from './lists/run-entry-keys.js';
 export { RanksWithEntries } from './lists/ranks-with-entries.js';

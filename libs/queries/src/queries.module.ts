@@ -20,6 +20,7 @@ import { GetWindowsHandler } from './history/get-windows.handler.js';
 import { ListResolver } from './lists/list-resolver.js';
 import { OwnWorlds } from './lists/own-worlds.js';
 import { RankEstimates } from './lists/rank-estimates.js';
+import { RetaxProgress } from './lists/retax-progress.js';
 import { RunEntryKeys } from './lists/run-entry-keys.js';
 import { EntriesPlaces } from './pages/entries-places.js';
 import { GetEntriesAroundHandler } from './pages/get-entries-around.handler.js';
@@ -55,7 +56,15 @@ import { ListBoardTemplatesHandler } from './templates/list-board-templates.hand
 import { ListReader } from './rows/list-reader.js';
 import { SnapshotCache } from './snapshots/snapshot-cache.js';
 
-const inEveryProcess: Provider[] = [ListResolver, RunEntryKeys, EntryDetails, RankEstimates, CircleMembers, OwnWorlds];
+const inEveryProcess: Provider[] = [
+  ListResolver,
+  RetaxProgress,
+  RunEntryKeys,
+  EntryDetails,
+  RankEstimates,
+  CircleMembers,
+  OwnWorlds,
+];
 
 /** What finds lists, and completes their rows: in every process. */
 @Module({

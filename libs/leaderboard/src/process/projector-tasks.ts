@@ -33,7 +33,7 @@ import {
   WindowRestater,
   type LeasedTaskOptions,
 } from '@laddercast/ledger';
-import { Environment } from '@laddercast/platform';
+import { Environment, nowMs } from '@laddercast/platform';
 import {
   LayoutBuilder,
   LayoutGrowth,
@@ -41,9 +41,14 @@ import {
   RangeSweeper,
   ReconcileJobs,
   LostShardWatch,
+  SnapshotStore,
   StoreMaintenance,
+  type LayoutPace,
 } from '@laddercast/projections';
 import type { PartOf } from '../parts.js';
+
+/** Of more nobody asks whose lists are filled first. */
+const LISTS_IN_USE_MAX = 10_000;
 
 /** Done by one projector at a time, the one that holds the lease `name`. */
 export interface ProjectorTask extends Omit<LeasedTaskOptions, 'onFailure'> {
@@ -254,6 +259,12 @@ function integrityTasks(part: PartOf): ProjectorTask[] {
 
 function projectionTasks(part: PartOf): ProjectorTask[] {
   const builder = part(LayoutBuilder);
+  const { RETAX_BOARDS_AT_ONCE: boardsAtOnce, RETAX_ROWS_PER_SECOND: rowsPerSecond } = part(Environment);
+  const snapshots = part(SnapshotStore);
+  const pace = async (): Promise<LayoutPace> => {
+    const lists = builder.hasChoice() ? await snapshots.listsInUse(nowMs(), LISTS_IN_USE_MAX).catch(() => []) : [];
+    return { boardsAtOnce, rowsPerSecond, inUse: new Set(lists.map(({ boardUid }) => boardUid)) };
+  };
   const remover = part(LayoutRemover);
   const growth = part(LayoutGrowth);
   const ranges = part(RangeSweeper);
@@ -268,7 +279,7 @@ function projectionTasks(part: PartOf): ProjectorTask[] {
       log: 'layouts',
       failing: "A board's lists wait",
       duties: [
-        { everyMs: 250, run: async (signal) => builder.look(signal) },
+        { everyMs: 250, run: async (signal) => builder.look(signal, await pace()) },
         { everyMs: 250, run: (signal) => remover.look(signal) },
         { everyMs: 250, run: (signal) => growth.look(signal) },
       ],

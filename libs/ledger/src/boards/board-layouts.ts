@@ -32,6 +32,14 @@ export interface LayoutProgress {
   reached: ScanReached | null;
 }
 
+/** How far the filling of a generation is. */
+export interface RetaxDone {
+  boardUid: number;
+  generation: number;
+  /** 0 … 1; 1: all is filled, and is being proven. */
+  done: number;
+}
+
 /** How far a scan is certain to be, by the keys of the tables that it reads one after another for each window. */
 export interface ScanReached {
   windowUid: number;
@@ -210,6 +218,25 @@ export class BoardLayouts {
     );
   }
 
+  /** Counts what is to be scanned of a board for a generation whose progress is noted. */
+  async noteRowsToScan(boardUid: number, generation: number): Promise<void> {
+    await this.database.query(
+      `UPDATE layout_progress SET rows_total =
+         (SELECT count(*) FROM windows JOIN projected_entries USING (window_uid) WHERE windows.board_uid = $1)
+       WHERE board_uid = $1 AND generation = $2`,
+      [boardUid, generation],
+    );
+  }
+
+  /** How far all boards are whose rows were counted. */
+  retaxesDone(): Promise<RetaxDone[]> {
+    return this.database.query<RetaxDone>(
+      `SELECT board_uid AS "boardUid", generation, CASE step WHEN 'proving' THEN 1
+         ELSE least(1, rows_scanned::float8 / greatest(rows_total, 1)) END AS done
+       FROM layout_progress WHERE rows_total IS NOT NULL LIMIT ${RETAXES_MAX}`,
+    );
+  }
+
   private async store(transaction: SqlRunner, board: LivingBoard, layouts: Layouts): Promise<void> {
     const revision = await announceBoard(transaction, this.lanes, board.board_uid, board.board_id);
     await transaction.query('UPDATE boards SET layouts = $2, revision = $3 WHERE board_uid = $1', [
@@ -221,6 +248,8 @@ export class BoardLayouts {
 }
 
 const REMOVALS_AT_ONCE = 100;
+/** Far more boards than are filled at once. */
+const RETAXES_MAX = 1000;
 
 /** Since when the tax of a generation that serves from now on is shown: since before, where it stays. */
 async function taxedSince(

@@ -29,8 +29,19 @@ export interface LayoutBuilderOptions {
   lookEveryMs?: number;
 }
 
-/** Generations that are filled side by side. */
-const BOARDS_AT_ONCE = 2;
+/** How fast generations are filled. */
+export interface LayoutPace {
+  /** Boards that are filled side by side; as many more as wait for the log's consumers do not count. */
+  boardsAtOnce: number;
+  /** Rows of re-taxes, all boards of this process together; 0: no limit. */
+  rowsPerSecond: number;
+  /** Boards whose lists somebody watches. */
+  inUse: ReadonlySet<number>;
+}
+
+const PACE: LayoutPace = { boardsAtOnce: 2, rowsPerSecond: 0, inUse: new Set() };
+/** Boards that are filled, or wait for the log's consumers to be proven: each is held twice. */
+const UNDER_WAY_MAX = 50;
 const LOOK_EVERY_MS = 100;
 const NOTE_EVERY_MS = 1000;
 const AFTER_FAILURE_MS = 1000;
@@ -52,6 +63,10 @@ const READ_LATER_MS = 600_000;
 export class LayoutBuilder {
   private readonly log = new Logger('layouts');
   private readonly building = new Map<number, Promise<void>>();
+  /** Of those, which read the ledger. */
+  private readonly filling = new Set<number>();
+  private pace = PACE;
+  private freeAtMs = -Infinity;
 
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
@@ -63,19 +78,36 @@ export class LayoutBuilder {
     @Optional() private readonly options: LayoutBuilderOptions = {},
   ) {}
 
-  /** Begins with generations that nobody works on here, as many as there is room for. It does not wait for them. */
-  look(signal: AbortSignal): void {
-    for (const { uid, layouts } of this.boards.all()) {
-      if (this.building.size >= BOARDS_AT_ONCE) return;
-      if (layouts.opening === null || this.building.has(uid)) continue;
+  /** Whether more generations wait than could begin now. */
+  hasChoice(): boolean {
+    return this.waiting().length > Math.max(0, this.pace.boardsAtOnce - this.filling.size);
+  }
+
+  /**
+   * Begins with generations that nobody works on here, as many as there is room for: those in use first, then those of the
+   * largest boards. It does not wait for them.
+   */
+  look(signal: AbortSignal, pace: LayoutPace = PACE): void {
+    this.pace = pace;
+    const waiting = this.waiting().sort((a, b) => turnOf(b, pace) - turnOf(a, pace));
+    for (const { uid } of waiting) {
+      if (this.filling.size >= pace.boardsAtOnce || this.building.size >= UNDER_WAY_MAX) return;
+      this.filling.add(uid);
       const work = this.build(uid, signal)
         .catch(async (error: unknown) => {
           if (!signal.aborted) this.failed(error);
           await sleep(AFTER_FAILURE_MS, signal);
         })
-        .finally(() => this.building.delete(uid));
+        .finally(() => {
+          this.building.delete(uid);
+          this.filling.delete(uid);
+        });
       this.building.set(uid, work);
     }
+  }
+
+  private waiting(): Board[] {
+    return this.boards.all().filter(({ uid, layouts }) => layouts.opening !== null && !this.building.has(uid));
   }
 
   /** Resolves once nothing is under way; to be called after the signal of the looks aborted. */
@@ -97,6 +129,8 @@ export class LayoutBuilder {
       signal.throwIfAborted();
       const session = projection.session();
       if (!(await this.fill(filling, session, signal))) return filling.tell('given up');
+      // The next board may begin while the log's consumers come to the end of this one.
+      this.filling.delete(boardUid);
       isServing = await this.prove(filling, session, signal);
       if (isServing) break;
       filling.tell('again');
@@ -126,12 +160,14 @@ export class LayoutBuilder {
     if ((await again(() => this.wantedBoard(filling))) === null) return false;
     await again(() => this.begin(filling));
     await again(() => this.note(filling, 'filling', session));
+    if (filling.isRetax) await again(() => this.layouts.noteRowsToScan(filling.board.uid, filling.layout.generation));
     for (const windowUid of await again(() => windows.uidsOf(filling.board))) {
       const after = filling.reach.after(windowUid);
       if (after === 'done') continue;
       const pages = whilst(() => board !== null && projection.session() === session, scan.ofWindow(windowUid, after));
       await workOnPages(pages, async (page) => {
         signal.throwIfAborted();
+        if (filling.isRetax) await this.turn(page.rows.length, signal);
         const turn = filling.reach.begin();
         await again(async () => {
           board = await this.wantedBoard(filling);
@@ -153,6 +189,16 @@ export class LayoutBuilder {
       await again(() => this.note(filling, 'proving', session));
     }
     return true;
+  }
+
+  /** Waits until so many rows may be written; pages of all boards take turns. */
+  private async turn(rows: number, signal: AbortSignal): Promise<void> {
+    const { rowsPerSecond } = this.pace;
+    if (rowsPerSecond === 0) return;
+    const beginsAtMs = Math.max(monotonicMs(), this.freeAtMs);
+    this.freeAtMs = beginsAtMs + (rows / rowsPerSecond) * 1000;
+    await sleep(beginsAtMs - monotonicMs(), signal);
+    signal.throwIfAborted();
   }
 
   /** Goes on where an earlier scan is proven to have been, here or in a process that ended; else at the start. */
@@ -259,6 +305,11 @@ class Filling {
     private readonly told: (news: LayoutNews) => void,
   ) {}
 
+  /** Whether it is filled because the order of patches changed. */
+  get isRetax(): boolean {
+    return this.layout.taxOrder !== this.board.layouts.serving.taxOrder;
+  }
+
   /** What its proofs are called. */
   get name(): string {
     return `${this.board.uid}.${this.layout.generation}`;
@@ -273,6 +324,10 @@ class Filling {
     return { generation: this.layout.generation, rowsScanned: this.rowsScanned, scans: this.scans };
   }
 }
+
+/** Higher: earlier. Boards are as large as the indexes of their lists. */
+const turnOf = ({ uid, layouts: { serving } }: Board, { inUse }: LayoutPace): number =>
+  serving.indexBuckets * shardCountOf(serving.sharding) + (inUse.has(uid) ? Number.MAX_SAFE_INTEGER / 2 : 0);
 
 /** The windows of a board that are kept; read anew when they may have changed, so that no list goes before those that serve. */
 class PresentWindows {

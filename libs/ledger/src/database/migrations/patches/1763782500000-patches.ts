@@ -30,6 +30,8 @@ const STATEMENTS = [
     runs bigint NOT NULL,
     PRIMARY KEY (board_uid, patch_uid, lane)) WITH (fillfactor = 50)`,
   'CREATE INDEX patch_uses_by_patch ON patch_uses (patch_uid)',
+  // Of the scan of a re-tax, as counted when it began.
+  'ALTER TABLE layout_progress ADD COLUMN rows_total bigint',
   // family_revision: of its family, as the board was told last.
   'ALTER TABLE boards ADD COLUMN family_uid integer, ADD COLUMN family_revision bigint NOT NULL DEFAULT 0',
   'CREATE INDEX boards_by_family ON boards (family_uid, family_revision) WHERE family_uid IS NOT NULL AND board_id IS NOT NULL',
@@ -41,6 +43,7 @@ export class Patches1763782500000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE layout_progress DROP COLUMN rows_total');
     await runner.query('DROP INDEX boards_by_family');
     await runner.query('ALTER TABLE boards DROP COLUMN family_uid, DROP COLUMN family_revision');
     await runner.query('DROP TABLE patch_uses, patches, patch_families');

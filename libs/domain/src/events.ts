@@ -1,7 +1,16 @@
-import type { PatchRun } from './ranks/patch-runs.js';
 import type { SanctionKind } from './sanction.js';
 
 /** Events as they stand in the outbox and the log. The page `topics.ts` of the event log lists where each travels. */
+
+/** A run as its patch's list ranks it: never taxed. */
+export interface PatchRun {
+  /** The number of the patch as which it counts. */
+  patch: number;
+  score: number;
+  columns: number[];
+  /** Unix ms. */
+  achievedAtMs: number;
+}
 
 /** The whole new state of one entry in one window, or its removal. */
 export interface EntryChange {

@@ -17,6 +17,7 @@ import {
   ListReader,
   OwnWorlds,
   PlayerCounts,
+  RetaxProgress,
   ListResolver,
   SnapshotCache,
   type StandingsPage,
@@ -95,6 +96,7 @@ describe('the standings of a player', () => {
       new AnsweredVersions(),
       new OwnWorlds(database),
       undefined as unknown as PlayerCounts,
+      undefined as unknown as RetaxProgress,
     );
     const templates = undefined as unknown as BoardTemplates;
     handler = new GetStandingsHandler(catalog, windows, resolver, reader, templates);

@@ -1,7 +1,7 @@
 import type { BoardDefinition, SubmissionOperator } from '../boards/board.js';
 import { LadderError } from '../errors.js';
 import { compareSortKeys, encodeSortKey, withoutNegativeZero, type TaxedFrom } from '../boards/sort-key.js';
-import type { PatchRun } from './patch-runs.js';
+import type { PatchRun } from '../events.js';
 
 /** One run as it was submitted, with its time settled. `metadata` is JSON text. */
 export interface Run {

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { BoardOrdering, SortOrder } from '../boards/board.js';
 import { faultOfPerPatch, taxedScore, taxRateOf } from '../boards/decay.js';
 import { patchesBehind, type PatchOrder } from '../boards/patch-order.js';
+import type { PatchRun } from '../events.js';
 import {
   bestOfPatch,
   PATCHES_OF_PLAYER_MAX,
   runsThatCanStand,
   standingRun,
   withRun,
-  type PatchRun,
   type TaxedBoard,
 } from './patch-runs.js';
 

@@ -3,19 +3,10 @@ import { patchesToZero, taxedScore, taxRateOf } from '../boards/decay.js';
 import { PATCHES_MAX, patchesBehind, type PatchOrder } from '../boards/patch-order.js';
 import { isPatchScope, patchOfScope } from '../boards/scope.js';
 import { compareSortKeys, encodeSortKey, type SortValues, type TaxedFrom } from '../boards/sort-key.js';
+import type { PatchRun } from '../events.js';
 
 /** The most patches of which runs of a player are kept in a window; of a further one the oldest leaves. */
 export const PATCHES_OF_PLAYER_MAX = 64;
-
-/** A run as its patch's list ranks it: never taxed. */
-export interface PatchRun {
-  /** The number of the patch as which it counts. */
-  patch: number;
-  score: number;
-  columns: number[];
-  /** Unix ms. */
-  achievedAtMs: number;
-}
 
 /** As events and lists carry it, without what only the ledger keeps. */
 export const rankedRun = ({ patch, score, columns, achievedAtMs }: PatchRun): PatchRun => ({

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../../test/snapshot-ports.js';
 import type { EntryDetails } from './entry-details.js';
 import type { OwnWorlds } from '../lists/own-worlds.js';
+import type { RetaxProgress } from '../lists/retax-progress.js';
 import { PlayerCounts } from '../lists/player-counts.js';
 import type { ListResolver, ResolvedList } from '../lists/list-resolver.js';
 import { describeWindow, ListReader, rowsOfSnapshot } from './list-reader.js';
@@ -40,6 +41,7 @@ const ranks = (top: RankSnapshot, offset: number, limit: number, style: RankStyl
 const NO_DATABASE = { query: () => Promise.reject(new Error('nobody asks')) };
 const NO_WORLDS = {} as OwnWorlds;
 const NO_COUNTS = new PlayerCounts(NO_DATABASE, {} as StandingsReader, NO_WORLDS);
+const NO_RETAXES = {} as RetaxProgress;
 
 describe('a page out of a snapshot', () => {
   it('leaves a gap for an unlisted player, and moves nobody up', () => {
@@ -112,7 +114,15 @@ describe('a list whose board switches to another generation', () => {
     const snapshots = { latest: () => snapshot, lastKnown: () => snapshot } as unknown as SnapshotCache;
     const answered = new AnsweredVersions();
     answered.note(resolved.list, snapshot.listVersion, 0);
-    return new ListReader(resolver as ListResolver, {} as EntryDetails, snapshots, answered, NO_WORLDS, NO_COUNTS);
+    return new ListReader(
+      resolver as ListResolver,
+      {} as EntryDetails,
+      snapshots,
+      answered,
+      NO_WORLDS,
+      NO_COUNTS,
+      NO_RETAXES,
+    );
   };
 
   it('is not served from a snapshot of the old generation, whose version is lower', () => {
@@ -135,6 +145,7 @@ describe('a list whose board switches to another generation', () => {
       answered,
       NO_WORLDS,
       NO_COUNTS,
+      NO_RETAXES,
     );
     expect(reader.snapshot(resolved, undefined)).toBeUndefined();
     const reading = { total: 1, listVersion: 7 };
@@ -159,6 +170,7 @@ describe('a list whose board switches to another generation', () => {
       new AnsweredVersions(),
       NO_WORLDS,
       NO_COUNTS,
+      NO_RETAXES,
     );
     reader.envelope(resolved, 'ordinal', { total: 1, listVersion: 7 });
     expect(reader.lastKnown(resolved, undefined)).toBeUndefined();

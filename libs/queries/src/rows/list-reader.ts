@@ -18,6 +18,7 @@ import { isShadowedOn, OwnWorlds } from '../lists/own-worlds.js';
 import { servedTaxOf } from '../lists/served-tax.js';
 import { ListResolver, type ResolvedList, type ResolveOptions } from '../lists/list-resolver.js';
 import type { ListEnvelope, ListSelection } from '../queries.js';
+import { RetaxProgress } from '../lists/retax-progress.js';
 import { PlayerCounts } from '../lists/player-counts.js';
 import { accuracyOf } from '../lists/rank-estimates.js';
 import { faultOfStyle, styleToRead } from '../lists/rank-style.js';
@@ -37,6 +38,7 @@ export class ListReader {
     private readonly answered: AnsweredVersions,
     private readonly worlds: OwnWorlds,
     private readonly counts: PlayerCounts,
+    private readonly retaxes: RetaxProgress,
   ) {}
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
@@ -131,7 +133,7 @@ export class ListReader {
     const isExactNow = asOfMs === undefined && resolved.edition === null && reading.accuracy !== 'estimated';
     if (isExactNow) this.answered.note(resolved.list, reading.listVersion, nowMs());
     const { board, scope, edition, atMs, players } = resolved;
-    const tax = servedTaxOf(resolved, () => 0);
+    const tax = servedTaxOf(resolved, (one) => this.retaxes.doneOf(one));
     return {
       board: board.id,
       window: describeResolved(resolved),

@@ -12,6 +12,7 @@ import {
   type TcpProxy,
 } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
+import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { PostgresProcess } from '../faults/postgres-process.js';
 import { expectProblem, RestClient } from './rest-client.js';
 
@@ -123,6 +124,45 @@ describe('a PostgreSQL that refuses connections', () => {
     while (performance.now() - beganAtMs < 4000) await Promise.all(Array.from({ length: 20 }, () => submit(admin)));
     expect(came).toBeGreaterThan(0);
     expect(came).toBeLessThanOrEqual((performance.now() - beganAtMs) / 1000 + 2);
+  });
+});
+
+describe('a board where each run is an entry, without PostgreSQL', () => {
+  it('answers pages, ranks of scores and live tops, and says of players that they cannot be read now', async () => {
+    const { proxy, url } = await proxied();
+    opened.push(proxy);
+    const { app, admin } = await start(url);
+    await admin.makeBoard('runs', { runs: { keepDays: 30 }, entriesPer: 'run', push: { intervalMs: 100, top: 10 } });
+    for (const [playerId, score] of [['ada', 5] as const, ['ada', 9] as const, ['bob', 7] as const]) {
+      const run = { submissionId: `s${score}`, playerId, score };
+      expect((await admin.post('/v1/boards/runs/scores', run, { Prefer: 'wait=10' })).status).toBe(200);
+    }
+    expect((await admin.put('/v1/players/ada/friends/bob')).status).toBe(200);
+    const rows = ['s9', 's7', 's5'];
+    const page = async (): Promise<{ entries: { entryId: string }[]; total: number; players: number | null }> => {
+      const answer = await admin.get('/v1/boards/runs/entries');
+      expect(answer.status, answer.text).toBe(200);
+      return answer.body as Awaited<ReturnType<typeof page>>;
+    };
+    await expect.poll(page, { timeout: BACK_WITHIN_MS }).toMatchObject({ total: 3, players: 2 });
+    proxy.freeze();
+    await untilAway(admin);
+    expect((await page()).entries.map(({ entryId }) => entryId)).toEqual(rows);
+    expect((await admin.get('/v1/boards/runs/rank?score=8')).body).toMatchObject({ rank: 2, total: 3 });
+    const live = await LiveClient.connect(`${app.url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
+    opened.push({ close: () => live.socket.terminate() });
+    const top = await live.ask({ type: 'subscribe', id: 'top', board: 'runs', channel: 'top' });
+    expect(top.entries?.map(({ entryId }) => entryId)).toEqual(rows);
+    for (const path of ['players/ada', 'friends/ada']) {
+      const answer = await admin.get(`/v1/boards/runs/${path}`);
+      expect(answer.status, `${path}: ${answer.text}`).toBe(503);
+    }
+    const lookup = await admin.post('/v1/boards/runs/lookups', { playerIds: ['ada'] });
+    expectProblem(lookup, 'PROJECTION_UNAVAILABLE');
+    expect((await page()).entries).toHaveLength(3);
+    proxy.thaw();
+    const read = async (): Promise<number> => (await admin.get('/v1/boards/runs/players/ada')).status;
+    await expect.poll(read, { timeout: BACK_WITHIN_MS }).toBe(200);
   });
 });
 

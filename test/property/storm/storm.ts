@@ -90,20 +90,24 @@ export class Storm {
       if (untilMs === null || untilMs > this.nowMs) continue;
       this.acts.unrankedSinceMs.delete(player);
       this.acts.hidingAtMs = Infinity;
-      await this.until(`the sanction of ${player} is over`, async () => {
+      let last: { endedAt: string | null } | undefined;
+      const isOver = async (): Promise<boolean> => {
         const path = `/v1/admin/players/${player}/sanctions?limit=1`;
         const { body } = await this.client.done<{ sanctions: { endedAt: string | null }[] }>('GET', path);
-        return body.sanctions[0]!.endedAt !== null;
-      });
+        [last] = body.sanctions;
+        return last!.endedAt !== null;
+      };
+      const due = `at ${new Date(this.nowMs).toISOString()}, due at ${new Date(untilMs).toISOString()}`;
+      await this.until(() => `the sanction of ${player} is over ${due}: ${JSON.stringify(last)}`, isOver);
       this.model.sanctions.delete(player);
       this.acts.hidingAtMs = Date.now();
     }
   }
 
-  private async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  private async until(what: () => string, isSo: () => Promise<boolean>): Promise<void> {
     const endsAtMs = Date.now() + SETTLED_WITHIN_MS;
     while (!(await isSo())) {
-      if (Date.now() > endsAtMs) throw new Error(`not within ${SETTLED_WITHIN_MS} ms: ${what}`);
+      if (Date.now() > endsAtMs) throw new Error(`not within ${SETTLED_WITHIN_MS} ms: ${what()}`);
       await sleep(100);
     }
   }
@@ -166,20 +170,23 @@ export class Storm {
     for (const { watched, held } of this.spectators) {
       const path = `/v1/boards/${watched.board}/entries?limit=100`;
       let last = '';
-      await this.until(`the live client of ${watched.board} holds its list`, async () => {
-        const { body } = await this.client.done<{ entries: { rank: number; playerId: string; score: number }[] }>(
-          'GET',
-          path,
-        );
-        const textOf = (rows: Iterable<Record<string, unknown>>): string =>
-          [...rows]
-            .map(({ rank, playerId, score }) => `${String(rank)} ${String(playerId)} ${String(score)}`)
-            .sort()
-            .join();
-        const [live, shown] = [textOf(held.rows.values()), textOf(body.entries)];
-        last = `${live}\n${shown}`;
-        return live === shown;
-      }).catch((error: unknown) => {
+      await this.until(
+        () => `the live client of ${watched.board} holds its list`,
+        async () => {
+          const { body } = await this.client.done<{ entries: { rank: number; playerId: string; score: number }[] }>(
+            'GET',
+            path,
+          );
+          const textOf = (rows: Iterable<Record<string, unknown>>): string =>
+            [...rows]
+              .map(({ rank, playerId, score }) => `${String(rank)} ${String(playerId)} ${String(score)}`)
+              .sort()
+              .join();
+          const [live, shown] = [textOf(held.rows.values()), textOf(body.entries)];
+          last = `${live}\n${shown}`;
+          return live === shown;
+        },
+      ).catch((error: unknown) => {
         throw new Error(`${String(error)}: ${last}`);
       });
     }

@@ -90,7 +90,18 @@ const CHANNELS: Record<string, { shows: Shows; asked: object }> = {
 
 /** Answers of two moments are compared without what tells of the moment, and of whether the window has ended. */
 const VOLATILE = new Set([
-  ...['asOf', 'boardVersion', 'requestId', 'window', 'at', 'version', 'accuracy', 'errorBound', 'scoreToBeat'],
+  ...[
+    'asOf',
+    'boardVersion',
+    'requestId',
+    'window',
+    'at',
+    'version',
+    'players',
+    'accuracy',
+    'errorBound',
+    'scoreToBeat',
+  ],
 ]);
 
 function stable(value: unknown): unknown {

@@ -124,7 +124,9 @@ describe('every way to read', () => {
     service = await startStandalone({ RATE_LIMIT_PLAYER_PER_SECOND: '0', RATE_LIMIT_KEY_PER_SECOND: '0' });
     admin = new RestClient(service.url, service.adminKey);
     bobs = await playerToken(service.jwtSecret, 'bob');
-    document = new ServedDocument((await admin.get('/openapi.json')).body as Document);
+    const served = await admin.get('/openapi.json');
+    expect(served.status, served.text).toBe(200);
+    document = new ServedDocument(served.body as Document);
   });
   afterAll(() => service?.stop());
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 const definition = { order: 'asc', operator: 'best', limits: { scoreMin: 0 }, push: { intervalMs: 100, top: 50 } };
-const MANY = 1000;
+const MANY = 300;
 
 interface Outcome {
   dryRun: boolean;
@@ -238,12 +238,9 @@ describe('templates of boards over HTTP', () => {
         took.push(performance.now() - startedAt);
       }
     })();
-    const startedAt = performance.now();
     const made = await put('many', { definition, boards }, 201).finally(() => (isMade = true));
-    const seconds = (performance.now() - startedAt) / 1000;
     await playing;
     expect(made.results.every(({ status }) => status === 'created')).toBe(true);
-    expect(seconds).toBeLessThan(60);
     expect(took.length).toBeGreaterThan(10);
     expect(Math.max(...took)).toBeLessThan(5000);
 
@@ -256,6 +253,23 @@ describe('templates of boards over HTTP', () => {
     );
     expect(all).toMatchObject({ unavailable: [], next: null });
     expect(all.standings.find(({ board }) => board === 'many-2')!.rank).toBe(2);
+  });
+
+  it('take as many boards as there may be, each with options of its own, and a body that is no larger', async () => {
+    const boards = Array.from({ length: 2000 }, (_, at) => ({
+      board: `big-${at}`,
+      title: `Board ${at}`,
+      overrides: { push: { top: 10 + (at % 90), intervalMs: 100 + at }, format: { unit: 's', decimals: 2 } },
+    }));
+    const { results } = await put('big', { definition, boards }, 200, '?dryRun');
+    expect(results.filter(({ status }) => status === 'created')).toHaveLength(2000);
+    const columns = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`c${at}`, {}]));
+    const wide = boards.map((board) => ({ ...board, overrides: { limits: { columns } } }));
+    const { errors } = expectProblem(
+      await admin.put('/v1/board-templates/big', { definition, boards: wide }),
+      'VALIDATION_FAILED',
+    );
+    expect(errors).toEqual([{ pointer: '', message: 'has more than 100000 values' }]);
   });
 
   it('show the boards of the template that the caller may read, a part of them where that is asked for', async () => {
@@ -283,10 +297,10 @@ describe('templates of boards over HTTP', () => {
       const before = await remaining('?limit=1');
       return before - (await remaining(query));
     };
-    // 1,000 boards, 25 for one; the bucket fills again meanwhile.
+    // 25 boards for one; the bucket fills again meanwhile.
     const spent = await spentBy('?template=many');
-    expect(spent).toBeGreaterThan(15);
-    expect(spent).toBeLessThanOrEqual(40);
+    expect(spent).toBeGreaterThan(6);
+    expect(spent).toBeLessThanOrEqual(12);
     expect(await spentBy('?template=eu4')).toBeLessThanOrEqual(1);
   });
 });

@@ -154,6 +154,30 @@ describe('templates of boards', () => {
     });
   });
 
+  it('take every option that a board takes, as a tax on runs of older patches', async () => {
+    const taxed = { ...definition, limits: { scoreMin: 0 }, decay: { family: 'eu4', perPatch: 0.1 } };
+    const boards = [
+      { board: 'r1' },
+      { board: 'r2', overrides: { decay: { perPatch: 0.2 } } },
+      { board: 'r3', overrides: { decay: null } },
+    ];
+    expect(node.linesOf(await node.put('r', { definition: taxed, boards }))).toEqual([
+      'r1 created',
+      'r2 created',
+      'r3 created',
+    ]);
+    const decays = [];
+    for (const { board } of boards) decays.push((await node.board(board))!.definition.decay);
+    expect(decays).toEqual([{ family: 'eu4', perPatch: 0.1 }, { family: 'eu4', perPatch: 0.2 }, null]);
+    const other = { ...taxed, decay: { family: 'eu4', perPatch: 0.15 } };
+    expect(node.linesOf(await node.put('r', { definition: other, boards }))).toEqual([
+      'r1 updated',
+      'r2 unchanged',
+      'r3 unchanged',
+    ]);
+    expect((await node.board('r1'))!).toMatchObject({ template: 'r', definition: { decay: { perPatch: 0.15 } } });
+  });
+
   it('let go of boards that they name no longer: they stay as they are', async () => {
     await node.put('f', { definition, boards: named('f1', 'f2') });
     await node.change('f2', { title: 'Own' });

@@ -68,6 +68,10 @@ export async function appendEvent(
   ]);
 }
 
+const ANNOUNCE = prepared(`
+  INSERT INTO outbox (lane, position, topic, key, payload)
+  SELECT lane, position, $3, $4, $5 FROM unnest($1::int[], $2::bigint[]) AS each (lane, position)`);
+
 /**
  * Writes into every lane, all of which this transaction holds, that a board changed.
  * @param boardId null: the uid is gone for ever
@@ -79,12 +83,9 @@ export async function announceBoard(
   boardUid: number,
   boardId: string | null,
 ): Promise<number> {
-  const revision = await nextPosition(transaction);
-  for (const lane of lanes.all) {
-    const position = await nextPosition(transaction);
-    const event = { type: 'board-changed', boardUid, boardId, revision } as const;
-    await appendEvent(transaction, lane, position, String(boardUid), event);
-  }
+  const [revision, ...positions] = (await drawPositions(transaction, 1 + lanes.count)) as [number, ...number[]];
+  const event: LadderEvent = { type: 'board-changed', boardUid, boardId, revision };
+  await transaction.query(ANNOUNCE, [lanes.all, positions, event.type, String(boardUid), JSON.stringify(event)]);
   return revision;
 }
 

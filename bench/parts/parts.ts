@@ -28,6 +28,6 @@ export const parts: Parts = {
   memory,
   ranks,
   scopes,
-  acts,
   retax,
+  acts,
 };

@@ -41,6 +41,7 @@ const ALLOWED: Record<string, string[]> = {
     'libs/projections/src/projection/redis-rank-inspection.ts',
     'libs/projections/src/hash-shards/redis-shard-calls.ts',
   ],
+  'which lists are in use, whose next lists are filled first': ['libs/leaderboard/src/process/projector-tasks.ts'],
   'measuring, and the clocks of others': [
     'libs/event-log/src/kafka/kafka-lag.ts',
     'libs/event-log/src/kafka/kafka-relay-target.ts',

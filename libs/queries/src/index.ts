@@ -24,6 +24,7 @@ export { RanksOfRuns } from './lists/ranks-of-runs.js';
 export { RunEntryKeys } from './lists/run-entry-keys.js';
 export { RanksWithEntries } from './lists/ranks-with-entries.js';
 export * from './queries.js';
+export type { UnlistedShown } from './shared/shown-player.js';
 export * from './templates/template-queries.js';
 export * from './lists/rank-style.js';
 export * from './lists/rank-estimates.js';

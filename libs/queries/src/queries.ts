@@ -3,21 +3,12 @@ import type { RankAccuracy, RankedEntry, RankStyle, SanctionKind, WindowKind } f
 import type { FriendLists, Guild, StoredPlayer } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
 import type { ListNames } from './lists/list-resolver.js';
+import type { ServedTax } from './lists/served-tax.js';
+import type { UnlistedShown } from './shared/shown-player.js';
 import type { Accuracy } from './lists/rank-estimates.js';
 
 /** Some players who are ranked among themselves: a player with those it is friends with or follows, or a named circle. */
 export type CircleName = { kind: 'friends' | 'follows'; playerId: string } | { kind: 'circle'; circleId: string };
-
-/** What an answer says of the tax that its scores are under. Source: contracts/patches.md, section 1. */
-export interface ServedTax {
-  /** The newest patch that it counts; null: none is published. */
-  latest: string | null;
-  /** Since when lists under this tax are served, RFC 3339. */
-  since: string | null;
-  perPatch: number;
-  /** The tax that comes next, and how far its lists are, 0 … 1; null: this is the newest. */
-  retaxing: { to: string | null; done: number } | null;
-}
 
 /** What every list and rank answer carries. */
 export interface ListEnvelope {
@@ -56,9 +47,6 @@ export interface ListSelection extends ListNames {
   /** The player whose token reads. */
   readerId?: string | undefined;
 }
-
-/** Some players, or `all`. */
-export type UnlistedShown = readonly string[] | 'all';
 
 export interface EntriesPage extends ListEnvelope {
   entries: RankedEntry[];

@@ -16,13 +16,17 @@ export interface Run {
 }
 
 /** What an entry shows: score, columns, metadata and time of one run (`best`, `latest`), or the running total (`sum`). */
-export interface EntryState {
+export interface PlainEntryState {
   score: number;
   columns: number[];
   achievedAtMs: number;
   metadata: string | null;
   /** The log position of the event that last changed the entry; it never restarts, removals included. */
   version: number;
+}
+
+/** An entry, and what it rests on where its board taxes runs. */
+export interface EntryState extends PlainEntryState {
   /** On boards with decay: what the score is made of. */
   taxedFrom?: TaxedFrom;
   /** On boards with decay: the runs that are kept, of which the standing one is shown. */

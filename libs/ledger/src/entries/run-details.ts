@@ -15,16 +15,23 @@ interface DetailsRow {
   metadata: string | null;
   /** null: not a guild. */
   members: number | null;
-  /** On boards with decay, of which the shown run is one; null or absent on others. */
-  patch_runs?: KeptPatchRun[] | null;
+}
+
+/** The same of a player on a board that does not keep runs. */
+interface PlayerRow extends DetailsRow {
+  /** On boards with decay, of which the shown run is one; null on others. */
+  patch_runs: KeptPatchRun[] | null;
 }
 
 /** The same of a board that keeps runs, or of standings. */
-export interface RunDetailsRow extends DetailsRow {
+interface RunRow extends DetailsRow {
   /** Of the run that the entry rests on, where that is kept; of standings, as it was when they were written. */
-  verified?: boolean | null;
-  proof?: string | null;
+  verified: boolean | null;
+  proof: string | null;
 }
+
+/** What stands beside the rank of a row, whatever its board. */
+export type RunDetailsRow = DetailsRow & Partial<PlayerRow> & Partial<RunRow>;
 
 const RUNS_SQL = prepared(`
   SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, e.patch_runs
@@ -68,8 +75,8 @@ export const runDetails = (
   isPerRun = false,
 ): Promise<RunDetailsRow[]> =>
   runsFrom === undefined
-    ? database.query<DetailsRow>(RUNS_SQL, [windowUid, playerIds])
-    : database.query<RunDetailsRow>(isPerRun ? RUN_ENTRIES_SQL : KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
+    ? database.query<PlayerRow>(RUNS_SQL, [windowUid, playerIds])
+    : database.query<RunRow>(isPerRun ? RUN_ENTRIES_SQL : KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
 
 /** The totals of these guilds, as they are. */
 export const guildTotalDetails = (
@@ -84,4 +91,4 @@ export const standingsDetails = (
   editionUid: number,
   scope: number,
   ids: readonly string[],
-): Promise<RunDetailsRow[]> => database.query(STANDINGS_SQL, [editionUid, scope, ids]);
+): Promise<RunDetailsRow[]> => database.query<RunRow>(STANDINGS_SQL, [editionUid, scope, ids]);

@@ -1,4 +1,4 @@
-import type { EntryState } from '@laddercast/domain';
+import type { PlainEntryState } from '@laddercast/domain';
 import { int4Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -13,10 +13,10 @@ export interface StoredFedEntry {
   /** Up to which position the pool was rated when it was written last; -1: it never was. */
   readonly feedPosition: number;
   /** null: none that is ranked. */
-  readonly entry: EntryState | null;
+  readonly entry: PlainEntryState | null;
 }
 
-type EntryRow = Omit<EntryState, 'version'> & { feedPosition: number | null; version: number | null };
+type EntryRow = Omit<PlainEntryState, 'version'> & { feedPosition: number | null; version: number | null };
 
 const FED_ENTRIES = prepared(`
   SELECT f.position AS "feedPosition", e.version, e.score, e.columns, e.achieved_at_ms AS "achievedAtMs", e.metadata

@@ -31,7 +31,8 @@ export const ENTRIES_OF_PLAYER = `
 
 /** A guild's totals as they are. */
 export const TOTALS_OF_GUILD = `
-  SELECT ${COLUMNS}, '{}'::float8[] AS columns, '{}'::int[] AS scopes, '{}'::int[] AS "leftScopes" ${windowsOf(KEPT_MS)}
+  SELECT ${COLUMNS}, '{}'::float8[] AS columns, '{}'::int[] AS scopes, '{}'::int[] AS "leftScopes",
+    NULL::jsonb AS "patchRuns" ${windowsOf(KEPT_MS)}
   CROSS JOIN LATERAL (
     SELECT *, guild_id AS key FROM guild_totals
     WHERE window_uid = w.window_uid AND guild_id = $1 AND $4::text[] IS NOT NULL LIMIT 1) AS e

@@ -1,4 +1,10 @@
-import { GLOBAL_SCOPE, playerOfKey, type EntryState, type KeptPatchRun } from '@laddercast/domain';
+import {
+  GLOBAL_SCOPE,
+  playerOfKey,
+  type EntryState,
+  type KeptPatchRun,
+  type PlainEntryState,
+} from '@laddercast/domain';
 import { isRunOfSql, playerOfAnyKeySql } from '../entries/run-keys-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { sanctionInForce } from './sanction-rows.js';
@@ -63,7 +69,12 @@ const OWN_RUNS = prepared(
   ),
 );
 
-type OwnRow = Omit<OwnedEntry, 'patchRuns'> & { at: number; patchRuns: KeptPatchRun[] | null };
+interface OwnRow extends PlainEntryState {
+  at: number;
+  playerId: string;
+  unranked: boolean;
+  patchRuns: KeptPatchRun[] | null;
+}
 
 const ownedEntry = ({ at: _at, patchRuns, ...entry }: OwnRow): OwnedEntry => ({
   ...entry,
@@ -145,7 +156,7 @@ const PLAYER = playerOfAnyKeySql('e.player_id');
 
 const EXPORTED = `
   SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, p.display_name, p.listed,
-    NULL AS sanction, run.verified, run.proof
+    NULL AS sanction, run.verified, run.proof, NULL::float8 AS raw_score, NULL::int AS patch_uid
   FROM entries e LEFT JOIN players p ON p.player_id = ${PLAYER} ${joinRunOfEntrySql(PLAYER)}
   WHERE e.window_uid = $1 AND e.player_id = ANY ($2::text[])`;
 
@@ -166,4 +177,4 @@ export const unrankedRuns = (
   sql: SqlRunner,
   { windowUid, scope }: { windowUid: number; scope: number },
   playerId: string,
-): Promise<(EntryState & { key: string })[]> => sql.query(UNRANKED_RUNS, [windowUid, playerId, scope]);
+): Promise<(PlainEntryState & { key: string })[]> => sql.query(UNRANKED_RUNS, [windowUid, playerId, scope]);

@@ -10,13 +10,12 @@ import { guildScoreSql } from '../entries/guild-aggregate.js';
 export const PREVIEW_SCOPES_MAX = 100;
 const PREVIEW_ROWS = 10;
 
+const ENTRY = `e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, e.scopes, NULL::float8 AS raw_score,
+    NULL::int AS patch_uid`;
+const TAXED_ENTRY = `e.player_id, t.score, t.columns, t.achieved_at_ms, t.metadata, e.scopes, t.raw_score, t.patch_uid`;
+
 /** An entry as it is stored, or, on a board with decay, the run that stands under the tax. */
-const entryColumns = (tax: EntryTax | null): string => {
-  const from = tax ? 't' : 'e';
-  const taxed = tax ? 't.raw_score, t.patch_uid' : 'NULL::float8 AS raw_score, NULL::int AS patch_uid';
-  return `e.player_id, ${from}.score, ${from}.columns, ${from}.achieved_at_ms, ${from}.metadata, e.scopes, ${taxed}`;
-};
-const ENTRY = entryColumns(null);
+const entryColumns = (tax: EntryTax | null): string => (tax ? TAXED_ENTRY : ENTRY);
 
 const joinTaxed = (tax: EntryTax | null): string => (tax ? joinStandingRunSql(tax, 'e.patch_runs') : '');
 

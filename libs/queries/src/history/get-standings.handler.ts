@@ -15,7 +15,7 @@ import { styleToRead } from '../lists/rank-style.js';
 import { ListReader } from '../rows/list-reader.js';
 import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
 import { GetStandingsQuery, type PlayerStanding, type StandingsPage } from './standings-query.js';
-import type { UnlistedShown } from '../queries.js';
+import type { UnlistedShown } from '../shared/shown-player.js';
 import { cutPage } from '../shared/cut-page.js';
 
 /** Lists that are read side by side. Those of one moment travel to Redis together. */

@@ -1,6 +1,7 @@
 import type { RankAccuracy, RankStyle, WindowKind } from '@laddercast/domain';
 import { Query } from '@nestjs/cqrs';
-import type { ListEnvelope, UnlistedShown } from '../queries.js';
+import type { ListEnvelope } from '../queries.js';
+import type { UnlistedShown } from '../shared/shown-player.js';
 
 /** Where a player stands among everybody in one window of one board. */
 export interface PlayerStanding {

@@ -1,7 +1,17 @@
 import { newestOrder, patchIdOf, taxOrderOf, type Board, type PatchOrder } from '@laddercast/domain';
 import { toTimestamp } from '@laddercast/platform';
-import type { ServedTax } from '../queries.js';
 import type { ResolvedList } from './list-resolver.js';
+
+/** What an answer says of the tax that its scores are under. Source: contracts/patches.md, section 1. */
+export interface ServedTax {
+  /** The newest patch that it counts; null: none is published. */
+  latest: string | null;
+  /** Since when lists under this tax are served, RFC 3339. */
+  since: string | null;
+  perPatch: number;
+  /** The tax that comes next, and how far its lists are, 0 … 1; null: this is the newest. */
+  retaxing: { to: string | null; done: number } | null;
+}
 
 /** How far the next lists of a board are, 0 … 1. */
 export type RetaxDone = (board: Board) => number;

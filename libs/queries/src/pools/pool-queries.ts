@@ -3,7 +3,7 @@ import type { RatedGameAnswer, RatedPlayerAnswer } from '@laddercast/commands';
 import type { Identity } from '@laddercast/identity';
 import type { Pool, PoolProgress, RatingDistribution, VoidMode } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
-import type { UnlistedShown } from '../queries.js';
+import type { UnlistedShown } from '../shared/shown-player.js';
 
 /** Who asks, and which players who are not listed it sees. */
 export interface PoolCaller {

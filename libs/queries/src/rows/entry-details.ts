@@ -20,7 +20,7 @@ import type { ResolvedList } from '../lists/list-resolver.js';
 import { detailsShown, RunDetailsOfLists } from './run-metadata.js';
 import { taxedFromOf, taxOfRow } from './taxed-rows.js';
 import { PlayerNames } from './player-names.js';
-import type { UnlistedShown } from '../queries.js';
+import type { UnlistedShown } from '../shared/shown-player.js';
 
 /** How long after its announcement a sanction may not show in the ranks yet. */
 const RANKS_FOLLOW_WITHIN_MS = 1000;

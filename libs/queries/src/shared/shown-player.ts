@@ -1,6 +1,8 @@
 import { holdsOn } from '@laddercast/domain';
 import type { PlayerRegistry } from '@laddercast/ledger';
-import type { UnlistedShown } from '../queries.js';
+
+/** Some players, or `all`. */
+export type UnlistedShown = readonly string[] | 'all';
 
 /** Who asks for a player by its id. */
 export interface PlayerReader {

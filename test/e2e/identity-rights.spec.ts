@@ -291,6 +291,16 @@ describe('the audit log', () => {
       subject: 'acted-template',
       call: { params: { template: 'acted-template' } },
     },
+    putPatch: {
+      action: 'patch.create',
+      subject: 'acted-family/acted-patch',
+      call: { params: { patch: 'acted-patch' }, query: '', body: { family: 'acted-family' } },
+    },
+    deletePatch: {
+      action: 'patch.delete',
+      subject: 'acted-family/acted-patch',
+      call: { params: { patch: 'acted-patch' }, query: '?family=acted-family' },
+    },
     putPool: {
       action: 'pool.create',
       subject: 'acted-pool',

@@ -120,6 +120,10 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
   predictGame: { path: '/v1/pools/rated/predictions', body: { sides: [['ada'], ['bob']] } },
   putBoard: { path: '/v1/boards/put', body: BOARD },
   putBoardTemplate: { path: '/v1/board-templates/many?dryRun', body: TEMPLATE },
+  putPatch: {
+    path: '/v1/patches/2?family=nulls',
+    body: { family: 'nulls', publishedAt: '2026-02-01T00:00:00.000Z', sameAs: '1', title: 'Two' },
+  },
   putPool: { path: '/v1/pools/put', body: POOL },
   recordGames: { path: '/v1/games', body: GAME },
   voidGame: { path: '/v1/pools/rated/games/g1?dryRun', body: { reason: 'cheated', mode: 'recompute' } },
@@ -177,6 +181,8 @@ beforeAll(async () => {
   const boards = [{ board: 'put' }];
   const made = await admin.put('/v1/board-templates/putting', { definition: OPTIONS, boards });
   expect(made.status, made.text).toBe(201);
+  const first = { family: 'nulls', publishedAt: '2026-01-01T00:00:00.000Z' };
+  expect((await admin.put('/v1/patches/1', first)).status).toBe(201);
   expect((await admin.put('/v1/pools/rated', { algorithm: 'elo' })).status).toBe(201);
   for (const id of ['fed', 'fed-wins']) await admin.makeBoard(id, { order: 'desc', operator: 'latest' });
   await admin.makeBoard('moves', { columns: [{ name: 'moves', order: 'asc' }], windows, runs: { keepDays: 30 } });

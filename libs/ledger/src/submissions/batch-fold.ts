@@ -66,6 +66,8 @@ export class BatchFold {
   readonly newRuns: NewRun[] = [];
   /** Those of them that wait for a moderator. */
   readonly heldRuns: HeldRun[] = [];
+  /** Runs that left because their players have runs of too many patches. */
+  patchRunsDropped = 0;
   /** The patches that runs were accepted under, one for each run. */
   readonly patchUses: PatchUse[] = [];
   /** Entries that stand from before their board kept runs, and change. */
@@ -189,6 +191,7 @@ export class BatchFold {
     const applied = windows.map((window) => submitTaxed(placed, window, this.current(window, playerId), position));
     const changed = applied.filter(({ kept }) => kept).map(({ entry: after, ...one }) => ({ after, ...one }));
     this.store(placed, changed, position);
+    for (const { dropped } of applied) this.patchRunsDropped += dropped;
     this.stored.attempts.count(placed, windows);
     this.patchUses.push({ patchUid: write.patch!.uid, boardUid: board.uid, runs: 1 });
     const first = applied[0]!;

@@ -1,4 +1,5 @@
 import { LadderError } from '@laddercast/domain';
+import { metrics } from '@laddercast/platform';
 import type { AttemptRow } from './attempt-counts.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { BatchFold } from './batch-fold.js';
@@ -95,6 +96,7 @@ export class LaneTransaction {
       ...this.storeLimited(connection, fold, stored.attempts.changed, nowMs),
       connection.query('COMMIT'),
     ]);
+    metrics.patchRunsDropped.inc(fold.patchRunsDropped);
     const toldRuns = fold.heldRuns.length > 0 || fold.newRuns.some(({ examined }) => examined);
     this.wroteEvents = fold.events.length > 0 || toldRuns;
     return results;

@@ -26,6 +26,8 @@ export interface TaxedSubmission {
   outcome: EntryOutcome;
   /** Whether the run is kept, be it that another one stands. */
   kept: boolean;
+  /** How many runs left, of patches that are too many. */
+  dropped: number;
   /** Both under the tax by which the board serves. */
   before: EntryState | null;
   entry: EntryState;
@@ -57,9 +59,9 @@ export function submitTaxed(
     metadata: write.metadata,
   };
   const before = taxedEntry(board, window, stored);
-  const { runs, kept } = withRun(board.definition, before?.patchRuns ?? [], run, newestOrder(board.patches!));
+  const { runs, kept, dropped } = withRun(board.definition, before?.patchRuns ?? [], run, newestOrder(board.patches!));
   const entry = kept ? entryOf(board, runs, servedOrder(board, window), position) : before!;
-  return { window, outcome: outcomeOf(board, before, entry), kept, before, entry };
+  return { window, outcome: outcomeOf(board, before, entry), kept, dropped, before, entry };
 }
 
 /** What an answer says of a taxed entry beside its score. */

@@ -89,6 +89,10 @@ export const metrics = {
     'Submissions refused before the ledger (rights, rules of the board, checks), by problem code; those of a batch one by one. From: api.',
     'code',
   ),
+  patchRunsDropped: counter(
+    'laddercast_patch_runs_dropped_total',
+    'Runs on boards with decay that left because their player has runs of more patches than are kept: those of the oldest. From: api.',
+  ),
   commitSeconds: histogram(
     'laddercast_commit_seconds',
     'How long one group commit took in PostgreSQL, from BEGIN to COMMIT. From: api.',

@@ -17,6 +17,7 @@ import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
 import { GetStandingsQuery, type PlayerStanding, type StandingsPage } from './standings-query.js';
 import type { UnlistedShown } from '../shared/shown-player.js';
 import { cutPage } from '../shared/cut-page.js';
+import { taxedFromOf, taxOfRow } from '../rows/taxed-rows.js';
 
 /** Lists that are read side by side. Those of one moment travel to Redis together. */
 const LISTS_AT_ONCE = 64;
@@ -139,6 +140,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
     const entry = reading.entries[0];
     if (!entry) return null;
     const { total, boardVersion, window: times } = this.reader.envelope(resolved, rankStyle, reading);
+    const taxedFrom = taxedFromOf(resolved, entry);
     return {
       board: board.id,
       title,
@@ -149,6 +151,7 @@ export class GetStandingsHandler implements IQueryHandler<GetStandingsQuery> {
       score: entry.score,
       columns: columnsByName(resolved.list.ordering, entry.columns),
       ...(await this.ofRun(resolved, entry)),
+      ...(taxedFrom && taxOfRow(resolved, taxedFrom)),
       rankStyle,
       accuracy: reading.accuracy ?? 'exact',
       boardVersion,

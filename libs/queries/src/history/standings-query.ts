@@ -18,6 +18,10 @@ export interface PlayerStanding {
   /** As in rows of lists. */
   verified?: boolean;
   proof?: string | null;
+  /** On boards with decay. */
+  rawScore?: number;
+  patch?: string;
+  patchesBehind?: number;
   rankStyle: RankStyle;
   accuracy: RankAccuracy;
   boardVersion: number;

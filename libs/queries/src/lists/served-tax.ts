@@ -20,7 +20,9 @@ export type RetaxDone = (board: Board) => number;
 export function servedTaxOf({ board, list, window, edition }: ResolvedList, doneOf: RetaxDone): ServedTax | undefined {
   const { definition, patches, layouts } = board;
   if (!definition.decay || !patches || !list.tax) return undefined;
-  const sinceMs = edition === null ? layouts.serving.taxedSinceMs : list.tax.sinceMs;
+  // What ended before the tax that serves keeps its own.
+  const isServing = edition === null && list.tax.number === (layouts.serving.taxOrder ?? 0);
+  const sinceMs = isServing ? layouts.serving.taxedSinceMs : list.tax.sinceMs;
   const next = edition === null ? taxOrderOf(board, { taxOrder: newestOrder(patches).number }, window) : list.tax;
   return {
     latest: latestOf(board, list.tax),

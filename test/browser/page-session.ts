@@ -23,6 +23,8 @@ export class PageSession {
     readonly service: ServiceClient,
     readonly wire: TcpProxy,
     readonly browser: BrowserContext,
+    /** The database of the service. */
+    readonly databaseUrl: string,
     private readonly ends: (() => Promise<void>)[],
   ) {}
 
@@ -35,7 +37,13 @@ export class PageSession {
       ends.unshift(() => wire.close());
       const { browser, close } = await openChromium();
       ends.unshift(close);
-      return new PageSession(new ServiceClient(standalone.url, standalone.adminKey), wire, browser, ends);
+      return new PageSession(
+        new ServiceClient(standalone.url, standalone.adminKey),
+        wire,
+        browser,
+        standalone.databaseUrl,
+        ends,
+      );
     } catch (error) {
       for (const end of ends) await end();
       throw error;

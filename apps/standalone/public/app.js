@@ -9,6 +9,7 @@ import { LookAround } from './look-around.js';
 import * as memory from './memory.js';
 import { problemOf } from './messages.js';
 import { MyPlace } from './my-place.js';
+import { PatchChooser, patchOfScope } from './patch-chooser.js';
 import { boardNotice, emptyNotice, friendsHint, notice, refusalNotice } from './notice.js';
 import { OverNote } from './over-note.js';
 import { PlayerCard } from './player-card.js';
@@ -21,6 +22,7 @@ import { ServerClock } from './server-clock.js';
 import { Standing } from './standing.js';
 import { SubmitForm } from './submit-form.js';
 import { Summary } from './summary.js';
+import { TaxNote } from './tax-note.js';
 import { ViewSwitches } from './view-switches.js';
 import { windowOfAnswer } from './window-book.js';
 import { WindowChooser } from './window-chooser.js';
@@ -72,7 +74,8 @@ const windows = new WindowChooser({
   hrefOf: (window) => hrefOf({ window }),
 });
 const switches = new ViewSwitches({
-  onView: (view) => go({ view, player: null }),
+  // Friends are ranked on the taxed board alone.
+  onView: (view) => go({ view, player: null, ...(view === 'friends' && rawPatch() !== null && { scope: EVERYBODY }) }),
   onSize: (top) => go({ top }, { replace: true }),
 });
 const scopes = new ScopeChooser({
@@ -84,6 +87,8 @@ const now = () => ({
   ...{ rest, writeScore, board: choice.board, window: shown?.id, scope: scopeOfPlayers() },
   ...{ me: memory.me.get(), askForKey: askBecause },
 });
+const patches = new PatchChooser({ rest, onChoose: (scope) => go({ scope }) });
+const taxNote = new TaxNote({ rest, onTax: () => void patches.read() });
 const myPlace = new MyPlace({ memory: memory.me, onChange: meChanged });
 const lookAround = new LookAround({ source: now });
 const submitForm = new SubmitForm({ source: now });
@@ -93,6 +98,8 @@ const hrefOf = (change) => writeAddress({ ...choice, ...change });
 const hrefOfRating = (playerId) => `${location.search}#rating=${encodeURIComponent(playerId)}`;
 const membersOf = (guildId) => ({ view: 'players', scope: `guild:${guildId}` });
 const scopeOfPlayers = () => (choice.view === 'guilds' ? EVERYBODY : choice.scope);
+/** Whose raw scores are listed; null: those of the taxed board. */
+const rawPatch = () => patchOfScope(scopeOfPlayers());
 const friendsOf = () => choice.player ?? memory.me.get();
 
 /** Shows something else of the board, and puts it into the address. */
@@ -119,6 +126,7 @@ async function open() {
   const { format, columns, title } = board.definition;
   writeScore = scoreFormat(format);
   submitForm.columns = columns ?? [];
+  patches.open(board.definition.decay?.family ?? null);
   showTitle(title || choice.board);
   showControls(true);
   await show();
@@ -143,6 +151,8 @@ async function show() {
   if (window === null) return;
   const { tiebreak = 'earliest' } = definition;
   const live = board.connect({ withKey: view === 'friends' });
+  const { decay, order } = definition;
+  if (decay) taxNote.follow({ board: choice.board, window: window.id, order, patch: rawPatch() });
   myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), tiebreak, writeScore });
   bestRated.follow(live, choice.board);
   list.hrefOfPlayer = bestRated.pool && hrefOfRating;
@@ -154,7 +164,8 @@ async function show() {
     return;
   }
   const request = { board: choice.board, window: window.id, scope: scopeOfPlayers(), ...channelOf(view, limit) };
-  list.watch({ live, request, view, tiebreak, writeScore });
+  const scoreLabel = decay ? (rawPatch() === null ? 'Taxed' : 'Raw') : 'Score';
+  list.watch({ live, request, view, tiebreak, writeScore, scoreLabel });
   if (readScope(scope).kind === 'guild') void nameGuild(kinds);
 }
 
@@ -176,7 +187,13 @@ async function unlisted(window, turn) {
 
 function showScope(kinds) {
   const guildName = guildNames.of(readScope(choice.scope).value);
-  scopes.show({ kinds, scope: choice.scope, isOffered: choice.view !== 'guilds', guildName });
+  scopes.show({
+    kinds,
+    scope: rawPatch() === null ? choice.scope : EVERYBODY,
+    isOffered: choice.view !== 'guilds',
+    guildName,
+  });
+  patches.show(choice.scope, { isOffered: choice.view === 'players' });
 }
 
 async function nameGuild(kinds) {
@@ -207,19 +224,21 @@ function windowsChanged() {
   showWindow(present);
 }
 
-function showList(followed) {
+function showList(followed, changes) {
+  if (changes.length === 0) taxNote.look();
   const { rows } = followed;
   const { view } = choice;
   if (view === 'guilds') guildNames.learn(rows);
   if (rows.length === 0) {
     const scope = scopeLabel(scopeOfPlayers(), (id) => guildNames.of(id));
     const isDemo = choice.board === DEMO_BOARD;
-    notice.show(emptyNotice({ view, scope, player: friendsOf(), isOver: isOver(shown), isDemo }));
+    notice.show(emptyNotice({ view, scope, patch: rawPatch(), player: friendsOf(), isOver: isOver(shown), isDemo }));
   } else notice.hide();
   const hint = view === 'friends' && rows.length === 1 ? friendsHint(friendsOf()) : null;
   byId('hint').hidden = hint === null;
   if (hint) byId('hint').replaceChildren(...hint);
-  const what = `${byId('title').textContent}, ${labelOf(shown, clock.now())}`;
+  const raw = rawPatch() === null ? '' : `, raw scores of patch ${rawPatch()}`;
+  const what = `${byId('title').textContent}, ${labelOf(shown, clock.now())}${raw}`;
   // Of friends their place among everybody alone can be in doubt.
   const told = view === 'friends' ? { ...followed, estimate: null } : followed;
   tellFacts(told, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });
@@ -269,6 +288,7 @@ function leave() {
   list.leave();
   myPlace.leave();
   bestRated.leave();
+  taxNote.leave();
   board.close();
   forgetFacts();
   countdown.tell(null);

@@ -26,7 +26,8 @@ export class BoardList {
   #onPlayer;
 
   /**
-   * `onList(list)` hears each list that is shown, `onProblem(problem)` a refusal, `onWindowClosed()` that the window's
+   * `onList(list, changes)` hears each list that is shown, with the changes that led to it, none when it came as a whole;
+   * `onProblem(problem)` a refusal, `onWindowClosed()` that the window's
    * final standings are there, `onGuild(id)` the choice of a guild; `hrefOfGuild(id)` is the address of its members.
    * `onPlayer(id, name)` hears the choice of a player, where {@link hrefOfPlayer} leads somewhere.
    */
@@ -53,14 +54,18 @@ export class BoardList {
     this.#view.mine = playerId;
   }
 
-  /** Follows a list from now on, and leaves the one it followed. `request` is what a subscription asks for. */
-  watch({ live, request, view, tiebreak, writeScore }) {
+  /**
+   * Follows a list from now on, and leaves the one it followed. `request` is what a subscription asks for, `scoreLabel`
+   * the heading of the scores.
+   */
+  watch({ live, request, view, tiebreak, writeScore, scoreLabel }) {
     const height = byId('board').offsetHeight;
     this.leave();
     // Until the rows are there, nothing below moves up, and the page stays where it was scrolled to.
     byId('board').style.minHeight = `${height}px`;
     const { who, extra } = SHAPES[view];
     byId('who-heading').textContent = who;
+    byId('score-heading').textContent = scoreLabel;
     byId('extra-heading').textContent = extra?.label ?? '';
     byId('table').classList.toggle('has-extra', extra !== null);
     this.#view.writeScore = writeScore;
@@ -93,7 +98,7 @@ export class BoardList {
     byId('table').hidden = list.rows.length === 0;
     this.#view.show(list, changes);
     byId('board').style.minHeight = '';
-    this.#onList(list);
+    this.#onList(list, changes);
   }
 }
 

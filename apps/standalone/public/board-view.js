@@ -1,6 +1,6 @@
 import { keyOfRow } from './board-state.js';
 import { News, arrowOf } from './news.js';
-import { columnNumber, countAbout, estimateWords } from './words.js';
+import { columnNumber, countAbout, estimateWords, runWords } from './words.js';
 
 const MOVE_MS = 450;
 const FLASH_MS = 1400;
@@ -126,11 +126,14 @@ export class BoardView {
     if (this.#hrefOf) row.label.href = this.#hrefOf(entry);
     write(row.details, columnWords(entry.columns, columnNumber));
     row.details.title = columnWords(entry.columns, String);
+    write(row.run, runWords(entry, this.#writeScore));
     if (row.extra) write(row.extra, this.#extraOf(entry, list));
     write(row.score, this.#writeScore(entry.score));
     row.score.title = String(entry.score);
     const places = rankBefore === null ? 0 : rankBefore - entry.rank;
-    const gain = scoreBefore === null ? 0 : entry.score - scoreBefore;
+    // What another tax made of a score is no gain; under one tax, the change says what it was before.
+    const isGain = scoreBefore !== null && (entry.patch === undefined || Boolean(cause));
+    const gain = isGain ? entry.score - scoreBefore : 0;
     if (places !== 0) row.moved.tell(places);
     // Rows of live lists do not say it.
     else if (entry.change) row.moved.stay(entry.change, 'since yesterday');
@@ -167,13 +170,14 @@ function makeRow({ isCompact, hasExtra, isLink }) {
   const label = Object.assign(make(isLink ? 'a' : 'span', 'label'), { dir: 'auto' });
   const details = make('span', 'details');
   const who = make('div', 'who', [label, Object.assign(make('span', 'you'), { textContent: 'You' }), details]);
-  name.append(who);
+  const run = make('div', 'run');
+  name.append(who, run);
   const extra = hasExtra ? make('td', 'extra') : null;
   const gain = isCompact ? null : make('td', 'gain');
   const score = make('td', 'score');
   element.append(...[make('td', 'rank', [rank]), move, name, extra, gain, score].filter(Boolean));
   const gained = gain && new News(gain, gainOf);
-  return { element, rank, moved: new News(move, arrowOf), name, label, details, extra, gained, score };
+  return { element, rank, moved: new News(move, arrowOf), name, label, details, run, extra, gained, score };
 }
 
 function make(tag, className = '', children = []) {

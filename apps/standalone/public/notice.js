@@ -42,8 +42,8 @@ export function boardNotice(problem, board) {
   return { title, text, command: 'npm run demo' };
 }
 
-/** Why a list is empty, and how it fills. `scope` is its label, null for everybody. */
-export function emptyNotice({ view, scope, player, isOver, isDemo }) {
+/** Why a list is empty, and how it fills. `scope` is its label, null for everybody; `patch` of raw scores, else null. */
+export function emptyNotice({ view, scope, patch, player, isOver, isDemo }) {
   if (view === 'guilds') {
     const command = 'PUT /v1/guilds/{guild}/members/{player}';
     return { title: 'No guilds yet', text: 'A guild shows here once a member has a score.', command };
@@ -54,6 +54,7 @@ export function emptyNotice({ view, scope, player, isOver, isDemo }) {
   }
   if (isOver) return { title: 'Nobody played', text: 'No score was counted here before the end.' };
   const text = 'Scores show here the moment they are submitted.';
+  if (patch !== null) return { title: `No run on patch ${patch} yet`, text };
   if (scope !== null) return { title: `Nobody in ${scope} yet`, text };
   return { title: 'No entries yet', text, command: isDemo ? 'npm run demo' : '' };
 }

@@ -58,6 +58,11 @@ export class Rest {
     return this.#read(`${path}?${query({ window, scope: scopeOf(scope), around })}`);
   }
 
+  /** The patches of a family, in the order of their publication. */
+  patches(family) {
+    return this.#read(`/v1/patches?${query({ family })}`);
+  }
+
   /** A page of the pools that may be read. */
   pools({ cursor, limit } = {}) {
     return this.#read(`/v1/pools?${query({ cursor, limit })}`);

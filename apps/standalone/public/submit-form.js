@@ -46,6 +46,7 @@ export class SubmitForm {
 
   #typed() {
     const typed = { playerId: byId('submit-player').value, score: byId('submit-score').valueAsNumber };
+    if (!byId('submit-patch').disabled) typed.patch = byId('submit-patch').value;
     if (this.#columns.length === 0) return typed;
     const columns = this.#columns.map(({ name }, index) => [name, byId(`submit-column-${index}`).valueAsNumber]);
     return { ...typed, columns: Object.fromEntries(columns) };

@@ -6,6 +6,7 @@ const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone:
 const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const tenths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const hundredths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 2 });
 const scientific = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumFractionDigits: 6 });
 
 const OUTCOMES = {
@@ -33,6 +34,19 @@ export function columnNumber(value) {
 /** What stands beside a number that is `estimate` off at most; nothing where it is exact. */
 export function estimateWords(estimate) {
   return estimate === null ? '' : `Estimated while players move: off by ${count(estimate)} at most`;
+}
+
+/** A part of 1 as a percentage. */
+export function percent(part) {
+  return share.format(part);
+}
+
+/** What a score on a board with decay is made of: "109 on 1.28, 2 patches behind"; nothing on other boards. */
+export function runWords({ rawScore, patch, patchesBehind }, writeScore) {
+  if (patch === undefined) return '';
+  const run = `${writeScore(rawScore)} on ${patch}`;
+  if (patchesBehind === 0) return run;
+  return `${run}, ${count(patchesBehind)} ${patchesBehind === 1 ? 'patch' : 'patches'} behind`;
 }
 
 /** How a board's scores are written; the exact number belongs in a title beside it. */
@@ -71,7 +85,9 @@ export function dateOnly(atMs) {
 /** The answer to a submission as one or two sentences. */
 export function submissionWords(answer, writeScore) {
   const outcome = OUTCOMES[answer.outcome] ?? answer.outcome;
-  const score = `${outcome}: ${writeScore(answer.score)}.`;
+  const run = answer.patch === undefined ? '' : ` (${runWords(answer, writeScore)})`;
+  const kept = answer.outcome === 'unchanged' && answer.kept ? ' The run is kept: it can stand again.' : '';
+  const score = `${outcome}: ${writeScore(answer.score)}${run}.${kept}`;
   const again = answer.replayed ? ' It had been counted before, and counts once.' : '';
   return `${score} ${rankWords(answer.rank)}${again}`;
 }

@@ -62,6 +62,8 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       envelope.boardVersion,
       envelope.players,
       envelope.accuracy,
+      // The next tax can be on its way before a tick says anything new.
+      envelope.decay && JSON.stringify(envelope.decay),
     ].join();
     const known = pages.get(name);
     if (known) return known;

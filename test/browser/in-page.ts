@@ -4,8 +4,7 @@ export const inPage = {
   keptInTab: 'sessionStorage.length',
   whereKeysCouldBe: '[JSON.stringify(sessionStorage), JSON.stringify(localStorage), location.href, document.cookie]',
   width: 'document.documentElement.scrollWidth',
-  cutRuns:
-    "[...document.querySelectorAll('#rows .run')].filter((run) => run.scrollWidth > run.clientWidth || run.closest('th').scrollHeight > run.closest('th').clientHeight).length",
+  cut: "[...document.querySelectorAll('#rows .run, #rows .score')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)",
   offeredScopes: "[...document.querySelectorAll('#scope-values option')].map(({ value }) => value)",
   movements: 'document.getAnimations().length',
   rowGlides: `new Promise((resolve) => {

@@ -10,6 +10,7 @@ import { readMatches } from './demo/matches.mjs';
 import { readOptions, usage } from './demo/options.mjs';
 import { ProgressBar } from './demo/progress-bar.mjs';
 import { compareRatings, prepareRatings, ratingsOf } from './demo/ratings.mjs';
+import { playPatches } from './demo/patches.mjs';
 import { playMatches } from './demo/replay.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 
@@ -20,6 +21,8 @@ const failuresShownMax = 10;
 const topShown = 10;
 const faultsShownMax = 5;
 const number = new Intl.NumberFormat('en');
+/** What an interrupted demo says. */
+let hint = 'Go on with --replay and the id above.';
 
 /** Plays the matches behind a progress bar that also says who leads. */
 async function play(client, matches, decades, options, bar) {
@@ -107,6 +110,11 @@ async function compareAll(client, board, matches, decades) {
   return { lists: lists.map(({ what, tables }) => ({ what, count: tables.length })), shown: first, faults };
 }
 
+function patchesAlone(options) {
+  hint = 'The same command goes on.';
+  return playPatches(new Client({ ...options, onRetry: (text) => console.log(text) }), options);
+}
+
 async function main() {
   const options = readOptions(process.argv.slice(2), { root });
   if (options.help) {
@@ -118,6 +126,7 @@ async function main() {
       'There is no key. Start the service with npm start, or set LADDER_KEY to a key with admin rights.',
     );
   }
+  if (options.patches) return patchesAlone(options);
   const matches = readMatches(readFileSync(results, 'utf8')).slice(0, options.limit);
   const bar = new ProgressBar(matches.length);
   const client = new Client({ url: options.url, key: options.key, onRetry: (text) => bar.note(text) });
@@ -156,7 +165,7 @@ async function main() {
 }
 
 process.once('SIGINT', () => {
-  console.log('\nInterrupted. What was played is kept; go on with --replay and the id above.');
+  console.log(`\nInterrupted. What was played is kept. ${hint}`);
   process.exit(130);
 });
 try {

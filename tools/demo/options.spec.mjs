@@ -54,6 +54,11 @@ describe('the options of the demo', () => {
     [['--limit', '0'], /--limit/],
     [['--replay', 'a b'], /--replay/],
     [['--what'], /Usage/],
+    [['--patches', '--speed', 'max'], /--speed does not go with --patches/],
+    [['--seed', '2'], /--seed does not go without --patches/],
+    [['--patches', '--seconds', '0'], /--seconds/],
+    [['--patches', '--seconds', '3601'], /--seconds/],
+    [['--patches', '--seed', '1.5'], /--seed/],
   ])('%j is refused with what is wrong', (args, message) => {
     expect(() => read(args)).toThrow(message);
   });

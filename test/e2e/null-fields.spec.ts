@@ -10,6 +10,7 @@ type Json = Record<string, unknown>;
 type Path = (string | number)[];
 
 const run = {
+  patch: '1',
   submissionId: 's1',
   playerId: 'ada',
   score: 5,
@@ -69,6 +70,7 @@ const BOARD = {
     rules: [],
     holdAbove: 9,
   },
+  decay: null,
 };
 
 const { id: _id, template: _template, title: _title, ...OPTIONS } = BOARD;

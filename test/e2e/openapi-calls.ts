@@ -209,7 +209,7 @@ const REFUSED_OF_PATCHES: [operationId: string, call: Call, status: number][] = 
   ['putPatch', { ...GOOD['putPatch'], headers: { 'If-Match': '"0-0"' } }, 412],
   ['putPatch', { params: { patch: '1.28' }, body: { family: 'eu4' }, query: '?family=hoi' }, 400],
   ['deletePatch', { params: { patch: '1.28' }, query: '?family=eu4' }, 409],
-  ['putPatch', { params: { patch: '1.28.1' }, query: '?family=eu4', body: { family: 'eu4', sameAs: '1.29' } }, 409],
+  ['putPatch', { params: { patch: '1.28.1' }, query: '?family=eu4', body: { family: 'eu4', sameAs: null } }, 409],
   ['putPatch', { params: { patch: '1.28' }, query: '?family=eu4', body: { family: 'eu4', sameAs: '1.28.1' } }, 400],
   ['deletePatch', { params: { patch: '1.30' }, headers: { 'If-Match': '"0-0"' } }, 412],
   ['deletePatch', { params: { patch: '1.27' } }, 404],

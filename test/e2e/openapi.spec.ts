@@ -86,7 +86,8 @@ describe('the OpenAPI document', () => {
   });
 
   beforeAll(async () => {
-    service = await startStandalone({ TRUSTED_PROXIES: '127.0.0.1' });
+    // A wrong key is tried with every operation.
+    service = await startStandalone({ TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_FAILED_IDENTITY_PER_SECOND: '40' });
     const anonymous = new RestClient(service.url);
     served = new ServedDocument((await anonymous.get('/openapi.json')).body as Document);
     for (const { operationId } of served.operations) seen.set(operationId, new Set());

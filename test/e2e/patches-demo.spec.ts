@@ -52,6 +52,8 @@ describe('npm run demo -- --patches', () => {
     expect(first.code).toBe(0);
     expect(first.tookMs).toBeGreaterThan(6000);
     expect(await patches()).toEqual(['1.28', '1.28.1', '1.29', '1.30', '1.31', '1.32']);
+    const template = (await client.get('/v1/board-templates/demo-eu4')).body as { boards: { board: string }[] };
+    expect(template.boards.map(({ board }) => board)).toEqual(BOARDS);
     for (const board of BOARDS) {
       const { total, entries, decay } = await page(board);
       expect(decay).toMatchObject({ latest: '1.32', retaxing: null });
@@ -74,7 +76,7 @@ describe('npm run demo -- --patches', () => {
     await client.delete('/v1/boards/demo-tea');
     await client.put('/v1/boards/demo-tea', { order: 'asc', operator: 'best', title: 'Mine' });
     const result = await demo('--seconds', '1');
-    expect(result.output).toMatch(/"demo-tea" \("Mine"\) was not made by this demo, so it is left alone/);
+    expect(result.output).toMatch(/"demo-tea" is not as this demo makes it, so it is left alone\. ./);
     expect(result.code).toBe(1);
     expect(result.output).not.toMatch(/ {4}at /);
   });

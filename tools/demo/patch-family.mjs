@@ -4,7 +4,7 @@ import { achievements, patches, players } from './patch-runs.mjs';
 const CALLS_AT_ONCE = 16;
 
 export const FAMILY = 'demo-eu4';
-export const PER_PATCH = 0.1;
+const PER_PATCH = 0.1;
 
 /** Makes the family with its first patches, or finds it as an earlier run of the demo left it. */
 export async function prepareFamily(client) {
@@ -31,39 +31,31 @@ export function patchAfter(known) {
   return `1.${Math.max(...minors) + 1}`;
 }
 
+/** All boards in one: they differ in their titles. */
+const template = {
+  definition: {
+    ...{ order: 'asc', operator: 'best', tiebreak: 'earliest', windows: ['alltime'] },
+    ...{ limits: { scoreMin: 1 }, decay: { family: FAMILY, perPatch: PER_PATCH } },
+    ...{ format: { kind: 'number', decimals: 0, unit: 'd' }, push: { intervalMs: 250, top: 100 } },
+  },
+  boards: achievements.map(({ board, title }) => ({ board, title })),
+};
+
 /**
- * Makes the board of each achievement.
+ * Makes the board of each achievement, by one template.
  * @returns whether all were made just now, and so are empty
  * @throws Problem when a board is there that the demo did not make; then none is made
  */
 export async function prepareBoards(client) {
-  const present = await Promise.all(achievements.map(({ board }) => readBoard(client, board)));
-  for (const [at, { board, title }] of achievements.entries()) {
-    const found = present[at];
-    if (found === null || (found.title === title && found.decay?.family === FAMILY)) continue;
-    throw new Problem(`The board "${board}" ("${found.title ?? ''}") was not made by this demo, so it is left alone.`);
+  const path = `/v1/board-templates/${FAMILY}`;
+  const { results } = (await client.call('PUT', `${path}?dryRun`, template)).body;
+  const strange = results.find(({ status }) => status === 'problem');
+  if (strange) {
+    const { board, problem } = strange;
+    throw new Problem(`The board "${board}" is not as this demo makes it, so it is left alone. ${problem.detail}`);
   }
-  await putBoards(client, achievements);
-  return present.every((found) => found === null);
-}
-
-async function putBoards(client, boards) {
-  for (const { board, title } of boards) {
-    await client.call('PUT', pathOfBoard(board), {
-      ...{ title, order: 'asc', operator: 'best', tiebreak: 'earliest', windows: ['alltime'] },
-      ...{ limits: { scoreMin: 1 }, decay: { family: FAMILY, perPatch: PER_PATCH } },
-      ...{ format: { kind: 'number', decimals: 0, unit: 'd' }, push: { intervalMs: 250, top: 100 } },
-    });
-  }
-}
-
-async function readBoard(client, board) {
-  try {
-    return (await client.call('GET', pathOfBoard(board), undefined, { attemptsMax: 4 })).body;
-  } catch (error) {
-    if (error.status === 404) return null;
-    throw error;
-  }
+  await client.call('PUT', path, template);
+  return results.every(({ status }) => status === 'created');
 }
 
 /** Tells the service the names of the players. Doing it again changes nothing. */

@@ -60,12 +60,13 @@ function tellWhatIsThere(known, runs, { url, seed }) {
   const named = known.map(({ patch, sameAs }) => (sameAs === null ? patch : `${patch} (counts as ${sameAs})`));
   sentence(`Family ${FAMILY}: ${named.join(', ')}. Each patch behind adds 10 % of a run's days.`);
   sentence(
-    `${achievements.length} boards with ${number.format(runs)} runs of ${players.length} players.`,
+    `${achievements.length} boards by the template ${FAMILY}, with ${number.format(runs)} runs of ${players.length} players.`,
     `A generator made them (--seed ${seed}): nobody played them.`,
   );
   const base = url.replace(/\/+$/, '');
   sentence('Watch them live:');
   for (const { board, title } of achievements) sentence(`  ${base}/?board=${board}  ${title}`);
+  sentence(`A player on all of them: GET ${base}/v1/players/${players[0].playerId}/standings?template=${FAMILY}`);
 }
 
 async function keepSubmitting(client, { seed, endsAt, sent, state, signal }) {

@@ -19,6 +19,7 @@ const LONG = [
   'scenarios/hanging.',
   'property/ranks.',
   'property/storm/',
+  'property/retax/',
 ];
 
 /**

@@ -278,15 +278,23 @@ describe('requests that are wrong', () => {
     });
   });
 
-  describe('what is not built', () => {
-    it.each<[string, object, string]>([['decay', { decay: { perPatch: 0.1, family: 'x' } }, 'decay']])(
-      'is refused by name as a board option: %s',
-      async (_name, option, named) => {
-        const problem = expectProblem(await admin.put('/v1/boards/unbuilt', { ...BOARD, ...option }), 'NOT_SUPPORTED');
-        expect(`${problem['option'] as string} ${problem.detail}`).toContain(named);
-        expect((await admin.get('/v1/boards/unbuilt')).status).toBe(404);
-      },
-    );
+  describe('options that do not go together', () => {
+    const decay = { family: 'x', perPatch: 0.1 };
+    it.each<[string, object]>([
+      ['operator', { operator: 'latest' }],
+      ['windows', { windows: [{ rolling: '24h' }] }],
+      ['scopes', { scopes: ['global', 'guild'] }],
+      ['runs', { runs: { keepDays: 30 } }],
+      ['history', { history: {} }],
+      ['change', { change: true }],
+      ['limits.entriesMax', { limits: { scoreMin: 0, entriesMax: 5 } }],
+      ['limits.entryLifetimeSeconds', { limits: { scoreMin: 0, entryLifetimeSeconds: 60 } }],
+    ])('are refused by name: decay with %s', async (named, option) => {
+      const body = { ...BOARD, limits: { scoreMin: 0 }, decay, ...option };
+      const problem = expectProblem(await admin.put('/v1/boards/unfit', body), 'NOT_SUPPORTED');
+      expect(problem['option']).toBe(named);
+      expect((await admin.get('/v1/boards/unfit')).status).toBe(404);
+    });
   });
 
   describe('addresses', () => {

@@ -92,7 +92,10 @@ const CHANNELS: Record<string, { shows: Shows; asked: object }> = {
   rating: { shows: 'graph', asked: {} },
 };
 
-/** Answers of two moments are compared without what tells of the moment, and of whether the window has ended. */
+/**
+ * Answers of two moments are compared without what tells of the moment, and of whether the window has ended; and without names,
+ * which a row does without where they cannot be looked up in time.
+ */
 const VOLATILE = new Set([
   ...[
     'asOf',
@@ -105,6 +108,7 @@ const VOLATILE = new Set([
     'accuracy',
     'errorBound',
     'scoreToBeat',
+    'displayName',
   ],
 ]);
 

@@ -163,6 +163,8 @@ export class ListResolver {
     const board = this.board(names.boardId);
     const window = await this.window(board, names.window);
     const scope = await this.scope(board, names);
+    const isAsItStood = names.asOfMs !== undefined || names.edition !== undefined;
+    if (isAsItStood && isPatchScope(scope.uid)) throw noStandingsOfPatches(window);
     if (isUnused(window)) return this.neverUsed(board, window, scope.name, atMs);
     const found = await this.editions.find(board, window, names, options);
     if (found.edition !== null && isPatchScope(scope.uid)) throw noStandingsOfPatches(window);

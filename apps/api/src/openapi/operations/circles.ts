@@ -1,6 +1,6 @@
 import { CircleParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
-import { CACHE_HEADERS, NOT_MODIFIED, READ_ERRORS } from './ranks.js';
+import { CACHE_HEADERS, NOT_MODIFIED, READ_ERRORS, READ_ERRORS_AT } from './ranks.js';
 
 const envelope = {
   board: 'blitz',
@@ -50,6 +50,7 @@ function circleBoard(who: string, callers: string, path: string): OperationDescr
       304: NOT_MODIFIED,
     },
     errors: READ_ERRORS,
+    errorsAt: READ_ERRORS_AT,
   };
 }
 
@@ -62,6 +63,7 @@ export const CIRCLES = {
   getCircleBoard: {
     ...circleBoard('a named circle', "For players' tokens, and for keys with the scope read.", 'circles/class-of-2026'),
     errors: [...READ_ERRORS, 'CIRCLE_NOT_FOUND'],
+    errorsAt: READ_ERRORS_AT,
   },
   getFriends: {
     tag: 'Circles',

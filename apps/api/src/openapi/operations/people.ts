@@ -1,7 +1,7 @@
 import { GuildsParameters } from '../../controllers/guild-boards.controller.js';
 import { PageParameters } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
-import { CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS } from './ranks.js';
+import { CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS, READ_ERRORS_AT } from './ranks.js';
 
 const player = {
   playerId: 'ada',
@@ -157,5 +157,6 @@ export const PEOPLE = {
       304: NOT_MODIFIED,
     },
     errors: PAGE_ERRORS,
+    errorsAt: READ_ERRORS_AT,
   },
 } satisfies Record<string, OperationDescription>;

@@ -32,6 +32,7 @@ export const READ_ERRORS = [
   'BOARD_NOT_FOUND',
   'WINDOW_NOT_FOUND',
   'SCOPE_NOT_FOUND',
+  'NOT_SUPPORTED',
   'SNAPSHOT_GONE',
   'EDITION_NOT_FOUND',
   'RANK_STYLE_NOT_KEPT',
@@ -39,6 +40,9 @@ export const READ_ERRORS = [
   'PROJECTION_BEHIND',
 ] as const;
 /** Of reads that page by cursor, and to a place. */
+/** Those that have another status here than their code has elsewhere. */
+export const READ_ERRORS_AT = { 404: ['PATCH_UNKNOWN'] } as const;
+
 export const PAGE_ERRORS = [...READ_ERRORS, 'CURSOR_EXPIRED', 'ENTRY_NOT_FOUND'] as const;
 export const CACHE_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
 export const NOT_MODIFIED = { description: 'Still what If-None-Match names.', headers: CACHE_HEADERS };
@@ -70,6 +74,7 @@ export const RANKS = {
       304: NOT_MODIFIED,
     },
     errors: PAGE_ERRORS,
+    errorsAt: READ_ERRORS_AT,
   },
   getPlayer: {
     tag: 'Ranks',
@@ -91,6 +96,7 @@ export const RANKS = {
       304: NOT_MODIFIED,
     },
     errors: [...READ_ERRORS, 'ENTRY_NOT_FOUND'],
+    errorsAt: READ_ERRORS_AT,
   },
   getRankOfScore: {
     tag: 'Ranks',
@@ -110,7 +116,8 @@ export const RANKS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: [...READ_ERRORS, 'COLUMNS_MISMATCH'],
+    errors: [...READ_ERRORS, 'COLUMNS_MISMATCH', 'SCORE_OUT_OF_BOUNDS'],
+    errorsAt: READ_ERRORS_AT,
   },
   getPercentiles: {
     tag: 'Ranks',
@@ -137,6 +144,7 @@ export const RANKS = {
       304: NOT_MODIFIED,
     },
     errors: READ_ERRORS.filter((code) => code !== 'RANK_STYLE_NOT_KEPT'),
+    errorsAt: READ_ERRORS_AT,
   },
   lookupPlayers: {
     tag: 'Ranks',
@@ -155,5 +163,6 @@ export const RANKS = {
       },
     },
     errors: READ_ERRORS,
+    errorsAt: READ_ERRORS_AT,
   },
 } satisfies Record<string, OperationDescription>;

@@ -51,6 +51,8 @@ export const SCORES = {
       'BOARD_NOT_FOUND',
       'WINDOW_CLOSED',
       'SUBMISSION_ID_REUSED',
+      'PATCH_UNKNOWN',
+      'NOT_SUPPORTED',
       'OPERATOR_REFUSED',
       'RUNS_NOT_KEPT',
       'SCORE_OUT_OF_BOUNDS',

@@ -135,5 +135,6 @@ export const WINDOWS = {
       'OVERLOADED',
       'PROJECTION_BEHIND',
     ],
+    errorsAt: { 404: ['PATCH_UNKNOWN'] },
   },
 } satisfies Record<string, OperationDescription>;

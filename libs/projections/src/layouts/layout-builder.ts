@@ -63,6 +63,7 @@ const READ_LATER_MS = 600_000;
 export class LayoutBuilder {
   private readonly log = new Logger('layouts');
   private readonly building = new Map<number, Promise<void>>();
+  private written: Promise<unknown> = Promise.resolve();
   /** Of those, which read the ledger. */
   private readonly filling = new Set<number>();
   private pace = PACE;
@@ -243,7 +244,16 @@ export class LayoutBuilder {
     const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
     for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, kept));
     const { projection } = this;
-    await changes.apply(({ list, shard, changes }) => projection.apply(list, shard, changes, keepUntilMs));
+    await changes.apply(({ list, shard, changes }) =>
+      this.inTurn(() => projection.apply(list, shard, changes, keepUntilMs)),
+    );
+  }
+
+  /** One shard after another: a read of the lists that serve waits for two calls of a script at most. */
+  private inTurn<Done>(write: () => Promise<Done>): Promise<Done> {
+    const done = this.written.then(write);
+    this.written = done.catch(() => undefined);
+    return done;
   }
 
   /** Waits until every lane has passed the end of the scan, and has the generation served; false: it is filled again. */

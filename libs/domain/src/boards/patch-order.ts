@@ -53,15 +53,11 @@ export function taxOrderOf(
   { taxOrder = 0 }: Pick<Layout, 'taxOrder'>,
   { endsAtMs }: WindowEnd,
 ): PatchOrder {
-  const orders = patches?.orders ?? [];
-  const found = orders.findLast(
-    ({ number, sinceMs }) => number <= taxOrder && (endsAtMs === null || sinceMs < endsAtMs),
-  );
-  // Before the first order nothing is behind anything.
-  return found ?? NO_ORDER;
+  const opened = patches?.orders.filter(({ number }) => number <= taxOrder) ?? [];
+  return patchOrderAt({ orders: opened }, endsAtMs ?? Infinity);
 }
 
-/** The order that held up to a moment, Unix ms: of standings as of then. */
+/** The order that held up to a moment, Unix ms: of standings as of then. Before the first nothing is behind anything. */
 export const patchOrderAt = ({ orders }: Pick<PatchFamily, 'orders'>, atMs: number): PatchOrder =>
   orders.findLast(({ sinceMs }) => sinceMs < atMs) ?? NO_ORDER;
 
@@ -85,7 +81,15 @@ export function patchesBehind({ patches }: PatchOrder, patch: number): number {
   return at < 0 ? 0 : patches.length - 1 - at;
 }
 
-/** The id of a patch by its number, of those that count as themselves. */
+/** What is known of a family never changes: another publication is another object. */
+const idsOfPatches = new WeakMap<PatchFamily['published'], ReadonlyMap<number, string>>();
+
+/** The id of a patch by its number. */
 export function patchIdOf({ published }: PatchFamily, patch: number): string | undefined {
-  return Object.keys(published).find((id) => published[id]!.uid === patch);
+  let ids = idsOfPatches.get(published);
+  if (ids === undefined) {
+    ids = new Map(Object.entries(published).map(([id, { uid }]) => [uid, id]));
+    idsOfPatches.set(published, ids);
+  }
+  return ids.get(patch);
 }

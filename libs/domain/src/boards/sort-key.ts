@@ -185,6 +185,12 @@ export function compareSortKeys(a: SortKey, b: SortKey): number {
   return a.score - b.score || Buffer.compare(a.member, b.member);
 }
 
+/** Negative when `a` stands before `b` as entries of one player, whatever taxed scores are made of; 0: they share a place. */
+export function comparePlaces(ordering: BoardOrdering, a: SortValues, b: SortValues): number {
+  const byScore = toRankScore(ordering.order, a.score) - toRankScore(ordering.order, b.score);
+  return byScore || Buffer.compare(encodeMemberPrefix(ordering, a), encodeMemberPrefix(ordering, b));
+}
+
 /** Big-endian IEEE 754 with the sign folded in, so that bytes order as numbers do. */
 function writeOrderedDouble(target: Buffer, offset: number, value: number): number {
   target.writeDoubleBE(withoutNegativeZero(value), offset);

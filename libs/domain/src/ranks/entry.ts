@@ -1,6 +1,6 @@
 import type { BoardDefinition, SubmissionOperator } from '../boards/board.js';
 import { LadderError } from '../errors.js';
-import { compareSortKeys, encodeSortKey, withoutNegativeZero, type TaxedFrom } from '../boards/sort-key.js';
+import { comparePlaces, withoutNegativeZero, type TaxedFrom } from '../boards/sort-key.js';
 import type { PatchRun } from '../events.js';
 
 /** One run as it was submitted, with its time settled. `metadata` is JSON text. */
@@ -80,7 +80,7 @@ export function applyRun(
 }
 
 function standsBefore(definition: BoardDefinition, a: EntryState, b: EntryState): boolean {
-  return compareSortKeys(encodeSortKey(definition, a, ''), encodeSortKey(definition, b, '')) < 0;
+  return comparePlaces(definition, a, b) < 0;
 }
 
 /** A running total with one more increment; it may leave the finite doubles. */

@@ -2,7 +2,7 @@ import type { BoardDefinition, BoardOrdering } from '../boards/board.js';
 import { patchesToZero, taxedScore, taxRateOf } from '../boards/decay.js';
 import { PATCHES_MAX, patchesBehind, type PatchOrder } from '../boards/patch-order.js';
 import { isPatchScope, patchOfScope } from '../boards/scope.js';
-import { compareSortKeys, encodeSortKey, type SortValues, type TaxedFrom } from '../boards/sort-key.js';
+import { comparePlaces, type SortValues, type TaxedFrom } from '../boards/sort-key.js';
 import type { PatchRun } from '../events.js';
 
 /** The most patches of which runs of a player are kept in a window; of a further one the oldest leaves. */
@@ -39,9 +39,10 @@ export function withRun<Run extends PatchRun>(
   order: PatchOrder,
 ): { runs: Run[]; kept: boolean; dropped: number } {
   const ofPatch = [...runs.filter(({ patch }) => patch === run.patch), run];
-  const best = firstOf(ofPatch, (a, b) => compareRaw(board, a, b));
-  const atZero = firstOf(ofPatch, (a, b) => compareRaw(board, { ...a, score: 0 }, { ...b, score: 0 }));
-  const isKeptAtZero = canReachZero(board) && compareRaw(board, { ...best, score: 0 }, { ...atZero, score: 0 }) !== 0;
+  const best = firstOf(ofPatch, (a, b) => comparePlaces(board, a, b));
+  const atZero = firstOf(ofPatch, (a, b) => comparePlaces(board, { ...a, score: 0 }, { ...b, score: 0 }));
+  const isKeptAtZero =
+    canReachZero(board) && comparePlaces(board, { ...best, score: 0 }, { ...atZero, score: 0 }) !== 0;
   const others = runs.filter(({ patch }) => patch !== run.patch);
   const all = [...others, best, ...(isKeptAtZero ? [atZero] : [])];
   const kept = withoutOldest(all, order);
@@ -53,7 +54,7 @@ export const bestOfPatch = <Run extends PatchRun>(
   ordering: BoardOrdering,
   runs: readonly Run[],
   patch: number,
-): Run | undefined => runs.filter((run) => run.patch === patch).sort((a, b) => compareRaw(ordering, a, b))[0];
+): Run | undefined => runs.filter((run) => run.patch === patch).sort((a, b) => comparePlaces(ordering, a, b))[0];
 
 /**
  * A player's entry under a tax: of its runs the one that stands highest by taxed score, columns and time; of equal ones that
@@ -121,7 +122,7 @@ export function valuesIn(
 function isAlwaysBefore(board: TaxedBoard, order: PatchOrder, a: PatchRun, b: PatchRun): boolean {
   const [behindA, behindB] = [patchesBehind(order, a.patch), patchesBehind(order, b.patch)];
   if (a === b || behindA > behindB || scoreBefore(board, b, a)) return false;
-  const isFirstAtEqual = compareRaw(board, { ...a, score: 0 }, { ...b, score: 0 }) <= 0;
+  const isFirstAtEqual = comparePlaces(board, { ...a, score: 0 }, { ...b, score: 0 }) <= 0;
   // An older patch is taxed more for good, unless there is nothing to tax or nothing is left.
   const staysBefore = board.order === 'asc' ? b.score > 0 && behindA < behindB : !canReachZero(board);
   return isFirstAtEqual || staysBefore;
@@ -130,14 +131,9 @@ function isAlwaysBefore(board: TaxedBoard, order: PatchOrder, a: PatchRun, b: Pa
 const scoreBefore = ({ order }: BoardOrdering, a: PatchRun, b: PatchRun): boolean =>
   order === 'asc' ? a.score < b.score : a.score > b.score;
 
-/** Runs as if they were the entries of one player: 0 where the order makes no difference between them. */
-const compareRaw = (ordering: BoardOrdering, a: SortValues, b: SortValues): number =>
-  compareSortKeys(encodeSortKey(ordering, a, ''), encodeSortKey(ordering, b, ''));
-
 function compareTaxed(board: TaxedBoard, order: PatchOrder, a: TaxedRun, b: TaxedRun): number {
-  const [keyA, keyB] = [a, b].map(({ values }) => encodeSortKey(board, { ...values, taxedFrom: undefined }, ''));
   return (
-    compareSortKeys(keyA!, keyB!) ||
+    comparePlaces(board, a.values, b.values) ||
     patchesBehind(order, a.run.patch) - patchesBehind(order, b.run.patch) ||
     (board.order === 'asc' ? a.run.score - b.run.score : b.run.score - a.run.score)
   );

@@ -19,13 +19,13 @@ const COUNT_USES = prepared(`
  * the patches away. Of one board and patch there may be several.
  */
 export async function countPatchUse(transaction: SqlRunner, lane: number, uses: readonly PatchUse[]): Promise<void> {
+  if (uses.length === 0) return;
   const sums = new Map<string, PatchUse>();
   for (const use of uses) {
     const key = `${use.boardUid} ${use.patchUid}`;
     sums.set(key, { ...use, runs: use.runs + (sums.get(key)?.runs ?? 0) });
   }
   const all = [...sums.values()];
-  if (all.length === 0) return;
   await transaction.query(COUNT_USES, [
     lane,
     all.map(({ boardUid }) => boardUid),

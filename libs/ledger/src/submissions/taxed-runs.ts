@@ -1,6 +1,5 @@
 import {
-  compareSortKeys,
-  encodeSortKey,
+  comparePlaces,
   isPatchScope,
   newestOrder,
   patchesBehind,
@@ -16,6 +15,7 @@ import {
   type KeptPatchRun,
   type PatchOrder,
   type StoredWindow,
+  type TaxedFrom,
 } from '@laddercast/domain';
 import type { SubmissionAnswer, SubmitWrite } from '../entries/ledger-writes.js';
 import type { PlacedWrite } from './window-placement.js';
@@ -87,16 +87,9 @@ function entryOf(board: Board, runs: readonly KeptPatchRun[], order: PatchOrder,
 
 function outcomeOf(board: Board, before: EntryState | null, after: EntryState): EntryOutcome {
   if (before === null) return 'created';
-  const order = compareSortKeys(
-    encodeSortKey(board.definition, after, ''),
-    encodeSortKey(board.definition, before, ''),
-  );
-  const isSame = order === 0 || before === after;
-  if (isSame) return 'unchanged';
-  const isBefore = compareSortKeys(placeOf(board, after), placeOf(board, before)) < 0;
-  return isBefore ? 'improved' : 'changed';
+  const place = comparePlaces(board.definition, after, before);
+  if (place !== 0) return place < 0 ? 'improved' : 'changed';
+  return isSameRun(before.taxedFrom!, after.taxedFrom!) ? 'unchanged' : 'changed';
 }
 
-/** Where an entry stands, whatever it is made of. */
-const placeOf = (board: Board, { score, columns, achievedAtMs }: EntryState) =>
-  encodeSortKey(board.definition, { score, columns, achievedAtMs }, '');
+const isSameRun = (a: TaxedFrom, b: TaxedFrom): boolean => a.rawScore === b.rawScore && a.patch === b.patch;

@@ -15,9 +15,8 @@ import {
 } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { EntryComparison, type ComparedWindow, type Drift } from './entry-comparison.js';
+import { EntryComparison, listIn, type ComparedWindow, type Drift } from './entry-comparison.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
-import { listOfWindow } from '../ranks/rank-projection.js';
 import { WindowLists } from '../ranks/window-lists.js';
 
 /** The boards as a comparison looks for them; see BoardCatalog. */
@@ -120,10 +119,9 @@ export class BoardReconciler {
       const board = await this.boardNow(boardUid);
       if (!board) return;
       await note({ windowUid: window.uid, step: 'lists', id: '', scope });
-      const { serving } = board.layouts;
-      const list = listOfWindow(board, { ...window, startsAtMs: null }, scope, serving);
-      const madeAtMs = madeAtMsOf(serving, window.boardMadeAtMs);
-      for await (const news of this.lists.whole(asOf(board, window), list, madeAtMs)) {
+      const compared = asOf(board, window);
+      const madeAtMs = madeAtMsOf(board.layouts.serving, window.boardMadeAtMs);
+      for await (const news of this.lists.whole(compared, listIn(compared, scope), madeAtMs)) {
         signal.throwIfAborted();
         await this.add(report, window, news);
       }

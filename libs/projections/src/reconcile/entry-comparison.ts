@@ -190,7 +190,8 @@ export class EntryComparison {
   }
 }
 
-const listIn = ({ board, windowUid: uid, endsAtMs }: ComparedWindow, scope: number): RankList =>
+/** A list of a window, of the generation that serves. */
+export const listIn = ({ board, windowUid: uid, endsAtMs }: ComparedWindow, scope: number): RankList =>
   listOfWindow(board, { uid, startsAtMs: null, endsAtMs }, scope);
 
 /** What a list should hold of a row. Of what left it, and of what was removed from a scope, it need not know. */

@@ -2,9 +2,8 @@ import { GLOBAL_SCOPE, GUILDS_SCOPE, type Board } from '@laddercast/domain';
 import { BoardCatalog, comparedPage, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { asOf, comparedWindowsOf, type ReconciledBoards, type NamedWindow } from './board-reconciler.js';
-import { EntryComparison } from './entry-comparison.js';
+import { EntryComparison, listIn } from './entry-comparison.js';
 import { ListInspection, madeAtMsOf, type InspectionNews } from './list-inspection.js';
-import { listOfWindow } from '../ranks/rank-projection.js';
 import { growingCache } from '@laddercast/platform';
 
 /** What one round found. */
@@ -54,19 +53,18 @@ export class SampledReconciliation {
   private async window(board: Board, window: NamedWindow, report: SampleReport): Promise<void> {
     const { comparison, database, lists } = this;
     report.windows += 1;
+    const compared = asOf(board, window);
     const scopes = new Set([GLOBAL_SCOPE, GUILDS_SCOPE]);
     for (const isGuild of [false, true]) {
       const name = `${window.uid}/${isGuild}`;
       const rows = await comparedPage(database, window.uid, isGuild, this.reached.get(name) ?? '', ROWS_OF_A_WINDOW);
       this.reached.set(name, rows.length < ROWS_OF_A_WINDOW ? '' : rows.at(-1)!.playerId);
       for (const row of rows) for (const scope of [...row.scopes, ...row.leftScopes]) scopes.add(scope);
-      if (rows.length > 0) add(report, { compared: await comparison.compareRows(asOf(board, window), rows) });
+      if (rows.length > 0) add(report, { compared: await comparison.compareRows(compared, rows) });
     }
-    const { serving } = board.layouts;
+    const madeAtMs = madeAtMsOf(board.layouts.serving, window.boardMadeAtMs);
     for (const scope of new Set([GLOBAL_SCOPE, oneOf([...scopes])])) {
-      const list = listOfWindow(board, { ...window, startsAtMs: null }, scope, serving);
-      const madeAtMs = madeAtMsOf(serving, window.boardMadeAtMs);
-      for await (const news of lists.some(asOf(board, window), list, madeAtMs)) add(report, news);
+      for await (const news of lists.some(compared, listIn(compared, scope), madeAtMs)) add(report, news);
     }
   }
 }

@@ -13,11 +13,14 @@ export interface ServedTax {
   retaxing: { to: string | null; done: number } | null;
 }
 
-/** How far the next lists of a board are, 0 … 1. */
-export type RetaxDone = (board: Board) => number;
-
-/** The tax of a list; undefined on boards without decay. */
-export function servedTaxOf({ board, list, window, edition }: ResolvedList, doneOf: RetaxDone): ServedTax | undefined {
+/**
+ * The tax of a list; undefined on boards without decay.
+ * @param doneOf how far the next lists of a board are, 0 … 1
+ */
+export function servedTaxOf(
+  { board, list, window, edition }: ResolvedList,
+  doneOf: (board: Board) => number,
+): ServedTax | undefined {
   const { definition, patches, layouts } = board;
   if (!definition.decay || !patches || !list.tax) return undefined;
   // What ended before the tax that serves keeps its own.

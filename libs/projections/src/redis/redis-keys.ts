@@ -155,11 +155,11 @@ export const stampKey = (tag: number): string => `{m${tag}}ladder:stamp`;
 export const isStampKey = (key: string): boolean => key.endsWith('}ladder:stamp');
 
 /** Whether a key is one of this page, and not of somebody who shares a Redis without a namespace. */
-export const isOurKey = (key: string): boolean => /^(\{[m\d.]+\}|ladder:)/.test(key);
+export const isOurKey = (key: string): boolean => /^(\{m?\d[-\d.]*\}|ladder:)/.test(key);
 
 /** The board and generation that a shard's key is of; null for other keys. */
 export function generationOfKey(key: string): { boardUid: number; generation: number } | null {
-  const parts = /^\{(\d+)\.\d+\.\d+\.\d+\}(\d+):/.exec(key);
+  const parts = /^\{(\d+)\.\d+\.-?\d+\.\d+\}(\d+):/.exec(key);
   return parts && { boardUid: Number(parts[1]), generation: Number(parts[2]) };
 }
 
@@ -171,7 +171,7 @@ export const nameOfShard = (list: RankList, shard: number): string => `${nameOfL
 
 /** The shard that a counter is of, as {@link nameOfShard}. */
 export function shardOfCounter(counter: string): string {
-  const [, list, shard, generation] = /\{(\d+\.\d+\.\d+)\.(\d+)\}(\d+):v$/.exec(counter)!;
+  const [, list, shard, generation] = /\{(\d+\.\d+\.-?\d+)\.(\d+)\}(\d+):v$/.exec(counter)!;
   return `${list}.${generation}.${shard}`;
 }
 

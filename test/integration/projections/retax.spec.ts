@@ -1,11 +1,21 @@
 // Real: PostgreSQL with the ledger and its patches, Redis or Valkey, the outbox as the log, what fills and serves lists.
-import { withBoardDefaults } from '@laddercast/domain';
-import { PatchRegistry } from '@laddercast/ledger';
+import { patchScopeOf, withBoardDefaults } from '@laddercast/domain';
+import { PatchRegistry, Reconciliations } from '@laddercast/ledger';
 import { RetaxProgress } from '@laddercast/queries';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  BoardReconciler,
+  EntryComparison,
+  LeftoverSweeper,
+  ListInspection,
+  RedisLostShards,
+  RedisRankInspection,
+  ShardRestorer,
+} from '@laddercast/projections';
 import { submissionOf } from '../nodes/ledger-node.js';
 import { LayoutNode } from '../nodes/layout-node.js';
+import { Redis } from '../nodes/redis-client.js';
 
 const soon = (): AbortSignal => AbortSignal.timeout(30_000);
 const family = 'eu4';
@@ -54,8 +64,8 @@ describe('a publish', () => {
     await node.ledger.write(submissionOf(board, player, score, { patch: board.patches!.published[patch]! }));
   };
   /** `player score`, the best first, as the board serves. */
-  const shown = async (id: string, by = node): Promise<string[]> => {
-    const page = await by.projection.page(await by.listOf(id), 0, 500, 'ordinal');
+  const shown = async (id: string, by = node, scope = 0): Promise<string[]> => {
+    const page = await by.projection.page(await by.listOf(id, 'alltime', scope), 0, 500, 'ordinal');
     return page.entries.map(({ playerId, score }) => `${playerId} ${score}`);
   };
   const followed = async (): Promise<void> => {
@@ -170,6 +180,95 @@ describe('a publish', () => {
     await expect.poll(async () => (await node.layoutsOf('a')).serving.taxOrder, { timeout: 20_000 }).toBe(2);
     stop.abort();
     await node.builder.settled();
+  });
+
+  describe('goes on with the lists of patches', () => {
+    let redis: Redis;
+    let uid: number;
+    let first: number;
+    beforeEach(async () => {
+      redis = new Redis(redisUrl);
+      uid = await make('b');
+      first = patchScopeOf(node.boards.byId('b')!.patches!.published['1.28']!.uid);
+      await submit('b', 'ada', 109, '1.28');
+      await submit('b', 'bob', 115, '1.28');
+      await followed();
+      await publish('1.29');
+      await node.builder.build(uid, soon());
+      await node.boards.refresh();
+    });
+    afterEach(() => redis.disconnect());
+
+    /** The generations of which there are keys of the first patch's list. */
+    const generationsKept = async (): Promise<string[]> => {
+      const keys = await redis.keys(`{${uid}.*.${first}.0}*`);
+      return [...new Set(keys.map((key) => /\}(\d+):[zik]/.exec(key)?.[1]).filter((one) => one !== undefined))].sort();
+    };
+    const leftOver = (): Promise<number> => new LeftoverSweeper(node.boards, node.layouts, node.store).sweep(soon());
+    const versionShown = async (): Promise<number> =>
+      (await node.projection.total(await node.listOf('b', 'alltime', first))).listVersion;
+
+    it('which are fed, and stay when the generation before goes', async () => {
+      const before = await versionShown();
+      await submit('b', 'cy', 112, '1.28');
+      await node.caughtUp();
+      expect(await shown('b', node, first)).toEqual(['ada 109', 'cy 112', 'bob 115']);
+      expect(await versionShown()).toBe(before + 1);
+      await node.removeAll();
+      expect((await node.layoutsOf('b')).retiring).toBeNull();
+      expect(await generationsKept()).toEqual(['1']);
+      expect(await leftOver()).toBe(0);
+      await publish('1.30');
+      await node.builder.build(uid, soon());
+      await node.removeAll();
+      expect((await node.layoutsOf('b')).serving).toMatchObject({ generation: 3, patchLists: { generation: 1 } });
+      expect(await shown('b', node, first)).toEqual(['ada 109', 'cy 112', 'bob 115']);
+      expect(await shown('b')).toEqual(['ada 130.8', 'cy 134.4', 'bob 138']);
+    });
+
+    it('which are filled anew with the board, and go with the last generation that has them', async () => {
+      const before = await versionShown();
+      await node.removeAll();
+      await publish('1.30');
+      // A board that is built anew is not content with a generation that goes on with lists.
+      expect(await node.layouts.rebuild('b', 'ops')).toBe(4);
+      await node.builder.build(uid, soon());
+      await node.removeAll();
+      expect(await generationsKept()).toEqual(['4']);
+      expect(await shown('b', node, first)).toEqual(['ada 109', 'bob 115']);
+      expect(await versionShown()).toBeGreaterThan(before);
+      expect(await shown('b')).toEqual(['ada 130.8', 'bob 138']);
+    });
+
+    it('which are brought back when they lose a key', async () => {
+      const restorer = new ShardRestorer(
+        node.database,
+        node.projection,
+        node.boards,
+        node.windowLists,
+        new RedisLostShards(node.redis),
+      );
+      await shown('b', node, first);
+      await redis.del(...(await redis.keys(`{${uid}.*.${first}.0}1:z`)));
+      await expect(shown('b', node, first)).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+      const [one] = await restorer.close();
+      expect(await restorer.restore(one!, soon())).toBe(2);
+      expect(await shown('b', node, first)).toEqual(['ada 109', 'bob 115']);
+    });
+
+    it('in which a reconciliation finds no drift', async () => {
+      await submit('b', 'bob', 114, '1.28');
+      await node.caughtUp();
+      const { boards, committed, database, projection, scopes, windowLists } = node;
+      const inspection = new RedisRankInspection(node.redis, projection);
+      const comparison = new EntryComparison(database, projection, inspection, committed);
+      const lists = new ListInspection(comparison, inspection);
+      const jobs = new Reconciliations(database);
+      const reconciler = new BoardReconciler(database, boards, windowLists, scopes, comparison, lists, jobs);
+      const report = await reconciler.run(await jobs.request('b', 'ops'), soon());
+      const nothing = { missing: 0, stale: 0, stray: 0, values: 0, counters: 0, unsettled: 0 };
+      expect(report).toMatchObject({ lists: 3, ...nothing });
+    });
   });
 
   it('waits its turn where rows are throttled, and says how far it is', async () => {

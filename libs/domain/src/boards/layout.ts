@@ -1,4 +1,5 @@
 import { LadderError } from '../errors.js';
+import { isPatchScope } from './scope.js';
 import { toRankScore } from './sort-key.js';
 import type { BoardDefinition, SortOrder } from './board.js';
 
@@ -33,7 +34,12 @@ export interface Layout {
   taxOrder?: number;
   /** Since when lists taxed by that order serve, Unix ms. */
   taxedSinceMs?: number;
+  /** The filling that its lists of patches are of, where it goes on with those of an earlier generation: they are not taxed. */
+  patchLists?: ListFilling;
 }
+
+/** What tells one filling of a list from the next. */
+export type ListFilling = Pick<Layout, 'generation' | 'versions' | 'openedAtMs'>;
 
 export interface ListVersions {
   /** Added to the sum of the shards' counters. */
@@ -54,6 +60,16 @@ export interface Layouts {
 /** The newest first. Written in this order, an entry is never in an older generation and missing in a newer one. */
 export const everyLayout = ({ serving, opening, retiring }: Layouts): Layout[] =>
   [opening, serving, retiring].filter((layout) => layout !== null);
+
+/** The filling that a list of a generation is of. */
+export const fillingOf = (layout: Layout, scope: number): ListFilling =>
+  (isPatchScope(scope) && layout.patchLists) || layout;
+
+/** The lists of patches of a generation, for the next one to go on with where only the tax is another. */
+export const patchListsOf = (layout: Layout): ListFilling => {
+  const { generation, versions, openedAtMs } = layout.patchLists ?? layout;
+  return { generation, versions, openedAtMs };
+};
 
 const INDEX_BUCKETS_MIN = 256;
 const INDEX_BUCKETS_MAX = 524_288;

@@ -69,7 +69,8 @@ export class BoardLayouts {
   ) {}
 
   /**
-   * Opens another generation with the layout of the serving one; if one is being filled already, that one goes on.
+   * Opens another generation with the layout of the serving one; if one is being filled already, and with all its lists,
+   * that one goes on.
    * @returns the number of the generation that will serve
    * @throws BOARD_NOT_FOUND
    */
@@ -80,9 +81,9 @@ export class BoardLayouts {
         [boardId],
       );
       if (!board) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
-      const known = board.layouts.opening?.generation;
+      const { opening } = board.layouts;
       await recordAudit(transaction, { actor, action: 'board.rebuild', subject: boardId, details: {} });
-      if (known !== undefined) return known;
+      if (opening && !opening.patchLists) return opening.generation;
       const layouts = await openLayout(transaction, board, board.layouts.serving);
       await this.store(transaction, board, layouts);
       return layouts.opening!.generation;

@@ -1,4 +1,4 @@
-import { newestOrder, type Layout, type Layouts } from '@laddercast/domain';
+import { newestOrder, patchListsOf, type Layout, type Layouts } from '@laddercast/domain';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { drawPositions, type Lanes } from '../lanes/lanes.js';
@@ -74,7 +74,10 @@ function retaxed(board: LaggingBoard, taxOrder: number, openedAtMs: number): Ret
   const { sharding, dense, indexBuckets } = newest;
   const generation = last_generation + 1;
   const versions = { base: 0, floor: 0 };
-  const opening = { generation, sharding, dense, indexBuckets, versions, openedAtMs, taxOrder };
+  const kept: Layout = { generation, sharding, dense, indexBuckets, versions, openedAtMs, taxOrder };
+  // What another reason has filled anew is filled anew with its lists of patches.
+  const isOnlyTax = layouts.opening === null || layouts.opening.patchLists !== undefined;
+  const opening = isOnlyTax ? { ...kept, patchLists: patchListsOf(layouts.serving) } : kept;
   return { board, layouts: { ...layouts, opening }, lastGeneration: generation, gone: layouts.opening };
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { shardCountOf, versionsAfter, type Board, type Layout } from '@laddercast/domain';
+import { isPatchScope, shardCountOf, versionsAfter, type Board, type Layout } from '@laddercast/domain';
 import { isRetriable } from '@laddercast/event-log';
 import { BoardCatalog, BoardLayouts, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
-import { ChangesByShard } from '../ranks/changes-by-shard.js';
+import { ChangesByShard, type EntryInLists } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from '../recovery/committed-positions.js';
 import { entryOfRow, LedgerScan, workOnPages, type ScannedPage, type WindowKept } from '../recovery/ledger-scan.js';
 import { RankProjection } from '../ranks/rank-projection.js';
@@ -242,7 +242,7 @@ export class LayoutBuilder {
     if (keepUntilMs !== null && keepUntilMs <= this.boards.clock.earliestMs()) return;
     const changes = new ChangesByShard();
     const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
-    for (const row of rows) changes.add(filled, entryOfRow(row, isGuild, kept));
+    for (const row of rows) changes.add(filled, withoutListsThatAre(layout, entryOfRow(row, isGuild, kept)));
     const { projection } = this;
     await changes.apply(({ list, shard, changes }) =>
       this.inTurn(() => projection.apply(list, shard, changes, keepUntilMs)),
@@ -363,6 +363,15 @@ class PresentWindows {
     this.windows = new Map(windows.map((window) => [window.uid, window]));
     this.revision = board.revision;
   }
+}
+
+/** An entry without the lists that the generation goes on with: those are filled. */
+function withoutListsThatAre({ patchLists }: Layout, entry: EntryInLists): EntryInLists {
+  if (patchLists === undefined) return entry;
+  const [scopes, leftScopes] = [entry.scopes, entry.leftScopes].map((all) =>
+    all.filter((scope) => !isPatchScope(scope)),
+  );
+  return { ...entry, scopes: scopes!, leftScopes: leftScopes! };
 }
 
 async function* whilst<Item>(holds: () => boolean, items: AsyncIterable<Item>): AsyncGenerator<Item> {

@@ -1,4 +1,4 @@
-import type { Board, Layout } from '@laddercast/domain';
+import { everyLayout, fillingOf, type Board, type Layout } from '@laddercast/domain';
 import { BoardCatalog, BoardLayouts, type LayoutRemoval } from '@laddercast/ledger';
 import { nowMs, sleep } from '@laddercast/platform';
 import { Injectable, Logger, Optional } from '@nestjs/common';
@@ -128,10 +128,18 @@ export class LayoutRemover {
     this.options.onFailure?.(error);
   }
 
-  private async listsOf(board: Board, layout: Layout): Promise<RankList[]> {
+  /** The lists of a generation that no other one goes on with. */
+  private async listsOf({ uid: boardUid }: Board, layout: Layout): Promise<RankList[]> {
+    await this.boards.refresh();
+    const board = await this.boards.byUid(boardUid);
+    if (!board) return [];
+    const others = everyLayout(board.layouts).filter(({ generation }) => generation !== layout.generation);
+    const isShared = ({ scope, generation }: RankList): boolean =>
+      others.some((other) => fillingOf(other, scope).generation === generation);
     const lists: RankList[] = [];
     for (const { uid } of await this.windowLists.windowsOf(board)) {
-      lists.push(...(await this.windowLists.listsOf(board, uid, [layout])));
+      const all = await this.windowLists.listsOf(board, uid, [layout]);
+      lists.push(...all.filter((list) => !isShared(list)));
     }
     return lists;
   }

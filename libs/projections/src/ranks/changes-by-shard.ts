@@ -73,14 +73,15 @@ export class ChangesByShard {
     }
   }
 
-  /** A scope's list in every generation; remembered, since most entries are of few lists. */
+  /** A scope's list in every generation, each once; remembered, since most entries are of few lists. */
   private listsOf(board: BoardOfLists, entry: EntryInLists, scope: number): RankList[] {
     const { windowUid: uid, startsAtMs, endsAtMs } = entry;
     const name = `${board.uid}.${uid}.${scope}`;
     let lists = this.lists.get(name);
     if (lists === undefined) {
       const window = { uid, startsAtMs, endsAtMs };
-      lists = everyLayout(board.layouts).map((layout) => listOfWindow(board, window, scope, layout));
+      const all = everyLayout(board.layouts).map((layout) => listOfWindow(board, window, scope, layout));
+      lists = [...new Map(all.map((list) => [list.generation, list])).values()];
       this.lists.set(name, lists);
     }
     return lists;

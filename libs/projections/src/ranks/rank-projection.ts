@@ -1,5 +1,6 @@
 import {
   denseNotKept,
+  fillingOf,
   GLOBAL_SCOPE,
   GUILDS_SCOPE,
   isPatchScope,
@@ -26,7 +27,7 @@ export interface RankList {
   /** The number of the scope; 0: everybody. */
   scope: number;
   ordering: ListOrdering;
-  /** See `Layout.generation`. */
+  /** Of the filling that it is of: see `fillingOf`. */
   generation: number;
   /** Number of shards. */
   shards: number;
@@ -62,6 +63,7 @@ export function rankListOf(
   const { order, operator, tiebreak, columns, decay } = board.definition;
   const isSharded = scope === GLOBAL_SCOPE;
   const isTaxed = decay !== null && !isPatchScope(scope);
+  const { generation, versions } = fillingOf(layout, scope);
   return {
     boardUid: board.uid,
     windowUid,
@@ -73,12 +75,12 @@ export function rankListOf(
       columns: scope === GUILDS_SCOPE ? [] : columns,
       ...(isTaxed && { isTaxed }),
     },
-    generation: layout.generation,
+    generation,
     shards: isSharded ? shardCountOf(layout.sharding) : 1,
     boundaries: isSharded ? rankBoundariesOf(layout.sharding, order) : null,
     dense: layout.dense,
     indexBuckets: isSharded ? layout.indexBuckets : INDEX_BUCKETS_OF_SCOPES,
-    versions: layout.versions,
+    versions,
   };
 }
 

@@ -32,7 +32,7 @@ export class WindowLists {
 
   /**
    * Every list of a window in these generations, all by default: of everybody, of guilds, and of each scope that ranks an
-   * entry or did. Pages of entries are read.
+   * entry or did. Lists that generations share come once for each. Pages of entries are read.
    */
   async listsOf(
     board: BoardOfLists,

@@ -120,7 +120,7 @@ export class BoardReconciler {
       if (!board) return;
       await note({ windowUid: window.uid, step: 'lists', id: '', scope });
       const compared = asOf(board, window);
-      const madeAtMs = madeAtMsOf(board.layouts.serving, window.boardMadeAtMs);
+      const madeAtMs = madeAtMsOf(board.layouts.serving, scope, window.boardMadeAtMs);
       for await (const news of this.lists.whole(compared, listIn(compared, scope), madeAtMs)) {
         signal.throwIfAborted();
         await this.add(report, window, news);

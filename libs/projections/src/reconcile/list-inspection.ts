@@ -1,4 +1,4 @@
-import type { Layout } from '@laddercast/domain';
+import { fillingOf, type Layout } from '@laddercast/domain';
 import { metrics } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryComparison, type Compared, type ComparedWindow } from './entry-comparison.js';
@@ -91,5 +91,6 @@ export class ListInspection {
   }
 }
 
-/** Before when a generation has no counters, Unix ms. */
-export const madeAtMsOf = ({ openedAtMs }: Layout, boardMadeAtMs: number): number => openedAtMs ?? boardMadeAtMs;
+/** Before when a list of a generation has no counters, Unix ms. */
+export const madeAtMsOf = (layout: Layout, scope: number, boardMadeAtMs: number): number =>
+  fillingOf(layout, scope).openedAtMs ?? boardMadeAtMs;

@@ -62,8 +62,8 @@ export class SampledReconciliation {
       for (const row of rows) for (const scope of [...row.scopes, ...row.leftScopes]) scopes.add(scope);
       if (rows.length > 0) add(report, { compared: await comparison.compareRows(compared, rows) });
     }
-    const madeAtMs = madeAtMsOf(board.layouts.serving, window.boardMadeAtMs);
     for (const scope of new Set([GLOBAL_SCOPE, oneOf([...scopes])])) {
+      const madeAtMs = madeAtMsOf(board.layouts.serving, scope, window.boardMadeAtMs);
       for await (const news of lists.some(compared, listIn(compared, scope), madeAtMs)) add(report, news);
     }
   }

@@ -1,4 +1,4 @@
-import { everyLayout, type Layout } from '@laddercast/domain';
+import { everyLayout, fillingOf, type Layout } from '@laddercast/domain';
 import { BoardCatalog, BoardLayouts } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProjectionStore, type ShardKey } from './projection-store.js';
@@ -34,12 +34,13 @@ export class LeftoverSweeper {
     return removed;
   }
 
-  private async isWanted({ boardUid, generation }: ShardKey, known: Map<string, boolean>): Promise<boolean> {
-    const name = `${boardUid}.${generation}`;
+  private async isWanted({ boardUid, scope, generation }: ShardKey, known: Map<string, boolean>): Promise<boolean> {
+    const name = `${boardUid}.${scope}.${generation}`;
     let isWanted = known.get(name);
     if (isWanted === undefined) {
       const board = await this.boards.byUid(boardUid);
-      const isIn = (layouts: readonly Layout[]): boolean => layouts.some((layout) => layout.generation === generation);
+      const isIn = (layouts: readonly Layout[]): boolean =>
+        layouts.some((layout) => fillingOf(layout, scope).generation === generation);
       isWanted =
         board !== undefined && (isIn(everyLayout(board.layouts)) || isIn(await this.layouts.removalsOf(boardUid)));
       known.set(name, isWanted);

@@ -2,6 +2,7 @@
 export interface ShardKey {
   key: string;
   boardUid: number;
+  scope: number;
   generation: number;
 }
 

@@ -110,12 +110,13 @@ export class ShardRestorer {
   private async find({ boardUid, windowUid, scope, generation, shard }: LostShard): Promise<Restored | null> {
     const { boards, windowLists } = this;
     const board = await boards.byUid(boardUid);
-    const layout = board && everyLayout(board.layouts).find((one) => one.generation === generation);
-    if (board === undefined || layout === undefined) return null;
+    if (board === undefined) return null;
+    const list = everyLayout(board.layouts)
+      .map((layout) => rankListOf(board, windowUid, scope, layout))
+      .find((one) => one.generation === generation);
+    if (list === undefined || shard >= list.shards) return null;
     const window = (await windowLists.windowsOf(board)).find(({ uid }) => uid === windowUid);
     if (window === undefined) return null;
-    const list = rankListOf(board, windowUid, scope, layout);
-    if (shard >= list.shards) return null;
     const shards = list.boundaries === null ? [shard] : Array.from({ length: list.shards }, (_, at) => at);
     return { list, shards, endsAtMs: window.endsAtMs, keepUntilMs: window.keepUntilMs };
   }

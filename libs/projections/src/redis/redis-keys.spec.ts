@@ -28,8 +28,8 @@ describe.each([
     expect(keys.map(isOurKey)).toEqual(keys.map(() => true));
   });
 
-  it('say which board and generation they are of', () => {
-    expect(generationOfKey(entriesKey(list, 2))).toEqual({ boardUid: 5, generation: 3 });
+  it('say which board, scope and generation they are of', () => {
+    expect(generationOfKey(entriesKey(list, 2))).toEqual({ boardUid: 5, scope, generation: 3 });
   });
 
   it('say by the counter which shard they are of', () => {

@@ -157,10 +157,10 @@ export const isStampKey = (key: string): boolean => key.endsWith('}ladder:stamp'
 /** Whether a key is one of this page, and not of somebody who shares a Redis without a namespace. */
 export const isOurKey = (key: string): boolean => /^(\{m?\d[-\d.]*\}|ladder:)/.test(key);
 
-/** The board and generation that a shard's key is of; null for other keys. */
-export function generationOfKey(key: string): { boardUid: number; generation: number } | null {
-  const parts = /^\{(\d+)\.\d+\.-?\d+\.\d+\}(\d+):/.exec(key);
-  return parts && { boardUid: Number(parts[1]), generation: Number(parts[2]) };
+/** The board, scope and generation that a shard's key is of; null for other keys. */
+export function generationOfKey(key: string): { boardUid: number; scope: number; generation: number } | null {
+  const parts = /^\{(\d+)\.\d+\.(-?\d+)\.\d+\}(\d+):/.exec(key);
+  return parts && { boardUid: Number(parts[1]), scope: Number(parts[2]), generation: Number(parts[3]) };
 }
 
 /** Shards that have lost a key: a set of {@link nameOfShard}. */

@@ -94,7 +94,12 @@ export class LayoutBuilder {
     for (const { uid } of waiting) {
       if (this.filling.size >= pace.boardsAtOnce || this.building.size >= UNDER_WAY_MAX) return;
       this.filling.add(uid);
-      const work = this.build(uid, signal)
+      // The next board begins while the log's consumers come to the end of this one.
+      const onFilled = (): void => {
+        this.filling.delete(uid);
+        if (!signal.aborted) this.look(signal, this.pace);
+      };
+      const work = this.build(uid, signal, onFilled)
         .catch(async (error: unknown) => {
           if (!signal.aborted) this.failed(error);
           await sleep(AFTER_FAILURE_MS, signal);
@@ -118,9 +123,10 @@ export class LayoutBuilder {
 
   /**
    * Fills, proves and serves what is opened of a board, or leaves it where it was given up meanwhile.
+   * @param onFilled each time that it is filled, before it is proven
    * @throws what cannot be tried again, or the signal's reason
    */
-  async build(boardUid: number, signal: AbortSignal): Promise<void> {
+  async build(boardUid: number, signal: AbortSignal, onFilled?: () => void): Promise<void> {
     const { boards, projection } = this;
     await boards.refresh();
     const board = await boards.byUid(boardUid);
@@ -130,8 +136,7 @@ export class LayoutBuilder {
       signal.throwIfAborted();
       const session = projection.session();
       if (!(await this.fill(filling, session, signal))) return filling.tell('given up');
-      // The next board may begin while the log's consumers come to the end of this one.
-      this.filling.delete(boardUid);
+      onFilled?.();
       isServing = await this.prove(filling, session, signal);
       if (isServing) break;
       filling.tell('again');

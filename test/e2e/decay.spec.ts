@@ -153,6 +153,7 @@ describe('boards with decay', () => {
       expect((await page(board)).decay.retaxing).toBeNull();
       await setTimeout(250);
     }
+    const heardBefore = client.frames.length;
     await publish('b', '2026-02-01T00:00:00.000Z', {}, 'hoi4');
     const promised = await page(board);
     if (promised.decay.latest === 'a') expect(promised.decay.retaxing).toMatchObject({ to: 'b' });
@@ -170,6 +171,13 @@ describe('boards with decay', () => {
         ['ada', 110],
         ['bob', 115.5],
       ]);
+    // One snapshot, and not a delta that moves everybody.
+    const heard = client.frames.slice(heardBefore).filter(({ id }) => id === 'top') as {
+      type: string;
+      changes?: Row[];
+    }[];
+    expect(heard.filter(({ type }) => type === 'snapshot')).toHaveLength(1);
+    expect(heard.flatMap(({ changes = [] }) => changes).filter(({ score }) => score > 109)).toEqual([]);
     expect(await submit(board, 'ada', 101, 'b')).toMatchObject({ outcome: 'improved', previousScore: 110, score: 101 });
   });
 

@@ -2,7 +2,8 @@
 import { patchScopeOf, withBoardDefaults } from '@laddercast/domain';
 import { PatchRegistry, Reconciliations } from '@laddercast/ledger';
 import { RetaxProgress } from '@laddercast/queries';
-import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
+import { createTestDatabase, emptyTestRedis, openTcpProxy, type TestDatabase } from '@laddercast/testing';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   BoardReconciler,
@@ -39,8 +40,8 @@ describe('a publish', () => {
     await testDatabase.drop();
   });
 
-  const newNode = async (): Promise<LayoutNode> => {
-    const made = new LayoutNode(testDatabase.url, redisUrl, { feedMs: 0, keepMs: 0 });
+  const newNode = async (url = redisUrl): Promise<LayoutNode> => {
+    const made = new LayoutNode(testDatabase.url, url, { feedMs: 0, keepMs: 0 });
     nodes.push(made);
     await made.start();
     return made;
@@ -124,6 +125,58 @@ describe('a publish', () => {
       expect(await shown('b', other)).toEqual(Array.from({ length: 50 }, (_, n) => `p${n} ${((100 + n) * 11) / 10}`));
     },
   );
+
+  it('is brought to its end by another builder when one ends between the barrier and the switch', async () => {
+    const uid = await make('b');
+    await submit('b', 'ada', 100, '1.28');
+    await followed();
+    // The log's consumers do not go on: the barrier is not passed.
+    await node.unfollow();
+    await publish('1.29');
+    const dying = new AbortController();
+    const building = node.builder.build(uid, dying.signal);
+    const barrier = async (): Promise<unknown> => (await node.layoutsOf('b')).opening?.filledAt;
+    await expect.poll(barrier, { timeout: 10_000 }).toHaveLength(node.lanes.count);
+    dying.abort();
+    await expect(building).rejects.toThrow();
+    expect(await shown('b')).toEqual(['ada 100']);
+    const other = await newNode();
+    await other.follow();
+    await other.builder.build(uid, soon());
+    expect(await shown('b', other)).toEqual(['ada 110']);
+    expect((await other.layoutsOf('b')).opening).toBeNull();
+  });
+
+  it('comes though Redis is away, and is shown when it is back', async () => {
+    const { hostname, port } = new URL(redisUrl);
+    const proxy = await openTcpProxy(hostname, Number(port));
+    try {
+      const cutOff = await newNode(`redis://127.0.0.1:${proxy.port}`);
+      const uid = await make('b');
+      await submit('b', 'ada', 100, '1.28');
+      await cutOff.follow();
+      await cutOff.caughtUp();
+      proxy.cut();
+      await publish('1.29');
+      await submit('b', 'bob', 105, '1.29');
+      const stop = new AbortController();
+      cutOff.builder.look(stop.signal, pace);
+      // It is tried for a while.
+      await setTimeout(1500);
+      expect(await shown('b')).toEqual(['ada 100']);
+      proxy.mend();
+      const look = async (): Promise<string[]> => {
+        cutOff.builder.look(stop.signal, pace);
+        return shown('b');
+      };
+      await expect.poll(look, { timeout: 20_000 }).toEqual(['bob 105', 'ada 110']);
+      stop.abort();
+      await cutOff.builder.settled();
+      expect(uid).toBe(cutOff.boards.byId('b')!.uid);
+    } finally {
+      await proxy.close();
+    }
+  });
 
   it('is overtaken by the next one while a generation is filled, and neither is shown half', async () => {
     const uid = await make('b');

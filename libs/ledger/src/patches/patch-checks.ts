@@ -87,7 +87,10 @@ export async function assertUnused(
   );
   if (!used) return;
   const name = patches.find(({ uid }) => uid === used.uid)!.id;
-  throw new LadderError('PATCH_IN_USE', `${refusal}: ${used.runs} runs name "${name}".`);
+  throw new LadderError(
+    'PATCH_IN_USE',
+    `${refusal}: ${used.runs === 1 ? '1 run names' : `${used.runs} runs name`} "${name}".`,
+  );
 }
 
 /**

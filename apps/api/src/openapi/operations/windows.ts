@@ -110,7 +110,8 @@ export const WINDOWS = {
       'carriage return gets a single quote before it, and numbers never do. NDJSON has one object a line. Players who are not listed are left out for all but ' +
       'admins; the ranks of the others stay. A window that is frozen is written as it stood then, but for admins. A file that ' +
       'breaks off ends without the last chunk of its transfer coding. A process writes four files at a time, one of them for ' +
-      'callers without identity; 503 beyond that.',
+      'callers without identity; 503 beyond that. Of a window that is settled there are no lists of patches: `scope=patch:…` is 422 ' +
+      '`NOT_SUPPORTED` there.',
     callers: 'reader',
     query: ExportParameters,
     answers: {
@@ -132,6 +133,7 @@ export const WINDOWS = {
       'SCOPE_NOT_FOUND',
       'SNAPSHOT_GONE',
       'EDITION_NOT_FOUND',
+      'NOT_SUPPORTED',
       'OVERLOADED',
       'PROJECTION_BEHIND',
     ],

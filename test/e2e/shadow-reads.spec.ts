@@ -163,6 +163,12 @@ describe('windows that have ended', () => {
       expect(await without()).toHaveLength(9);
       expect(rows(await get(path, ada))).toEqual(all);
       expect((await get(path, ada)).total).toBe(10);
+      const listed = async (client: RestClient): Promise<(number | null)[]> =>
+        (
+          await get<{ windows: { entries: number | null }[] }>(`/v1/boards/${board}/windows?state=settled`, client)
+        ).windows.map(({ entries }) => entries);
+      expect(await listed(ada)).toEqual([10]);
+      for (const client of [anyone, bob]) await expect.poll(() => listed(client), REVISED).toEqual([9]);
       expect(await walked(pathOf(board, 'window=season:s1&cursor=start&limit=3'), ada)).toEqual({
         there: all,
         back: all,

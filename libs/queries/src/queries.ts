@@ -374,6 +374,8 @@ export class GetWindowsQuery extends Query<WindowsPage> {
     readonly cursor: string | undefined,
     /** undefined: of all states. */
     readonly state: ListedWindowState | undefined,
+    /** The player whose token reads. */
+    readonly readerId: string | undefined,
   ) {
     super();
   }

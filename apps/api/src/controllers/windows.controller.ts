@@ -40,7 +40,8 @@ export class WindowsController {
     @CurrentIdentity() identity: Identity,
   ): Promise<WindowsPage> {
     assertMayRead(identity, this.resolver.board(boardId));
-    return this.queries.execute(new GetWindowsQuery(boardId, limit, cursor, state));
+    const readerId = identity.kind === 'player' ? identity.playerId : undefined;
+    return this.queries.execute(new GetWindowsQuery(boardId, limit, cursor, state, readerId));
   }
 
   @Get('windows/:window/editions')

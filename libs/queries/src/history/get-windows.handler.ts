@@ -1,8 +1,16 @@
-import { nameOfSpec, specOf, validationFailed, windowOfId, type Board, type StoredWindow } from '@laddercast/domain';
+import {
+  LadderError,
+  nameOfSpec,
+  specOf,
+  validationFailed,
+  windowOfId,
+  type Board,
+  type StoredWindow,
+} from '@laddercast/domain';
 import { endedWindows, PostgresDatabase, WindowCatalog, type LedgerClock } from '@laddercast/ledger';
 import { toTimestamp } from '@laddercast/platform';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { describeWindow } from '../rows/list-reader.js';
+import { describeWindow, ListReader } from '../rows/list-reader.js';
 import { ListResolver } from '../lists/list-resolver.js';
 import { GetWindowsQuery, type ListedWindow, type ListedWindowState, type WindowsPage } from '../queries.js';
 import { cutPage } from '../shared/cut-page.js';
@@ -30,9 +38,10 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
     private readonly resolver: ListResolver,
     private readonly windows: WindowCatalog,
     private readonly database: PostgresDatabase,
+    private readonly reader: ListReader,
   ) {}
 
-  async execute({ boardId, limit, cursor, state }: GetWindowsQuery): Promise<WindowsPage> {
+  async execute({ boardId, limit, cursor, state, readerId }: GetWindowsQuery): Promise<WindowsPage> {
     const board = this.resolver.board(boardId);
     const after = cursor === undefined ? null : placeOf(cursor);
     const now = this.resolver.clock.nowMs();
@@ -49,11 +58,31 @@ export class GetWindowsHandler implements IQueryHandler<GetWindowsQuery> {
       placed.push(...[...behind, ...ended].sort(comparePlaces));
     }
     const { page, next } = cutPage(placed, limit, cursorOf);
-    return {
-      board: board.id,
-      windows: page.map(({ window }) => window),
-      next,
-    };
+    const windows = page.map(({ window }) => window);
+    const isShadowed = readerId !== undefined && (await this.reader.isShadowed(readerId, board.id));
+    return { board: board.id, windows: isShadowed ? await this.asCountedBy(readerId, board, windows) : windows, next };
+  }
+
+  /** A shadowed player counts itself in the standings of windows that ended. */
+  private async asCountedBy(readerId: string, board: Board, windows: readonly ListedWindow[]): Promise<ListedWindow[]> {
+    const counted: ListedWindow[] = [];
+    for (const window of windows) {
+      // What is not written yet has no number, and what nobody played has no entry of its own.
+      const isWritten = window.version !== null;
+      counted.push(isWritten ? { ...window, entries: await this.entriesFor(readerId, board, window) } : window);
+    }
+    return counted;
+  }
+
+  private async entriesFor(readerId: string, board: Board, { id, entries }: ListedWindow): Promise<number | null> {
+    try {
+      const { resolved } = await this.reader.open({ boardId: board.id, window: id, readerId });
+      return (await resolved.ranks.total(resolved.list)).total;
+    } catch (error) {
+      // Standings that went are listed, with how many they were.
+      if (error instanceof LadderError && error.code === 'SNAPSHOT_GONE') return entries;
+      throw error;
+    }
   }
 
   /** Those that nobody has used yet too. */

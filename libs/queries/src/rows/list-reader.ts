@@ -54,8 +54,12 @@ export class ListReader {
   /** The list as a player sees it: a shadowed one finds itself in it. */
   async asSeenBy(readerId: string | undefined, resolved: ResolvedList): Promise<ResolvedList> {
     if (readerId === undefined) return resolved;
-    const isShadowed = isShadowedOn(await this.details.sanctionOf(readerId), resolved.board.id);
-    return isShadowed ? this.worlds.of(resolved, readerId) : resolved;
+    return (await this.isShadowed(readerId, resolved.board.id)) ? this.worlds.of(resolved, readerId) : resolved;
+  }
+
+  /** Whether a player is ranked on a board for itself alone. */
+  async isShadowed(playerId: string, boardId: string): Promise<boolean> {
+    return isShadowedOn(await this.details.sanctionOf(playerId), boardId);
   }
 
   /**

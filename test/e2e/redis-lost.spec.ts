@@ -114,4 +114,28 @@ describe('a Redis that is killed and comes back empty', () => {
     for (const { total } of frames) if (total !== undefined) expect(total).toBeGreaterThanOrEqual(PLAYERS);
     socket.close();
   });
+
+  it('has pings go on while it is away, which do not say that lists are known as of then', async () => {
+    const socket = new WebSocket(`${app.url.replace('http', 'ws')}/v1/live`, ['ladder.v1']);
+    const asOfMs: number[] = [];
+    const isServed = new Promise<void>((resolve) => {
+      socket.on('message', (data: Buffer) => {
+        const frame = JSON.parse(String(data)) as { type: string; asOf: string };
+        if (frame.type === 'snapshot') resolve();
+        if (frame.type === 'ping') asOfMs.push(Date.parse(frame.asOf));
+      });
+    });
+    await new Promise((resolve) => socket.once('open', resolve));
+    socket.send(JSON.stringify({ type: 'subscribe', id: '1', board: 'lost', channel: 'top', limit: 10 }));
+    await isServed;
+    await expect.poll(() => asOfMs.length, { timeout: 20_000 }).toBeGreaterThan(1);
+    await redis.stop();
+    const awayAtMs = Date.now();
+    const heard = asOfMs.length;
+    await expect.poll(() => asOfMs.length, { timeout: 20_000 }).toBeGreaterThan(heard + 2);
+    expect(asOfMs.at(-1)).toBeLessThanOrEqual(awayAtMs);
+    redis = await startRedis({ port: redis.port });
+    await expect.poll(() => asOfMs.at(-1), { timeout: 60_000 }).toBeGreaterThan(awayAtMs);
+    socket.close();
+  });
 });

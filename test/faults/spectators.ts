@@ -88,6 +88,7 @@ export class Spectator {
   }
 
   private take(frame: ServerFrame): void {
+    if (frame.type === 'ping') return;
     if (frame.type === 'error') {
       // It cannot be answered now; a subscription that has ended is asked for anew.
       setTimeout(() => this.ask(), RESUME_AGAIN_MS);

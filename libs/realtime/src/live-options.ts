@@ -40,7 +40,10 @@ export class LiveOptions {
   unsentBytesMax = 512 * 1024 * 1024;
   /** A socket that is behind for longer than this is ended. */
   behindForMs = 60_000;
+  /** How often a connection is asked by the protocol whether it lives (RFC 6455, section 5.5.2). */
   pingEveryMs = 20_000;
+  /** How often a client is told, by a message, that the connection lives: it cannot see pings of the protocol. */
+  aliveEveryMs = 5000;
   /** How often the API keys of all sockets are looked up again: a revoked one loses its sockets within this time and a sweep. */
   keyCheckEveryMs = 500;
   /** How often ended tokens and keys, drained readers and windows that froze or ended are looked for. */

@@ -4,7 +4,7 @@ import { eventually } from './boards.js';
 
 /** A frame of the server, as it came. */
 export interface ServerFrame {
-  type: 'snapshot' | 'delta' | 'rating' | 'error' | 'window-closed' | 'standings-revised';
+  type: 'snapshot' | 'delta' | 'rating' | 'error' | 'window-closed' | 'standings-revised' | 'ping';
   id?: string;
   seq?: number;
   previousSeq?: number;
@@ -96,14 +96,16 @@ export function listText(rows: readonly RankedEntry[], total: number): string {
 
 /** A client of the live socket that keeps every frame and follows its subscriptions. */
 export class LiveClient {
+  /** Without pings, which come by the clock. */
   readonly frames: ServerFrame[] = [];
+  readonly pings: ServerFrame[] = [];
   readonly lists = new Map<string, Followed>();
   closed: { code: number; reason: string } | null = null;
 
   private constructor(readonly socket: WebSocket) {
     socket.on('message', (data) => {
       const frame = JSON.parse(String(data)) as ServerFrame;
-      this.frames.push(frame);
+      (frame.type === 'ping' ? this.pings : this.frames).push(frame);
       if (frame.id !== undefined) this.list(frame.id).take(frame);
     });
     socket.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }));

@@ -104,7 +104,8 @@ export class MemoryLive {
     await Promise.all([this.publisher, this.sketchPublisher, ...this.sketches].map((one) => one?.stop()));
     this.sketchPublisher = null;
     this.sketches = [];
-    for (const frame of this.clients.flatMap((client) => client.frames)) assertMatchesAsyncApi(frame);
+    for (const frame of this.clients.flatMap(({ frames, pings }) => [...frames, ...pings]))
+      assertMatchesAsyncApi(frame);
   }
 
   private newPublisher(): RankDeltaPublisher {

@@ -128,6 +128,14 @@ function serverMessages(): Record<string, JsonSchema> {
       window: text,
       edition: { type: 'integer', minimum: 2, description: 'The number of the edition that reads answer from now on.' },
     }),
+    ping: object({
+      type: { const: 'ping' },
+      asOf: {
+        ...time,
+        description:
+          'As of when the lists that this socket follows are as it was told; never falls while they stay the same lists',
+      },
+    }),
   };
 }
 

@@ -5,7 +5,7 @@ import { liveMessageSchemas } from './async-api-schemas.js';
 export type AsyncApiDocument = Record<string, unknown>;
 
 const SENT_BY_CLIENTS = ['subscribe', 'resume', 'unsubscribe', 'authenticate'] as const;
-const SENT_BY_US = ['snapshot', 'delta', 'rating', 'error', 'window-closed', 'standings-revised'] as const;
+const SENT_BY_US = ['snapshot', 'delta', 'rating', 'error', 'window-closed', 'standings-revised', 'ping'] as const;
 
 const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[number], string> = {
   subscribe: 'Asks for a channel; answered by its snapshot, then by deltas, or by an error.',
@@ -23,6 +23,7 @@ const SUMMARIES: Record<(typeof SENT_BY_CLIENTS)[number] | (typeof SENT_BY_US)[n
     'The window takes no more runs, and its final standings are written. The subscription stays on it; subscribe again by the running name (daily) to follow the next.',
   'standings-revised':
     'The final standings of the window have another edition: an act voided or restored a run, or took a player out of the ranks. Rows of the channel that differ follow as a delta.',
+  ping: 'Comes every 5 s while the connection lives, so that a quiet list can be told from a dead connection. Lists are as their last frames said as of asOf; where the gateway cannot tell that (what ranks are kept in is away, ticks stopped) pings go on, and asOf stays.',
 };
 
 /** Describes `/v1/live` for machines (AsyncAPI 3.0): every message of both directions with the schema of its JSON. */
@@ -35,7 +36,7 @@ export function buildAsyncApi(version: string): AsyncApiDocument {
       version,
       description:
         'Leaderboards that move: GET /v1/live as a WebSocket, one JSON object a text frame, subprotocol ladder.v1. ' +
-        'A client that follows the rule of the delta message holds, at every seq, exactly what a snapshot at that seq would show. ' +
+        'Clients ignore types that they do not know. A client that follows the rule of the delta message holds, at every seq, exactly what a snapshot at that seq would show. ' +
         'Limits: a socket may send 20 messages a second and have 50 subscriptions (TOO_MANY_MESSAGES, SUBSCRIPTION_LIMIT). ' +
         'New sockets, and subscribe and resume, count as requests of the player, the key, or without identity the address: ' +
         'over the limit a socket is refused at the upgrade (429 with Retry-After), and a message is answered RATE_LIMITED with ' +

@@ -1,6 +1,6 @@
 import { GUILDS_SCOPE, type Board, type RankStyle } from '@laddercast/domain';
 import type { LedgerClock } from '@laddercast/ledger';
-import { isTracing, startSpan } from '@laddercast/platform';
+import { isTracing, nowMs, startSpan } from '@laddercast/platform';
 import type { RankSnapshot, SnapshotStore } from '@laddercast/projections';
 import { advanceSnapshot, type ResolvedList } from '@laddercast/queries';
 import { beforeLoss } from '../channels/before-loss.js';
@@ -21,6 +21,9 @@ export interface FeedSources extends WorldSources {
   store: SnapshotStore;
   tick: SnapshotTick;
 }
+
+/** A list that was ticked since needs no look of its own whether it changed. */
+const CONFIRM_AFTER_MS = 1000;
 
 /**
  * One list as this process follows it for all its subscribers: it holds the present rows, takes each tick once,
@@ -45,6 +48,7 @@ export class ListFeed implements WatchedList {
   private advanceWaits = false;
   private opening: Promise<void> | null = null;
   private isWindowClosed: boolean;
+  private knownAsOfMs = 0;
   /** The edition of the final standings that subscribers know of: who subscribes gets a snapshot of the newest. */
   private editionTold: number;
   private readableUntilMs: number;
@@ -126,6 +130,12 @@ export class ListFeed implements WatchedList {
     return this.state?.seq ?? 0;
   }
 
+  /** The moment as of which the list is known here, Unix ms: of its last tick, or when it was last found unchanged. It never falls. */
+  get asOfMs(): number {
+    this.knownAsOfMs = Math.max(this.knownAsOfMs, this.state?.asOfMs ?? 0);
+    return this.knownAsOfMs;
+  }
+
   *subscribers(): Iterable<LiveSubscription> {
     yield* subscribersOf(this.tops.values());
     for (const watched of this.watched) yield* watched.subscribers();
@@ -145,6 +155,23 @@ export class ListFeed implements WatchedList {
       this.advanceWaits = false;
       await this.takePublished();
     }).catch((error: unknown) => this.failures.warn('A list cannot be followed', error));
+  }
+
+  /**
+   * Looks whether anything was published, and whether the list is still what was published last: a tick that stopped, or a
+   * store that is away, is no news that nothing changed.
+   */
+  async confirm(): Promise<void> {
+    this.advance();
+    if (this.state === null || this.isHeld || nowMs() - this.asOfMs < CONFIRM_AFTER_MS) return;
+    const { resolved, state } = this;
+    const askedAtMs = nowMs();
+    try {
+      const { listVersion } = await resolved.ranks.total(resolved.list);
+      if (listVersion === state.listVersion && this.state === state) this.knownAsOfMs = askedAtMs;
+    } catch {
+      // What is away is logged by who reads rows. Here nothing is known, and so nothing is said.
+    }
   }
 
   /** Serves the first rows, beginning with the snapshot. */

@@ -39,7 +39,7 @@ export class LiveFeeds {
     if (this.timers.length > 0) return;
     this.timers = [
       setInterval(() => void this.mark([...this.feeds.values()]), MARK_EVERY_MS),
-      setInterval(() => this.all().forEach((feed) => feed.advance()), this.pollEveryMs),
+      setInterval(() => this.all().forEach((feed) => void feed.confirm()), this.pollEveryMs),
       setInterval(() => void this.lookAtCircles(), LOOK_AT_CIRCLES_EVERY_MS),
       setInterval(() => void this.lookAtWorlds(), LOOK_AT_WORLDS_EVERY_MS),
       setInterval(() => this.all().forEach((feed) => void feed.lookAtEstimates()), LOOK_AT_ESTIMATES_EVERY_MS),

@@ -22,6 +22,7 @@ import { readAuthenticate, readUnsubscribe } from '../protocol/client-messages.j
 import { CLOSE, LiveSocket } from '../connection/live-socket.js';
 import type { LiveStats } from '../live-stats.js';
 import { SubscriptionLifecycle } from './subscription-lifecycle.js';
+import { AlivePings } from './alive-pings.js';
 import { asLadderError } from '../protocol/problems.js';
 import { SocketIdentities, turnAway } from '../connection/socket-identities.js';
 
@@ -56,6 +57,7 @@ export class RankGateway
 {
   private readonly sockets = new Map<WebSocket, LiveSocket>();
   private readonly identities: SocketIdentities;
+  private readonly pings: AlivePings;
   private sweepTimer: NodeJS.Timeout | null = null;
   private stopListening: (() => void) | null = null;
   private isStopping = false;
@@ -69,6 +71,7 @@ export class RankGateway
   ) {
     const { authenticator, options } = subscriptions;
     this.identities = new SocketIdentities(authenticator, options.keyCheckEveryMs);
+    this.pings = new AlivePings(options.aliveEveryMs, (socket) => subscriptions.asOfMs(socket));
   }
 
   onApplicationBootstrap(): void {
@@ -80,12 +83,14 @@ export class RankGateway
       else this.subscriptions.boardChanged(board);
     });
     this.sweepTimer = setInterval(() => this.sweep(), this.subscriptions.options.sweepEveryMs);
+    this.pings.start();
   }
 
   /** Tells every client to connect elsewhere (1012), and gives them a second to hear it. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     if (this.sweepTimer) clearInterval(this.sweepTimer);
+    this.pings.stop();
     this.stopListening?.();
     for (const socket of this.sockets.values()) socket.close(CLOSE.RESTART, RESTARTING);
     for (let waited = 0; this.sockets.size > 0 && waited < SHUTDOWN_WAIT_MS; waited += 20) await sleep(20);
@@ -109,6 +114,7 @@ export class RankGateway
     }
     if (!this.admit(socket)) return;
     this.sockets.set(client, socket);
+    this.pings.add(socket);
     stats.sockets += 1;
     socket.first(() => this.identify(socket, request));
   }
@@ -117,6 +123,7 @@ export class RankGateway
     const socket = this.sockets.get(client);
     if (!socket) return;
     this.sockets.delete(client);
+    this.pings.remove(socket);
     this.door.leave(socket);
     this.subscriptions.stats.sockets -= 1;
     this.subscriptions.endAll(socket);

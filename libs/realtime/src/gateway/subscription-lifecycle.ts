@@ -1,6 +1,6 @@
 import { assertMayRead, Authenticator, type Identity } from '@laddercast/identity';
 import { GUILDS_SCOPE, isBanned, LadderError, NEVER_USED_SCOPE, type Board } from '@laddercast/domain';
-import { monotonicMs } from '@laddercast/platform';
+import { monotonicMs, nowMs } from '@laddercast/platform';
 import {
   EntryDetails,
   faultOfStyle,
@@ -107,6 +107,16 @@ export class SubscriptionLifecycle {
   unsubscribe(socket: LiveSocket, id: string): void {
     const subscription = socket.subscriptions.get(id);
     if (subscription) this.end(subscription);
+  }
+
+  /** The moment as of which the lists that a socket follows are known, Unix ms; now where it follows none. */
+  asOfMs(socket: LiveSocket): number {
+    let asOfMs = nowMs();
+    for (const subscription of socket.subscriptions.values()) {
+      const feed = this.feedOf.get(subscription as LiveSubscription);
+      if (feed) asOfMs = Math.min(asOfMs, feed.asOfMs);
+    }
+    return asOfMs;
   }
 
   endAll(socket: LiveSocket): void {

@@ -32,6 +32,12 @@ export class SharedFrame {
   }
 }
 
+/** A finished frame of a text, for any number of sockets. */
+export function textFrame(text: string): Buffer {
+  const payload = Buffer.from(text);
+  return Buffer.concat([textFrameHead(payload.length), payload]);
+}
+
 const FINAL_TEXT = 0x81;
 const LENGTH_IN_16_BITS = 126;
 const LENGTH_IN_64_BITS = 127;

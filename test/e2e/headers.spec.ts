@@ -59,6 +59,11 @@ describe('what browsers are told', () => {
     }
   });
 
+  it('is to show images of no other host, so that no stranger learns who looks', async () => {
+    const policy = (await open.get('/')).headers['content-security-policy']!;
+    expect(policy).toContain("; img-src 'self' data:; ");
+  });
+
   it('lets no other page in by default', async () => {
     const { headers } = await open.get('/v1/boards/open/entries', { Origin: GAME });
     expect(headers['access-control-allow-origin']).toBeUndefined();
@@ -87,7 +92,11 @@ describe('what browsers are told', () => {
   describe('with a list of origins', () => {
     beforeAll(async () => {
       await service.stop();
-      listed = await startStandalone({ CORS_ORIGINS: `${GAME},http://localhost:5173`, HSTS_SECONDS: '31536000' });
+      listed = await startStandalone({
+        CORS_ORIGINS: `${GAME},http://localhost:5173`,
+        HSTS_SECONDS: '31536000',
+        PAGE_IMAGE_HOSTS: 'cdn.example.com,*.avatars.example.net:8443',
+      });
       open = new RestClient(listed.url);
       await open.as(listed.adminKey).makeBoard('open');
       await open.as(listed.adminKey).makeBoard('closed', { visibility: 'private' });
@@ -133,6 +142,19 @@ describe('what browsers are told', () => {
       for (const origin of [GAME, 'http://localhost:5173', listed.url, undefined]) {
         expect(await openSocket(origin), origin).toBe('open');
       }
+    });
+
+    it('lets the page show images of the hosts that are named, by TLS', async () => {
+      const policy = (await open.get('/')).headers['content-security-policy']!;
+      const images = "; img-src 'self' data: https://cdn.example.com https://*.avatars.example.net:8443; ";
+      expect(policy).toContain(images);
+      expect(policy.replace(images, "; img-src 'self' data:; ")).toBe(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; " +
+          "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      );
+      for (const path of ['/app.js', '/styles.css', '/icon.svg'])
+        expect((await open.get(path)).headers['content-security-policy']).toBe(policy);
+      expect((await open.get('/docs')).headers['content-security-policy']).not.toContain('cdn.example.com');
     });
 
     it('has browsers insist on TLS', async () => {

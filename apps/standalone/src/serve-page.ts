@@ -1,25 +1,39 @@
 import { fileURLToPath } from 'node:url';
+import { Environment } from '@laddercast/platform';
 import fastifyStatic from '@fastify/static';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 const PUBLIC_DIRECTORY = fileURLToPath(new URL('../public/', import.meta.url));
 
-const PAGE_HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cache-Control': 'no-cache',
-};
+/** Of the live page's files. @param imageHosts whose images the page may show beside its own, as PAGE_IMAGE_HOSTS names them */
+function pageHeaders(imageHosts: string): Record<string, string> {
+  const images = imageHosts.split(',').flatMap((host) => (host === '' ? [] : [`https://${host}`]));
+  return {
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      ["img-src 'self' data:", ...images].join(' '),
+      "connect-src 'self' ws: wss:",
+      "base-uri 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-cache',
+  };
+}
 
 /** Serves the live page at `/`. */
 export async function servePage(app: NestFastifyApplication): Promise<void> {
+  const headers = pageHeaders(app.get(Environment).PAGE_IMAGE_HOSTS);
   await app.register(fastifyStatic as never, {
     root: PUBLIC_DIRECTORY,
     // Only the files that are there: everything else stays with the API and its problems.
     wildcard: false,
     setHeaders: (reply: { header(name: string, value: string): void }) => {
-      for (const [name, value] of Object.entries(PAGE_HEADERS)) reply.header(name, value);
+      for (const [name, value] of Object.entries(headers)) reply.header(name, value);
     },
   });
 }

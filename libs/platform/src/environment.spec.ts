@@ -39,6 +39,34 @@ describe.each(['KAFKA_IN_SCORES_KEY', 'KAFKA_IN_GAMES_KEY'] as const)('%s', (nam
   });
 });
 
+describe('PAGE_IMAGE_HOSTS', () => {
+  it.each(['cdn.example.com', '*.avatars.example.net', 'img.example.org:8443,CDN.example.com', 'a-b.c1.example'])(
+    'may be %s',
+    (PAGE_IMAGE_HOSTS) => {
+      expect(loadEnvironment({ ...LEAST, PAGE_IMAGE_HOSTS }).PAGE_IMAGE_HOSTS).toBe(PAGE_IMAGE_HOSTS);
+    },
+  );
+
+  it.each([
+    '*',
+    '*.com',
+    'https:',
+    'https://cdn.example.com',
+    'cdn.example.com/avatars',
+    'cdn.example.com, img.example.com',
+    'cdn.example.com;script-src',
+    "cdn.example.com 'unsafe-inline'",
+    'cdn.example.com,',
+    'localhost',
+    '-a.example.com',
+    'a..example.com',
+    'cdn.example.com:port',
+    `${'a'.repeat(40_000)}!`,
+  ])('may not be %s, which would let in more than hosts, or nothing', (PAGE_IMAGE_HOSTS) => {
+    expect(() => loadEnvironment({ ...LEAST, PAGE_IMAGE_HOSTS })).toThrow(/PAGE_IMAGE_HOSTS: must be hosts such as/);
+  });
+});
+
 describe('DATABASE_URL and REDIS_URL', () => {
   it.each([
     'postgres://user:p%23ss@127.0.0.1:5432/ladder',

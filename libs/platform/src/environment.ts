@@ -14,6 +14,7 @@ import {
 } from 'class-validator';
 import { faultOfProxies } from './client-address.js';
 import { ConnectionSettings } from './connection-settings.js';
+import { faultOfImageHosts } from './image-hosts.js';
 import { asNumber, documented, Passes, Setting } from './setting.js';
 
 /** All settings of a process. They are read once, validated together, and never change while it runs. */
@@ -227,6 +228,13 @@ export class Environment extends ConnectionSettings {
     message: 'CORS_ORIGINS must be *, or origins such as https://game.example without a path, separated by commas',
   })
   CORS_ORIGINS = '';
+
+  @Setting(
+    'Hosts from which the live page may show images, such as avatars, beside its own server, separated by commas; https always. Without it none: a host that serves avatars sees who looks.',
+    'cdn.example.com,*.avatars.example.net',
+  )
+  @Passes(faultOfImageHosts)
+  PAGE_IMAGE_HOSTS = '';
 
   @Setting(
     'For how many seconds browsers shall insist on TLS (Strict-Transport-Security). Only where TLS is in front. 0: it is not said.',

@@ -31,23 +31,23 @@ const REVISED = { timeout: 60_000, interval: 250 };
 
 /** What is in braces is put in; the reader is the player itself, or somebody else. */
 const READS: Record<string, { shows: Shows; path: string; body?: object }> = {
-  getEntries: { shows: 'world', path: '/v1/boards/{board}/entries?window={window}&limit=50' },
-  getPlayer: { shows: 'world', path: '/v1/boards/{board}/players/{ada}?window={window}&above=2&below=2' },
+  getEntries: { shows: 'world', path: '/v1/boards/{board}/entries?window={window}&limit=50&fields=player' },
+  getPlayer: { shows: 'world', path: '/v1/boards/{board}/players/{ada}?window={window}&above=2&below=2&fields=player' },
   getPlayerHistory: { shows: 'world', path: '/v1/boards/recorded/players/{ada}/history' },
   getRankOfScore: { shows: 'world', path: '/v1/boards/{board}/rank?score=1&window={window}' },
   lookupPlayers: {
     shows: 'world',
-    path: '/v1/boards/{board}/lookups?window={window}',
+    path: '/v1/boards/{board}/lookups?window={window}&fields=player',
     body: { playerIds: ['{ada}', 'bob'] },
   },
   exportWindow: { shows: 'world', path: '/v1/boards/{board}/export?format=ndjson&window={window}' },
-  getFriendsBoard: { shows: 'world', path: '/v1/boards/{board}/friends/{reader}?window={window}' },
+  getFriendsBoard: { shows: 'world', path: '/v1/boards/{board}/friends/{reader}?window={window}&fields=player' },
   getFollowsBoard: { shows: 'world', path: '/v1/boards/{board}/follows/{reader}?window={window}' },
-  getCircleBoard: { shows: 'world', path: '/v1/boards/{board}/circles/{board}?window={window}' },
+  getCircleBoard: { shows: 'world', path: '/v1/boards/{board}/circles/{board}?window={window}&fields=player' },
   getStandings: { shows: 'world', path: '/v1/players/{ada}/standings?window=alltime' },
   getPlayerProfile: { shows: 'world', path: '/v1/players/{ada}' },
   listRunsOfPlayer: { shows: 'world', path: '/v1/boards/{board}/players/{ada}/runs?window={window}' },
-  getGuildMembers: { shows: 'others', path: '/v1/guilds/red/members' },
+  getGuildMembers: { shows: 'others', path: '/v1/guilds/red/members?fields=player' },
   getGuilds: { shows: 'others', path: '/v1/boards/recorded/guilds' },
   getPercentiles: { shows: 'others', path: '/v1/boards/{board}/percentiles?at=0,50,100&window={window}' },
   getFriends: { shows: 'graph', path: '/v1/players/{reader}/friends' },
@@ -93,7 +93,7 @@ const CHANNELS: Record<string, { shows: Shows; asked: object }> = {
 };
 
 /**
- * Answers of two moments are compared without what tells of the moment, and of whether the window has ended; and without names,
+ * Answers of two moments are compared without what tells of the moment, and of whether the window has ended; and without names and faces,
  * which a row does without where they cannot be looked up in time.
  */
 const VOLATILE = new Set([
@@ -109,6 +109,7 @@ const VOLATILE = new Set([
     'errorBound',
     'scoreToBeat',
     'displayName',
+    'player',
   ],
 ]);
 

@@ -23,6 +23,7 @@ export * from './ranks/rank-sketch-code.js';
 export * from './ranks/ranking.js';
 export * from './ranks/run-entries.js';
 export * from './ranks/run-fold.js';
+export * from './player-face.js';
 export * from './sanction.js';
 export * from './ratings/rating-algorithm.js';
 export * from './ratings/rating-algorithms.js';

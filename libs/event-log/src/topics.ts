@@ -6,7 +6,7 @@ import type { LadderEventType } from '@laddercast/domain';
  * | topic | payload | key |
  * |---|---|---|
  * | entry-changed | `EntryChanged`: the whole new state of a player's entries on one board, or their removal | player id |
- * | player-changed | `PlayerChanged`: another name of a player or guild, listed or not any more, or an act on one of its runs | player or guild id |
+ * | player-changed | `PlayerChanged`: another name or face of a player or guild, listed or not any more, or an act on one of its runs | player or guild id |
  * | sanction-changed | `SanctionChanged`: a sanction of a player was put, replaced or lifted | player id |
  * | board-changed | `BoardChanged`: created, redefined, reset or deleted, or its windows changed; written once in every lane | board uid |
  * | window-closed | `WindowClosed`: the final standings are written; once, in the lane of the board | board uid |

@@ -55,6 +55,7 @@ export { noteRevision, REVISION_GATHERS_MS, RevisionLag, type TouchedPlayer } fr
 export { StandingsReader } from './revisions/standings-reader.js';
 export type { StandingsList } from './revisions/edition-overlays.js';
 export * from './history/places-of-day.js';
+export * from './people/player-faces.js';
 export * from './people/shown-profiles.js';
 export * from './recovery/compared-rows.js';
 export * from './recovery/ledger-stamp.js';

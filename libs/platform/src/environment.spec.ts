@@ -67,6 +67,17 @@ describe('PAGE_IMAGE_HOSTS', () => {
   });
 });
 
+describe('PLAYER_ATTRIBUTES_SHOWN', () => {
+  it.each(['*', '-', 'country', 'country,favourite-colour'])('may be %s', (PLAYER_ATTRIBUTES_SHOWN) => {
+    const given = { ...LEAST, PLAYER_ATTRIBUTES_SHOWN };
+    expect(loadEnvironment(given).PLAYER_ATTRIBUTES_SHOWN).toBe(PLAYER_ATTRIBUTES_SHOWN);
+  });
+
+  it.each(['country, team', '*,country', 'Country', ',', 'none!'])('may not be %s', (PLAYER_ATTRIBUTES_SHOWN) => {
+    expect(() => loadEnvironment({ ...LEAST, PLAYER_ATTRIBUTES_SHOWN })).toThrow(/PLAYER_ATTRIBUTES_SHOWN must be/);
+  });
+});
+
 describe('DATABASE_URL and REDIS_URL', () => {
   it.each([
     'postgres://user:p%23ss@127.0.0.1:5432/ladder',

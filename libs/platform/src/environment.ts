@@ -237,6 +237,15 @@ export class Environment extends ConnectionSettings {
   PAGE_IMAGE_HOSTS = '';
 
   @Setting(
+    "Attributes of players' profiles that rows of lists show who ask for fields=player, by name, separated by commas; * is all of them, - none. On public boards anybody reads them.",
+    'country,team',
+  )
+  @Matches(/^(\*|-|[a-z][a-z0-9_-]{0,31}(,[a-z][a-z0-9_-]{0,31})*)$/, {
+    message: 'PLAYER_ATTRIBUTES_SHOWN must be *, -, or names of attributes separated by commas',
+  })
+  PLAYER_ATTRIBUTES_SHOWN = '*';
+
+  @Setting(
     'For how many seconds browsers shall insist on TLS (Strict-Transport-Security). Only where TLS is in front. 0: it is not said.',
   )
   @IsInt()

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { RankAccuracy, RankedEntry, RankStyle, SanctionKind, WindowKind } from '@laddercast/domain';
+import type { PlayerFace, RankAccuracy, RankedEntry, RankStyle, SanctionKind, WindowKind } from '@laddercast/domain';
 import type { FriendLists, Guild, StoredPlayer } from '@laddercast/ledger';
 import { Query } from '@nestjs/cqrs';
 import type { ListNames } from './lists/list-resolver.js';
@@ -44,6 +44,8 @@ export interface ListSelection extends ListNames {
   rankStyle?: RankStyle | undefined;
   /** No answer older than this boardVersion. */
   minVersion?: number | undefined;
+  /** Whether rows show the faces of their players; rows of guilds never do. */
+  withPlayers?: boolean | undefined;
   /** The player whose token reads. */
   readerId?: string | undefined;
 }
@@ -322,7 +324,7 @@ export class GetGuildQuery extends Query<Guild> {
 
 export interface GuildMembersPage {
   guildId: string;
-  members: { playerId: string; displayName: string | null; joinedAt: string }[];
+  members: { playerId: string; displayName: string | null; player?: PlayerFace; joinedAt: string }[];
   /** The cursor of the page after this one, null where there is none. */
   next: string | null;
 }
@@ -335,6 +337,8 @@ export class GetGuildMembersQuery extends Query<GuildMembersPage> {
     readonly after: string,
     /** Everybody sees those who are listed, players themselves, too; `key`, with the scope read, sees everyone. */
     readonly reader: 'key' | { playerId: string | null },
+    /** Whether each comes with its face. */
+    readonly withPlayers = false,
   ) {
     super();
   }

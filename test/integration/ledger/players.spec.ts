@@ -126,14 +126,24 @@ describe('players in the ledger', () => {
     expect(frozen).toEqual([{ player_id: 'dan', present: true, score: 7, scopes: [eu] }]);
   });
 
-  it('announce another name or listing, and nothing else', async () => {
+  it('announce another name, face or listing, and nothing else', async () => {
     const before = (await eventsOf('player-changed')).length;
-    await profile('eve', { displayName: 'Eve' });
-    await profile('eve', { displayName: 'Eve', region: 'EU' });
-    await profile('eve', { displayName: 'Eve', listed: false });
-    await profile('eve', { displayName: 'Eva', listed: false });
+    const avatarUrl = 'https://cdn.example/eve.png';
+    const changes = [
+      { displayName: 'Eve' },
+      { displayName: 'Eve', region: 'EU' },
+      { displayName: 'Eve', region: 'EU', avatarUrl },
+      { displayName: 'Eve', region: 'EU', attributes: { a: '1', bb: '2' } },
+      { displayName: 'Eve', listed: false },
+      { displayName: 'Eva', listed: false },
+    ];
+    for (const change of changes) {
+      await profile('eve', change);
+      // The same again is no news.
+      await profile('eve', change);
+    }
     const events = (await eventsOf('player-changed')).slice(before);
-    expect(events.map(({ playerId }) => playerId)).toEqual(['eve', 'eve', 'eve']);
+    expect(events.map(({ playerId }) => playerId)).toEqual(changes.map(() => 'eve'));
     expect(await node.players.find('eve')).toEqual({
       ...NO_PROFILE,
       playerId: 'eve',

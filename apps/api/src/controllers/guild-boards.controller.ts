@@ -10,8 +10,8 @@ import { selectionOf } from '../http/list-selection.js';
 import { EntriesParameters } from '../http/parameters.js';
 import { NamedIdPipe } from '../http/path-parameters.js';
 
-/** Query parameters of the list of guilds: it has no scopes. */
-export class GuildsParameters extends OmitType(EntriesParameters, ['scope'] as const) {}
+/** Query parameters of the list of guilds: it has no scopes, and its rows no faces. */
+export class GuildsParameters extends OmitType(EntriesParameters, ['scope', 'fields'] as const) {}
 
 /** Guilds ranked by their members' scores. */
 @Controller('v1/boards/:board/guilds')

@@ -16,12 +16,19 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Put, Query, Res } from 
 import { CommandBus, QueryBus } from '@nestjs/cqrs';
 import { ApiOperation } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Fields, isWithPlayers, type Field } from '../http/fields-parameter.js';
 import { unlistedShownTo } from '../http/list-selection.js';
 import { PageParameters } from '../http/parameters.js';
 import { assertCursor } from '../http/list-cursor.js';
 import { playerOf } from '../http/path-parameters.js';
 
 const MEMBERS_PAGE_DEFAULT = 50;
+
+/** Query parameters of a guild's members. */
+export class MembersParameters extends PageParameters {
+  @Fields()
+  fields?: Field[];
+}
 
 /** Guilds, and who is in them. */
 @Controller('v1/guilds/:guild')
@@ -68,14 +75,16 @@ export class GuildsController {
   @ApiOperation({ operationId: 'getGuildMembers' })
   members(
     @Param('guild') guild: string,
-    @Query(QueryPipe) { limit = MEMBERS_PAGE_DEFAULT, cursor = '' }: PageParameters,
+    @Query(QueryPipe) { limit = MEMBERS_PAGE_DEFAULT, cursor = '', fields = [] }: MembersParameters,
     @CurrentIdentity() identity: Identity,
   ): Promise<GuildMembersPage> {
     assertIdentified(identity);
     assertCursor(cursor, (text) => text === '' || faultOfOpaqueId(text) === null);
     const unlistedShown = unlistedShownTo(identity);
     const reader = unlistedShown === 'all' ? 'key' : { playerId: unlistedShown[0] ?? null };
-    return this.queries.execute(new GetGuildMembersQuery(guildOf(guild), limit, cursor, reader));
+    return this.queries.execute(
+      new GetGuildMembersQuery(guildOf(guild), limit, cursor, reader, isWithPlayers({ fields })),
+    );
   }
 
   @Put('members/:player')

@@ -24,9 +24,9 @@ import { entriesQueryOf } from '../http/entries-query.js';
 import { selectionOf, unlistedShownTo } from '../http/list-selection.js';
 import {
   EntriesParameters,
-  ListParameters,
   PercentilesParameters,
   PlayerParameters,
+  RowParameters,
   ScoreParameters,
 } from '../http/parameters.js';
 import { NamedIdPipe, playerOf } from '../http/path-parameters.js';
@@ -112,7 +112,7 @@ export class RanksController {
   @HttpCode(200)
   lookups(
     @Param('board', NamedIdPipe) boardId: string,
-    @Query(QueryPipe) parameters: ListParameters,
+    @Query(QueryPipe) parameters: RowParameters,
     @Body() body: unknown,
     @CurrentIdentity() identity: Identity,
   ): Promise<PlayersLookup> {
@@ -122,7 +122,7 @@ export class RanksController {
     return this.queries.execute(new LookupPlayersQuery(selection, playerIds, ranked, unlistedShown, accuracy));
   }
 
-  private select(boardId: string, parameters: Partial<ListParameters>, identity: Identity): ListSelection {
+  private select(boardId: string, parameters: Partial<RowParameters>, identity: Identity): ListSelection {
     return selectionOf(this.resolver.board(boardId), parameters, identity);
   }
 }

@@ -3,7 +3,8 @@ import { assertMayRead, holdsScope, type Identity } from '@laddercast/identity';
 import { validationFailed, type Board } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ListSelection, UnlistedShown } from '@laddercast/queries';
-import type { ListParameters } from './parameters.js';
+import { isWithPlayers } from './fields-parameter.js';
+import type { RowParameters } from './parameters.js';
 import { NOT_A_TIME } from './time-range.js';
 
 /** A clock of a client may be so far ahead. */
@@ -15,7 +16,7 @@ const FUTURE_TOLERANCE_MS = 60_000;
  */
 export function selectionOf(
   board: Board,
-  { window, scope, rankStyle, minVersion, asOf, edition }: Partial<ListParameters>,
+  { window, scope, rankStyle, minVersion, asOf, edition, fields }: Partial<RowParameters>,
   identity: Identity,
 ): ListSelection {
   assertMayRead(identity, board);
@@ -30,6 +31,7 @@ export function selectionOf(
     minVersion,
     edition,
     asOfMs: asOf === undefined ? undefined : pastTime(asOf),
+    withPlayers: fields !== undefined && isWithPlayers({ fields }),
     isAdmin: holdsScope(identity, 'admin'),
     readerId: identity.kind === 'player' ? identity.playerId : undefined,
     moderates: holdsScope(identity, 'moderate'),

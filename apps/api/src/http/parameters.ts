@@ -36,6 +36,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { Fields, type Field } from './fields-parameter.js';
 
 const Integer = (): PropertyDecorator =>
   Transform(({ value }: { value: unknown }) =>
@@ -119,7 +120,13 @@ export class ListParameters {
   minVersion?: number;
 }
 
-export class EntriesParameters extends ListParameters {
+/** Query parameters common to all reads of rows of players. */
+export class RowParameters extends ListParameters {
+  @Fields()
+  fields?: Field[];
+}
+
+export class EntriesParameters extends RowParameters {
   @IsOptional()
   @Integer()
   @IsInt()
@@ -158,7 +165,7 @@ export class EntriesParameters extends ListParameters {
 
 const NEIGHBOURS_MAX = 100;
 
-export class PlayerParameters extends ListParameters {
+export class PlayerParameters extends RowParameters {
   @IsOptional()
   @Integer()
   @IsInt()
@@ -266,7 +273,7 @@ export class PercentilesParameters {
 }
 
 /** Query parameters of a circle's board: a page may hold it whole. */
-export class CircleParameters extends ListParameters {
+export class CircleParameters extends RowParameters {
   @IsOptional()
   @Integer()
   @IsInt()

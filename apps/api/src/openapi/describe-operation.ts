@@ -158,6 +158,7 @@ const QUERY_PARAMETERS: Record<string, string> = {
   at: 'Percentiles, separated by commas: `50,90,99`.',
   state: 'Only windows in this state.',
   player: 'Only games of this player; `me` is the player of the token.',
+  fields: '`player`: rows show the face of their player, too: avatar, region, attributes, as they are now.',
   format: 'Default csv.',
   sourceId: 'Only what the client named it by elsewhere is this.',
   reason: 'Why it is done: for the audit log, and for other moderators.',

@@ -1,8 +1,16 @@
-import { GuildBody, orNull, PlayerBody, propertiesOf, schemaOfClass } from '@laddercast/commands';
+import { GuildBody, orNull, PlayerBody, propertiesOf, schemaOfClass, type JsonSchema } from '@laddercast/commands';
 import { ASKED_BY_MAX, ASKED_MAX, CIRCLE_MEMBERS_MAX, FOLLOWED_MAX, FRIENDS_MAX } from '@laddercast/domain';
 import { count, list, object, oneOf, string, time } from './schema-parts.js';
 
 const { displayName, region, avatarUrl, attributes, listed } = propertiesOf(PlayerBody);
+
+/** What rows of players show to who asks for `fields=player`. */
+export const FACE_SCHEMA: JsonSchema = {
+  ...object({ avatarUrl: orNull(avatarUrl!), region: orNull(region!), attributes: attributes! }),
+  description:
+    'With `fields=player`: the face of the player as it is now, also in lists of what was. Of attributes those that ' +
+    'PLAYER_ATTRIBUTES_SHOWN names; null and none where nothing is known, or can be looked up now.',
+};
 
 /** Schemas of players, whom they know, and guilds. */
 export const PEOPLE_SCHEMAS = {
@@ -38,7 +46,9 @@ export const PEOPLE_SCHEMAS = {
   GuildDefinition: schemaOfClass(GuildBody),
   GuildMembers: object({
     guildId: string(),
-    members: list(object({ playerId: string(), displayName: orNull(string()), joinedAt: time() })),
+    members: list(
+      object({ playerId: string(), displayName: orNull(string()), player: FACE_SCHEMA, joinedAt: time() }, ['player']),
+    ),
     next: { ...orNull(string()), description: 'The next cursor.' },
   }),
   GuildMembership: object({

@@ -16,7 +16,7 @@ import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBo
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
 import { MODERATION_SCHEMAS } from './moderation-schemas.js';
-import { PEOPLE_SCHEMAS } from './people-schemas.js';
+import { FACE_SCHEMA, PEOPLE_SCHEMAS } from './people-schemas.js';
 import { READINESS_SCHEMA } from './readiness-schema.js';
 import { count, list, object, oneOf, ref, score, string, time, withRequestId } from './schema-parts.js';
 
@@ -100,11 +100,14 @@ const entry = {
   rank: count('1-based.', 1),
   playerId: string(),
   displayName: orNull(string()),
+  player: FACE_SCHEMA,
   score,
   columns: NUMBERS_BY_NAME,
   achievedAt: { ...orNull(time()), description: 'null only while the database, which alone keeps it, is away.' },
   metadata: { type: ['object', 'null'] },
 };
+/** What not every row has. */
+const OF_ROW = ['player', ...OF_RUN];
 const ranked = { ...entry, ...ofRun, change: CHANGE_SCHEMA };
 
 const shownWindow = object(
@@ -246,7 +249,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
   }),
   EntryOverride: schemaOfClass(EntryOverrideBody),
   ...RUN_SCHEMAS,
-  RankedEntry: object(ranked, ['change', ...OF_RUN]),
+  RankedEntry: object(ranked, ['change', ...OF_ROW]),
   EntriesPage: object(
     {
       ...envelope,
@@ -264,7 +267,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     {
       ...envelope,
       entry: {
-        anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound', ...OF_RUN]), { type: 'null' }],
+        anyOf: [object({ ...ranked, percentile, ...accuracy }, ['change', 'errorBound', ...OF_ROW]), { type: 'null' }],
       },
       entries: {
         ...list(ref('RankedEntry')),
@@ -322,7 +325,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
             rank: count('1-based, among the circle.', 1),
             globalRank: count('1-based, in the list of the window and scope.', 1),
           },
-          OF_RUN,
+          OF_ROW,
         ),
       ),
       next: { ...orNull(string()), description: 'The path of the page after this one.' },
@@ -337,7 +340,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     {
       ...envelope,
       entries: list({
-        anyOf: [object({ ...entry, ...ofRun, errorBound }, ['errorBound', ...OF_RUN]), { type: 'null' }],
+        anyOf: [object({ ...entry, ...ofRun, errorBound }, ['errorBound', ...OF_ROW]), { type: 'null' }],
       }),
     },
     OF_ENVELOPE,

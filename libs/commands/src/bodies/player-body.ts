@@ -1,8 +1,10 @@
 import {
   ATTRIBUTE_NAME_PATTERN,
+  AVATAR_URL_LENGTH_MAX,
   CLEAN_TEXT_PATTERN,
   escapePointer,
   faultOfAttributeName,
+  faultOfAvatarUrl,
   faultOfScopeValue,
   isCleanText,
   SCOPE_VALUE_BYTES_MAX,
@@ -15,7 +17,6 @@ import { Checked, InSchema, Passes, textSchema } from './body-rules.js';
 const DISPLAY_NAME_LENGTH_MAX = 64;
 /** What `trim` takes off, control characters apart, as a part of a class in a pattern. */
 const SPACES = ' \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
-const AVATAR_URL_LENGTH_MAX = 512;
 const ATTRIBUTES_MAX = 16;
 
 /** Something in it can be seen: in every dialect of patterns, whichever spaces it counts as such. */
@@ -70,12 +71,6 @@ function faultOfDisplayName(name: string): string | null {
   if (name.trim() === '') return 'must not be empty';
   if (!isCleanText(name)) return 'must not hold control characters or lone surrogates';
   return [...name].length > DISPLAY_NAME_LENGTH_MAX ? `must be at most ${DISPLAY_NAME_LENGTH_MAX} characters` : null;
-}
-
-function faultOfAvatarUrl(text: string): string | null {
-  if (text.length > AVATAR_URL_LENGTH_MAX) return `must be at most ${AVATAR_URL_LENGTH_MAX} characters`;
-  const isAddress = isCleanText(text) && /^https?:\/\/[^\s"<>\\^`{|}]+$/i.test(text) && URL.canParse(text);
-  return isAddress ? null : 'must be an http or https address';
 }
 
 function faultsOfAttributes(attributes: unknown): Fault[] {

@@ -1,4 +1,5 @@
 import { entryOfKey, keyOfEntry, type EntryId } from '../boards/entry-key.js';
+import { isSameFace } from '../player-face.js';
 import type { RankedEntry } from './ranking.js';
 
 /** The most names in one change's `passed`. */
@@ -86,6 +87,7 @@ function sameValues(a: RankedEntry, b: RankedEntry): boolean {
     (a as Partial<CircleRow>).globalRank === (b as Partial<CircleRow>).globalRank &&
     a.achievedAt === b.achievedAt &&
     a.displayName === b.displayName &&
+    isSameFace(a.player, b.player) &&
     a.verified === b.verified &&
     a.proof === b.proof &&
     a.rawScore === b.rawScore &&

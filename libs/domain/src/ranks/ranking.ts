@@ -1,3 +1,4 @@
+import type { PlayerFace } from '../player-face.js';
 import type { RankStyle } from '../boards/board.js';
 
 /** A row of a list or channel, as clients see it. `rank` is 1-based. */
@@ -7,6 +8,8 @@ export interface RankedEntry {
   /** The id of the submission, on boards where each run is an entry: with the player's it names the row. */
   entryId?: string;
   displayName: string | null;
+  /** Of players, where it is asked for. */
+  player?: PlayerFace;
   score: number;
   columns: Record<string, number>;
   /**

@@ -88,7 +88,7 @@ export class PlayerRegistry {
         const entries = await this.reemission.runningOfPlayer(transaction, playerId, nowMs);
         await this.reemission.write(transaction, lane, await this.reemission.differing(entries));
       }
-      if (before.displayName !== after.displayName || before.listed !== after.listed) {
+      if (!isShownTheSame(before, after)) {
         const position = await nextPosition(transaction);
         await appendEvent(transaction, lane, position, playerId, { type: 'player-changed', playerId });
       }
@@ -96,6 +96,17 @@ export class PlayerRegistry {
     });
   }
 }
+
+/** Whether lists show two profiles of a player as one. */
+const isShownTheSame = (
+  { displayName, listed, avatarUrl, region, attributes }: PlayerProfile,
+  other: PlayerProfile,
+): boolean =>
+  displayName === other.displayName &&
+  listed === other.listed &&
+  avatarUrl === other.avatarUrl &&
+  region === other.region &&
+  isDeepStrictEqual(attributes, other.attributes);
 
 async function findPlayer(sql: SqlRunner, playerId: string): Promise<StoredPlayer | undefined> {
   const [player] = await sql.query<StoredPlayer>(FIND_PLAYER, [playerId]);

@@ -78,6 +78,8 @@ export interface ResolvedList {
   isWithheld?: boolean;
   /** Where each run is an entry: how many players it has, once that was asked for; null: not known. */
   players?: number | null;
+  /** Whether its rows show the faces of their players. */
+  withPlayers?: true;
   /** The player whose entry is in it for this reader alone. */
   ownWorldOf?: string;
   /** Its entries, where it has some that everybody's list may lack; of boards where each run is one, by their keys. */

@@ -65,14 +65,17 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       // The next tax can be on its way before a tick says anything new.
       envelope.decay && JSON.stringify(envelope.decay),
     ].join();
-    const known = pages.get(name);
+    // Faces change, and a snapshot does not know.
+    const known = resolved.withPlayers ? undefined : pages.get(name);
     if (known) return known;
-    const rows = rowsOfSnapshot(snapshot, offset, limit, style);
-    if (rows === null) return null;
+    const shown = rowsOfSnapshot(snapshot, offset, limit, style);
+    if (shown === null) return null;
+    const rows = await this.reader.details.withPlayers(resolved, shown);
     const ordinals = new Map(snapshot.entries.map(({ playerId, rank }) => [playerId, rank]));
     const made = pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
     // What a row's `change` is counted from can come, and go, while the snapshot stays.
-    if (pages.size < PAGES_OF_SNAPSHOT_MAX && !resolved.board.definition.change) pages.set(name, made);
+    const isLasting = !resolved.board.definition.change && !resolved.withPlayers;
+    if (pages.size < PAGES_OF_SNAPSHOT_MAX && isLasting) pages.set(name, made);
     return made;
   }
 }

@@ -40,7 +40,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
 
   /** The list as who reads may see it now: a cursor gives no right. */
   private async resolve(
-    { boardId, isAdmin, ofGuilds, readerId }: ListSelection,
+    { boardId, isAdmin, ofGuilds, readerId, withPlayers }: ListSelection,
     cursor: EntriesCursor,
   ): Promise<ResolvedList> {
     const { window, scope, place } = cursor;
@@ -49,6 +49,7 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
       isAdmin,
       ofGuilds,
       readerId,
+      withPlayers,
       window,
       scope: ofGuilds ? undefined : scope,
       asOfMs: 'edition' in place ? (place.asOfMs ?? undefined) : undefined,

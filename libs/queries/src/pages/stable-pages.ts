@@ -133,8 +133,9 @@ const namesOf = (
   style,
 });
 
-function pathOf({ board, scope }: ResolvedList, limit: number, cursor: EntriesCursor): string {
+function pathOf({ board, scope, withPlayers }: ResolvedList, limit: number, cursor: EntriesCursor): string {
   const query = new URLSearchParams({ limit: String(limit), cursor: encodeCursor(cursor) });
+  if (withPlayers) query.set('fields', 'player');
   return `/v1/boards/${board.id}/${scope === GUILDS ? 'guilds' : 'entries'}?${query.toString()}`;
 }
 

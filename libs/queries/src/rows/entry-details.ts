@@ -5,20 +5,23 @@ import {
   type Board,
   type BoardOrdering,
   type KeptPatchRun,
+  type PlayerFace,
   type RankedEntry,
   type RankStyle,
   type SanctionInForce,
 } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
 import { PostgresDatabase, runDetails, type SqlRunner } from '@laddercast/ledger';
-import { nowMs, toTimestamp } from '@laddercast/platform';
+import { Environment, nowMs, toTimestamp } from '@laddercast/platform';
 import type { Announcement, ProjectedEntry } from '@laddercast/projections';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { WhenRead } from './lists-without-metadata.js';
 import { DayChanges } from './day-changes.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
 import { detailsShown, RunDetailsOfLists } from './run-metadata.js';
 import { taxedFromOf, taxOfRow } from './taxed-rows.js';
+import { PlayerDecorations } from './player-decorations.js';
+import { PlayerFaces } from './player-faces.js';
 import { PlayerNames } from './player-names.js';
 import type { UnlistedShown } from '../shared/shown-player.js';
 
@@ -46,16 +49,23 @@ export interface CompleteOptions {
 @Injectable()
 export class EntryDetails {
   private readonly runs: RunDetailsOfLists;
+  private readonly decorations: PlayerDecorations;
   private readonly names: PlayerNames;
+  private readonly faces: PlayerFaces;
   private readonly days: DayChanges;
   private sanctionsHeardAtMs = -Infinity;
 
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
     extensions: Extensions,
+    @Optional()
+    @Inject(Environment)
+    { PLAYER_ATTRIBUTES_SHOWN }: Pick<Environment, 'PLAYER_ATTRIBUTES_SHOWN'> = new Environment(),
   ) {
     this.runs = new RunDetailsOfLists(database);
-    this.names = new PlayerNames(database, () => extensions.enricher);
+    this.decorations = new PlayerDecorations(() => extensions.enricher);
+    this.names = new PlayerNames(database, this.decorations);
+    this.faces = new PlayerFaces(database, this.decorations, shownOf(PLAYER_ATTRIBUTES_SHOWN));
     this.days = new DayChanges(database);
   }
 
@@ -83,6 +93,7 @@ export class EntryDetails {
     const loaded = await Promise.all([
       this.runs.load(resolved, entries, read),
       this.names.load(ids, isGuild, profiles),
+      ...(resolved.withPlayers ? [this.faces.load(ids)] : []),
     ]);
     const isShown = (playerId: string): boolean =>
       including === 'all' ||
@@ -91,7 +102,20 @@ export class EntryDetails {
     const rows = entries
       .filter(({ playerId }) => isShown(playerId))
       .map((entry) => this.row(resolved, entry, isGuild, arePast));
-    return { entries: rows, partial: loaded.includes(false) };
+    return { entries: resolved.withPlayers ? this.faced(rows) : rows, partial: loaded.includes(false) };
+  }
+
+  /** Rows that were complete already, with the faces of their players where the list is read with them. */
+  async withPlayers({ withPlayers }: Pick<ResolvedList, 'withPlayers'>, rows: RankedEntry[]): Promise<RankedEntry[]> {
+    if (!withPlayers) return rows;
+    await this.faces.load(rows.map(({ playerId }) => playerId));
+    return this.faced(rows);
+  }
+
+  /** The faces of players, each as it was last known where it cannot be looked up; in the order asked. */
+  async facesOf(playerIds: readonly string[]): Promise<PlayerFace[]> {
+    await this.faces.load(playerIds);
+    return playerIds.map((playerId) => this.faces.of(playerId));
   }
 
   /**
@@ -138,7 +162,10 @@ export class EntryDetails {
   /** Looks names, listings and runs up again at the next reading: of these players (or guilds), or of all where null. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     this.names.forget(ids, isGuild);
-    if (!isGuild) this.runs.forget(ids);
+    if (isGuild) return;
+    this.decorations.forget(ids);
+    this.faces.forget(ids);
+    this.runs.forget(ids);
   }
 
   /** Forgets the names, listings and runs that are announced to have changed; null: any may have. */
@@ -156,6 +183,10 @@ export class EntryDetails {
     const heardAtMs = this.sanctionsHeardAtMs;
     const followedAtMs = heardAtMs + RANKS_FOLLOW_WITHIN_MS;
     return keptAtMs < (nowMs() < followedAtMs ? heardAtMs : followedAtMs);
+  }
+
+  private faced(rows: readonly RankedEntry[]): RankedEntry[] {
+    return rows.map((row) => ({ ...row, player: this.faces.of(row.playerId) }));
   }
 
   /** To itself a sanctioned player is listed as ever. */
@@ -184,6 +215,13 @@ export class EntryDetails {
       ...(taxedFrom && taxOfRow(resolved, taxedFrom)),
     };
   }
+}
+
+/** Which attributes PLAYER_ATTRIBUTES_SHOWN names. */
+function shownOf(names: string): (attribute: string) => boolean {
+  if (names === '*') return () => true;
+  const shown = new Set(names.split(','));
+  return (attribute) => shown.has(attribute);
 }
 
 /** What rows of a board that keeps runs say of the run that an entry rests on; of other boards nothing. */

@@ -43,11 +43,13 @@ export class ListReader {
 
   /** @throws BOARD_NOT_FOUND, WINDOW_NOT_FOUND, SCOPE_NOT_FOUND, SNAPSHOT_GONE, RANK_STYLE_NOT_KEPT, PROJECTION_BEHIND */
   async open(selection: ListSelection): Promise<{ resolved: ResolvedList; style: RankStyle }> {
-    const found = await this.find(selection);
+    const found = withFields(selection, await this.find(selection));
     const style = styleToRead(found, selection.rankStyle);
     // As it stood is as it stood: no version of now can be waited for.
     const waits = selection.minVersion !== undefined && found.edition?.kind !== 'kept';
-    const resolved = waits ? await this.atVersion(found, selection, selection.minVersion!) : found;
+    const resolved = waits
+      ? withFields(selection, await this.atVersion(found, selection, selection.minVersion!))
+      : found;
     return { resolved: await this.counts.counted(await this.asSeenBy(selection.readerId, resolved)), style };
   }
 
@@ -85,7 +87,7 @@ export class ListReader {
    * @throws as {@link open}
    */
   async reopen(selection: ListSelection, options: ResolveOptions, isOwn: boolean): Promise<ResolvedList> {
-    const found = await this.resolver.resolve(selection, options);
+    const found = withFields(selection, await this.resolver.resolve(selection, options));
     const seen = await this.asSeenBy(selection.readerId, found);
     const isAsSeen = isOwn || seen.ownWorldOf === undefined;
     return this.counts.counted(isAsSeen ? seen : { ...found, ownWorldOf: seen.ownWorldOf! });
@@ -186,6 +188,10 @@ export class ListReader {
     }
   }
 }
+
+/** The list with what its rows are to show beside what all rows do. */
+const withFields = ({ withPlayers, ofGuilds }: ListSelection, resolved: ResolvedList): ResolvedList =>
+  withPlayers && !ofGuilds ? { ...resolved, withPlayers } : resolved;
 
 /** The count can be of a moment before the reading: players have an entry each at least. */
 const playersAmong = (total: number, players: number | null): number | null =>

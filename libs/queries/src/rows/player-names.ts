@@ -1,4 +1,3 @@
-import type { EntryEnricher, PlayerDecoration } from '@laddercast/extension';
 import {
   hasShownProfiles,
   shownProfiles,
@@ -10,12 +9,12 @@ import { CoalescedCall } from '@laddercast/platform';
 import { GATHERED, answered } from '../shared/time-out.js';
 import { MergedLookups } from '../shared/merged-lookups.js';
 import { ShortMemory } from '../shared/short-memory.js';
+import type { PlayerDecorations } from './player-decorations.js';
 
-/** What people see of players and guilds beside the id: names, of players the {@link EntryEnricher}'s first, and to whom they are shown. */
+/** What people see of players and guilds beside the id: names, of players those of a team first, and to whom they are shown. */
 export class PlayerNames {
   private readonly players = new ShortMemory<ShownProfile>();
   private readonly guilds = new ShortMemory<ShownProfile>();
-  private readonly decorations = new ShortMemory<PlayerDecoration>();
   private readonly lookups: MergedLookups<boolean, ProfileRow>;
   private readonly presence = new CoalescedCall(() => this.lookForProfiles(), GATHERED);
   /** Whether there was one: then each is looked up. */
@@ -23,7 +22,7 @@ export class PlayerNames {
 
   constructor(
     private readonly database: SqlRunner,
-    private readonly enricher: () => EntryEnricher | null,
+    private readonly decorations: PlayerDecorations,
   ) {
     this.lookups = new MergedLookups(
       (isGuild, ids) => shownProfiles(this.database, isGuild, ids),
@@ -41,15 +40,15 @@ export class PlayerNames {
    * @returns false when something did not answer in time
    */
   async load(ids: readonly string[], isGuild: boolean, profiles?: Promise<boolean | null>): Promise<boolean> {
-    if (isGuild) return this.loadProfiles(true, missingIn(this.guilds, ids));
-    const loaded = await Promise.all([this.loadPlayers(ids, profiles), this.decorate(ids)]);
+    if (isGuild) return this.loadProfiles(true, this.guilds.missing(ids));
+    const loaded = await Promise.all([this.loadPlayers(ids, profiles), this.decorations.load(ids)]);
     return !loaded.includes(false);
   }
 
   /** As it was last known; nothing known is a listed player without a name. */
   of(id: string, isGuild: boolean): ShownProfile {
     const profile = (isGuild ? this.guilds : this.players).stale(id);
-    const decoration = isGuild ? null : this.decorations.stale(id);
+    const decoration = isGuild ? null : this.decorations.of(id);
     return {
       displayName: decoration?.displayName ?? profile?.displayName ?? null,
       listed: profile?.listed ?? true,
@@ -60,12 +59,11 @@ export class PlayerNames {
   /** The ids' names changed; null: any may have. */
   forget(ids: readonly string[] | null, isGuild: boolean): void {
     (isGuild ? this.guilds : this.players).forget(ids);
-    if (!isGuild) this.decorations.forget(ids);
   }
 
   /** Where games keep names elsewhere there are no profiles: one look says it for all. */
   private async loadPlayers(ids: readonly string[], profiles?: Promise<boolean | null>): Promise<boolean> {
-    const missing = missingIn(this.players, ids);
+    const missing = this.players.missing(ids);
     if (missing.length === 0) return true;
     const hasProfiles = await (profiles ?? this.haveProfiles());
     if (hasProfiles === null) return false;
@@ -85,19 +83,4 @@ export class PlayerNames {
     for (const id of missing) remember(id, rows.get(id) ?? null);
     return true;
   }
-
-  private async decorate(ids: readonly string[]): Promise<boolean> {
-    const enricher = this.enricher();
-    if (!enricher) return true;
-    const missing = missingIn(this.decorations, ids);
-    if (missing.length === 0) return true;
-    const remember = this.decorations.asking();
-    const decorations = await answered(enricher.decorate(missing));
-    if (decorations === null) return false;
-    for (const id of missing) remember(id, decorations.get(id) ?? null);
-    return true;
-  }
 }
-
-const missingIn = (memory: Pick<ShortMemory<unknown>, 'get'>, ids: readonly string[]): string[] =>
-  ids.filter((id) => memory.get(id) === undefined);

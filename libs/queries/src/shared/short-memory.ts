@@ -25,6 +25,11 @@ export class ShortMemory<Row> {
     return known && known.untilMs > monotonicMs() ? known.row : undefined;
   }
 
+  /** Those of the keys that have to be looked up. */
+  missing(keys: readonly string[]): string[] {
+    return keys.filter((key) => this.get(key) === undefined);
+  }
+
   /** What was known, however old: for when the source is away. */
   stale(key: string): Row | null {
     return this.known(key)?.row ?? null;

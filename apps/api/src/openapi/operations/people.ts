@@ -1,5 +1,5 @@
 import { GuildsParameters } from '../../controllers/guild-boards.controller.js';
-import { PageParameters } from '../../http/parameters.js';
+import { MembersParameters } from '../../controllers/guilds.controller.js';
 import type { OperationDescription } from '../describe-operation.js';
 import { CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS, READ_ERRORS_AT } from './ranks.js';
 
@@ -31,7 +31,7 @@ export const PEOPLE = {
     summary: "Replace a player's profile",
     description:
       `${KEYS} The whole profile is replaced: what is absent, or null, becomes the default: no name, no region, no avatar, no ` +
-      'attributes, listed. A new name shows on every list and channel within a second. Another region, or other attributes, ' +
+      'attributes, listed. A new name shows on every list and channel within a second, and so does a new face where `fields=player` asks for it. Another region, or other attributes, ' +
       'move the running entries into the lists of their new scopes; ended windows keep what was. A player who is not listed is ' +
       'ranked and counted all the same, and shown to itself and to keys that ask for it, but in no list of others.',
     callers: 'identified',
@@ -77,7 +77,7 @@ export const PEOPLE = {
     summary: 'List the members of a guild',
     description: 'Keys with the scope read see everyone; others see those who are listed, and players themselves, too.',
     callers: 'identified',
-    query: PageParameters,
+    query: MembersParameters,
     answers: {
       200: {
         description: 'In the order of the ids.',

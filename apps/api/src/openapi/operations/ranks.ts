@@ -1,8 +1,8 @@
 import {
   EntriesParameters,
-  ListParameters,
   PercentilesParameters,
   PlayerParameters,
+  RowParameters,
   ScoreParameters,
 } from '../../http/parameters.js';
 import type { OperationDescription } from '../describe-operation.js';
@@ -153,7 +153,7 @@ export const RANKS = {
       '`accuracy: estimated` as for a single player: each entry has its `errorBound`. Counts as one request for every 25 ' +
       'players asked for.',
     callers: 'reader',
-    query: ListParameters,
+    query: RowParameters,
     body: { schema: 'PlayerLookup', examples: { two: { playerIds: ['ada', 'bob'], ranked: false } } },
     answers: {
       200: {

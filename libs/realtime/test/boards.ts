@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import {
   encodeSortKey,
+  NO_FACE,
   nameOfSpec,
   shardOf,
   windowAt,
@@ -8,11 +9,12 @@ import {
   type Board,
   type BoardDefinition,
   type Layout,
+  type PlayerFace,
   type SanctionInForce,
   type StoredWindow,
   firstLayouts,
 } from '@laddercast/domain';
-import { FriendGraph, NO_EXTENSIONS } from '@laddercast/extension';
+import { FriendGraph, NO_EXTENSIONS, type EntryEnricher } from '@laddercast/extension';
 import type {
   BoardCatalog,
   BoardListener,
@@ -182,7 +184,11 @@ export class TestBoards {
 
 /** Names and listings in a table of the test's own; nothing is stored of runs. */
 export class TestProfiles implements SqlRunner {
-  private readonly profiles = new Map<string, { displayName: string | null; listed: boolean }>();
+  private readonly profiles = new Map<string, PlayerFace & { displayName: string | null; listed: boolean }>();
+  /** How often faces were looked up. */
+  faceReads = 0;
+  /** Set: faces cannot be looked up. */
+  hasNoFaces = false;
   /** What moderators put on players. A test announces it, or not. */
   readonly sanctions = new Map<string, SanctionInForce>();
 
@@ -191,24 +197,38 @@ export class TestProfiles implements SqlRunner {
   async query<Row>(sql: string, [ids]: readonly unknown[] = []): Promise<Row[]> {
     if (sql.includes('hasProfiles')) return [{ hasProfiles: this.profiles.size + this.sanctions.size > 0 } as Row];
     if (!sql.includes('FROM players')) return [];
+    if (sql.includes('avatar_url')) return this.faces(ids as string[]) as Row[];
     return (ids as string[]).flatMap((id) => {
       const sanction = this.sanctions.get(id) ?? null;
       const profile = this.profiles.get(id) ?? (sanction && { displayName: null, listed: true });
-      return profile ? [{ id, ...profile, sanction } as Row] : [];
+      if (!profile) return [];
+      const { displayName, listed } = profile;
+      return [{ id, displayName, listed, sanction } as Row];
+    });
+  }
+
+  private faces(ids: readonly string[]): object[] {
+    this.faceReads += 1;
+    if (this.hasNoFaces) throw new Error('Faces are away.');
+    return ids.flatMap((id) => {
+      const profile = this.profiles.get(id);
+      return profile ? [{ id, ...faceOf(profile) }] : [];
     });
   }
 
   /** Stores a profile, and announces it as the sagas do. */
-  async set(id: string, profile: { displayName?: string; listed?: boolean }): Promise<void> {
-    this.profiles.set(id, { displayName: null, listed: true, ...this.profiles.get(id), ...profile });
+  async set(id: string, profile: Partial<PlayerFace> & { displayName?: string; listed?: boolean }): Promise<void> {
+    this.profiles.set(id, { displayName: null, listed: true, ...NO_FACE, ...this.profiles.get(id), ...profile });
     await this.announcements.announce({ kind: 'players', ids: [id], isGuild: false });
   }
 
   /** The details of one process. */
-  details(): EntryDetails {
-    return new EntryDetails(this, NO_EXTENSIONS);
+  details(enricher: EntryEnricher | null = null): EntryDetails {
+    return new EntryDetails(this, { ...NO_EXTENSIONS, enricher });
   }
 }
+
+const faceOf = ({ avatarUrl, region, attributes }: PlayerFace): PlayerFace => ({ avatarUrl, region, attributes });
 
 /** Details without a database: rows carry what the projection knows. */
 export const plainDetails = (): EntryDetails => {

@@ -91,8 +91,10 @@ export function listText(rows: readonly RankedEntry[], total: number): string {
     (a, b) =>
       a.rank - b.rank || Date.parse(a.achievedAt!) - Date.parse(b.achievedAt!) || (a.playerId < b.playerId ? -1 : 1),
   );
-  return [`total ${total}`, ...sorted.map((row) => JSON.stringify(row, Object.keys(row).sort()))].join('\n');
+  return [`total ${total}`, ...sorted.map((row) => JSON.stringify(Object.fromEntries(byName(row))))].join('\n');
 }
+
+const byName = (row: object): [string, unknown][] => Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** A client of the live socket that keeps every frame and follows its subscriptions. */
 export class LiveClient {

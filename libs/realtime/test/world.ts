@@ -1,4 +1,4 @@
-import type { BoardOrdering, RankedEntry, RankStyle } from '@laddercast/domain';
+import { NO_FACE, type BoardOrdering, type PlayerFace, type RankedEntry, type RankStyle } from '@laddercast/domain';
 import type { RankProjection } from '@laddercast/projections';
 import type { ResolvedList } from '@laddercast/queries';
 import { SortedArrayOracle } from '@laddercast/testing';
@@ -10,7 +10,7 @@ export const PLAYERS = 120;
 export const REGIONS = ['EU', 'US', 'ASIA'];
 
 /** What a subscription of this test asks for. */
-export type Asked = { scope?: string; rankStyle: RankStyle } & (
+export type Asked = { scope?: string; rankStyle: RankStyle; fields?: ['player'] } & (
   | { channel: 'top' | 'guilds'; limit: number }
   | { channel: 'player'; playerId: string; around: number }
   | { channel: 'range'; offset: number; limit: number }
@@ -29,6 +29,7 @@ export class World {
   readonly entries = new Map<string, TrueEntry>();
   readonly guilds = new Map<string, TrueEntry>();
   readonly names = new Map<string, string>();
+  readonly faces = new Map<string, PlayerFace>();
   readonly unlisted = new Set<string>();
   readonly circles = new Map<string, string[]>();
   private version = 0;
@@ -47,7 +48,8 @@ export class World {
     else if (chance < 0.74) await this.move(playerId, REGIONS[Math.floor(random() * REGIONS.length)]!);
     else if (chance < 0.8) await this.remove(playerId);
     else if (chance < 0.9) await this.total(`g${Math.floor(random() * 15)}`, Math.floor(random() * 500));
-    else if (chance < 0.94) await this.rename(playerId, `Name ${Math.floor(random() * 1000)}`);
+    else if (chance < 0.92) await this.rename(playerId, `Name ${Math.floor(random() * 1000)}`);
+    else if (chance < 0.94) await this.face(playerId, Math.floor(random() * 1000));
     else if (chance < 0.97) await this.list(playerId, random() < 0.5);
     else this.befriend(playerId, random);
   }
@@ -82,6 +84,14 @@ export class World {
   async rename(playerId: string, name: string): Promise<void> {
     this.names.set(playerId, name);
     await this.profiles.set(playerId, { displayName: name });
+  }
+
+  async face(playerId: string, number: number): Promise<void> {
+    const avatarUrl = number % 5 === 0 ? null : `https://cdn.example/${number}.png`;
+    const attributes: Record<string, string> = number % 3 === 0 ? {} : { team: `team ${number % 7}` };
+    const face = { avatarUrl, region: REGIONS[number % REGIONS.length]!, attributes };
+    this.faces.set(playerId, face);
+    await this.profiles.set(playerId, face);
   }
 
   async list(playerId: string, listed: boolean): Promise<void> {
@@ -124,7 +134,7 @@ export class World {
     return listText(visible(all.slice(from, from + asked.limit)), all.length);
   }
 
-  private ranked({ channel, scope, rankStyle }: Asked): RankedEntry[] {
+  private ranked({ channel, scope, rankStyle, fields }: Asked): RankedEntry[] {
     const list = channel === 'guilds' ? this.guilds : this.entries;
     const region = scope?.replace('region:', '');
     const oracle = oracleOf([...list.values()].filter((entry) => region === undefined || entry.region === region));
@@ -136,6 +146,7 @@ export class World {
       columns: {},
       achievedAt: new Date(achievedAtMs + START_MS).toISOString(),
       metadata: null,
+      ...(fields && { player: this.faces.get(playerId) ?? NO_FACE }),
     }));
   }
 

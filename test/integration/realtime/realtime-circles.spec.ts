@@ -71,12 +71,13 @@ function randomAsked(random: () => number, styles: readonly RankStyle[]): Asked 
   const playerId = `p${int(PLAYERS)}`;
   const limit = [10, 25, 50, 100][int(4)]!;
   const rankStyle = styles[int(styles.length)]!;
+  const some = { rankStyle, ...scope, ...(random() < 0.5 && { fields: ['player'] as ['player'] }) };
   return [
-    { channel: 'top' as const, limit, rankStyle, ...scope },
+    { channel: 'top' as const, limit, ...some },
     { channel: 'guilds' as const, limit, rankStyle },
-    { channel: 'player' as const, playerId, around: int(8), rankStyle, ...scope },
-    { channel: 'range' as const, offset: int(60), limit: 1 + int(40), rankStyle, ...scope },
-    { channel: 'friends' as const, playerId, rankStyle, ...scope },
+    { channel: 'player' as const, playerId, around: int(8), ...some },
+    { channel: 'range' as const, offset: int(60), limit: 1 + int(40), ...some },
+    { channel: 'friends' as const, playerId, ...some },
   ][int(5)]!;
 }
 
@@ -156,6 +157,8 @@ it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
         const some: [string, Asked][] = [];
         while (some.length < 4 + styles.length) {
           const one = randomAsked(random, styles);
+          // One with faces, one without, as it comes from then on.
+          if (some.length < 2 && channel !== 'guilds' && (one.fields !== undefined) !== (some.length === 0)) continue;
           if (one.channel === channel) some.push([`${channel} ${some.length}`, one]);
         }
         return some;
@@ -194,7 +197,8 @@ it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
         for (const [seq, state] of heard) expect(first.list(id).states.get(seq), `${id} at ${seq}`).toBe(state);
         compared += heard.length;
       }
-      if (one.channel !== 'top' && one.channel !== 'guilds') continue;
+      // Faces are each gateway's own: what is published has none.
+      if ((one.channel !== 'top' && one.channel !== 'guilds') || one.fields) continue;
       const { list } = lists.get(one.channel === 'guilds' ? 'guilds' : (one.scope ?? 'global'))!;
       const notes = NotedStore.notes.get(nameOfRef(list))!;
       for (const client of [...early, ...late]) {
@@ -214,6 +218,7 @@ it.each<[string, Partial<BoardDefinition>, RankStyle[]]>([
     expect(compared).toBeGreaterThan(500);
     expect(world.unlisted.size).toBeGreaterThan(0);
     expect(world.names.size).toBeGreaterThan(0);
+    expect(world.faces.size).toBeGreaterThan(0);
   },
   60_000,
 );

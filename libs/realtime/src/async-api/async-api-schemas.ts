@@ -164,6 +164,15 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
     playerId: { ...playerId, description: "1-128 bytes of UTF-8; of guilds the guild's id" },
     entryId,
     displayName: orNull(text),
+    player: {
+      ...object({
+        avatarUrl: orNull(text),
+        region: orNull(text),
+        attributes: { type: 'object', additionalProperties: text },
+      }),
+      description:
+        'With fields: ["player"], of players: their face as it is now. A row whose face changed comes among the changes',
+    },
     score: { type: 'number' },
     columns: { type: 'object', additionalProperties: { type: 'number' } },
     achievedAt: orNull(time),
@@ -182,7 +191,7 @@ function parts({ passedMax, codes }: SchemaLimits): Record<string, JsonSchema> {
     patch: { type: 'string', description: 'On boards with decay: the patch as which the run counts' },
     patchesBehind: { ...wholeNumber, description: 'On boards with decay: how many patches that is behind the latest' },
   };
-  const optional = ['globalRank', 'entryId', 'verified', 'proof', 'rawScore', 'patch', 'patchesBehind'];
+  const optional = ['globalRank', 'entryId', 'player', 'verified', 'proof', 'rawScore', 'patch', 'patchesBehind'];
   const fault = object({ pointer: text, message: text });
   return {
     Entry: object(entry, optional),

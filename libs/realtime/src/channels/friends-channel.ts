@@ -13,7 +13,7 @@ import { worthOf, type FrameWorth } from '../protocol/frame-worth.js';
 import type { ChannelKind } from './channel-kind.js';
 import { completedRows, shownOf } from './completed-rows.js';
 import type { WatchBudget } from './watch-budget.js';
-import type { RowsReader, RowsReading } from './watched-rows.js';
+import { viewOf, type RowsReader, type RowsReading, type StyledWatch } from './watched-rows.js';
 
 /** How many circles' members are looked up at the same time. */
 const LOOKED_UP_AT_ONCE = 8;
@@ -23,7 +23,7 @@ interface Asked {
   playerId: string;
 }
 
-type FriendsWatch = Asked & { style: RankStyle };
+type FriendsWatch = Asked & StyledWatch;
 
 class FriendsMessage extends ChannelMessage<Asked> {
   @IsPlayerId()
@@ -63,8 +63,8 @@ export class FriendsRows implements RowsReader<FriendsWatch> {
     private readonly budget: WatchBudget,
   ) {}
 
-  keyOf({ playerId, style }: FriendsWatch): string {
-    return `${style}:${playerId}`;
+  keyOf({ playerId, ...view }: FriendsWatch): string {
+    return `${viewOf(view)}:${playerId}`;
   }
 
   /** @throws SUBSCRIPTION_LIMIT, LEDGER_UNAVAILABLE */

@@ -1,5 +1,5 @@
 import { InSchema, MayBeAbsent } from '@laddercast/commands';
-import { IsIn } from 'class-validator';
+import { ArrayMaxSize, IsIn } from 'class-validator';
 import type { ChannelKind } from './channel-kind.js';
 import { TopMessage } from './top-channel.js';
 
@@ -8,6 +8,11 @@ class GuildsMessage extends TopMessage {
   @IsIn(['global'], { message: 'scope must be global: guilds are ranked over all players' })
   @InSchema({ description: 'Guilds are ranked over all players' })
   override scope?: string;
+
+  @MayBeAbsent()
+  @ArrayMaxSize(0, { message: 'must name nothing: guilds have no faces' })
+  @InSchema({ description: 'Guilds have no faces', maxItems: 0 })
+  override fields?: [];
 
   override isOfGuilds(): boolean {
     return true;

@@ -9,7 +9,10 @@ import { WatchBudget } from './watch-budget.js';
 import type { RowsReader } from './watched-rows.js';
 
 describe('rows in a style that is not kept any more', () => {
-  const [dense, ordinal] = [{ style: 'dense' as const }, { style: 'ordinal' as const }];
+  const [dense, ordinal] = [
+    { style: 'dense' as const, withPlayers: false },
+    { style: 'ordinal' as const, withPlayers: false },
+  ];
   const playerId = 'ada';
 
   async function readBoth<Watch extends object>(reader: RowsReader<Watch>, watches: Watch[]) {

@@ -1,21 +1,20 @@
-import { LadderError, type RankStyle } from '@laddercast/domain';
+import { LadderError } from '@laddercast/domain';
 import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedReadings, shownOf } from './completed-rows.js';
 import { worthOf } from '../protocol/frame-worth.js';
-import type { RowsReader, RowsReading } from './watched-rows.js';
+import { viewOf, type RowsReader, type RowsReading, type StyledWatch } from './watched-rows.js';
 
 /** A player and so many places on each side. */
-export interface PlayerWatch {
+export interface PlayerWatch extends StyledWatch {
   playerId: string;
   around: number;
-  style: RankStyle;
   /** Whether the reader sees the player also when it is not listed. */
   isOwn: boolean;
 }
 
 /** Who asks for the same is served by the same channel. */
-export const keyOfPlayerWatch = ({ playerId, around, style, isOwn }: PlayerWatch): string =>
-  `${isOwn ? 'own' : 'any'}:${style}:${around}:${playerId}`;
+export const keyOfPlayerWatch = ({ playerId, around, isOwn, ...view }: PlayerWatch): string =>
+  `${isOwn ? 'own' : 'any'}:${viewOf(view)}:${around}:${playerId}`;
 
 /** Reads watched players with the rows around them. */
 export class PlayerRows implements RowsReader<PlayerWatch> {

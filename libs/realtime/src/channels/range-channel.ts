@@ -1,12 +1,12 @@
 import { InSchema, MayBeAbsent } from '@laddercast/commands';
-import { LadderError, type RankStyle } from '@laddercast/domain';
+import { LadderError } from '@laddercast/domain';
 import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { IsInt, Max, Min } from 'class-validator';
 import { ChannelMessage } from '../protocol/client-messages.js';
 import { worthOf } from '../protocol/frame-worth.js';
 import type { ChannelKind } from './channel-kind.js';
 import { completedReadings, shownOf } from './completed-rows.js';
-import type { RowsReader, RowsReading } from './watched-rows.js';
+import { viewOf, type RowsReader, type RowsReading, type StyledWatch } from './watched-rows.js';
 
 const RANGE_MAX = 100;
 const RANGE_DEFAULT = 10;
@@ -18,7 +18,7 @@ interface Asked {
   limit: number;
 }
 
-type RangeWatch = Asked & { style: RankStyle };
+type RangeWatch = Asked & StyledWatch;
 
 class RangeMessage extends ChannelMessage<Asked> {
   @IsInt()
@@ -45,8 +45,8 @@ export class RangeRows implements RowsReader<RangeWatch> {
 
   constructor(private readonly details: EntryDetails) {}
 
-  keyOf({ offset, limit, style }: RangeWatch): string {
-    return `${style}:${offset}+${limit}`;
+  keyOf({ offset, limit, ...view }: RangeWatch): string {
+    return `${viewOf(view)}:${offset}+${limit}`;
   }
 
   async read(resolved: ResolvedList, watches: readonly RangeWatch[]): Promise<(RowsReading | LadderError)[]> {

@@ -74,10 +74,7 @@ export class TopChannel implements LiveChannel {
     snapshot: RankSnapshot,
   ) {
     const rows = firstRows(snapshot, limit, style);
-    if (rows === null) {
-      const detail = 'The ranks of this list are read anew; try again shortly.';
-      throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
-    }
+    if (rows === null) throw ranksAreReadAnew();
     this.state = snapshot;
     this.rows = rows;
     this.told = snapshot;
@@ -127,6 +124,12 @@ export class TopChannel implements LiveChannel {
   }
 }
 
+/** Why a snapshot has no rows in a style. */
+export const ranksAreReadAnew = (): LadderError =>
+  new LadderError('PROJECTION_BEHIND', 'The ranks of this list are read anew; try again shortly.', {
+    retryAfterSeconds: 1,
+  });
+
 const changesOf = (deltas: readonly RankDelta[], { entries }: RankSnapshot, limit: number) =>
   mergeChanges(
     deltas.map((delta) => delta.changes),
@@ -135,7 +138,7 @@ const changesOf = (deltas: readonly RankDelta[], { entries }: RankSnapshot, limi
   );
 
 /** The rows of the first places, with ranks in a style; null where the snapshot does not know those. */
-function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): RankedEntry[] | null {
+export function firstRows(snapshot: RankSnapshot, limit: number, style: RankStyle): RankedEntry[] | null {
   const shown = firstPlaces(snapshot.entries, limit).length;
   return entriesInStyle(snapshot, style)?.slice(0, shown) ?? null;
 }

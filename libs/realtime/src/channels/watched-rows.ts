@@ -20,10 +20,15 @@ export interface RowsReading extends FrameWorth {
   asOfMs?: number;
 }
 
-/** What a channel shows, and in which rank style. */
+/** How a channel shows its rows. */
 export interface StyledWatch {
   style: RankStyle;
+  /** Whether they show the faces of their players. */
+  withPlayers: boolean;
 }
+
+/** What keys of channels begin with: who asks for it in another way is served by another channel. */
+export const viewOf = ({ style, withPlayers }: StyledWatch): string => (withPlayers ? `${style}+player` : style);
 
 /** How the rows of one kind of channel are read. */
 export interface RowsReader<Watch> {
@@ -266,11 +271,24 @@ export class WatchedRows<Watch extends StyledWatch> {
     return faults;
   }
 
+  /** Those with the faces of players are read apart: the others cost what they cost without. */
+  private async readWatches(resolved: ResolvedList, watches: readonly Watch[]): Promise<(RowsReading | LadderError)[]> {
+    const faced = watches.filter(({ withPlayers }) => withPlayers);
+    if (faced.length === 0) return this.reader.read(resolved, watches);
+    const plain = watches.filter(({ withPlayers }) => !withPlayers);
+    const [ofPlain, ofFaced] = await Promise.all([
+      plain.length === 0 ? [] : this.reader.read(resolved, plain),
+      this.reader.read({ ...resolved, withPlayers: true }, faced),
+    ]);
+    const [nextPlain, nextFaced] = [ofPlain.values(), ofFaced.values()];
+    return watches.map(({ withPlayers }) => (withPlayers ? nextFaced : nextPlain).next().value!);
+  }
+
   private async readSome(channels: readonly WatchedChannel<Watch>[]) {
     // Taken before the reading: what comes after this tick belongs to the next.
     const { resolved, seq } = this.list;
     const asOfMs = nowMs();
-    const readings = await this.reader.read(
+    const readings = await this.readWatches(
       resolved,
       channels.map(({ watch }) => watch),
     );

@@ -11,9 +11,11 @@ import type { LiveSubscription } from '../connection/live-subscription.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
 import type { SharedFrame } from '../protocol/shared-frame.js';
 import { refOf, type SnapshotTick } from '../publishing/snapshot-tick.js';
+import { FacedTopRows } from '../channels/faced-top-rows.js';
 import { sendToAll, TopChannel } from '../channels/top-channel.js';
+import { WatchBudget } from '../channels/watch-budget.js';
 import { WatchedRows, type WatchedList } from '../channels/watched-rows.js';
-import { ListWorlds, type WorldSources, type WorldWatch } from './list-worlds.js';
+import { ListWorlds, TOP, type WorldSources, type WorldWatch } from './list-worlds.js';
 
 /** What feeds, and the channels of their lists, read from. */
 export interface FeedSources extends WorldSources {
@@ -37,7 +39,7 @@ export class ListFeed implements WatchedList {
   /** Where the list stood at the last look at estimated ranks. */
   private seqOfLastLook = 0;
   private readonly tops = new Map<string, TopChannel>();
-  /** By channel; channels of the first places have none. */
+  /** By channel; of the first places those that show faces. */
   private readonly rowsOf = new Map<string, WatchedRows<Viewed>[]>();
   /** What shadowed players see of it. */
   readonly worlds: ListWorlds;
@@ -71,6 +73,13 @@ export class ListFeed implements WatchedList {
         watchedBy.map(({ reader, budget }) => new WatchedRows(this, reader, budget)),
       );
     }
+    this.rowsOf.set(TOP, [
+      new WatchedRows<Viewed>(
+        this,
+        new FacedTopRows(() => this.snapshot, sources.details),
+        new WatchBudget(Infinity, 'first places'),
+      ),
+    ]);
     this.worlds = new ListWorlds(this, sources);
     this.watched = [...[...this.rowsOf.values()].flat(), ...this.worlds.rows];
   }

@@ -9,7 +9,7 @@ import { WatchedRows, type RowsReader, type RowsReading, type WatchedList } from
 import type { LiveSubscription } from '../connection/live-subscription.js';
 
 /** The name of the channel of the first places, which are rows of their own in a world. */
-const TOP = 'top';
+export const TOP = 'top';
 
 /** What a shadowed player watches in its world. */
 export type WorldWatch = Viewed & { worldOf: string };

@@ -248,12 +248,15 @@ export class SubscriptionLifecycle {
     const isWanted = (): boolean =>
       socket.isOpen && this.feedOf.get(subscription) === feed && subscription.worldOf === world;
     const topLimit = request.topLimit(resolved.board);
-    const watch = { ...request.asked(), style, isOwn: request.seesUnlisted(socket.identity) };
-    if (world !== null) {
-      const places = topLimit !== null && { offset: 0, limit: topLimit };
-      return feed.joinWorld(subscription, { ...watch, ...places, worldOf: world }, isWanted);
-    }
-    if (topLimit === null) return feed.joinRows(subscription, watch, isWanted);
+    const watch = {
+      ...request.asked(),
+      ...(topLimit !== null && { offset: 0, limit: topLimit }),
+      style,
+      withPlayers: request.showsPlayers(),
+      isOwn: request.seesUnlisted(socket.identity),
+    };
+    if (world !== null) return feed.joinWorld(subscription, { ...watch, worldOf: world }, isWanted);
+    if (topLimit === null || watch.withPlayers) return feed.joinRows(subscription, watch, isWanted);
     if (seq === undefined || !isSameForEver(request, resolved)) return feed.joinTop(subscription, topLimit);
     return feed.resumeTop(subscription, topLimit, seq, isWanted);
   }

@@ -1,6 +1,16 @@
 import 'reflect-metadata';
 import { plainToInstance } from 'class-transformer';
-import { IsIn, IsString, Matches, MaxLength, MinLength, validateSync, type ValidationError } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsString,
+  Matches,
+  MaxLength,
+  MinLength,
+  validateSync,
+  type ValidationError,
+} from 'class-validator';
 import { Checked, CHECKED, faultFinderOf, faultsUnseen, InSchema, MayBeAbsent, Passes } from '@laddercast/commands';
 import {
   escapePointer,
@@ -17,6 +27,9 @@ import { seesUnlisted, type Identity } from '@laddercast/identity';
 
 export const SUBSCRIPTION_ID_LENGTH_MAX = 64;
 const TOKEN_LENGTH_MAX = 8192;
+
+/** What rows of channels show only to who asks for it. */
+const ROW_FIELDS = ['player'] as const;
 
 export class IdentifiedMessage {
   @IsString()
@@ -63,6 +76,20 @@ export abstract class ChannelMessage<Asked extends object = object> extends Watc
   @IsIn(RANK_STYLES)
   @InSchema({ description: "Default: the board's; dense only on boards that keep it" })
   rankStyle?: RankStyle;
+
+  @MayBeAbsent()
+  @IsArray()
+  @ArrayMaxSize(ROW_FIELDS.length)
+  @IsIn(ROW_FIELDS, { each: true })
+  @InSchema({
+    description: 'What rows show on request. player: the face of their player; `resume` is then answered by a snapshot',
+  })
+  fields?: (typeof ROW_FIELDS)[number][];
+
+  /** Whether rows show the faces of their players. */
+  showsPlayers(): boolean {
+    return this.fields?.includes('player') ?? false;
+  }
 
   /** The request's own fields, with defaults filled in. */
   abstract asked(): Asked;

@@ -17,8 +17,9 @@ const { readScope, scopeLabel, kindsOf } = await pageModule<ScopeModule>('scope-
 describe('the address of the live page', () => {
   it('leaves out what goes without saying, and takes what makes no sense as not said', () => {
     const plain = readAddress('?view=tables&top=7&window=');
-    expect(plain).toMatchObject({ board: 'football', view: 'players', scope: 'global', window: null, top: null });
-    expect(writeAddress(plain)).toBe('?board=football');
+    expect(plain).toMatchObject({ board: null, view: 'players', scope: 'global', window: null, top: null });
+    expect(writeAddress(plain)).toBe('./');
+    expect(writeAddress({ ...plain, board: 'football' })).toBe('?board=football');
   });
 
   it.each([

@@ -45,6 +45,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
     await session.untilShown(numbered(1, 12));
     const kinds = () => page.locator('#scope-kind option').allTextContents();
     await expect.poll(kinds).toEqual(['Everybody', 'Region…', 'Country…']);
+    await session.openOptions();
     await page.getByLabel('Who is ranked').selectOption('region');
     expect(await page.evaluate(inPage.focused)).toBe('scope-value');
     const offered = () => page.evaluate(inPage.offeredScopes);
@@ -57,6 +58,8 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
     await session.untilShown(['p11', ...odd.slice(0, -1)]);
     await page.reload();
     await session.untilShown(['p11', ...odd.slice(0, -1)]);
+    await session.until('#options-name', 'Region Asia');
+    await session.openOptions();
     expect(await page.getByLabel('Region', { exact: true }).inputValue()).toBe('Asia');
     await page.getByLabel('Who is ranked').selectOption('global');
     await session.untilShown(['p12', 'p11', ...numbered(1, 10)]);
@@ -131,11 +134,11 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
     await session.until('#notice', /API key with the scope read.*npm start prints a key/);
     expect(asked().get('player')).toBe('p1');
     await page.getByRole('button', { name: 'Enter a key' }).click();
-    await page.getByLabel('API key or player token').fill('not-a-key');
+    await page.getByLabel('Key', { exact: true }).fill('not-a-key');
     await page.getByRole('button', { name: 'Use this key' }).click();
     await session.until('#notice', /The key was not accepted/);
     await page.getByRole('button', { name: 'Enter a key' }).click();
-    await page.getByLabel('API key or player token').fill(service.adminKey);
+    await page.getByLabel('Key', { exact: true }).fill(service.adminKey);
     await page.getByRole('button', { name: 'Use this key' }).click();
     await session.untilShown(['p1']);
     await session.until('#hint', /Friends are added with PUT \/v1\/players\/p1\/friends/);
@@ -184,7 +187,7 @@ describe.runIf(hasChromium('the tests of circles on the live page'))('the circle
   it('leads by keyboard from the guilds to the members of one, and back', async () => {
     await session.open(await boardOfCircles(), '&view=guilds');
     await session.untilShown(['The Reds', 'The Blues']);
-    await page.locator('#sizes input:checked').focus();
+    await page.locator('#options-open').focus();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await session.untilShown(numbered(1, 6));

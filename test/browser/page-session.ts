@@ -93,6 +93,16 @@ export class PageSession {
     await this.page.reload();
   }
 
+  /** Opens the menu of what the row of controls has no place for. */
+  async openOptions(): Promise<void> {
+    await this.page.locator('#options-open').click();
+  }
+
+  /** Opens the drawer for developers. */
+  async openDrawer(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Try it' }).click();
+  }
+
   shown(): Promise<string[]> {
     return this.page.locator('#rows .label').allTextContents();
   }

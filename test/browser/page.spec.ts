@@ -40,6 +40,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     expect(await page.locator('#rows tr').first().innerText()).toMatch(/^1\s+p1\s+1,200$/);
     expect(await page.textContent('#total')).toBe('12 entries');
     await until('#connection', 'Live');
+    await session.openOptions();
     await page.getByRole('radio', { name: '25', exact: true }).check();
     await untilShown(numbered(1, 12));
   });
@@ -122,16 +123,17 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     const board = await boardOfTwelve();
     await open(board);
     await untilShown(numbered(1, 12));
+    await session.openDrawer();
     const form = page.locator('#submit-form');
     await form.getByLabel('Player id').fill('p3');
     await form.getByLabel('Score').fill('150');
     await form.getByRole('button').click();
-    await page.getByLabel('API key or player token').fill('not-a-key');
+    await page.getByLabel('Key', { exact: true }).fill('not-a-key');
     await page.getByRole('button', { name: 'Use this key' }).click();
     await until('#submit-message', /\S/);
     await expect.poll(() => page.locator('#submit-message.bad').count()).toBe(1);
     await form.getByRole('button').click();
-    await page.getByLabel('API key or player token').fill(service.adminKey);
+    await page.getByLabel('Key', { exact: true }).fill(service.adminKey);
     await page.getByRole('button', { name: 'Use this key' }).click();
     await until('#submit-message', /Changed: 1,150\. Rank 3 → 2 of 12, ▲.1/);
     await untilShown(['p1', 'p3', 'p2', ...numbered(4, 12)]);
@@ -153,6 +155,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
       await route.fetch();
       return route.abort('connectionreset');
     });
+    await session.openDrawer();
     await page.locator('#submit-player').fill('p12');
     await page.locator('#submit-score').fill('1');
     await page.locator('#submit-form button').click();
@@ -165,7 +168,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   it('follows my row with its neighbours, says when I have none, and remembers me', async () => {
     const board = await boardOfTwelve();
     await open(board, '&top=10');
-    await page.getByLabel('My player id').fill('nobody');
+    await page.getByLabel('Player to follow').fill('nobody');
     await page.getByRole('button', { name: 'Follow', exact: true }).click();
     await until('#me-message', /nobody has no entry here yet/);
     await service.submit(board, { nobody: 250 });
@@ -233,6 +236,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   it('resets a board with the admin key, and with no other', async () => {
     await open(await boardOfTwelve());
     await untilShown(numbered(1, 12));
+    await session.openDrawer();
     await page.getByRole('button', { name: 'Reset the board' }).click();
     await page.getByLabel('Admin key').fill('not-a-key');
     await page.keyboard.press('Enter');
@@ -247,7 +251,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     const board = await boardOfTwelve({ visibility: 'private' });
     await open(board);
     await page.getByRole('button', { name: 'Enter a key' }).click();
-    await page.getByLabel('API key or player token').fill(service.adminKey);
+    await page.getByLabel('Key', { exact: true }).fill(service.adminKey);
     await page.getByRole('button', { name: 'Use this key' }).click();
     await untilShown(numbered(1, 12));
     await service.submit(board, { p2: 5000 });
@@ -262,7 +266,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await page.emulateMedia({ colorScheme });
     await open(board);
     await expect.poll(async () => (await shown()).slice(0, 4)).toEqual(names);
-    await page.getByLabel('My player id').fill(names[0]!);
+    await page.getByLabel('Player to follow').fill(names[0]!);
     await page.getByRole('button', { name: 'Follow', exact: true }).click();
     await until('#me-bar', /Rank 1/);
     expect(await page.evaluate(inPage.width)).toBe(phone.width);
@@ -272,34 +276,31 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     await open(await boardOfTwelve());
     await untilShown(numbered(1, 12));
     const reached: string[] = [];
-    for (let stops = 0; stops < 20; stops += 1) {
+    for (let stops = 0; stops < 40; stops += 1) {
       await page.keyboard.press('Tab');
       const stop = await page.evaluate<string>(inPage.focused);
       if (stop === '' || reached.includes(stop)) break;
       reached.push(stop);
     }
-    const order = [
-      'view',
-      'window',
-      'top',
-      'me-input',
-      'Follow',
-      'by',
-      'look-input',
-      'Look',
-      'submit-player',
-      'submit-score',
-    ];
-    expect(reached).toEqual(['Skip to the board', ...order, 'Submit', 'reset-open', 'API']);
+    const controls = ['view', 'window', 'options-open'];
+    const rows = numbered(1, 12);
+    const beside = ['me-input', 'Follow', 'by', 'look-input', 'Look', 'As a table'];
+    expect(reached).toEqual(['Skip to the board', 'Laddercast', 'try-open', ...controls, ...rows, ...beside]);
     await page.locator('input[name=window]:checked').focus();
     await page.keyboard.press('ArrowRight');
     await expect.poll(() => page.url()).toContain('window=daily');
+    await page.locator('#try-open').focus();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(inPage.focused)).toBe('try-close');
     await page.locator('#reset-open').focus();
     await page.keyboard.press('Enter');
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
     await page.keyboard.press('Escape');
     expect(await page.getByRole('dialog').isVisible()).toBe(false);
     expect(await page.evaluate(inPage.focused)).toBe('reset-open');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#try-it').isVisible()).toBe(false);
+    expect(await page.evaluate(inPage.focused)).toBe('try-open');
   });
 
   it('moves nothing for those who asked for less motion, and tells the news all the same', async () => {

@@ -82,6 +82,7 @@ describe.runIf(hasChromium('the tests of patches on the live page'))('boards wit
     const board = await boardOfRuns();
     await session.open(board);
     await untilRows(firstRows);
+    await session.openOptions();
     const choice = page.getByLabel('Patch', { exact: true }).first();
     await expect.poll(() => texts('#patch option')).toEqual(['All, taxed', '1.30, <b>Emperor</b>', '1.29', '1.28']);
     await choice.focus();
@@ -96,6 +97,8 @@ describe.runIf(hasChromium('the tests of patches on the live page'))('boards wit
     await page.reload();
     await expect.poll(() => session.shown(), SERVED_WITHIN).toEqual(['bob', 'ada']);
     expect(await choice.inputValue()).toBe('patch:1.28');
+    await session.until('#options-name', 'Patch 1.28');
+    await session.openOptions();
     await choice.selectOption('All, taxed');
     await untilRows([
       ['bob', '90.0 d on 1.28, 2 patches behind', '108.0 d'],
@@ -150,6 +153,7 @@ describe.runIf(hasChromium('the tests of patches on the live page'))('boards wit
     const board = await boardOfRuns();
     await session.openWithKey(board);
     await untilRows(firstRows);
+    await session.openDrawer();
     const form = page.locator('#submit-form');
     await expect
       .poll(() => texts('#submit-patch option'))
@@ -166,6 +170,7 @@ describe.runIf(hasChromium('the tests of patches on the live page'))('boards wit
     await page.reload();
     await session.open(await session.boardOfTwelve());
     await session.until('#total', '12 entries');
+    await session.openDrawer();
     expect(await form.getByLabel('Patch').isVisible()).toBe(false);
     expect(await page.locator('#tax, #retax, #patches').filter({ visible: true }).count()).toBe(0);
     await page.fill('#submit-player', 'p1');
@@ -179,6 +184,7 @@ describe.runIf(hasChromium('the tests of patches on the live page'))('boards wit
     await page.setViewportSize(smallPhone);
     await session.open(board);
     await untilRows(firstRows);
+    await session.openOptions();
     await expect.poll(() => page.locator('#patch').isVisible()).toBe(true);
     expect(await page.evaluate(inPage.width)).toBeLessThanOrEqual(smallPhone.width);
     expect(await page.evaluate(inPage.cut)).toEqual([]);

@@ -17,7 +17,7 @@ interface RatedGames {
   timesOf(games: object[]): number[];
 }
 
-const { ratedGame, resultOf, timesOf } = await pageModule<RatedGames>('rated-games.js');
+const { ratedGame, resultOf, timesOf } = await pageModule<RatedGames>('player/rated-games.js');
 const player = (playerId: string, place: number | null, more: Partial<Player> = {}): Player => ({
   ...{ playerId, place, team: null, status: 'played', score: null, ...more },
 });

@@ -136,6 +136,9 @@ describe.runIf(hasChromium('the tests of ratings on the live page'))('ratings on
     await session.open(await session.boardOfTwelve());
     await session.untilShown(numbered(1, 12));
     expect(await page.locator('#best-rated').isHidden()).toBe(true);
-    expect(await page.locator('#rows a').count()).toBe(0);
+    await page.locator('#rows').getByRole('link', { name: 'p1', exact: true }).click();
+    await session.until('#player-figures', /Rank1 of 12/);
+    expect(await page.locator('#player-rating').isHidden()).toBe(true);
+    expect(await page.locator('#player-pool').textContent()).toBe('');
   });
 });

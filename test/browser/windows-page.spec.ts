@@ -154,7 +154,9 @@ describe.runIf(hasChromium('the tests of windows on the live page'))('the window
     await session.open(await session.boardOfTwelve(), '&window=season:never');
     await session.until('#notice', /has no window "season:never"/);
     expect(await chosen()).toEqual([]);
-    await page.getByRole('radio', { name: 'Today' }).check();
+    expect(await page.locator('#notice-choices a').allTextContents()).toEqual(['All time', 'Today']);
+    await page.locator('#notice-choices a').last().click();
+    expect(await chosen()).toEqual(['Today']);
     await session.untilShown(numbered(1, 12));
   });
 });

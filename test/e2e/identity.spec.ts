@@ -37,7 +37,6 @@ describe('who may do what', () => {
       ['POST', '/v1/boards/servers/scores', RUN],
       ['POST', '/v1/boards/servers/scores', { not: 'well formed' }],
       ['POST', '/v1/scores', { submissions: [{ board: 'servers', ...RUN }] }],
-      ['GET', '/v1/boards', undefined],
       ['PUT', '/v1/boards/servers', { order: 'desc', operator: 'best' }],
       ['PUT', '/v1/boards/servers', {}],
       ['DELETE', '/v1/boards/servers', undefined],
@@ -85,16 +84,29 @@ describe('who may do what', () => {
     }
   });
 
+  it('lists the public boards to everyone, and the private ones to those who may read them', async () => {
+    const listed = async (client: typeof anonymous): Promise<string[]> => {
+      const { boards } = (await client.get('/v1/boards')).body as { boards: { id: string; visibility: string }[] };
+      return boards.map(({ id }) => id);
+    };
+    for (const client of [anonymous, writer]) {
+      expect(await listed(client)).toContain('servers');
+      expect(await listed(client)).not.toContain('private');
+    }
+    for (const client of [reader, ada])
+      expect(await listed(client)).toEqual(expect.arrayContaining(['private', 'servers']));
+    const first = (await anonymous.get('/v1/boards?limit=1')).body as { boards: object[]; next: string | null };
+    expect(first.boards).toHaveLength(1);
+  });
+
   it('gives each key its scopes and no more', async () => {
     expect((await writer.post('/v1/boards/servers/scores', RUN)).status).toBe(200);
     expectProblem(await reader.post('/v1/boards/servers/scores', RUN), 'FORBIDDEN');
     const batch = await reader.post('/v1/scores', { submissions: [{ board: 'servers', ...RUN }] });
     expect(batch.body).toMatchObject({ results: [{ problem: { code: 'FORBIDDEN' } }] });
     expect((await reader.get('/v1/boards/private/entries')).status).toBe(200);
-    expect((await reader.get('/v1/boards')).status).toBe(200);
     expectProblem(await writer.get('/v1/boards/private/entries'), 'FORBIDDEN');
     expectProblem(await writer.get('/v1/boards/private'), 'FORBIDDEN');
-    expectProblem(await writer.get('/v1/boards'), 'FORBIDDEN');
     for (const client of [writer, reader, ada]) {
       expectProblem(await client.put('/v1/boards/servers', { order: 'asc', operator: 'best' }), 'FORBIDDEN');
       expectProblem(await client.delete('/v1/boards/servers'), 'FORBIDDEN');

@@ -4,14 +4,14 @@ export const SIZES = ['10', '25', '50', '100'];
 export const EVERYBODY = 'global';
 
 /**
- * What the address asks for: `{ board, window, scope, view, player, top }`. `window`, `player` and `top` are null where
- * the address leaves them open; what makes no sense is left open, too.
+ * What the address asks for: `{ board, window, scope, view, player, top }`. `board` is null where the boards are listed;
+ * `window`, `player` and `top` are null where the address leaves them open; what makes no sense is left open, too.
  */
 export function readAddress(search) {
   const given = new URLSearchParams(search);
   const one = (name) => given.get(name) || null;
   return {
-    board: one('board') ?? DEMO_BOARD,
+    board: one('board'),
     window: one('window'),
     scope: one('scope') ?? EVERYBODY,
     view: VIEWS.includes(one('view')) ? one('view') : VIEWS[0],
@@ -22,6 +22,7 @@ export function readAddress(search) {
 
 /** The address that asks for it, as `?board=…`; what goes without saying is left out. */
 export function writeAddress({ board, window, scope, view, player, top }) {
+  if (board === null) return './';
   const given = new URLSearchParams({ board });
   if (window) given.set('window', window);
   if (scope !== EVERYBODY && view !== 'guilds') given.set('scope', scope);

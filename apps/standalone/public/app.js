@@ -1,20 +1,32 @@
 import { DEMO_BOARD, EVERYBODY, readAddress, writeAddress } from './address.js';
+import { BoardCards } from './home/board-cards.js';
 import { BoardList } from './board-list.js';
 import { Countdown } from './countdown.js';
 import { askForKey, confirmReset } from './dialogs.js';
-import { forgetFacts, tellFacts } from './facts.js';
+import { setUpDrawer } from './drawer.js';
+import { forgetFacts, tellAsOf, tellFacts } from './state/facts.js';
+import { Freshness } from './state/freshness.js';
 import { GuildNames } from './guild-names.js';
 import { LiveBoard } from './live-board.js';
 import { LookAround } from './look-around.js';
 import * as memory from './memory.js';
+import { closeByItself } from './menu.js';
 import { problemOf } from './messages.js';
 import { MyPlace } from './my-place.js';
 import { PatchChooser, patchOfScope } from './patch-chooser.js';
-import { boardNotice, emptyNotice, friendsHint, notice, refusalNotice } from './notice.js';
+import {
+  KEY_REFUSED,
+  boardNotice,
+  emptyNotice,
+  notice,
+  refusalNotice,
+  tellFriendsHint,
+  windowNotice,
+} from './notice.js';
 import { OverNote } from './over-note.js';
-import { PlayerCard } from './player-card.js';
 import { BestRated } from './best-rated.js';
-import { showConnection, showControls, showTitle } from './page-frame.js';
+import { hideConnection, isPlainClick, showConnection, showControls, showTitle } from './page-frame.js';
+import { Reads } from './reads.js';
 import { Rest } from './rest.js';
 import { kindsOf, readScope, ScopeChooser, scopeLabel } from './scope-chooser.js';
 import { ScopeValues } from './scope-values.js';
@@ -22,29 +34,40 @@ import { ServerClock } from './server-clock.js';
 import { Standing } from './standing.js';
 import { SubmitForm } from './submit-form.js';
 import { Summary } from './summary.js';
+import { NEWS_WORDS } from './table/news.js';
 import { TaxNote } from './tax-note.js';
+import { Sparks } from './charts/sparks.js';
+import { SpreadCard } from './charts/spread-card.js';
+import { Views } from './views.js';
 import { ViewSwitches } from './view-switches.js';
 import { windowOfAnswer } from './window-book.js';
 import { WindowChooser } from './window-chooser.js';
 import { isOver, labelOf } from './window-words.js';
-import { scoreFormat } from './words.js';
+import { scoreWords } from './score-words.js';
 
 const LOOK_AGAIN_MS = 2500;
 
 const byId = (id) => document.getElementById(id);
 const clock = new ServerClock();
 const rest = new Rest({ getKey: () => memory.key.get(), clock });
-const board = new LiveBoard({ rest, clock, getKey: memory.key.get, onState: showState, onWindows: windowsChanged });
+const reads = new Reads({ getKey: memory.key.get });
+const freshness = new Freshness({ clock, onChange: showFreshness });
+const board = new LiveBoard({
+  ...{ rest, clock, getKey: memory.key.get, onState: showState, onWindows: windowsChanged },
+  onFrame: (text) => freshness.heard(text),
+});
 
 /** What the address asks for. */
 let choice = readAddress(location.search);
+let shownSearch = location.search;
 /** The window of the list that is followed, as the service describes it. */
 let shown = null;
 let showing = 0;
 let againTimer = null;
-let writeScore = scoreFormat();
+let scores = scoreWords();
 
 const list = new BoardList({
+  sparks: new Sparks({ reads }),
   onList: showList,
   onProblem: refused,
   onWindowClosed: () => void board.book?.refresh(),
@@ -53,15 +76,22 @@ const list = new BoardList({
     byId('board').focus({ preventScroll: true });
   },
   hrefOfGuild: (id) => hrefOf(membersOf(id)),
-  onPlayer: (id, name) => card.open(bestRated.pool, id, name),
+  onPlayer: (id, name) => views.openPlayer(id, name),
+  hrefOfPlayer: (id) => views.hrefOf(id),
 });
-const card = new PlayerCard({ rest });
+const views = new Views({
+  ...{ reads, rest, source: seen },
+  onFollow: (id, name) => myPlace.choose(id, name),
+  poolOf: () => bestRated.pool,
+});
+const spread = new SpreadCard({ reads });
 const bestRated = new BestRated({
   rest,
-  onPlayer: (pool, id, name) => card.open(pool, id, name),
+  onPlayer: (pool, id, name) => views.openPlayer(id, name, pool),
   onPool: () => void (board.book && show()),
   hrefOfBoard: (id) => writeAddress({ ...readAddress(''), board: id }),
 });
+const boards = new BoardCards({ reads, clock, hrefOf: (change) => writeAddress({ ...readAddress(''), ...change }) });
 const summary = new Summary(byId('summary'));
 const countdown = new Countdown(byId('resets'), { clock });
 const standing = new Standing({ rest });
@@ -84,7 +114,7 @@ const scopes = new ScopeChooser({
   readValues: (kind) => scopeValues.of(kind, { board: choice.board, window: shown?.id }),
 });
 const now = () => ({
-  ...{ rest, writeScore, board: choice.board, window: shown?.id, scope: scopeOfPlayers() },
+  ...{ rest, scores, board: choice.board, window: shown?.id, scope: scopeOfPlayers() },
   ...{ me: memory.me.get(), askForKey: askBecause },
 });
 const patches = new PatchChooser({ rest, onChoose: (scope) => go({ scope }) });
@@ -94,8 +124,6 @@ const lookAround = new LookAround({ source: now });
 const submitForm = new SubmitForm({ source: now });
 
 const hrefOf = (change) => writeAddress({ ...choice, ...change });
-/** The same page with the card of a player open. */
-const hrefOfRating = (playerId) => `${location.search}#rating=${encodeURIComponent(playerId)}`;
 const membersOf = (guildId) => ({ view: 'players', scope: `guild:${guildId}` });
 const scopeOfPlayers = () => (choice.view === 'guilds' ? EVERYBODY : choice.scope);
 /** Whose raw scores are listed; null: those of the taxed board. */
@@ -107,7 +135,8 @@ function go(change, { replace = false } = {}) {
   over.clear();
   choice = { ...choice, ...change };
   const address = writeAddress(choice);
-  if (address !== location.search) history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  if (address !== (location.search || './')) history[replace ? 'replaceState' : 'pushState'](null, '', address);
+  shownSearch = location.search;
   if (board.book) void show();
 }
 
@@ -115,29 +144,32 @@ function go(change, { replace = false } = {}) {
 async function open() {
   leave();
   shown = null;
+  showHome();
+  if (choice.board === null) return;
   byId('key-forget').hidden = memory.key.get() === null;
   try {
     if (!(await board.open(choice.board))) return;
+    boards.hide();
     await bestRated.load(choice.board);
   } catch (error) {
     explain(problemOf(error));
     return;
   }
   const { format, columns, title } = board.definition;
-  writeScore = scoreFormat(format);
+  scores = scoreWords(format);
   submitForm.columns = columns ?? [];
   patches.open(board.definition.decay?.family ?? null);
   showTitle(title || choice.board);
   showControls(true);
   await show();
-  const rated = new URLSearchParams(location.hash.slice(1)).get('rating');
-  if (rated && bestRated.pool) card.open(bestRated.pool, rated, rated);
+  views.follow();
 }
 
 /** Follows what is chosen now, and leaves what was followed before. */
 async function show() {
   clearTimeout(againTimer);
   const turn = ++showing;
+  spread.leave();
   const { view, scope, top } = choice;
   const { definition, book } = board;
   const kinds = kindsOf(definition.scopes);
@@ -153,20 +185,33 @@ async function show() {
   const live = board.connect({ withKey: view === 'friends' });
   const { decay, order } = definition;
   if (decay) taxNote.follow({ board: choice.board, window: window.id, order, patch: rawPatch() });
-  myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), tiebreak, writeScore });
+  myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), tiebreak, scores });
   bestRated.follow(live, choice.board);
-  list.hrefOfPlayer = bestRated.pool && hrefOfRating;
   list.mine = view === 'guilds' ? null : memory.me.get();
-  byId('hint').hidden = true;
+  tellFriendsHint(null);
   if (view === 'friends' && friendsOf() === null) {
     list.leave();
-    notice.show({ title: 'Whose friends?', text: 'Say who you are, under “My place”.', who: true });
+    notice.show({ title: 'Whose friends?', text: 'Follow the player whose friends you want to see.', who: true });
     return;
   }
   const request = { board: choice.board, window: window.id, scope: scopeOfPlayers(), ...channelOf(view, limit) };
   const scoreLabel = decay ? (rawPatch() === null ? 'Taxed' : 'Raw') : 'Score';
-  list.watch({ live, request, view, tiebreak, writeScore, scoreLabel });
+  const hasSpark = Boolean(definition.history) && view === 'players';
+  list.watch({ live, request, view, tiebreak, scores, scoreLabel, hasSpark });
+  byId('pictures').hidden = view !== 'players' || !(book.ended.length > 1 || definition.history);
+  if (view === 'players')
+    spread.follow({ board: choice.board, window: window.id, scope, order, scores, me: memory.me.get() });
   if (readScope(scope).kind === 'guild') void nameGuild(kinds);
+}
+
+/** What the views over the board need of it. */
+function seen() {
+  const { definition, book } = board;
+  const labels = [labelOf(shown, clock.now()), scopeLabel(scopeOfPlayers(), (id) => guildNames.of(id))];
+  return {
+    ...{ board: choice.board, title: byId('title').textContent, definition, book, scores },
+    ...{ window: shown, windowLabel: labels.filter(Boolean).join(' · '), scope: scopeOfPlayers(), me: memory.me.get() },
+  };
 }
 
 function channelOf(view, limit) {
@@ -194,6 +239,9 @@ function showScope(kinds) {
     guildName,
   });
   patches.show(choice.scope, { isOffered: choice.view === 'players' });
+  const isChosen = choice.scope !== EVERYBODY && choice.view !== 'guilds' && readScope(choice.scope).kind !== 'guild';
+  byId('options-name').textContent = isChosen ? scopeLabel(choice.scope) : 'Options';
+  byId('options').classList.toggle('chosen', isChosen);
 }
 
 async function nameGuild(kinds) {
@@ -234,22 +282,30 @@ function showList(followed, changes) {
     const isDemo = choice.board === DEMO_BOARD;
     notice.show(emptyNotice({ view, scope, patch: rawPatch(), player: friendsOf(), isOver: isOver(shown), isDemo }));
   } else notice.hide();
-  const hint = view === 'friends' && rows.length === 1 ? friendsHint(friendsOf()) : null;
-  byId('hint').hidden = hint === null;
-  if (hint) byId('hint').replaceChildren(...hint);
+  tellFriendsHint(view === 'friends' && rows.length === 1 ? friendsOf() : null);
+  freshness.listed(followed.asOf);
+  showFreshness(freshness.present);
   const raw = rawPatch() === null ? '' : `, raw scores of patch ${rawPatch()}`;
   const what = `${byId('title').textContent}, ${labelOf(shown, clock.now())}${raw}`;
   // Of friends their place among everybody alone can be in doubt.
   const told = view === 'friends' ? { ...followed, estimate: null } : followed;
   tellFacts(told, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });
-  summary.tell(told, writeScore);
+  summary.tell(told, scores);
 }
 
 function showState({ name }) {
-  showConnection(name);
+  freshness.connection(name);
   if (name !== 'unauthorized') return;
-  refused({ status: 401, title: 'A key is needed', detail: 'The key was not accepted, or has expired.' });
+  const detail = 'The key was not accepted, or has expired.';
+  refused({ status: 401, code: KEY_REFUSED, title: 'A key is needed', detail });
   board.disconnect();
+}
+
+/** Nothing is said of a connection that nobody asked for. */
+function showFreshness(present) {
+  if (board.book === null) return;
+  showConnection(present);
+  if (list.isShown) tellAsOf(isOver(shown) ? { asOf: null, isOld: false } : present, clock.now());
 }
 
 /** Says why there is no such list, while the rest of the board stays. */
@@ -259,9 +315,11 @@ function refused(problem) {
     return;
   }
   list.leave();
-  byId('hint').hidden = true;
+  tellFriendsHint(null);
   forgetFacts();
-  notice.show(refusalNotice(problem, choice.view));
+  freshness.forget();
+  const isWindow = problem.code === 'WINDOW_NOT_FOUND';
+  notice.show(isWindow ? windowNotice(problem, windows.choices(board.book)) : refusalNotice(problem, choice.view));
   clearTimeout(againTimer);
   // What is wrong with the question stays wrong.
   if (problem.status >= 429 || problem.status === 0) againTimer = setTimeout(() => void show(), LOOK_AGAIN_MS);
@@ -277,8 +335,22 @@ function explain(problem) {
     return;
   }
   notice.show(boardNotice(problem, choice.board));
-  showConnection('waiting');
+  if (problem.status === 404) void boards.show({ heading: 'Boards that are here' });
+  showConnection({ name: 'waiting' });
   againTimer = setTimeout(() => void open(), LOOK_AGAIN_MS);
+}
+
+/** The boards to choose from, where the address names none. */
+function showHome() {
+  const isHome = choice.board === null;
+  if (byId('layout').hidden !== isHome) boards.hide();
+  byId('layout').hidden = isHome;
+  document.querySelector('.skip').hidden = isHome;
+  if (!isHome) return;
+  showTitle('Boards');
+  showControls(false);
+  hideConnection();
+  void boards.show();
 }
 
 function leave() {
@@ -289,11 +361,14 @@ function leave() {
   myPlace.leave();
   bestRated.leave();
   taxNote.leave();
+  spread.leave();
   board.close();
+  freshness.connection('stopped');
   forgetFacts();
+  freshness.forget();
   countdown.tell(null);
   standing.show(null);
-  byId('hint').hidden = true;
+  tellFriendsHint(null);
   byId('me-bar').hidden = true;
 }
 
@@ -311,6 +386,15 @@ function meChanged(playerId) {
   else list.mine = choice.view === 'guilds' ? null : playerId;
 }
 
+setUpDrawer();
+closeByItself(byId('options'));
+byId('news-span').textContent = NEWS_WORDS;
+byId('notice-choices').addEventListener('click', (event) => {
+  const link = event.target.closest('a');
+  if (!link || !isPlainClick(event)) return;
+  event.preventDefault();
+  go({ window: link.dataset.window });
+});
 byId('view-form').addEventListener('submit', (event) => {
   event.preventDefault();
   scopes.submit();
@@ -333,9 +417,12 @@ byId('reset-open').addEventListener('click', () => {
 });
 globalThis.addEventListener('popstate', () => {
   const before = choice.board;
+  const wasShown = location.search === shownSearch;
   choice = readAddress(location.search);
+  shownSearch = location.search;
+  if (wasShown && board.book) return views.follow();
   over.clear();
-  void (choice.board === before && board.book ? show() : open());
+  void (choice.board === before && board.book ? show().then(() => views.follow()) : open());
 });
 globalThis.addEventListener('online', () => board.live?.reconnectNow());
 void open();

@@ -1,4 +1,4 @@
-import { BoardView } from './board-view.js';
+import { BoardView } from './table/board-view.js';
 import { sayProblem, say } from './messages.js';
 import { isPlainClick } from './page-frame.js';
 import { ratingWords } from './words.js';
@@ -13,7 +13,10 @@ export class BestRated {
   #rest;
   #onPool;
   #hrefOfBoard;
-  #view = new BoardView(byId('best-rated-rows'), { isCompact: true, writeScore: ratingWords });
+  #view = new BoardView(byId('best-rated-rows'), {
+    isCompact: true,
+    scores: { short: ratingWords, brief: ratingWords, exact: ratingWords },
+  });
   #pools = [];
   #chosen = null;
   #subscription = null;
@@ -27,7 +30,7 @@ export class BestRated {
     this.#rest = rest;
     this.#onPool = onPool;
     this.#hrefOfBoard = hrefOfBoard;
-    this.#view.hrefOf = ({ playerId }) => `#rating=${encodeURIComponent(playerId)}`;
+    this.#view.hrefOf = ({ playerId }) => `#player=${encodeURIComponent(playerId)}`;
     byId('best-rated-rows').addEventListener('click', (event) => {
       const label = event.target.closest('a.label');
       const id = label && this.#view.playerAt(event.target);

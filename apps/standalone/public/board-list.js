@@ -1,4 +1,4 @@
-import { BoardView } from './board-view.js';
+import { BoardView } from './table/board-view.js';
 import { isPlainClick } from './page-frame.js';
 import { countAbout } from './words.js';
 
@@ -16,7 +16,8 @@ const byId = (id) => document.getElementById(id);
 
 /** The big table: one live list of a view, a window and a scope. */
 export class BoardList {
-  #view = new BoardView(byId('rows'));
+  #view = new BoardView(byId('rows'), { onRows: (rows) => this.#sparks.draw(rows) });
+  #sparks;
   #subscription = null;
   #isOfGuilds = false;
   #onList;
@@ -24,31 +25,36 @@ export class BoardList {
   #onWindowClosed;
   #hrefOfGuild;
   #onPlayer;
+  #hrefOfPlayer;
 
   /**
    * `onList(list, changes)` hears each list that is shown, with the changes that led to it, none when it came as a whole;
    * `onProblem(problem)` a refusal, `onWindowClosed()` that the window's
    * final standings are there, `onGuild(id)` the choice of a guild; `hrefOfGuild(id)` is the address of its members.
-   * `onPlayer(id, name)` hears the choice of a player, where {@link hrefOfPlayer} leads somewhere.
+   * `onPlayer(id, name)` hears the choice of a player, `hrefOfPlayer(id)` is its address. `sparks` draws beside the rows.
    */
-  constructor({ onList, onProblem, onWindowClosed, onGuild, hrefOfGuild, onPlayer }) {
+  constructor({ sparks, onList, onProblem, onWindowClosed, onGuild, hrefOfGuild, onPlayer, hrefOfPlayer }) {
+    this.#sparks = sparks;
+    this.#hrefOfPlayer = hrefOfPlayer;
     this.#onList = onList;
     this.#onProblem = onProblem;
     this.#onWindowClosed = onWindowClosed;
     this.#hrefOfGuild = hrefOfGuild;
     this.#onPlayer = onPlayer;
     byId('rows').addEventListener('click', (event) => {
-      const label = event.target.closest('a.label');
-      const id = label && this.#view.playerAt(event.target);
-      if (!id || !isPlainClick(event)) return;
+      const row = this.#view.rowAt(event.target);
+      if (!row || !isPlainClick(event) || String(getSelection()) !== '') return;
       event.preventDefault();
-      if (this.#isOfGuilds) onGuild(id);
-      else this.#onPlayer(id, label.textContent);
+      const { playerId, displayName } = row.entry;
+      if (this.#isOfGuilds) onGuild(playerId);
+      else this.#onPlayer(playerId, displayName ?? playerId);
     });
   }
 
-  /** The address of a player's card, of an id; null: players have none. For lists that are watched from then on. */
-  hrefOfPlayer = null;
+  /** Whether there are rows. */
+  get isShown() {
+    return !byId('table').hidden;
+  }
 
   set mine(playerId) {
     this.#view.mine = playerId;
@@ -56,10 +62,10 @@ export class BoardList {
 
   /**
    * Follows a list from now on, and leaves the one it followed. `request` is what a subscription asks for, `scoreLabel`
-   * the heading of the scores.
+   * the heading of the scores, `hasSpark` whether rows show how their rank came about.
    */
-  watch({ live, request, view, tiebreak, writeScore, scoreLabel }) {
-    const height = byId('board').offsetHeight;
+  watch({ live, request, view, tiebreak, scores, scoreLabel, hasSpark }) {
+    const { height } = byId('board').getBoundingClientRect();
     this.leave();
     // Until the rows are there, nothing below moves up, and the page stays where it was scrolled to.
     byId('board').style.minHeight = `${height}px`;
@@ -68,12 +74,15 @@ export class BoardList {
     byId('score-heading').textContent = scoreLabel;
     byId('extra-heading').textContent = extra?.label ?? '';
     byId('table').classList.toggle('has-extra', extra !== null);
-    this.#view.writeScore = writeScore;
+    this.#view.scores = scores;
     this.#view.extraOf = extra?.of ?? null;
     this.#view.ranksAmongThem = view === 'friends';
     this.#isOfGuilds = view === 'guilds';
-    const hrefOf = this.#isOfGuilds ? this.#hrefOfGuild : this.hrefOfPlayer;
-    this.#view.hrefOf = hrefOf && ((entry) => hrefOf(entry.playerId));
+    const hrefOf = this.#isOfGuilds ? this.#hrefOfGuild : this.#hrefOfPlayer;
+    this.#view.hrefOf = ({ playerId }) => hrefOf(playerId);
+    this.#view.hasSpark = hasSpark;
+    byId('table').classList.toggle('has-spark', hasSpark);
+    this.#sparks.list = hasSpark ? { board: request.board, window: request.window } : null;
     this.#subscription = live.subscribe(request, {
       tiebreak,
       onList: (list, changes) => this.#show(list, changes),

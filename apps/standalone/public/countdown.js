@@ -27,11 +27,11 @@ export class Countdown {
     element.append(this.#text, ' ', this.#time);
   }
 
-  /** Tells of this window from now on; null tells nothing. */
-  tell(window) {
+  /** Tells of this window from now on, by its name where one is given; null tells nothing. */
+  tell(window, name = '') {
     clearTimeout(this.#timer);
     const { text, at } = window ? nextMoment(window) : { text: '', at: null };
-    this.#text.textContent = text;
+    this.#text.textContent = name && text ? `${name} ${text}` : text;
     this.#time.dateTime = at ?? '';
     this.#element.title = at ? dateAndTime(at) : '';
     this.#element.dataset.state = window?.isFrozen ? 'frozen' : (window?.state ?? '');

@@ -11,11 +11,11 @@ export class LiveBoard {
   #options;
 
   /**
-   * `getKey()` gives the reader's key or null; `onState(state)` hears the connection, and `onWindows()` that a window
-   * began, froze, ended, or has its final standings.
+   * `getKey()` gives the reader's key or null; `onState(state)` hears the connection, `onFrame(text)` each frame, and
+   * `onWindows()` that a window began, froze, ended, or has its final standings.
    */
-  constructor({ rest, clock, getKey, onState, onWindows }) {
-    this.#options = { rest, clock, getKey, onState, onWindows };
+  constructor({ rest, clock, getKey, onState, onFrame, onWindows }) {
+    this.#options = { rest, clock, getKey, onState, onFrame, onWindows };
   }
 
   /** Reads a board, and leaves the one before; false when another was asked for meanwhile. @throws ProblemError */
@@ -40,14 +40,22 @@ export class LiveBoard {
 
   /** Goes live, with the reader's key where it is needed; a connection that is right already stays. */
   connect({ withKey }) {
-    const { getKey, onState } = this.#options;
+    const { getKey, onState, onFrame } = this.#options;
     const token = withKey || this.isPrivate ? getKey() : null;
     if (this.live !== null && token === this.#token) return this.live;
     this.disconnect();
     this.#token = token;
     const url = new URL('/v1/live', location.href);
     url.protocol = url.protocol.replace('http', 'ws');
-    const live = new LiveConnection({ url: url.href, token, onState: (state) => live === this.live && onState(state) });
+    const openSocket = (...address) => {
+      const socket = new WebSocket(...address);
+      socket.addEventListener('message', ({ data }) => live === this.live && onFrame(data));
+      return socket;
+    };
+    const live = new LiveConnection({
+      ...{ url: url.href, token, openSocket },
+      onState: (state) => live === this.live && onState(state),
+    });
     this.live = live;
     live.start();
     return live;

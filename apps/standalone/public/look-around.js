@@ -1,5 +1,5 @@
 import { keyOfRow } from './board-state.js';
-import { BoardView } from './board-view.js';
+import { BoardView } from './table/board-view.js';
 import { problemOf, say, sayProblem } from './messages.js';
 import { count, countAbout, timeOfDay } from './words.js';
 
@@ -15,7 +15,7 @@ export class LookAround {
   #source;
   #view = new BoardView(byId('look-rows'), { isCompact: true });
 
-  /** `source()` gives `{ rest, board, window, scope, writeScore, me }` of the moment. */
+  /** `source()` gives `{ rest, board, window, scope, scores, me }` of the moment. */
   constructor({ source }) {
     this.#source = source;
     const form = byId('look-form');
@@ -81,9 +81,9 @@ export class LookAround {
   }
 
   #show(rows, answer, words, isPointedAt) {
-    const { writeScore, me } = this.#source();
+    const { scores, me } = this.#source();
     this.clear();
-    this.#view.writeScore = writeScore;
+    this.#view.scores = scores;
     this.#view.mine = me;
     this.#view.show({ rows, estimate: estimateOf(answer) });
     const pointed = rows.find(isPointedAt);

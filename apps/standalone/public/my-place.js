@@ -1,5 +1,5 @@
-import { BoardView } from './board-view.js';
-import { News, arrowOf } from './news.js';
+import { BoardView } from './table/board-view.js';
+import { News, arrowOf } from './table/news.js';
 import { say, sayProblem } from './messages.js';
 import { countAbout } from './words.js';
 
@@ -8,7 +8,7 @@ const ASK_AGAIN_MS = 4000;
 
 const byId = (id) => document.getElementById(id);
 
-/** The reader's own row with its neighbours, in a card and in the bar that stays in sight. */
+/** The player who is followed, with its neighbours, in a card and in the bar that stays in sight. */
 export class MyPlace {
   #memory;
   #onChange;
@@ -18,6 +18,7 @@ export class MyPlace {
   #timer = null;
   #source = null;
   #rankShown = null;
+  #name = null;
 
   /** `memory` holds the player id; `onChange(playerId)` hears a new one, or null. */
   constructor({ memory, onChange }) {
@@ -36,9 +37,9 @@ export class MyPlace {
   }
 
   /** Follows the reader in this list through `live`; called again, leaves what it followed before. */
-  follow({ live, board, window, scope, tiebreak, writeScore }) {
-    this.#source = { live, board, window, scope, tiebreak, writeScore };
-    this.#view.writeScore = writeScore;
+  follow({ live, board, window, scope, tiebreak, scores }) {
+    this.#source = { live, board, window, scope, tiebreak, scores };
+    this.#view.scores = scores;
     this.#restart();
   }
 
@@ -46,6 +47,12 @@ export class MyPlace {
     clearTimeout(this.#timer);
     this.#subscription?.close();
     this.#subscription = null;
+  }
+
+  /** Follows somebody else, by the name that is known; null: nobody. */
+  choose(playerId, name = playerId) {
+    this.#name = playerId === null ? null : { of: playerId, name };
+    this.#choose(playerId);
   }
 
   #choose(playerId) {
@@ -64,8 +71,23 @@ export class MyPlace {
     byId('me-table').hidden = true;
     byId('me-bar').hidden = true;
     byId('me-forget').hidden = playerId === null;
+    byId('me-form').hidden = playerId !== null;
+    byId('me-place').toggleAttribute('data-reserved', playerId !== null);
+    this.#callByName(playerId);
     say(byId('me-message'), '');
-    if (playerId !== null) this.#subscribe(playerId);
+    if (playerId === null) return;
+    this.#bar(this.#nameOf(playerId), '', '');
+    this.#subscribe(playerId);
+  }
+
+  /** The name that was told last: what is followed has it before the list comes. */
+  #nameOf(playerId) {
+    return this.#name?.of === playerId ? this.#name.name : playerId;
+  }
+
+  #callByName(playerId) {
+    byId('me-heading').textContent = playerId === null ? 'Follow a player' : this.#nameOf(playerId);
+    byId('me-heading').title = playerId ?? '';
   }
 
   #subscribe(playerId) {
@@ -93,11 +115,9 @@ export class MyPlace {
     say(byId('me-message'), '');
     byId('me-table').hidden = false;
     this.#view.show(list, changes);
-    this.#bar(
-      mine.displayName ?? playerId,
-      `Rank ${countAbout(mine.rank, list.estimate)}`,
-      this.#source.writeScore(mine.score),
-    );
+    this.#name = { of: playerId, name: mine.displayName ?? playerId };
+    this.#callByName(playerId);
+    this.#bar(this.#name.name, `Rank ${countAbout(mine.rank, list.estimate)}`, this.#source.scores.short(mine.score));
     if (this.#rankShown !== null && this.#rankShown !== mine.rank) this.#barMove.tell(this.#rankShown - mine.rank);
     this.#rankShown = mine.rank;
   }
@@ -106,8 +126,8 @@ export class MyPlace {
     this.#view.clear();
     this.#rankShown = null;
     byId('me-table').hidden = true;
-    say(byId('me-message'), `${playerId} has no entry here yet. It appears with the first score.`);
-    this.#bar(playerId, 'No entry yet', '');
+    say(byId('me-message'), `${this.#nameOf(playerId)} has no entry here yet. It appears with the first score.`);
+    this.#bar(this.#nameOf(playerId), 'No entry yet', '');
   }
 
   #bar(name, rank, score) {

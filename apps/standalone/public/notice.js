@@ -1,15 +1,25 @@
 import { DEMO_BOARD } from './address.js';
 import { problemDetail } from './messages.js';
 
+/** What the page itself says of a key that the live connection was refused with. */
+export const KEY_REFUSED = 'KEY_REFUSED';
+
 const byId = (id) => document.getElementById(id);
 
 /** What stands where the table would, when there is nothing to show in it. */
 export const notice = {
-  /** `command` is a line to type, `key` and `who` offer to enter a key, or to say who one is. */
-  show({ title, text = '', command = '', key = false, who = false }) {
+  /**
+   * `choices` are links to what there is instead, `[{ label, href, window }]`; `detail` and `command` are for developers, and
+   * folded away; `key` and `who` offer to enter a key, or to say who one is.
+   */
+  show({ title, text = '', choices = [], detail = '', command = '', key = false, who = false }) {
     byId('notice').hidden = false;
     byId('notice-title').textContent = title;
     byId('notice-text').textContent = text;
+    byId('notice-choices').hidden = choices.length === 0;
+    byId('notice-choices').replaceChildren(...choices.map(linkOf));
+    byId('notice-developers').hidden = detail === '' && command === '';
+    byId('notice-detail').textContent = detail;
     byId('notice-command').hidden = command === '';
     byId('notice-command').firstElementChild.textContent = command;
     byId('notice-key').hidden = !key;
@@ -20,26 +30,48 @@ export const notice = {
     byId('notice').hidden = true;
   },
 
-  /** What the reader was asked a key for. */
+  /** What the reader was asked a key for, as the service said it. */
   get text() {
-    return byId('notice-text').textContent;
+    return byId('notice-detail').textContent || byId('notice-text').textContent;
   },
 };
 
-/** Why there is no list, in the words of the refusal, with what helps. */
+function linkOf({ label, href, window }) {
+  const link = Object.assign(document.createElement('a'), { textContent: label, href });
+  link.dataset.window = window;
+  return link;
+}
+
+/** Why there is no list, with what helps; what the service says of it is for developers where it is about keys. */
 export function refusalNotice(problem, view) {
-  const key = problem.status === 401 || problem.status === 403;
-  const hint = key && view === 'friends' ? ' In development, npm start prints a key.' : '';
-  return { title: problem.title, text: problemDetail(problem) + hint, key };
+  if (problem.status !== 401 && problem.status !== 403) return { title: problem.title, text: problemDetail(problem) };
+  const isFriends = view === 'friends';
+  const hint = isFriends ? ' In development, npm start prints a key.' : '';
+  return {
+    title: isFriends ? 'Friends are for those who are signed in' : 'This board is not public',
+    text: problem.code === KEY_REFUSED ? problemDetail(problem) : 'Whoever runs it can give you a key.',
+    detail: problem.code === KEY_REFUSED ? '' : `${problemDetail(problem)}${hint}`,
+    key: true,
+  };
 }
 
 /** Why there is no board. */
 export function boardNotice(problem, board) {
   if (problem.status !== 404) return { title: problem.title, text: problemDetail(problem) };
   const title = `There is no board “${board}” yet`;
-  if (board !== DEMO_BOARD) return { title, text: 'It shows here as soon as it is made.' };
-  const text = 'Fill it with 127 years of football, and watch it here while it runs:';
-  return { title, text, command: 'npm run demo' };
+  const text = 'It shows here as soon as it is made.';
+  if (board !== DEMO_BOARD) return { title, text };
+  return {
+    title,
+    text,
+    detail: 'Fill it with 127 years of football, and watch it here while it runs:',
+    command: 'npm run demo',
+  };
+}
+
+/** That there is no such window, and which there are, as links. */
+export function windowNotice(problem, choices) {
+  return { title: 'There is no such window', text: `${problemDetail(problem)} There are:`, choices };
 }
 
 /** Why a list is empty, and how it fills. `scope` is its label, null for everybody; `patch` of raw scores, else null. */
@@ -50,7 +82,12 @@ export function emptyNotice({ view, scope, patch, player, isOver, isDemo }) {
   }
   if (view === 'friends') {
     const title = `${player} and friends have no entries here`;
-    return { title, text: 'Friends are added with', command: friendCommand(player) };
+    return {
+      title,
+      text: 'They show here with their first score.',
+      detail: 'Friends are added with',
+      command: friendCommand(player),
+    };
   }
   if (isOver) return { title: 'Nobody played', text: 'No score was counted here before the end.' };
   const text = 'Scores show here the moment they are submitted.';
@@ -59,13 +96,15 @@ export function emptyNotice({ view, scope, patch, player, isOver, isDemo }) {
   return { title: 'No entries yet', text, command: isDemo ? 'npm run demo' : '' };
 }
 
-export function friendCommand(player) {
+function friendCommand(player) {
   return `PUT /v1/players/${encodeURIComponent(player)}/friends/{other}`;
 }
 
-/** For somebody who stands alone among friends. */
-export function friendsHint(player) {
-  const code = document.createElement('code');
-  code.textContent = friendCommand(player);
-  return ['No friend has an entry here. Friends are added with ', code];
+/** For somebody who stands alone among friends; null takes it away. */
+export function tellFriendsHint(player) {
+  byId('hint').hidden = player === null;
+  if (player === null) return;
+  byId('hint-text').textContent = 'No friend has an entry here.';
+  const code = Object.assign(document.createElement('code'), { textContent: friendCommand(player) });
+  byId('hint-detail').replaceChildren('Friends are added with ', code);
 }

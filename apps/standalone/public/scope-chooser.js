@@ -59,9 +59,8 @@ export class ScopeChooser {
     const isGuild = kind === 'guild';
     const offered = kinds.filter((one) => one !== 'guild');
     if (!isGuild && kind !== EVERYBODY && !offered.includes(kind)) offered.push(kind);
-    byId('scope').hidden = !isOffered || (offered.length === 0 && !isGuild);
-    byId('scope-choice').hidden = isGuild;
-    byId('scope-chip').hidden = !isGuild;
+    byId('scope').hidden = !isOffered || offered.length === 0 || isGuild;
+    byId('scope-chip').hidden = !isOffered || !isGuild;
     byId('scope-chip-name').textContent = guildName;
     if (isGuild) return;
     const select = byId('scope-kind');

@@ -1,6 +1,6 @@
 import { problemOf, say, sayProblem } from './messages.js';
 import { dateAndTime } from './words.js';
-import { endedLabel, runningLabel, spanWords } from './window-words.js';
+import { contentSpan, endedLabel, runningLabel, spanWords } from './window-words.js';
 
 const byId = (id) => document.getElementById(id);
 
@@ -52,7 +52,11 @@ export class Standing {
 function wordsOf(window, nowMs) {
   const { state, isFrozen, freezeAt } = window;
   if (state === 'settled') {
-    return { state, title: `Final standings of ${endedLabel(window)}`, text: spanWords(window) };
+    return {
+      state,
+      title: `Final standings of ${endedLabel(window)}`,
+      text: window.kind === 'season' ? contentSpan(window) : spanWords(window),
+    };
   }
   if (state === 'ended') {
     const text = 'Late scores may still enter; the final standings follow by themselves.';

@@ -12,7 +12,7 @@ export class SubmitForm {
   #columns = [];
   #pending = null;
 
-  /** `source()` gives `{ rest, board, writeScore, askForKey }` of the moment. */
+  /** `source()` gives `{ rest, board, scores, askForKey }` of the moment. */
   constructor({ source }) {
     this.#source = source;
     byId('submit-form').addEventListener('submit', (event) => {
@@ -30,13 +30,13 @@ export class SubmitForm {
   async #submit() {
     const message = byId('submit-message');
     const button = byId('submit-form').querySelector('button');
-    const { writeScore } = this.#source();
+    const { scores } = this.#source();
     button.disabled = true;
     say(message, 'Sending…');
     try {
       const answer = await this.#send(this.#numbered(this.#typed()));
       this.#pending = null;
-      say(message, submissionWords(answer, writeScore));
+      say(message, submissionWords(answer, scores.short));
     } catch (error) {
       sayProblem(message, problemOf(error));
     } finally {

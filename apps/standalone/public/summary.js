@@ -13,15 +13,15 @@ export class Summary {
     this.#element = element;
   }
 
-  tell(list, writeScore) {
-    this.#next = { list, writeScore };
+  tell(list, scores) {
+    this.#next = { list, scores };
     if (this.#timer === null) this.#speak();
   }
 
   #speak() {
     this.#timer = null;
     if (this.#next === null) return;
-    const text = words(this.#next.list, this.#next.writeScore);
+    const text = words(this.#next.list, this.#next.scores);
     this.#next = null;
     if (text === this.#last) return;
     this.#last = text;
@@ -30,11 +30,11 @@ export class Summary {
   }
 }
 
-function words(list, writeScore) {
+function words(list, scores) {
   if (list.rows.length === 0) return 'The board is empty.';
   const { rows, total, estimate } = list;
   const leaders = rows
     .slice(0, 3)
-    .map((row) => `${countAbout(row.rank, estimate)}, ${row.displayName ?? row.playerId}, ${writeScore(row.score)}`);
+    .map((row) => `${countAbout(row.rank, estimate)}, ${row.displayName ?? row.playerId}, ${scores.short(row.score)}`);
   return `Leading of ${countAbout(total, estimate)}: ${leaders.join('; ')}.`;
 }

@@ -1,9 +1,12 @@
 import { problemOf, say, sayProblem } from './messages.js';
+import { closeByItself, closeMenu } from './menu.js';
 import { isPlainClick } from './page-frame.js';
 import { count } from './words.js';
-import { endedLabel, isOver, nameOf, runningLabel, spanWords } from './window-words.js';
+import { contentSpan, endedLabel, isOver, labelOf, nameOf, runningLabel, spanWords } from './window-words.js';
 
 const STATE_WORDS = { ended: 'Late scores enter', settled: 'Final' };
+
+const CHOICES_MAX = 12;
 
 const byId = (id) => document.getElementById(id);
 
@@ -24,7 +27,14 @@ export class WindowChooser {
       onChoose(event.target.value);
     });
     byId('archive-more').addEventListener('click', () => void this.#more());
-    this.#closeByItself(byId('archive'));
+    closeByItself(byId('archive'));
+    byId('archive').addEventListener('click', (event) => {
+      const link = event.target.closest('a[data-window]');
+      if (!link || !isPlainClick(event)) return;
+      event.preventDefault();
+      closeMenu(byId('archive'));
+      this.#onChoose(link.dataset.window);
+    });
   }
 
   /** Shows these windows, with the one of that id chosen (null: none of them). */
@@ -55,6 +65,16 @@ export class WindowChooser {
     byId('archive-more').hidden = !book.hasMore;
   }
 
+  /** Some windows of a book, as `[{ label, href, window }]`: those that run, and the last that are over. */
+  choices(book) {
+    const { running, ended } = book;
+    const nowMs = this.#clock.now();
+    return [...running, ...ended].slice(0, CHOICES_MAX).map((window) => {
+      const name = isOver(window) ? window.id : nameIn(book, window);
+      return { label: labelOf(window, nowMs), href: this.#hrefOf(name), window: name };
+    });
+  }
+
   /** A refresh that changes nothing leaves what is there, and with it the reader's focus. */
   #list(name, windows, rowOf) {
     byId(`archive-${name}-part`).hidden = windows.length === 0;
@@ -72,7 +92,7 @@ export class WindowChooser {
     link.dataset.window = window.id;
     if (isChosen) link.setAttribute('aria-current', 'true');
     const entries = typeof window.entries === 'number' ? `${count(window.entries)} entries` : '';
-    const when = window.kind === 'season' ? spanWords(window) : '';
+    const when = window.kind === 'season' ? contentSpan(window) : '';
     link.append(make('span', `tag ${window.state}`, STATE_WORDS[window.state] ?? window.state));
     link.append(make('span', 'archive-when', [entries, when].filter(Boolean).join(' · ')));
     return make('li', '', [link]);
@@ -97,29 +117,6 @@ export class WindowChooser {
     } finally {
       button.disabled = false;
     }
-  }
-
-  #closeByItself(details) {
-    const summary = details.querySelector('summary');
-    details.addEventListener('click', (event) => {
-      const link = event.target.closest('a[data-window]');
-      if (!link || !isPlainClick(event)) return;
-      event.preventDefault();
-      details.open = false;
-      summary.focus();
-      this.#onChoose(link.dataset.window);
-    });
-    details.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || !details.open) return;
-      details.open = false;
-      summary.focus();
-    });
-    document.addEventListener('click', (event) => {
-      if (!details.contains(event.target)) details.open = false;
-    });
-    details.addEventListener('focusout', (event) => {
-      if (event.relatedTarget && !details.contains(event.relatedTarget)) details.open = false;
-    });
   }
 }
 

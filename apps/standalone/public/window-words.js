@@ -3,6 +3,9 @@
 const RUNNING = { alltime: 'All time', daily: 'Today', weekly: 'This week', monthly: 'This month' };
 /** The kinds that have one window after another: followed by the kind's name, whichever is running. */
 const UNITS = { daily: 'day', weekly: 'week', monthly: 'month', cron: 'round' };
+/** Seasons whose name says what they are: 1870s, 1998, 2024-25. */
+const PERIOD = /^\d{4}(s|[-–/]\d{2,4})?$/;
+const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 86_400_000;
 const SHORT_MS = 6 * 3_600_000;
 
@@ -55,12 +58,25 @@ export function endedLabel(window) {
     case 'monthly':
       return wholeMonth.format(new Date(`${value}-01T00:00:00Z`));
     case 'season':
-      return `Season ${value}`;
+      return PERIOD.test(value) ? value : `Season ${value}`;
     case 'cron':
       return spanWords(window);
     default:
       return runningLabel(window);
   }
+}
+
+/**
+ * From when to when a season's content goes: a decade or a year is that of its name, whenever it was played here; a season of
+ * less than an hour has no time that anybody wants to know.
+ */
+export function contentSpan(window) {
+  const value = window.id.slice(window.id.indexOf(':') + 1);
+  const decade = /^(\d{3})0s$/.exec(value)?.[1];
+  if (decade) return `${decade}0–${decade}9`;
+  if (PERIOD.test(value)) return '';
+  const lasts = Date.parse(window.endsAt) - Date.parse(window.startsAt);
+  return lasts < HOUR_MS ? '' : spanWords(window);
 }
 
 /**

@@ -7,7 +7,6 @@ const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 const tenths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const hundredths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 2 });
-const scientific = new Intl.NumberFormat(undefined, { notation: 'scientific', maximumFractionDigits: 6 });
 
 const OUTCOMES = {
   created: 'New entry',
@@ -47,21 +46,6 @@ export function runWords({ rawScore, patch, patchesBehind }, writeScore) {
   const run = `${writeScore(rawScore)} on ${patch}`;
   if (patchesBehind === 0) return run;
   return `${run}, ${count(patchesBehind)} ${patchesBehind === 1 ? 'patch' : 'patches'} behind`;
-}
-
-/** How a board's scores are written; the exact number belongs in a title beside it. */
-export function scoreFormat(format) {
-  const decimals = Math.min(format?.decimals ?? 0, 20);
-  const style = new Intl.NumberFormat(undefined, {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: Math.max(decimals, 3),
-  });
-  const unit = format?.unit ? `\u202f${format.unit}` : '';
-  return (score) => {
-    const size = Math.abs(score);
-    const plain = size === 0 || (size >= 1e-3 && size < 1e15);
-    return (plain ? style : scientific).format(score) + unit;
-  };
 }
 
 export function timeOfDay(iso) {

@@ -74,11 +74,6 @@ export function assertMayReadAudit(identity: Identity, subject: string | undefin
   throw refuse(identity, 'an API key with the scope admin, or with the scope moderate and a subject like player:ada');
 }
 
-/** @throws UNAUTHENTICATED, FORBIDDEN */
-export function assertMayListBoards(identity: Identity): void {
-  assertPlayerOrReader(identity);
-}
-
 /** Whether the caller may read private boards, too: see {@link assertMayRead}. */
 export const mayReadPrivateBoards = (identity: Identity): boolean =>
   identity.kind === 'player' || holdsScope(identity, 'read');
@@ -91,7 +86,7 @@ export function assertMayRead(
   identity: Identity,
   { definition }: { definition: Pick<Board['definition'], 'visibility'> },
 ): void {
-  if (definition.visibility !== 'public') assertMayListBoards(identity);
+  if (definition.visibility !== 'public') assertPlayerOrReader(identity);
 }
 
 /**

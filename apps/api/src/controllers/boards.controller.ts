@@ -6,7 +6,7 @@ import {
   parseBody,
   PutBoardCommand,
 } from '@laddercast/commands';
-import { assertAdmin, assertMayListBoards, assertMayRead, type Identity } from '@laddercast/identity';
+import { assertAdmin, assertMayRead, mayReadPrivateBoards, type Identity } from '@laddercast/identity';
 import { faultOfNamedId, type Board, type BoardDefinition } from '@laddercast/domain';
 import { CurrentIdentity, Public, QueryPipe, TakesNothing } from '@laddercast/leaderboard';
 import { BoardCatalog, entityTagOf } from '@laddercast/ledger';
@@ -42,14 +42,17 @@ export class BoardsController {
 
   @Get()
   @ApiOperation({ operationId: 'listBoards' })
+  @Public()
   list(
     @Query(QueryPipe) { limit, cursor }: PageParameters,
     @CurrentIdentity() identity: Identity,
   ): { boards: BoardBody[]; next: string | null } {
-    assertMayListBoards(identity);
     assertCursor(cursor, (text) => faultOfNamedId(text) === null);
     const size = limit ?? BOARDS_PAGE_DEFAULT;
-    const after = this.boards.all().filter((board) => board.id > (cursor ?? ''));
+    const seesAll = mayReadPrivateBoards(identity);
+    const after = this.boards
+      .all()
+      .filter(({ id, definition }) => id > (cursor ?? '') && (seesAll || definition.visibility === 'public'));
     const { page, next } = cutPage(after, size, ({ id }) => id);
     return { boards: page.map(boardBodyOf), next };
   }

@@ -28,13 +28,13 @@ export const BOARDS = {
   listBoards: {
     tag: 'Boards',
     summary: 'List the boards',
-    description: "Needs a key with the scope read, or a player's token.",
-    callers: 'identified',
+    description: "Without a key with the scope read, or a player's token: the public boards.",
+    callers: 'reader',
     query: PageParameters,
     answers: {
       200: { description: 'Boards by id.', schema: 'BoardList', example: { boards: [board], next: 'blitz' } },
     },
-    errors: ['FORBIDDEN'],
+    errors: [],
   },
   getBoard: {
     tag: 'Boards',

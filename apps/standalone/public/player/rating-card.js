@@ -1,8 +1,8 @@
-import { titleOf } from './best-rated.js';
-import { problemOf, say, sayProblem } from './messages.js';
+import { titleOf } from '../best-rated.js';
+import { RatingLine } from '../charts/rating-line.js';
+import { problemOf, say, sayProblem } from '../messages.js';
+import { count, dateOnly, ratingWords } from '../words.js';
 import { ratedGame, timesOf } from './rated-games.js';
-import { RatingLine } from './rating-line.js';
-import { count, dateOnly, ratingWords } from './words.js';
 
 const PAGE = 100;
 const PAGES_MAX = 10;
@@ -18,8 +18,8 @@ const MISSING = {
 const byId = (id) => document.getElementById(id);
 const share = new Intl.NumberFormat(undefined, { style: 'percent' });
 
-/** A player's card: where it stands in a pool, how it came there, and its last games. Open, it looks again by itself. */
-export class PlayerCard {
+/** A player's rating: where it stands in a pool, how it came there, and its last games. Open, it looks again by itself. */
+export class RatingCard {
   #rest;
   #line = new RatingLine(byId('player-line'));
   #timer = null;
@@ -28,18 +28,22 @@ export class PlayerCard {
 
   constructor({ rest }) {
     this.#rest = rest;
-    byId('player-dialog').addEventListener('close', () => this.#leave());
   }
 
-  /** Opens the card of a player in a pool, as the service describes it. */
-  open(pool, playerId, name) {
-    this.#leave();
-    byId('player-name').textContent = name;
+  /** Shows the rating of a player in a pool, as the service describes it. */
+  show(pool, playerId) {
+    this.leave();
     byId('player-pool').textContent = titleOf(pool);
-    byId('player-rating').hidden = true;
     say(byId('player-message'), 'Reading …');
-    if (!byId('player-dialog').open) byId('player-dialog').showModal();
     void this.#look(pool, playerId, this.#turn);
+  }
+
+  /** Takes it away, and asks no more. */
+  leave() {
+    this.#leave();
+    byId('player-pool').textContent = '';
+    byId('player-rating').hidden = true;
+    say(byId('player-message'), '');
   }
 
   #leave() {

@@ -1,4 +1,4 @@
-import UPlot from './vendor/uPlot.esm.js';
+import UPlot from '../vendor/uPlot.esm.js';
 
 const HEIGHT = 180;
 

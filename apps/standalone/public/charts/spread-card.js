@@ -1,0 +1,48 @@
+import { Chart } from './chart.js';
+import { spreadChart, spreadOf } from './spread.js';
+
+const LOOK_EVERY_MS = 60_000;
+
+const byId = (id) => document.getElementById(id);
+
+/** How the scores of the list on the page are spread, in a card; it looks again each minute while somebody sees it. */
+export class SpreadCard {
+  #reads;
+  #chart = new Chart(byId('spread-figure'), { height: 140 });
+  #timer = null;
+  #turn = 0;
+
+  constructor({ reads }) {
+    this.#reads = reads;
+  }
+
+  /** Follows a list, `{ board, window, scope, order, scores, me }`. */
+  follow(list) {
+    this.leave();
+    void this.#look(list, this.#turn);
+  }
+
+  leave() {
+    this.#turn += 1;
+    clearTimeout(this.#timer);
+    byId('spread').hidden = true;
+  }
+
+  async #look(list, turn) {
+    if (!document.hidden) {
+      const spread = await spreadOf(this.#reads, list).catch(() => null);
+      const mine = spread && (await this.#placeOf(list));
+      if (turn !== this.#turn) return;
+      byId('spread').hidden = spread === null;
+      if (spread !== null) this.#chart.show(spreadChart(spread, { scores: list.scores, ...mine }));
+    }
+    this.#timer = setTimeout(() => void this.#look(list, turn), LOOK_EVERY_MS);
+  }
+
+  /** Where the player is who is followed. */
+  async #placeOf({ board, window, scope, me }) {
+    if (me === null) return {};
+    const answer = await this.#reads.player(board, me, { window, scope }).catch(() => null);
+    return answer === null ? {} : { mine: answer.entry.score, name: answer.entry.displayName ?? me };
+  }
+}

@@ -73,6 +73,7 @@ export default defineConfig({
           include: [
             'libs/**/*.spec.ts',
             'apps/**/*.spec.{ts,mjs}',
+            'clients/**/*.spec.ts',
             'bench/**/*.spec.ts',
             'test/architecture/**/*.spec.ts',
           ],

@@ -9,7 +9,7 @@ import { requireNode } from './node-version.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 
-const help = `Writes the pages that are made from the code: .env.example and docs/reference/.
+const help = `Writes what is made from the code: .env.example, docs/reference/, and the types of clients/typescript.
 
   npm run generate               writes those that are stale
   npm run generate -- --check    writes nothing; exit code 1 when one is stale
@@ -153,6 +153,22 @@ function docComment(source) {
     .trim();
 }
 
+/** What the documents of the service are made by. */
+async function builtService(root) {
+  const built = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
+  const parts = await Promise.all([
+    import('@nestjs/common'),
+    import('@nestjs/core'),
+    import('@nestjs/platform-fastify'),
+    built('apps/api/src/api.module.js'),
+    built('apps/api/src/openapi/open-api.js'),
+    built('libs/leaderboard/src/index.js'),
+    built('libs/platform/src/index.js'),
+    built('libs/realtime/src/index.js'),
+  ]);
+  return Object.assign({}, ...parts);
+}
+
 async function builtCode(root) {
   const built = (path) => import(pathToFileURL(join(root, 'dist', path)).href);
   const [platform, metrics, domain, topics, validator] = await Promise.all([
@@ -179,7 +195,11 @@ async function main() {
   if (values.help) return console.log(help);
   requireNode(projectRoot);
   await prepare(projectRoot);
-  const stale = stalePages(projectRoot, pagesOf(await builtCode(projectRoot)));
+  const code = await builtCode(projectRoot);
+  // Not before the packages are there.
+  const { clientPages, documentsOf } = await import('./client-types.mjs');
+  const ofClient = await clientPages({ ...(await documentsOf(await builtService(projectRoot))), ERRORS: code.ERRORS });
+  const stale = stalePages(projectRoot, [...pagesOf(code), ...ofClient]);
   if (stale.length === 0) return step('The generated pages are up to date');
   const names = stale.map(({ path }) => path).join(', ');
   if (values.check) throw new Problem(`Stale: ${names}. Run npm run generate and commit what it writes.`);

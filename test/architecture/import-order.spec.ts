@@ -7,7 +7,7 @@ import { importsOf, packageOf } from './imports.js';
 import { isTest, isTypeScript, readRepositoryFile, repositoryFiles, repositoryRoot } from './source-tree.js';
 
 const files = repositoryFiles().filter(
-  (file) => isTypeScript(file) && /^(libs|apps|examples|test|bench)\//.test(file.path),
+  (file) => isTypeScript(file) && /^(libs|apps|clients|examples|test|bench)\//.test(file.path),
 );
 const faultsOf = (path: string, text: string): string[] =>
   importsOf({ path, text }).flatMap((one) => faultOfImportOrder(one) ?? []);
@@ -77,6 +77,17 @@ describe('the check of the order', () => {
     ['examples/pass/a.ts', `import { Ledger } from '@laddercast/ledger';`, 'an example imports only'],
     ['examples/pass/a.ts', `import { Redis } from 'ioredis';`, 'an example imports only'],
     ['test/e2e/a.spec.ts', `import { x } from '../../libs/ledger/src/x.js';`, 'as @laddercast/ledger'],
+    ['clients/typescript/src/a.ts', `import { ERRORS } from '@laddercast/domain';`, 'only its own files'],
+    ['clients/typescript/src/a.ts', `import type { Board } from '@laddercast/domain';`, 'only its own files'],
+    ['clients/typescript/src/a.ts', `import { readFile } from 'node:fs/promises';`, 'only its own files'],
+    ['clients/typescript/src/a.ts', `import { WebSocket } from 'ws';`, 'only its own files'],
+    ['clients/typescript/src/node.ts', `import { WebSocket } from 'ws';`, 'only its own files'],
+    ['clients/typescript/src/a.ts', `import { x } from '../../../libs/domain/src/x.js';`, 'as @laddercast/domain'],
+    [
+      'libs/queries/src/a.ts',
+      `import { x } from '../../../clients/typescript/src/x.js';`,
+      'may not reach into clients',
+    ],
     ['bench/parts/a.ts', `import { laneOf } from '@laddercast/domain';`, 'only types'],
     ['bench/parts/a.ts', `import type { X } from '../../libs/ledger/src/x.js';`, 'as @laddercast/ledger'],
   ])('refuses in %s: %s', (path, text, reason) => {
@@ -92,6 +103,9 @@ describe('the check of the order', () => {
     ['libs/realtime/test/a.ts', `import { RankGateway } from '@laddercast/realtime';`],
     ['test/integration/a.spec.ts', `import { x } from '../../libs/realtime/test/x.js';`],
     ['apps/standalone/src/a.ts', `import { ApiModule } from '../../api/src/api.module.js';`],
+    ['clients/typescript/src/node.ts', `import { readFile } from 'node:fs/promises';`],
+    ['clients/typescript/src/a.spec.ts', `import { SteppedClock } from '../test/stepped-clock.js';`],
+    ['test/e2e/a.spec.ts', `import { createLadder } from '../../clients/typescript/src/index.js';`],
     ['bench/parts/a.ts', `import type { Board } from '@laddercast/domain';`],
     ['bench/parts/a.ts', `import { step } from '../../tools/progress.mjs';`],
     ['examples/pass/a.ts', `import { defineBoard } from '@laddercast/leaderboard';`],

@@ -30,6 +30,9 @@ const DOMAIN_MAY_IMPORT = ['openskill'];
 /** What an example may import: it is written as a team would write it. */
 const EXAMPLES_MAY_IMPORT = ['@laddercast/leaderboard', '@nestjs/common', 'class-validator'];
 
+/** The only file of a client that may import what Node has, and browsers have not. */
+const FOR_NODE_ALONE = 'clients/typescript/src/node.ts';
+
 /** What is wrong with an import by the order of the libs, or null. */
 export function faultOfImportOrder(one: Import): string | null {
   const fault = one.specifier.startsWith('.') ? faultOfRelative(one) : faultOfBare(one);
@@ -46,7 +49,7 @@ function faultOfRelative({ from, specifier }: Import): string | null {
   if (kind === targetKind && (name === targetName || kind === 'test' || kind === 'bench')) return null;
   if (kind === 'bench' && targetKind === 'tools') return null;
   // What only tests use has no index: it is shared by its path.
-  if (isTest(from) && (isTest(target) || target.startsWith('apps/'))) return null;
+  if (isTest(from) && (isTest(target) || /^(apps|clients)\//.test(target))) return null;
   if (kind === 'apps' && targetKind === 'apps' && APPS_OF_APPS[name]?.includes(targetName)) return null;
   if (targetKind === 'libs') return `another lib is imported as ${SCOPE}${targetName}`;
   return `${kind}/${name} may not reach into ${targetKind}/${targetName}`;
@@ -58,6 +61,9 @@ function faultOfBare(one: Import): string | null {
   if (kind === 'libs' && name === 'domain' && !isTest(from)) {
     const isAllowed = DOMAIN_MAY_IMPORT.includes(packageOf(specifier) ?? '');
     return isAllowed ? null : `domain imports nothing but ${DOMAIN_MAY_IMPORT.join(' and ')}`;
+  }
+  if (kind === 'clients' && !isTest(from)) {
+    return from === FOR_NODE_ALONE && specifier.startsWith('node:') ? null : 'a client imports only its own files';
   }
   if (kind === 'examples' && !isTest(from) && !EXAMPLES_MAY_IMPORT.includes(specifier)) {
     return `an example imports only ${EXAMPLES_MAY_IMPORT.join(' and ')}`;

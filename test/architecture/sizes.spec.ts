@@ -12,13 +12,16 @@ const files = repositoryFiles();
 
 describe('sizes', () => {
   it(`no file of code has more than ${LINES_MAX} lines`, () => {
-    const long = files.filter(isCode).filter((file) => linesOfCode(file) > LINES_MAX);
+    const written = files.filter(isCode).filter(({ path }) => !path.includes('/generated/'));
+    const long = written.filter((file) => linesOfCode(file) > LINES_MAX);
     expect(long.map((file) => `${file.path}: ${linesOfCode(file)}`)).toEqual([]);
   });
 
   it(`no constructor takes more than ${DEPENDENCIES_MAX} dependencies, or ${INJECTED_MAX} where Nest calls it`, () => {
     const wide = files
-      .filter((file) => isTypeScript(file) && /^(libs|apps|examples|bench)\//.test(file.path) && !isTest(file.path))
+      .filter(
+        (file) => isTypeScript(file) && /^(libs|apps|clients|examples|bench)\//.test(file.path) && !isTest(file.path),
+      )
       // A command or a query is a message: its constructor takes its fields.
       .filter(({ path }) => !/\/(commands|queries)\.ts$/.test(path))
       .flatMap((file) => constructorsOf(file).map((one) => ({ ...one, path: file.path })))

@@ -40,7 +40,7 @@ export const isCode = ({ path }: TextFile): boolean => /\.(ts|mjs|js)$/.test(pat
 
 /** Tests, and what only tests use: they may reach further than the code they look at. */
 export function isTest(path: string): boolean {
-  return /\.spec\.(ts|mjs)$/.test(path) || /^test\//.test(path) || /^libs\/[^/]+\/test\//.test(path);
+  return /\.spec\.(ts|mjs)$/.test(path) || /^test\//.test(path) || /^(libs|clients)\/[^/]+\/test\//.test(path);
 }
 
 export function parse({ path, text }: TextFile): ts.SourceFile {

@@ -1,0 +1,128 @@
+import { jitter, world, type Clock, type HttpAnswer } from '../world.js';
+import { clientProblem, LadderProblem } from './problem.js';
+import type { ServerTime } from './server-time.js';
+import type { Tokens } from './tokens.js';
+
+const RETRIES_MAX = 4;
+const FIRST_DELAY_MS = 250;
+const DELAY_MAX_MS = 8000;
+
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** What is sent with a call. */
+export interface CallOptions {
+  /** Values that are null or undefined are left out. */
+  query?: Query;
+  /** Sent as JSON. */
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** How often the call may be sent again: by default 4 times, and never where it could count twice. */
+  retries?: number;
+}
+
+/** The parts of the world, and of the client, that calls are made of. */
+export interface HttpOptions {
+  url: string;
+  fetch: (url: string, init: object) => Promise<HttpAnswer>;
+  clock: Clock;
+  random: () => number;
+  timeoutMs: number;
+}
+
+/** Makes one call: with the token, sent again where that is safe and can help, within the time. @throws LadderProblem */
+export type Call = <Answer>(method: string, path: string, options?: CallOptions) => Promise<Answer>;
+
+export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTime): Call {
+  const { clock, random, timeoutMs } = options;
+  const base = options.url.replace(/\/+$/, '');
+
+  /** One try. @throws LadderProblem */
+  async function send<Answer>(url: string, init: object, untilMs: number): Promise<Answer> {
+    const abort = new world.AbortController();
+    let end: unknown;
+    const isOver = new Promise<never>((_resolve, reject) => {
+      const over = (): void => {
+        reject(clientProblem('UNREACHABLE', `No answer came within ${timeoutMs} ms`));
+        abort.abort();
+      };
+      end = clock.setTimeout(over, Math.max(0, untilMs - clock.now()));
+    });
+    const exchange = async (): Promise<Answer> => {
+      const askedAt = clock.now();
+      try {
+        const answer = await options.fetch(url, { ...init, signal: abort.signal });
+        const { headers } = answer;
+        // What a cache kept would tell the time of then.
+        if (!headers.get('cache-control')?.includes('public')) time.observe(headers.get('date'), askedAt, clock.now());
+        return readAnswer<Answer>(answer, await answer.text(), time.now());
+      } catch (cause) {
+        if (cause instanceof LadderProblem) throw cause;
+        throw clientProblem('UNREACHABLE', 'The service cannot be reached', 0, cause);
+      }
+    };
+    try {
+      return await Promise.race([exchange(), isOver]);
+    } finally {
+      clock.clearTimeout(end);
+    }
+  }
+
+  /** A new token is worth one more try, once. */
+  async function identified<Answer>(url: string, init: object, headers: object, untilMs: number): Promise<Answer> {
+    for (let tries = 0; ; tries += 1) {
+      const token = await tokens.get();
+      const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+      try {
+        return await send<Answer>(url, { ...init, headers: { ...headers, ...authorization } }, untilMs);
+      } catch (error) {
+        if ((error as LadderProblem).status !== 401 || token === null) throw error;
+        tokens.refused(token);
+        if (tries > 0 || (await tokens.get()) === token) throw error;
+      }
+    }
+  }
+
+  return async (method, path, { query, body, headers, retries } = {}) => {
+    const untilMs = clock.now() + timeoutMs;
+    const hasBody = body !== undefined;
+    const all = { accept: 'application/json', ...(hasBody && { 'content-type': 'application/json' }), ...headers };
+    const init = { method, ...(hasBody && { body: JSON.stringify(body) }) };
+    const left = retries ?? (method === 'POST' ? 0 : RETRIES_MAX);
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await identified(`${base}${path}${queryText(query)}`, init, all, untilMs);
+      } catch (error) {
+        if (!(error instanceof LadderProblem) || !error.isRetriable || tries >= left) throw error;
+        const delayMs = error.retryAfterMs ?? jitter(random, FIRST_DELAY_MS, tries, DELAY_MAX_MS);
+        if (clock.now() + delayMs >= untilMs) throw error;
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
+      }
+    }
+  };
+}
+
+/** @throws LadderProblem */
+function readAnswer<Answer>({ ok, status, headers }: HttpAnswer, text: string, nowMs: number): Answer {
+  let body: unknown = null;
+  try {
+    if (text !== '') body = JSON.parse(text);
+  } catch (cause) {
+    throw clientProblem('UNREADABLE', `The answer ${status} is not JSON`, ok ? 0 : status, cause);
+  }
+  if (ok) return body as Answer;
+  const said = typeof body === 'object' ? body : {};
+  throw new LadderProblem({ title: `The service answered ${status}`, ...said, status }, retryAfter(headers, nowMs));
+}
+
+/** In seconds, or the time of the service. */
+function retryAfter(headers: HttpAnswer['headers'], nowMs: number): number | null {
+  const stated = headers.get('retry-after');
+  if (stated === null) return null;
+  const ms = /^\d+$/.test(stated) ? Number(stated) * 1000 : Date.parse(stated) - nowMs;
+  return Number.isNaN(ms) ? null : Math.max(0, ms);
+}
+
+export function queryText(query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  return given.length === 0 ? '' : `?${new world.URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`;
+}

@@ -3,13 +3,15 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { prepare, projectRoot } from './build.mjs';
+import { vectorPages } from './client-vectors.mjs';
 import { stopSteps } from './commands.mjs';
 import { onInterruption } from './interruption.mjs';
 import { requireNode } from './node-version.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 
-const help = `Writes what is made from the code: .env.example, docs/reference/, and the types of clients/typescript.
+const help = `Writes what is made from the code: .env.example, docs/reference/, the types of clients/typescript,
+and the histories of clients/vectors.
 
   npm run generate               writes those that are stale
   npm run generate -- --check    writes nothing; exit code 1 when one is stale
@@ -199,7 +201,7 @@ async function main() {
   // Not before the packages are there.
   const { clientPages, documentsOf } = await import('./client-types.mjs');
   const ofClient = await clientPages({ ...(await documentsOf(await builtService(projectRoot))), ERRORS: code.ERRORS });
-  const stale = stalePages(projectRoot, [...pagesOf(code), ...ofClient]);
+  const stale = stalePages(projectRoot, [...pagesOf(code), ...ofClient, ...vectorPages()]);
   if (stale.length === 0) return step('The generated pages are up to date');
   const names = stale.map(({ path }) => path).join(', ');
   if (values.check) throw new Problem(`Stale: ${names}. Run npm run generate and commit what it writes.`);

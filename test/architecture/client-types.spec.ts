@@ -26,6 +26,9 @@ interface ClientTypes {
   documentsOf(code: Record<string, unknown>): Promise<Documents>;
   clientPages(service: Record<string, unknown>): Promise<Page[]>;
 }
+interface ClientVectors {
+  vectorPages(): Page[];
+}
 interface Generator {
   stalePages(root: string, pages: Page[]): Page[];
 }
@@ -33,6 +36,7 @@ interface Generator {
 const load = async <Script>(name: string): Promise<Script> =>
   (await import(/* @vite-ignore */ new URL(`../../tools/${name}`, import.meta.url).href)) as Script;
 const { clientPages, documentsOf } = await load<ClientTypes>('client-types.mjs');
+const { vectorPages } = await load<ClientVectors>('client-vectors.mjs');
 const { stalePages } = await load<Generator>('generate.mjs');
 
 const stalePaths = (pages: Page[]): string[] => stalePages(repositoryRoot, pages).map(({ path }) => path);
@@ -69,5 +73,11 @@ describe('the types of the client', () => {
   it('cannot be made without a call that the client has a method for', async () => {
     const openApi = { ...documents.openApi, paths: {} };
     await expect(clientPages({ ...documents, openApi, ERRORS })).rejects.toThrow('getEntries');
+  });
+});
+
+describe('the histories for clients', () => {
+  it('are as the model of a board makes them; if not, run npm run generate', () => {
+    expect(stalePaths(vectorPages())).toEqual([]);
   });
 });

@@ -51,10 +51,15 @@ export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTim
       const askedAt = clock.now();
       try {
         const answer = await options.fetch(url, { ...init, signal: abort.signal });
-        const { headers } = answer;
+        const { ok, status, headers } = answer;
+        const body = parsed(await answer.text(), ok ? 0 : status);
         // What a cache kept would tell the time of then.
         if (!headers.get('cache-control')?.includes('public')) time.observe(headers.get('date'), askedAt, clock.now());
-        return readAnswer<Answer>(answer, await answer.text(), time.now());
+        if (ok) return body as Answer;
+        throw new LadderProblem(
+          { title: `The service answered ${status}`, ...body, status },
+          retryAfter(headers, time.now()),
+        );
       } catch (cause) {
         if (cause instanceof LadderProblem) throw cause;
         throw clientProblem('UNREACHABLE', 'The service cannot be reached', 0, cause);
@@ -101,17 +106,13 @@ export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTim
   };
 }
 
-/** @throws LadderProblem */
-function readAnswer<Answer>({ ok, status, headers }: HttpAnswer, text: string, nowMs: number): Answer {
-  let body: unknown = null;
+/** @throws LadderProblem of this status where it is not JSON: then the answer is not the service's */
+function parsed(text: string, status: number): object | null {
   try {
-    if (text !== '') body = JSON.parse(text);
+    return text === '' ? null : (JSON.parse(text) as object);
   } catch (cause) {
-    throw clientProblem('UNREADABLE', `The answer ${status} is not JSON`, ok ? 0 : status, cause);
+    throw clientProblem('UNREADABLE', 'The answer is not JSON', status, cause);
   }
-  if (ok) return body as Answer;
-  const said = typeof body === 'object' ? body : {};
-  throw new LadderProblem({ title: `The service answered ${status}`, ...said, status }, retryAfter(headers, nowMs));
 }
 
 /** In seconds, or the time of the service. */

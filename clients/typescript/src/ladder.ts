@@ -1,0 +1,75 @@
+import { Connection } from './live/connection.js';
+import { createLiveBoard, type LiveBoard } from './live/watches.js';
+import { createQueue, type Queue } from './queue/queue.js';
+import { defaultStorage } from './queue/storage.js';
+import type { LadderProblem } from './rest/problem.js';
+import { createCore, type Rest, type RestOptions } from './rest/rest.js';
+import type { RestBoard } from './rest/rest-board.js';
+import { world, type Storage } from './world.js';
+
+const IDEMPOTENCY_DAYS = 7;
+
+/** Where the service is, who asks, and the parts of the world that can be replaced. */
+export interface LadderOptions extends RestOptions {
+  /** Default: `url` with `ws` for `http`, and `/v1/live`. */
+  liveUrl?: string;
+  /** Node 20 has none of its own: pass that of the package `ws`. */
+  WebSocket?: new (url: string, protocols: string[]) => object;
+  /** Where the queue keeps scores. Default: IndexedDB, else localStorage, else memory. `fileStorage` is for Node. */
+  storage?: Storage;
+  /** For how many days the service remembers the ids of submissions (IDEMPOTENCY_DAYS); default 7. */
+  idempotencyDays?: number;
+  /**
+   * Hears what went wrong where no call can tell it. `fatal`: what it is about has ended; the code `unauthorized` is
+   * about the live connection, everything else about one list that is watched.
+   */
+  onProblem?(problem: LadderProblem, about: { fatal: boolean }): void;
+}
+
+/** A board over REST, and live. */
+export type LadderBoard = RestBoard & LiveBoard;
+
+/** The client. */
+export interface Ladder extends Rest {
+  board(board: string): LadderBoard;
+  /** Scores that wait for the network, over the end of the program. */
+  readonly queue: Queue;
+  /** Ends what is watched, the socket and the timers. What is in the queue stays, for the next time. */
+  close(): void;
+}
+
+/** Makes a client. Nothing is connected before something is watched; scores that wait in the queue are sent. */
+export function createLadder(options: LadderOptions): Ladder {
+  const core = createCore(options);
+  const { call, clock, random, tokens, time } = core;
+  const onProblem: NonNullable<LadderOptions['onProblem']> = (...about) => options.onProblem?.(...about);
+  const connection = new Connection({
+    url: options.liveUrl ?? liveUrlOf(options.url),
+    ...{ tokens, clock, random, onProblem },
+    now: time.now,
+    Socket: options.WebSocket ?? world.WebSocket,
+    tiebreakOf: async (board) => (await core.board(board).definition()).tiebreak,
+  });
+  const queue = createQueue({
+    core,
+    name: options.url,
+    storage: options.storage ?? defaultStorage(),
+    daysRemembered: options.idempotencyDays ?? IDEMPOTENCY_DAYS,
+    onProblem: (problem) => onProblem(problem, { fatal: false }),
+  });
+  return {
+    board: (id) => ({ ...core.board(id), ...createLiveBoard(id, connection, onProblem) }),
+    call,
+    now: time.now,
+    queue,
+    close() {
+      connection.close();
+      queue.close();
+    },
+  };
+}
+
+function liveUrlOf(url: string): string {
+  const whole = url.startsWith('http') ? url : `${world.location?.origin}${url}`;
+  return `${whole.replace(/^http/, 'ws').replace(/\/+$/, '')}/v1/live`;
+}

@@ -1,0 +1,306 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { playerToken } from '../../test/fake-http.js';
+import { delta, snapshot } from '../../test/fake-sockets.js';
+import { settled } from '../../test/stepped-clock.js';
+import { vectors } from '../../test/vectors.js';
+import { Watching } from '../../test/watching.js';
+
+let w: Watching;
+beforeEach(() => {
+  w = new Watching();
+});
+afterEach(() => w.close());
+
+describe('the socket', () => {
+  it('is opened by the first subscription, speaks ladder.v1, and asks for the list', async () => {
+    const ladder = w.ladderOf();
+    await settled();
+    expect(w.sockets.all).toHaveLength(0);
+    w.watchTop(ladder, { window: 'daily' });
+    ladder.board('rapid').watchPlayer({ playerId: 'ada', around: 3 }, () => undefined);
+    await settled();
+    expect(w.sockets.all).toHaveLength(1);
+    expect(w.sockets.last).toMatchObject({ url: 'ws://ladder.test/v1/live', protocols: ['ladder.v1'] });
+    w.sockets.last.accept();
+    expect(w.sockets.last.sent).toEqual([
+      { type: 'subscribe', id: '1', board: 'blitz', channel: 'top', limit: 10, window: 'daily' },
+      { type: 'subscribe', id: '2', board: 'rapid', channel: 'player', playerId: 'ada', around: 3 },
+    ]);
+  });
+
+  it('asks for ranges, friends and guilds in the words of the protocol', async () => {
+    const blitz = w.ladderOf().board('blitz');
+    blitz.watchRange({ offset: 100, limit: 20, scope: 'region:EU' }, () => undefined);
+    blitz.watchFriends({ playerId: 'ada' }, () => undefined);
+    blitz.watchGuilds({ limit: 25, rankStyle: 'dense' }, () => undefined);
+    await settled();
+    w.sockets.last.accept();
+    expect(w.sockets.last.sent).toEqual([
+      { type: 'subscribe', id: '1', board: 'blitz', channel: 'range', offset: 100, limit: 20, scope: 'region:EU' },
+      { type: 'subscribe', id: '2', board: 'blitz', channel: 'friends', playerId: 'ada' },
+      { type: 'subscribe', id: '3', board: 'blitz', channel: 'guilds', limit: 25, rankStyle: 'dense' },
+    ]);
+  });
+
+  it('carries a token as second subprotocol, and never in the address', async () => {
+    await w.watching({ token: 'secret' });
+    expect(w.sockets.last.protocols).toEqual(['ladder.v1', 'bearer.secret']);
+    expect(w.sockets.last.url).not.toContain('secret');
+  });
+
+  it('is closed 5 s after the last subscription, and not when another one comes', async () => {
+    const ladder = w.ladderOf();
+    const first = w.watchTop(ladder);
+    await settled();
+    w.sockets.last.accept();
+    first.close();
+    expect(w.sockets.last.heard().at(-1)).toEqual({ type: 'unsubscribe', id: '1' });
+    await w.clock.step(4000);
+    const second = w.watchTop(ladder);
+    await w.clock.step(6000);
+    expect(w.sockets.last.isClosedByClient).toBe(false);
+    expect(w.sockets.last.heard()).toMatchObject([{ type: 'subscribe', id: '2' }]);
+    second.close();
+    await w.clock.step(4999);
+    expect(w.sockets.last.isClosedByClient).toBe(false);
+    await w.clock.step(1);
+    expect(w.sockets.last.isClosedByClient).toBe(true);
+    await w.clock.step(120_000);
+    expect(w.sockets.all).toHaveLength(1);
+    expect(w.clock.timersSet).toBe(0);
+  });
+
+  it('is wanted where there is none: the call says what to pass', () => {
+    const saved = globalThis.WebSocket;
+    Object.assign(globalThis, { WebSocket: undefined });
+    try {
+      expect(() => w.watchTop(w.ladderOf({ WebSocket: undefined }))).toThrow('pass one as the option WebSocket');
+    } finally {
+      Object.assign(globalThis, { WebSocket: saved });
+    }
+  });
+});
+
+describe('after a loss', () => {
+  interface Loss {
+    livedMs: number | null;
+    code: number;
+    random: number;
+    delayMs: number;
+  }
+  const { cases } = vectors<{ cases: { name: string; losses: Loss[] }[] }>('closes');
+
+  it.each(cases)('the client comes back as the vectors say: $name', async ({ losses }) => {
+    w.watchTop(w.ladderOf());
+    await settled();
+    for (const { livedMs, code, random: drawn, delayMs } of losses) {
+      const before = w.sockets.all.length;
+      if (livedMs !== null) {
+        w.sockets.last.accept();
+        for (let lived = 0; lived < livedMs; lived += 1000) {
+          await w.clock.step(Math.min(1000, livedMs - lived));
+          w.sockets.last.say({ type: 'ping', asOf: '' });
+        }
+      }
+      w.random = drawn;
+      w.sockets.last.break(code);
+      await w.clock.step(Math.max(0, delayMs - 1));
+      if (delayMs > 0) expect(w.sockets.all).toHaveLength(before);
+      await w.clock.step(1);
+      expect(w.sockets.all).toHaveLength(before + 1);
+    }
+  });
+
+  it('each list resumes from the number it has, and one without a list subscribes', async () => {
+    const ladder = await w.watching();
+    w.watchTop(ladder, { limit: 25 });
+    w.sockets.last.break();
+    await w.clock.step(500);
+    w.sockets.last.accept();
+    expect(w.sockets.last.sent).toEqual([
+      { type: 'resume', id: '1', seq: 5, board: 'blitz', channel: 'top', limit: 10 },
+      { type: 'subscribe', id: '2', board: 'blitz', channel: 'top', limit: 25 },
+    ]);
+    w.sockets.last.say(delta('1', 5, 9));
+    expect(w.lists.at(-1)!.list.seq).toBe(9);
+  });
+
+  it.each(['online', 'visibilitychange'])('%s connects at once', async (event) => {
+    const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+    const network = new EventTarget();
+    const { addEventListener, document } = globalThis as { addEventListener?: unknown; document?: unknown };
+    Object.assign(globalThis, {
+      document: page,
+      addEventListener: network.addEventListener.bind(network),
+      removeEventListener: network.removeEventListener.bind(network),
+    });
+    try {
+      const ladder = await w.watching();
+      w.sockets.last.break();
+      (event === 'online' ? network : page).dispatchEvent(new Event(event));
+      await settled();
+      expect(w.sockets.all).toHaveLength(2);
+      w.sockets.last.accept();
+      (event === 'online' ? network : page).dispatchEvent(new Event(event));
+      await w.clock.step(600);
+      expect(w.sockets.all).toHaveLength(2);
+      ladder.close();
+    } finally {
+      Object.assign(globalThis, { addEventListener, document });
+    }
+  });
+
+  it('nothing comes back once the client is closed', async () => {
+    const ladder = await w.watching();
+    w.sockets.last.break();
+    ladder.close();
+    await w.clock.step(120_000);
+    expect(w.sockets.all).toHaveLength(1);
+    expect(w.clock.timersSet).toBe(0);
+  });
+});
+
+describe('a socket that says nothing', () => {
+  it('for 15 s is taken as dead, and left for another one', async () => {
+    await w.watching();
+    await w.clock.step(14_999);
+    expect(w.sockets.last.isClosedByClient).toBe(false);
+    await w.clock.step(1);
+    expect(w.sockets.last.isClosedByClient).toBe(true);
+    w.random = 0;
+    await w.clock.step(500);
+    expect(w.sockets.all).toHaveLength(2);
+  });
+
+  it('lives on with a ping every 5 s, and with frames of types that nobody knows', async () => {
+    await w.watching();
+    for (let at = 0; at < 120_000; at += 5000) {
+      await w.clock.step(5000);
+      w.sockets.last.say(at % 10_000 === 0 ? { type: 'ping', asOf: '' } : { type: 'weather', id: '1', rain: true });
+    }
+    expect(w.sockets.all).toHaveLength(1);
+    expect(w.lists).toHaveLength(1);
+    expect(w.problems).toEqual([]);
+  });
+
+  it('while it is opened is left after 15 s, too', async () => {
+    w.watchTop(w.ladderOf());
+    await w.clock.step(15_500);
+    expect(w.sockets.all).toHaveLength(2);
+  });
+
+  it('of which frames still come after it was left changes nothing', async () => {
+    await w.watching();
+    const old = w.sockets.last;
+    await w.clock.step(15_500);
+    old.say(snapshot('1', 99));
+    old.break(4401);
+    expect(w.lists).toHaveLength(1);
+    expect(w.sockets.all).toHaveLength(2);
+  });
+});
+
+describe('an identity', () => {
+  it('is renewed on the open socket, 30 s before it ends', async () => {
+    let asked = 0;
+    await w.watching({ token: () => playerToken(`ada${(asked += 1)}`, w.clock.now() + 100_000) });
+    for (let at = 0; at < 70_000; at += 5000) {
+      expect(w.sockets.last.heard()).toEqual([]);
+      w.sockets.last.say({ type: 'ping' });
+      await w.clock.step(5000);
+    }
+    expect(w.sockets.last.heard()).toEqual([{ type: 'authenticate', token: expect.stringMatching(/^ey/) as string }]);
+    expect(asked).toBe(2);
+  });
+
+  it('that is refused (4401) is asked for anew, and then it connects at once', async () => {
+    let asked = 0;
+    await w.watching({ token: () => `t${(asked += 1)}` });
+    w.sockets.last.break(4401);
+    await settled();
+    expect(w.sockets.all).toHaveLength(2);
+    expect(w.sockets.last.protocols[1]).toBe('bearer.t2');
+    expect(w.problems).toEqual([]);
+  });
+
+  it('that is refused twice in a row stops the connection: unauthorized, fatal', async () => {
+    let asked = 0;
+    await w.watching({ token: () => `t${(asked += 1)}` });
+    w.sockets.last.break(4401);
+    await settled();
+    w.sockets.last.accept();
+    w.sockets.last.say({ type: 'error', problem: { code: 'UNAUTHENTICATED', status: 401, title: 'No' } });
+    w.sockets.last.break(4401);
+    await w.clock.step(300_000);
+    expect(w.sockets.all).toHaveLength(2);
+    expect(w.problems).toEqual([
+      { code: 'UNAUTHENTICATED', fatal: false },
+      { code: 'unauthorized', fatal: true },
+    ]);
+  });
+
+  it('that was good in between may be refused again', async () => {
+    await w.watching({ token: () => 'token' });
+    for (let round = 0; round < 3; round += 1) {
+      w.sockets.last.break(4401);
+      await settled();
+      w.sockets.last.accept();
+      w.sockets.last.say(delta('1', 5 + round, 6 + round));
+    }
+    expect(w.sockets.all).toHaveLength(4);
+    expect(w.problems).toEqual([]);
+  });
+
+  it('that cannot be had is a loss: it is asked for again later', async () => {
+    const given = [Promise.reject(new Error('offline')), Promise.resolve('token')];
+    given[0]!.catch(() => undefined);
+    w.watchTop(w.ladderOf({ token: () => given.shift()! }));
+    await settled();
+    expect(w.problems).toEqual([{ code: 'UNREACHABLE', fatal: false }]);
+    await w.clock.step(500);
+    expect(w.sockets.last.protocols[1]).toBe('bearer.token');
+  });
+});
+
+describe('a refusal', () => {
+  const refusal = (code: string, status: number, more = {}) => ({
+    type: 'error',
+    id: '1',
+    problem: { code, status, title: code, ...more },
+  });
+
+  it('that is for good ends its list alone, and is told as fatal', async () => {
+    const ladder = await w.watching();
+    w.watchTop(ladder, { limit: 25 });
+    w.sockets.last.say(refusal('BOARD_NOT_FOUND', 404));
+    w.sockets.last.break();
+    await w.clock.step(500);
+    w.sockets.last.accept();
+    expect(w.problems).toEqual([{ code: 'BOARD_NOT_FOUND', fatal: true }]);
+    expect(w.sockets.last.sent).toMatchObject([{ type: 'subscribe', id: '2' }]);
+  });
+
+  it('is told to the watch, where that wants to hear it', async () => {
+    const heard: string[] = [];
+    await w.watching({}, { onProblem: ({ code }: { code: string }) => heard.push(code) });
+    w.sockets.last.say(refusal('FORBIDDEN', 403));
+    expect(heard).toEqual(['FORBIDDEN']);
+    expect(w.problems).toEqual([]);
+  });
+
+  it('that can pass is asked again, as late as the service says, and spread', async () => {
+    await w.watching();
+    w.sockets.last.say(refusal('RATE_LIMITED', 429, { retryAfterSeconds: 2 }));
+    await w.clock.step(3999);
+    expect(w.sockets.last.heard()).toEqual([]);
+    await w.clock.step(1);
+    expect(w.sockets.last.heard()).toMatchObject([{ type: 'resume', id: '1', seq: 5 }]);
+    expect(w.problems).toEqual([]);
+  });
+
+  it('of too many subscriptions is for good, though its status is 429', async () => {
+    await w.watching();
+    w.sockets.last.say(refusal('SUBSCRIPTION_LIMIT', 429));
+    expect(w.problems).toEqual([{ code: 'SUBSCRIPTION_LIMIT', fatal: true }]);
+  });
+});

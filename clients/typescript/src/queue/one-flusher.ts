@@ -1,0 +1,50 @@
+import { newId, world, type Clock, type Storage } from '../world.js';
+
+/** A lease is good for so long after it was taken or renewed. */
+export const LEASE_MS = 15_000;
+/** Who takes a lease at the same moment has written it by then. */
+const SETTLED_AFTER_MS = 50;
+
+/**
+ * Sees to it that one tab sends at a time. Two at once would count nothing twice, because of the ids; they would only
+ * send it twice.
+ */
+export interface OneFlusher {
+  /**
+   * Does the work alone. @returns ms until the one who sends now is done at the latest; null: the work was done
+   * @param work `renew` is to be called before each step of it that takes long
+   */
+  alone(work: (renew: () => Promise<void>) => Promise<void>): Promise<number | null>;
+}
+
+export function createOneFlusher(storage: Storage, key: string, clock: Clock): OneFlusher {
+  const owner = newId();
+  const locks = world.navigator?.locks;
+  const renew = (): Promise<void> => storage.set(key, JSON.stringify({ owner, until: clock.now() + LEASE_MS }));
+  const heldByOthersMs = async (): Promise<number> => {
+    const lease = JSON.parse((await storage.get(key)) ?? '{}') as { owner?: string; until?: number };
+    // A clock that was set back makes no lease longer.
+    return lease.owner === owner ? 0 : Math.min(LEASE_MS, (lease.until ?? 0) - clock.now());
+  };
+  return {
+    async alone(work) {
+      if (locks) {
+        await locks.request(key, () => work(async () => undefined));
+        return null;
+      }
+      for (const isTaken of [false, true]) {
+        const ms = await heldByOthersMs();
+        if (ms > 0) return ms;
+        if (isTaken) break;
+        await renew();
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, SETTLED_AFTER_MS));
+      }
+      try {
+        await work(renew);
+      } finally {
+        await storage.delete(key);
+      }
+      return null;
+    },
+  };
+}

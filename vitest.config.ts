@@ -85,7 +85,7 @@ export default defineConfig({
           name: 'processes',
           // What these test runs in processes of its own: nothing of it stays behind in the worker.
           isolate: false,
-          include: ['test/{browser,e2e,faults,operation}/**/*.spec.ts'],
+          include: ['test/{browser,client,e2e,faults,operation}/**/*.spec.ts'],
         },
       },
       {

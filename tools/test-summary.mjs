@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 const lookedAtAgainMax = 10;
 const failuresNamedMax = 20;
 /** What runs in processes of its own, and may have been given no time; its chances are no seed's. */
-const ofProcesses = /^test\/(browser|e2e|faults|operation|property\/storm)\/(?!schemathesis)/;
+const ofProcesses = /^test\/(browser|client|e2e|faults|operation|property\/storm)\/(?!schemathesis)/;
 
 /** Where errors outside of all tests are written, which the report leaves out; see `errors-reporter.mjs`. */
 export const errorsFileOf = (reportFile) => `${reportFile}.errors`;

@@ -36,7 +36,7 @@ const help = `Runs the tests, on services that it starts for them and stops agai
   npm test -- --help             this text
 
 A run of all tests looks once more, alone, at up to ten failed files of those that run processes
-(test/{browser,e2e,faults,operation} and test/property/storm), and names the tests that passed then: what
+(test/{browser,client,e2e,faults,operation} and test/property/storm), and names the tests that passed then: what
 fails twice has failed. What else is given goes to vitest. DATABASE_URL and REDIS_URL are used where they
 are set. REQUIRE_KAFKA=1, REQUIRE_BROWSER=1 and REQUIRE_SCHEMATHESIS=1 make a failure of what is left out
 otherwise. SEED=… repeats chances, SCHEMATHESIS_EXAMPLES=… and FUZZ_RUNS=… try more of them.`;

@@ -12,18 +12,18 @@ const IDEMPOTENCY_DAYS = 7;
 /** Where the service is, who asks, and the parts of the world that can be replaced. */
 export interface LadderOptions extends RestOptions {
   /** Default: `url` with `ws` for `http`, and `/v1/live`. */
-  liveUrl?: string;
+  liveUrl?: string | undefined;
   /** Node 20 has none of its own: pass that of the package `ws`. */
-  WebSocket?: new (url: string, protocols: string[]) => object;
+  WebSocket?: (new (url: string, protocols: string[]) => object) | undefined;
   /** Where the queue keeps scores. Default: IndexedDB, else localStorage, else memory. `fileStorage` is for Node. */
-  storage?: Storage;
-  /** For how many days the service remembers the ids of submissions (IDEMPOTENCY_DAYS); default 7. */
-  idempotencyDays?: number;
+  storage?: Storage | undefined;
+  /** For how many days the service remembers the ids of submissions (SUBMISSION_ID_DAYS); default 7. */
+  idempotencyDays?: number | undefined;
   /**
    * Hears what went wrong where no call can tell it. `fatal`: what it is about has ended; the code `unauthorized` is
    * about the live connection, everything else about one list that is watched.
    */
-  onProblem?(problem: LadderProblem, about: { fatal: boolean }): void;
+  onProblem?: ((problem: LadderProblem, about: { fatal: boolean }) => void) | undefined;
 }
 
 /** A board over REST, and live. */

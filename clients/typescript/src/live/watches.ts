@@ -5,25 +5,25 @@ import type { Change, LiveList } from './live-list.js';
 /** Which list is watched. */
 export interface WatchOptions {
   /** `daily` follows each next day; `daily:2026-11-20` ends with that day. Default: as in reads. */
-  window?: string;
+  window?: string | undefined;
   /** `region:EU`, `guild:red`, `country:US`; default: everybody. */
-  scope?: string;
-  rankStyle?: 'ordinal' | 'competition' | 'dense';
+  scope?: string | undefined;
+  rankStyle?: 'ordinal' | 'competition' | 'dense' | undefined;
   /** Hears why this watch has ended, in place of the `onProblem` of the client. */
-  onProblem?(problem: LadderProblem): void;
+  onProblem?: ((problem: LadderProblem) => void) | undefined;
 }
 
 /** The first places. */
 export interface TopOptions extends WatchOptions {
   /** Rounded up to 10, 25, 50 or 100 by the service; default 10. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** A player and the rows around. */
 export interface WatchPlayerOptions extends WatchOptions {
   playerId: string;
   /** How many rows above and below, up to 25; default 5. */
-  around?: number;
+  around?: number | undefined;
 }
 
 /** Some places further down. */
@@ -31,7 +31,7 @@ export interface WatchRangeOptions extends WatchOptions {
   /** The first row is that of rank offset + 1. */
   offset: number;
   /** Up to 100; default 10. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** A player and its friends, ranked among themselves. */

@@ -15,16 +15,16 @@ export interface RestOptions {
    * The identity: a player's token, an API key, or a function that gives one. It is asked before the first call, 30 s
    * before a token ends, and after it was refused. In a browser never an API key: everybody can read it there.
    */
-  token?: TokenSource;
+  token?: TokenSource | undefined;
   /** Default: the one of the world. */
-  fetch?(url: string, init: object): Promise<HttpAnswer>;
-  clock?: Clock;
+  fetch?: ((url: string, init: object) => Promise<HttpAnswer>) | undefined;
+  clock?: Clock | undefined;
   /** From 0 to below 1, for the spread of retries. */
-  random?(): number;
+  random?: (() => number) | undefined;
   /** The time of one call with all its retries, ms; default 10 s. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Whether a list that was read never goes backwards (`minVersion` is sent along); default true. */
-  readYourReads?: boolean;
+  readYourReads?: boolean | undefined;
 }
 
 /** The service over REST. */

@@ -1,18 +1,22 @@
-import { ConsumesLog, SagaFailureFilter, type EntryChanged, type LogBatch } from '@laddercast/leaderboard';
-import { Controller, UseFilters } from '@nestjs/common';
+import { LogSaga, type SagaBatch } from '@laddercast/leaderboard';
+import { Injectable } from '@nestjs/common';
 import { PassRegistry } from './pass-registry.js';
+import { SEASON_BOARD } from './season-pass.check.js';
 
 /** Notes who has scored with a pass, so that the shop need not ask: one consumer group of the log. */
-@Controller()
-@UseFilters(SagaFailureFilter)
-export class EntrantsSaga {
-  constructor(private readonly passes: PassRegistry) {}
+@Injectable()
+export class EntrantsSaga extends LogSaga<'entry-changed'> {
+  readonly group = 'season-pass.entrants';
+  readonly topics = ['entry-changed'] as const;
+
+  constructor(private readonly passes: PassRegistry) {
+    super();
+  }
 
   /** Batches come at least once, and late: to note somebody twice changes nothing. */
-  @ConsumesLog({ group: 'season-pass.entrants', topics: ['entry-changed'] })
-  async note({ records }: LogBatch): Promise<void> {
-    for (const { playerId, changes } of records.map(({ event }) => event as EntryChanged)) {
-      if (changes.length > 0) await this.passes.noteUse(playerId);
+  async handle({ events }: SagaBatch<'entry-changed'>): Promise<void> {
+    for (const { board, playerId } of events) {
+      if (board === SEASON_BOARD && playerId !== undefined) await this.passes.noteUse(playerId);
     }
   }
 }

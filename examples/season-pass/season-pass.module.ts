@@ -20,11 +20,11 @@ import { SEASON_BOARD, SeasonPassCheck } from './season-pass.check.js';
           limits: { scoreMin: 0 },
         }),
       ],
-      extensions: [SeasonPassCheck, CaptainNames],
+      extensions: [SeasonPassCheck, CaptainNames, EntrantsSaga],
       imports: [PassModule],
     }),
     PassModule,
   ],
-  controllers: [EntrantsSaga, PassesController],
+  controllers: [PassesController],
 })
 export class SeasonPassModule {}

@@ -5,9 +5,16 @@ import {
   ProcessMetrics,
   SubmissionCheck,
   type CheckVerdict,
+  type SagaBatch,
 } from '@laddercast/leaderboard';
 import { PostgresDatabase } from '@laddercast/ledger';
-import { createTestDatabase, emptyTestRedis, freePort, type TestDatabase } from '@laddercast/testing';
+import {
+  createTestDatabase,
+  emptyTestRedis,
+  freePort,
+  logSagaConformance,
+  type TestDatabase,
+} from '@laddercast/testing';
 import {
   Controller,
   ForbiddenException,
@@ -22,6 +29,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_KEY, ROLES_OF_SERVICE, startServiceOfTeams } from '../../test/integration/nodes/service-of-teams.js';
+import { EntrantsSaga } from './entrants.saga.js';
 import { PassRegistry } from './pass-registry.js';
 import { SEASON_BOARD } from './season-pass.check.js';
 import { SeasonPassModule } from './season-pass.module.js';
@@ -39,6 +47,30 @@ afterAll(() => database.drop());
 
 const start = (...teams: (Type<object> | DynamicModule)[]): Promise<NestFastifyApplication> =>
   startServiceOfTeams({ databaseUrl: database.url, redisUrl }, ...teams);
+
+describe('the saga of the example', () => {
+  let passes: PassRegistry;
+  const scored = (position: number, playerId: string): SagaBatch<'entry-changed'> => ({
+    lane: 0,
+    incarnation: 'postgres',
+    events: [
+      {
+        ...{ topic: 'entry-changed', position, writtenAt: '2026-11-20T18:00:00.000Z', board: SEASON_BOARD, playerId },
+        entries: [{ window: 'alltime', entry: { score: 9, columns: {}, achievedAt: '2026-11-20T18:00:00.000Z' } }],
+      },
+    ],
+  });
+
+  logSagaConformance({
+    saga: () => new EntrantsSaga(passes),
+    reset: () => {
+      passes = new PassRegistry();
+      for (const playerId of ['ada', 'grace', 'eve']) passes.sell({ playerId, captain: 'Captain' });
+    },
+    state: () => Promise.all(['ada', 'grace', 'eve', 'mallory'].map((playerId) => passes.hasUsed(playerId))),
+    batches: [scored(3, 'ada'), scored(5, 'mallory'), scored(8, 'grace')],
+  });
+});
 
 describe('the season pass example', () => {
   let app: NestFastifyApplication;

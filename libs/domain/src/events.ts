@@ -59,6 +59,8 @@ export interface BoardChanged {
   boardUid: number;
   /** null: this uid is gone for ever (deleted or reset). */
   boardId: string | null;
+  /** Of a board that is gone: the id that it had, where it is known. */
+  formerId?: string;
   revision: number;
 }
 

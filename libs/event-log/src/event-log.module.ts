@@ -60,6 +60,7 @@ const ofProjectors: Provider[] = [
         ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment, token), new PostgresLogEnds(database)))
         : null,
   },
+  PostgresLogEnds,
   PostgresLogGroups,
 ];
 

@@ -3,6 +3,7 @@ import type { EntryEnricher } from './entry-enricher.js';
 import type { FriendGraph } from './friend-graph.js';
 import type { IntegrityRule } from './integrity-rule.js';
 import type { KafkaTokens } from './kafka-tokens.js';
+import type { LogSaga } from './log-saga.js';
 import type { SubmissionCheck } from './submission-check.js';
 
 /** What stands behind the seams. It is looked at when it is needed: modules may bring theirs after it is first asked for. */
@@ -14,6 +15,7 @@ export abstract class Extensions {
   /** Their names are unique. */
   abstract readonly integrityRules: readonly IntegrityRule[];
   abstract readonly kafkaTokens: KafkaTokens | null;
+  abstract readonly logSagas: readonly LogSaga[];
   /** Beside the service's own; their names are unique. */
   abstract readonly ratingAlgorithms: readonly RatingAlgorithm[];
 }
@@ -25,5 +27,6 @@ export const NO_EXTENSIONS: Extensions = {
   friendGraph: null,
   integrityRules: [],
   kafkaTokens: null,
+  logSagas: [],
   ratingAlgorithms: [],
 };

@@ -7,13 +7,14 @@ import {
   FriendGraph,
   IntegrityRule,
   KafkaTokens,
+  LogSaga,
   SubmissionCheck,
 } from '@laddercast/extension';
 import { Injectable } from '@nestjs/common';
 import type { DefinedBoard } from './define-board.js';
 
 /** The seams of this release, by the name a team knows them under. */
-const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, IntegrityRule, KafkaTokens };
+const SEAMS = { SubmissionCheck, EntryEnricher, FriendGraph, IntegrityRule, KafkaTokens, LogSaga };
 
 const ALGORITHM_NAME = /^[a-z0-9._-]{1,64}$/;
 
@@ -26,7 +27,9 @@ export class ExtensionRegistry extends Extensions {
   friendGraph: FriendGraph | null = null;
   readonly integrityRules: IntegrityRule[] = [];
   kafkaTokens: KafkaTokens | null = null;
+  readonly logSagas: LogSaga[] = [];
   readonly ratingAlgorithms: RatingAlgorithm[] = [];
+  private readonly schemas = new Set<string>();
 
   /** @throws when an extension fits no seam, or two claim the same place */
   add(
@@ -39,6 +42,12 @@ export class ExtensionRegistry extends Extensions {
     }
     for (const algorithm of ratingAlgorithms) this.addAlgorithm(algorithm);
     for (const extension of extensions) this.place(extension);
+  }
+
+  /** @throws when two modules want to keep their tables in it */
+  addSchema(schema: string): void {
+    if (this.schemas.has(schema)) throw new Error(`Two modules keep their tables in the schema "${schema}".`);
+    this.schemas.add(schema);
   }
 
   private addAlgorithm(algorithm: RatingAlgorithm): void {
@@ -70,6 +79,8 @@ export class ExtensionRegistry extends Extensions {
     } else if (extension instanceof KafkaTokens) {
       assertFree('KafkaTokens', this.kafkaTokens, name);
       this.kafkaTokens = extension;
+    } else if (extension instanceof LogSaga) {
+      this.logSagas.push(extension);
     } else {
       throw new Error(`${name} extends none of the seams: ${Object.keys(SEAMS).join(', ')}.`);
     }

@@ -3,25 +3,18 @@ export {
   LadderError,
   validationFailed,
   type Board,
-  type BoardChanged,
   type BoardDefinition,
-  type EntryChanged,
-  type FlagRaised,
   type Fault,
   type GameToRate,
-  type LadderEvent,
   type MemberRating,
   type ParameterRules,
-  type PlayerChanged,
   type RatedSide,
   type RatingAlgorithm,
   type RatingState,
-  type RunRecorded,
-  type WindowClosed,
 } from '@laddercast/domain';
-export { isRetriable, type LogBatch, type LogGroup, type LogRecord, type Topic } from '@laddercast/event-log';
+export { isRetriable } from '@laddercast/event-log';
+export { TeamDatabase, type SqlRunner, type TeamDatabaseOptions } from '@laddercast/ledger';
 export * from '@laddercast/extension';
-export { ConsumesLog, SagaFailureFilter } from '@laddercast/sagas';
 export * from './define-board.js';
 export * from './leaderboard.module.js';
 export type { Role } from './roles.js';

@@ -2,7 +2,14 @@ import { CommandsApiModule, CommandsProjectorModule } from '@laddercast/commands
 import type { RatingAlgorithm } from '@laddercast/domain';
 import { EventLogModule, EventLogProjectorModule } from '@laddercast/event-log';
 import { IdentityModule, RateLimits } from '@laddercast/identity';
-import { LedgerApiModule, LedgerModule, LedgerProjectorModule } from '@laddercast/ledger';
+import {
+  LedgerApiModule,
+  LedgerModule,
+  LedgerProjectorModule,
+  PostgresDatabase,
+  TeamDatabase,
+  type TeamDatabaseOptions,
+} from '@laddercast/ledger';
 import { ClientAddresses, Environment, EnvironmentModule, TokenLeases } from '@laddercast/platform';
 import { ProjectionsModule, ProjectionsProjectorModule } from '@laddercast/projections';
 import { QueriesApiModule, QueriesModule } from '@laddercast/queries';
@@ -88,6 +95,8 @@ export interface LeaderboardFeature {
   extensions?: readonly Type<object>[];
   /** Ways to rate games beside the service's own, by names that no other has; see `RatingAlgorithm`. */
   ratingAlgorithms?: readonly RatingAlgorithm[];
+  /** Tables of the team's own: {@link TeamDatabase} can then be injected here, and where this module is imported. */
+  database?: TeamDatabaseOptions;
   imports?: NonNullable<DynamicModule['imports']>;
 }
 
@@ -112,13 +121,17 @@ export class LeaderboardModule {
     boards = [],
     extensions = [],
     ratingAlgorithms = [],
+    database,
     imports = [],
   }: LeaderboardFeature): DynamicModule {
     const registration = Symbol('leaderboard feature');
+    const tables = database ? [tablesOf(database)] : [];
     return {
       module: LeaderboardModule,
       imports: [...imports],
+      exports: tables,
       providers: [
+        ...tables,
         ...extensions,
         {
           provide: registration,
@@ -130,3 +143,13 @@ export class LeaderboardModule {
     };
   }
 }
+
+/** Migrated before anything of the process starts; after the service's own tables. */
+const tablesOf = (options: TeamDatabaseOptions): Provider => ({
+  provide: TeamDatabase,
+  inject: [Environment, ExtensionRegistry, PostgresDatabase],
+  useFactory: ({ DATABASE_URL: url, DATABASE_CA_FILE: caFile }: Environment, registry: ExtensionRegistry) => {
+    registry.addSchema(options.schema);
+    return TeamDatabase.open({ url, ...(caFile !== undefined && { caFile }) }, options);
+  },
+});

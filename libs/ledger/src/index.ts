@@ -4,6 +4,7 @@ export * from './database/database-checks.js';
 export { believesAnyServer } from './database/postgres-address.js';
 export * from './database/position-partitions.js';
 export * from './database/postgres-database.js';
+export * from './database/postgres-team-database.js';
 export { prepared, runStatement } from './database/postgres-statements.js';
 export * from './database/postgres-errors.js';
 export * from './database/postgres-arrays.js';

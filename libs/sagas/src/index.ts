@@ -12,3 +12,4 @@ export * from './score.saga.js';
 export * from './window.saga.js';
 export * from './sagas.js';
 export * from './sagas.module.js';
+export * from './team-sagas.js';

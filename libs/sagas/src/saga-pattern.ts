@@ -20,12 +20,25 @@ export function parseSagaPattern(pattern: string): LogGroup {
       `"${pattern}" is no saga's pattern: use @ConsumesLog({ group, topics }) with topics of ${TOPICS.join(', ')}.`,
     );
   }
-  if (!GROUP.test(group) || NOT_FOR_SAGAS.includes(group)) {
-    throw new Error(
-      `"${group}" cannot be a saga's consumer group: use 1-64 of a-z, 0-9, "." "_" "-", and none of ${NOT_FOR_SAGAS.join(', ')}.`,
-    );
-  }
+  assertGroupName(group);
   return { group, topics: topics as Topic[] };
+}
+
+/** @throws when a saga cannot be this consumer group */
+export function assertGroupName(group: string): void {
+  if (GROUP.test(group) && !NOT_FOR_SAGAS.includes(group)) return;
+  throw new Error(
+    `"${group}" cannot be a saga's consumer group: use 1-64 of a-z, 0-9, "." "_" "-", and none of ${NOT_FOR_SAGAS.join(', ')}.`,
+  );
+}
+
+/** @throws when a team's saga cannot be run as what it says of itself */
+export function assertSource({ group, topics }: LogGroup): void {
+  assertGroupName(group);
+  const unknown = topics.find((topic) => !TOPICS.includes(topic));
+  if (topics.length > 0 && unknown === undefined) return;
+  const found = unknown === undefined ? 'reads no topic' : `reads "${unknown}", which is no topic`;
+  throw new Error(`The saga "${group}" ${found}: use some of ${TOPICS.join(', ')}.`);
 }
 
 /**

@@ -4,12 +4,13 @@ import { ProjectionsModule } from '@laddercast/projections';
 import { Module } from '@nestjs/common';
 import { SagaServer } from './saga-server.js';
 import { sagas } from './sagas.js';
+import { TeamSagas } from './team-sagas.js';
 
 /** The sagas, and the server that runs them. */
 @Module({
   imports: [LedgerModule, EventLogProjectorModule, ProjectionsModule],
   controllers: [...sagas],
-  providers: [SagaServer],
+  providers: [SagaServer, TeamSagas],
   exports: [SagaServer],
 })
 export class SagasModule {}

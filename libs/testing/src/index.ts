@@ -29,3 +29,4 @@ export * from './conformance/friend-graph-conformance.js';
 export * from './conformance/integrity-rule-conformance.js';
 export * from './services/postgres-clock.js';
 export * from './services/process-clock.js';
+export * from './conformance/log-saga-conformance.js';

@@ -11,7 +11,11 @@ export const ROLES_OF_SERVICE = ['api', 'projector', 'gateway'] as const;
 
 /** The service with teams' modules in this process, started as `apps/standalone` does it, on a free port. */
 export async function startServiceOfTeams(
-  { databaseUrl, redisUrl }: { databaseUrl: string; redisUrl: string },
+  {
+    databaseUrl,
+    redisUrl,
+    settings = {},
+  }: { databaseUrl: string; redisUrl: string; settings?: Record<string, string> },
   ...teams: (Type<object> | DynamicModule)[]
 ): Promise<NestFastifyApplication> {
   const environment = loadEnvironment({
@@ -19,6 +23,7 @@ export async function startServiceOfTeams(
     REDIS_URL: redisUrl,
     BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
     LOG_LEVEL: 'silent',
+    ...settings,
   });
   const roles = ROLES_OF_SERVICE;
   @Module({ imports: [LeaderboardModule.forRoot({ environment, roles }), ApiModule, ...teams] })

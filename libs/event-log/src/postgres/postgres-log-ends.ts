@@ -45,6 +45,14 @@ export class PostgresLogEnds {
     return Number(row?.value ?? 0);
   }
 
+  /** Names the log that is used and its incarnation: another text, and consumers begin anew. */
+  async logName(): Promise<string> {
+    const [row] = await this.database.query<{ name: string | null }>(
+      `SELECT string_agg(value, '/' ORDER BY name) AS name FROM installation WHERE name IN ('log', 'log-incarnation')`,
+    );
+    return row?.name ?? '';
+  }
+
   /** The ends of an incarnation as they were written; relays know at most one second more. */
   async written(incarnation: number): Promise<LogEnd[]> {
     const prefix = nameOf(incarnation, '');

@@ -114,7 +114,11 @@ export const ofTemplate = (template: TemplateLink | null): Pick<Board, 'template
 
 /** Takes the id from a board, in a transaction that holds all lanes: the uid is never used again. */
 export async function unlinkBoard(transaction: SqlRunner, lanes: Lanes, uid: number): Promise<void> {
-  const revision = await announceBoard(transaction, lanes, uid, null);
+  const [board] = await transaction.query<{ id: string }>(
+    'SELECT board_id AS id FROM boards WHERE board_uid = $1 AND board_id IS NOT NULL',
+    [uid],
+  );
+  const revision = await announceBoard(transaction, lanes, uid, null, board?.id);
   await forgetPatchUse(transaction, uid);
   await transaction.query('UPDATE boards SET board_id = NULL, revision = $2 WHERE board_uid = $1', [uid, revision]);
 }

@@ -129,6 +129,19 @@ export class WindowCatalog {
     return row ? this.remember(row, generation) : undefined;
   }
 
+  /** Windows by their numbers, those that are not remembered by one query; of those that are gone there is none. */
+  async byUids(windowUids: ReadonlySet<number>): Promise<Map<number, WindowOfBoard>> {
+    const found = new Map<number, WindowOfBoard>();
+    const unknown: number[] = [];
+    for (const uid of windowUids) {
+      const known = this.byNumber.get(uid);
+      if (known) found.set(uid, known);
+      else unknown.push(uid);
+    }
+    for (const window of await this.refresh(unknown)) found.set(window.uid, window);
+    return found;
+  }
+
   /** Every stored window of a board. */
   async ofBoard(boardUid: number): Promise<WindowOfBoard[]> {
     const rows = await this.repository().find({ where: { boardUid }, order: { windowUid: 'ASC' } });

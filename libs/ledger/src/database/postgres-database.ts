@@ -149,18 +149,7 @@ export class PostgresDatabase implements SqlRunner {
   /** Connects; `migrate` also brings the schema up to date (once, whoever comes first). */
   async open({ migrate }: { migrate: boolean }): Promise<void> {
     if (!this.dataSource.isInitialized) await this.dataSource.initialize();
-    if (!migrate) return;
-    const guard = this.dataSource.createQueryRunner();
-    try {
-      await takeMigrationLock(sqlRunnerOf(guard));
-      await this.dataSource.runMigrations({ transaction: 'each' });
-      await guard.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]);
-      await guard.release();
-    } catch (error) {
-      // The lock goes with the connection.
-      await discardConnection(guard, error);
-      throw error;
-    }
+    if (migrate) await runMigrations(this.dataSource);
   }
 
   async close(): Promise<void> {
@@ -349,6 +338,28 @@ export async function discardConnection(runner: QueryRunner, cause: unknown): Pr
 export async function rollBack(runner: QueryRunner, cause: unknown): Promise<void> {
   if (isDatabaseUnavailable(cause)) return discardConnection(runner, cause);
   await runner.query('ROLLBACK').catch((error: unknown) => discardConnection(runner, error));
+}
+
+/**
+ * Runs the migrations that are due, each in a transaction of its own; of processes that start together one does.
+ * @param before what comes first, under the same lock
+ */
+export async function runMigrations(
+  dataSource: DataSource,
+  before?: (session: SqlRunner) => Promise<unknown>,
+): Promise<void> {
+  const guard = dataSource.createQueryRunner();
+  try {
+    await takeMigrationLock(sqlRunnerOf(guard));
+    await before?.(sqlRunnerOf(guard));
+    await dataSource.runMigrations({ transaction: 'each' });
+    await guard.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCKS.migrations]);
+    await guard.release();
+  } catch (error) {
+    // The lock goes with the connection.
+    await discardConnection(guard, error);
+    throw error;
+  }
 }
 
 async function takeMigrationLock(session: SqlRunner): Promise<void> {

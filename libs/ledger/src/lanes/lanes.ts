@@ -75,6 +75,7 @@ const ANNOUNCE = prepared(`
 /**
  * Writes into every lane, all of which this transaction holds, that a board changed.
  * @param boardId null: the uid is gone for ever
+ * @param formerId the id of a board that is gone
  * @returns the board's new revision
  */
 export async function announceBoard(
@@ -82,9 +83,11 @@ export async function announceBoard(
   lanes: Lanes,
   boardUid: number,
   boardId: string | null,
+  formerId?: string,
 ): Promise<number> {
   const [revision, ...positions] = (await drawPositions(transaction, 1 + lanes.count)) as [number, ...number[]];
-  const event: LadderEvent = { type: 'board-changed', boardUid, boardId, revision };
+  const former = formerId !== undefined && { formerId };
+  const event: LadderEvent = { type: 'board-changed', boardUid, boardId, ...former, revision };
   await transaction.query(ANNOUNCE, [lanes.all, positions, event.type, String(boardUid), JSON.stringify(event)]);
   return revision;
 }

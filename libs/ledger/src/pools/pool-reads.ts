@@ -196,3 +196,13 @@ export async function ratedPositions(sql: SqlRunner, poolUids: readonly number[]
   const rows = await sql.query<{ poolUid: number; ratedPosition: number }>(RATED_POSITIONS, [poolUids]);
   return new Map(rows.map(({ poolUid, ratedPosition }) => [poolUid, ratedPosition]));
 }
+
+const POOL_IDS =
+  'SELECT pool_uid AS uid, pool_id AS id FROM pools WHERE pool_uid = ANY($1::int[]) AND pool_id IS NOT NULL';
+
+/** The ids of pools by their numbers; of those that are gone there is none. */
+export async function poolIdsOf(database: SqlRunner, poolUids: readonly number[]): Promise<Map<number, string>> {
+  if (poolUids.length === 0) return new Map();
+  const rows = await database.query<{ uid: number; id: string }>(POOL_IDS, [[...poolUids]]);
+  return new Map(rows.map(({ uid, id }) => [uid, id]));
+}

@@ -23,6 +23,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
         } | {
             /** @description 1-128 bytes of UTF-8 */
             playerId: string;
@@ -44,6 +46,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
         } | {
             /** @description The first row is that of rank offset + 1 */
             offset: number;
@@ -68,6 +72,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
         } | {
             /** @description 1-128 bytes of UTF-8 */
             playerId: string;
@@ -87,12 +93,16 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
         } | {
             /**
              * @description Guilds are ranked over all players
              * @enum {string}
              */
             scope?: "global";
+            /** @description Guilds have no faces */
+            fields?: unknown;
             /** @constant */
             type: "subscribe";
             /** @description The subscription's id, unique on its socket */
@@ -140,6 +150,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
             /** @description Rounded up to 10, 25, 50 or 100 */
             limit?: number;
         } | {
@@ -161,6 +173,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
             /** @description 1-128 bytes of UTF-8 */
             playerId: string;
             /** @default 5 */
@@ -184,6 +198,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
             /** @description The first row is that of rank offset + 1 */
             offset: number;
             /**
@@ -210,6 +226,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description What rows show on request. player: the face of their player; `resume` is then answered by a snapshot */
+            fields?: "player"[];
             /** @description 1-128 bytes of UTF-8 */
             playerId: string;
         } | {
@@ -234,6 +252,8 @@ export interface components {
              * @enum {string}
              */
             rankStyle?: "ordinal" | "competition" | "dense";
+            /** @description Guilds have no faces */
+            fields?: "player"[];
             /** @description Rounded up to 10, 25, 50 or 100 */
             limit?: number;
         } | {
@@ -377,6 +397,15 @@ export interface components {
             /** @description The number of the edition that reads answer from now on. */
             edition: number;
         };
+        ping: {
+            /** @constant */
+            type: "ping";
+            /**
+             * Format: date-time
+             * @description As of when the lists that this socket follows are as it was told; never falls while they stay the same lists
+             */
+            asOf: string;
+        };
         Entry: {
             /** @description 1-based, in the style of the snapshot. Rows of equal rank stand in the order of the tie-break: time, then the bytes of the player id. An ordinal gap is the place of a player who is not listed */
             rank: number;
@@ -387,6 +416,14 @@ export interface components {
             /** @description The id of the submission, on boards where each run is an entry: with the player it names the row */
             entryId?: string;
             displayName: string | null;
+            /** @description With fields: ["player"], of players: their face as it is now. A row whose face changed comes among the changes */
+            player?: {
+                avatarUrl: string | null;
+                region: string | null;
+                attributes: {
+                    [key: string]: string;
+                };
+            };
             score: number;
             columns: {
                 [key: string]: number;
@@ -415,6 +452,14 @@ export interface components {
             /** @description The id of the submission, on boards where each run is an entry: with the player it names the row */
             entryId?: string;
             displayName: string | null;
+            /** @description With fields: ["player"], of players: their face as it is now. A row whose face changed comes among the changes */
+            player?: {
+                avatarUrl: string | null;
+                region: string | null;
+                attributes: {
+                    [key: string]: string;
+                };
+            };
             score: number;
             columns: {
                 [key: string]: number;

@@ -970,6 +970,19 @@ export interface components {
             rank: number;
             playerId: string;
             displayName: string | null;
+            /** @description With `fields=player`: the face of the player as it is now, also in lists of what was. Of attributes those that PLAYER_ATTRIBUTES_SHOWN names; null and none where nothing is known, or can be looked up now. */
+            player?: {
+                /** Format: http-url */
+                avatarUrl: string | null;
+                /**
+                 * Format: scope-value
+                 * @description 1-64 bytes of UTF-8 without control characters or lone surrogates.
+                 */
+                region: string | null;
+                attributes: {
+                    [key: string]: string;
+                };
+            };
             /** @description An IEEE double, bit for bit as it was submitted. */
             score: number;
             columns: {
@@ -1128,6 +1141,19 @@ export interface components {
                 rank: number;
                 playerId: string;
                 displayName: string | null;
+                /** @description With `fields=player`: the face of the player as it is now, also in lists of what was. Of attributes those that PLAYER_ATTRIBUTES_SHOWN names; null and none where nothing is known, or can be looked up now. */
+                player?: {
+                    /** Format: http-url */
+                    avatarUrl: string | null;
+                    /**
+                     * Format: scope-value
+                     * @description 1-64 bytes of UTF-8 without control characters or lone surrogates.
+                     */
+                    region: string | null;
+                    attributes: {
+                        [key: string]: string;
+                    };
+                };
                 /** @description An IEEE double, bit for bit as it was submitted. */
                 score: number;
                 columns: {
@@ -1431,6 +1457,19 @@ export interface components {
                 rank: number;
                 playerId: string;
                 displayName: string | null;
+                /** @description With `fields=player`: the face of the player as it is now, also in lists of what was. Of attributes those that PLAYER_ATTRIBUTES_SHOWN names; null and none where nothing is known, or can be looked up now. */
+                player?: {
+                    /** Format: http-url */
+                    avatarUrl: string | null;
+                    /**
+                     * Format: scope-value
+                     * @description 1-64 bytes of UTF-8 without control characters or lone surrogates.
+                     */
+                    region: string | null;
+                    attributes: {
+                        [key: string]: string;
+                    };
+                };
                 /** @description An IEEE double, bit for bit as it was submitted. */
                 score: number;
                 columns: {
@@ -1546,6 +1585,19 @@ export interface components {
             members: {
                 playerId: string;
                 displayName: string | null;
+                /** @description With `fields=player`: the face of the player as it is now, also in lists of what was. Of attributes those that PLAYER_ATTRIBUTES_SHOWN names; null and none where nothing is known, or can be looked up now. */
+                player?: {
+                    /** Format: http-url */
+                    avatarUrl: string | null;
+                    /**
+                     * Format: scope-value
+                     * @description 1-64 bytes of UTF-8 without control characters or lone surrogates.
+                     */
+                    region: string | null;
+                    attributes: {
+                        [key: string]: string;
+                    };
+                };
                 /** Format: date-time */
                 joinedAt: string;
             }[];
@@ -1764,6 +1816,19 @@ export interface components {
                 rank: number;
                 playerId: string;
                 displayName: string | null;
+                /** @description With `fields=player`: the face of the player as it is now, also in lists of what was. Of attributes those that PLAYER_ATTRIBUTES_SHOWN names; null and none where nothing is known, or can be looked up now. */
+                player?: {
+                    /** Format: http-url */
+                    avatarUrl: string | null;
+                    /**
+                     * Format: scope-value
+                     * @description 1-64 bytes of UTF-8 without control characters or lone surrogates.
+                     */
+                    region: string | null;
+                    attributes: {
+                        [key: string]: string;
+                    };
+                };
                 /** @description An IEEE double, bit for bit as it was submitted. */
                 score: number;
                 columns: {
@@ -3620,6 +3685,8 @@ export interface operations {
                 rankStyle?: "ordinal" | "competition" | "dense";
                 /** @description A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND. */
                 minVersion?: number;
+                /** @description `player`: rows show the face of their player, too: avatar, region, attributes, as they are now. */
+                fields?: "player"[];
             };
             header?: {
                 /** @description Answer 304 if the ETag is still this one. */
@@ -3726,6 +3793,8 @@ export interface operations {
                 rankStyle?: "ordinal" | "competition" | "dense";
                 /** @description A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND. */
                 minVersion?: number;
+                /** @description `player`: rows show the face of their player, too: avatar, region, attributes, as they are now. */
+                fields?: "player"[];
             };
             header?: {
                 /** @description Answer 304 if the ETag is still this one. */
@@ -3860,6 +3929,8 @@ export interface operations {
     lookupPlayers: {
         parameters: {
             query?: {
+                /** @description `player`: rows show the face of their player, too: avatar, region, attributes, as they are now. */
+                fields?: "player"[];
                 /** @description `daily` is the running one, `daily:2026-11-20` that one. Default: alltime, or the first of the board. */
                 window?: string;
                 /** @description `global`, or one of the board: `region:EU`, `guild:red`, `country:US`. */
@@ -3952,6 +4023,8 @@ export interface operations {
                 rankStyle?: "ordinal" | "competition" | "dense";
                 /** @description A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND. */
                 minVersion?: number;
+                /** @description `player`: rows show the face of their player, too: avatar, region, attributes, as they are now. */
+                fields?: "player"[];
             };
             header?: {
                 /** @description Answer 304 if the ETag is still this one. */
@@ -4039,6 +4112,8 @@ export interface operations {
                 rankStyle?: "ordinal" | "competition" | "dense";
                 /** @description A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND. */
                 minVersion?: number;
+                /** @description `player`: rows show the face of their player, too: avatar, region, attributes, as they are now. */
+                fields?: "player"[];
             };
             header?: {
                 /** @description Answer 304 if the ETag is still this one. */
@@ -4126,6 +4201,8 @@ export interface operations {
                 rankStyle?: "ordinal" | "competition" | "dense";
                 /** @description A boardVersion that was seen: nothing older is answered; waits up to 1 s, then 503 PROJECTION_BEHIND. */
                 minVersion?: number;
+                /** @description `player`: rows show the face of their player, too: avatar, region, attributes, as they are now. */
+                fields?: "player"[];
             };
             header?: {
                 /** @description Answer 304 if the ETag is still this one. */

@@ -15,6 +15,7 @@ const alias = Object.fromEntries(
 const LONG = [
   'test/e2e/demo.',
   'test/e2e/schemathesis.',
+  'operation/team-app.',
   'scenarios/kafka-lost.',
   'scenarios/hanging.',
   'property/ranks.',
@@ -94,6 +95,8 @@ export default defineConfig({
           name: 'services',
           // What these test lives in the worker, and ends with the file that started it.
           isolate: false,
+          // A project of its own, with its own tests: test/operation/team-app.spec.ts runs them.
+          exclude: ['**/node_modules/**', 'examples/team-app/**'],
           include: ['examples/**/*.spec.ts', 'tools/**/*.spec.mjs', 'test/{integration,property}/**/*.spec.ts'],
         },
       },

@@ -20,9 +20,9 @@ import { requireNode } from './node-version.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 import { step } from './progress.mjs';
 
-/** What the apps are built from, and the programs of bench/. */
-const appSource = {
-  folders: ['apps', 'libs', 'examples'],
+/** What the apps are built from. */
+export const appSource = {
+  folders: ['apps', 'libs', 'packages', 'examples'],
   files: [
     ...['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json'],
     ...['tools/build.mjs', 'tools/bundle.mjs'],
@@ -123,10 +123,10 @@ export async function prepareBench(root = projectRoot, { isQuiet = false } = {})
 /**
  * Does the work when nobody else does the same in this checkout.
  * @param {string} root
- * @param {'build' | 'bench'} name
+ * @param {'build' | 'bench' | 'packages'} name
  * @param {() => Promise<unknown>} work
  */
-async function alone(root, name, work) {
+export async function alone(root, name, work) {
   const lock = await waitForLock(join(root, `.data/${name}.lock`), lockWaitMs, (pid) =>
     step(`Waiting for another build in this folder (pid ${pid})`),
   );
@@ -139,8 +139,11 @@ async function alone(root, name, work) {
   }
 }
 
-/** @param {string} root */
-function stepRecord(root) {
+/**
+ * Where a step that runs is recorded, so that the next build stops what a killed one left.
+ * @param {string} root
+ */
+export function stepRecord(root) {
   mkdirSync(join(root, '.data'), { recursive: true });
   return join(root, '.data/step.json');
 }
@@ -158,10 +161,11 @@ function assets(root) {
 }
 
 /**
+ * Another text where a file of the source was added, changed or removed.
  * @param {string} root
  * @param {{ folders: string[], files: string[] }} source
  */
-function fingerprint(root, { folders, files }) {
+export function fingerprint(root, { folders, files }) {
   const hash = createHash('sha256');
   const paths = [
     ...folders.flatMap((folder) => filesUnder(join(root, folder))),
@@ -175,12 +179,14 @@ function fingerprint(root, { folders, files }) {
 }
 
 /**
+ * The files of a folder, without what was built or installed there.
  * @param {string} folder
  * @returns {string[]}
  */
 function filesUnder(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (['node_modules', 'dist'].includes(entry.name)) return [];
     const path = join(folder, entry.name);
     return entry.isDirectory() ? filesUnder(path) : [path];
   });

@@ -64,7 +64,8 @@ function readPackages(path) {
   }
 }
 
-function npmCommand() {
+/** How npm is run from here. */
+export function npmCommand() {
   const script = process.env.npm_execpath;
   if (script !== undefined && /npm-cli\.c?js$/.test(script) && existsSync(script)) {
     return { command: process.execPath, args: [script] };

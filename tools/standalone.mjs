@@ -41,30 +41,37 @@ export async function choosePorts(env) {
  * Starts the service in one process and waits until it is ready.
  * @param {Omit<import('./running.mjs').StartContext, 'cacheDir'>} context
  * @param {AppServices} services
+ * @param {{ name: string, main: string } | null} teamApp a team's program, in place of ours
  * @returns `{ url, adminKey, adminKeyFile, entry }`; `adminKeyFile` is null for a key of the environment
  * @throws Problem
  */
-export async function startStandalone(context, services) {
-  step(`Starting Laddercast on port ${services.port}`);
-  return startApp(context, services, { app: 'standalone', name: 'Laddercast' });
+export async function startStandalone(context, services, teamApp = null) {
+  const name = teamApp?.name ?? 'Laddercast';
+  step(`Starting ${name} on port ${services.port}`);
+  return startApp(context, services, { app: 'standalone', name, ...(teamApp !== null && { main: teamApp.main }) });
 }
 
 /**
  * Starts one app of the service and waits until it is ready; apps on the same data directory have the same keys.
  * @param {Omit<import('./running.mjs').StartContext, 'cacheDir'>} context
  * @param {AppServices} services
- * @param {{ app: string, name: string, nodeOptions?: string[] }} which `app`: its folder in apps/
+ * @param {{ app: string, name: string, nodeOptions?: string[], main?: string }} which `app`: its folder in apps/, by whose name its
+ *   log is called; `main`: its program, where that is not ours
  * @returns as `startStandalone`
  * @throws Problem
  */
-export async function startApp({ root, dataDir, env, running }, services, { app, name, nodeOptions = [] }) {
+export async function startApp(
+  { root, dataDir, env, running },
+  services,
+  { app, name, nodeOptions = [], main = appMain(app, root) },
+) {
   const { port, metricsPort, postgres, redis, kafka } = services;
   const adminKeyFile = join(dataDir, 'admin-key');
   const adminKey = env.BOOTSTRAP_ADMIN_KEY || keptSecret(adminKeyFile);
   const entry = await running.launch({
     name,
     command: process.execPath,
-    args: ['--max-semi-space-size=32', '--enable-source-maps', ...nodeOptions, appMain(app, root)],
+    args: ['--max-semi-space-size=32', '--enable-source-maps', ...nodeOptions, main],
     cwd: root,
     env: {
       ...env,

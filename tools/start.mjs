@@ -14,11 +14,14 @@ import { startKafka } from './services/kafka.mjs';
 import { startPostgres } from './services/postgres.mjs';
 import { startRedis } from './services/redis.mjs';
 import { choosePorts, startStandalone } from './standalone.mjs';
+import { buildTeamApp, findTeamApp } from './team-app.mjs';
 
 const help = `Starts Laddercast with everything it needs, until Ctrl-C.
 
   npm start                the log is kept in PostgreSQL
   npm start -- --kafka     the log is kept in Kafka
+  npm start -- --app examples/team-app
+                           builds and runs the app of a team (docs/extending.md), here or in any other folder
   npm start -- --help      this text
 
 PostgreSQL, Redis or Valkey, and Kafka are those of DATABASE_URL, REDIS_URL and KAFKA_BROKERS where these are set;
@@ -72,14 +75,18 @@ function takeLock() {
 }
 
 async function main() {
-  const { values } = parseArgs({ options: { kafka: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+  const { values } = parseArgs({
+    options: { kafka: { type: 'boolean' }, app: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
   if (values.help) return console.log(help);
   requireNode(projectRoot);
+  const teamApp = values.app === undefined ? null : findTeamApp(values.app);
   makeDataDirectory(dataDir);
   lock = takeLock();
   running = new RunningProcesses(dataDir, fail);
   await running.stopLeftovers();
   await prepare(projectRoot);
+  if (teamApp !== null) await buildTeamApp(projectRoot, teamApp);
   const cacheDir = join(dataDir, 'cache');
   mkdirSync(cacheDir, { recursive: true });
   const context = { root: projectRoot, dataDir, cacheDir, env, running };
@@ -91,7 +98,7 @@ async function main() {
     startRedis(context),
     withKafka ? startKafka(context) : null,
   ]);
-  const app = await startStandalone(context, { ...ports, postgres, redis, kafka });
+  const app = await startStandalone(context, { ...ports, postgres, redis, kafka }, teamApp);
   writeFileSync(addressFile, `${app.url}\n`);
   for (const service of [postgres, redis, kafka]) if (service !== null) step(`  ${service.describe}`);
   step(`  logs and data: ${dataDir}`);

@@ -62,12 +62,12 @@ describe('client libraries of other products', () => {
 
 describe('the environment, the clock and the console', () => {
   const running = files.filter(
-    (file) => isTypeScript(file) && /^(libs|apps|examples)\//.test(file.path) && !isTest(file.path),
+    (file) => isTypeScript(file) && /^(libs|apps|packages|examples)\//.test(file.path) && !isTest(file.path),
   );
 
   it.each(['environment', 'clock'] as const)('the %s is read in one file', (what) => {
     const readers = running
-      .filter(({ path }) => !path.startsWith('libs/testing/'))
+      .filter(({ path }) => !/^(libs|packages)\/testing\//.test(path))
       .filter((file) => worldAccesses(file).some((access) => access.what === what))
       .map(({ path }) => path);
     expect(readers).toEqual([ONLY_IN[what]]);

@@ -7,7 +7,7 @@ import { importsOf, packageOf } from './imports.js';
 import { isTest, isTypeScript, readRepositoryFile, repositoryFiles, repositoryRoot } from './source-tree.js';
 
 const files = repositoryFiles().filter(
-  (file) => isTypeScript(file) && /^(libs|apps|clients|examples|test|bench)\//.test(file.path),
+  (file) => isTypeScript(file) && /^(libs|apps|clients|packages|examples|test|bench)\//.test(file.path),
 );
 const faultsOf = (path: string, text: string): string[] =>
   importsOf({ path, text }).flatMap((one) => faultOfImportOrder(one) ?? []);
@@ -38,7 +38,9 @@ describe('the imports of the repository', () => {
       dependencies: Record<string, string>;
     };
     const missing = files
-      .filter(({ path }) => /^(libs|apps|examples)\//.test(path) && !path.startsWith('libs/testing/') && !isTest(path))
+      .filter(
+        ({ path }) => /^(libs|apps|packages|examples)\//.test(path) && !/^\w+\/testing\//.test(path) && !isTest(path),
+      )
       .flatMap(importsOf)
       .filter(({ typeOnly }) => !typeOnly)
       .filter(({ specifier }) => {
@@ -74,6 +76,10 @@ describe('the check of the order', () => {
     ['libs/extension/src/a.ts', `import { type Board, applyRun } from '@laddercast/domain';`, 'only types'],
     ['apps/api/src/a.ts', `import { x } from '../../gateway/src/x.js';`, 'may not reach into apps/gateway'],
     ['apps/api/src/a.ts', `import { x } from '@laddercast/testing';`, 'testing is for tests'],
+    ['apps/api/src/a.ts', `import { x } from '../../../packages/leaderboard/src/x.js';`, 'may not reach into packages'],
+    ['packages/leaderboard/src/a.ts', `import { x } from '@laddercast/testing';`, 'testing is for tests'],
+    ['packages/leaderboard/src/a.ts', `import { x } from '../../../libs/queries/src/x.js';`, 'as @laddercast/queries'],
+    ['packages/leaderboard/src/a.ts', `import { x } from '../../../tools/x.mjs';`, 'may not reach into tools'],
     ['examples/pass/a.ts', `import { Ledger } from '@laddercast/ledger';`, 'an example imports only'],
     ['examples/pass/a.ts', `import { Redis } from 'ioredis';`, 'an example imports only'],
     ['test/e2e/a.spec.ts', `import { x } from '../../libs/ledger/src/x.js';`, 'as @laddercast/ledger'],
@@ -106,6 +112,9 @@ describe('the check of the order', () => {
     ['clients/typescript/src/node.ts', `import { readFile } from 'node:fs/promises';`],
     ['clients/typescript/src/a.spec.ts', `import { SteppedClock } from '../test/stepped-clock.js';`],
     ['test/e2e/a.spec.ts', `import { createLadder } from '../../clients/typescript/src/index.js';`],
+    ['packages/leaderboard/src/a.ts', `import { ApiModule } from '../../../apps/api/src/api.module.js';`],
+    ['packages/testing/src/a.ts', `import { DatabaseClock } from '@laddercast/testing';`],
+    ['packages/testing/src/a.ts', `import { tryLock } from '../../../tools/lock.mjs';`],
     ['bench/parts/a.ts', `import type { Board } from '@laddercast/domain';`],
     ['bench/parts/a.ts', `import { step } from '../../tools/progress.mjs';`],
     ['examples/pass/a.ts', `import { defineBoard } from '@laddercast/leaderboard';`],

@@ -49,7 +49,10 @@ function faultOfRelative({ from, specifier }: Import): string | null {
   if (kind === targetKind && (name === targetName || kind === 'test' || kind === 'bench')) return null;
   if (kind === 'bench' && targetKind === 'tools') return null;
   // What only tests use has no index: it is shared by its path.
-  if (isTest(from) && (isTest(target) || /^(apps|clients)\//.test(target))) return null;
+  if (isTest(from) && (isTest(target) || /^(apps|clients|packages)\//.test(target))) return null;
+  if (kind === 'packages') {
+    if (['packages', 'apps'].includes(targetKind) || (name === 'testing' && targetKind === 'tools')) return null;
+  }
   if (kind === 'apps' && targetKind === 'apps' && APPS_OF_APPS[name]?.includes(targetName)) return null;
   if (targetKind === 'libs') return `another lib is imported as ${SCOPE}${targetName}`;
   return `${kind}/${name} may not reach into ${targetKind}/${targetName}`;
@@ -88,5 +91,6 @@ function faultBetweenLibs({ from, typeOnly }: Import, name: string, lib: string)
 
 function faultOutsideLibs({ from, typeOnly }: Import, kind: string, lib: string): string | null {
   if (kind === 'bench' && !typeOnly) return 'the benchmark takes only types: it loads libs as they were built';
-  return kind === 'apps' && lib === 'testing' && !isTest(from) ? 'testing is for tests' : null;
+  const isForTests = isTest(from) || from.startsWith('packages/testing/');
+  return ['apps', 'packages'].includes(kind) && lib === 'testing' && !isForTests ? 'testing is for tests' : null;
 }

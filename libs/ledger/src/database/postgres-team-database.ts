@@ -1,14 +1,22 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import { DataSource, MigrationExecutor, type MigrationInterface } from 'typeorm';
+import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { postgresAddress } from './postgres-address.js';
 import { runMigrations, type SqlRunner } from './postgres-database.js';
+
+/** TypeORM's, in the transaction of a migration. */
+export type MigrationRunner = QueryRunner;
+
+/** A step of a team's schema, as TypeORM's `MigrationInterface`; steps are never taken back. */
+export interface TeamMigration {
+  up(runner: MigrationRunner): Promise<unknown>;
+}
 
 export interface TeamDatabaseOptions {
   /** Where the team's tables are: 1-63 of `a-z`, `0-9`, `_`, beginning with a letter; not `public`, nor `pg_…`. */
   schema: string;
-  /** Classes of TypeORM, their names ending in a Unix time in milliseconds; what ran once never runs again. */
-  migrations: readonly (new () => MigrationInterface)[];
+  /** Their names end in a Unix time in milliseconds, which is their order; what ran once never runs again. */
+  migrations: readonly (new () => TeamMigration)[];
   /** Connections of a process, beside those of the service: 1-20, by default 4. */
   connectionsMax?: number;
 }
@@ -101,7 +109,8 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
     url: connectionString,
     connectTimeoutMS: connectionTimeoutMillis,
     schema,
-    migrations: [...migrations],
+    // Nobody asks for the way back.
+    migrations: migrations as DataSource['options']['migrations'] & unknown[],
     migrationsTableName: 'migrations',
     poolSize: 2,
     extra,

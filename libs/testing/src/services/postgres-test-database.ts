@@ -13,8 +13,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
-  const serverUrl = requiredService('TEST_DATABASE_URL');
+export async function createTestDatabase(serverUrl = requiredService('TEST_DATABASE_URL')): Promise<TestDatabase> {
   const name = `ladder_test_${randomBytes(6).toString('hex')}`;
   const migrated = process.env['TEST_DATABASE_MIGRATED'];
   if (migrated) await (migration ??= migrateOnce(serverUrl, migrated));

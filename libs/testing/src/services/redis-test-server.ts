@@ -13,8 +13,7 @@ export async function redisCommandsRun(names: RegExp): Promise<number> {
 }
 
 /** The address of the test Redis, emptied. */
-export async function emptyTestRedis(): Promise<string> {
-  const url = requiredService('TEST_REDIS_URL');
+export async function emptyTestRedis(url = requiredService('TEST_REDIS_URL')): Promise<string> {
   const redis = new Redis(url, { lazyConnect: true });
   await redis.connect();
   await redis.flushall();

@@ -17,7 +17,7 @@ export interface LiveOptions {
   /** The address that it comes from. */
   from?: string;
   token?: string;
-  /** `payload` is only there during the call. */
+  /** Frames but the service's pings, which come by the clock. `payload` is only there during the call. */
   onText(payload: Buffer): void;
   onEnd(why: string): void;
 }
@@ -29,7 +29,9 @@ export interface LiveOptions {
  */
 export function openLive({ port, from, token, onText, onEnd }: LiveOptions): Promise<LiveClient> {
   const frames = new FrameReader({
-    onText,
+    onText: (payload) => {
+      if (!isPing(payload)) onText(payload);
+    },
     onEnd,
     onPing: (payload) => void socket.write(frameOf(opcodes.pong, payload)),
   });
@@ -76,6 +78,10 @@ export async function openTop({
   client.send({ type: 'subscribe', id: '1', board, channel: 'top', limit });
   return client;
 }
+
+const pingHead = Buffer.from('{"type":"ping"');
+
+const isPing = (payload: Buffer): boolean => payload.subarray(0, pingHead.length).equals(pingHead);
 
 const sharedBuffer = Buffer.alloc(readBytes);
 

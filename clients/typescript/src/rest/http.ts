@@ -7,7 +7,7 @@ const RETRIES_MAX = 4;
 const FIRST_DELAY_MS = 250;
 const DELAY_MAX_MS = 8000;
 
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>;
 
 /** What is sent with a call. */
 export interface CallOptions {

@@ -5,7 +5,13 @@ const config = {
   plugins: ['@typescript-eslint'],
   extends: ['eslint:recommended', 'plugin:@typescript-eslint/recommended'],
   env: { node: true, es2023: true },
-  ignorePatterns: ['dist', 'node_modules', '.data', 'apps/standalone/public/vendor', 'clients/typescript/src/generated'],
+  ignorePatterns: [
+    'dist',
+    'node_modules',
+    '.data',
+    'apps/standalone/public/vendor',
+    'clients/typescript/src/generated',
+  ],
   rules: {
     eqeqeq: ['error', 'always', { null: 'ignore' }],
     'no-console': 'error',

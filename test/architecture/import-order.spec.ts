@@ -41,6 +41,8 @@ describe('the imports of the repository', () => {
       .filter(
         ({ path }) => /^(libs|apps|packages|examples)\//.test(path) && !/^\w+\/testing\//.test(path) && !isTest(path),
       )
+      // A page, and no part of the service.
+      .filter(({ path }) => !path.startsWith('examples/react-board/'))
       .flatMap(importsOf)
       .filter(({ typeOnly }) => !typeOnly)
       .filter(({ specifier }) => {
@@ -82,6 +84,9 @@ describe('the check of the order', () => {
     ['packages/leaderboard/src/a.ts', `import { x } from '../../../tools/x.mjs';`, 'may not reach into tools'],
     ['examples/pass/a.ts', `import { Ledger } from '@laddercast/ledger';`, 'an example imports only'],
     ['examples/pass/a.ts', `import { Redis } from 'ioredis';`, 'an example imports only'],
+    ['examples/pass/a.ts', `import { createLadder } from '@laddercast/client';`, 'an example imports only'],
+    ['examples/react-board/a.tsx', `import { defineBoard } from '@laddercast/leaderboard';`, 'the example of a page'],
+    ['examples/react-board/a.ts', `import { x } from '../../clients/typescript/src/x.js';`, 'may not reach into'],
     ['test/e2e/a.spec.ts', `import { x } from '../../libs/ledger/src/x.js';`, 'as @laddercast/ledger'],
     ['clients/typescript/src/a.ts', `import { ERRORS } from '@laddercast/domain';`, 'only its own files'],
     ['clients/typescript/src/a.ts', `import type { Board } from '@laddercast/domain';`, 'only its own files'],
@@ -118,6 +123,8 @@ describe('the check of the order', () => {
     ['bench/parts/a.ts', `import type { Board } from '@laddercast/domain';`],
     ['bench/parts/a.ts', `import { step } from '../../tools/progress.mjs';`],
     ['examples/pass/a.ts', `import { defineBoard } from '@laddercast/leaderboard';`],
+    ['examples/react-board/a.tsx', `import { createRoot } from 'react-dom/client';`],
+    ['examples/react-board/a.ts', `import { createLadder } from '@laddercast/client';`],
     ['libs/ledger/src/a.ts', `// import { EventLog } from '@laddercast/event-log';`],
     ['libs/ledger/src/a.ts', `const text = "import x from '@laddercast/event-log'";`],
   ])('allows in %s: %s', (path, text) => {

@@ -33,6 +33,10 @@ const EXAMPLES_MAY_IMPORT = ['@laddercast/leaderboard', '@nestjs/common', 'class
 /** The only file of a client that may import what Node has, and browsers have not. */
 const FOR_NODE_ALONE = 'clients/typescript/src/node.ts';
 
+/** The example of a page, which sees the service from outside, and what it may import. */
+const PAGE_EXAMPLE = 'examples/react-board/';
+const PAGE_EXAMPLE_MAY_IMPORT = ['@laddercast/client', 'react', 'react-dom'];
+
 /** What is wrong with an import by the order of the libs, or null. */
 export function faultOfImportOrder(one: Import): string | null {
   const fault = one.specifier.startsWith('.') ? faultOfRelative(one) : faultOfBare(one);
@@ -67,6 +71,10 @@ function faultOfBare(one: Import): string | null {
   }
   if (kind === 'clients' && !isTest(from)) {
     return from === FOR_NODE_ALONE && specifier.startsWith('node:') ? null : 'a client imports only its own files';
+  }
+  if (from.startsWith(PAGE_EXAMPLE)) {
+    const isAllowed = PAGE_EXAMPLE_MAY_IMPORT.includes(packageOf(specifier) ?? '');
+    return isAllowed ? null : `the example of a page imports only ${PAGE_EXAMPLE_MAY_IMPORT.join(', ')}`;
   }
   if (kind === 'examples' && !isTest(from) && !EXAMPLES_MAY_IMPORT.includes(specifier)) {
     return `an example imports only ${EXAMPLES_MAY_IMPORT.join(' and ')}`;

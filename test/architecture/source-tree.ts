@@ -34,9 +34,9 @@ function pathsUnder(folder: string): string[] {
     });
 }
 
-export const isTypeScript = ({ path }: TextFile): boolean => path.endsWith('.ts');
+export const isTypeScript = ({ path }: TextFile): boolean => /\.tsx?$/.test(path);
 
-export const isCode = ({ path }: TextFile): boolean => /\.(ts|mjs|js)$/.test(path);
+export const isCode = ({ path }: TextFile): boolean => /\.(tsx?|mjs|js)$/.test(path);
 
 /** Tests, and what only tests use: they may reach further than the code they look at. */
 export function isTest(path: string): boolean {

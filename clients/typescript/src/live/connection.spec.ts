@@ -299,8 +299,21 @@ describe('a refusal', () => {
   });
 
   it('of too many subscriptions is for good, though its status is 429', async () => {
-    await w.watching();
+    w.watchTop(w.ladderOf());
+    await settled();
+    w.sockets.last.accept();
     w.sockets.last.say(refusal('SUBSCRIPTION_LIMIT', 429));
     expect(w.problems).toEqual([{ code: 'SUBSCRIPTION_LIMIT', fatal: true }]);
+  });
+
+  it('of too many subscriptions can pass for what was watched before: the lost socket may still be counted', async () => {
+    await w.watching();
+    w.random = 0.1;
+    w.sockets.last.say(refusal('SUBSCRIPTION_LIMIT', 429));
+    await w.clock.step(2999);
+    expect(w.sockets.last.heard()).toEqual([]);
+    await w.clock.step(1);
+    expect(w.sockets.last.heard()).toMatchObject([{ type: 'resume', seq: 5 }]);
+    expect(w.problems).toEqual([]);
   });
 });

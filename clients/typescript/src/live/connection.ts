@@ -255,10 +255,13 @@ export class Connection {
   private refused(subscription: Subscription | undefined, problem: LadderProblem): void {
     if (subscription === undefined) return this.options.onProblem(problem, { fatal: false });
     const isThere = problem.code === 'SUBSCRIPTION_EXISTS';
-    if (!isThere && (!problem.isRetriable || problem.code === 'SUBSCRIPTION_LIMIT')) return subscription.end(problem);
+    // What was watched before may be counted still for the socket that was lost.
+    const isLimit = problem.code === 'SUBSCRIPTION_LIMIT';
+    const canPass = isLimit ? subscription.list !== null : isThere || problem.isRetriable;
+    if (!canPass) return subscription.end(problem);
     const { random } = this.options;
-    const delayMs =
-      problem.retryAfterMs === null ? random() * ASK_AGAIN_WITHIN_MS : problem.retryAfterMs * (1 + random());
+    const withinMs = isLimit ? DELAY_MAX_MS : ASK_AGAIN_WITHIN_MS;
+    const delayMs = problem.retryAfterMs === null ? random() * withinMs : problem.retryAfterMs * (1 + random());
     for (const [id, one] of this.subscriptions) {
       if (one === subscription) this.later(id, () => (isThere ? one.askAnew() : one.ask()), delayMs);
     }

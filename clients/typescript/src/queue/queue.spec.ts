@@ -1,13 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeHttp, playerToken, problem, type FakeAnswer } from '../../test/fake-http.js';
 import { settled, SteppedClock } from '../../test/stepped-clock.js';
 import { vectors } from '../../test/vectors.js';
 import { createLadder, type Ladder, type LadderOptions, type Settled, type Storage } from '../index.js';
-import { fileStorage } from '../node.js';
-import { localStorageOf, memoryStorage } from './storage.js';
+import { memoryStorage } from './storage.js';
 
 type Body = Record<string, unknown> & { submissionId: string; board: string };
 
@@ -254,6 +250,50 @@ describe('the queue', () => {
     expect(outcomes()).toEqual([['a', 'settled']]);
   });
 
+  it('sends the same body again, though the board takes the time of play by now', async () => {
+    let clientTime = false;
+    let isLost = true;
+    const { answer } = http;
+    http.answer = (request) => {
+      if (!isSubmission(request)) return { body: { clientTime } };
+      return isLost ? null : answer(request);
+    };
+    const token = playerToken('ada', clock.now() + 1e9);
+    const first = start({ token });
+    await first.queue.submit('blitz', { submissionId: 'a', score: 1 });
+    await clock.step(200);
+    first.close();
+    clientTime = true;
+    isLost = false;
+    start({ token });
+    await clock.step(60_000);
+    const bodies = sent().flat();
+    expect(bodies.length).toBeGreaterThan(1);
+    expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1);
+    expect(ended).toMatchObject([{ outcome: 'settled', item: { timeIsKept: false } }]);
+  });
+
+  it('knows what another tab did: what that sent more than six days ago is not sent again', async () => {
+    http.answer = () => null;
+    const [one, two] = [start(), start()];
+    await one.queue.submit('blitz', { submissionId: 'a', playerId: 'ada', score: 1 });
+    void two.queue.flush();
+    await clock.step(200);
+    two.close();
+    expect(two.queue.size).toBe(1);
+    http.answer = (request) => (isSubmission(request) ? null : { body: {} });
+    void one.queue.flush();
+    await clock.step(200);
+    one.close();
+    expect(idsSent()).toEqual([['a']]);
+    answers();
+    await clock.step(7 * 86_400_000);
+    void two.queue.flush();
+    await clock.step(1000);
+    expect(idsSent()).toEqual([['a']]);
+    expect(outcomes()).toEqual([['a', 'unknown']]);
+  });
+
   it('uses the locks of the browser where there are any', async () => {
     const asked: string[] = [];
     const locks = {
@@ -355,71 +395,4 @@ describe('the queue', () => {
     await clock.step(120_000);
     expect(outcomes()).toEqual([['a', 'settled']]);
   });
-});
-
-describe.each([
-  [
-    'memory',
-    async () => ({
-      make: (
-        (one) => () =>
-          one
-      )(memoryStorage()),
-      end: async () => undefined,
-    }),
-  ],
-  [
-    'localStorage',
-    async () => {
-      const texts = new Map<string, string>();
-      const store = {
-        get length() {
-          return texts.size;
-        },
-        key: (at: number) => [...texts.keys()][at] ?? null,
-        getItem: (key: string) => texts.get(key) ?? null,
-        setItem: (key: string, text: string) => void texts.set(key, text),
-        removeItem: (key: string) => void texts.delete(key),
-      };
-      return { make: () => localStorageOf(store), end: async () => undefined };
-    },
-  ],
-  [
-    'files',
-    async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'ladder-queue-'));
-      return { make: () => fileStorage(join(folder, 'deep')), end: () => rm(folder, { recursive: true }) };
-    },
-  ],
-])('a storage of %s', (_name, setUp) => {
-  it('keeps texts by key, finds keys by what they begin with, and is read by the next program', async () => {
-    const { make, end } = await setUp();
-    try {
-      const one = make();
-      expect(await one.keys('')).toEqual([]);
-      expect(await one.get('a/b%')).toBeFalsy();
-      await Promise.all([one.set('a/b% é', 'first'), one.set('a/c', 'x'), one.set('b', 'y')]);
-      await one.set('a/b% é', 'second');
-      await one.delete('a/c');
-      await one.delete('a/c');
-      const two = make();
-      expect(await two.get('a/b% é')).toBe('second');
-      expect(await two.keys('a/')).toEqual(['a/b% é']);
-      expect((await two.keys('')).sort()).toEqual(['a/b% é', 'b']);
-    } finally {
-      await end();
-    }
-  });
-});
-
-it('files that were not finished are no items', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ladder-queue-'));
-  try {
-    const files = fileStorage(folder);
-    await Promise.all(Array.from({ length: 20 }, (_, at) => files.set('one', `text ${at}`)));
-    expect(await readdir(folder)).toEqual(['one']);
-    expect(await files.get('one')).toMatch(/^text \d+$/);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });

@@ -304,7 +304,7 @@ describe('pages', () => {
 describe('the time of the service', () => {
   it('is the median of what the last five answers said', async () => {
     const client = rest();
-    for (const aheadMs of [10_000, 20_000, 20_000, 900_000, 20_000, 20_000]) {
+    for (const aheadMs of [10_000, 5000, 20_000, 900_000, 20_000, 21_000]) {
       http.aheadMs = aheadMs;
       await client.call('POST', '/v1/nothing');
     }

@@ -1,7 +1,16 @@
 // Real: the packages as npm packs them, a project outside of this one that installs them with packages of the registry, its
 // compiler, its program as a process of its own, and its tests.
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { createTestDatabase, emptyTestRedis, freePort, optionalService, requiredService } from '@laddercast/testing';
@@ -12,6 +21,8 @@ const EXAMPLE = join(ROOT, 'examples/team-app');
 const SOURCES = readdirSync(join(EXAMPLE, 'src')).sort();
 const LINES_MAX = 80;
 const INSTALL_WITHIN_MS = 400_000;
+/** It compiles the app, and whatever was saved since the last build. */
+const START_WITHIN_MS = 400_000;
 /** What a second copy of would be another one to dependency injection, `instanceof` or decorators. */
 const ONCE =
   /^(@laddercast\/.*|@nestjs\/.*|class-transformer|class-validator|reflect-metadata|rxjs|typeorm|pg|fastify)$/;
@@ -106,6 +117,9 @@ describe('the app of a team', () => {
     const output = run('npx', ['--no-install', 'vitest', 'run', '--dir', 'dist'], { env: environment() });
     expect(output).toMatch(/Tests.*1 passed/);
     expect(output).toMatch(/Starting PostgreSQL[^]*Stopping PostgreSQL/);
+    // What runs is listed there.
+    const servers = join(project, 'node_modules/.cache/laddercast/servers-1');
+    expect([existsSync(servers), existsSync(join(servers, 'run.json'))]).toEqual([true, false]);
   });
 
   it('passes its tests on servers that it is told of', () => {
@@ -127,9 +141,11 @@ describe('npm start -- --app', () => {
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
   const args = (folder: string): string[] => ['tools/start.mjs', '--app', folder];
 
-  it('builds the app in a folder and runs it', async () => {
-    await answersAsApp(async (settings) =>
-      spawn(process.execPath, args('examples/team-app'), { cwd: ROOT, env: { ...settings, DATA_DIR: dataDir } }),
+  it('builds the app in a folder and runs it', { timeout: START_WITHIN_MS + 60_000 }, async () => {
+    await answersAsApp(
+      async (settings) =>
+        spawn(process.execPath, args('examples/team-app'), { cwd: ROOT, env: { ...settings, DATA_DIR: dataDir } }),
+      START_WITHIN_MS,
     );
   });
 
@@ -154,7 +170,10 @@ describe('npm start -- --app', () => {
 });
 
 /** Starts the app, submits as a server does, reads as a team's endpoint answers, and stops it. */
-async function answersAsApp(start: (settings: NodeJS.ProcessEnv) => Promise<ReturnType<typeof spawn>>): Promise<void> {
+async function answersAsApp(
+  start: (settings: NodeJS.ProcessEnv) => Promise<ReturnType<typeof spawn>>,
+  withinMs = 120_000,
+): Promise<void> {
   const [database, redisUrl, port, adminKey] = [
     await createTestDatabase(),
     await emptyTestRedis(),
@@ -173,7 +192,7 @@ async function answersAsApp(start: (settings: NodeJS.ProcessEnv) => Promise<Retu
       if (app.exitCode !== null) throw new Error(`The app ended:\n${output}`);
       return (await fetch(`${url}/health/ready`).catch(() => null))?.status;
     };
-    await expect.poll(ready, { timeout: 170_000, interval: 250 }).toBe(200);
+    await expect.poll(ready, { timeout: withinMs, interval: 250 }).toBe(200);
     const headers = { Authorization: `Bearer ${adminKey}`, 'Content-Type': 'application/json' };
     const submit = async (playerId: string): Promise<number> => {
       const body = JSON.stringify({ playerId, score: 12 });

@@ -1,12 +1,7 @@
-import {
-  CurrentIdentity,
-  defineBoard,
-  EntryEnricher,
-  GetEntriesQuery,
-  LeaderboardModule,
-} from '@laddercast/leaderboard';
-import { LogSaga, QueryBus, SubmissionCheck, TeamDatabase, type SagaBatch } from '@laddercast/leaderboard';
-import type { Board, CheckedSubmission, CheckVerdict, Identity, MigrationRunner } from '@laddercast/leaderboard';
+import { CurrentIdentity, defineBoard, EntryEnricher, GetEntriesQuery } from '@laddercast/leaderboard';
+import { LeaderboardModule, LogSaga, QueryBus, SubmissionCheck, TeamDatabase } from '@laddercast/leaderboard';
+import type { Board, CheckedSubmission, CheckVerdict, Identity } from '@laddercast/leaderboard';
+import type { MigrationRunner, SagaBatch } from '@laddercast/leaderboard';
 import { Controller, Get, Injectable, Module } from '@nestjs/common';
 
 const BOARD = 'trail';

@@ -61,7 +61,15 @@ export { ApiModule } from '../../../apps/api/src/api.module.js';
 export { answerFrameworkError } from '../../../apps/api/src/http/framework-errors.js';
 export { prepareHttp } from '../../../apps/api/src/http/prepare-http.js';
 export { startService, type ServiceOptions } from './start-service.js';
-export type { RankAccuracy, RankedEntry, RankStyle, RatingPool, SanctionKind, WindowKind } from '@laddercast/domain';
+export type {
+  PlayerFace,
+  RankAccuracy,
+  RankedEntry,
+  RankStyle,
+  RatingPool,
+  SanctionKind,
+  WindowKind,
+} from '@laddercast/domain';
 export type { KeyScope } from '@laddercast/ledger';
 export type { Environment } from '@laddercast/platform';
 export * from './queries.js';

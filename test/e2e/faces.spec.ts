@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { startStandalone, type RunningStandalone } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 interface Face {
@@ -144,6 +145,28 @@ describe('faces of players', () => {
     expect(again.status).toBe(200);
     const { etag: now } = again.headers as { etag: string };
     expect((await anonymous.get(paths[0]!, { 'If-None-Match': now })).status).toBe(304);
+  });
+
+  it('come to sockets that ask for them, a new one within a second, and to no others', async () => {
+    const client = await LiveClient.connect(`${service.url.replace('http', 'ws')}/v1/live`);
+    try {
+      const ask = { type: 'subscribe', board: 'seen', channel: 'top' };
+      await client.ask({ ...ask, id: 'without' });
+      await client.ask({ ...ask, id: 'with', fields: ['player'] });
+      await client.ask({ ...ask, id: 'ended', fields: ['player'], window: 'season:s1' });
+      const avatar = (id: string): unknown => (client.list(id).rows.get('bob')?.player as Face | undefined)?.avatarUrl;
+      for (const avatarUrl of ['https://cdn.example/3.png', 'https://cdn.example/4.png']) {
+        await ok(admin.put('/v1/players/bob', { region: 'EU', avatarUrl }));
+        const beganAtMs = Date.now();
+        for (const id of ['with', 'ended']) await expect.poll(() => avatar(id), SOON).toBe(avatarUrl);
+        expect(Date.now() - beganAtMs).toBeLessThan(3000);
+      }
+      for (const id of ['with', 'ended', 'without']) expect(client.list(id)).toMatchObject({ snapshots: 1, gaps: 0 });
+      expect(client.list('without').rows.get('bob')).not.toHaveProperty('player');
+      expect(client.list('without').deltas).toBe(0);
+    } finally {
+      client.socket.terminate();
+    }
   });
 
   it('of players who are not listed stay with them', async () => {

@@ -84,10 +84,10 @@ const READS: Record<string, { shows: Shows; path: string; body?: object }> = {
 };
 
 const CHANNELS: Record<string, { shows: Shows; asked: object }> = {
-  top: { shows: 'world', asked: { limit: 10 } },
+  top: { shows: 'world', asked: { limit: 10, fields: ['player'] } },
   range: { shows: 'world', asked: { offset: 0, limit: 50 } },
   player: { shows: 'world', asked: { playerId: '{ada}', around: 5 } },
-  friends: { shows: 'world', asked: { playerId: '{reader}' } },
+  friends: { shows: 'world', asked: { playerId: '{reader}', fields: ['player'] } },
   guilds: { shows: 'none', asked: {} },
   rating: { shows: 'graph', asked: {} },
 };

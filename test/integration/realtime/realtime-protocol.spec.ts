@@ -134,13 +134,14 @@ describe('what a client gets wrong is answered', () => {
   });
 
   it('null is refused by its field, in every field of every message', async () => {
-    const head = { id: '1', board: 'blitz', window: 'alltime', scope: 'global', rankStyle: 'ordinal' };
+    const list = { id: '1', board: 'blitz', window: 'alltime', scope: 'global', rankStyle: 'ordinal' };
+    const head = { ...list, fields: ['player'] };
     const channels = [
       { ...head, channel: 'top', limit: 10 },
       { ...head, channel: 'player', playerId: 'ada', around: 1 },
       { ...head, channel: 'range', offset: 0, limit: 10 },
       { ...head, channel: 'friends', playerId: 'ada' },
-      { ...head, channel: 'guilds', limit: 10 },
+      { ...list, fields: [], channel: 'guilds', limit: 10 },
       { id: '1', pool: 'blitz', channel: 'rating', playerId: 'ada' },
     ];
     const messages: Record<string, Record<string, unknown>[]> = {

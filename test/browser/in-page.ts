@@ -5,6 +5,28 @@ export const inPage = {
   whereKeysCouldBe: '[JSON.stringify(sessionStorage), JSON.stringify(localStorage), location.href, document.cookie]',
   width: 'document.documentElement.scrollWidth',
   cut: "[...document.querySelectorAll('#rows .run, #rows .score')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)",
+  cutNumbers:
+    "[...document.querySelectorAll('.ranking .score, .ranking .rank')].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)",
+  rowsInSight:
+    "[...document.querySelectorAll('#rows tr')].filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length",
+  watchShifts: `{
+    const shifts = (window.shifts = []);
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifts.push(value);
+    }).observe({ type: 'layout-shift', buffered: true });
+  }`,
+  shifted: 'window.shifts.reduce((sum, value) => sum + value, 0)',
+  /** How many frames of 60 a second were not drawn within the next five seconds, as a part of all. */
+  droppedFrames: `new Promise((resolve) => {
+    const [startedAt, lasts] = [performance.now(), 5000];
+    let drawn = 0;
+    const draw = (now) => {
+      drawn += 1;
+      if (now - startedAt < lasts) requestAnimationFrame(draw);
+      else resolve(Math.max(0, 1 - drawn / (((now - startedAt) * 60) / 1000)));
+    };
+    requestAnimationFrame(draw);
+  })`,
   offeredScopes: "[...document.querySelectorAll('#scope-values option')].map(({ value }) => value)",
   movements: 'document.getAnimations().length',
   rowGlides: `new Promise((resolve) => {

@@ -169,7 +169,7 @@ async function open() {
 async function show() {
   clearTimeout(againTimer);
   const turn = ++showing;
-  spread.leave();
+  if (choice.view !== 'players') spread.leave();
   const { view, scope, top } = choice;
   const { definition, book } = board;
   const kinds = kindsOf(definition.scopes);

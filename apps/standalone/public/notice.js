@@ -27,7 +27,8 @@ export const notice = {
   },
 
   hide() {
-    byId('notice').hidden = true;
+    // A list that moves asks for it all the time.
+    if (!byId('notice').hidden) byId('notice').hidden = true;
   },
 
   /** What the reader was asked a key for, as the service said it. */
@@ -102,7 +103,7 @@ function friendCommand(player) {
 
 /** For somebody who stands alone among friends; null takes it away. */
 export function tellFriendsHint(player) {
-  byId('hint').hidden = player === null;
+  if (byId('hint').hidden !== (player === null)) byId('hint').hidden = player === null;
   if (player === null) return;
   byId('hint-text').textContent = 'No friend has an entry here.';
   const code = Object.assign(document.createElement('code'), { textContent: friendCommand(player) });

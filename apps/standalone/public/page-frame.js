@@ -30,11 +30,13 @@ export function showControls(shown) {
  * hear each of them.
  */
 export function showConnection({ name, seconds = 0, isOld = false }) {
-  byId('connection').hidden = false;
-  byId('connection').dataset.state = name;
+  const shown = byId('connection');
+  shown.hidden = false;
+  if (shown.dataset.state !== name) shown.dataset.state = name;
   write(byId('connection-text'), STATE_WORDS[name]);
-  write(byId('connection-seconds'), COUNTED.includes(name) ? `${seconds}\u00a0s` : '');
-  for (const part of document.querySelectorAll('.board, .side')) part.toggleAttribute('data-old', isOld);
+  write(byId('connection-seconds'), COUNTED.includes(name) ? ` ${seconds}\u00a0s` : '');
+  for (const part of [byId('board'), byId('me-card')])
+    if (part.hasAttribute('data-old') !== isOld) part.toggleAttribute('data-old', isOld);
 }
 
 export function hideConnection() {

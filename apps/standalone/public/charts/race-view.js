@@ -15,6 +15,10 @@ const TICK_MS = 100;
 
 const byId = (id) => document.getElementById(id);
 
+/** Whether each of these windows begins where the one before has ended: only then does none of their scores count twice. */
+const follow = (windows) =>
+  windows.every(({ startsAt }, at) => at === 0 || Date.parse(startsAt) >= Date.parse(windows[at - 1].endsAt));
+
 /** How a board came about: its leaders as moving rows, under a time bar that plays, at some speed, and jumps. */
 export class RaceView {
   #reads;
@@ -93,7 +97,7 @@ export class RaceView {
     if (windows.length < 2) return null;
     const lists = await leadersOf(this.#reads, { board, windows, limit: READ });
     for (const { entries } of lists) this.#learn(entries);
-    const isSum = definition.operator === 'sum' && definition.order === 'desc';
+    const isSum = definition.operator === 'sum' && definition.order === 'desc' && follow(windows);
     const words = isSum
       ? 'What each window added, one after another; between two ends scores are drawn evenly.'
       : 'The standings at the end of each window.';

@@ -1,6 +1,8 @@
 import { Chart } from './chart.js';
 import { spreadChart, spreadOf } from './spread.js';
 
+/** What stands above it comes first. */
+const FIRST_LOOK_MS = 1500;
 const LOOK_EVERY_MS = 60_000;
 
 const byId = (id) => document.getElementById(id);
@@ -18,14 +20,19 @@ export class SpreadCard {
 
   /** Follows a list, `{ board, window, scope, order, scores, me }`. */
   follow(list) {
-    this.leave();
-    void this.#look(list, this.#turn);
+    this.#stop();
+    const turn = this.#turn;
+    this.#timer = setTimeout(() => void this.#look(list, turn), byId('spread').hidden ? FIRST_LOOK_MS : 0);
   }
 
   leave() {
+    this.#stop();
+    byId('spread').hidden = true;
+  }
+
+  #stop() {
     this.#turn += 1;
     clearTimeout(this.#timer);
-    byId('spread').hidden = true;
   }
 
   async #look(list, turn) {

@@ -33,6 +33,7 @@ export class RatingCard {
   /** Shows the rating of a player in a pool, as the service describes it. */
   show(pool, playerId) {
     this.leave();
+    byId('player-pool').hidden = false;
     byId('player-pool').textContent = titleOf(pool);
     say(byId('player-message'), 'Reading …');
     void this.#look(pool, playerId, this.#turn);
@@ -41,7 +42,7 @@ export class RatingCard {
   /** Takes it away, and asks no more. */
   leave() {
     this.#leave();
-    byId('player-pool').textContent = '';
+    byId('player-pool').hidden = true;
     byId('player-rating').hidden = true;
     say(byId('player-message'), '');
   }

@@ -9,10 +9,10 @@ const byId = (id) => document.getElementById(id);
  * own.
  */
 export function tellFacts({ rows, total, estimate }, { view, what, friendsOf }) {
-  byId('caption').textContent = `${what}: the first ${count(rows.length)}`;
+  write(byId('caption'), `${what}: the first ${count(rows.length)}`);
   const friends = friendsOf === null ? 'among my friends' : `among friends of ${friendsOf}`;
+  write(byId('total'), `${countAbout(total, estimate)} ${WORDS[view]?.[total === 1 ? 0 : 1] ?? friends}`);
   byId('total').title = estimateWords(estimate);
-  byId('total').textContent = `${countAbout(total, estimate)} ${WORDS[view]?.[total === 1 ? 0 : 1] ?? friends}`;
   byId('estimated').hidden = estimate === null;
   byId('estimated').title = estimateWords(estimate);
 }
@@ -20,8 +20,7 @@ export function tellFacts({ rows, total, estimate }, { view, what, friendsOf }) 
 /** Says of which moment the list is; one that is old counts the seconds. `nowMs` is that of the service. */
 export function tellAsOf({ asOf, isOld }, nowMs) {
   const element = byId('as-of');
-  element.toggleAttribute('data-old', isOld && asOf !== null);
-  element.title = asOf ?? '';
+  if (element.hasAttribute('data-old') !== (isOld && asOf !== null)) element.toggleAttribute('data-old');
   write(element, asOf === null ? '' : `as of ${isOld ? agoWords(nowMs - Date.parse(asOf)) : timeOfDay(asOf)}`);
 }
 

@@ -6,6 +6,9 @@ import { arrowOf, News } from './news.js';
 export class BoardRow {
   element = make('tr');
   entry = null;
+  #estimate = null;
+  #scores = null;
+  #href = null;
   #rank = make('span');
   #label;
   #name = Object.assign(make('th', 'name'), { scope: 'row' });
@@ -41,7 +44,9 @@ export class BoardRow {
   }
 
   set href(href) {
-    if (this.#label.href !== undefined) this.#label.href = href;
+    if (this.#href === href || this.#label.href === undefined) return;
+    this.#href = href;
+    this.#label.href = href;
   }
 
   set extra(text) {
@@ -61,17 +66,36 @@ export class BoardRow {
 
   /** Writes an entry, of a list whose ranks are `estimate` off at most; null: they are exact. */
   write(entry, { scores, estimate }) {
-    const { rank, score, playerId, displayName, columns } = entry;
+    const before = this.entry;
     this.entry = entry;
+    if (before?.rank !== entry.rank || this.#estimate !== estimate) this.#writeRank(entry.rank, estimate);
+    if (before === null || before.displayName !== entry.displayName) this.#writeName(entry);
+    // A row that was shifted is told by another object with the same parts.
+    if (before === null || before.columns !== entry.columns) this.#writeColumns(entry.columns);
+    if (entry.patch !== undefined) {
+      write(this.#run, runWords(entry, scores.short));
+      this.element.classList.add('has-run');
+    }
+    if (before?.score === entry.score && this.#scores === scores) return;
+    this.#scores = scores;
+    writeScore(this.#score, entry.score, this.#isCompact ? { ...scores, short: scores.brief } : scores);
+  }
+
+  #writeRank(rank, estimate) {
+    this.#estimate = estimate;
     write(this.#rank, countAbout(rank, estimate));
     this.#rank.title = estimateWords(estimate);
     this.#rank.dataset.place = rank <= 3 && estimate === null ? String(rank) : '';
+  }
+
+  #writeName({ displayName, playerId }) {
     write(this.#label, displayName ?? playerId);
     this.#name.title = displayName ? `${displayName} (${playerId})` : playerId;
+  }
+
+  #writeColumns(columns) {
     write(this.#details, columnWords(columns, columnNumber));
     this.#details.title = columnWords(columns, String);
-    write(this.#run, runWords(entry, scores.short));
-    writeScore(this.#score, score, this.#isCompact ? { ...scores, short: scores.brief } : scores);
   }
 
   /** Tells what changed: so many places won, and what was gained. */
@@ -83,8 +107,9 @@ export class BoardRow {
   }
 
   #edge(places) {
+    const news = places > 0 ? 'up' : 'down';
     if (places === 0) delete this.element.dataset.news;
-    else this.element.dataset.news = places > 0 ? 'up' : 'down';
+    else if (this.element.dataset.news !== news) this.element.dataset.news = news;
   }
 }
 

@@ -2,6 +2,7 @@ import { keyOfRow } from '../board-state.js';
 import { scoreWords } from '../score-words.js';
 import { BoardRow } from './board-row.js';
 import { mayMove, Slides, standsFor } from './slides.js';
+import { stillRows } from './still-rows.js';
 
 /**
  * A ranked table that shows whatever list it is given. Rows that stay slide to their new place, and say for a few seconds
@@ -124,27 +125,40 @@ export class BoardView {
     const wasEmpty = this.#rows.size === 0;
     const kept = new Set(list.rows.map(keyOfRow));
     const leaving = [...this.#rows].filter(([key]) => !kept.has(key));
-    const moves = !wasEmpty && mayMove() && this.#isReordered(list, leaving);
-    if (moves)
+    const isMoved = !wasEmpty && mayMove() && this.#isReordered(list, leaving);
+    if (isMoved) {
       this.#slides.start(
         this.#rows,
         leaving.map(([, row]) => row),
       );
+    }
     for (const [key, row] of leaving) {
       row.element.remove();
       this.#rows.delete(key);
     }
     const shareOf = this.#look.isCompact ? () => 0 : shares(list.rows);
-    list.rows.forEach((entry, index) => {
+    const rows = list.rows.map((entry) => {
       const key = keyOfRow(entry);
       const row = this.#rows.get(key) ?? this.#add(key, entry.playerId);
       this.#update(row, entry, list, wasEmpty ? null : causes.get(key));
       row.share = shareOf(entry.score);
-      if (this.#body.children[index] !== row.element)
-        this.#body.insertBefore(row.element, this.#body.children[index] ?? null);
+      return row;
     });
-    if (moves) this.#slides.run(this.#rows);
-    this.#onRows([...this.#rows.values()]);
+    this.#order(rows);
+    if (isMoved) this.#slides.run(this.#rows);
+    this.#onRows(rows);
+  }
+
+  /** Puts the rows into their order, and touches as few as can be: each that is moved is laid out anew. */
+  #order(rows) {
+    const places = new Map([...this.#body.children].map((element, at) => [element, at]));
+    const still = stillRows(rows.map(({ element }) => places.get(element) ?? -1));
+    rows.forEach(({ element }, at) => {
+      if (still.has(at)) return;
+      const before = at === 0 ? null : rows[at - 1].element;
+      if (before === null) this.#body.prepend(element);
+      else before.after(element);
+    });
   }
 
   #isReordered({ rows }, leaving) {

@@ -16,6 +16,7 @@ export class News {
   #startedAt = -Infinity;
   #since = '';
   #timer = null;
+  #shown = document.createElement('span');
 
   /**
    * `word(amount, …)` gives `{ text, spoken }` for an amount that is not 0; positive is good. `onChange(amount)` hears what
@@ -25,6 +26,7 @@ export class News {
     this.#element = element;
     this.#word = word;
     this.#onChange = onChange;
+    this.#shown.setAttribute('role', 'img');
   }
 
   tell(amount, ...context) {
@@ -32,7 +34,7 @@ export class News {
     if (now - this.#startedAt > NEWS_MS) {
       this.#sum = 0;
       this.#startedAt = now;
-      this.#since = `since ${timeOfDay(Date.now())}`;
+      this.#since = sinceWords(Date.now());
     }
     this.#sum += amount;
     clearTimeout(this.#timer);
@@ -56,15 +58,23 @@ export class News {
   }
 
   #put(amount, kind, { text, spoken }, since) {
-    const shown = document.createElement('span');
+    const shown = this.#shown;
     shown.className = `${kind} ${amount > 0 ? 'up' : 'down'}`;
-    shown.textContent = text;
+    if (shown.textContent !== text) shown.textContent = text;
     shown.title = `${spoken} ${since}`;
-    shown.setAttribute('role', 'img');
     shown.setAttribute('aria-label', shown.title);
-    this.#element.replaceChildren(shown);
+    if (!shown.isConnected) this.#element.replaceChildren(shown);
     this.#onChange(amount);
   }
+}
+
+let since = { second: 0, words: '' };
+
+/** The same words for all that changes within a second: to write a time takes its time. */
+function sinceWords(nowMs) {
+  const second = Math.floor(nowMs / 1000);
+  if (since.second !== second) since = { second, words: `since ${timeOfDay(nowMs)}` };
+  return since.words;
 }
 
 /** How an arrow tells of so many places won (positive) or lost. */

@@ -99,7 +99,8 @@ function shadeOf({ element }) {
 
 function sightOf(body) {
   const origin = body.closest('table').getBoundingClientRect().top;
-  return (top) => origin + top > -100 && origin + top < innerHeight + 100;
+  const height = innerHeight;
+  return (top) => origin + top > -60 && origin + top < height;
 }
 
 function isInSight(element) {

@@ -16,16 +16,12 @@ export const inPage = {
     }).observe({ type: 'layout-shift', buffered: true });
   }`,
   shifted: 'window.shifts.reduce((sum, value) => sum + value, 0)',
-  /** How many frames of 60 a second were not drawn within the next five seconds, as a part of all. */
-  droppedFrames: `new Promise((resolve) => {
-    const [startedAt, lasts] = [performance.now(), 5000];
-    let drawn = 0;
-    const draw = (now) => {
-      drawn += 1;
-      if (now - startedAt < lasts) requestAnimationFrame(draw);
-      else resolve(Math.max(0, 1 - drawn / (((now - startedAt) * 60) / 1000)));
-    };
-    requestAnimationFrame(draw);
+  /** When rows came into another order within the next eight seconds, in ms. */
+  timesOfOrders: `new Promise((resolve) => {
+    const times = [];
+    const watch = new MutationObserver(() => times.push(performance.now()));
+    watch.observe(document.getElementById('rows'), { childList: true });
+    setTimeout(() => (watch.disconnect(), resolve(times)), 8000);
   })`,
   offeredScopes: "[...document.querySelectorAll('#scope-values option')].map(({ value }) => value)",
   movements: 'document.getAnimations().length',

@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core';
 import { hasChromium } from './chromium.js';
 import { inPage } from './in-page.js';
 import { numbered, PageSession } from './page-session.js';
-import { takePictures } from './pictures.js';
 import type { ServiceClient } from './service-client.js';
 
 const phone = { width: 320, height: 740 };
@@ -314,12 +313,4 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
     expect(await page.locator('#rows tr').first().locator('.move').innerText()).toMatch(/▲\s11/);
     expect(await page.textContent('#summary')).toMatch(/^Leading of 12: 1, p1/);
   });
-
-  if (process.env.UPDATE_SCREENSHOT === '1') {
-    it(
-      'is pictured while the demo runs',
-      async () => expect(await takePictures(session.browser, service)).toBe(0),
-      240_000,
-    );
-  }
 });

@@ -191,6 +191,7 @@ async function show() {
   tellFriendsHint(null);
   if (view === 'friends' && friendsOf() === null) {
     list.leave();
+    showSide();
     notice.show({ title: 'Whose friends?', text: 'Follow the player whose friends you want to see.', who: true });
     return;
   }
@@ -273,6 +274,7 @@ function windowsChanged() {
 }
 
 function showList(followed, changes) {
+  showSide();
   if (changes.length === 0) taxNote.look();
   const { rows } = followed;
   const { view } = choice;
@@ -301,6 +303,11 @@ function showState({ name }) {
   board.disconnect();
 }
 
+/** What stands beside the board, or under it, comes when the board has its height: else it would be pushed away. */
+function showSide() {
+  if (byId('side').hidden) byId('side').hidden = false;
+}
+
 /** Nothing is said of a connection that nobody asked for. */
 function showFreshness(present) {
   if (board.book === null) return;
@@ -319,6 +326,7 @@ function refused(problem) {
   forgetFacts();
   freshness.forget();
   const isWindow = problem.code === 'WINDOW_NOT_FOUND';
+  showSide();
   notice.show(isWindow ? windowNotice(problem, windows.choices(board.book)) : refusalNotice(problem, choice.view));
   clearTimeout(againTimer);
   // What is wrong with the question stays wrong.
@@ -329,6 +337,7 @@ function refused(problem) {
 function explain(problem) {
   leave();
   showControls(false);
+  showSide();
   if (board.definition === null) showTitle(choice.board);
   if (problem.status === 401 || problem.status === 403) {
     notice.show(refusalNotice(problem, 'players'));

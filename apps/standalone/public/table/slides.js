@@ -1,6 +1,6 @@
 const MOVE_MS = 450;
 /** A list that moves all the time is shown at this pace: what is read must stand still for a moment. */
-const BUSY_MS = 1000;
+const BUSY_MS = 1500;
 const EASING = 'cubic-bezier(0.22, 0.9, 0.3, 1)';
 /** A row that comes from further away slides this far. */
 const ROWS_MAX = 12;

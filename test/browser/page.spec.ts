@@ -274,6 +274,7 @@ describe.runIf(hasChromium('the tests of the live page'))('the live page in Chro
   it('is reached and used by keyboard alone', async () => {
     await open(await boardOfTwelve());
     await untilShown(numbered(1, 12));
+    await page.locator('#spread').waitFor();
     const reached: string[] = [];
     for (let stops = 0; stops < 40; stops += 1) {
       await page.keyboard.press('Tab');

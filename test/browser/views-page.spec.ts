@@ -64,11 +64,11 @@ describe.runIf(hasChromium('the tests of the pictures of the live page'))('the p
     await session.until('#player-spread-figure figcaption', /ada has \d+/);
     await page.keyboard.press('Escape');
     expect(await page.locator('#player-dialog').isVisible()).toBe(false);
-    expect(new URL(page.url()).hash).toBe('');
+    await expect.poll(() => new URL(page.url()).hash).toBe('');
     await page.locator('#rows').getByRole('link', { name: 'bob' }).press('Enter');
     await session.until('#player-name', /^bob$/);
     await page.goBack();
-    expect(await page.locator('#player-dialog').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('#player-dialog').isVisible()).toBe(false);
   });
 
   it('shows the runs to whoever may read them', async () => {

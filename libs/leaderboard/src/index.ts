@@ -13,7 +13,13 @@ export {
   type RatingState,
 } from '@laddercast/domain';
 export { isRetriable } from '@laddercast/event-log';
-export { TeamDatabase, type MigrationRunner, type SqlRunner, type TeamDatabaseOptions, type TeamMigration } from '@laddercast/ledger';
+export {
+  TeamDatabase,
+  type MigrationRunner,
+  type SqlRunner,
+  type TeamDatabaseOptions,
+  type TeamMigration,
+} from '@laddercast/ledger';
 export * from '@laddercast/extension';
 export * from './define-board.js';
 export * from './leaderboard.module.js';

@@ -6,7 +6,7 @@ import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LiveClient } from '../../libs/realtime/test/follower.js';
 import { assertMatchesAsyncApi } from '../../libs/realtime/test/frame-schemas.js';
-import { expectProblem, RestClient } from './rest-client.js';
+import { expectProblem, playerToken, RestClient } from './rest-client.js';
 
 const WAIT = { Prefer: 'wait=10' };
 const DECAY = {
@@ -179,6 +179,36 @@ describe('boards with decay', () => {
     expect(heard.filter(({ type }) => type === 'snapshot')).toHaveLength(1);
     expect(heard.flatMap(({ changes = [] }) => changes).filter(({ score }) => score > 109)).toEqual([]);
     expect(await submit(board, 'ada', 101, 'b')).toMatchObject({ outcome: 'improved', previousScore: 110, score: 101 });
+  });
+
+  it('goes on under the tax of its beginning for who reads on by a cursor, also in its own world', async () => {
+    await publish('a', '2026-01-01T00:00:00.000Z', {}, 'vic3');
+    const board = await admin.makeBoard('cursor', { ...DECAY, decay: { family: 'vic3', perPatch: 0.1 } });
+    for (const [player, score] of Object.entries({ ada: 100, bob: 105, cy: 107, dan: 109, eve: 120 }))
+      await submit(board, player, score, 'a');
+    const eve = admin.as(await playerToken(service.jwtSecret, 'eve'));
+    await body(admin.put('/v1/admin/players/eve/sanction', { kind: 'shadow', reason: 'a test' }));
+    type Cursored = Page & { next: string | null };
+    const begin = (client: RestClient): Promise<Cursored> =>
+      body(client.get(`/v1/boards/${board}/entries?cursor=start&limit=2`));
+    await expect.poll(async () => (await begin(admin)).total, { timeout: 20_000 }).toBe(4);
+    const [mine, theirs] = [await begin(eve), await begin(admin)];
+    expect([mine.total, theirs.total]).toEqual([5, 4]);
+    await publish('b', '2026-02-01T00:00:00.000Z', {}, 'vic3');
+    await submit(board, 'fay', 90, 'b');
+    await taxed(board, 'b');
+    const on = async (from: Cursored, client: RestClient): Promise<Cursored> => body(client.get(from.next!));
+    const second = await on(theirs, admin);
+    expect(brief(second)).toEqual([
+      [3, 'cy', 107, 107, 'a', 0],
+      [4, 'dan', 109, 109, 'a', 0],
+    ]);
+    expect(second.decay).toMatchObject({ latest: 'a', retaxing: { to: 'b', done: 1 } });
+    const mineOn = await on(mine, eve);
+    expect(brief(mineOn)).toEqual(brief(second));
+    expect(brief(await on(mineOn, eve))).toEqual([[5, 'eve', 120, 120, 'a', 0]]);
+    expect(brief(await page(board)).at(-1)).toEqual([5, 'dan', 119.9, 109, 'a', 1]);
+    await body(admin.delete('/v1/admin/players/eve/sanction?reason=over'));
   });
 
   it('counts a hotfix as its predecessor, and a patch between two others as what it is', async () => {

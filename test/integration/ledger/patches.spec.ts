@@ -324,6 +324,37 @@ describe('patches in the ledger', () => {
     expect(await list()).toEqual(['a 0 published']);
   });
 
+  it('leave what is due unpublished where the order can change no more, and hold up nothing else', async () => {
+    await put('a');
+    await put('b', { publishedAtMs: NOON + HOUR });
+    await node.database.query(
+      `UPDATE patch_families SET orders = (SELECT jsonb_agg(orders -> 0 || jsonb_build_object('number', n))
+         FROM generate_series(1, 1024) AS n) WHERE family_id = $1`,
+      [family],
+    );
+    await clock.stopAt(NOON + 2 * HOUR);
+    await patches.publishDue(never);
+    await put('a', { title: 'The first' });
+    await put('a.1', { sameAs: 'a' });
+    expect(await list()).toEqual(['a 0 published', 'b null scheduled', 'a.1 0 published']);
+    await expect(put('c', { publishedAtMs: NOON + 9 * HOUR })).rejects.toMatchObject({ code: 'LIMIT_REACHED' });
+    await patches.delete('b', family, null, 'ops');
+  });
+
+  it('stay published when the clock is set back, and may get another title then', async () => {
+    await put('1.28', { publishedAtMs: NOON - HOUR });
+    const made = await makeBoard(`${family}-back`);
+    await put('1.29');
+    await use(await board(`${family}-back`), '1.29');
+    await clock.stopAt(NOON - 5000);
+    await put('1.30', { publishedAtMs: NOON + HOUR });
+    await put('1.29', { title: 'The second' });
+    expect(await list()).toEqual(['1.28 1 published', '1.29 0 retaxing', '1.30 null scheduled']);
+    expect((await board(`${family}-back`)).patches!.orders).toHaveLength(2);
+    expect((await board(`${family}-back`)).uid).toBe(made.uid);
+    await expect(put('1.29', { publishedAtMs: NOON + HOUR })).rejects.toMatchObject({ code: 'PATCH_IN_USE' });
+  });
+
   it('reach all of 450 boards before the answer, and those that a crash left out afterwards', async () => {
     await put('1.28');
     await makeBoard(`${family}-0`);

@@ -60,7 +60,7 @@ export async function assertMayBecome(
   if (current.sameAs !== next.sameAs) {
     await assertUnused(transaction, patches, chainThrough(patches, uid), `sameAs of patch "${id}" cannot change`);
   }
-  if (current.isPublished && next.publishedAtMs > nowMs) {
+  if (current.isPublished && next.publishedAtMs > nowMs && next.publishedAtMs !== current.publishedAtMs) {
     await assertUnused(transaction, patches, [uid], `Patch "${id}" cannot be published later than now`);
   }
   const earlier = patches.find(({ sameAs, publishedAtMs }) => sameAs === uid && publishedAtMs < next.publishedAtMs);

@@ -1,4 +1,4 @@
-import { LadderError, newestOrder, patchesBehind, validationFailed } from '@laddercast/domain';
+import { LadderError, newestOrder, PATCH_ORDERS_MAX, patchesBehind, validationFailed } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { tryEach } from '../database/try-each.js';
@@ -24,7 +24,7 @@ import {
   type ListedPatch,
   type PatchDefinition,
 } from './patch.js';
-import { publish } from './publication.js';
+import { assertOrderMayChange, publish } from './publication.js';
 import { openRetaxed } from './retax-openings.js';
 
 /** Of more it is not told which they are: the caller must say so anyway. */
@@ -110,11 +110,12 @@ export class PatchRegistry {
       if (isSame && current.title === given.title) return false;
       if (current) await assertMayBecome(transaction, patches, current, next, nowMs);
       else assertHasRoom(family, patches);
+      if (!isSame && sameAs === null) assertOrderMayChange(family);
       const { sameAs: named, title } = given;
       const details = { publishedAt: new Date(publishedAtMs).toISOString(), sameAs: named, title };
       const action = current ? 'patch.replace' : 'patch.create';
       await recordAudit(transaction, { actor, action, subject: `${familyId}/${id}`, details });
-      await store(transaction, id, family, next);
+      await store(transaction, id, family, next, nowMs);
       return current === undefined;
     });
     return { patch: await this.get(id, familyId), created };
@@ -149,7 +150,8 @@ export class PatchRegistry {
     const due = await this.database.query<{ family: string }>(
       `SELECT family_id AS family FROM patch_families f
        WHERE EXISTS (SELECT 1 FROM patches p WHERE p.family_uid = f.family_uid AND NOT is_published
-           AND published_ms <= floor(extract(epoch FROM ladder_now()) * 1000))
+           AND published_ms <= floor(extract(epoch FROM ladder_now()) * 1000)
+           AND (same_as IS NOT NULL OR jsonb_array_length(f.orders) < ${PATCH_ORDERS_MAX}))
          OR EXISTS (SELECT 1 FROM boards b
            WHERE b.family_uid = f.family_uid AND board_id IS NOT NULL AND family_revision < f.revision)
        ORDER BY family_id LIMIT ${FAMILIES_AT_ONCE}`,
@@ -209,13 +211,21 @@ async function listed(sql: SqlRunner, family: StoredFamily): Promise<ListedPatch
   });
 }
 
-async function store(transaction: SqlRunner, id: string, family: StoredFamily, next: StoredPatch): Promise<void> {
+/** One that is moved into the future is published no more; that the clock was set back moves none. */
+async function store(
+  transaction: SqlRunner,
+  id: string,
+  family: StoredFamily,
+  next: StoredPatch,
+  nowMs: number,
+): Promise<void> {
   const revision = await nextPosition(transaction);
   await transaction.query(
     `INSERT INTO patches (family_uid, patch_id, published_ms, is_published, same_as, title, revision)
      VALUES ($1, $2, $3, false, $4, $5, $6)
      ON CONFLICT (family_uid, patch_id) DO UPDATE SET published_ms = excluded.published_ms, same_as = excluded.same_as,
-       title = excluded.title, revision = excluded.revision`,
-    [family.uid, id, next.publishedAtMs, next.sameAs, next.title, revision],
+       title = excluded.title, revision = excluded.revision,
+       is_published = patches.is_published AND (excluded.published_ms <= $7 OR excluded.published_ms = patches.published_ms)`,
+    [family.uid, id, next.publishedAtMs, next.sameAs, next.title, revision, nowMs],
   );
 }

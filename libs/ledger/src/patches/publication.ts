@@ -15,9 +15,12 @@ import { openRetaxed } from './retax-openings.js';
  */
 export async function publish(transaction: SqlRunner, lanes: Lanes, family: StoredFamily): Promise<boolean> {
   const nowMs = await ledgerNowMs(transaction);
+  // Where the order can change no more, what would change it stays scheduled, and holds up nothing else. What was published
+  // stays so when the clock is set back.
   await transaction.query(
-    'UPDATE patches SET is_published = published_ms <= $2 WHERE family_uid = $1 AND is_published <> (published_ms <= $2)',
-    [family.uid, nowMs],
+    `UPDATE patches SET is_published = true
+     WHERE family_uid = $1 AND NOT is_published AND published_ms <= $2 AND (same_as IS NOT NULL OR NOT $3::boolean)`,
+    [family.uid, nowMs, isOrderFinal(family)],
   );
   const patches = (await patchesOf(transaction, family)).filter(({ isPublished }) => isPublished);
   const published = publishedOf(patches);
@@ -40,15 +43,22 @@ const publishedOf = (patches: readonly Patch[]): PatchFamily['published'] =>
     patches.map((patch) => [patch.id, { uid: patch.uid, countsAs: firstOfChain(patches, patch).uid }]),
   );
 
+/** Whether the order of a family changed as often as it can. */
+export const isOrderFinal = (family: PatchFamily): boolean => newestOrder(family).number >= PATCH_ORDERS_MAX;
+
+/** @throws LIMIT_REACHED when the order changed too often to change again */
+export function assertOrderMayChange(family: PatchFamily): void {
+  if (!isOrderFinal(family)) return;
+  const detail = `The order of the patches of family "${family.id}" changed ${PATCH_ORDERS_MAX} times, the most there can be.`;
+  throw new LadderError('LIMIT_REACHED', detail, {}, { status: 422 });
+}
+
 /** The order of the patches that count as themselves; null: it is the newest one. */
 function orderAfter(family: PatchFamily, patches: readonly Patch[], sinceMs: number): PatchOrder | null {
   const own = patches.filter(({ sameAs }) => sameAs === null).map(({ uid }) => uid);
   const { number, patches: before } = newestOrder(family);
   if (isDeepStrictEqual(own, [...before])) return null;
-  if (number >= PATCH_ORDERS_MAX) {
-    const detail = `The order of the patches of family "${family.id}" changed ${PATCH_ORDERS_MAX} times, the most there can be.`;
-    throw new LadderError('LIMIT_REACHED', detail, {}, { status: 422 });
-  }
+  assertOrderMayChange(family);
   return { number: number + 1, sinceMs, patches: own };
 }
 

@@ -98,6 +98,8 @@ export interface ResolveOptions {
   prefersStandings?: boolean;
   /** Who read an edition, or an ended window in the projection, goes on in it, also where another was made meanwhile. */
   goesOn?: { edition: number } | 'projection';
+  /** Who reads on in an earlier generation of a board with decay does so under its tax; absent: that of the one that serves. */
+  taxOrder?: number | undefined;
 }
 
 /** What a list is read from: while it can change, and as it was written. */
@@ -170,7 +172,7 @@ export class ListResolver {
     if (isUnused(window)) return this.neverUsed(board, window, scope.name, atMs);
     const found = await this.editions.find(board, window, names, options);
     if (found.edition !== null && isPatchScope(scope.uid)) throw noStandingsOfPatches(window);
-    const resolved = this.resolved(board, window, scope, found, atMs);
+    const resolved = this.resolved(board, window, scope, found, atMs, options.taxOrder);
     const isWithheld = found.edition === null && this.clock.isFrozen(window);
     return isWithheld ? { ...resolved, isWithheld } : resolved;
   }
@@ -271,8 +273,10 @@ export class ListResolver {
     scope: { uid: number; name: string },
     { edition, final }: FoundEdition,
     atMs: number,
+    taxOrder?: number,
   ): ResolvedList {
-    const list = listOfWindow(board, window, scope.uid);
+    const { serving } = board.layouts;
+    const list = listOfWindow(board, window, scope.uid, taxOrder === undefined ? serving : { ...serving, taxOrder });
     const { projection, standings } = isPerRun(board.definition) ? this.ofRuns : this.ofPlayers;
     return {
       board,

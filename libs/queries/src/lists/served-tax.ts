@@ -27,11 +27,13 @@ export function servedTaxOf(
   const isServing = edition === null && list.tax.number === (layouts.serving.taxOrder ?? 0);
   const sinceMs = isServing ? layouts.serving.taxedSinceMs : list.tax.sinceMs;
   const next = edition === null ? taxOrderOf(board, { taxOrder: newestOrder(patches).number }, window) : list.tax;
+  // Who reads on in what served before is behind what serves already.
+  const done = next.number === layouts.serving.taxOrder ? 1 : doneOf(board);
   return {
     latest: latestOf(board, list.tax),
     since: sinceMs === undefined ? null : toTimestamp(sinceMs),
     perPatch: definition.decay.perPatch,
-    retaxing: next.number === list.tax.number ? null : { to: latestOf(board, next), done: doneOf(board) },
+    retaxing: next.number === list.tax.number ? null : { to: latestOf(board, next), done },
   };
 }
 

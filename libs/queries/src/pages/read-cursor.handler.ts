@@ -1,4 +1,12 @@
-import { GLOBAL_SCOPE, LadderError, memberPrefixBytes, validationFailed, type Fault } from '@laddercast/domain';
+import {
+  everyLayout,
+  GLOBAL_SCOPE,
+  LadderError,
+  memberPrefixBytes,
+  validationFailed,
+  type Fault,
+} from '@laddercast/domain';
+import { BoardLayouts } from '@laddercast/ledger';
 import { Checkpoints, cursorExpired, type RankList } from '@laddercast/projections';
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
 import {
@@ -9,7 +17,7 @@ import {
   type PlaceInEdition,
 } from './entries-cursor.js';
 import { ListReader } from '../rows/list-reader.js';
-import type { ResolvedList } from '../lists/list-resolver.js';
+import { ListResolver, type ResolvedList } from '../lists/list-resolver.js';
 import { ReadCursorQuery, type EntriesPage, type ListSelection } from '../queries.js';
 import { GUILDS, ownOf, StablePages } from './stable-pages.js';
 import { StableWorlds } from './stable-worlds.js';
@@ -21,6 +29,8 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     private readonly checkpoints: Checkpoints,
     private readonly pages: StablePages,
     private readonly worlds: StableWorlds,
+    private readonly resolver: ListResolver,
+    private readonly layouts: BoardLayouts,
   ) {}
 
   async execute({ selection, cursor: text, limit }: ReadCursorQuery): Promise<EntriesPage> {
@@ -57,11 +67,29 @@ export class ReadCursorHandler implements IQueryHandler<ReadCursorQuery> {
     try {
       // What a page counts its dense ranks from is in the cursor, also when the board keeps none any more.
       const goesOn = 'edition' in place ? { edition: place.edition } : 'projection';
-      return await this.reader.reopen(selection, { goesOn }, cursor.own !== undefined);
+      const taxOrder = 'edition' in place ? undefined : await this.taxOrderOf(cursor, place);
+      return await this.reader.reopen(selection, { goesOn, taxOrder }, cursor.own !== undefined);
     } catch (error) {
       if (error instanceof LadderError && error.code === 'SNAPSHOT_GONE') throw cursorExpired();
       throw error;
     }
+  }
+
+  /**
+   * By which order of patches the generation is taxed that is read on; undefined: by none, or that of the one that serves.
+   * @throws CURSOR_EXPIRED where nothing is known of it any more
+   */
+  private async taxOrderOf(
+    { boardId, boardUid, scope }: EntriesCursor,
+    { generation }: PlaceInCheckpoint,
+  ): Promise<number | undefined> {
+    const { definition, layouts } = this.resolver.board(boardId);
+    if (!definition.decay || scope.startsWith('patch:') || layouts.serving.generation === generation) return undefined;
+    // It is to be removed, and known for as long as anybody reads on in it.
+    const all = [...everyLayout(layouts), ...(await this.layouts.removalsOf(boardUid))];
+    const read = all.find((layout) => layout.generation === generation);
+    if (read === undefined) throw cursorExpired();
+    return read.taxOrder;
   }
 
   private async readCheckpoint(

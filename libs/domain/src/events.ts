@@ -171,6 +171,8 @@ export interface RunRecorded {
   proof: string | null;
   verified: boolean;
   sourceId: string | null;
+  /** On boards with decay: the number of the patch as which it counts. */
+  patch?: number;
 }
 
 /** A flag was raised: something is suspicious, and waits for a moderator. */

@@ -16,6 +16,8 @@ export interface ExaminedRun {
   proof: string | null;
   verified: boolean;
   sourceId: string | null;
+  /** On boards with decay: the id of the patch as which it counts. `score` is the raw one. */
+  patch?: string;
   /** What it was when the examined run came; what was done to it later is not looked at. */
   state: RunState;
   /** Its place in the order of acceptance: greater is later. */

@@ -74,7 +74,7 @@ export class RunNode extends LimitNode {
   /** Its runs, the newest first. */
   async runsOf(board: Board, filter: RunFilter = {}): Promise<ListedRun[]> {
     await this.boards.refresh();
-    const { uid, runsFrom } = this.boards.byId(board.id)!;
-    return this.runs.list({ uid, runsFrom: runsFrom! }, filter, { limit: 1000, before: null });
+    const current = this.boards.byId(board.id)!;
+    return this.runs.list({ ...current, runsFrom: current.runsFrom! }, filter, { limit: 1000, before: null });
   }
 }

@@ -50,10 +50,15 @@ export const RUN_SCHEMAS: Record<string, JsonSchema> = {
       proof: orNull(string('An https URL.')),
       verified: { type: 'boolean' },
       sourceId: orNull(string()),
+      patch: {
+        ...orNull(string()),
+        description:
+          'On boards with decay alone: the patch as which it counts; null: of what took the entry away. `score` is the raw one.',
+      },
       version: count('Its place in the order of acceptance.'),
       reason: { ...orNull(string()), description: 'What a moderator said of it last; not for the player itself.' },
     },
-    ['reason'],
+    ['reason', 'patch'],
   ),
   EntryChange: object({
     board: string(),

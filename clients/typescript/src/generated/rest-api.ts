@@ -914,6 +914,8 @@ export interface components {
             proof: string | null;
             verified: boolean;
             sourceId: string | null;
+            /** @description On boards with decay alone: the patch as which it counts; null: of what took the entry away. `score` is the raw one. */
+            patch?: string | null;
             /** @description Its place in the order of acceptance. */
             version: number;
             /** @description What a moderator said of it last; not for the player itself. */

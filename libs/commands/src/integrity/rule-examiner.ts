@@ -1,4 +1,4 @@
-import type { Board, RunRecorded } from '@laddercast/domain';
+import { patchIdOf, type Board, type RunRecorded } from '@laddercast/domain';
 import { describeCause, isRetriable, parkAllInto } from '@laddercast/event-log';
 import {
   EARLIER_RUNS_MAX,
@@ -114,7 +114,8 @@ export class RuleExaminer {
   }
 }
 
-function shownRun({ definition }: Board, playerId: string, run: EarlierRun): ExaminedRun {
+function shownRun({ definition, patches }: Board, playerId: string, run: EarlierRun): ExaminedRun {
+  const patch = patches && run.patch != null ? patchIdOf(patches, run.patch) : undefined;
   const { submissionId, score, columns, achievedAtMs, acceptedAtMs, metadata, proof, verified, sourceId, state } = run;
   return {
     ...{ submissionId, playerId, score, proof, verified, sourceId, state, version: run.position },
@@ -122,5 +123,6 @@ function shownRun({ definition }: Board, playerId: string, run: EarlierRun): Exa
     achievedAt: toTimestamp(achievedAtMs),
     acceptedAt: toTimestamp(acceptedAtMs),
     metadata: metadata === null ? null : (JSON.parse(metadata) as Record<string, unknown>),
+    ...(patch !== undefined && { patch }),
   };
 }

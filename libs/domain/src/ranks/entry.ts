@@ -36,6 +36,8 @@ export interface EntryState extends PlainEntryState {
 /** A run of a patch as the ledger keeps it. `metadata` is JSON text. */
 export interface KeptPatchRun extends PatchRun {
   metadata: string | null;
+  /** On boards that keep runs: the log position of the run; absent: it is not kept by itself. */
+  position?: number;
 }
 
 export type EntryOutcome = 'created' | 'improved' | 'changed' | 'unchanged';

@@ -1,5 +1,7 @@
 import type { BoardDefinition } from '../boards/board.js';
+import type { PatchOrder } from '../boards/patch-order.js';
 import { addToTotal, applyRun, type EntryState } from './entry.js';
+import { withRun } from './patch-runs.js';
 
 /** Whether a run counts, waits for a moderator, or was taken out by one. */
 export const RUN_STATES = ['counted', 'held', 'voided'] as const;
@@ -15,7 +17,10 @@ export type RunKind = 'run' | 'set' | 'override' | 'removal' | 'trim';
 export interface KeptRun {
   kind: RunKind;
   state: RunState;
-  /** The entry that it makes alone, under the log position of the run as `version`; null: of a removal or trim. */
+  /**
+   * The entry that it makes alone, under the log position of the run as `version`; null: of a removal or trim. On boards with
+   * decay it has itself as the one run of its patch.
+   */
   entry: EntryState | null;
 }
 
@@ -25,15 +30,18 @@ export interface KeptRun {
  * Folding a prefix into a base gives the same as folding all.
  * @param base what is no longer kept as runs; null: nothing
  * @param runs in the order of acceptance
- * @returns null: no entry. Of `best` and `latest` its `version` names the run that it rests on
+ * @param newest on boards with decay: the newest order of their patches, which says whose runs leave where there are too many
+ * @returns null: no entry. Of `best` and `latest` its `version` names the run that it rests on. On boards with decay what
+ * counts of it are its `patchRuns`: which of them stands is for the tax to say
  */
 export function foldRuns(
   definition: BoardDefinition,
   base: EntryState | null,
   runs: Iterable<KeptRun>,
+  newest?: PatchOrder,
 ): EntryState | null {
   let entry = base;
-  for (const run of runs) entry = foldRun(definition, entry, run);
+  for (const run of runs) entry = foldRun(definition, entry, run, newest);
   return entry;
 }
 
@@ -42,9 +50,14 @@ export function foldRun(
   definition: BoardDefinition,
   before: EntryState | null,
   { kind, state, entry }: KeptRun,
+  newest?: PatchOrder,
 ): EntryState | null {
   if (state !== 'counted') return before;
   if (kind !== 'run' || entry === null) return entry;
+  if (entry.patchRuns) {
+    const { runs, kept } = withRun(definition, before?.patchRuns ?? [], entry.patchRuns[0]!, newest!);
+    return kept ? { ...entry, patchRuns: runs } : before;
+  }
   if (definition.operator === 'sum') return withinDoubles(addToTotal(before, entry).entry);
   return applyRun(definition, before, { ...entry, submissionId: '', playerId: '' }, entry.version).entry;
 }

@@ -62,7 +62,7 @@ const entriesSql = (ordering: BoardOrdering, { keepsRuns, isPerRun, tax, scope }
   FROM ranked_entries e ${tax ? joinStandingRunSql(tax, 'e.patch_runs', scope ?? GLOBAL_SCOPE) : ''}
   LEFT JOIN players p ON p.player_id = ${playerOfKeySql('e.player_id', isPerRun)}
   LEFT JOIN ${SANCTIONS} ON x.player_id = ${playerOfKeySql('e.player_id', isPerRun)}
-  ${keepsRuns ? joinRunOfEntrySql(playerOfKeySql('e.player_id', isPerRun)) : ''}
+  ${keepsRuns ? joinRunOfEntrySql(playerOfKeySql('e.player_id', isPerRun), tax ? 't.position' : undefined) : ''}
   WHERE e.window_uid = $1 AND ($2::int IS NULL OR e.scopes @> ARRAY[$2::int])
   ORDER BY ${tax ? entryOrderSql(ordering, 'e.player_id', 't.') : entryOrderSql(ordering, 'e.player_id')}`;
 

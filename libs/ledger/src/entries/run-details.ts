@@ -1,4 +1,4 @@
-import type { KeptPatchRun } from '@laddercast/domain';
+import { isPerRun, type Board, type KeptPatchRun } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { playerOfRunKeySql } from './run-keys-sql.js';
@@ -17,10 +17,17 @@ interface DetailsRow {
   members: number | null;
 }
 
-/** The same of a player on a board that does not keep runs. */
+/** A run of a patch, with what is known of it where its board keeps runs. */
+export interface PatchRunDetails extends KeptPatchRun {
+  /** false: also where it is not kept by itself. */
+  verified?: boolean;
+  proof?: string | null;
+}
+
+/** The same of a player on a board with decay, or on one that does not keep runs. */
 interface PlayerRow extends DetailsRow {
   /** On boards with decay, of which the shown run is one; null on others. */
-  patch_runs: KeptPatchRun[] | null;
+  patch_runs: PatchRunDetails[] | null;
 }
 
 /** The same of a board that keeps runs, or of standings. */
@@ -51,6 +58,21 @@ const KEPT_RUNS_SQL = prepared(keptRunsSql('e.player_id'));
 /** The same where each run is an entry. */
 const RUN_ENTRIES_SQL = prepared(keptRunsSql(playerOfRunKeySql('e.player_id')));
 
+/** The same on a board with decay that keeps runs from position `$3` on. */
+const PATCH_RUNS_SQL = prepared(`
+  SELECT e.player_id, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL::int AS members, runs.patch_runs
+  FROM unnest($2::text[]) AS k (player_id)
+  CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = $1 AND player_id = k.player_id LIMIT 1) AS e
+  CROSS JOIN LATERAL (
+    SELECT jsonb_agg(p.run || jsonb_build_object('verified', coalesce(r.verified, false), 'proof', r.proof) ORDER BY p.n)
+      AS patch_runs
+    FROM jsonb_array_elements(e.patch_runs) WITH ORDINALITY AS p (run, n)
+    LEFT JOIN LATERAL (
+      SELECT * FROM runs
+      WHERE board_uid = e.board_uid AND player_id = e.player_id AND position = (p.run ->> 'position')::bigint
+        AND position >= $3
+      LIMIT 1) AS r ON true) AS runs`);
+
 const TOTALS_SQL = prepared(`
   SELECT t.guild_id AS player_id, t.score, NULL::float8[] AS columns, t.achieved_at_ms, NULL AS metadata, t.members
   FROM unnest($2::text[]) AS k (guild_id)
@@ -64,19 +86,21 @@ const STANDINGS_SQL = prepared(`
 
 /**
  * The runs behind the entries of these players, ranked or not, as they are: of who is shown already.
- * @param playerIds or the keys of runs' entries, where `isPerRun`
- * @param runsFrom from which position the board keeps runs; absent: it keeps none
+ * @param playerIds or the keys of runs' entries, where each run is one
  */
-export const runDetails = (
+export function runDetails(
   database: SqlRunner,
   windowUid: number,
   playerIds: readonly string[],
-  runsFrom?: number,
-  isPerRun = false,
-): Promise<RunDetailsRow[]> =>
-  runsFrom === undefined
-    ? database.query<PlayerRow>(RUNS_SQL, [windowUid, playerIds])
-    : database.query<RunRow>(isPerRun ? RUN_ENTRIES_SQL : KEPT_RUNS_SQL, [windowUid, playerIds, runsFrom]);
+  { definition, runsFrom }: Pick<Board, 'definition' | 'runsFrom'>,
+): Promise<RunDetailsRow[]> {
+  if (runsFrom === undefined) return database.query<PlayerRow>(RUNS_SQL, [windowUid, playerIds]);
+  const parameters = [windowUid, playerIds, runsFrom];
+  if (definition.decay) return database.query<PlayerRow>(PATCH_RUNS_SQL, parameters);
+  return isPerRun(definition)
+    ? database.query<RunRow>(RUN_ENTRIES_SQL, parameters)
+    : database.query<RunRow>(KEPT_RUNS_SQL, parameters);
+}
 
 /** The totals of these guilds, as they are. */
 export const guildTotalDetails = (

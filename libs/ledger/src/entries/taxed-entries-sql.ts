@@ -39,7 +39,8 @@ export function taxedScoreSql(
 
 /** The runs in a column of `patch_runs`, as rows. */
 const runsSql = (column: string): string =>
-  `jsonb_to_recordset(${column}) AS r (patch int, score float8, columns float8[], "achievedAtMs" bigint, metadata text)`;
+  `jsonb_to_recordset(${column}) AS r (patch int, score float8, columns float8[], "achievedAtMs" bigint, metadata text,
+    position bigint)`;
 
 /**
  * What stands in for an entry of a board with decay, as `t`: the run that `standingRun` of the domain comes to, under the
@@ -55,7 +56,7 @@ export function joinStandingRunSql({ definition, order }: EntryTax, patchRuns: s
   CROSS JOIN LATERAL (
     SELECT * FROM (
       SELECT ${score} AS score, r.columns, r."achievedAtMs" AS achieved_at_ms, r.metadata, r.score AS raw_score,
-        r.patch AS patch_uid, b.behind
+        r.patch AS patch_uid, r.position, b.behind
       FROM ${runsSql(patchRuns)} CROSS JOIN LATERAL (SELECT ${behind} AS behind OFFSET 0) AS b
       ${inPatch ? `WHERE r.patch = ${Number(patchOfScope(scope))}` : ''}) AS runs
     ORDER BY ${inOrder}, behind, raw_score ${definition.order} LIMIT 1) AS t`;

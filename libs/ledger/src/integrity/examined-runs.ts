@@ -71,13 +71,15 @@ export interface EarlierRun {
   proof: string | null;
   verified: boolean;
   sourceId: string | null;
+  /** On boards with decay: the number of the patch as which it counts; null on others. */
+  patch?: number | null;
   state: RunState;
 }
 
 const EARLIER_RUNS = prepared(`
   SELECT b.position, b.submission_id AS "submissionId", b.score, b.columns, b.achieved_at_ms AS "achievedAtMs",
     floor(extract(epoch FROM b.accepted_at) * 1000)::float8 AS "acceptedAtMs", b.metadata, b.proof, b.verified,
-    b.source_id AS "sourceId", CASE WHEN b.was_voided THEN 'voided' WHEN b.was_held THEN 'held' ELSE 'counted' END AS state
+    b.source_id AS "sourceId", b.patch_uid AS patch, CASE WHEN b.was_voided THEN 'voided' WHEN b.was_held THEN 'held' ELSE 'counted' END AS state
   FROM (SELECT $2::text COLLATE "C" AS player_id, $3::bigint AS position) AS k, LATERAL (${RUNS_BEFORE} LIMIT $4) AS b
   ORDER BY b.position DESC`);
 

@@ -155,6 +155,7 @@ const trimOf = ({ boardUid, playerId, windowUid, state }: EntryRow): NewRun => (
   verified: false,
   score: null,
   columns: [],
+  patch: null,
   achievedAtMs: state.achievedAtMs,
   windowUids: [windowUid],
   metadata: null,

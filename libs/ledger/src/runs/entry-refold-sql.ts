@@ -8,7 +8,7 @@ export const REFOLDED_WINDOWS = `
     floor(extract(epoch FROM w.ends_at) * 1000)::bigint AS "endsAtMs",
     floor(extract(epoch FROM w.freeze_at) * 1000)::bigint AS "freezeAtMs",
     e.version, e.removed, e.score, e.columns, e.achieved_at_ms AS "achievedAtMs", e.metadata, e.scopes,
-    e.left_scopes AS "leftScopes", e.run_position AS "runPosition", ${IS_UNRANKED} AS unranked
+    e.left_scopes AS "leftScopes", e.run_position AS "runPosition", e.patch_runs AS "patchRuns", ${IS_UNRANKED} AS unranked
   FROM windows w JOIN boards b USING (board_uid)
   ${sanctionInForceSql('$2')}
   LEFT JOIN LATERAL (SELECT * FROM entries WHERE window_uid = w.window_uid AND player_id = $2 LIMIT 1) AS e ON true
@@ -17,7 +17,7 @@ export const REFOLDED_WINDOWS = `
 /** The entries of keys `$2` in windows `$1`, where there ever was one; `n` counts the keys from 1 on. */
 export const ENTRIES_OF_KEYS = `
   SELECT k.n::int AS n, e.version, e.removed, e.score, e.columns, e.achieved_at_ms AS "achievedAtMs", e.metadata, e.scopes,
-    e.left_scopes AS "leftScopes", e.run_position AS "runPosition"
+    e.left_scopes AS "leftScopes", e.run_position AS "runPosition", e.patch_runs AS "patchRuns"
   FROM unnest($1::int[], $2::text[]) WITH ORDINALITY AS k (window_uid, key, n)
   CROSS JOIN LATERAL (SELECT * FROM entries WHERE window_uid = k.window_uid AND player_id = k.key LIMIT 1) AS e`;
 
@@ -44,7 +44,7 @@ export const MARK_HOURS = `
 /** The entry of player `$2` in window `$1` as it stood at the freeze. */
 export const REWRITE_FROZEN = `
   UPDATE frozen_entries SET present = $3, score = $4, columns = $5, achieved_at_ms = $6, metadata = $7,
-    run_position = nullif($8::bigint, 0)
+    run_position = nullif($8::bigint, 0), patch_runs = $9::jsonb
   WHERE window_uid = $1 AND player_id = $2`;
 
 /** What guilds keep of player `$2` in windows `$1`. */

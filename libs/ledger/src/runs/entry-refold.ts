@@ -13,11 +13,12 @@ import {
 import { Injectable } from '@nestjs/common';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import type { SqlRunner } from '../database/postgres-database.js';
-import { keptAfterEndMs, leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
+import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import { entryParameters, runParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
 import { nextPosition } from '../lanes/lanes.js';
 import { KEPT_PARTS, MARK_HOURS, REWRITE_KEPT_PART, SCOPE_VALUES_OF_PLAYER } from './entry-refold-sql.js';
+import type { BoardOfRuns } from './board-of-runs.js';
 import { refreeze } from './frozen-refold.js';
 import {
   entryOf,
@@ -27,13 +28,13 @@ import {
   refoldedRows,
   restsOnSame,
   stateOf,
-  type BoardOfRuns,
   type ChangedRow,
   type RefoldedRow,
   type RowsAsked,
 } from './refolded-rows.js';
 import { foldedEntries } from './run-folds.js';
 import { keepBases, type EntryPlace } from './run-rows.js';
+import { standsElse } from './taxed-refold.js';
 
 /**
  * What a player's entry in a window was before an act, and is after it. Where each run is an entry: the one that went, and the
@@ -84,7 +85,8 @@ export class EntryRefold {
     if (ofHours.length > 0) await transaction.query(MARK_HOURS, [board.uid, playerId, ofHours, lane, HOUR_MS]);
     const refrozen = await refreeze(transaction, { ...asked, current }, rows, changed);
     const version = await this.write(transaction, lane, asked, { changed, kept, missing: refrozen.missing });
-    const differing = changed.filter((one) => differs(one) || isKept(one));
+    const standing = ({ row, after }: RefoldedRow): boolean => standsElse(board, row, stateOf(row), after);
+    const differing = changed.filter((one) => (differs(one) && standing(one)) || isKept(one));
     const touched = differing.map(({ row, key }) => ({ windowUid: row.windowUid, playerId: key }));
     touched.push(...refrozen.touched);
     const windows = windowUids.flatMap((uid) => refoldedWindow(asked, uid, rows, touched) ?? []);
@@ -109,6 +111,7 @@ export class EntryRefold {
         entry: shown && { score: shown.score, columns: shown.columns, achievedAtMs: shown.achievedAtMs },
         ...(entry.scopes.length > 0 && { scopes: entry.scopes }),
         ...(left.length > 0 && { leftScopes: left }),
+        ...runsOfEvent(shown?.patchRuns, shown !== null),
       };
     });
     const rows = [...changed.map(({ entry }) => entry), ...missing];

@@ -18,6 +18,7 @@ import {
 import { foldedRunEntries } from './run-entry-folds.js';
 import { foldedEntries } from './run-folds.js';
 import type { EntryPlace } from './run-rows.js';
+import { shownEntry } from './taxed-refold.js';
 
 /** An act on runs, as frozen standings follow it. */
 export interface RefreezeAsked extends RowsAsked {
@@ -78,7 +79,7 @@ export async function refreeze(
 async function statesAtFreeze(
   transaction: SqlRunner,
   { board, playerId }: RefreezeAsked,
-  { windowUid, freezeAtMs }: WindowRow,
+  { windowUid, freezeAtMs, endsAtMs }: WindowRow,
 ): Promise<Map<string, EntryState>> {
   const windows = [{ uid: windowUid, firstHour: null }];
   const folded = { board, playerId, windows, acceptedBeforeMs: freezeAtMs! };
@@ -86,7 +87,7 @@ async function statesAtFreeze(
     const runs = (await foldedRunEntries(transaction, folded)).get(windowUid) ?? [];
     return new Map(runs.map(({ entryId, state }) => [keyOfEntry({ playerId, entryId }), state]));
   }
-  const state = (await foldedEntries(transaction, folded)).get(windowUid);
+  const state = shownEntry(board, { endsAtMs }, (await foldedEntries(transaction, folded)).get(windowUid)!);
   return state ? new Map([[playerId, state]]) : new Map();
 }
 
@@ -110,7 +111,7 @@ const absentRow = (
   boardUid: board.uid,
   windowUid,
   playerId: key,
-  state,
+  state: { ...state, ...(board.definition.decay && { patchRuns: [] }) },
   removed: true,
   unranked,
   scopes: [...current],
@@ -136,5 +137,6 @@ async function rewrite(
   await transaction.query(REWRITE_FROZEN, [
     ...[windowUid, key, state !== null, state?.score ?? 0, state?.columns ?? [], state?.achievedAtMs ?? 0],
     ...[state?.metadata ?? null, restsOnOf(board, state)],
+    state?.patchRuns ? JSON.stringify(state.patchRuns) : null,
   ]);
 }

@@ -5,8 +5,8 @@ import {
   keyOfEntry,
   rollingHours,
   standsEqual,
-  type BoardDefinition,
   type EntryState,
+  type KeptPatchRun,
   type StandingRun,
   type WindowKind,
   type WindowState,
@@ -14,16 +14,12 @@ import {
 import type { SqlRunner } from '../database/postgres-database.js';
 import { leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import { standingRows } from '../entries/run-entries.js';
+import { withPatchScopes } from '../entries/taxed-entries.js';
+import type { BoardOfRuns } from './board-of-runs.js';
 import { ENTRIES_OF_KEYS, REFOLDED_WINDOWS } from './entry-refold-sql.js';
 import { foldedRunEntries } from './run-entry-folds.js';
 import { foldedEntries } from './run-folds.js';
-
-/** A board that keeps runs, as a transaction under a lane sees it. */
-export interface BoardOfRuns {
-  uid: number;
-  definition: BoardDefinition;
-  runsFrom: number;
-}
+import { hasPositionsOf, haveSameRuns, shownEntry } from './taxed-refold.js';
 
 /** A window of a refold with one entry as it is stored: that of the player, or of a run of it. */
 export interface WindowRow extends StoredRow {
@@ -49,6 +45,8 @@ interface StoredRow {
   /** By the sanction in force, also where there is no entry yet. */
   unranked: boolean;
   runPosition: number | null;
+  /** On boards with decay, where the other values are those under the tax that serves. */
+  patchRuns: readonly KeptPatchRun[] | null;
 }
 
 /** An entry in a window as it is stored, and as it is to be. */
@@ -83,7 +81,11 @@ export async function refoldedRows(transaction: SqlRunner, asked: RowsAsked): Pr
   const windows = rows.map((row) => ({ uid: row.windowUid, firstHour: firstHourOf(row, nowMs) }));
   if (!isPerRun(board.definition)) {
     const folded = await foldedEntries(transaction, { board, playerId, windows });
-    return rows.map((row) => ({ row, key: playerId, after: folded.get(row.windowUid)! }));
+    return rows.map((row) => ({
+      row: { ...row, ...shownEntry(board, row, stateOf(row)) },
+      key: playerId,
+      after: shownEntry(board, row, folded.get(row.windowUid)!),
+    }));
   }
   const folded = await foldedRunEntries(transaction, { board, playerId, windows });
   const places = windowUids.map((windowUid) => ({ boardUid: board.uid, windowUid, playerId }));
@@ -109,12 +111,21 @@ export const keysOfRuns = (playerId: string, runs: readonly StandingRun[]): stri
 
 type StoredColumns = Pick<
   WindowRow,
-  'version' | 'removed' | 'score' | 'columns' | 'achievedAtMs' | 'metadata' | 'scopes' | 'leftScopes' | 'runPosition'
+  | 'version'
+  | 'removed'
+  | 'score'
+  | 'columns'
+  | 'achievedAtMs'
+  | 'metadata'
+  | 'scopes'
+  | 'leftScopes'
+  | 'runPosition'
+  | 'patchRuns'
 >;
 
 const NO_ENTRY: StoredColumns = {
   ...{ version: null, removed: null, score: null, columns: null, achievedAtMs: null, metadata: null },
-  ...{ scopes: null, leftScopes: null, runPosition: null },
+  ...{ scopes: null, leftScopes: null, runPosition: null, patchRuns: null },
 };
 
 /** The rows of windows with the entries of some keys in each, stored or not. */
@@ -142,14 +153,16 @@ export function entryOf(
   const known = knownOf(board, key, row);
   const hasEnded = row.endsAtMs !== null && nowMs >= row.endsAtMs;
   const last = known?.scopes ?? row.heldScopes ?? null;
-  const scopes = last !== null && (after === null || hasEnded) ? last : current;
+  const circles = last !== null && (after === null || hasEnded) ? last : current;
+  const isTaxed = board.definition.decay !== null;
+  const scopes = isTaxed && after !== null ? withPatchScopes(circles, after) : circles;
   const { everLeft } = leftScopesOf(known, scopes);
   const restsOn = restsOnOf(board, after);
   return {
     boardUid: board.uid,
     windowUid: row.windowUid,
     playerId: key,
-    state: after ?? known!.state,
+    state: after ?? { ...known!.state, ...(isTaxed && { patchRuns: [] }) },
     removed: after === null,
     unranked: row.unranked,
     scopes,
@@ -172,12 +185,17 @@ export function knownOf({ uid }: BoardOfRuns, key: string, row: WindowRow): Entr
   };
 }
 
-/** The position of the run that a folded entry rests on; 0: on none that is kept. */
+/** The position of the run that a folded entry rests on; 0: on none that is kept, or on which one is for the tax to say. */
 export const restsOnOf = ({ definition }: BoardOfRuns, folded: EntryState | null): number =>
-  definition.operator === 'sum' ? 0 : (folded?.version ?? 0);
+  definition.operator === 'sum' || definition.decay !== null ? 0 : (folded?.version ?? 0);
 
 /** Whether the entry rests on the run that it is stored with: of two equal runs one may have been taken out. */
-export function restsOnSame(board: BoardOfRuns, { runPosition }: WindowRow, after: EntryState | null): boolean {
+export function restsOnSame(
+  board: BoardOfRuns,
+  { runPosition, patchRuns }: WindowRow,
+  after: EntryState | null,
+): boolean {
+  if (after?.patchRuns) return hasPositionsOf(patchRuns ?? [], after);
   const stored = runPosition !== null && runPosition >= board.runsFrom ? runPosition : 0;
   return after === null || stored === restsOnOf(board, after);
 }
@@ -188,6 +206,7 @@ const anyStateOf = (row: WindowRow): EntryState => ({
   achievedAtMs: row.achievedAtMs!,
   metadata: row.metadata,
   version: row.version!,
+  ...(row.patchRuns && { patchRuns: row.patchRuns }),
 });
 
 export const stateOf = (row: WindowRow): EntryState | null =>
@@ -201,4 +220,4 @@ export const firstHourOf = ({ kind, windowId }: WindowRow, nowMs: number): numbe
 
 /** Whether they show the same; versions apart. */
 export const isSame = (a: EntryState | null, b: EntryState | null): boolean =>
-  standsEqual(a, b) && a?.metadata === b?.metadata;
+  standsEqual(a, b) && a?.metadata === b?.metadata && haveSameRuns(a, b);

@@ -1,4 +1,4 @@
-import { LadderError, withBoardDefaults, type BoardDefinition, type RunKind } from '@laddercast/domain';
+import { LadderError, type BoardDefinition, type RunKind } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -9,9 +9,9 @@ import { LaneQueue } from '../lanes/lane-queue.js';
 import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { noteRevision } from '../standings/revision-notes.js';
+import { boardOfRuns, type BoardOfRuns } from './board-of-runs.js';
 import { tellRunNow } from './recorded-run.js';
 import { EntryRefold, type RefoldedWindow } from './entry-refold.js';
-import type { BoardOfRuns } from './refolded-rows.js';
 
 /** Which run, and who does what to it for which reason. */
 export interface RunAct {
@@ -81,14 +81,6 @@ const ACTIONS: Record<RunStep, string> = {
   verify: 'run.verify',
   unverify: 'run.verify',
 };
-
-interface BoardRow {
-  uid: number;
-  definition: BoardDefinition;
-  runsFrom: number | null;
-}
-
-const BOARD = `SELECT board_uid AS uid, definition, runs_from AS "runsFrom" FROM boards WHERE board_id = $1`;
 
 const COLUMNS = `
   player_id AS "playerId", position, kind, held, voided, verified, window_uids AS "windowUids",
@@ -170,20 +162,20 @@ export class RunActs {
     act: RunAct,
     changeOf: ChangeOfRun,
   ): Promise<RunActed | null> {
-    const board = await this.boardOf(transaction, act);
+    const board = await boardOfRuns(transaction, act.boardId);
     const [found] = await transaction.query<ActedRun>(FIND_RUN, [run.boardUid, run.playerId, run.position]);
     if (!found || board.uid !== run.boardUid || run.position < board.runsFrom) return null;
     return this.apply(transaction, { action, act, board, playerId: run.playerId }, [found], changeOf);
   }
 
   private async change(action: string, act: RunAct, changeOf: ChangeOfRun): Promise<RunActed> {
-    const board = await this.boardOf(this.database, act);
+    const board = await boardOfRuns(this.database, act.boardId);
     const owner = ownerOf(board.definition, act);
     const playerId = act.playerId ?? (await this.playerOf(board, owner, act));
     const lane = this.lanes.of(playerId);
     return this.work.holding(lane, async (transaction) => {
       // Whatever changes a board holds all lanes, so from here on it stays.
-      const current = await this.boardOf(transaction, act);
+      const current = await boardOfRuns(transaction, act.boardId);
       const runs = await runsOf(transaction, current, owner, act);
       const ofPlayer = runs.filter((run) => run.playerId === playerId);
       if (ofPlayer.length === 0) throw await notFound(transaction, current, owner, act);
@@ -228,15 +220,6 @@ export class RunActs {
     return { playerId, changed: true, version: version ?? ofRun, windows };
   }
 
-  /** @throws BOARD_NOT_FOUND, RUNS_NOT_KEPT */
-  private async boardOf(sql: SqlRunner, { boardId }: RunAct): Promise<BoardOfRuns> {
-    const [row] = await sql.query<BoardRow>(BOARD, [boardId]);
-    if (!row) throw new LadderError('BOARD_NOT_FOUND', `There is no board "${boardId}".`);
-    const { uid, runsFrom } = row;
-    if (runsFrom === null) throw runsNotKept(boardId);
-    return { uid, runsFrom, definition: withBoardDefaults(row.definition) };
-  }
-
   /** @throws RUN_NOT_FOUND, RUN_GONE */
   private async playerOf(board: BoardOfRuns, owner: string, act: RunAct): Promise<string> {
     const [run] = await runsOf(this.database, board, owner, act);
@@ -244,13 +227,6 @@ export class RunActs {
     return run.playerId;
   }
 }
-
-/** What is said of a board that keeps no runs. */
-export const runsNotKept = (boardId: string): LadderError =>
-  new LadderError(
-    'RUNS_NOT_KEPT',
-    `Board "${boardId}" keeps no runs: put "runs": { "keepDays": 90 } into its definition; it keeps those from then on.`,
-  );
 
 const runsOf = (sql: SqlRunner, board: BoardOfRuns, owner: string, act: RunAct): Promise<ActedRun[]> =>
   sql.query<ActedRun>(FIND_RUNS, [board.uid, owner, act.submissionId, board.runsFrom]);

@@ -1,7 +1,7 @@
 import { foldRunEntries, keyOfEntry } from '@laddercast/domain';
 import { int4Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
-import type { BoardOfRuns } from './refolded-rows.js';
+import type { BoardOfRuns } from './board-of-runs.js';
 import { readRunEntryBases } from './run-entry-folds.js';
 import { keptRunOf } from './run-folds.js';
 import type { FoldedBase, RunPrefix } from './run-prefixes.js';

@@ -1,5 +1,5 @@
-import { foldRun, type BoardDefinition, type EntryState } from '@laddercast/domain';
-import { keptRunOf, stateOf, type FoldedRow } from './run-folds.js';
+import type { EntryState } from '@laddercast/domain';
+import { foldedWith, keptRunOf, stateOfBase, type BaseState, type FoldedBoard, type FoldedRow } from './run-folds.js';
 
 /** A run of a prefix. */
 export interface PrefixRow extends FoldedRow {
@@ -23,14 +23,10 @@ export interface FoldedBase {
 }
 
 /** A base that is there. */
-export interface BaseRow {
+export interface BaseRow extends BaseState {
   windowUid: number;
   playerId: string;
   position: number;
-  score: number;
-  columns: number[];
-  achievedAtMs: number;
-  metadata: string | null;
 }
 
 /**
@@ -55,7 +51,7 @@ export function prefixesOf(rows: readonly PrefixRow[]): RunPrefix[] {
  * @param rolling the windows that roll
  */
 export function foldPrefixes(
-  definition: BoardDefinition,
+  board: FoldedBoard,
   prefixes: readonly RunPrefix[],
   bases: readonly BaseRow[],
   rolling: ReadonlySet<number>,
@@ -73,8 +69,8 @@ export function foldPrefixes(
         if (rolling.has(windowUid)) continue;
         const key = entryKeyOf(windowUid, playerId);
         const base = before.get(key);
-        const known = folded.get(key) ?? { windowUid, playerId, position, state: base ? stateOf(base, 0) : null };
-        folded.set(key, { ...known, state: foldRun(definition, known.state, keptRunOf(run)) });
+        const known = folded.get(key) ?? { windowUid, playerId, position, state: base ? stateOfBase(base) : null };
+        folded.set(key, { ...known, state: foldedWith(board, known.state, keptRunOf(run)) });
       }
     }
   }

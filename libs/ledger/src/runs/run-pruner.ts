@@ -6,8 +6,10 @@ import { tryEach } from '../database/try-each.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
+import { patchFamily } from '../patches/patch-families.js';
 import { RunActs } from './run-acts.js';
 import { foldedRunBases } from './run-entry-prefixes.js';
+import type { FoldedBoard } from './run-folds.js';
 import {
   foldPrefixes,
   prefixesOf,
@@ -127,16 +129,21 @@ export class RunPruner {
   }
 }
 
+interface PrunedBoard {
+  definition: BoardDefinition;
+  runsFrom: number;
+  cutoffMs: number;
+  /** On boards with decay; null on others. */
+  familyUid: number | null;
+}
+
 async function pruneChunk(
   transaction: SqlRunner,
   { uid, runsFrom }: BoardInTurn,
   asked: readonly AskedPrefix[],
 ): Promise<void> {
   // Whatever changes a board holds all lanes, so from here on it stays.
-  const [board] = await transaction.query<{ definition: BoardDefinition; runsFrom: number; cutoffMs: number }>(
-    PRUNED_BOARD,
-    [uid],
-  );
+  const [board] = await transaction.query<PrunedBoard>(PRUNED_BOARD, [uid]);
   if (board?.runsFrom !== runsFrom) return;
   const rows = await transaction.query<PrefixRow>(READ_PREFIXES, [
     uid,
@@ -149,9 +156,10 @@ async function pruneChunk(
   const prefixes = prefixesOf(rows);
   if (prefixes.length === 0) return;
   const definition = withBoardDefaults(board.definition);
+  const patches = board.familyUid === null ? undefined : await patchFamily(transaction, board.familyUid);
   const folded = isPerRun(definition)
     ? await foldedRunBases(transaction, { uid, definition, runsFrom }, prefixes)
-    : await foldedBases(transaction, { definition, runsFrom }, prefixes);
+    : await foldedBases(transaction, { definition, runsFrom, ...(patches && { patches }) }, prefixes);
   await writeBases(transaction, folded);
   if (definition.operator !== 'sum') await transaction.query(REST_ON_BASES, [...keysOf(folded), positionsOf(folded)]);
   const gone = await transaction.query(DELETE_PREFIXES, [
@@ -167,7 +175,7 @@ async function pruneChunk(
 
 async function foldedBases(
   transaction: SqlRunner,
-  { definition, runsFrom }: { definition: BoardDefinition; runsFrom: number },
+  board: FoldedBoard & { runsFrom: number },
   prefixes: readonly RunPrefix[],
 ): Promise<FoldedBase[]> {
   const windowUids = [...new Set(prefixes.flatMap(({ runs }) => runs.flatMap((run) => run.windowUids)))];
@@ -177,8 +185,8 @@ async function foldedBases(
   const places = prefixes.flatMap(({ playerId, runs }) =>
     [...new Set(runs.flatMap((run) => run.windowUids))].map((windowUid) => ({ windowUid, playerId })),
   );
-  const bases = await transaction.query<BaseRow>(READ_BASES_OF_PLAYERS, [...keysOf(places), runsFrom]);
-  return foldPrefixes(definition, prefixes, bases, rolling);
+  const bases = await transaction.query<BaseRow>(READ_BASES_OF_PLAYERS, [...keysOf(places), board.runsFrom]);
+  return foldPrefixes(board, prefixes, bases, rolling);
 }
 
 /** No base says the same as a base of nothing: an older one must not stand behind a wall. */
@@ -194,6 +202,7 @@ async function writeBases(transaction: SqlRunner, folded: readonly FoldedBase[])
     textArray(bases.map(({ columns }) => arrayLiteral(columns))),
     int8Array(bases.map(({ achievedAtMs }) => achievedAtMs)),
     textArray(bases.map(({ metadata }) => metadata)),
+    textArray(bases.map(({ patchRuns }) => (patchRuns ? JSON.stringify(patchRuns) : null))),
   ]);
 }
 

@@ -27,7 +27,7 @@ export const NEXT_RUNS = prepared(`
 
 /** Board `$1` as it is under a lane. */
 export const PRUNED_BOARD = prepared(`
-  SELECT b.definition, b.runs_from AS "runsFrom", ${CUTOFF_MS} AS "cutoffMs" FROM boards AS b
+  SELECT b.definition, b.runs_from AS "runsFrom", ${CUTOFF_MS} AS "cutoffMs", b.family_uid AS "familyUid" FROM boards AS b
   WHERE b.board_uid = $1 AND b.board_id IS NOT NULL AND b.runs_from IS NOT NULL`);
 
 /**
@@ -36,7 +36,8 @@ export const PRUNED_BOARD = prepared(`
  */
 export const READ_PREFIXES = prepared(`
   SELECT k.player_id AS "playerId", r.position, r.kind, r.held, r.voided, r.score, r.columns,
-    r.achieved_at_ms AS "achievedAtMs", r.metadata, r.window_uids AS "windowUids", r.submission_id AS "submissionId"
+    r.achieved_at_ms AS "achievedAtMs", r.metadata, r.window_uids AS "windowUids", r.submission_id AS "submissionId",
+    r.patch_uid AS patch
   FROM unnest($3::text[], $4::bigint[], $5::bigint[]) AS k (player_id, first, last)
   CROSS JOIN LATERAL (
     SELECT * FROM runs
@@ -54,24 +55,26 @@ export const ROLLING_WINDOWS = prepared(
 /** What players `$2` had in windows `$1` before their runs: a base, or the entry from before `$3`, where runs begin. */
 export const READ_BASES_OF_PLAYERS = prepared(`
   SELECT k.window_uid AS "windowUid", k.player_id AS "playerId", b.position, b.score, b.columns,
-    b.achieved_at_ms AS "achievedAtMs", b.metadata
+    b.achieved_at_ms AS "achievedAtMs", b.metadata, b.patch_runs AS "patchRuns"
   FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
   CROSS JOIN LATERAL (
     SELECT * FROM run_bases WHERE window_uid = k.window_uid AND player_id = k.player_id AND position >= $3 LIMIT 1) AS b
   UNION ALL
-  SELECT k.window_uid, k.player_id, $3::bigint, e.score, e.columns, e.achieved_at_ms, e.metadata
+  SELECT k.window_uid, k.player_id, $3::bigint, e.score, e.columns, e.achieved_at_ms, e.metadata, e.patch_runs
   FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
   CROSS JOIN LATERAL (
     SELECT * FROM entries
     WHERE window_uid = k.window_uid AND player_id = k.player_id AND NOT removed AND version < $3 LIMIT 1) AS e`);
 
 export const WRITE_BASES = prepared(`
-  INSERT INTO run_bases (window_uid, player_id, position, score, columns, achieved_at_ms, metadata)
-  SELECT b.window_uid, b.player_id, b.position, b.score, b.columns::float8[], b.achieved_at_ms, b.metadata
-  FROM unnest($1::int[], $2::text[], $3::bigint[], $4::float8[], $5::text[], $6::bigint[], $7::text[])
-    AS b (window_uid, player_id, position, score, columns, achieved_at_ms, metadata)
+  INSERT INTO run_bases (window_uid, player_id, position, score, columns, achieved_at_ms, metadata, patch_runs)
+  SELECT b.window_uid, b.player_id, b.position, b.score, b.columns::float8[], b.achieved_at_ms, b.metadata,
+    b.patch_runs::jsonb
+  FROM unnest($1::int[], $2::text[], $3::bigint[], $4::float8[], $5::text[], $6::bigint[], $7::text[], $8::text[])
+    AS b (window_uid, player_id, position, score, columns, achieved_at_ms, metadata, patch_runs)
   ON CONFLICT (window_uid, player_id) DO UPDATE SET position = excluded.position, score = excluded.score,
-    columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata`);
+    columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata,
+    patch_runs = excluded.patch_runs`);
 
 export const DELETE_BASES = prepared(`
   DELETE FROM run_bases AS b USING unnest($1::int[], $2::text[]) AS k (window_uid, player_id)

@@ -20,17 +20,20 @@ const entryColumns = (tax: EntryTax | null): string => (tax ? TAXED_ENTRY : ENTR
 const joinTaxed = (tax: EntryTax | null): string => (tax ? joinStandingRunSql(tax, 'e.patch_runs') : '');
 
 /** What standings keep of the run that an entry rests on, and where that comes from; boards without runs are not asked. */
-const runOf = ({ runs, entriesPer }: BoardDefinition): { kept: string; join: string } =>
+const runOf = ({ runs, entriesPer }: BoardDefinition, tax: EntryTax | null): { kept: string; join: string } =>
   runs
     ? {
         kept: 'run.verified, run.proof',
-        join: joinRunOfEntrySql(playerOfKeySql('e.player_id', isPerRun({ entriesPer }))),
+        join: joinRunOfEntrySql(
+          playerOfKeySql('e.player_id', isPerRun({ entriesPer })),
+          tax ? 't.position' : undefined,
+        ),
       }
     : { kept: 'NULL::boolean AS verified, NULL::text AS proof', join: '' };
 
 /** The entries of window `$1` as they are. */
 const entriesNow = (definition: BoardDefinition, tax: EntryTax | null): string => {
-  const { kept, join } = runOf(definition);
+  const { kept, join } = runOf(definition, tax);
   return `SELECT ${entryColumns(tax)}, ${kept} FROM ranked_entries e ${joinTaxed(tax)} ${join} WHERE e.window_uid = $1`;
 };
 
@@ -39,7 +42,7 @@ const entriesNow = (definition: BoardDefinition, tax: EntryTax | null): string =
  * looked at as it is now.
  */
 const entriesFrozen = (definition: BoardDefinition, tax: EntryTax | null): string => {
-  const { kept, join } = runOf(definition);
+  const { kept, join } = runOf(definition, tax);
   return `
     SELECT ${entryColumns(tax)}, ${kept}
     FROM ranked_entries e LEFT JOIN frozen_entries f USING (window_uid, player_id) ${joinTaxed(tax)} ${join}

@@ -10,7 +10,6 @@ import {
   LadderError,
   runOfKey,
   standsEqual,
-  withoutNegativeZero,
   type EntryChange,
   type EntryChanged,
   type EntryState,
@@ -19,14 +18,15 @@ import {
 import type { AuditRecord } from '../operators/audit-log.js';
 import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import type { FrozenEntry } from '../entries/lane-parameters.js';
-import { runOfOverride, runOfSubmission } from './new-runs.js';
+import { taxedEntry, withPatchScopes } from '../entries/taxed-entries.js';
+import { overriddenEntry, runOfOverride, runOfSubmission } from './new-runs.js';
 import { restsOnRuns, type EntryPlace, type NewRun } from '../runs/run-rows.js';
 import { hourKeyOf } from '../entries/rolling-hours.js';
 import { HourChanges } from './hour-changes.js';
-import { holdOf, placeOfHeld, type HeldRun, type Hold } from './held-runs.js';
+import { answerOfHeld, holdOf, placeOfHeld, type HeldRun, type Hold } from './held-runs.js';
 import { playerBanned } from './player-banned.js';
 import { StandingRuns, windowsOf, type ChangedEntry } from './standing-runs.js';
-import { submitTaxed, taxedAnswer, withPatchScopes } from './taxed-runs.js';
+import { submitTaxed, taxedAnswer } from './taxed-runs.js';
 import {
   entryKeyOf,
   scopesKeyOf,
@@ -193,7 +193,8 @@ export class BatchFold {
     this.store(placed, changed, position);
     for (const { dropped } of applied) this.patchRunsDropped += dropped;
     this.stored.attempts.count(placed, windows);
-    this.patchUses.push({ patchUid: write.patch!.uid, boardUid: board.uid, runs: 1 });
+    this.usePatch(write);
+    if (board.runsFrom !== undefined) this.newRuns.push(runOfSubmission(placed, windows, position, false));
     const first = applied[0]!;
     const answer: SubmissionAnswer = {
       outcome: first.outcome,
@@ -224,15 +225,13 @@ export class BatchFold {
       this.changedEntries.set(entryKeyOf(window.uid, write.playerId), place);
     }
     this.stored.attempts.count(placed, windows);
-    const first = windows[0]!;
-    const answer: SubmissionAnswer = {
-      outcome: 'held',
-      score: run.score!,
-      previousScore: this.best(write, first)?.score ?? null,
-      version: position,
-      windows: windows.map((window) => window.id),
-    };
-    return this.accept(placed, answer, first.uid, null);
+    this.usePatch(write);
+    const answer = answerOfHeld(placed, windows, run, this.best(write, windows[0]!));
+    return this.accept(placed, answer, windows[0]!.uid, null);
+  }
+
+  private usePatch({ board, patch }: SubmitWrite): void {
+    if (patch !== undefined) this.patchUses.push({ patchUid: patch.uid, boardUid: board.uid, runs: 1 });
   }
 
   private accept(
@@ -255,7 +254,7 @@ export class BatchFold {
       assertScoreInBounds(write.board.definition, write.entry.score, 'the score');
       assertColumnsInBounds(write.board.definition, write.entry.columns);
     }
-    const after = write.entry && this.overridden(write.entry, atMs, position);
+    const after = write.entry && overriddenEntry(write.entry, atMs, position);
     const changed: ChangedEntry[] = isPerRun(write.board.definition)
       ? this.standing.override(write, windows, after)
       : windows
@@ -295,16 +294,6 @@ export class BatchFold {
     return { receipt: { kind: 'feed', windows: news.map(({ window }) => window.id) } };
   }
 
-  private overridden(entry: { score: number; columns: number[] }, atMs: number, position: number): EntryState {
-    return {
-      score: withoutNegativeZero(entry.score),
-      columns: entry.columns.map(withoutNegativeZero),
-      achievedAtMs: atMs,
-      metadata: null,
-      version: position,
-    };
-  }
-
   private assertNotBanned({ board, playerId }: SubmitWrite): void {
     const sanction = this.stored.sanctions.get(playerId);
     if (sanction && isBanned(sanction, board.id)) throw playerBanned(playerId, board.id, sanction);
@@ -312,8 +301,9 @@ export class BatchFold {
 
   /** The player's entry, or the best of them. */
   private best({ board, playerId }: LedgerWrite, window: StoredWindow): EntryState | null {
-    if (!isPerRun(board.definition)) return this.current(window, playerId);
-    return this.standing.of(board.definition, window, playerId)[0]?.state ?? null;
+    if (isPerRun(board.definition)) return this.standing.of(board.definition, window, playerId)[0]?.state ?? null;
+    const current = this.current(window, playerId);
+    return board.definition.decay ? taxedEntry(board, window, current) : current;
   }
 
   private current(window: StoredWindow, playerId: string): EntryState | null {

@@ -1,4 +1,4 @@
-import { withoutNegativeZero, type StoredWindow } from '@laddercast/domain';
+import { withoutNegativeZero, type EntryState, type StoredWindow } from '@laddercast/domain';
 import type { OverrideWrite, SubmitWrite } from '../entries/ledger-writes.js';
 import type { PlacedWrite } from './window-placement.js';
 import type { NewRun } from '../runs/run-rows.js';
@@ -21,6 +21,7 @@ export function runOfSubmission(
     verified: write.verified ?? false,
     score: withoutNegativeZero(write.score),
     columns: write.columns.map(withoutNegativeZero),
+    patch: write.patch === undefined ? null : write.patch.countsAs,
     achievedAtMs: atMs,
     windowUids: windows.map(({ uid }) => uid),
     metadata: write.metadata,
@@ -49,6 +50,7 @@ export function runOfOverride(
     verified: false,
     score: entry && withoutNegativeZero(entry.score),
     columns: entry === null ? [] : entry.columns.map(withoutNegativeZero),
+    patch: null,
     achievedAtMs: atMs,
     windowUids: windows.map(({ uid }) => uid),
     metadata: null,
@@ -58,6 +60,19 @@ export function runOfOverride(
     examined: false,
   };
 }
+
+/** What an operator has an entry be, be it worse than the one before. */
+export const overriddenEntry = (
+  entry: { score: number; columns: number[] },
+  atMs: number,
+  position: number,
+): EntryState => ({
+  score: withoutNegativeZero(entry.score),
+  columns: entry.columns.map(withoutNegativeZero),
+  achievedAtMs: atMs,
+  metadata: null,
+  version: position,
+});
 
 /** Submission ids are per board; where players submit for themselves, per player too. */
 export const ownerOf = (write: SubmitWrite | OverrideWrite): string =>

@@ -1,23 +1,20 @@
 import {
   comparePlaces,
-  isPatchScope,
   newestOrder,
   patchesBehind,
   patchIdOf,
-  patchScopeOf,
-  standingRun,
-  taxOrderOf,
+  taxed,
   withoutNegativeZero,
   withRun,
   type Board,
   type EntryOutcome,
   type EntryState,
   type KeptPatchRun,
-  type PatchOrder,
   type StoredWindow,
   type TaxedFrom,
 } from '@laddercast/domain';
 import type { SubmissionAnswer, SubmitWrite } from '../entries/ledger-writes.js';
+import { entryOfRuns, servedOrder, taxedEntry } from '../entries/taxed-entries.js';
 import type { PlacedWrite } from './window-placement.js';
 
 /** What a run did to the runs of its player in a window of a board with decay. */
@@ -33,56 +30,50 @@ export interface TaxedSubmission {
   entry: EntryState;
 }
 
-/** The order of patches by which the lists of a window are taxed that serve now. */
-const servedOrder = (board: Board, window: StoredWindow): PatchOrder =>
-  taxOrderOf(board, board.layouts.serving, window);
-
-/** An entry under the tax that serves; null: there is none. */
-export function taxedEntry(board: Board, window: StoredWindow, stored: EntryState | null): EntryState | null {
-  const runs = stored?.patchRuns ?? [];
-  return runs.length === 0 ? null : entryOf(board, runs, servedOrder(board, window), stored!.version);
-}
-
 /** Adds a run to those of its player. @param before the entry as it is stored; null: none */
 export function submitTaxed(
-  { write, atMs }: PlacedWrite<SubmitWrite>,
+  placed: PlacedWrite<SubmitWrite>,
   window: StoredWindow,
   stored: EntryState | null,
   position: number,
 ): TaxedSubmission {
-  const { board } = write;
-  const run: KeptPatchRun = {
-    patch: write.patch!.countsAs,
-    score: withoutNegativeZero(write.score),
-    columns: write.columns.map(withoutNegativeZero),
-    achievedAtMs: atMs,
-    metadata: write.metadata,
-  };
+  const { board } = placed.write;
+  const run = runOfPatch(placed);
+  if (board.runsFrom !== undefined) run.position = position;
   const before = taxedEntry(board, window, stored);
   const { runs, kept, dropped } = withRun(board.definition, before?.patchRuns ?? [], run, newestOrder(board.patches!));
-  const entry = kept ? entryOf(board, runs, servedOrder(board, window), position) : before!;
+  const entry = kept ? entryOfRuns(board, runs, servedOrder(board, window), position) : before!;
   return { window, outcome: outcomeOf(board, before, entry), kept, dropped, before, entry };
 }
 
+const runOfPatch = ({ write, atMs }: PlacedWrite<SubmitWrite>): KeptPatchRun => ({
+  patch: write.patch!.countsAs,
+  score: withoutNegativeZero(write.score),
+  columns: write.columns.map(withoutNegativeZero),
+  achievedAtMs: atMs,
+  metadata: write.metadata,
+});
+
+type TaxedAnswer = NonNullable<SubmissionAnswer['taxed']>;
+
 /** What an answer says of a taxed entry beside its score. */
-export function taxedAnswer(
-  board: Board,
-  { window, entry, kept }: TaxedSubmission,
-): NonNullable<SubmissionAnswer['taxed']> {
-  const { rawScore, patch } = entry.taxedFrom!;
-  const behind = patchesBehind(servedOrder(board, window), patch);
-  return { rawScore, patch: patchIdOf(board.patches!, patch)!, patchesBehind: behind, kept };
+export function taxedAnswer(board: Board, { window, entry, kept }: TaxedSubmission): TaxedAnswer {
+  return { ...shownTax(board, window, entry.taxedFrom!), kept };
 }
 
-/** The lists that rank an entry: those of its player's circles, and of each patch that it has a run of. */
-export const withPatchScopes = (scopes: readonly number[], entry: EntryState | null): number[] => {
-  const patches = new Set((entry?.patchRuns ?? []).map(({ patch }) => patchScopeOf(patch)));
-  return [...scopes.filter((scope) => !isPatchScope(scope)), ...patches];
-};
+/** The score of a run that waits for a moderator under the tax that serves, and what it is made of; it is not kept. */
+export function taxOfHeld(
+  placed: PlacedWrite<SubmitWrite>,
+  window: StoredWindow,
+): { score: number; taxed: TaxedAnswer } {
+  const { board } = placed.write;
+  const { values } = taxed(board.definition, runOfPatch(placed), servedOrder(board, window));
+  return { score: values.score, taxed: { ...shownTax(board, window, values.taxedFrom), kept: false } };
+}
 
-function entryOf(board: Board, runs: readonly KeptPatchRun[], order: PatchOrder, version: number): EntryState {
-  const { run, values } = standingRun(board.definition, runs, order);
-  return { ...values, metadata: run.metadata, version, patchRuns: runs };
+function shownTax(board: Board, window: StoredWindow, { rawScore, patch }: TaxedFrom): Omit<TaxedAnswer, 'kept'> {
+  const behind = patchesBehind(servedOrder(board, window), patch);
+  return { rawScore, patch: patchIdOf(board.patches!, patch)!, patchesBehind: behind };
 }
 
 function outcomeOf(board: Board, before: EntryState | null, after: EntryState): EntryOutcome {

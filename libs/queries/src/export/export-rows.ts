@@ -15,6 +15,7 @@ import {
   exportedEntries,
   ownExportedEntries,
   PostgresDatabase,
+  runDetails,
   ScopeCatalog,
   StandingsReader,
   type ExportedEntry,
@@ -25,7 +26,7 @@ import { Injectable } from '@nestjs/common';
 import type { ExportedRow } from './export-lines.js';
 import { withOwnRows } from './own-rows.js';
 import { verificationOf } from '../rows/entry-details.js';
-import { taxOfRow } from '../rows/taxed-rows.js';
+import { runShown, taxedFromOf, taxOfRow } from '../rows/taxed-rows.js';
 import { answered } from '../shared/time-out.js';
 import { OwnWorlds } from '../lists/own-worlds.js';
 import { type ResolvedList } from '../lists/list-resolver.js';
@@ -73,7 +74,8 @@ export class ExportRows {
   }
 
   /** The rows that only the reader has, as its world has them, without those that everybody's list has. */
-  private async ownRows({ ownEntries = [], everybodys, edition, list }: ResolvedList): Promise<ExportedEntry[]> {
+  private async ownRows(resolved: ResolvedList): Promise<ExportedEntry[]> {
+    const { board, ownEntries = [], everybodys, edition, list } = resolved;
     if (!everybodys) return [];
     const own = edition
       ? await this.worlds.lacking({ list, ranks: everybodys }, ownEntries)
@@ -82,10 +84,18 @@ export class ExportRows {
     const keys = own.map(({ playerId }) => playerId);
     const stored = await ownExportedEntries(this.database, list.windowUid, keys);
     const rows = new Map(stored.map((row) => [row.player_id, row]));
-    return own.flatMap(({ playerId, score, columns, achievedAtMs, taxedFrom }) => {
+    const details = board.definition.decay ? await runDetails(this.database, list.windowUid, keys, board) : [];
+    const runs = new Map(details.map(({ player_id, patch_runs }) => [player_id, patch_runs ?? []]));
+    return own.flatMap((entry) => {
+      const { playerId, score, columns, achievedAtMs } = entry;
       const row = rows.get(playerId);
-      const taxed = taxedFrom && { raw_score: taxedFrom.rawScore, patch_uid: taxedFrom.patch };
-      return row ? [{ ...row, score, columns: [...columns], achieved_at_ms: achievedAtMs, ...taxed }] : [];
+      if (!row) return [];
+      const values = { score, columns: [...columns], achieved_at_ms: achievedAtMs };
+      const taxedFrom = taxedFromOf({ list }, entry);
+      if (taxedFrom === undefined) return [{ ...row, ...values }];
+      const { metadata, verified, proof } = runShown(taxedFrom, entry, runs.get(playerId) ?? []) ?? row;
+      const ofRun = { metadata, verified: verified ?? false, proof: proof ?? null };
+      return [{ ...row, ...values, ...ofRun, raw_score: taxedFrom.rawScore, patch_uid: taxedFrom.patch }];
     });
   }
 

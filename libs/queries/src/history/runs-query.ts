@@ -15,12 +15,14 @@ export interface ShownRun {
   acceptedAt: string;
   /** The windows that it counts in, or would. */
   windows: string[];
-  /** Those whose entry rests on it; on `sum` boards none does on one run. */
+  /** Those whose entry rests on it; on `sum` boards none does on one run, with decay the one that the tax has stand. */
   entryOf: string[];
   metadata: Record<string, unknown> | null;
   proof: string | null;
   verified: boolean;
   sourceId: string | null;
+  /** On boards with decay: the id of the patch as which it counts; null: of what takes the entry away. Absent on others. */
+  patch?: string | null;
   /** Its log position, which is its place in the order of acceptance. */
   version: number;
   /** What a moderator said of it last; absent for the player itself. */

@@ -4,14 +4,13 @@ import {
   keyOfEntry,
   type Board,
   type BoardOrdering,
-  type KeptPatchRun,
   type PlayerFace,
   type RankedEntry,
   type RankStyle,
   type SanctionInForce,
 } from '@laddercast/domain';
 import { Extensions } from '@laddercast/extension';
-import { PostgresDatabase, runDetails, type SqlRunner } from '@laddercast/ledger';
+import { PostgresDatabase, runDetails, type PatchRunDetails, type SqlRunner } from '@laddercast/ledger';
 import { Environment, nowMs, toTimestamp } from '@laddercast/platform';
 import type { Announcement, ProjectedEntry } from '@laddercast/projections';
 import { Inject, Injectable, Optional } from '@nestjs/common';
@@ -154,8 +153,8 @@ export class EntryDetails {
   }
 
   /** A player's runs on a board with decay, as the ledger has them now. */
-  async patchRunsOf({ window }: ResolvedList, playerId: string): Promise<KeptPatchRun[]> {
-    const [row] = await runDetails(this.database, window.uid, [playerId]);
+  async patchRunsOf({ board, window }: ResolvedList, playerId: string): Promise<PatchRunDetails[]> {
+    const [row] = await runDetails(this.database, window.uid, [playerId], board);
     return row?.patch_runs ?? [];
   }
 

@@ -1,5 +1,12 @@
-import { guildTotalDetails, runDetails, type RunDetailsRow, StandingsReader, type SqlRunner } from '@laddercast/ledger';
-import { GUILDS_SCOPE, isPerRun, keyOfEntry, type KeptPatchRun } from '@laddercast/domain';
+import {
+  guildTotalDetails,
+  runDetails,
+  StandingsReader,
+  type PatchRunDetails,
+  type RunDetailsRow,
+  type SqlRunner,
+} from '@laddercast/ledger';
+import { GUILDS_SCOPE, keyOfEntry } from '@laddercast/domain';
 import { monotonicMs } from '@laddercast/platform';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
@@ -22,7 +29,7 @@ export interface RunDetails {
   /** When it was asked for, by this process's monotonic clock. */
   askedAtMs: number;
   /** On boards with decay: the player's runs, of which a list shows one. */
-  patchRuns?: readonly KeptPatchRun[];
+  patchRuns?: readonly PatchRunDetails[];
 }
 
 /** The most players of whom it is known that a run changed a moment ago; beyond them all are taken to have. */
@@ -114,7 +121,7 @@ export class RunDetailsOfLists {
       return this.editions.details({ edition: edition.uid, scope, ordering }, keys);
     }
     if (list.scope === GUILDS_SCOPE) return guildTotalDetails(this.database, window.uid, keys);
-    return runDetails(this.database, window.uid, keys, board.runsFrom, isPerRun(board.definition));
+    return runDetails(this.database, window.uid, keys, board);
   }
 }
 
@@ -130,7 +137,9 @@ export function detailsShown(
   const taxedFrom = taxedFromOf(resolved, entry);
   if (taxedFrom === undefined || !details?.patchRuns) return isRun(entry, details) ? details : null;
   const run = runShown(taxedFrom, entry, details.patchRuns);
-  return run ? { ...details, achievedAtMs: run.achievedAtMs, metadata: parsed(run.metadata) } : null;
+  if (!run) return null;
+  const { achievedAtMs, metadata, verified = false, proof = null } = run;
+  return { ...details, achievedAtMs, metadata: parsed(metadata), verified, proof };
 }
 
 const isRun = (entry: ProjectedEntry, run: RunDetails | null): boolean =>

@@ -11,7 +11,10 @@ import type { ProjectedEntry } from '@laddercast/projections';
 import type { ResolvedList } from '../lists/list-resolver.js';
 
 /** What an entry's score is made of, on a board with decay; undefined on others. In the list of a patch no score is taxed. */
-export function taxedFromOf({ list }: Pick<ResolvedList, 'list'>, entry: ProjectedEntry): TaxedFrom | undefined {
+export function taxedFromOf(
+  { list }: Pick<ResolvedList, 'list'>,
+  entry: Pick<ProjectedEntry, 'score' | 'taxedFrom'>,
+): TaxedFrom | undefined {
   if (isPatchScope(list.scope)) return { rawScore: entry.score, patch: patchOfScope(list.scope) };
   return entry.taxedFrom;
 }
@@ -29,11 +32,11 @@ export function taxOfRow(
 }
 
 /** The run that an entry shows, among those that the ledger keeps of its player; undefined: there is a newer state. */
-export const runShown = (
+export const runShown = <Run extends KeptPatchRun>(
   taxedFrom: TaxedFrom,
-  { columns, achievedAtMs }: ProjectedEntry,
-  runs: readonly KeptPatchRun[],
-): KeptPatchRun | undefined =>
+  { columns, achievedAtMs }: Pick<ProjectedEntry, 'columns' | 'achievedAtMs'>,
+  runs: readonly Run[],
+): Run | undefined =>
   runs.find(
     (run) =>
       run.patch === taxedFrom.patch &&

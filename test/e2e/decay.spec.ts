@@ -226,6 +226,38 @@ describe('boards with decay', () => {
     expectProblem(await admin.delete('/v1/patches/1?family=ck3'), 'PATCH_IN_USE');
   });
 
+  it('has final standings under the tax of the end of their window, also where a patch came in its grace', async () => {
+    const family = 'grace';
+    await publish('1', '2026-01-01T00:00:00.000Z', {}, family);
+    await publish('2', '2026-02-01T00:00:00.000Z', {}, family);
+    const endsAt = new Date(Date.now() + 3000);
+    const season = { season: 'short', startsAt: '2020-01-01T00:00:00Z', endsAt: endsAt.toISOString() };
+    const given = {
+      ...DECAY,
+      decay: { family, perPatch: 0.1 },
+      windows: [season],
+      graceSeconds: 3,
+      keepEndedSeconds: 3,
+    };
+    const board = await admin.makeBoard('short', given);
+    await submit(board, 'ada', 100, '1');
+    await submit(board, 'bob', 105, '2');
+    await setTimeout(endsAt.getTime() - Date.now() + 300);
+    await publish('3', undefined, {}, family);
+    const of = 'window=season:short';
+    const edition = async () => {
+      const { body: answer } = await admin.get(`/v1/boards/${board}/entries?${of}`);
+      return (answer as { window?: { edition?: number } }).window?.edition;
+    };
+    await expect.poll(edition, { timeout: 30_000, interval: 200 }).toBe(1);
+    const final = await page(board, of);
+    expect(final.decay.latest).toBe('2');
+    expect(brief(final)).toEqual([
+      [1, 'bob', 105, 105, '2', 0],
+      [2, 'ada', 110, 100, '1', 1],
+    ]);
+  });
+
   it('refuses what cannot be taxed, and stores nothing of it', async () => {
     const put = (rest: object) => admin.put('/v1/boards/refused', { ...DECAY, ...rest });
     expectProblem(await put({ operator: 'sum' }), 'NOT_SUPPORTED');

@@ -84,7 +84,7 @@ export async function writeEdition(
   );
   if (edition === undefined) return null;
   const uid = edition.edition_uid;
-  const tax = await taxAt(transaction, boardUid, definition, asOf);
+  const tax = await taxAt(transaction, windowUid, definition, asOf);
   const seen = await transaction.query<{ act: number }>(writeStandingsSql(definition, kind, tax), [
     windowUid,
     asOf,
@@ -94,18 +94,19 @@ export async function writeEdition(
   return { uid, acts: seen.map(({ act }) => act) };
 }
 
-/** The tax of a board's entries at a moment, as PostgreSQL writes it; null: they are not taxed. */
+/** The tax of a window's entries at a moment, as PostgreSQL writes it, or at its end before that; null: they are not taxed. */
 async function taxAt(
   transaction: SqlRunner,
-  boardUid: number,
+  windowUid: number,
   definition: BoardDefinition,
   moment: string,
 ): Promise<EntryTax | null> {
   if (!definition.decay) return null;
   const [family] = await transaction.query<Pick<PatchFamily, 'orders'> & { atMs: number }>(
-    `SELECT f.orders, (extract(epoch FROM CASE $2 WHEN 'now' THEN ladder_now() ELSE $2::timestamptz END) * 1000)::float8 AS "atMs"
-     FROM boards b JOIN patch_families f USING (family_uid) WHERE b.board_uid = $1`,
-    [boardUid, moment],
+    `SELECT f.orders, (extract(epoch FROM
+       least(CASE $2 WHEN 'now' THEN ladder_now() ELSE $2::timestamptz END, w.ends_at)) * 1000)::float8 AS "atMs"
+     FROM windows w JOIN boards b USING (board_uid) JOIN patch_families f USING (family_uid) WHERE w.window_uid = $1`,
+    [windowUid, moment],
   );
   return { definition, order: patchOrderAt(family!, family!.atMs) };
 }
@@ -169,9 +170,9 @@ interface PreviewRow {
  */
 export async function previewStandings(
   transaction: SqlRunner,
-  { windowUid, boardUid, definition }: WindowOfDefinition,
+  { windowUid, definition }: WindowOfDefinition,
 ): Promise<StandingsPreview[]> {
-  const tax = await taxAt(transaction, boardUid, definition, 'now');
+  const tax = await taxAt(transaction, windowUid, definition, 'now');
   return listsOf(await transaction.query<PreviewRow>(previewStandingsSql(definition, tax), [windowUid, 'now']));
 }
 

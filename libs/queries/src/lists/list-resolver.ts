@@ -282,7 +282,7 @@ export class ListResolver {
       board,
       window,
       scope: scope.name,
-      list: edition === null ? list : listOfEdition(board, list, edition),
+      list: edition === null ? list : listOfEdition(board, window, list, edition),
       ranks: edition === null ? projection : standings,
       edition,
       atMs,
@@ -291,9 +291,15 @@ export class ListResolver {
   }
 }
 
-/** Standings keep the tax of their moment. */
-function listOfEdition({ patches }: Board, list: RankList, { asOfMs, uid }: Edition): RankList {
-  return { ...list, ...(patches && { tax: patchOrderAt(patches, asOfMs) }), edition: uid };
+/** Standings keep the tax of their moment, or of the end of their window before that: they are written after its grace. */
+function listOfEdition(
+  { patches }: Board,
+  { endsAtMs }: StoredWindow,
+  list: RankList,
+  { asOfMs, uid }: Edition,
+): RankList {
+  const atMs = Math.min(asOfMs, endsAtMs ?? Infinity);
+  return { ...list, ...(patches && { tax: patchOrderAt(patches, atMs) }), edition: uid };
 }
 
 /** Whether a window was over before anybody used it: it was never made. */

@@ -3,10 +3,11 @@ import { AT_ONCE, TRIES_MAX } from '@laddercast/commands';
 import type { Board, RunRecorded } from '@laddercast/domain';
 import { DeadLetterStore, PostgresEventLog } from '@laddercast/event-log';
 import { IntegrityRule, type ExaminedRun, type Suspicion } from '@laddercast/extension';
-import { EXAMINATIONS_MAX } from '@laddercast/ledger';
+import { EntryRefold, EXAMINATIONS_MAX, PatchRegistry, RunActs } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { IntegrityNode } from '../nodes/integrity-node.js';
+import { submissionOf } from '../nodes/ledger-node.js';
 
 class TestRule extends IntegrityRule {
   override readonly earlierRuns: number = 3;
@@ -93,6 +94,37 @@ describe('a rule of a team', () => {
       { rule: 'shown', severity: 'high', playerId: 'ada', summary: 'Not by hand.', details: { by: 1 }, count: 1 },
     ]);
     expect(await waiting(rule)).toBe(0);
+  });
+
+  it('is told of which patch a run is, where runs are taxed, also of one that was held', async () => {
+    const patches = new PatchRegistry(node.database, node.lanes, node.allLanes);
+    const definition = { publishedAtMs: null, sameAs: null, title: null };
+    await patches.put('1.28', 'eu4', definition, { ifMatch: null }, 'ops');
+    await patches.put('1.28a', 'eu4', { ...definition, sameAs: '1.28' }, { ifMatch: null }, 'ops');
+    const rule = new TestRule('taxed');
+    node.rules.push(rule);
+    const decay = { family: 'eu4', perPatch: 0.1 };
+    const board = await node.put('taxed', { integrity: { rules: ['taxed'] }, order: 'asc', decay });
+    const patch = board.patches!.published['1.28a']!;
+    await node.ledger.write(submissionOf(board, 'ada', 5, { submissionId: 't1', patch }));
+    const hold = { check: 'Doubtful', reason: 'a test' };
+    await node.ledger.write(submissionOf(board, 'ada', 4, { submissionId: 't2', patch, hold }));
+    const acts = new RunActs(node.database, node.lanes, node.work, new EntryRefold(node.scopes));
+    await acts.verify({ boardId: 'taxed', submissionId: 't2', actor: 'mod', reason: 'a test' }, true);
+    const told = await node.database.query<{ payload: string }>(
+      `SELECT payload FROM outbox WHERE topic = 'run-recorded' AND payload::json ->> 'boardUid' = $1 ORDER BY position`,
+      [String(board.uid)],
+    );
+    const runs = told.map(({ payload }) => JSON.parse(payload) as RunRecorded);
+    expect(runs.map((run) => [run.submissionId, run.held, run.patch])).toEqual([
+      ['t1', false, patch.countsAs],
+      ['t2', true, patch.countsAs],
+      ['t2', false, patch.countsAs],
+    ]);
+    await node.deliver(...runs);
+    await settle(rule);
+    const { run, earlier } = rule.asked.find((one) => one.run.submissionId === 't2')!;
+    expect([run.patch, run.score, earlier.map((one) => [one.patch, one.score])]).toEqual(['1.28', 4, [['1.28', 5]]]);
   });
 
   it('has one flag for the runs of a key while that is open', async () => {

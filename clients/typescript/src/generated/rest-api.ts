@@ -536,7 +536,7 @@ export interface components {
              * @enum {string|null}
              */
             counts?: "all" | "verified" | null;
-            /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `runs`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
+            /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `entriesPer: run`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
             decay?: {
                 /** @description The family of patches. */
                 family: string;
@@ -718,7 +718,7 @@ export interface components {
              * @enum {string}
              */
             counts: "all" | "verified";
-            /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `runs`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
+            /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `entriesPer: run`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
             decay: {
                 /** @description The family of patches. */
                 family: string;
@@ -2381,7 +2381,7 @@ export interface components {
                  * @enum {string|null}
                  */
                 counts?: "all" | "verified" | null;
-                /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `runs`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
+                /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `entriesPer: run`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
                 decay?: {
                     /** @description The family of patches. */
                     family: string;
@@ -2564,7 +2564,7 @@ export interface components {
                      * @enum {string|null}
                      */
                     counts?: "all" | "verified" | null;
-                    /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `runs`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
+                    /** @description How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of 0 or more; not with rolling windows, guilds, `entriesPer: run`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`. */
                     decay?: {
                         /** @description The family of patches. */
                         family: string;

@@ -347,7 +347,7 @@ export class BoardDefinitionDto implements Omit<GivenBoard, 'sharding'> {
   @InSchema({
     description:
       'How runs of older patches are taxed; null: submissions have no patch. Needs operator `best` and a `limits.scoreMin` of ' +
-      '0 or more; not with rolling windows, guilds, `runs`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`.',
+      '0 or more; not with rolling windows, guilds, `entriesPer: run`, `history`, `change`, `entriesMax` and `entryLifetimeSeconds`.',
   })
   decay?: DecayDto | null;
 }

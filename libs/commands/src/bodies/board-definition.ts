@@ -100,7 +100,7 @@ function assertDecayFits(dto: BoardDefinitionDto): void {
       dto.scopes?.includes('guild') ?? false,
       'must not have "guild": its totals would change with each patch',
     ],
-    ['runs', dto.runs != null, 'must be left out: the best run of each patch is kept as it is'],
+    ['entriesPer', dto.entriesPer === 'run', 'must be "player": an entry is made of runs of several patches'],
     ['history', dto.history != null, 'must be left out: it would record scores under different taxes'],
     ['change', dto.change === true, 'must be left out: yesterday may have had another tax'],
     ['limits.entriesMax', limits.entriesMax != null, 'must be left out: what is trimmed under one tax may come back'],

@@ -205,7 +205,7 @@ const REFUSED_OF_RUNS: [operationId: string, call: Call, status: number][] = [
 const REFUSED_OF_PATCHES: [operationId: string, call: Call, status: number][] = [
   ['putPatch', { params: { patch: '1.31' }, body: { family: 'eu4' } }, 201],
   ['getPercentiles', { params: { board: 'taxed' }, query: '?at=50&scope=patch:1.28&asOf=2026-01-01T00:00:00Z' }, 422],
-  ['exportWindow', { params: { board: 'taxed' }, query: '?scope=patch:1.28&edition=1' }, 422],
+  ['exportWindow', { params: { board: 'taxed' }, query: '?window=season:s1&scope=patch:1.28' }, 422],
   ['getPatch', { params: { patch: '1.28' } }, 400],
   ['getPatch', { params: { patch: '1.27' }, query: '?family=eu4' }, 404],
   ['putPatch', { ...GOOD['putPatch'], headers: { 'If-Match': '"0-0"' } }, 412],

@@ -39,9 +39,12 @@ async function makePatches(admin: RestClient, databaseUrl: string): Promise<void
   ] as [string, object][];
   for (const [patch, body] of made) expect((await admin.put(`/v1/patches/${patch}`, body)).status).toBe(201);
   const decay = { family: 'eu4', perPatch: 0.1 };
-  await admin.makeBoard('taxed', { order: 'asc', limits: { scoreMin: 0 }, decay });
+  const season = { season: 's1', startsAt: '2020-01-01T00:00:00Z', endsAt: '2090-01-01T00:00:00Z' };
+  await admin.makeBoard('taxed', { order: 'asc', limits: { scoreMin: 0 }, windows: ['alltime', season], decay });
   const run = { playerId: 'ada', score: 109, patch: '1.28.1' };
   expect((await admin.post('/v1/boards/taxed/scores', run)).status).toBe(200);
+  const ended = { window: 'season:s1' };
+  expect((await admin.post('/v1/admin/boards/taxed/close-window', ended)).status).toBe(200);
   const database = new PostgresDatabase({ url: databaseUrl });
   await database.open({ migrate: false });
   const order = `jsonb_build_object('number', n, 'sinceMs', 0, 'patches', orders -> 0 -> 'patches')`;

@@ -1,7 +1,7 @@
 import { RefusedAs } from '@laddercast/commands';
 import { applyDecorators } from '@nestjs/common';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsIn, IsOptional } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsOptional } from 'class-validator';
 
 /** What rows show only to who asks for it. */
 const FIELDS = ['player'] as const;
@@ -13,6 +13,7 @@ export const Fields = (): PropertyDecorator =>
     IsOptional(),
     Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : { twice: value })),
     IsArray(),
+    ArrayMinSize(1),
     ArrayMaxSize(FIELDS.length),
     IsIn(FIELDS, { each: true }),
     RefusedAs(`must be given once, and name what rows show on request, separated by commas: ${FIELDS.join()}`),

@@ -107,9 +107,10 @@ describe(`the queue on a service (SEED=${seed})`, () => {
       let output = '';
       child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
       child.stderr!.on('data', (chunk: Buffer) => process.stderr.write(chunk));
+      await once(child.stdout!, 'data');
       // An answer that gets lost: it arrived, and the program does not know.
       if (dice.isUnder(0.7)) void wire.cutAfter('"submissions"');
-      await sleep(300 + dice.below(700));
+      await sleep(100 + dice.below(700));
       child.kill('SIGKILL');
       await once(child, 'exit');
       // The last line may have been cut in two.

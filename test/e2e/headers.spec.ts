@@ -152,7 +152,7 @@ describe('what browsers are told', () => {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; " +
           "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       );
-      for (const path of ['/app.js', '/styles.css', '/icon.svg'])
+      for (const path of ['/app.js', '/styles/base.css', '/icon.svg'])
         expect((await open.get(path)).headers['content-security-policy']).toBe(policy);
       expect((await open.get('/docs')).headers['content-security-policy']).not.toContain('cdn.example.com');
     });

@@ -127,6 +127,8 @@ describe('the statements of the ledger and of the log', () => {
       'ledger/src/people/friendships.ts': 1,
       // What passes statements of others on, and what opens a transaction.
       'ledger/src/database/postgres-database.ts': 3,
+      // What teams say, and their schema.
+      'ledger/src/database/postgres-team-database.ts': 2,
       'ledger/src/database/postgres-statements.ts': 1,
       'ledger/src/submissions/lane-transaction.ts': 1,
     });

@@ -53,13 +53,16 @@ export function taxOrderOf(
   { taxOrder = 0 }: Pick<Layout, 'taxOrder'>,
   { endsAtMs }: WindowEnd,
 ): PatchOrder {
-  const opened = patches?.orders.filter(({ number }) => number <= taxOrder) ?? [];
-  return patchOrderAt({ orders: opened }, endsAtMs ?? Infinity);
+  return lastOrder(patches?.orders ?? [], taxOrder, endsAtMs ?? Infinity);
 }
 
 /** The order that held up to a moment, Unix ms: of standings as of then. Before the first nothing is behind anything. */
 export const patchOrderAt = ({ orders }: Pick<PatchFamily, 'orders'>, atMs: number): PatchOrder =>
-  orders.findLast(({ sinceMs }) => sinceMs < atMs) ?? NO_ORDER;
+  lastOrder(orders, Infinity, atMs);
+
+/** The last of the orders up to a number that held before a moment, Unix ms. */
+const lastOrder = (orders: readonly PatchOrder[], numberMax: number, beforeMs: number): PatchOrder =>
+  orders.findLast(({ number, sinceMs }) => number <= numberMax && sinceMs < beforeMs) ?? NO_ORDER;
 
 /** The newest order of a family. */
 export const newestOrder = ({ orders }: PatchFamily): PatchOrder => orders.at(-1) ?? NO_ORDER;

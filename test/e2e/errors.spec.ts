@@ -284,7 +284,6 @@ describe('requests that are wrong', () => {
       ['operator', { operator: 'latest' }],
       ['windows', { windows: [{ rolling: '24h' }] }],
       ['scopes', { scopes: ['global', 'guild'] }],
-      ['runs', { runs: { keepDays: 30 } }],
       ['history', { history: {} }],
       ['change', { change: true }],
       ['limits.entriesMax', { limits: { scoreMin: 0, entriesMax: 5 } }],

@@ -148,10 +148,11 @@ describe('a publish', () => {
   });
 
   it('comes though Redis is away, and is shown when it is back', async () => {
-    const { hostname, port } = new URL(redisUrl);
-    const proxy = await openTcpProxy(hostname, Number(port));
+    const throughProxy = new URL(redisUrl);
+    const proxy = await openTcpProxy(throughProxy.hostname, Number(throughProxy.port));
     try {
-      const cutOff = await newNode(`redis://127.0.0.1:${proxy.port}`);
+      throughProxy.host = `127.0.0.1:${proxy.port}`;
+      const cutOff = await newNode(throughProxy.href);
       const uid = await make('b');
       await submit('b', 'ada', 100, '1.28');
       await cutOff.follow();

@@ -19,7 +19,8 @@ export interface OneFlusher {
 
 export function createOneFlusher(storage: Storage, key: string, clock: Clock): OneFlusher {
   const owner = newId();
-  const locks = world.navigator?.locks;
+  // Node has locks, too; they reach no other process.
+  const locks = world.indexedDB ? world.navigator?.locks : undefined;
   const renew = (): Promise<void> => storage.set(key, JSON.stringify({ owner, until: clock.now() + LEASE_MS }));
   const heldByOthersMs = async (): Promise<number> => {
     const lease = JSON.parse((await storage.get(key)) ?? '{}') as { owner?: string; until?: number };

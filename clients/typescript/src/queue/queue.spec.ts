@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeHttp, playerToken, problem, type FakeAnswer } from '../../test/fake-http.js';
 import { settled, SteppedClock } from '../../test/stepped-clock.js';
 import { vectors } from '../../test/vectors.js';
@@ -60,6 +60,8 @@ beforeEach(() => {
   problems = [];
   answers();
 });
+
+afterEach(() => vi.unstubAllGlobals());
 
 describe('the queue', () => {
   interface Step {
@@ -299,18 +301,23 @@ describe('the queue', () => {
     const locks = {
       request: async <T>(name: string, work: () => Promise<T>): Promise<T> => (asked.push(name), work()),
     };
-    const saved = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-    Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
-    try {
-      const program = start();
-      await program.queue.submit('blitz', { playerId: 'ada', score: 1 });
-      await settled();
-      expect(asked).toEqual(['laddercast http://ladder.test flusher']);
-      expect(ended).toHaveLength(1);
-    } finally {
-      if (saved) Object.defineProperty(globalThis, 'navigator', saved);
-      else delete (globalThis as { navigator?: unknown }).navigator;
-    }
+    vi.stubGlobal('navigator', { locks });
+    vi.stubGlobal('indexedDB', {});
+    const program = start();
+    await program.queue.submit('blitz', { playerId: 'ada', score: 1 });
+    await settled();
+    expect(asked).toEqual(['laddercast http://ladder.test flusher']);
+    expect(ended).toHaveLength(1);
+  });
+
+  it('uses no locks of Node, which another process does not see', async () => {
+    const request = vi.fn(async <T>(_name: string, work: () => Promise<T>): Promise<T> => work());
+    vi.stubGlobal('navigator', { locks: { request } });
+    const program = start();
+    await program.queue.submit('blitz', { playerId: 'ada', score: 1 });
+    await clock.step(100);
+    expect(ended).toHaveLength(1);
+    expect(request).not.toHaveBeenCalled();
   });
 
   it('halves its batches while the service says that they are too many', async () => {

@@ -33,6 +33,8 @@ const KINDS: (() => number)[] = [
   anyDouble,
   () => oneOf(EDGES),
   () => (below(9) - 4) * LEAST,
+  // Less than the normal doubles, with every digit.
+  () => (random() - 0.5) * 2 ** -1020,
   () => (random() - 0.5) * 2 ** (below(130) - 65),
   () => below(2_000_000) - 1_000_000,
   () => oneOf([1, -1]) * 2 ** (below(120) - 60),
@@ -81,6 +83,15 @@ describe(`guilds' scores (SEED=${seed})`, () => {
       ({ guild, score }) => !Object.is(score, guildScoreOf(rules.guildAggregate, rules.order, guilds[guild]!)),
     );
     expect(wrong.slice(0, 3).map((one) => ({ ...one, scores: guilds[one.guild] }))).toEqual([]);
+  });
+
+  it('are rounded once below the normal doubles, too, where what reads a text may miss by one', async () => {
+    const scores = [5e-324, 2.225073858507201e-308, 1e-310, 2.2250738585072014e-308];
+    const [row] = await database.query<{ score: number }>(
+      `SELECT ${guildScoreSql(RULES[1]!)} AS score FROM unnest($1::float8[]) AS score`,
+      [scores],
+    );
+    expect(row).toEqual({ score: 1.115036929253601e-308 });
   });
 
   it('of members who have no entry are nothing', async () => {

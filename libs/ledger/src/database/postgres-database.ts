@@ -15,6 +15,7 @@ import { RatingPeriods1763771000000 } from './migrations/1763771000000-rating-pe
 import { Refunds1763772000000 } from './migrations/1763772000000-refunds.js';
 import { EntryEnds1763773000000 } from './migrations/1763773000000-entry-ends.js';
 import { RatingBases1763774000000 } from './migrations/1763774000000-rating-bases.js';
+import { NearestBelowNormal1763787000000 } from './migrations/1763787000000-nearest-below-normal.js';
 import { BoardTemplates1763784500000 } from './migrations/templates/1763784500000-board-templates.js';
 import { Runs1763775000000 } from './migrations/integrity/1763775000000-runs.js';
 import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-verified-rows.js';
@@ -128,6 +129,7 @@ export class PostgresDatabase implements SqlRunner {
         PatchRuns1763783000000,
         BoardTemplates1763784500000,
         RunsOfPatches1763785000000,
+        NearestBelowNormal1763787000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

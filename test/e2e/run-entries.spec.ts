@@ -236,7 +236,7 @@ describe('entries of runs', () => {
     ]);
   });
 
-  it('show each player once among friends, by its best', async () => {
+  it('show each player once among friends, those it follows and a circle, by its best', async () => {
     const board = await admin.makeBoard('per-run-friends', PER_RUN);
     for (const [id, player, score] of [
       ['e1', 'eve', 10],
@@ -246,18 +246,21 @@ describe('entries of runs', () => {
     ] as const)
       await submit(board, id, player, score);
     for (const player of ['eve', 'fay']) await admin.put(`/v1/circles/pals/members/${player}`);
-    await expect
-      .poll(async () => {
-        const circle = await body<{ entries: (Row & { globalRank: number })[]; total: number }>(
-          admin.get(`/v1/boards/${board}/circles/pals`),
-        );
-        expect(circle).toMatchObject({ total: 2, players: 2 });
-        return circle.entries.map(({ rank, globalRank, entryId }) => [rank, globalRank, entryId]);
-      })
-      .toEqual([
-        [1, 1, 'e2'],
-        [2, 3, 'f1'],
-      ]);
+    await admin.put('/v1/players/eve/friends/fay');
+    await admin.put('/v1/players/eve/follows/fay');
+    for (const path of ['circles/pals', 'friends/eve', 'follows/eve'])
+      await expect
+        .poll(async () => {
+          const circle = await body<{ entries: (Row & { globalRank: number })[]; total: number }>(
+            admin.get(`/v1/boards/${board}/${path}`),
+          );
+          expect(circle).toMatchObject({ total: 2, players: 2 });
+          return circle.entries.map(({ rank, globalRank, entryId }) => [rank, globalRank, entryId]);
+        })
+        .toEqual([
+          [1, 1, 'e2'],
+          [2, 3, 'f1'],
+        ]);
   });
 
   it('are asked for with what goes with them alone, and only of an empty board', async () => {

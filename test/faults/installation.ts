@@ -103,6 +103,7 @@ export class FaultInstallation {
   private constructor(
     readonly log: LogUnderTest,
     readonly adminKey: string,
+    readonly jwtSecret: string,
     /** PostgreSQL as the audit reaches it. */
     readonly databaseUrl: string,
     readonly apis: readonly FaultyApp[],
@@ -127,6 +128,7 @@ export class FaultInstallation {
     const installation = new FaultInstallation(
       options.log,
       shared.adminKey,
+      shared.jwtSecret,
       options.auditDatabaseUrl ?? databaseUrl,
       await make('api', options.apis),
       await make('projector', options.projectors),

@@ -8,7 +8,7 @@ import type { KnownRuns, ShownRow } from './known-runs.js';
 
 /** What a spectator watches. */
 export type Watched =
-  | { channel: 'top'; board: FaultBoard; limit: 10 | 25 | 50 | 100 }
+  | { channel: 'top'; board: FaultBoard; limit: 10 | 25 | 50 | 100; window?: string }
   | { channel: 'range'; board: FaultBoard; offset: number; limit: number }
   | { channel: 'player'; board: FaultBoard; playerId: string; around: number };
 
@@ -96,6 +96,15 @@ export class Spectator {
     }
     this.failures = 0;
     this.isAnswered = true;
+    if (frame.type === 'standings-revised') {
+      // What it holds is of an edition before.
+      this.held = new Followed();
+      this.socket?.send(JSON.stringify({ type: 'unsubscribe', id: ID }));
+      this.ask();
+      return;
+    }
+    // Who is shadowed, or was, goes on in another list under the same numbers.
+    if (this.token !== undefined && frame.type === 'snapshot') this.held.states.clear();
     if (frame.seq !== undefined && frame.seq < this.held.seq) {
       this.wentBack += 1;
       // Numbers of a list are one history: an older snapshot is a history that began again.

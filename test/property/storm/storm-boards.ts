@@ -3,6 +3,8 @@ import type { GivenBoard } from '@laddercast/domain';
 export const PLAYERS = ['ada', 'Bob', 'cy', 'dan', 'eve', 'fin', 'gus', 'hal'];
 export const GUILDS = ['red', 'blue', 'green'];
 export const REGIONS = ['EU', 'US'];
+/** A circle of every other player. */
+export const CREW = 'crew';
 export const SEASON = 'season:s1';
 
 const KEPT = { runs: { keepDays: 30 }, graceSeconds: 0, push: { intervalMs: 100, top: 100 } } as const;
@@ -21,7 +23,7 @@ export function boardsOf(startMs: number): Record<string, GivenBoard> {
     },
     bests: {
       ...{ order: 'desc', operator: 'best', ...KEPT, scopes: [...SCOPES], windows: ['alltime', 'daily', season] },
-      ...{ columns: [{ name: 'moves', order: 'asc' }], guildAggregate: keep },
+      ...{ columns: [{ name: 'moves', order: 'asc' }], guildAggregate: keep, dense: true },
       integrity: { holdAbove: 90, rate: { runs: 3, seconds: 3600 }, jump: { factor: 3, runsMin: 3 } },
     },
     checked: {
@@ -29,7 +31,13 @@ export function boardsOf(startMs: number): Record<string, GivenBoard> {
       ...{ counts: 'verified', guildAggregate: { kind: 'top', k: 2, onLeave: 'takeAway' } },
     },
     capped: {
-      ...{ order: 'desc', operator: 'best', ...KEPT, windows: ['alltime', 'daily'], limits: { entriesMax: 5 } },
+      ...{
+        order: 'desc',
+        operator: 'best',
+        ...KEPT,
+        windows: ['alltime', 'daily'],
+        limits: { entriesMax: 5, entryLifetimeSeconds: 5 * 3600 },
+      },
       sharding: { by: 'range', boundaries: [30, 60] },
     },
   };

@@ -23,6 +23,8 @@ export class StormClient {
 
   constructor(
     private readonly installation: FaultInstallation,
+    /** A token of each player, by its id. */
+    readonly tokens: ReadonlyMap<string, string>,
     readonly key: string = installation.adminKey,
   ) {}
 

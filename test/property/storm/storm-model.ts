@@ -1,4 +1,4 @@
-import { withBoardDefaults, type BoardDefinition, type GivenBoard } from '@laddercast/domain';
+import { withBoardDefaults, type BoardDefinition, type GivenBoard, type RankStyle } from '@laddercast/domain';
 import { guildScoreOf, SortedArrayOracle, type OracleValues } from '@laddercast/testing';
 
 const HOUR_MS = 3_600_000;
@@ -90,6 +90,10 @@ export class StormModel {
     return this.inForce(board, playerId)?.kind === 'hide';
   }
 
+  isShadowed(board: string, playerId: string): boolean {
+    return this.inForce(board, playerId)?.kind === 'shadow';
+  }
+
   private inForce(board: string, playerId: string): StormSanction | undefined {
     const sanction = this.sanctions.get(playerId);
     return sanction && (sanction.boards === null || sanction.boards.includes(board)) ? sanction : undefined;
@@ -133,17 +137,18 @@ export class StormModel {
     return better.compare(of(run), of(entry)) < 0 ? run : entry;
   }
 
-  /** The rows that others see, with their ranks among all who are ranked. */
-  list(board: string, window: string, scope: string, style: 'ordinal' | 'competition', nowMs: number): ModelRow[] {
-    const ranked = this.ranked(board, window, scope, nowMs);
+  /** The rows that others see, or a shadowed player, with their ranks among all who are ranked there. */
+  list(board: string, window: string, scope: string, style: RankStyle, nowMs: number, viewer?: string): ModelRow[] {
+    const ranked = this.ranked(board, window, scope, nowMs, viewer);
     return ranked.entries
       .map((entry, index) => ({ ...entry, rank: ranked.rankAt(index, style) }))
       .filter(({ playerId }) => !this.isHidden(board, playerId));
   }
 
-  ranked(board: string, window: string, scope: string, nowMs: number): SortedArrayOracle {
+  ranked(board: string, window: string, scope: string, nowMs: number, viewer?: string): SortedArrayOracle {
     const entries = this.players.flatMap((playerId) => {
-      if (!this.isRanked(board, playerId) || !this.isIn(window, scope, playerId)) return [];
+      const isRanked = this.isRanked(board, playerId) || (playerId === viewer && this.isShadowed(board, playerId));
+      if (!isRanked || !this.isIn(window, scope, playerId)) return [];
       const entry = this.entry(board, window, playerId, nowMs);
       return entry === null ? [] : [{ ...entry, playerId }];
     });

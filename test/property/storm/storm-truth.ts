@@ -1,39 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { GUILDS, PLAYERS, REGIONS } from './storm-boards.js';
 import { isOfOperator, type ListedRun } from './storm-acts.js';
 import type { StormClient } from './storm-client.js';
 import type { StormModel, StormRun } from './storm-model.js';
+import { StormQuestions, type Question } from './storm-questions.js';
 
 const TIMES_MAX = 120;
 const PAUSE_MS = 500;
 const PAGE = 500;
-const STYLES = ['ordinal', 'competition'] as const;
+const EDITIONS_MAX = 100;
 
-interface Row {
-  rank: number;
-  playerId: string;
-  score: number;
-  columns?: Record<string, number>;
-  achievedAt: string;
-}
+/** An old edition as it was read first, by player; of those that nobody had hidden. */
+type KeptEdition = Map<string, string>;
 
-interface Page {
-  entries: Row[];
+interface EditionPage {
+  entries: { rank: number; playerId: string; score: number; achievedAt: string }[];
   total: number;
-  window: { edition?: number; revising?: boolean };
-}
-
-/** What is asked, what comes, and what should. */
-interface Question {
-  path: string;
-  expected: () => unknown;
-  answer: (body: never) => unknown;
 }
 
 /** Compares everything that the service shows with what a model folds to. */
 export class StormTruth {
   compared = 0;
   nowMs = 0;
+  private readonly editions = new Map<string, KeptEdition>();
 
   constructor(
     private readonly client: StormClient,
@@ -53,7 +41,8 @@ export class StormTruth {
       if (times > 0) await sleep(PAUSE_MS);
       await this.pass(1000);
       await this.expectRuns(given);
-      const questions = this.questions(madeOf(given)).filter(({ path }) => open?.has(path) ?? true);
+      const all = new StormQuestions(madeOf(given), this.nowMs).all();
+      const questions = all.filter((question) => open?.has(nameOf(question)) ?? true);
       wrong = [];
       open = new Set();
       for (const question of questions) {
@@ -61,100 +50,22 @@ export class StormTruth {
         this.compared += 1;
         if (what === null) continue;
         wrong.push(what);
-        open.add(question.path);
+        open.add(nameOf(question));
       }
     }
     if (wrong.length > 0) throw new Error(`${wrong.length} lists are not as folded:\n${wrong.slice(0, 12).join('\n')}`);
   }
 
-  private async ask({ path, expected, answer }: Question): Promise<string | null> {
-    const { status, body } = await this.client.once(path, { key: undefined });
+  private async ask(question: Question): Promise<string | null> {
+    const { path, asks, body: sent, expected, answer } = question;
+    const key =
+      asks === undefined ? undefined : asks === 'operator' ? this.client.key : this.client.tokens.get(asks.player);
+    const { status, body } = await this.client.once(path, { key, ...(sent && { method: 'POST', body: sent }) });
     const found = JSON.stringify(status === 200 ? answer(body as never) : status);
     const wanted = JSON.stringify(expected());
     return found === wanted
       ? null
-      : `${path}\n  is    ${found}\n  folds ${wanted}${status === 200 ? '' : JSON.stringify(body)}`;
-  }
-
-  private questions(model: StormModel): Question[] {
-    return [...model.boards.keys()].flatMap((board) =>
-      model.windowsOf(board).flatMap((window) => {
-        const scopes = model.boards.get(board)!.scopes.includes('guild')
-          ? ['global', ...REGIONS.map((id) => `region:${id}`), ...GUILDS.map((id) => `guild:${id}`)]
-          : ['global'];
-        return [
-          ...scopes.flatMap((scope) => STYLES.map((style) => this.list(model, board, window, scope, style))),
-          ...(scopes.length > 1 ? [this.guilds(model, board, window)] : []),
-          ...PLAYERS.slice(0, 2).map((player) => this.player(model, board, window, player)),
-          this.rank(model, board, window),
-        ];
-      }),
-    );
-  }
-
-  private list(
-    model: StormModel,
-    board: string,
-    window: string,
-    scope: string,
-    style: (typeof STYLES)[number],
-  ): Question {
-    const { columns } = model.boards.get(board)!;
-    return {
-      path: `/v1/boards/${board}/entries?window=${window}&scope=${scope}&rankStyle=${style}&limit=100`,
-      expected: () => [
-        model.ranked(board, window, scope, this.nowMs).entries.length,
-        model
-          .list(board, window, scope, style, this.nowMs)
-          .map(({ rank, playerId, score, achievedAtMs, columns: own }) => [rank, playerId, score, achievedAtMs, own]),
-      ],
-      answer: ({ total, entries }: Page) => [
-        total,
-        entries.map(({ rank, playerId, score, achievedAt, columns: own }) => [
-          ...[rank, playerId, score, Date.parse(achievedAt)],
-          columns.map(({ name }) => own![name]),
-        ]),
-      ],
-    };
-  }
-
-  private guilds(model: StormModel, board: string, window: string): Question {
-    const { order } = model.boards.get(board)!;
-    const inOrder = (rows: { playerId: string; score: number }[]): unknown =>
-      rows
-        .map(({ playerId, score }) => [playerId, score] as const)
-        .sort((a, b) => (order === 'desc' ? b[1] - a[1] : a[1] - b[1]) || (a[0] < b[0] ? -1 : 1));
-    return {
-      path: `/v1/boards/${board}/guilds?window=${window}`,
-      expected: () => inOrder(model.guilds(board, window, GUILDS, this.nowMs)),
-      answer: ({ entries }: Page) => inOrder(entries),
-    };
-  }
-
-  private player(model: StormModel, board: string, window: string, playerId: string): Question {
-    return {
-      path: `/v1/boards/${board}/players/${playerId}?window=${window}`,
-      expected: () => {
-        const found = model.ranked(board, window, 'global', this.nowMs);
-        const index = found.indexOf(playerId);
-        return index < 0 || model.isHidden(board, playerId)
-          ? 404
-          : [index + 1, found.entries[index]!.score, found.entries.length];
-      },
-      answer: ({ entry, total }: { entry: Row; total: number }) => [entry.rank, entry.score, total],
-    };
-  }
-
-  private rank(model: StormModel, board: string, window: string): Question {
-    const score = 50.5;
-    return {
-      path: `/v1/boards/${board}/rank?window=${window}&score=${score}&rankStyle=competition`,
-      expected: () => {
-        const found = model.ranked(board, window, 'global', this.nowMs);
-        return [found.rankOfValues({ score, columns: [0] }, 'competition'), found.entries.length];
-      },
-      answer: ({ rank, total }: { rank: number; total: number }) => [rank, total],
-    };
+      : `${nameOf(question)}\n  is    ${found}\n  folds ${wanted}${status === 200 ? '' : JSON.stringify(body)}`;
   }
 
   /**
@@ -175,6 +86,36 @@ export class StormTruth {
     }
   }
 
+  /** Expects every old edition to say what it said when it was read first, whatever was done since. */
+  async expectEditions(model: StormModel): Promise<void> {
+    for (const board of model.boards.keys()) {
+      for (const window of model.ended.keys()) {
+        if (!model.windowsOf(board).includes(window)) continue;
+        const path = `/v1/boards/${board}/windows/${window}/editions?limit=${EDITIONS_MAX}`;
+        const { body } = await this.client.done<{ editions: { edition: number }[] }>('GET', path);
+        const [last, ...older] = body.editions.map(({ edition }) => edition).sort((a, b) => b - a);
+        if (last === undefined) throw new Error(`${board} has no edition of ${window}`);
+        for (const edition of older) await this.expectEdition(model, board, `window=${window}&edition=${edition}`);
+      }
+    }
+  }
+
+  private async expectEdition(model: StormModel, board: string, query: string): Promise<void> {
+    const path = `/v1/boards/${board}/entries?${query}&limit=100`;
+    const { body } = await this.client.done<EditionPage>('GET', path);
+    const isSeen = ({ playerId }: { playerId: string }): boolean => !model.isHidden(board, playerId);
+    const textOf = (row: EditionPage['entries'][number]): string =>
+      [body.total, row.rank, row.score, row.achievedAt].join(' ');
+    const rows = new Map(body.entries.filter(isSeen).map((row) => [row.playerId, textOf(row)]));
+    const kept = this.editions.get(path);
+    this.compared += 1;
+    if (kept === undefined) this.editions.set(path, rows);
+    const differing = [...(kept ?? [])].filter(([player, text]) => rows.has(player) && rows.get(player) !== text);
+    const missing = [...(kept?.keys() ?? [])].filter((playerId) => isSeen({ playerId }) && !rows.has(playerId));
+    if (differing.length + missing.length > 0)
+      throw new Error(`${path}: ${JSON.stringify({ differing, missing, now: [...rows] })}`);
+  }
+
   /** All runs of a board, the first one first. */
   private async listed(board: string): Promise<ListedRun[]> {
     const all: ListedRun[] = [];
@@ -187,6 +128,9 @@ export class StormTruth {
     }
   }
 }
+
+const nameOf = ({ path, asks }: Question): string =>
+  typeof asks === 'object' ? `${path}, asked by ${asks.player}` : path;
 
 function isSame(run: StormRun | undefined, listed: ListedRun): boolean {
   if (run === undefined) return false;

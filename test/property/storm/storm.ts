@@ -3,9 +3,11 @@ import { DatabaseClock, Dice, type LogUnderTest } from '@laddercast/testing';
 import { FaultInstallation } from '../../faults/installation.js';
 import { Spectator } from '../../faults/spectators.js';
 import { StormActs } from './storm-acts.js';
-import { boardsOf, GUILDS, PLAYERS, SEASON } from './storm-boards.js';
+import { playerToken } from '../../e2e/rest-client.js';
+import { boardsOf, CREW, GUILDS, PLAYERS, SEASON } from './storm-boards.js';
 import { StormClient } from './storm-client.js';
-import { StormModel } from './storm-model.js';
+import { StormModel, type StormSanction } from './storm-model.js';
+import { isOfCrew } from './storm-questions.js';
 import { StormReaders } from './storm-readers.js';
 import { StormTruth } from './storm-truth.js';
 import { StormWeather } from './storm-weather.js';
@@ -15,7 +17,12 @@ const MINUTE_MS = 60_000;
 /** Everybody hears of the ledger's clock within a second. */
 const HEARD_WITHIN_MS = 1200;
 const PLAYERS_AT_ONCE = 4;
+/** Of a player's tokens; the storm's days are short, and its clock is ahead. */
+const TOKEN_SECONDS = 30 * 86_400;
+/** The player whose own live client is open all the while, whatever becomes of it. */
+const WATCHING = 'eve';
 const SETTLED_WITHIN_MS = 60_000;
+const LOOK_MS = 100;
 /** Of all rounds: after how many the next day begins, and something befalls the service. */
 const DAY_ROUNDS = 9;
 const BEFALL_ROUNDS = 5;
@@ -25,7 +32,7 @@ const MOVE_ROUNDS = 3;
 export class Storm {
   rounds = 0;
   private nowMs = 0;
-  private readonly spectators: Spectator[] = [];
+  private readonly watching: { board: string; window: string; token: string | undefined; spectator: Spectator }[] = [];
 
   private constructor(
     private readonly installation: FaultInstallation,
@@ -43,7 +50,9 @@ export class Storm {
     const installation = await FaultInstallation.start({ log });
     const dice = new Dice(seed);
     const clock = await DatabaseClock.of(installation.databaseUrl);
-    const client = new StormClient(installation);
+    const tokenOf = (player: string): Promise<string> => playerToken(installation.jwtSecret, player, TOKEN_SECONDS);
+    const tokens = await Promise.all(PLAYERS.map(async (player) => [player, await tokenOf(player)] as const));
+    const client = new StormClient(installation, new Map(tokens));
     const model = new StormModel(PLAYERS);
     const acts = new StormActs(
       client,
@@ -67,38 +76,55 @@ export class Storm {
       await this.client.done('PUT', `/v1/boards/${board}`, given);
       this.model.add(board, given);
       this.weather.given.set(board, given);
-      const urls = this.installation.gateways.map(({ url }) => url);
-      this.spectators.push(new Spectator(urls, { channel: 'top', board: board as never, limit: 100 }, 0));
+      this.watch(board, 'alltime');
+      this.watch(board, 'alltime', WATCHING);
     }
     for (const guild of GUILDS) await this.client.done('PUT', `/v1/guilds/${guild}`, {});
     for (const player of PLAYERS) await this.acts.move(player);
+    for (const player of PLAYERS.filter(isOfCrew))
+      await this.client.done('PUT', `/v1/circles/${CREW}/members/${player}`);
     await this.pass(MINUTE_MS);
+  }
+
+  /** Has a live client look at a list from now on, of nobody or of a player. */
+  private watch(board: string, window: string, player: string | null = null): void {
+    const urls = this.installation.gateways.map(({ url }) => url);
+    const token = player === null ? undefined : this.client.tokens.get(player);
+    const watched = { channel: 'top', board: board as never, limit: 100, window } as const;
+    this.watching.push({ board, window, token, spectator: new Spectator(urls, watched, 0, token) });
   }
 
   /** It is later by so much, and stays so. */
   async pass(ms: number): Promise<void> {
+    await this.move(ms);
+    await this.liftDue();
+  }
+
+  private async move(ms: number): Promise<void> {
     this.nowMs += ms;
     this.acts.nowMs = this.nowMs;
     this.truth.nowMs = this.nowMs;
     await this.clock.stopAt(this.nowMs);
-    await this.liftDue();
   }
 
   /** What ends by the clock is waited for: until then nobody can say which runs are refused. */
   private async liftDue(): Promise<void> {
-    for (const [player, { untilMs }] of this.model.sanctions) {
-      if (untilMs === null || untilMs > this.nowMs) continue;
+    const isDue = ([, { untilMs }]: [string, StormSanction]): boolean => untilMs !== null && untilMs <= this.nowMs;
+    for (let due = [...this.model.sanctions].find(isDue); due; due = [...this.model.sanctions].find(isDue)) {
+      const [player, { untilMs }] = due;
       this.acts.unrankedSinceMs.delete(player);
       this.acts.hidingAtMs = Infinity;
       let last: { endedAt: string | null } | undefined;
       const isOver = async (): Promise<boolean> => {
+        // The lease of a process that was killed runs out by this clock.
+        await this.move(LOOK_MS);
         const path = `/v1/admin/players/${player}/sanctions?limit=1`;
         const { body } = await this.client.done<{ sanctions: { endedAt: string | null }[] }>('GET', path);
         [last] = body.sanctions;
         return last!.endedAt !== null;
       };
-      const due = `at ${new Date(this.nowMs).toISOString()}, due at ${new Date(untilMs).toISOString()}`;
-      await this.until(() => `the sanction of ${player} is over ${due}: ${JSON.stringify(last)}`, isOver);
+      const times = `at ${new Date(this.nowMs).toISOString()}, due at ${new Date(untilMs!).toISOString()}`;
+      await this.until(() => `the sanction of ${player} is over ${times}: ${JSON.stringify(last)}`, isOver);
       this.model.sanctions.delete(player);
       this.acts.hidingAtMs = Date.now();
     }
@@ -108,7 +134,7 @@ export class Storm {
     const endsAtMs = Date.now() + SETTLED_WITHIN_MS;
     while (!(await isSo())) {
       if (Date.now() > endsAtMs) throw new Error(`not within ${SETTLED_WITHIN_MS} ms: ${what()}`);
-      await sleep(100);
+      await sleep(LOOK_MS);
     }
   }
 
@@ -143,6 +169,7 @@ export class Storm {
     this.model.end(window);
     await this.pass(endMs - this.nowMs + this.dice.below(120) * MINUTE_MS);
     this.weather.note('day');
+    if (this.model.ended.size === 1) for (const board of this.model.boards.keys()) this.watch(board, window);
   }
 
   private async endSeason(): Promise<void> {
@@ -162,27 +189,27 @@ export class Storm {
   async prove(): Promise<void> {
     await this.weather.calm();
     await this.truth.expectLists(this.model);
+    await this.truth.expectEditions(this.model);
     await this.proveSpectators();
   }
 
   /** What live clients made of the deltas is what a page shows. */
   private async proveSpectators(): Promise<void> {
-    for (const { watched, held } of this.spectators) {
-      const path = `/v1/boards/${watched.board}/entries?limit=100`;
+    for (const { board, window, token, spectator } of this.watching) {
+      const path = `/v1/boards/${board}/entries?window=${window}&limit=100`;
       let last = '';
       await this.until(
-        () => `the live client of ${watched.board} holds its list`,
+        () => `the live client of ${board} ${window}${token === undefined ? '' : ` of ${WATCHING}`} holds its list`,
         async () => {
-          const { body } = await this.client.done<{ entries: { rank: number; playerId: string; score: number }[] }>(
-            'GET',
-            path,
-          );
+          const answer = await this.client.once(path, { key: token });
+          if (answer.status !== 200) return false;
+          const body = answer.body as { entries: { rank: number; playerId: string; score: number }[] };
           const textOf = (rows: Iterable<Record<string, unknown>>): string =>
             [...rows]
               .map(({ rank, playerId, score }) => `${String(rank)} ${String(playerId)} ${String(score)}`)
               .sort()
               .join();
-          const [live, shown] = [textOf(held.rows.values()), textOf(body.entries)];
+          const [live, shown] = [textOf(spectator.held.rows.values()), textOf(body.entries)];
           last = `${live}\n${shown}`;
           return live === shown;
         },
@@ -212,11 +239,12 @@ export class Storm {
     for (const undo of this.dice.shuffled(undoing)) await undo();
     await this.weather.calm();
     await this.truth.expectLists(model, (given) => given.withoutActs());
+    await this.truth.expectEditions(model);
     await this.proveSpectators();
   }
 
   async end(): Promise<void> {
-    for (const spectator of this.spectators) spectator.close();
+    for (const { spectator } of this.watching) spectator.close();
     await this.weather.calm().catch(() => undefined);
     await this.readers.end();
     await this.clock.close();
@@ -241,6 +269,6 @@ export class Storm {
   }
 
   spectatorFaults(): string[] {
-    return this.spectators.flatMap(({ wrong }) => wrong);
+    return this.watching.flatMap(({ spectator }) => spectator.wrong);
   }
 }

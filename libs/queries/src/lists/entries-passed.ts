@@ -28,9 +28,12 @@ export class EntriesPassed {
     this.last = entry;
   }
 
-  /** How much further an entry behind them all stands in a style. */
-  shift(entry: Pick<SortValues, 'score' | 'columns'>, style: RankStyle): number {
-    const isTied = this.last !== undefined && sharesRank(this.last, entry);
+  /**
+   * How much further an entry behind them all stands in a style.
+   * @param entry null: one of other score or columns than those passed
+   */
+  shift(entry: Pick<SortValues, 'score' | 'columns'> | null, style: RankStyle): number {
+    const isTied = entry !== null && this.last !== undefined && sharesRank(this.last, entry);
     if (style === 'ordinal') return this.passed;
     if (style === 'competition') return this.passed - (isTied ? this.tied : 0);
     return this.values - (isTied && this.isLastNew ? 1 : 0);

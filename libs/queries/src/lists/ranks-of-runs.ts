@@ -1,13 +1,4 @@
-import {
-  compareSortKeys,
-  encodeSortKey,
-  entryOfKey,
-  keyOfEntry,
-  playerOfKey,
-  type BoardOrdering,
-  type RankStyle,
-  type SortKey,
-} from '@laddercast/domain';
+import { entryOfKey, playerOfKey, type RankStyle, type SortKey } from '@laddercast/domain';
 import {
   RankReadings,
   type PageReading,
@@ -16,6 +7,7 @@ import {
   type RankList,
   type Reading,
 } from '@laddercast/projections';
+import { inOrder } from './entries-in-order.js';
 import { RanksOfPlayer } from './ranks-of-player.js';
 import type { OwnEntry } from './ranks-with-entries.js';
 import type { RunEntryKeys } from './run-entry-keys.js';
@@ -129,7 +121,7 @@ export class RanksOfRuns extends RankReadings {
     }
     const entries = parts.flatMap((part) => part.entries).filter((entry) => entry !== null);
     const { entries: _entries, ...reading } = parts[0]!;
-    return { ...reading, entries: inOrder(list.ordering, entries) };
+    return { ...reading, entries: inOrder(list.ordering, entries).map(({ key: _key, ...entry }) => entry) };
   }
 }
 
@@ -138,14 +130,6 @@ export const named = <Entry extends ProjectedEntry>(entry: Entry): Entry => ({
   ...entry,
   ...entryOfKey(entry.playerId),
 });
-
-function inOrder(ordering: BoardOrdering, entries: readonly ProjectedEntry[]): ProjectedEntry[] {
-  const keyed = entries.map((entry) => ({
-    entry,
-    key: encodeSortKey(ordering, { ...entry, achievedAtMs: entry.achievedAtMs ?? 0 }, keyOfEntry(entry)),
-  }));
-  return keyed.sort((a, b) => compareSortKeys(a.key, b.key)).map(({ entry }) => entry);
-}
 
 function groupedByPlayer(keys: readonly { playerId: string; key: string }[]): Map<string, string[]> {
   const grouped = new Map<string, string[]>();

@@ -1,9 +1,7 @@
 import {
   compareSortKeys,
-  encodeSortKey,
+  countedKey,
   sharesRank,
-  valueKeyOf,
-  type BoardOrdering,
   type RankStyle,
   type SortKey,
   type SortValues,
@@ -16,6 +14,7 @@ import {
   type RankList,
   type Reading,
 } from '@laddercast/projections';
+import { inOrder, sortKeyOf } from './entries-in-order.js';
 import { EntriesPassed } from './entries-passed.js';
 
 /** How often readings of a list that changes in between are made anew. */
@@ -48,19 +47,19 @@ export class RanksWithEntries extends RankReadings {
   /** A page out of one reading: the entries before it say which of the own ones stand before the page. */
   async page(list: RankList, offset: number, limit: number, style: RankStyle): Promise<PageReading> {
     const { ordering } = list;
-    const own = sorted(ordering, this.own);
+    const own = inOrder(ordering, this.own);
     const from = Math.max(0, offset - own.length);
     const { entries, ...reading } = await this.ranks.page(list, from, limit + offset - from, style);
     const first = from > 0 ? entries[0] : undefined;
     // The list ends before the page.
     if (from > 0 && first === undefined) return { ...this.withOwn(reading), entries: [] };
-    const isBefore = ({ key }: KeyedEntry): boolean => first !== undefined && isBetter(key, keyOf(ordering, first));
+    const isBefore = ({ key }: KeyedEntry): boolean => first !== undefined && isBetter(key, sortKeyOf(ordering, first));
     const before = own.filter(isBefore);
     const passed = await this.passing(list, before, style);
     const shown: Omit<ProjectedEntry, 'version'>[] = [];
     const rest = own.slice(before.length);
     for (const [at, entry] of [...entries, undefined].entries()) {
-      while (rest[0] !== undefined && (entry === undefined || isBetter(rest[0].key, keyOf(ordering, entry)))) {
+      while (rest[0] !== undefined && (entry === undefined || isBetter(rest[0].key, sortKeyOf(ordering, entry)))) {
         const next = rest.shift()!;
         const beside = { ordinal: from + at, before: entries[at - 1], after: entry };
         const { rank, isNew } = passed.rankOf(next, style, beside);
@@ -100,7 +99,7 @@ export class RanksWithEntries extends RankReadings {
     style: RankStyle,
   ): Promise<Reading & { entries: (ProjectedEntry | null)[] }> {
     const { ordering } = list;
-    const own = sorted(ordering, this.own);
+    const own = inOrder(ordering, this.own);
     for (let tries = 1; ; tries += 1) {
       const reading = await this.ranks.lookup(list, playerIds, style);
       const asked = own.filter(({ playerId }) => playerIds.includes(playerId));
@@ -121,7 +120,8 @@ export class RanksWithEntries extends RankReadings {
         rows.set(entry.playerId, { ...rowOf(list, entry), rank: places[at]!.rank + shift(entry, entry.key) });
       const entries = reading.entries.map(
         (entry, at) =>
-          rows.get(playerIds[at]!) ?? (entry && { ...entry, rank: entry.rank + shift(entry, keyOf(ordering, entry)) }),
+          rows.get(playerIds[at]!) ??
+          (entry && { ...entry, rank: entry.rank + shift(entry, sortKeyOf(ordering, entry)) }),
       );
       return { ...this.withOwn(reading), entries };
     }
@@ -129,20 +129,17 @@ export class RanksWithEntries extends RankReadings {
 
   async rankOfKey(list: RankList, key: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
     const reading = await this.ranks.rankOfKey(list, key, style);
-    const counted = (one: SortKey): SortKey => (style === 'ordinal' ? one : valueKeyOf(list.ordering, one));
-    const better = sorted(list.ordering, this.own).filter((own) => isBetter(counted(own.key), counted(key)));
-    const newOnes = new Set(style === 'dense' ? await this.newOnes(list, better) : better);
-    const values = better.filter(
-      (one, at) => newOnes.has(one) && (style !== 'dense' || at === 0 || !sharesRank(better[at - 1]!, one)),
-    );
-    return { ...this.withOwn(reading), rank: reading.rank + values.length };
+    const counted = (one: SortKey): SortKey => countedKey(list.ordering, one, style);
+    const better = inOrder(list.ordering, this.own).filter((own) => isBetter(counted(own.key), counted(key)));
+    const passed = await this.passing(list, better, style);
+    return { ...this.withOwn(reading), rank: reading.rank + passed.shift(null, style) };
   }
 
   async total(list: RankList): Promise<Reading> {
     return this.withOwn(await this.ranks.total(list));
   }
 
-  /** Those that stand before a page. */
+  /** Those that stand before a page, or before a key. */
   private async passing(list: RankList, before: readonly KeyedEntry[], style: RankStyle): Promise<EntriesPassed> {
     return passingAll(before, new Set(style === 'dense' ? await this.newOnes(list, before) : []));
   }
@@ -170,7 +167,7 @@ export class RanksWithEntries extends RankReadings {
     list: RankList,
     playerId: string,
   ): Promise<{ index: number | null; version: number; reading: Reading }> {
-    const own = sorted(list.ordering, this.own);
+    const own = inOrder(list.ordering, this.own);
     const at = own.findIndex((one) => one.playerId === playerId);
     if (at >= 0) {
       const { rank, ...reading } = await this.ranks.rankOfKey(list, own[at]!.key, 'ordinal');
@@ -178,7 +175,7 @@ export class RanksWithEntries extends RankReadings {
     }
     const { entry, ...reading } = await this.ranks.player(list, playerId, 0, 0, 'ordinal');
     if (entry === null) return { index: null, version: 0, reading };
-    const better = own.filter(({ key }) => isBetter(key, keyOf(list.ordering, entry)));
+    const better = own.filter(({ key }) => isBetter(key, sortKeyOf(list.ordering, entry)));
     return { index: entry.rank - 1 + better.length, version: entry.version, reading };
   }
 
@@ -195,17 +192,8 @@ function passingAll(own: readonly KeyedEntry[], newOnes: ReadonlySet<KeyedEntry>
 
 const isBetter = (key: SortKey, than: SortKey): boolean => compareSortKeys(key, than) < 0;
 
-/** With their keys, the best first. */
-const sorted = (ordering: BoardOrdering, own: readonly OwnEntry[]): KeyedEntry[] =>
-  own
-    .map((entry) => ({ ...entry, key: encodeSortKey(ordering, entry, entry.playerId) }))
-    .sort((a, b) => compareSortKeys(a.key, b.key));
-
 const rowOf = ({ ordering }: RankList, { playerId, score, columns, achievedAtMs, taxedFrom }: OwnEntry) => ({
   ...{ playerId, score, columns },
   achievedAtMs: ordering.tiebreak === 'none' ? null : achievedAtMs,
   ...(taxedFrom && { taxedFrom }),
 });
-
-const keyOf = (ordering: BoardOrdering, entry: Omit<ProjectedEntry, 'rank'>): SortKey =>
-  encodeSortKey(ordering, { ...entry, achievedAtMs: entry.achievedAtMs ?? 0 }, entry.playerId);

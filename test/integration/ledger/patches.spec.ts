@@ -354,46 +354,4 @@ describe('patches in the ledger', () => {
     expect((await board(`${family}-back`)).uid).toBe(made.uid);
     await expect(put('1.29', { publishedAtMs: NOON + HOUR })).rejects.toMatchObject({ code: 'PATCH_IN_USE' });
   });
-
-  it('reach all of 450 boards before the answer, and those that a crash left out afterwards', async () => {
-    await put('1.28');
-    await makeBoard(`${family}-0`);
-    await node.database.query(
-      `INSERT INTO boards (board_id, definition, layouts, revision, definition_revision, family_uid, family_revision)
-       SELECT regexp_replace(board_id, '0$', n::text), definition, layouts, nextval('ladder_position'), 1, family_uid,
-         family_revision
-       FROM boards, generate_series(1, 449) AS n WHERE board_id = $1`,
-      [`${family}-0`],
-    );
-    const taxOrders = async (): Promise<Record<string, number>> => {
-      await node.boards.refresh();
-      const counts: Record<string, number> = {};
-      for (const { patches: known, layouts } of node.boards.all()) {
-        if (known?.id !== family) continue;
-        const order = String((layouts.opening ?? layouts.serving).taxOrder);
-        counts[order] = (counts[order] ?? 0) + 1;
-      }
-      return counts;
-    };
-    await put('1.29');
-    expect(await taxOrders()).toEqual({ 2: 450 });
-    const crash = { ...node.allLanes, change: failingAfterFirst() } as unknown as typeof node.allLanes;
-    const dying = new PatchRegistry(node.database, node.lanes, crash);
-    await expect(dying.put('1.30', family, plain, {}, 'ops')).rejects.toThrow('killed');
-    expect(await taxOrders()).toEqual({ 2: 250, 3: 200 });
-    expect((await patches.list(family)).at(-1)!.status).toBe('retaxing');
-    await patches.publishDue(never);
-    expect(await taxOrders()).toEqual({ 3: 450 });
-  });
-
-  /** Transactions of a process that is killed after the first one. */
-  const failingAfterFirst = () => {
-    let left = 1;
-    const change: typeof node.allLanes.change = (work, before) => {
-      if (left === 0) return Promise.reject(new Error('killed'));
-      left -= 1;
-      return node.allLanes.change(work, before);
-    };
-    return change;
-  };
 });

@@ -1,4 +1,4 @@
-import { newestOrder, type Decay, type Layout, type PatchFamily } from '@laddercast/domain';
+import { newestOrder, type Decay, type Layout, type PatchFamily, type PublishedPatch } from '@laddercast/domain';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
@@ -39,6 +39,24 @@ export async function requireFamily(transaction: SqlRunner, id: string): Promise
   ]);
   return (await findFamily(transaction, id))!;
 }
+
+const STILL_PUBLISHED = prepared(`
+  SELECT k.uid, k.counts_as AS "countsAs"
+  FROM unnest($1::int[], $2::int[]) AS k (uid, counts_as)
+  CROSS JOIN LATERAL (SELECT * FROM patches WHERE patch_uid = k.uid LIMIT 1) AS p
+  CROSS JOIN LATERAL (
+    SELECT published -> p.patch_id AS known FROM patch_families WHERE family_uid = p.family_uid LIMIT 1) AS f
+  WHERE (f.known ->> 'countsAs')::int = k.counts_as`);
+
+/**
+ * Those of the patches that are published, and count as they are said to. In a transaction that holds a lane this stays so
+ * until its end, while a board may not have been told yet of a change.
+ */
+export const stillPublished = (transaction: SqlRunner, patches: readonly PublishedPatch[]): Promise<PublishedPatch[]> =>
+  transaction.query<PublishedPatch>(STILL_PUBLISHED, [
+    patches.map(({ uid }) => uid),
+    patches.map(({ countsAs }) => countsAs),
+  ]);
 
 /** How a board begins to be taxed. */
 export interface FirstTax {

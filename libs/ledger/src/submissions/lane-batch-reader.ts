@@ -5,6 +5,7 @@ import {
   scopeNamesOf,
   type EntryState,
   type KeptPatchRun,
+  type PublishedPatch,
   type SanctionInForce,
   type ScopeValues,
 } from '@laddercast/domain';
@@ -26,8 +27,9 @@ import { int4Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { hourKeyOf, type RollingHourKey, type RollingHourRow } from '../entries/rolling-hours.js';
 import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
+import { stillPublished } from '../patches/patch-families.js';
 import type { ExpectedPlace, PlacedWrite } from './window-placement.js';
-import type { SubmitWrite } from '../entries/ledger-writes.js';
+import type { LedgerWrite, SubmitWrite } from '../entries/ledger-writes.js';
 
 interface EntryKey {
   boardUid: number;
@@ -67,6 +69,8 @@ export class LaneBatchReader {
   private readonly remembered = new Map<string, RememberedSubmission>();
   private readonly values = new Map<string, ScopeValues>();
   private readonly sanctions = new Map<string, SanctionInForce>();
+  /** Those that writes name, and that are still what the writes say of them. */
+  private patches: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly transaction: SqlRunner,
@@ -75,13 +79,22 @@ export class LaneBatchReader {
 
   async begin(expected: readonly ExpectedPlace[]): Promise<void> {
     const ofCircles = this.batch.filter(({ write }) => hasCircles(write.board.definition.scopes));
-    await this.read({
-      count: this.batch.length,
-      places: expected,
-      submits: submitsToRemember(this.batch),
-      boards: [...new Set(this.batch.map(({ write }) => write.board.uid))],
-      players: [...new Set(ofCircles.map(({ write }) => write.playerId))],
-    });
+    await Promise.all([
+      this.read({
+        count: this.batch.length,
+        places: expected,
+        submits: submitsToRemember(this.batch),
+        boards: [...new Set(this.batch.map(({ write }) => write.board.uid))],
+        players: [...new Set(ofCircles.map(({ write }) => write.playerId))],
+      }),
+      this.readPatches(),
+    ]);
+  }
+
+  /** Whether what a write names is as the write says: the board, and the patch of which the board may not have been told. */
+  isOfNow(write: LedgerWrite): boolean {
+    if (this.revisions.get(write.board.uid) !== write.board.revision) return false;
+    return write.kind !== 'submit' || write.patch === undefined || this.patches.has(patchKeyOf(write.patch));
   }
 
   /** @param placed where the writes go by the ledger's time */
@@ -100,6 +113,14 @@ export class LaneBatchReader {
       feedPositions: await readFeedPositions(this.transaction, placed),
       sanctions: this.sanctions,
     };
+  }
+
+  /** Asked for only where a board has decay. */
+  private async readPatches(): Promise<void> {
+    const named = this.batch.flatMap(({ write }) => (write.kind === 'submit' && write.patch ? [write.patch] : []));
+    if (named.length === 0) return;
+    const distinct = [...new Map(named.map((patch) => [patchKeyOf(patch), patch])).values()];
+    this.patches = new Set((await stillPublished(this.transaction, distinct)).map(patchKeyOf));
   }
 
   /** Asked for only where a board has an entry for each run; each of them is an entry that was read, too. */
@@ -208,6 +229,9 @@ export class LaneBatchReader {
     return [...keys.values()];
   }
 }
+
+const patchKeyOf = ({ uid, countsAs }: PublishedPatch): string => `${uid} ${countsAs}`;
+
 /** Asked for only where a board limits them. */
 async function readAttempts(transaction: SqlRunner, placed: readonly PlacedWrite[]): Promise<AttemptCounts> {
   const keys = attemptKeysOf(placed);

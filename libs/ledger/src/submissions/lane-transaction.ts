@@ -83,8 +83,7 @@ export class LaneTransaction {
       const replayed = revisions.has(write.board.uid) && write.kind === 'submit' ? fold.replay(write) : null;
       if (replayed) return this.asFirstAnswer(replayed, index);
       // Windows, too, are those of this revision: closing or moving one gives its board a new revision.
-      if (revisions.get(write.board.uid) !== write.board.revision)
-        return { error: new StaleBoardError(write.board.uid) };
+      if (!reading.isOfNow(write)) return { error: new StaleBoardError(write.board.uid) };
       const placement = placements[index]!;
       if ('error' in placement) return placement;
       const result = fold.apply(placement, positions[index]!);

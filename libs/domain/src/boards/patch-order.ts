@@ -60,6 +60,10 @@ export function taxOrderOf(
 export const patchOrderAt = ({ orders }: Pick<PatchFamily, 'orders'>, atMs: number): PatchOrder =>
   lastOrder(orders, Infinity, atMs);
 
+/** The order of that number; 0: the one before the first; undefined: who asks has not heard of it. */
+export const patchOrderOf = ({ orders }: Pick<PatchFamily, 'orders'>, asked: number): PatchOrder | undefined =>
+  asked === 0 ? NO_ORDER : orders.find(({ number }) => number === asked);
+
 /** The last of the orders up to a number that held before a moment, Unix ms. */
 const lastOrder = (orders: readonly PatchOrder[], numberMax: number, beforeMs: number): PatchOrder =>
   orders.findLast(({ number, sinceMs }) => number <= numberMax && sinceMs < beforeMs) ?? NO_ORDER;

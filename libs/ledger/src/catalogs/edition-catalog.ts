@@ -19,6 +19,8 @@ export interface Edition {
   version: number;
   /** 1 for the first of its window, kind and moment; acts that change it make the next. */
   number: number;
+  /** The number of the order of patches that taxes its scores; absent, or null: they are not taxed. */
+  taxOrder?: number | null;
 }
 
 /** What is said of an edition beside its rows. */
@@ -45,7 +47,7 @@ const WINDOWS_CACHED_MAX = 10_000;
 const PRESENT_FOR_MS = 1000;
 
 const COLUMNS = `edition_uid AS uid, window_uid AS "windowUid", kind, version, number,
-  (extract(epoch FROM as_of) * 1000)::bigint AS "asOfMs"`;
+  (extract(epoch FROM as_of) * 1000)::bigint AS "asOfMs", (rules ->> 'taxOrder')::int AS "taxOrder"`;
 
 const IS_REVISING = `
   SELECT EXISTS (SELECT FROM revisions_due WHERE window_uid = $1)

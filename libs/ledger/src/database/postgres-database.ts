@@ -28,6 +28,7 @@ import { RunEntries1763782000000 } from './migrations/integrity/1763782000000-ru
 import { Patches1763782500000 } from './migrations/patches/1763782500000-patches.js';
 import { PatchRuns1763783000000 } from './migrations/patches/1763783000000-patch-runs.js';
 import { RunsOfPatches1763785000000 } from './migrations/patches/1763785000000-runs-of-patches.js';
+import { TaxOfEditions1763787500000 } from './migrations/patches/1763787500000-tax-of-editions.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
 import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
@@ -130,6 +131,7 @@ export class PostgresDatabase implements SqlRunner {
         BoardTemplates1763784500000,
         RunsOfPatches1763785000000,
         NearestBelowNormal1763787000000,
+        TaxOfEditions1763787500000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,

@@ -52,8 +52,11 @@ export class EditionOvertakenError extends Error {
   }
 }
 
-/** What of a definition decides an edition's rows, and may change afterwards: later editions of the window keep it. */
-export type EditionRules = Pick<BoardDefinition, 'scopes' | 'guildAggregate'>;
+/** What decides an edition's rows beside the entries, and may change afterwards: later editions of the window keep it. */
+export interface EditionRules extends Pick<BoardDefinition, 'scopes' | 'guildAggregate'> {
+  /** The number of the order of patches that taxes its scores; absent: they are not taxed. */
+  taxOrder?: number;
+}
 
 /** With an edition of a board that a pool feeds stand the pool's rules of who is ranked: as `pool`, beside {@link EditionRules}. */
 const WITH_RULES_OF_POOL = `$5::jsonb || coalesce((
@@ -75,7 +78,8 @@ export async function writeEdition(
   { asOf, top, number = 1 }: { asOf: string; top: number | null; number?: number },
 ): Promise<{ uid: number; acts: number[] } | null> {
   const { scopes, guildAggregate } = definition;
-  const rules: EditionRules = { scopes, guildAggregate };
+  const tax = await taxAt(transaction, windowUid, definition, asOf);
+  const rules: EditionRules = { scopes, guildAggregate, ...(tax && { taxOrder: tax.order.number }) };
   const [edition] = await transaction.query<{ edition_uid: number }>(
     `INSERT INTO editions (window_uid, kind, as_of, version, number, rules)
      VALUES ($1, $2, $3, 0, $4, ${WITH_RULES_OF_POOL})
@@ -84,7 +88,6 @@ export async function writeEdition(
   );
   if (edition === undefined) return null;
   const uid = edition.edition_uid;
-  const tax = await taxAt(transaction, windowUid, definition, asOf);
   const seen = await transaction.query<{ act: number }>(writeStandingsSql(definition, kind, tax), [
     windowUid,
     asOf,

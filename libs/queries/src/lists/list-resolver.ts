@@ -9,7 +9,7 @@ import {
   nameOfSpec,
   NEVER_USED_SCOPE,
   patchIdOf,
-  patchOrderAt,
+  patchOrderOf,
   patchOfScope,
   patchScopeOf,
   publishedPatch,
@@ -291,15 +291,16 @@ export class ListResolver {
   }
 }
 
-/** Standings keep the tax of their moment, or of the end of their window before that: they are written after its grace. */
-function listOfEdition(
-  { patches }: Board,
-  { endsAtMs }: StoredWindow,
-  list: RankList,
-  { asOfMs, uid }: Edition,
-): RankList {
-  const atMs = Math.min(asOfMs, endsAtMs ?? Infinity);
-  return { ...list, ...(patches && { tax: patchOrderAt(patches, atMs) }), edition: uid };
+/**
+ * Standings keep the tax that they were written under.
+ * @throws PROJECTION_BEHIND where the board has not been told of it yet
+ */
+function listOfEdition({ patches }: Board, { id }: StoredWindow, list: RankList, edition: Edition): RankList {
+  if (!patches) return { ...list, edition: edition.uid };
+  const tax = patchOrderOf(patches, edition.taxOrder ?? 0);
+  if (tax) return { ...list, tax, edition: edition.uid };
+  const detail = `The standings of "${id}" are under a tax that is being told to the board; try again shortly.`;
+  throw new LadderError('PROJECTION_BEHIND', detail, { retryAfterSeconds: 1 });
 }
 
 /** Whether a window was over before anybody used it: it was never made. */

@@ -1,4 +1,10 @@
-import { encodeSortKey, memberPrefixBytes, type BoardOrdering } from '@laddercast/domain';
+import {
+  decodeSortKey,
+  encodeSortKey,
+  memberPrefixBytes,
+  type BoardOrdering,
+  type TaxedFrom,
+} from '@laddercast/domain';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -12,6 +18,9 @@ import {
 } from './redis-index-value.js';
 
 const LONGEST = 54;
+const LONGEST_TAXED = 68;
+/** Up to which Redis packs a hash. */
+const PACKED_MAX = 64;
 const ordering: BoardOrdering = {
   order: 'asc',
   operator: 'best',
@@ -27,6 +36,12 @@ const anyScore = fc.oneof(
   fc.integer(),
   fc.double({ noNaN: true, noDefaultInfinity: true }).filter((score) => !Object.is(score, -0)),
 );
+const LAST_PATCH = 2 ** 31 - 1;
+const anyTaxed = fc.record({
+  version: anyVersion,
+  score: anyScore,
+  taxedFrom: fc.record({ rawScore: anyScore, patch: fc.integer({ min: 1, max: LAST_PATCH }) }),
+});
 const anyChange = fc
   .record({ version: anyVersion, score: anyScore, playerId: fc.string({ minLength: 1, unit: 'grapheme' }) })
   .map(({ version, score, playerId }) => ({
@@ -38,6 +53,12 @@ const anyChange = fc
       playerId,
     ),
   }));
+
+interface TaxedChange {
+  version: number;
+  score: number;
+  taxedFrom: TaxedFrom;
+}
 
 describe('an index value', () => {
   it('gives back version and sort key bit for bit, and fits into a listpack', () => {
@@ -51,6 +72,29 @@ describe('an index value', () => {
         expect(value.length).toBeLessThanOrEqual(LONGEST);
       }),
     );
+  });
+
+  it('of a taxed score gives back all of it, and is packed by Redis with up to three columns', () => {
+    const valueOf = ({ version, score, taxedFrom }: TaxedChange, columns: number): Buffer => {
+      const taxed = { ...ordering, columns: ordering.columns.slice(0, columns), isTaxed: true };
+      const values = { score, columns: Array<number>(columns).fill(score), achievedAtMs: 1_763_700_000_000, taxedFrom };
+      const key = encodeSortKey(taxed, values, 'ada');
+      const value = packIndexValue({ playerId: 'ada', version, key });
+      expect(sortKeyOfIndexValue(value, 'ada')).toEqual(key);
+      expect(decodeSortKey(taxed, key).taxedFrom).toEqual(taxedFrom);
+      expect(indexValueBytes(Buffer.concat([value, value]), memberPrefixBytes(taxed))).toBe(value.length);
+      return value;
+    };
+    fc.assert(
+      fc.property(anyTaxed, (change) => {
+        expect(valueOf(change, 4).length).toBeLessThanOrEqual(LONGEST_TAXED);
+        expect(valueOf(change, 3).length).toBeLessThanOrEqual(PACKED_MAX);
+      }),
+    );
+    const taxedFrom = { rawScore: 0.1, patch: LAST_PATCH };
+    const longest = { version: Number.MAX_SAFE_INTEGER, score: 0.1 * 3, taxedFrom };
+    expect(valueOf(longest, 4)).toHaveLength(LONGEST_TAXED);
+    expect(valueOf(longest, 3)).toHaveLength(60);
   });
 
   it('of a removal holds a version and no entry', () => {

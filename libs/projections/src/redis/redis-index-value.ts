@@ -5,8 +5,9 @@ import type { ProjectedChange } from '../ranks/rank-projection.js';
  * What the index keeps of a player (`lua/include/index-value.lua` reads it, too): a byte with two halves, how many bytes the
  * score has (15: it is a removal, and there is nothing behind the version) and how many the version has, 8 more where the
  * member has a tail; the version; the score without the zero bytes at its end; the tail, which says itself how long it is; the
- * member before the player id. Numbers are big-endian, the score as a double. At most 54 bytes without a tail, so that the hash
- * stays a listpack; whole scores and young versions make it short.
+ * member before the player id. Numbers are big-endian, the score as a double. At most 54 bytes, with a tail 68; whole scores and
+ * young versions make it short. Redis packs a hash whose values have up to 64 bytes (hash-max-listpack-value): only four columns,
+ * a time and two scores of many digits come above, and their bucket takes more memory.
  */
 const REMOVED = 15;
 const SCORE_BYTES = 8;

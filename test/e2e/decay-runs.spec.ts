@@ -219,6 +219,18 @@ describe('boards with decay that keep runs', () => {
     expect(own).toMatchObject([
       { playerId: 'cy', score: 120, rawScore: 100, patch: '1.28', metadata: { n: 1 }, verified: true, proof: FIRST },
     ]);
+    const ofPatch = await new ExportReader(service.url).rows('shadowed', '?window=alltime&scope=patch:1.30', token);
+    expect(ofPatch).toMatchObject([
+      {
+        playerId: 'cy',
+        score: 121,
+        rawScore: 121,
+        patch: '1.30',
+        patchesBehind: 0,
+        metadata: { n: 2 },
+        verified: false,
+      },
+    ]);
     // The entry was written when the other run stood, of which nothing may be told here.
     await act('shadowed', 's1', 'void');
     const after = await new ExportReader(service.url).rows('shadowed', '?window=alltime', token);

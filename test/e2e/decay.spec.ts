@@ -258,6 +258,24 @@ describe('boards with decay', () => {
     ]);
   });
 
+  it('tells the rank of a run that the board would take, and that of any taxed score', async () => {
+    const limits = { scoreMin: 10, scoreMax: 200, columns: { moves: { min: 1, max: 9 } } };
+    const board = await admin.makeBoard('bounded', { ...DECAY, limits, columns: [{ name: 'moves', order: 'asc' }] });
+    await submit(board, 'ada', 200, '1.9', { columns: { moves: 3 } });
+    const path = `/v1/boards/${board}/rank`;
+    for (const score of ['-5', '9.999', '200.001', '1e301'])
+      expectProblem(await admin.get(`${path}?score=${score}&patch=1.9`), 'SCORE_OUT_OF_BOUNDS');
+    expectProblem(await admin.get(`${path}?score=200&patch=1.9&columns.moves=0`), 'COLUMN_OUT_OF_BOUNDS');
+    const rank = async (query: string) => (await body<{ rank: number }>(admin.get(`${path}?${query}`))).rank;
+    expect(await rank('score=200&patch=1.9&columns.moves=9')).toBe(2);
+    expect(await rank('score=200&patch=1.9')).toBe(2);
+    expect(await rank('score=200&patch=1.28')).toBe(1);
+    // The entry has 260, which no run may have.
+    expect(await rank('score=260&columns.moves=3')).toBe(2);
+    expect(await rank('score=259')).toBe(1);
+    expect(await rank('score=-5')).toBe(1);
+  });
+
   it('refuses what cannot be taxed, and stores nothing of it', async () => {
     const put = (rest: object) => admin.put('/v1/boards/refused', { ...DECAY, ...rest });
     expectProblem(await put({ operator: 'sum' }), 'NOT_SUPPORTED');

@@ -1,7 +1,9 @@
 import {
   ACHIEVED_AT_MS_MAX,
-  countedKey,
+  assertColumnsInBounds,
   assertRawScoreInBounds,
+  assertScoreInBounds,
+  countedKey,
   encodeMemberPrefix,
   isPatchScope,
   LadderError,
@@ -29,7 +31,7 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
   async execute({ selection, score: given, columns, accuracy, patch }: GetRankOfScoreQuery): Promise<RankOfScore> {
     const { resolved, style } = await this.reader.open(selection);
     const { ordering } = resolved.list;
-    const score = patch === undefined ? given : scoreOfPatch(resolved, given, patch);
+    const score = patch === undefined ? given : scoreOfRun(resolved, patch, given, columns);
     const key = asSubmittedAt(resolved.atMs, ordering, score, columnsOf(resolved.board.id, ordering, columns));
     const options = { style, minVersion: selection.minVersion };
     const sketched = accuracy === 'estimated' ? await this.estimates.sketchOf(resolved, options) : null;
@@ -45,17 +47,29 @@ export class GetRankOfScoreHandler implements IQueryHandler<GetRankOfScoreQuery>
 }
 
 /**
- * What a raw score on a patch comes to in the list.
- * @throws NOT_SUPPORTED, PATCH_UNKNOWN, SCORE_OUT_OF_BOUNDS
+ * What a run on a patch comes to in the list; one that the board would not take has no rank.
+ * @throws NOT_SUPPORTED, PATCH_UNKNOWN, SCORE_OUT_OF_BOUNDS, COLUMN_OUT_OF_BOUNDS
  */
-function scoreOfPatch({ board, list }: ResolvedList, raw: number, patch: string): number {
-  const { decay, order } = board.definition;
+function scoreOfRun(
+  { board, list }: ResolvedList,
+  patch: string,
+  raw: number,
+  columns: Readonly<Record<string, number>>,
+): number {
+  const { definition } = board;
+  const { decay, order } = definition;
   if (!decay || !board.patches) {
     const detail = `Board "${board.id}" has no decay, and its scores are of no patch: leave patch out.`;
     throw new LadderError('NOT_SUPPORTED', detail, { option: 'patch' });
   }
   const { countsAs } = publishedPatch(board.patches, patch, 404);
+  assertScoreInBounds(definition, raw, 'The score');
   assertRawScoreInBounds(raw);
+  const given = definition.columns.filter(({ name }) => Object.hasOwn(columns, name));
+  assertColumnsInBounds(
+    { ...definition, columns: given },
+    given.map(({ name }) => columns[name]!),
+  );
   if (isPatchScope(list.scope)) return raw;
   return taxedScore(order, taxRateOf(decay.perPatch), raw, patchesBehind(list.tax!, countsAs));
 }

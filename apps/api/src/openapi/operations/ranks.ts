@@ -103,7 +103,8 @@ export const RANKS = {
     summary: 'Ask which rank a score would get',
     description:
       'In ordinal style after equal ones where ties go to the earliest, before them where they go to the latest; in ' +
-      'other styles with them. `accuracy=estimated` as for a player.',
+      'other styles with them. `accuracy=estimated` as for a player. A score may be outside of the limits of the board; with ' +
+      '`patch` it is that of a run, and one that the board would not take is refused.',
     callers: 'reader',
     query: ScoreParameters,
     headers: ['If-None-Match'],
@@ -116,7 +117,7 @@ export const RANKS = {
       },
       304: NOT_MODIFIED,
     },
-    errors: [...READ_ERRORS, 'COLUMNS_MISMATCH', 'SCORE_OUT_OF_BOUNDS'],
+    errors: [...READ_ERRORS, 'COLUMNS_MISMATCH', 'SCORE_OUT_OF_BOUNDS', 'COLUMN_OUT_OF_BOUNDS'],
     errorsAt: READ_ERRORS_AT,
   },
   getPercentiles: {

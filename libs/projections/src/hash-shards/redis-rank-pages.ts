@@ -1,14 +1,18 @@
-import { compareSortKeys, versionOfCounters, type SortKey } from '@laddercast/domain';
-import type { RankList, Reading } from '../ranks/rank-projection.js';
+import { compareSortKeys, versionOfCounters, type RankStyle, type SortKey } from '@laddercast/domain';
+import type { PageReading, ProjectedEntry, RankList, Reading } from '../ranks/rank-projection.js';
 import { allShards } from '../redis/redis-keys.js';
+import { isTied, rankRows } from './redis-rank-rows.js';
 import { countBetter, readRows, type ShardCall, type ShardReading } from './redis-shard-calls.js';
 
 /** Runs calls of several shards together. */
 export type RunShards = <Answer>(calls: readonly ShardCall<Answer>[]) => Promise<Answer[]>;
 
-/** A run of rows over all shards, in order, from the 0-based index `offset` of the whole list. */
+/** A run of rows over all shards, in order, from one reading of each shard. */
 export interface RowsReading extends Reading {
+  /** The page, and the rows before it that were read to find it. */
   rows: SortKey[];
+  /** The 0-based place of the first of the rows in the whole list. */
+  index: number;
 }
 
 /** When a page is read how; the defaults suit any list, tests use smaller ones. */
@@ -20,6 +24,8 @@ export interface PageLimits {
 }
 
 export const PAGE_LIMITS: PageLimits = { mergedRowsMax: 256, skippedRowsMax: 64 };
+/** How often rows are read again whose ranks are counted apart, while the list changes in between. */
+export const COUNT_TRIES_MAX = 3;
 /** Halving a range of 10^15 entries to three quarters takes 120 rounds; a list that is not being written takes two or three. */
 const ROUNDS_MAX = 128;
 
@@ -41,8 +47,32 @@ export function sumReadings(list: RankList, readings: readonly ShardReading[]): 
 }
 
 /**
- * Reads `limit` rows from `offset` of a list with several shards: near the top by merging their first rows, deeper by
- * finding where each shard crosses the offset.
+ * The ranks of a page in a style. Those that its rows share are told by the rows before it, where these reach back to one that
+ * does not share them: all ranks are of one reading then.
+ * @returns null where what shares the rank of the first row begins before all that was read
+ */
+export function rankPage(
+  list: RankList,
+  { rows, index }: Pick<RowsReading, 'rows' | 'index'>,
+  offset: number,
+  style: RankStyle,
+): ProjectedEntry[] | null {
+  const skipped = offset - index;
+  const first = rows[skipped];
+  if (style === 'ordinal' || first === undefined) return rankRows(list, rows.slice(skipped), offset, 'ordinal', null);
+  if (index > 0 && isTied(list, rows[0]!, first)) return null;
+  return rankRows(list, rows, index, style, index).slice(skipped);
+}
+
+/** A reading whose ranks were counted in part by a later one: each change between the two moves a rank by one at most. */
+export function withCount<Read extends Reading>(reading: Read, counted: Reading): Read {
+  const changes = Math.abs(counted.listVersion - reading.listVersion);
+  return changes === 0 ? reading : { ...reading, accuracy: 'estimated', errorBound: changes };
+}
+
+/**
+ * Reads `limit` rows from `offset` of a list with several shards, and some that stand before them: near the top by merging
+ * their first rows, deeper by finding where each shard crosses the offset.
  */
 export async function readMergedRows(
   run: RunShards,
@@ -61,6 +91,36 @@ export async function readMergedRows(
   return readFromCut(run, list, cut, offset, limit);
 }
 
+/** A page as {@link readMergedRows} reads it, with ranks in a style: all of one reading, else marked as estimated. */
+export async function readMergedPage(
+  run: RunShards,
+  list: RankList,
+  { offset, limit, style }: { offset: number; limit: number; style: RankStyle },
+  limits: PageLimits,
+): Promise<PageReading> {
+  for (let tries = 1; ; tries += 1) {
+    const { rows, index, ...reading } = await readMergedRows(run, list, offset, limit, limits);
+    const entries = rankPage(list, { rows, index }, offset, style);
+    if (entries !== null) return { ...reading, entries };
+    const page = rows.slice(offset - index);
+    const { before, ...counted } = await countStyled(run, list, page[0]!, style);
+    const worth = withCount(reading, counted);
+    if (worth.accuracy && tries < COUNT_TRIES_MAX) continue;
+    return { ...worth, entries: rankRows(list, page, offset, style, before) };
+  }
+}
+
+/** How much stands before a row in all shards, in a style. */
+export async function countStyled(
+  run: RunShards,
+  list: RankList,
+  row: SortKey,
+  style: RankStyle,
+): Promise<Reading & { before: number }> {
+  const answers = await run(allShards(list).map((shard) => countBetter(list, shard, [row], style)));
+  return { ...sumReadings(list, answers), before: sum(answers.map(({ better }) => better[0]!)) };
+}
+
 async function readFromCut(
   run: RunShards,
   list: RankList,
@@ -71,7 +131,7 @@ async function readFromCut(
   const skipped = offset - cut.before;
   const answers = await run(cut.indexes.map((index, shard) => readRows(list, shard, index, skipped + limit)));
   const rows = answers.flatMap((answer) => answer.rows).sort(compareSortKeys);
-  return { ...sumReadings(list, answers), rows: rows.slice(skipped, skipped + limit) };
+  return { ...sumReadings(list, answers), rows: rows.slice(0, skipped + limit), index: cut.before };
 }
 
 /**

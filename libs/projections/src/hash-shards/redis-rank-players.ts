@@ -1,6 +1,6 @@
 import { compareSortKeys, shardOf, type RankStyle, type SortKey } from '@laddercast/domain';
-import type { PlayerReading, RankList } from '../ranks/rank-projection.js';
-import { sumReadings, type RunShards } from './redis-rank-pages.js';
+import type { PlayerReading, RankList, Reading } from '../ranks/rank-projection.js';
+import { COUNT_TRIES_MAX, countStyled, sumReadings, withCount, type RunShards } from './redis-rank-pages.js';
 import { rankRows } from './redis-rank-rows.js';
 import { allShards } from '../redis/redis-keys.js';
 import { groupBy } from '../redis/chunks.js';
@@ -13,9 +13,6 @@ import {
   type ShardReading,
 } from './redis-shard-calls.js';
 
-/** What stands before a row in all shards, in a style that does not go by the row's index; null for ordinal. */
-export type CountBefore = (list: RankList, row: SortKey | undefined, style: RankStyle) => Promise<number | null>;
-
 /** What a shard that does not hold a player's key has around it. */
 interface Around {
   better: number;
@@ -27,13 +24,25 @@ interface Around {
  * what was found there, the others.
  */
 export class RedisRankPlayers {
-  constructor(
-    private readonly runShards: RunShards,
-    private readonly countBefore: CountBefore,
-  ) {}
+  constructor(private readonly runShards: RunShards) {}
 
   /** @returns in the order asked */
   async run(list: RankList, asked: readonly PlayerAsked[], style: RankStyle): Promise<PlayerReading[]> {
+    const readings = await this.readOnce(list, asked, style);
+    for (let tries = 1; tries < COUNT_TRIES_MAX; tries += 1) {
+      const doubted = [...readings.keys()].filter((at) => readings[at]!.accuracy !== undefined);
+      if (doubted.length === 0) break;
+      const again = await this.readOnce(
+        list,
+        doubted.map((at) => asked[at]!),
+        style,
+      );
+      for (const [nth, at] of doubted.entries()) readings[at] = again[nth]!;
+    }
+    return readings;
+  }
+
+  private async readOnce(list: RankList, asked: readonly PlayerAsked[], style: RankStyle): Promise<PlayerReading[]> {
     const owners = asked.map(({ playerId }) => shardOf(playerId, list.shards));
     const own = await this.readOwn(list, asked, owners, style);
     const others = await this.readOthers(list, asked, owners, own.players);
@@ -44,8 +53,7 @@ export class RedisRankPlayers {
         const reading = sumReadings(list, [own.shards.get(owners[at]!)!, ...elsewhere]);
         if (player.index === null) return { entry: null, neighbours: [], ...reading };
         const around = elsewhere.map((shard) => shard.around.get(at)!);
-        const { entry, neighbours } = await this.merged(list, one, player, around, style);
-        return { entry, neighbours, ...reading };
+        return this.merged(list, one, player, { around, reading }, style);
       }),
     );
   }
@@ -91,22 +99,27 @@ export class RedisRankPlayers {
     }));
   }
 
+  /** Ranks that the first row shares are counted by another reading: they are exact where that is of the same version. */
   private async merged(
     list: RankList,
     { above, below }: PlayerAsked,
     player: PlayerOfShard,
-    others: readonly Around[],
+    others: { around: readonly Around[]; reading: Reading },
     style: RankStyle,
-  ): Promise<Pick<PlayerReading, 'entry' | 'neighbours'>> {
+  ): Promise<PlayerReading> {
     const key = ownKey(player);
-    const keys = [player, ...others].flatMap(({ rows }) => rows).sort(compareSortKeys);
+    const keys = [player, ...others.around].flatMap(({ rows }) => rows).sort(compareSortKeys);
     const at = keys.indexOf(key);
     const from = Math.max(0, at - above);
-    const indexOfKey = others.reduce((total, { better }) => total + better, player.index!);
+    const indexOfKey = others.around.reduce((total, { better }) => total + better, player.index!);
     const rows = keys.slice(from, at + below + 1);
-    const countBefore = player.countBefore ?? (await this.countBefore(list, rows[0], style));
-    const neighbours = rankRows(list, rows, indexOfKey - (at - from), style, countBefore);
-    return { entry: { version: player.version!, ...neighbours[at - from]! }, neighbours };
+    const index = indexOfKey - (at - from);
+    // Nothing stands before the first of all, and so nothing shares its rank from there.
+    const isCounted = style === 'ordinal' || index === 0 || player.countBefore !== null;
+    const counted = isCounted ? null : await countStyled(this.runShards, list, rows[0]!, style);
+    const neighbours = rankRows(list, rows, index, style, counted?.before ?? player.countBefore);
+    const reading = counted === null ? others.reading : withCount(others.reading, counted);
+    return { entry: { version: player.version!, ...neighbours[at - from]! }, neighbours, ...reading };
   }
 }
 

@@ -25,5 +25,6 @@ export function rankRows(
 /** Tells sort keys apart in maps. */
 export const nameOf = (key: SortKey): string => `${key.score} ${key.member.toString('latin1')}`;
 
-const isTied = ({ ordering }: RankList, a: SortKey, b: SortKey): boolean =>
+/** Whether two entries share a rank in the styles that have shared ones. */
+export const isTied = ({ ordering }: RankList, a: SortKey, b: SortKey): boolean =>
   a.score === b.score && valueKeyOf(ordering, a).member.equals(valueKeyOf(ordering, b).member);

@@ -35,7 +35,13 @@ import { RangeReader } from '../range-shards/range-reader.js';
 import { removeStrays } from '../range-shards/range-strays.js';
 import { chunksOf, sumOverChunks } from '../redis/chunks.js';
 import { RedisRankLookup } from '../hash-shards/redis-rank-lookup.js';
-import { PAGE_LIMITS, readMergedRows, sumReadings, type RunShards } from '../hash-shards/redis-rank-pages.js';
+import {
+  countStyled,
+  PAGE_LIMITS,
+  readMergedPage,
+  sumReadings,
+  type RunShards,
+} from '../hash-shards/redis-rank-pages.js';
 import { RedisRankPlayers } from '../hash-shards/redis-rank-players.js';
 import { rankRows } from '../hash-shards/redis-rank-rows.js';
 import { callOf, redisScripts } from '../redis/redis-scripts.js';
@@ -91,7 +97,7 @@ export class RedisRankProjection extends RankProjection {
     this.marks = new RedisLaneMarks(redis);
     this.proofs = new RedisProofs(redis);
     this.lookups = new RedisRankLookup((calls) => this.read(calls));
-    this.players = new RedisRankPlayers(this.read, (...of) => this.countBefore(...of));
+    this.players = new RedisRankPlayers(this.read);
     this.ranges = new RangeReader(
       (calls) => this.read(calls),
       () => redis.session(),
@@ -130,9 +136,7 @@ export class RedisRankProjection extends RankProjection {
     assertStyleKept(list, style);
     if (list.boundaries !== null) return this.ranges.page(list, offset, limit, style);
     if (list.shards > 1) {
-      const { rows, ...reading } = await readMergedRows(this.read, list, offset, limit, this.pageLimits);
-      const countBefore = await this.countBefore(list, rows[0], style);
-      return { ...reading, entries: rankRows(list, rows, offset, style, countBefore) };
+      return readMergedPage(this.read, list, { offset, limit, style }, this.pageLimits);
     }
     const [answer] = await this.read([shards.readRows(list, 0, offset, limit, style)]);
     const { rows, countBefore } = answer!;
@@ -185,8 +189,8 @@ export class RedisRankProjection extends RankProjection {
   async rankOfKey(list: RankList, key: SortKey, style: RankStyle): Promise<Reading & { rank: number }> {
     assertStyleKept(list, style);
     if (list.boundaries !== null) return this.ranges.rankOfKey(list, key, style);
-    const answers = await this.read(allShards(list).map((shard) => shards.countBetter(list, shard, [key], style)));
-    return { ...sumReadings(list, answers), rank: 1 + answers.reduce((total, { better }) => total + better[0]!, 0) };
+    const { before, ...reading } = await countStyled(this.read, list, key, style);
+    return { ...reading, rank: 1 + before };
   }
 
   async placement(list: RankList, playerId: string, after: SortKey, before: SortKey | null): Promise<PlacementReading> {
@@ -338,12 +342,6 @@ export class RedisRankProjection extends RankProjection {
     for (const keys of chunksOf(shardKeys(list, shard), KEYS_CHUNK)) {
       await this.redis.run([callOf(redisScripts.extendExpiry, keys, [Math.round(keepUntilMs)])]);
     }
-  }
-
-  /** What stands before a row in all shards, in a style that does not go by the row's index; null for ordinal. */
-  private async countBefore(list: RankList, row: SortKey | undefined, style: RankStyle): Promise<number | null> {
-    if (row === undefined || style === 'ordinal') return null;
-    return (await this.rankOfKey(list, row, style)).rank - 1;
   }
 }
 

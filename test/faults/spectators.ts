@@ -66,9 +66,6 @@ export class Spectator {
     });
     this.socket = socket;
     this.isAnswered = false;
-    // Rows around a player or a place are read by the gateway that serves them: another one may have read, under the same
-    // number of the list, a moment later. Only the top of a list is one history over all gateways.
-    if (this.watched.channel !== 'top') this.held.states.clear();
     socket.on('open', () => this.ask());
     socket.on('message', (data) => this.take(JSON.parse(String(data)) as ServerFrame));
     socket.on('error', () => undefined);

@@ -165,6 +165,7 @@ export class MemoryStore extends SnapshotStore {
 
   override listsInUse = unused;
   override publish = unused;
+  override takeNumber = unused;
 
   private assertReachable(): void {
     if (this.failure) throw this.failure;

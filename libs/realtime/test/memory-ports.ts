@@ -180,6 +180,7 @@ export class MemorySnapshotStore extends SnapshotStore {
   deltaReads = 0;
   markCalls = 0;
   private held: Promise<void> | null = null;
+  private readonly taken = new Map<string, number>();
 
   /** Has readings of snapshots wait until the function is called that it returns. */
   holdReads(): () => void {
@@ -223,6 +224,12 @@ export class MemorySnapshotStore extends SnapshotStore {
     return true;
   }
 
+  override async takeNumber(list: ListRef, least: number): Promise<number> {
+    const number = Math.max((this.taken.get(nameOfRef(list)) ?? 0) + 1, least);
+    this.taken.set(nameOfRef(list), number);
+    return number;
+  }
+
   override async deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null> {
     this.deltaReads += 1;
     const stored = this.stored.get(nameOfRef(list));
@@ -240,6 +247,7 @@ export class MemorySnapshotStore extends SnapshotStore {
   /** Forgets everything, as an emptied Redis does. */
   lose(): void {
     this.stored.clear();
+    this.taken.clear();
     this.inUse.clear();
   }
 }

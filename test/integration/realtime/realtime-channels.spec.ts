@@ -50,6 +50,49 @@ describe('a range', () => {
     expect(await client.ask({ ...range('1', 5, 5), type: 'resume', seq })).toMatchObject({ type: 'snapshot', id: '1' });
   });
 
+  describe('of a list that changed since the last tick', () => {
+    const slow = { ...circles, push: { intervalMs: 60_000, top: 100 } };
+    const ask = { ...range('1', 1, 2), board: 'slow' };
+
+    it('has another number wherever it is read anew: a number is one state of the rows', async () => {
+      live.boards.create('slow', slow);
+      const writer = await live.writerOf('slow');
+      await writer.write({ a: 9, b: 8, c: 7 });
+      const [here, there] = [await connect(), await live.connect((await live.gateway()).url)];
+      const first = await here.ask(ask);
+      expect(shown(first)).toEqual(['2 b', '3 c']);
+      await writer.write({ c: 10 });
+      const elsewhere = await there.ask(ask);
+      expect(shown(elsewhere)).toEqual(['2 a', '3 b']);
+      here.send({ type: 'unsubscribe', id: '1' });
+      await writer.write({ b: 11 });
+      const again = await here.ask(ask);
+      expect(shown(again)).toEqual(['2 c', '3 a']);
+      expect(new Set([first.seq, elsewhere.seq, again.seq]).size).toBe(3);
+    });
+
+    it('is served to who comes back under no lower number than it has heard, and goes on from there', async () => {
+      live.boards.create('slow', slow);
+      const writer = await live.writerOf('slow');
+      await writer.write({ a: 9, b: 8, c: 7 });
+      const clients = [await connect(), await connect()];
+      const [stays, returns] = clients as [LiveClient, LiveClient];
+      const { seq } = await stays.ask(ask);
+      expect(await returns.ask({ ...ask, type: 'resume', seq })).toMatchObject({ type: 'snapshot', seq });
+      returns.send({ type: 'unsubscribe', id: '1' });
+      const heard = (await (await live.connect((await live.gateway()).url)).ask(ask)).seq!;
+      expect(heard).toBeGreaterThan(seq!);
+      const back = await returns.ask({ ...ask, type: 'resume', seq: heard });
+      expect(back.seq).toBeGreaterThan(heard);
+      expect(shown(back)).toEqual(['2 b', '3 c']);
+      // One that changed its name has watched rows read anew.
+      await live.profiles.set('c', { displayName: 'Cy' });
+      await eventually('both hear it', () => clients.every((client) => client.list('1').deltas > 0));
+      expect(stays.list('1').text()).toBe(returns.list('1').text());
+      expect(clients.map((client) => client.list('1').gaps)).toEqual([0, 0]);
+    });
+  });
+
   it('costs one reading a tick, however many watch it', async () => {
     const writer = await live.writerOf('blitz');
     await writer.write(numbered(20));

@@ -13,7 +13,7 @@ import {
   type RankSnapshot,
 } from '../ranks/snapshot-store.js';
 
-/** How long a snapshot and its deltas outlive the last publication, ms. */
+/** How long a snapshot, its deltas and the last number taken outlive the last of them, ms. */
 const KEPT_MS = 86_400_000;
 
 /** Snapshots in Redis: a hash and a capped stream for each list, hints by PUBLISH. */
@@ -78,6 +78,11 @@ export class RedisSnapshotStore extends SnapshotStore {
       .command('PUBLISH', this.hints.channel, `${nameOfRef(list)}.${snapshot.seq}`)
       .catch((error: Error) => this.onError(error));
     return true;
+  }
+
+  async takeNumber(list: ListRef, least: number): Promise<number> {
+    const [number] = await this.redis.run([callOf(redisScripts.takeNumber, [snapshotKey(list)], [least, KEPT_MS])]);
+    return number as number;
   }
 
   async deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null> {

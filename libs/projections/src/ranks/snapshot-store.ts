@@ -131,6 +131,13 @@ export abstract class SnapshotStore {
     delta: RankDelta | null,
   ): Promise<boolean>;
 
+  /**
+   * A number for rows that were read of the list outside of its history: nobody else gets it, and it is greater than each that was
+   * taken before.
+   * @param least the least that it may be
+   */
+  abstract takeNumber(list: ListRef, least: number): Promise<number>;
+
   /** The deltas after `seq`, oldest first, the first of them following `seq`; null when they do not reach back to it, or when `seq` is
    * not one of this history. */
   abstract deltasSince(list: ListRef, seq: number): Promise<RankDelta[] | null>;

@@ -85,6 +85,7 @@ export const redisScripts = {
   restoreCounter: loadScript('repair/restore-counter'),
   restoreValues: loadScript('repair/restore-values'),
   retireShard: loadScript('shard/retire-shard'),
+  takeNumber: loadScript('live/take-number'),
 } as const;
 
 /**

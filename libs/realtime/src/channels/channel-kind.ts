@@ -1,7 +1,8 @@
 import type { CircleMembers, EntryDetails, RankEstimates } from '@laddercast/queries';
 import type { ChannelMessageClass } from '../protocol/client-messages.js';
 import type { WatchBudget } from './watch-budget.js';
-import type { RowsReader, StyledWatch } from './watched-rows.js';
+import type { StyledWatch } from './watched-channel.js';
+import type { RowsReader } from './watched-rows.js';
 
 /** What channels read from, and the budgets that they share. */
 export interface ChannelSources {

@@ -1,7 +1,7 @@
 import type { RankedEntry } from '@laddercast/domain';
 import type { ProjectedEntry } from '@laddercast/projections';
 import type { EntryDetails, ResolvedList } from '@laddercast/queries';
-import type { RowsReading } from './watched-rows.js';
+import type { RowsReading } from './watched-channel.js';
 
 /** The most rows whose details are asked for at once. */
 const DETAILS_AT_ONCE = 500;

@@ -2,7 +2,8 @@ import { decodeSortKey, isPerRun, LadderError, type RankStyle } from '@laddercas
 import type { EntryDetails, RankEstimates, ResolvedList } from '@laddercast/queries';
 import { completedRows, shownOf } from './completed-rows.js';
 import { keyOfPlayerWatch, type PlayerWatch } from './player-rows.js';
-import type { RowsReader, RowsReading } from './watched-rows.js';
+import type { RowsReading } from './watched-channel.js';
+import type { RowsReader } from './watched-rows.js';
 
 /**
  * Reads the watched players beyond those that can be exact: each gets only its own row, with its rank from the list's

@@ -4,7 +4,8 @@ import type { EntryDetails, ResolvedList } from '@laddercast/queries';
 import { worthOf } from '../protocol/frame-worth.js';
 import { firstRows, ranksAreReadAnew } from './top-channel.js';
 import type { Viewed } from './channel-kind.js';
-import { viewOf, type RowsReader, type RowsReading } from './watched-rows.js';
+import type { RowsReading } from './watched-channel.js';
+import { viewOf, type RowsReader } from './watched-rows.js';
 
 /** The first places, with the faces of their players. */
 type FacedTopWatch = Viewed & { limit: number };

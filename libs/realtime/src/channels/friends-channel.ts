@@ -13,7 +13,8 @@ import { worthOf, type FrameWorth } from '../protocol/frame-worth.js';
 import type { ChannelKind } from './channel-kind.js';
 import { completedRows, shownOf } from './completed-rows.js';
 import type { WatchBudget } from './watch-budget.js';
-import { viewOf, type RowsReader, type RowsReading, type StyledWatch } from './watched-rows.js';
+import type { RowsReading, StyledWatch } from './watched-channel.js';
+import { viewOf, type RowsReader } from './watched-rows.js';
 
 /** How many circles' members are looked up at the same time. */
 const LOOKED_UP_AT_ONCE = 8;

@@ -2,7 +2,8 @@ import { LadderError } from '@laddercast/domain';
 import { faultOfStyle, type EntryDetails, type ResolvedList } from '@laddercast/queries';
 import { completedReadings, shownOf } from './completed-rows.js';
 import { worthOf } from '../protocol/frame-worth.js';
-import { viewOf, type RowsReader, type RowsReading, type StyledWatch } from './watched-rows.js';
+import type { RowsReading, StyledWatch } from './watched-channel.js';
+import { viewOf, type RowsReader } from './watched-rows.js';
 
 /** A player and so many places on each side. */
 export interface PlayerWatch extends StyledWatch {

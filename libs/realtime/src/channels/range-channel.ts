@@ -6,7 +6,8 @@ import { ChannelMessage } from '../protocol/client-messages.js';
 import { worthOf } from '../protocol/frame-worth.js';
 import type { ChannelKind } from './channel-kind.js';
 import { completedReadings, shownOf } from './completed-rows.js';
-import { viewOf, type RowsReader, type RowsReading, type StyledWatch } from './watched-rows.js';
+import type { RowsReading, StyledWatch } from './watched-channel.js';
+import { viewOf, type RowsReader } from './watched-rows.js';
 
 const RANGE_MAX = 100;
 const RANGE_DEFAULT = 10;

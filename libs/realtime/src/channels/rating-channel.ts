@@ -52,6 +52,10 @@ export class RatingWatch implements LiveChannel {
     return this.state && this.toldPosition;
   }
 
+  get seq(): number {
+    return this.toldPosition;
+  }
+
   /** Changes above this position are to be read. */
   get readFrom(): number {
     return this.isSeen ? this.toldPosition : NO_CHANGES;

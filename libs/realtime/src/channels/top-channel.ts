@@ -80,6 +80,10 @@ export class TopChannel implements LiveChannel {
     this.told = snapshot;
   }
 
+  get seq(): number {
+    return this.state.seq;
+  }
+
   snapshot(): SharedFrame {
     this.frame ??= snapshotFrame(this.state, this.style, this.rows);
     return this.frame;

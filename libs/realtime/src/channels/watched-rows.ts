@@ -1,31 +1,10 @@
-import { diffRows, LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { LadderError } from '@laddercast/domain';
 import { nowMs } from '@laddercast/platform';
 import type { ResolvedList } from '@laddercast/queries';
-import { isSameWorth, type FrameWorth } from '../protocol/frame-worth.js';
-import type { LiveChannel, LiveSubscription } from '../connection/live-subscription.js';
+import type { LiveSubscription } from '../connection/live-subscription.js';
 import { RateLimitedLog } from '../rate-limited-log.js';
-import type { SharedFrame } from '../protocol/shared-frame.js';
-import { deltaFrame, sendToAll, snapshotFrame } from './top-channel.js';
 import type { WatchBudget } from './watch-budget.js';
-import { beforeLoss } from './before-loss.js';
-
-/** The rows of one channel, as read. */
-export interface RowsReading extends FrameWorth {
-  total: number;
-  /** Best first. */
-  entries: RankedEntry[];
-  /** Players among them without a row, because they are not listed. */
-  hidden: ReadonlySet<string>;
-  /** The moment that the rows are of, Unix ms, if that is not the moment at which they were read. */
-  asOfMs?: number;
-}
-
-/** How a channel shows its rows. */
-export interface StyledWatch {
-  style: RankStyle;
-  /** Whether they show the faces of their players. */
-  withPlayers: boolean;
-}
+import { WatchedChannel, type RowsReading, type StyledWatch } from './watched-channel.js';
 
 /** What keys of channels begin with: who asks for it in another way is served by another channel. */
 export const viewOf = ({ style, withPlayers }: StyledWatch): string => (withPlayers ? `${style}+player` : style);
@@ -60,77 +39,13 @@ export interface RowsReader<Watch> {
 /** The list whose rows are watched, as its feed knows it. */
 export interface WatchedList {
   readonly resolved: ResolvedList;
-  /** The newest tick. */
+  /** The number of the newest tick. */
   readonly seq: number;
   /** Whether the list must be resolved anew before it is read. */
   readonly isHeld: boolean;
-}
 
-class WatchedChannel<Watch extends StyledWatch> implements LiveChannel {
-  readonly subscribers = new Set<LiveSubscription>();
-  /** Joins that wait for the first reading. */
-  joining = 0;
-  opened: Promise<void> | null = null;
-  private toldSeq = 0;
-  private frame: SharedFrame | null = null;
-  private rows: (RowsReading & { seq: number; asOfMs: number }) | null = null;
-
-  constructor(
-    readonly key: string,
-    readonly watch: Watch,
-    /** In whose name it is watched: who asked first. */
-    readonly party: string | null,
-    private readonly onLeave: (channel: WatchedChannel<Watch>) => void,
-  ) {}
-
-  /** The tick that the rows belong to; null before the first reading. */
-  get seq(): number | null {
-    return this.rows?.seq ?? null;
-  }
-
-  get isEstimated(): boolean {
-    return this.rows?.accuracy === 'estimated';
-  }
-
-  snapshot(): SharedFrame {
-    this.frame ??= snapshotFrame(this.rows!, this.watch.style, this.rows!.entries);
-    return this.frame;
-  }
-
-  /** See {@link beforeLoss}. */
-  async beforeLoss(reading: RowsReading | LadderError): Promise<void> {
-    if (this.rows !== null && !(reading instanceof LadderError)) await beforeLoss(this.subscribers, this.rows, reading);
-  }
-
-  /** Takes a new reading, and sends the difference. */
-  advance(rows: RowsReading, seq: number, asOfMs: number): void {
-    const before = this.rows;
-    this.rows = { asOfMs, ...rows, seq };
-    this.frame = null;
-    if (before === null) {
-      this.toldSeq = seq;
-      return;
-    }
-    const changes = diffRows(before.entries, rows.entries);
-    if (changes.length === 0 && rows.total === before.total && isSameWorth(rows, before)) return;
-    const frame = deltaFrame(this.rows, this.toldSeq, changes);
-    this.toldSeq = seq;
-    sendToAll(this.subscribers, frame);
-  }
-
-  /** Whether a change of one of these players can show. */
-  mayShow(playerIds: ReadonlySet<string>): boolean {
-    return (
-      this.rows !== null &&
-      ([...this.rows.hidden].some((playerId) => playerIds.has(playerId)) ||
-        this.rows.entries.some(({ playerId }) => playerIds.has(playerId)))
-    );
-  }
-
-  leave(subscription: LiveSubscription): void {
-    this.subscribers.delete(subscription);
-    this.onLeave(this);
-  }
+  /** A number above another, for rows that were read just now: in no process there are others of this list with it. */
+  takeNumber(above: number): Promise<number>;
 }
 
 /** The watched channels of one kind of one list: each is read once on every tick, for any number of subscribers. */
@@ -157,17 +72,18 @@ export class WatchedRows<Watch extends StyledWatch> {
     try {
       channel.opened ??= this.open(channel);
       await channel.opened;
+      if (channel.seq < subscription.heardSeq) channel.renumber(await this.list.takeNumber(channel.seq));
       if (!isWanted()) return;
       channel.subscribers.add(subscription);
       subscription.channel = channel;
       subscription.sendSnapshot(channel.snapshot());
     } finally {
       channel.joining -= 1;
-      if (channel.seq === null) channel.opened = null;
+      if (channel.tick === null) channel.opened = null;
       this.dropUnused(channel);
     }
     // A tick that came during the first reading has missed this channel.
-    if (channel.seq !== this.list.seq) void this.refresh();
+    if (channel.tick !== this.list.seq) void this.refresh();
   }
 
   /** What is watched, each once. */
@@ -189,14 +105,14 @@ export class WatchedRows<Watch extends StyledWatch> {
   }
 
   /** Whether some channel shows rows of that tick, or of one before. */
-  hasRowsOf(seq: number): boolean {
-    return [...this.channels.values()].some((channel) => channel.seq !== null && channel.seq <= seq);
+  hasRowsOf(tick: number): boolean {
+    return [...this.channels.values()].some((channel) => channel.tick !== null && channel.tick <= tick);
   }
 
   /** Whether some channel, since that tick or a later one, shows estimated ranks that should be counted exactly. */
-  isDoubtedSince(seq: number): boolean {
+  isDoubtedSince(tick: number): boolean {
     if (this.reader.isBehind) return false;
-    return [...this.channels.values()].some((channel) => channel.isEstimated && channel.seq! >= seq);
+    return [...this.channels.values()].some((channel) => channel.isEstimated && channel.tick! >= tick);
   }
 
   /** Whether the sketch that the rows are read from is newer than they are. */
@@ -248,8 +164,8 @@ export class WatchedRows<Watch extends StyledWatch> {
   private async refreshUntilQuiet(): Promise<void> {
     while (this.refreshAgain) {
       this.refreshAgain = false;
-      const { seq, isHeld } = this.list;
-      const behind = [...this.channels.values()].filter((channel) => channel.seq !== null && channel.seq < seq);
+      const { seq: tick, isHeld } = this.list;
+      const behind = [...this.channels.values()].filter((channel) => channel.tick !== null && channel.tick < tick);
       if (isHeld || behind.length === 0) continue;
       try {
         for (const { channel, error } of await this.read(behind)) {
@@ -286,12 +202,18 @@ export class WatchedRows<Watch extends StyledWatch> {
 
   private async readSome(channels: readonly WatchedChannel<Watch>[]) {
     // Taken before the reading: what comes after this tick belongs to the next.
-    const { resolved, seq } = this.list;
+    const { resolved, seq: tick } = this.list;
     const asOfMs = nowMs();
     const readings = await this.readWatches(
       resolved,
       channels.map(({ watch }) => watch),
     );
+    const news = readings.map((reading, index) =>
+      reading instanceof LadderError ? null : channels[index]!.newsOf(reading),
+    );
+    await Promise.all(channels.map((channel, index) => channel.beforeLoss(readings[index]!)));
+    const isNews = news.some((one) => one !== null);
+    const seq = isNews ? await this.numberFor(channels) : 0;
     if (this.list.isHeld || this.list.resolved.edition?.uid !== resolved.edition?.uid) {
       // Nobody may see what was read if the window froze, or ended, in the meantime.
       throw new LadderError('PROJECTION_BEHIND', 'The standings change over; try again shortly.', {
@@ -299,13 +221,23 @@ export class WatchedRows<Watch extends StyledWatch> {
       });
     }
     const faults: { channel: WatchedChannel<Watch>; error: LadderError }[] = [];
-    await Promise.all(channels.map((channel, index) => channel.beforeLoss(readings[index]!)));
     for (const [index, channel] of channels.entries()) {
       const reading = readings[index]!;
       if (reading instanceof LadderError) faults.push({ channel, error: reading });
-      // Two states with one number could not be told apart.
-      else if (channel.seq === null || channel.seq < seq) channel.advance(reading, seq, asOfMs);
+      else channel.advance({ asOfMs, ...reading, seq }, tick, news[index]!);
     }
     return faults;
+  }
+
+  /**
+   * A number for what was read of channels. Not that of the tick: rows are read after it, and may be others where another
+   * process reads them, or this one another time.
+   */
+  private async numberFor(channels: readonly WatchedChannel<Watch>[]): Promise<number> {
+    const newest = (): number => Math.max(...channels.map((channel) => channel.seq));
+    let seq = await this.list.takeNumber(newest());
+    // A reader who came meanwhile may have had one of them numbered anew.
+    while (seq <= newest()) seq = await this.list.takeNumber(newest());
+    return seq;
   }
 }

@@ -6,6 +6,8 @@ import type { SharedFrame } from '../protocol/shared-frame.js';
 
 /** The source of a subscription: the top of a list at one limit, watched rows of it, or a watched rating. */
 export interface LiveChannel {
+  /** The number of its snapshot. */
+  readonly seq: number;
   /** The channel as it is now. */
   snapshot(): SharedFrame;
   leave(subscription: LiveSubscription<WatchMessage>): void;
@@ -30,6 +32,8 @@ export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
   worldOf: string | null = null;
   /** The style that its ranks are served in. */
   style: RankStyle = 'ordinal';
+  /** The greatest number that its reader stands at, or has stood at; what a reader says that resumes is not checked. */
+  heardSeq = 0;
   private needsSnapshot = false;
   private isClosedTold = false;
 
@@ -105,6 +109,7 @@ export class LiveSubscription<Request extends WatchMessage = ChannelMessage> {
 
   /** Leaves its channel; it may be served by another. */
   detach(): void {
+    this.heardSeq = Math.max(this.heardSeq, this.channel?.seq ?? 0);
     this.channel?.leave(this);
     this.channel = null;
     this.needsSnapshot = false;

@@ -139,6 +139,11 @@ export class ListFeed implements WatchedList {
     return this.state?.seq ?? 0;
   }
 
+  /** @throws PROJECTION_UNAVAILABLE */
+  takeNumber(above: number): Promise<number> {
+    return this.sources.store.takeNumber(refOf(this.resolved), Math.max(nowMs(), this.seq + 1, above + 1));
+  }
+
   /** The moment as of which the list is known here, Unix ms: of its last tick, or when it was last found unchanged. It never falls. */
   get asOfMs(): number {
     this.knownAsOfMs = Math.max(this.knownAsOfMs, this.state?.asOfMs ?? 0);

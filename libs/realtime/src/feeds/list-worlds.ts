@@ -5,7 +5,8 @@ import type { ChannelSources, Viewed } from '../channels/channel-kind.js';
 import { CHANNELS } from '../channels/channel-table.js';
 import { RangeRows } from '../channels/range-channel.js';
 import { WatchBudget } from '../channels/watch-budget.js';
-import { WatchedRows, type RowsReader, type RowsReading, type WatchedList } from '../channels/watched-rows.js';
+import type { RowsReading } from '../channels/watched-channel.js';
+import { WatchedRows, type RowsReader, type WatchedList } from '../channels/watched-rows.js';
 import type { LiveSubscription } from '../connection/live-subscription.js';
 
 /** The name of the channel of the first places, which are rows of their own in a world. */

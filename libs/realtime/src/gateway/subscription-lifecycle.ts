@@ -93,6 +93,7 @@ export class SubscriptionLifecycle {
       request instanceof RatingMessage
         ? new LiveSubscription(id, request, socket, this.stats, events)
         : new LiveSubscription(id, request, socket, this.stats, events);
+    subscription.heardSeq = seq ?? 0;
     socket.subscriptions.set(id, subscription);
     this.stats.subscriptions += 1;
     try {

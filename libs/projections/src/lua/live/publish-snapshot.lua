@@ -1,6 +1,6 @@
 #!lua
 -- Publishes the next snapshot of a list, when the last one is still the one it was made from.
--- KEYS[1] snapshot (hash of seq and json)
+-- KEYS[1] snapshot (hash of seq, json and the last number taken)
 -- KEYS[2] stream of deltas
 -- ARGV[1] seq that must be stored; empty: none
 -- ARGV[2] seq of the new snapshot

@@ -1,6 +1,6 @@
 #!lua flags=no-writes
 -- Reads the deltas that were published after a seq.
--- KEYS[1] snapshot (hash of seq and json)
+-- KEYS[1] snapshot (hash of seq, json and the last number taken)
 -- KEYS[2] stream of deltas, at most 200
 -- ARGV[1] the seq
 -- returns { seq of the snapshot or nil, then the deltas as JSON, oldest first }

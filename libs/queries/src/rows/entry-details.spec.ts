@@ -2,7 +2,7 @@ import { NO_EXTENSIONS } from '@laddercast/extension';
 import type { Board } from '@laddercast/domain';
 import type { SqlRunner } from '@laddercast/ledger';
 import type { Announcement } from '@laddercast/projections';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../../test/snapshot-ports.js';
 import { EntryDetails } from './entry-details.js';
 
@@ -33,12 +33,20 @@ it('forgets announced names, and all names when an announcement may have been mi
 /** A database in which ada's run is not verified at first, and what was asked of entries in it. */
 class OneRun implements SqlRunner {
   verified = false;
+  achievedAtMs = 1;
   looked = 0;
 
   query<Row>(sql: string): Promise<Row[]> {
     if (!sql.includes('FROM entries')) return Promise.resolve([]);
     this.looked += 1;
-    const row = { player_id: 'ada', score: 5, columns: [], achieved_at_ms: 1, metadata: null, members: null };
+    const row = {
+      player_id: 'ada',
+      score: 5,
+      columns: [],
+      achieved_at_ms: this.achievedAtMs,
+      metadata: null,
+      members: null,
+    };
     return Promise.resolve([{ ...row, verified: this.verified, proof: null } as Row]);
   }
 }
@@ -76,6 +84,43 @@ it('remembers the run of an announced player on other boards, and says nothing o
   details.hear({ kind: 'players', ids: ['ada'], isGuild: false });
   expect(await adasRow(details, EMPTY_BOARD)).toBeUndefined();
   expect(database.looked).toBe(1);
+});
+
+describe('rows that last until the list changes', () => {
+  const shownAt = async (
+    details: EntryDetails,
+    definition: Partial<Board['definition']>,
+    achievedAtMs: number | null,
+    areLasting = true,
+  ): Promise<string | null> => {
+    const board = { ...EMPTY_BOARD, definition: { ...EMPTY_BOARD.definition, ...definition } };
+    const entry = { rank: 1, playerId: 'ada', score: 5, columns: [], achievedAtMs };
+    const [row] = await details.complete(new MemoryList(board).resolved, [entry], { areLasting });
+    return row!.achievedAt;
+  };
+  const at = (ms: number): string => new Date(ms).toISOString();
+
+  it('say when the run came that they are of, where the sort key does not tell it from the one before', async () => {
+    const database = new OneRun();
+    const details = new EntryDetails(database, NO_EXTENSIONS);
+    expect(await shownAt(details, { operator: 'latest', tiebreak: 'none' }, null)).toBe(at(1));
+    database.achievedAtMs = 2;
+    // Who asks again in a second hears of it then.
+    expect(await shownAt(details, { operator: 'latest', tiebreak: 'none' }, null, false)).toBe(at(1));
+    expect(await shownAt(details, { operator: 'latest', tiebreak: 'none' }, null)).toBe(at(2));
+    database.achievedAtMs = 3;
+    expect(await shownAt(details, { operator: 'best', tiebreak: 'none' }, null)).toBe(at(3));
+    expect(database.looked).toBe(3);
+  });
+
+  it('take what is remembered of a run that the sort key names', async () => {
+    const database = new OneRun();
+    const details = new EntryDetails(database, NO_EXTENSIONS);
+    for (let times = 0; times < 3; times += 1) await shownAt(details, { operator: 'best' }, 1);
+    expect(database.looked).toBe(1);
+    await shownAt(details, { operator: 'latest' }, 1);
+    expect(database.looked).toBe(2);
+  });
 });
 
 it('takes what was kept before a sanction, or before the ranks follow it, for older than the sanction', () => {

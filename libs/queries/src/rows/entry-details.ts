@@ -32,6 +32,11 @@ export interface CompleteOptions {
   including?: UnlistedShown;
   /** Whether the entries are as they were: what is known of a later run only is null then. Default: false. */
   arePast?: boolean;
+  /**
+   * Whether the rows are shown until the list changes again, and not asked for anew: then what is remembered for a second counts
+   * only where the sort key tells which run it is of. Default: false.
+   */
+  areLasting?: boolean;
   /** When the entries were read: it spares look-ups on boards without metadata. */
   read?: WhenRead;
   /** What {@link EntryDetails.ahead} gave when the request came: it spares the time to ask. */
@@ -85,21 +90,19 @@ export class EntryDetails {
   async completeOrPartial(
     resolved: ResolvedList,
     entries: readonly ProjectedEntry[],
-    { including = [], arePast = false, read, profiles }: CompleteOptions = {},
+    { including = [], arePast = false, areLasting = false, read, profiles }: CompleteOptions = {},
   ): Promise<{ entries: RankedEntry[]; partial: boolean }> {
     const isGuild = resolved.list.scope === GUILDS_SCOPE;
     const ids = [...new Set(entries.map(({ playerId }) => playerId))];
     const loaded = await Promise.all([
-      this.runs.load(resolved, entries, read),
+      this.runs.load(resolved, entries, { read, areLasting }),
       this.names.load(ids, isGuild, profiles),
       ...(resolved.withPlayers ? [this.faces.load(ids)] : []),
     ]);
-    const isShown = (playerId: string): boolean =>
-      including === 'all' ||
-      including.includes(playerId) ||
-      this.isListed(resolved.board.id, playerId, isGuild, resolved.ownWorldOf);
     const rows = entries
-      .filter(({ playerId }) => isShown(playerId))
+      .filter(
+        ({ playerId }) => including === 'all' || including.includes(playerId) || this.isShownIn(resolved, playerId),
+      )
       .map((entry) => this.row(resolved, entry, isGuild, arePast));
     return { entries: resolved.withPlayers ? this.faced(rows) : rows, partial: loaded.includes(false) };
   }
@@ -129,6 +132,11 @@ export class EntryDetails {
     ordinals?: ReadonlyMap<string, number>,
   ): Promise<RankedEntry[]> {
     return this.days.added(resolved, style, rows, ordinals);
+  }
+
+  /** Whether everybody sees the rows of a player, or guild, in a list: by what was looked up last. */
+  isShownIn({ board, list, ownWorldOf }: ResolvedList, playerId: string): boolean {
+    return this.isListed(board.id, playerId, list.scope === GUILDS_SCOPE, ownWorldOf);
   }
 
   /** Whether a player is shown on a board: it is listed, or one of those who are included. */

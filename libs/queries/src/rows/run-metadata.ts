@@ -35,6 +35,14 @@ export interface RunDetails {
 /** The most players of whom it is known that a run changed a moment ago; beyond them all are taken to have. */
 const CHANGED_PLAYERS_MAX = 50_000;
 
+/** When and for what details are looked up. */
+export interface LoadOptions {
+  /** When the entries were read, where that is known. */
+  read?: WhenRead | undefined;
+  /** Whether rows are shown until the list changes: then nothing is remembered of runs that sort keys do not tell apart. */
+  areLasting?: boolean;
+}
+
 /** The runs behind rows, guilds' totals, or what the standings kept of them. */
 export class RunDetailsOfLists {
   private readonly memory = new ShortMemory<RunDetails>();
@@ -54,11 +62,12 @@ export class RunDetailsOfLists {
     );
   }
 
-  /**
-   * @param read when the entries were, where that is known
-   * @returns false when the database did not answer in time
-   */
-  async load(resolved: ResolvedList, entries: readonly ProjectedEntry[], read?: WhenRead): Promise<boolean> {
+  /** @returns false when the database did not answer in time */
+  async load(
+    resolved: ResolvedList,
+    entries: readonly ProjectedEntry[],
+    { read, areLasting = false }: LoadOptions = {},
+  ): Promise<boolean> {
     const areWhole = await this.areWhole(resolved, entries, read);
     if (areWhole) return true;
     const isGuilds = resolved.list.scope === GUILDS_SCOPE;
@@ -66,6 +75,7 @@ export class RunDetailsOfLists {
       const run = this.memory.get(keyOf(resolved, keyOfEntry(entry)));
       // How many members a guild has changes without its score, and the lists of guilds are short.
       if (run == null || (isGuilds && !resolved.edition)) return true;
+      if (areLasting && mayBeOfAnother(resolved, entry)) return true;
       if (detailsShown(resolved, entry, run) === null) return true;
       return resolved.board.runsFrom !== undefined && run.askedAtMs <= this.lastChangeOf(entry.playerId);
     });
@@ -78,6 +88,8 @@ export class RunDetailsOfLists {
     if (rows === null) return false;
     for (const key of keys) {
       const row = rows.get(key);
+      // An answer can be overtaken by that of a later query.
+      if ((this.of(resolved, key)?.askedAtMs ?? -Infinity) > askedAtMs) continue;
       remember(keyOf(resolved, key), row ? detailsOf(row, askedAtMs) : null);
     }
     return true;
@@ -147,6 +159,10 @@ const isRun = (entry: ProjectedEntry, run: RunDetails | null): boolean =>
   run.score === entry.score &&
   (run.columns === null || entry.columns.every((column, at) => column === run.columns![at])) &&
   (entry.achievedAtMs ?? run.achievedAtMs) === run.achievedAtMs;
+
+/** Whether the entry can rest on another run than a moment ago and stand where it stood, with the same sort key. */
+const mayBeOfAnother = ({ board, edition }: ResolvedList, { achievedAtMs }: ProjectedEntry): boolean =>
+  edition === null && (achievedAtMs === null || board.definition.operator !== 'best');
 
 function keyOf({ window, list, edition }: ResolvedList, key: string): string {
   if (edition) return `edition/${edition.uid}/${list.scope}/${key}`;

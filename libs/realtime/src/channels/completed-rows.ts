@@ -22,10 +22,8 @@ export async function completedRows(
   const completed: CompletedRow[] = [];
   for (let start = 0; start < entries.length; start += DETAILS_AT_ONCE) {
     const part = entries.slice(start, start + DETAILS_AT_ONCE);
-    const rows = await details.complete(resolved, part, { including: 'all' });
-    // The details are in memory by now: no second query.
-    const listed = new Set((await details.complete(resolved, part)).map(({ playerId }) => playerId));
-    completed.push(...rows.map((row) => ({ row, isListed: listed.has(row.playerId) })));
+    const rows = await details.complete(resolved, part, { including: 'all', areLasting: true });
+    completed.push(...rows.map((row) => ({ row, isListed: details.isShownIn(resolved, row.playerId) })));
   }
   return completed;
 }

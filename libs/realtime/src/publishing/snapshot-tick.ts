@@ -96,7 +96,7 @@ export class SnapshotTick {
   private async read(resolved: ResolvedList): Promise<ReadRows> {
     const asOfMs = nowMs();
     const page = await resolved.ranks.page(resolved.list, 0, resolved.board.definition.push.top, 'ordinal');
-    const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries);
+    const { entries, partial } = await this.details.completeOrPartial(resolved, page.entries, { areLasting: true });
     const { total, listVersion } = page;
     const {
       edition,

@@ -12,6 +12,8 @@ export function allowOrigins(app: NestFastifyApplication, { CORS_ORIGINS }: Envi
     allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Prefer', 'If-Match', 'If-None-Match'],
     exposedHeaders: [
       'ETag',
+      // The client takes the service's time from it.
+      'Date',
       'Retry-After',
       'RateLimit',
       'RateLimit-Policy',

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeEnvironment, loadEnvironment } from '@laddercast/platform';
 import { describe, expect, it } from 'vitest';
+import { canReadYaml as canRead, readYaml, YAML_REMEDY } from './yaml.js';
 
 interface Service {
   image?: string;
@@ -19,17 +19,9 @@ interface Compose {
 }
 
 const FILES = ['compose.yaml', 'compose.cluster.yaml'];
-const READER = 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))';
-const canRead = spawnSync('python3', ['-c', 'import yaml']).status === 0;
-const SKIPPED = 'the form of the compose files: no YAML reader. Install python3 with PyYAML (python3-yaml).';
+const SKIPPED = `the form of the compose files: ${YAML_REMEDY}`;
 
-function read(file: string): Compose {
-  const { stdout, stderr, status } = spawnSync('python3', ['-c', READER], {
-    input: readFileSync(join('docker', file)),
-  });
-  if (status !== 0) throw new Error(`docker/${file} is not YAML: ${String(stderr)}`);
-  return JSON.parse(String(stdout)) as Compose;
-}
+const read = (file: string): Compose => readYaml(join('docker', file)) as Compose;
 
 /** What a shell that has set every variable would put there. */
 const filled = (text: string): string =>

@@ -22,10 +22,10 @@ import { step } from './progress.mjs';
 
 /** What the apps are built from. */
 export const appSource = {
-  folders: ['apps', 'libs', 'packages', 'examples'],
+  folders: ['apps', 'libs', 'packages', 'examples', 'clients/typescript/src'],
   files: [
     ...['tsconfig.json', 'nest-cli.json', 'package.json', 'package-lock.json'],
-    ...['tools/build.mjs', 'tools/bundle.mjs'],
+    ...['tools/build.mjs', 'tools/bundle.mjs', 'tools/client.mjs'],
   ],
 };
 const benchSource = { folders: ['bench'], files: ['package-lock.json', 'tools/build.mjs', 'tools/bundle-bench.mjs'] };
@@ -65,8 +65,8 @@ export function isStale(root = projectRoot) {
 }
 
 /**
- * Builds all apps and libs into dist/, with the files that are not TypeScript in their places; and the apps, each with what it
- * imports, into dist/bundle/.
+ * Builds all apps and libs into dist/, with the files that are not TypeScript in their places; the apps, each with what it
+ * imports, into dist/bundle/; and beside the live page the client as one module, which it imports.
  */
 export async function build(root = projectRoot) {
   const before = fingerprint(root, appSource);
@@ -192,8 +192,8 @@ function filesUnder(folder) {
   });
 }
 
-const help = `Builds everything into dist/, and the apps, each with what it imports, into dist/bundle/. The dependencies are
-installed where they are not those of the lock file.
+const help = `Builds everything into dist/, and the apps, each with what it imports, into dist/bundle/; the live page gets the client as
+one module. The dependencies are installed where they are not those of the lock file.
 
   npm run build                builds, also when nothing has changed
   npm run build -- --help      this text`;

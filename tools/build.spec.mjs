@@ -32,6 +32,7 @@ beforeEach(async () => {
   put('node_modules/@nestjs/cli/bin/nest.js', compiler);
   put('apps/standalone/src/main.ts');
   put('apps/standalone/public/index.html', '<p>');
+  put('clients/typescript/src/index.ts', "export const client = (): string => 'here';");
   put('libs/projections/src/lua/apply.lua', 'return 1');
   put('libs/domain/src/board.ts');
   expect(isStale(root)).toBe(true);
@@ -53,7 +54,14 @@ describe('a build', () => {
     expect(readFileSync(join(root, 'dist/libs/projections/src/lua/apply.lua'), 'utf8')).toBe('return 1');
   });
 
+  it('puts the client beside the live page, as one module', async () => {
+    const file = join(root, 'dist/apps/standalone/public/client.js');
+    const { client } = await import(/* @vite-ignore */ pathToFileURL(file).href);
+    expect(client()).toBe('here');
+  });
+
   it.each([
+    ['the client is changed', () => put('clients/typescript/src/index.ts', 'export {};')],
     ['a source file is changed', () => put('libs/domain/src/board.ts', 'export {};')],
     ['a source file is older than before', () => utimesSync(join(root, 'libs/domain/src/board.ts'), 1, 1)],
     ['a source file is added', () => put('examples/new/module.ts')],

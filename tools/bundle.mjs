@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { bundleClient } from './client.mjs';
 import { describeFailure, Problem } from './problem.mjs';
 
 const apps = ['api', 'gateway', 'projector', 'standalone'];
@@ -57,6 +58,14 @@ export async function bundle(root) {
   }
 }
 
+/**
+ * Puts the client as one module beside the files of the live page, as `client.js`.
+ * @param root the folder with `dist`, and with the sources of the client
+ */
+export async function bundlePageClient(root) {
+  writeFileSync(join(root, 'dist/apps/standalone/public/client.js'), await bundleClient('index', root));
+}
+
 /** The package that an import names: `@a/b` of `@a/b/c.js`. */
 const packageOf = (id) => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 
@@ -91,7 +100,9 @@ function refuseOwnPlace({ fileName, code = '' }) {
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   try {
-    await bundle(process.argv[2] ?? resolve(dirname(fileURLToPath(import.meta.url)), '..'));
+    const root = process.argv[2] ?? resolve(dirname(fileURLToPath(import.meta.url)), '..');
+    await bundle(root);
+    await bundlePageClient(root);
   } catch (error) {
     console.error(describeFailure(error));
     process.exitCode = 1;

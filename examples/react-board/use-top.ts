@@ -23,7 +23,9 @@ export function useTop(board: LadderBoard, { limit, window, scope, rankStyle }: 
         changed();
       };
       if (shown.current !== NOTHING) show(NOTHING);
-      const onProblem = (problem: LadderProblem): void => show({ ...shown.current, problem });
+      const onProblem = (problem: LadderProblem, { fatal }: { fatal: boolean }): void => {
+        if (fatal) show({ ...shown.current, problem });
+      };
       const watch: Watch = board.watchTop({ limit, window, scope, rankStyle, onProblem }, (list) =>
         show({ list, problem: null }),
       );

@@ -28,10 +28,10 @@ export class PageSession {
     private readonly ends: (() => Promise<void>)[],
   ) {}
 
-  static async start(): Promise<PageSession> {
+  static async start(settings: Record<string, string> = {}): Promise<PageSession> {
     const ends: (() => Promise<void>)[] = [];
     try {
-      const standalone = await startStandalone();
+      const standalone = await startStandalone(settings);
       ends.unshift(standalone.stop);
       const wire = await openTcpProxy('127.0.0.1', Number(new URL(standalone.url).port));
       ends.unshift(() => wire.close());

@@ -34,15 +34,7 @@ interface BookModule {
     random?: () => number;
   }) => WindowBook;
 }
-interface ClockModule {
-  ServerClock: new (options: { now(): number }) => {
-    observe(date: string | null, askedAt: number, cameAt: number): void;
-    now(): number;
-  };
-}
-
 const { WindowBook } = await pageModule<BookModule>('window-book.js');
-const { ServerClock } = await pageModule<ClockModule>('server-clock.js');
 
 const at = (clock: string) => `2026-11-20T${clock}.000Z`;
 const window = (id: string, state: string, endsAt: string | null = null): Window => ({
@@ -163,29 +155,5 @@ describe('the windows of the live page', () => {
     book.close();
     await vi.advanceTimersByTimeAsync(600_000);
     expect(asked).toHaveLength(1);
-  });
-});
-
-describe('the clock of the live page', () => {
-  it('closes in on the time of the service, whose answers tell whole seconds', () => {
-    let mine = 1_000_000;
-    const clock = new ServerClock({ now: () => mine });
-    const ahead = 5_250;
-    expect(clock.now()).toBe(mine);
-    for (let answer = 0; answer < 40; answer += 1) {
-      mine += 137;
-      const date = new Date(Math.floor((mine + ahead) / 1000) * 1000).toUTCString();
-      clock.observe(date, mine - 10, mine + 10);
-    }
-    expect(Math.abs(clock.now() - (mine + ahead))).toBeLessThan(100);
-  });
-
-  it('believes the newest answer when a clock was set', () => {
-    const clock = new ServerClock({ now: () => 0 });
-    clock.observe(new Date(5000).toUTCString(), 0, 0);
-    clock.observe(new Date(3_600_000).toUTCString(), 0, 0);
-    expect(clock.now()).toBe(3_600_500);
-    clock.observe(null, 0, 0);
-    expect(clock.now()).toBe(3_600_500);
   });
 });

@@ -26,11 +26,9 @@ import {
 import { OverNote } from './over-note.js';
 import { BestRated } from './best-rated.js';
 import { hideConnection, isPlainClick, showConnection, showControls, showTitle } from './page-frame.js';
-import { Reads } from './reads.js';
-import { Rest } from './rest.js';
 import { kindsOf, readScope, ScopeChooser, scopeLabel } from './scope-chooser.js';
 import { ScopeValues } from './scope-values.js';
-import { ServerClock } from './server-clock.js';
+import { Service } from './service.js';
 import { Standing } from './standing.js';
 import { SubmitForm } from './submit-form.js';
 import { Summary } from './summary.js';
@@ -48,14 +46,13 @@ import { scoreWords } from './score-words.js';
 const LOOK_AGAIN_MS = 2500;
 
 const byId = (id) => document.getElementById(id);
-const clock = new ServerClock();
-const rest = new Rest({ getKey: () => memory.key.get(), clock });
-const reads = new Reads({ getKey: memory.key.get });
-const freshness = new Freshness({ clock, onChange: showFreshness });
-const board = new LiveBoard({
-  ...{ rest, clock, getKey: memory.key.get, onState: showState, onWindows: windowsChanged },
-  onFrame: (text) => freshness.heard(text),
+const service = new Service({
+  getKey: memory.key.get,
+  onLive: (ladder, state) => ladder === board.live && showState(state),
+  onFrame: (ladder, text) => ladder === board.live && freshness.heard(text),
 });
+const freshness = new Freshness({ clock: service, onChange: showFreshness });
+const board = new LiveBoard({ service, onState: showState, onWindows: windowsChanged });
 
 /** What the address asks for. */
 let choice = readAddress(location.search);
@@ -67,9 +64,10 @@ let againTimer = null;
 let scores = scoreWords();
 
 const list = new BoardList({
-  sparks: new Sparks({ reads }),
+  sparks: new Sparks({ service }),
   onList: showList,
-  onProblem: refused,
+  onRefused: refused,
+  onDelay: delayed,
   onWindowClosed: () => void board.book?.refresh(),
   onGuild: (id) => {
     go(membersOf(id));
@@ -80,26 +78,26 @@ const list = new BoardList({
   hrefOfPlayer: (id) => views.hrefOf(id),
 });
 const views = new Views({
-  ...{ reads, rest, source: seen },
+  ...{ service, source: seen },
   onFollow: (id, name) => myPlace.choose(id, name),
   poolOf: () => bestRated.pool,
 });
-const spread = new SpreadCard({ reads });
+const spread = new SpreadCard({ service });
 const bestRated = new BestRated({
-  rest,
+  service,
   onPlayer: (pool, id, name) => views.openPlayer(id, name, pool),
   onPool: () => void (board.book && show()),
   hrefOfBoard: (id) => writeAddress({ ...readAddress(''), board: id }),
 });
-const boards = new BoardCards({ reads, clock, hrefOf: (change) => writeAddress({ ...readAddress(''), ...change }) });
+const boards = new BoardCards({ service, hrefOf: (change) => writeAddress({ ...readAddress(''), ...change }) });
 const summary = new Summary(byId('summary'));
-const countdown = new Countdown(byId('resets'), { clock });
-const standing = new Standing({ rest });
-const guildNames = new GuildNames({ rest });
-const scopeValues = new ScopeValues({ rest });
+const countdown = new Countdown(byId('resets'), { clock: service });
+const standing = new Standing({ service });
+const guildNames = new GuildNames({ service });
+const scopeValues = new ScopeValues({ service });
 const over = new OverNote({ onSee: (window) => go({ window }), onFollow: () => void show() });
 const windows = new WindowChooser({
-  clock,
+  clock: service,
   onChoose: (window) => go({ window }),
   hrefOf: (window) => hrefOf({ window }),
 });
@@ -114,11 +112,11 @@ const scopes = new ScopeChooser({
   readValues: (kind) => scopeValues.of(kind, { board: choice.board, window: shown?.id }),
 });
 const now = () => ({
-  ...{ rest, scores, board: choice.board, window: shown?.id, scope: scopeOfPlayers() },
+  ...{ service, scores, board: choice.board, window: shown?.id, scope: scopeOfPlayers() },
   ...{ me: memory.me.get(), askForKey: askBecause },
 });
-const patches = new PatchChooser({ rest, onChoose: (scope) => go({ scope }) });
-const taxNote = new TaxNote({ rest, onTax: () => void patches.read() });
+const patches = new PatchChooser({ service, onChoose: (scope) => go({ scope }) });
+const taxNote = new TaxNote({ service, onTax: () => void patches.read() });
 const myPlace = new MyPlace({ memory: memory.me, onChange: meChanged });
 const lookAround = new LookAround({ source: now });
 const submitForm = new SubmitForm({ source: now });
@@ -181,11 +179,10 @@ async function show() {
   if (turn !== showing) return;
   showWindow(window);
   if (window === null) return;
-  const { tiebreak = 'earliest' } = definition;
   const live = board.connect({ withKey: view === 'friends' });
   const { decay, order } = definition;
   if (decay) taxNote.follow({ board: choice.board, window: window.id, order, patch: rawPatch() });
-  myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), tiebreak, scores });
+  myPlace.follow({ live, board: choice.board, window: window.id, scope: scopeOfPlayers(), scores });
   bestRated.follow(live, choice.board);
   list.mine = view === 'guilds' ? null : memory.me.get();
   tellFriendsHint(null);
@@ -195,10 +192,11 @@ async function show() {
     notice.show({ title: 'Whose friends?', text: 'Follow the player whose friends you want to see.', who: true });
     return;
   }
-  const request = { board: choice.board, window: window.id, scope: scopeOfPlayers(), ...channelOf(view, limit) };
+  const followed = { board: choice.board, window: window.id, scope: scopeOfPlayers() };
+  const more = view === 'friends' ? { playerId: friendsOf() } : { limit };
   const scoreLabel = decay ? (rawPatch() === null ? 'Taxed' : 'Raw') : 'Score';
   const hasSpark = Boolean(definition.history) && view === 'players';
-  list.watch({ live, request, view, tiebreak, scores, scoreLabel, hasSpark });
+  list.watch({ live, list: followed, more, view, scores, scoreLabel, hasSpark });
   byId('pictures').hidden = view !== 'players' || !(book.ended.length > 1 || definition.history);
   if (view === 'players')
     spread.follow({ board: choice.board, window: window.id, scope, order, scores, me: memory.me.get() });
@@ -208,22 +206,17 @@ async function show() {
 /** What the views over the board need of it. */
 function seen() {
   const { definition, book } = board;
-  const labels = [labelOf(shown, clock.now()), scopeLabel(scopeOfPlayers(), (id) => guildNames.of(id))];
+  const labels = [labelOf(shown, service.now()), scopeLabel(scopeOfPlayers(), (id) => guildNames.of(id))];
   return {
     ...{ board: choice.board, title: byId('title').textContent, definition, book, scores },
     ...{ window: shown, windowLabel: labels.filter(Boolean).join(' · '), scope: scopeOfPlayers(), me: memory.me.get() },
   };
 }
 
-function channelOf(view, limit) {
-  if (view === 'friends') return { channel: 'friends', playerId: friendsOf() };
-  return { channel: view === 'guilds' ? 'guilds' : 'top', limit };
-}
-
 /** A window that is not among those listed so far: the service knows it, or says why not. */
 async function unlisted(window, turn) {
   try {
-    const answer = await rest.entries(choice.board, { window, limit: 1 });
+    const answer = await service.entries(choice.board, { window, limit: 1 });
     return windowOfAnswer(answer.window);
   } catch (error) {
     if (turn === showing) refused(problemOf(error));
@@ -257,7 +250,7 @@ function showWindow(window) {
   windows.show(board.book, window);
   countdown.tell(window);
   const about = { board: choice.board, window, scope: choice.scope, needsKey: board.isPrivate };
-  standing.show(window === null || over.about?.id === window.id ? null : about, clock.now());
+  standing.show(window === null || over.about?.id === window.id ? null : about, service.now());
 }
 
 /** A window began, froze or ended: one that was followed by its running name is followed no longer than it runs. */
@@ -276,27 +269,27 @@ function windowsChanged() {
 function showList(followed, changes) {
   showSide();
   if (changes.length === 0) taxNote.look();
-  const { rows } = followed;
+  const { entries } = followed;
   const { view } = choice;
-  if (view === 'guilds') guildNames.learn(rows);
-  if (rows.length === 0) {
+  if (view === 'guilds') guildNames.learn(entries);
+  if (entries.length === 0) {
     const scope = scopeLabel(scopeOfPlayers(), (id) => guildNames.of(id));
     const isDemo = choice.board === DEMO_BOARD;
     notice.show(emptyNotice({ view, scope, patch: rawPatch(), player: friendsOf(), isOver: isOver(shown), isDemo }));
   } else notice.hide();
-  tellFriendsHint(view === 'friends' && rows.length === 1 ? friendsOf() : null);
+  tellFriendsHint(view === 'friends' && entries.length === 1 ? friendsOf() : null);
   freshness.listed(followed.asOf);
   showFreshness(freshness.present);
   const raw = rawPatch() === null ? '' : `, raw scores of patch ${rawPatch()}`;
-  const what = `${byId('title').textContent}, ${labelOf(shown, clock.now())}${raw}`;
+  const what = `${byId('title').textContent}, ${labelOf(shown, service.now())}${raw}`;
   // Of friends their place among everybody alone can be in doubt.
-  const told = view === 'friends' ? { ...followed, estimate: null } : followed;
+  const told = view === 'friends' ? { ...followed, accuracy: 'exact' } : followed;
   tellFacts(told, { view, what, friendsOf: friendsOf() === memory.me.get() ? null : friendsOf() });
   summary.tell(told, scores);
 }
 
 function showState({ name }) {
-  freshness.connection(name);
+  freshness.connection(name === 'idle' ? 'stopped' : name);
   if (name !== 'unauthorized') return;
   const detail = 'The key was not accepted, or has expired.';
   refused({ status: 401, code: KEY_REFUSED, title: 'A key is needed', detail });
@@ -311,8 +304,9 @@ function showSide() {
 /** Nothing is said of a connection that nobody asked for. */
 function showFreshness(present) {
   if (board.book === null) return;
-  showConnection(present);
-  if (list.isShown) tellAsOf(isOver(shown) ? { asOf: null, isOld: false } : present, clock.now());
+  if (present.name === 'stopped') hideConnection();
+  else showConnection(present);
+  if (list.isShown) tellAsOf(isOver(shown) ? { asOf: null, isOld: false } : present, service.now());
 }
 
 /** Says why there is no such list, while the rest of the board stays. */
@@ -331,6 +325,11 @@ function refused(problem) {
   clearTimeout(againTimer);
   // What is wrong with the question stays wrong.
   if (problem.status >= 429 || problem.status === 0) againTimer = setTimeout(() => void show(), LOOK_AGAIN_MS);
+}
+
+/** Says what the list waits for, as long as there is nothing to see of it. */
+function delayed(problem) {
+  if (!list.isShown) notice.show(refusalNotice(problem, choice.view));
 }
 
 /** Says why there is no board to see, and what helps; looks again by itself where that may help. */
@@ -383,7 +382,7 @@ function leave() {
 
 /** Asks for a key in the words of the refusal; true when there is a new one. */
 async function askBecause(error) {
-  const key = await askForKey(error.problem?.detail ?? error.message);
+  const key = await askForKey(error.body?.detail ?? error.message);
   if (key === null) return false;
   memory.key.set(key);
   byId('key-forget').hidden = false;
@@ -418,7 +417,7 @@ byId('key-forget').addEventListener('click', () => {
 });
 byId('reset-open').addEventListener('click', () => {
   confirmReset(byId('title').textContent, async (key) => {
-    await rest.reset(choice.board, key);
+    await service.reset(choice.board, key);
     if (board.book === null) return;
     await board.book.refresh();
     void show();
@@ -433,5 +432,4 @@ globalThis.addEventListener('popstate', () => {
   over.clear();
   void (choice.board === before && board.book ? show().then(() => views.follow()) : open());
 });
-globalThis.addEventListener('online', () => board.live?.reconnectNow());
 void open();

@@ -1,5 +1,5 @@
 import { BoardView } from './table/board-view.js';
-import { sayProblem, say } from './messages.js';
+import { problemOf, say, sayProblem } from './messages.js';
 import { isPlainClick } from './page-frame.js';
 import { ratingWords } from './words.js';
 
@@ -10,7 +10,7 @@ const byId = (id) => document.getElementById(id);
 
 /** The best players of a rating pool, live, in a card; hidden where no pool feeds a board with its ratings. */
 export class BestRated {
-  #rest;
+  #service;
   #onPool;
   #hrefOfBoard;
   #view = new BoardView(byId('best-rated-rows'), {
@@ -19,15 +19,14 @@ export class BestRated {
   });
   #pools = [];
   #chosen = null;
-  #subscription = null;
-  #turn = 0;
+  #watched = null;
 
   /**
    * `onPlayer(pool, id, name)` hears the choice of a player, `onPool()` that of a pool; `hrefOfBoard(id)` is the address of
    * a board.
    */
-  constructor({ rest, onPlayer, onPool, hrefOfBoard }) {
-    this.#rest = rest;
+  constructor({ service, onPlayer, onPool, hrefOfBoard }) {
+    this.#service = service;
     this.#onPool = onPool;
     this.#hrefOfBoard = hrefOfBoard;
     this.#view.hrefOf = ({ playerId }) => `#player=${encodeURIComponent(playerId)}`;
@@ -51,7 +50,7 @@ export class BestRated {
 
   /** Reads which pools there are, and takes the one of this board, the one that was chosen, or the first. */
   async load(board) {
-    const { pools } = await this.#rest.pools({ limit: POOLS_MAX }).catch(() => ({ pools: [] }));
+    const { pools } = await this.#service.pools({ limit: POOLS_MAX }).catch(() => ({ pools: [] }));
     this.#pools = pools.filter((pool) => boardOf(pool) !== null);
     const known = this.#pools.find(({ id }) => id === this.#chosen?.id);
     this.#choose((this.#pools.find((pool) => boardOf(pool) === board) ?? known ?? this.#pools[0])?.id);
@@ -72,13 +71,12 @@ export class BestRated {
     const link = byId('best-rated-board');
     link.hidden = false;
     link.href = this.#hrefOfBoard(board);
-    if (board !== boardShown) void this.#subscribe(live, board);
+    if (board !== boardShown) this.#watch(live, board);
   }
 
   leave() {
-    this.#turn += 1;
-    this.#subscription?.close();
-    this.#subscription = null;
+    this.#watched?.close();
+    this.#watched = null;
     this.#view.clear();
     byId('best-rated-table').hidden = true;
     say(byId('best-rated-message'), '');
@@ -88,20 +86,14 @@ export class BestRated {
     this.#chosen = this.#pools.find((pool) => pool.id === id) ?? null;
   }
 
-  async #subscribe(live, board) {
-    const turn = this.#turn;
-    const definition = await this.#rest.board(board).catch(() => null);
-    if (turn !== this.#turn || definition === null) return;
-    const request = { board, window: 'alltime', channel: 'top', limit: SHOWN };
-    this.#subscription = live.subscribe(request, {
-      tiebreak: definition.tiebreak,
-      onList: (list, changes) => this.#show(list, changes),
-      onProblem: (problem) => sayProblem(byId('best-rated-message'), problem),
-    });
+  #watch(live, board) {
+    const onProblem = (problem) => sayProblem(byId('best-rated-message'), problemOf(problem));
+    const options = { window: 'alltime', limit: SHOWN, fields: ['player'], onProblem };
+    this.#watched = live.board(board).watchTop(options, (list, { changes }) => this.#show(list, changes));
   }
 
   #show(list, changes) {
-    const isEmpty = list.rows.length === 0;
+    const isEmpty = list.entries.length === 0;
     say(byId('best-rated-message'), isEmpty ? 'Nobody is rated yet.' : '');
     byId('best-rated-table').hidden = isEmpty;
     this.#view.show(list, changes);

@@ -1,14 +1,20 @@
 import { BoardView } from './table/board-view.js';
+import { problemOf } from './messages.js';
 import { isPlainClick } from './page-frame.js';
-import { countAbout } from './words.js';
+import { countAbout, estimateOf } from './words.js';
 
-/** What the table says beside rank, name and score, by view. */
+/** What the table says beside rank, name and score, and by what it is watched, by view. */
 const SHAPES = {
-  players: { who: 'Player', extra: null },
-  guilds: { who: 'Guild', extra: { label: 'Members', of: ({ metadata }) => countOrNothing(metadata?.members) } },
+  players: { who: 'Player', watch: 'watchTop', extra: null },
+  guilds: {
+    who: 'Guild',
+    watch: 'watchGuilds',
+    extra: { label: 'Members', of: ({ metadata }) => countOrNothing(metadata?.members) },
+  },
   friends: {
     who: 'Player',
-    extra: { label: 'Overall', of: ({ globalRank }, { estimate }) => countOrNothing(globalRank, estimate) },
+    watch: 'watchFriends',
+    extra: { label: 'Overall', of: ({ globalRank }, list) => countOrNothing(globalRank, estimateOf(list)) },
   },
 };
 
@@ -18,10 +24,11 @@ const byId = (id) => document.getElementById(id);
 export class BoardList {
   #view = new BoardView(byId('rows'), { onRows: (rows) => this.#sparks.draw(rows) });
   #sparks;
-  #subscription = null;
+  #watched = null;
   #isOfGuilds = false;
   #onList;
-  #onProblem;
+  #onRefused;
+  #onDelay;
   #onWindowClosed;
   #hrefOfGuild;
   #onPlayer;
@@ -29,15 +36,17 @@ export class BoardList {
 
   /**
    * `onList(list, changes)` hears each list that is shown, with the changes that led to it, none when it came as a whole;
-   * `onProblem(problem)` a refusal, `onWindowClosed()` that the window's
-   * final standings are there, `onGuild(id)` the choice of a guild; `hrefOfGuild(id)` is the address of its members.
+   * `onRefused(problem)` that there is no such list (any more), `onDelay(problem)` that it cannot be had now, and comes by itself;
+   * `onWindowClosed()` that the window's final standings are there; `onGuild(id)` the choice of a guild; `hrefOfGuild(id)` is the
+   * address of its members.
    * `onPlayer(id, name)` hears the choice of a player, `hrefOfPlayer(id)` is its address. `sparks` draws beside the rows.
    */
-  constructor({ sparks, onList, onProblem, onWindowClosed, onGuild, hrefOfGuild, onPlayer, hrefOfPlayer }) {
+  constructor({ sparks, onList, onRefused, onDelay, onWindowClosed, onGuild, hrefOfGuild, onPlayer, hrefOfPlayer }) {
     this.#sparks = sparks;
     this.#hrefOfPlayer = hrefOfPlayer;
     this.#onList = onList;
-    this.#onProblem = onProblem;
+    this.#onRefused = onRefused;
+    this.#onDelay = onDelay;
     this.#onWindowClosed = onWindowClosed;
     this.#hrefOfGuild = hrefOfGuild;
     this.#onPlayer = onPlayer;
@@ -61,15 +70,15 @@ export class BoardList {
   }
 
   /**
-   * Follows a list from now on, and leaves the one it followed. `request` is what a subscription asks for, `scoreLabel`
-   * the heading of the scores, `hasSpark` whether rows show how their rank came about.
+   * Follows a list from now on by the client `live`, and leaves the one it followed. `list` is `{ board, window, scope }`, `more` what else
+   * the list of this view is asked for with, `scoreLabel` the heading of the scores, `hasSpark` whether rows show how their rank came about.
    */
-  watch({ live, request, view, tiebreak, scores, scoreLabel, hasSpark }) {
+  watch({ live, list, more, view, scores, scoreLabel, hasSpark }) {
     const { height } = byId('board').getBoundingClientRect();
     this.leave();
     // Until the rows are there, nothing below moves up, and the page stays where it was scrolled to.
     byId('board').style.minHeight = `${height}px`;
-    const { who, extra } = SHAPES[view];
+    const { who, extra, watch } = SHAPES[view];
     byId('who-heading').textContent = who;
     byId('score-heading').textContent = scoreLabel;
     byId('extra-heading').textContent = extra?.label ?? '';
@@ -82,18 +91,17 @@ export class BoardList {
     this.#view.hrefOf = ({ playerId }) => hrefOf(playerId);
     this.#view.hasSpark = hasSpark;
     byId('table').classList.toggle('has-spark', hasSpark);
-    this.#sparks.list = hasSpark ? { board: request.board, window: request.window } : null;
-    this.#subscription = live.subscribe(request, {
-      tiebreak,
-      onList: (list, changes) => this.#show(list, changes),
-      onProblem: (problem) => this.#onProblem(problem),
-      onWindowClosed: () => this.#onWindowClosed(),
-    });
+    const { board, ...asked } = list;
+    this.#sparks.list = hasSpark ? { board, window: asked.window } : null;
+    const fields = this.#isOfGuilds ? {} : { fields: ['player'] };
+    const onProblem = (problem, { fatal }) => (fatal ? this.#onRefused : this.#onDelay)(problemOf(problem));
+    const options = { ...asked, ...more, ...fields, onProblem };
+    this.#watched = live.board(board)[watch](options, (shown, change) => this.#show(shown, change));
   }
 
   leave() {
-    this.#subscription?.close();
-    this.#subscription = null;
+    this.#watched?.close();
+    this.#watched = null;
     this.clear();
   }
 
@@ -103,11 +111,12 @@ export class BoardList {
     byId('board').style.minHeight = '';
   }
 
-  #show(list, changes) {
-    byId('table').hidden = list.rows.length === 0;
+  #show(list, { changes, window }) {
+    byId('table').hidden = list.entries.length === 0;
     this.#view.show(list, changes);
     byId('board').style.minHeight = '';
     this.#onList(list, changes);
+    if (window !== undefined) this.#onWindowClosed();
   }
 }
 

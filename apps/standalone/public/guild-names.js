@@ -3,10 +3,10 @@ const GUILDS_MAX = 500;
 /** What guilds are called: from the lists that were shown, else from the first of the board's guilds. */
 export class GuildNames {
   #names = new Map();
-  #rest;
+  #service;
 
-  constructor({ rest }) {
-    this.#rest = rest;
+  constructor({ service }) {
+    this.#service = service;
   }
 
   /** Takes the names of rows that are guilds. */
@@ -22,7 +22,7 @@ export class GuildNames {
   /** Looks for a name that is not known; whether it was found. Never fails. */
   async find(guildId, { board, window }) {
     if (this.#names.has(guildId)) return false;
-    const answer = await this.#rest.guilds(board, { window, limit: GUILDS_MAX }).catch(() => null);
+    const answer = await this.#service.guilds(board, { window, limit: GUILDS_MAX }).catch(() => null);
     this.learn(answer?.entries ?? []);
     return this.#names.has(guildId);
   }

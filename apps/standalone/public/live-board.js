@@ -1,31 +1,31 @@
-import { LiveConnection } from './live-connection.js';
 import { WindowBook } from './window-book.js';
 
-/** A board as it was opened: its definition, its windows, and the connection that its lists come by. */
+/** A board as it was opened: its definition, its windows, and the client that its lists come by. */
 export class LiveBoard {
   definition = null;
   book = null;
   live = null;
-  #token = null;
+  #service;
+  #onState;
+  #onWindows;
   #turn = 0;
-  #options;
 
-  /**
-   * `getKey()` gives the reader's key or null; `onState(state)` hears the connection, `onFrame(text)` each frame, and
-   * `onWindows()` that a window began, froze, ended, or has its final standings.
-   */
-  constructor({ rest, clock, getKey, onState, onFrame, onWindows }) {
-    this.#options = { rest, clock, getKey, onState, onFrame, onWindows };
+  /** `onState(state)` hears the live connection in use, `onWindows()` that a window began, froze, ended, or has its final standings. */
+  constructor({ service, onState, onWindows }) {
+    this.#service = service;
+    this.#onState = onState;
+    this.#onWindows = onWindows;
   }
 
-  /** Reads a board, and leaves the one before; false when another was asked for meanwhile. @throws ProblemError */
+  /** Reads a board, and leaves the one before; false when another was asked for meanwhile. @throws LadderProblem */
   async open(board) {
     this.close();
     const turn = ++this.#turn;
-    const { rest, clock, onWindows } = this.#options;
-    const book = new WindowBook({ read: (page) => rest.windows(board, page), clock, onChange: onWindows });
+    const service = this.#service;
+    const read = (page) => service.windows(board, page);
+    const book = new WindowBook({ read, clock: service, onChange: this.#onWindows });
     try {
-      const [definition] = await Promise.all([rest.board(board), book.open()]);
+      const [definition] = await Promise.all([service.board(board), book.open()]);
       if (turn !== this.#turn) return false;
       this.definition = definition;
       this.book = book;
@@ -38,33 +38,18 @@ export class LiveBoard {
     }
   }
 
-  /** Goes live, with the reader's key where it is needed; a connection that is right already stays. */
+  /** The client to watch lists by: with the reader's key where it is needed. It connects with the first list. */
   connect({ withKey }) {
-    const { getKey, onState, onFrame } = this.#options;
-    const token = withKey || this.isPrivate ? getKey() : null;
-    if (this.live !== null && token === this.#token) return this.live;
-    this.disconnect();
-    this.#token = token;
-    const url = new URL('/v1/live', location.href);
-    url.protocol = url.protocol.replace('http', 'ws');
-    const openSocket = (...address) => {
-      const socket = new WebSocket(...address);
-      socket.addEventListener('message', ({ data }) => live === this.live && onFrame(data));
-      return socket;
-    };
-    const live = new LiveConnection({
-      ...{ url: url.href, token, openSocket },
-      onState: (state) => live === this.live && onState(state),
-    });
+    const live = withKey || this.isPrivate ? this.#service.own : this.#service.open;
+    if (live === this.live) return live;
     this.live = live;
-    live.start();
+    this.#onState(live.live);
     return live;
   }
 
+  /** What happens to its connection is heard no more. */
   disconnect() {
-    const { live } = this;
     this.live = null;
-    live?.stop();
   }
 
   close() {

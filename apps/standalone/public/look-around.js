@@ -1,21 +1,18 @@
-import { keyOfRow } from './board-state.js';
+import { keyOf } from './client.js';
 import { BoardView } from './table/board-view.js';
 import { problemOf, say, sayProblem } from './messages.js';
-import { count, countAbout, timeOfDay } from './words.js';
+import { count, countAbout, estimateOf, timeOfDay } from './words.js';
 
 const AROUND = 5;
 
 const byId = (id) => document.getElementById(id);
-
-/** How far off an answer's ranks and total are at most; null: they are exact. */
-const estimateOf = ({ accuracy, errorBound = 0 }) => (accuracy === 'estimated' ? errorBound : null);
 
 /** The part of the board around a rank or a player that the reader types: read once, when asked. */
 export class LookAround {
   #source;
   #view = new BoardView(byId('look-rows'), { isCompact: true });
 
-  /** `source()` gives `{ rest, board, window, scope, scores, me }` of the moment. */
+  /** `source()` gives `{ service, board, window, scope, scores, me }` of the moment. */
   constructor({ source }) {
     this.#source = source;
     const form = byId('look-form');
@@ -57,14 +54,14 @@ export class LookAround {
       say(byId('look-message'), 'A rank is a whole number from 1.');
       return;
     }
-    const { rest, board, window, scope } = this.#source();
+    const { service, board, window, scope } = this.#source();
     const limit = 2 * AROUND + 1;
     let offset = Math.max(0, rank - 1 - AROUND);
-    let answer = await rest.entries(board, { window, scope, offset, limit });
+    let answer = await service.entries(board, { window, scope, offset, limit, fields: 'player' });
     const isBeyond = rank > answer.total;
     if (isBeyond && answer.total > 0) {
       offset = Math.max(0, answer.total - limit);
-      answer = await rest.entries(board, { window, scope, offset, limit });
+      answer = await service.entries(board, { window, scope, offset, limit, fields: 'player' });
     }
     const place = Math.min(rank, answer.total);
     const end = countAbout(answer.total, estimateOf(answer));
@@ -73,11 +70,11 @@ export class LookAround {
   }
 
   async #aroundPlayer(playerId) {
-    const { rest, board, window, scope } = this.#source();
-    const answer = await rest.player(board, playerId, { window, scope, around: AROUND });
+    const { service, board, window, scope } = this.#source();
+    const answer = await service.player(board, playerId, { window, scope, around: AROUND, fields: 'player' });
     const [rank, total] = [answer.entry.rank, answer.total].map((number) => countAbout(number, estimateOf(answer)));
     const words = `${answer.entry.displayName ?? playerId}: rank ${rank} of ${total}`;
-    this.#show(answer.neighbours, answer, words, (entry) => keyOfRow(entry) === keyOfRow(answer.entry));
+    this.#show(answer.neighbours, answer, words, (entry) => keyOf(entry) === keyOf(answer.entry));
   }
 
   #show(rows, answer, words, isPointedAt) {
@@ -85,9 +82,9 @@ export class LookAround {
     this.clear();
     this.#view.scores = scores;
     this.#view.mine = me;
-    this.#view.show({ rows, estimate: estimateOf(answer) });
+    this.#view.show({ ...answer, entries: rows });
     const pointed = rows.find(isPointedAt);
-    this.#view.point(pointed === undefined ? null : keyOfRow(pointed));
+    this.#view.point(pointed === undefined ? null : keyOf(pointed));
     byId('look-table').hidden = rows.length === 0;
     byId('look-caption').textContent = words;
     say(

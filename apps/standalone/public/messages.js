@@ -20,5 +20,10 @@ export function problemDetail(problem) {
 
 /** The problem that a caught error carries; errors of the page itself are shown too, and not lost. */
 export function problemOf(error) {
-  return error.problem ?? { title: 'This page failed', detail: String(error.message ?? error) };
+  if (!error.body) return { title: 'This page failed', detail: String(error.message ?? error) };
+  return error.status === 0 ? { detail: whyUnreachable(), ...error.body } : error.body;
+}
+
+function whyUnreachable() {
+  return navigator.onLine ? 'No answer came; it may be starting or restarting.' : 'This device is offline.';
 }

@@ -1,7 +1,7 @@
 import { BoardView } from './table/board-view.js';
 import { News, arrowOf } from './table/news.js';
-import { say, sayProblem } from './messages.js';
-import { countAbout } from './words.js';
+import { problemOf, say, sayProblem } from './messages.js';
+import { countAbout, estimateOf } from './words.js';
 
 const AROUND = 3;
 const ASK_AGAIN_MS = 4000;
@@ -14,7 +14,7 @@ export class MyPlace {
   #onChange;
   #view = new BoardView(byId('me-rows'), { isCompact: true });
   #barMove = new News(byId('me-bar-move'), arrowOf);
-  #subscription = null;
+  #watched = null;
   #timer = null;
   #source = null;
   #rankShown = null;
@@ -36,17 +36,17 @@ export class MyPlace {
     });
   }
 
-  /** Follows the reader in this list through `live`; called again, leaves what it followed before. */
-  follow({ live, board, window, scope, tiebreak, scores }) {
-    this.#source = { live, board, window, scope, tiebreak, scores };
+  /** Follows the reader in this list through the client `live`; called again, leaves what it followed before. */
+  follow({ live, board, window, scope, scores }) {
+    this.#source = { live, board, window, scope, scores };
     this.#view.scores = scores;
     this.#restart();
   }
 
   leave() {
     clearTimeout(this.#timer);
-    this.#subscription?.close();
-    this.#subscription = null;
+    this.#watched?.close();
+    this.#watched = null;
   }
 
   /** Follows somebody else, by the name that is known; null: nobody. */
@@ -77,7 +77,7 @@ export class MyPlace {
     say(byId('me-message'), '');
     if (playerId === null) return;
     this.#bar(this.#nameOf(playerId), '', '');
-    this.#subscribe(playerId);
+    this.#watch(playerId);
   }
 
   /** The name that was told last: what is followed has it before the list comes. */
@@ -90,24 +90,24 @@ export class MyPlace {
     byId('me-heading').title = playerId ?? '';
   }
 
-  #subscribe(playerId) {
-    const { live, board, window, scope, tiebreak } = this.#source;
-    const request = { board, window, scope, channel: 'player', playerId, around: AROUND };
-    this.#subscription = live.subscribe(request, {
-      tiebreak,
-      onList: (list, changes) => this.#show(playerId, list, changes),
-      onProblem: (problem) => this.#refused(playerId, problem),
-    });
+  #watch(playerId) {
+    const { live, board, window, scope } = this.#source;
+    const onProblem = (problem, { fatal }) => this.#refused(playerId, problem, fatal);
+    this.#watched = live
+      .board(board)
+      .watchPlayer({ window, scope, playerId, around: AROUND, fields: ['player'], onProblem }, (list, { changes }) =>
+        this.#show(playerId, list, changes),
+      );
   }
 
-  #refused(playerId, problem) {
+  #refused(playerId, problem, isOver) {
     if (problem.code === 'ENTRY_NOT_FOUND') this.#showNone(playerId);
-    else sayProblem(byId('me-message'), problem);
-    this.#timer = setTimeout(() => this.#subscribe(playerId), ASK_AGAIN_MS);
+    else sayProblem(byId('me-message'), problemOf(problem));
+    if (isOver) this.#timer = setTimeout(() => this.#watch(playerId), ASK_AGAIN_MS);
   }
 
   #show(playerId, list, changes) {
-    const mine = list.rows.find((row) => row.playerId === playerId);
+    const mine = list.entries.find((row) => row.playerId === playerId);
     if (!mine) {
       this.#showNone(playerId);
       return;
@@ -117,7 +117,11 @@ export class MyPlace {
     this.#view.show(list, changes);
     this.#name = { of: playerId, name: mine.displayName ?? playerId };
     this.#callByName(playerId);
-    this.#bar(this.#name.name, `Rank ${countAbout(mine.rank, list.estimate)}`, this.#source.scores.short(mine.score));
+    this.#bar(
+      this.#name.name,
+      `Rank ${countAbout(mine.rank, estimateOf(list))}`,
+      this.#source.scores.short(mine.score),
+    );
     if (this.#rankShown !== null && this.#rankShown !== mine.rank) this.#barMove.tell(this.#rankShown - mine.rank);
     this.#rankShown = mine.rank;
   }

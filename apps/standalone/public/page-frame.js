@@ -4,7 +4,6 @@ const STATE_WORDS = {
   quiet: 'No news for',
   behind: 'Behind by',
   reconnecting: 'Reconnecting',
-  stopped: 'Not connected',
   waiting: 'Waiting for the board',
   unauthorized: 'A key is needed',
 };

@@ -16,15 +16,15 @@ export function patchOfScope(scope) {
  * the form that submits.
  */
 export class PatchChooser {
-  #rest;
+  #service;
   #family = null;
   #scope = EVERYBODY;
   #patches = [];
   #turn = 0;
 
   /** `onChoose(scope)` hears a choice of the switch. */
-  constructor({ rest, onChoose }) {
-    this.#rest = rest;
+  constructor({ service, onChoose }) {
+    this.#service = service;
     byId('patch').addEventListener('change', (event) => {
       event.stopPropagation();
       onChoose(event.target.value);
@@ -52,7 +52,7 @@ export class PatchChooser {
   async read() {
     const turn = ++this.#turn;
     try {
-      const { patches } = await this.#rest.patches(this.#family);
+      const { patches } = await this.#service.patches(this.#family);
       if (turn !== this.#turn) return;
       this.#patches = patches.filter(({ status }) => status !== 'scheduled').toReversed();
       this.#showSwitch();

@@ -10,11 +10,11 @@ const VALUES_MAX = 200;
  * the order of the alphabet. What nobody there has can still be typed.
  */
 export class ScopeValues {
-  #rest;
+  #service;
   #known = new Map();
 
-  constructor({ rest }) {
-    this.#rest = rest;
+  constructor({ service }) {
+    this.#service = service;
   }
 
   /** Never fails: where nothing can be read, nothing is offered. */
@@ -29,10 +29,10 @@ export class ScopeValues {
 
   async #read(board, window) {
     try {
-      const { total } = await this.#rest.entries(board, { window, limit: 1 });
+      const { total } = await this.#service.entries(board, { window, limit: 1 });
       if (total > ENTRIES_MAX) return [];
-      const path = this.#rest.exportPath(board, { window, format: 'ndjson' });
-      return await scopesOf(await this.#rest.download(path));
+      const path = this.#service.exportPath(board, { window, format: 'ndjson' });
+      return await scopesOf(await this.#service.download(path));
     } catch {
       return [];
     }

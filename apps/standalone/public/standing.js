@@ -6,11 +6,11 @@ const byId = (id) => document.getElementById(id);
 
 /** What kind of standings these are, where they are not simply the present ones: frozen, over, or final. */
 export class Standing {
-  #rest;
+  #service;
   #list = null;
 
-  constructor({ rest }) {
-    this.#rest = rest;
+  constructor({ service }) {
+    this.#service = service;
     byId('standing-links').addEventListener('click', (event) => void this.#download(event));
   }
 
@@ -27,7 +27,7 @@ export class Standing {
     byId('standing-links').hidden = words.state !== 'settled';
     for (const link of byId('standing-links').querySelectorAll('a')) {
       const { board, window, scope } = list;
-      link.href = this.#rest.exportPath(board, { window: window.id, scope, format: link.dataset.format });
+      link.href = this.#service.exportPath(board, { window: window.id, scope, format: link.dataset.format });
     }
   }
 
@@ -37,7 +37,7 @@ export class Standing {
     if (!link || !this.#list.needsKey) return;
     event.preventDefault();
     try {
-      const response = await this.#rest.download(link.getAttribute('href'));
+      const response = await this.#service.download(link.getAttribute('href'));
       const address = URL.createObjectURL(await response.blob());
       const { board, window } = this.#list;
       const name = `${board}-${window.id.replaceAll(':', '-')}.${link.dataset.format}`;

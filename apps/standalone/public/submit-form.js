@@ -12,7 +12,7 @@ export class SubmitForm {
   #columns = [];
   #pending = null;
 
-  /** `source()` gives `{ rest, board, scores, askForKey }` of the moment. */
+  /** `source()` gives `{ service, board, scores, askForKey }` of the moment. */
   constructor({ source }) {
     this.#source = source;
     byId('submit-form').addEventListener('submit', (event) => {
@@ -60,14 +60,13 @@ export class SubmitForm {
 
   /** Sends it, and once more with the same id when the reader gives a key that was missing. */
   async #send(submission) {
-    const { rest, board, askForKey } = this.#source();
-    const onRetry = (attempt) =>
-      say(byId('submit-message'), `No answer yet; trying again (${attempt}) with the same id…`);
+    const { service, board, askForKey } = this.#source();
+    const onRetry = (tries) => say(byId('submit-message'), `No answer yet; trying again (${tries}) with the same id…`);
     try {
-      return await rest.submit(board, submission, { onRetry });
+      return await service.submit(board, submission, { onRetry });
     } catch (error) {
-      if (!error.wantsKey || !(await askForKey(error))) throw error;
-      return rest.submit(board, submission, { onRetry });
+      if (![401, 403].includes(error.status) || !(await askForKey(error))) throw error;
+      return service.submit(board, submission, { onRetry });
     }
   }
 }

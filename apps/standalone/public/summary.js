@@ -1,4 +1,4 @@
-import { countAbout } from './words.js';
+import { countAbout, estimateOf } from './words.js';
 
 const PAUSE_MS = 12_000;
 
@@ -31,9 +31,10 @@ export class Summary {
 }
 
 function words(list, scores) {
-  if (list.rows.length === 0) return 'The board is empty.';
-  const { rows, total, estimate } = list;
-  const leaders = rows
+  const { entries, total } = list;
+  if (entries.length === 0) return 'The board is empty.';
+  const estimate = estimateOf(list);
+  const leaders = entries
     .slice(0, 3)
     .map((row) => `${countAbout(row.rank, estimate)}, ${row.displayName ?? row.playerId}, ${scores.short(row.score)}`);
   return `Leading of ${countAbout(total, estimate)}: ${leaders.join('; ')}.`;

@@ -11,7 +11,7 @@ const byId = (id) => document.getElementById(id);
  * seconds, more often while a tax is on its way, and not at all while nobody sees the page.
  */
 export class TaxNote {
-  #rest;
+  #service;
   #onTax;
   #about = null;
   #timer = null;
@@ -20,8 +20,8 @@ export class TaxNote {
   #tax = null;
 
   /** `onTax(decay)` hears what the service says of the tax, whenever the latest patch or the next is another than before. */
-  constructor({ rest, onTax }) {
-    this.#rest = rest;
+  constructor({ service, onTax }) {
+    this.#service = service;
     this.#onTax = onTax;
     document.addEventListener('visibilitychange', () => document.hidden || this.look());
   }
@@ -63,7 +63,7 @@ export class TaxNote {
     this.#askedAt = performance.now();
     const { board, window } = this.#about;
     try {
-      const { decay } = await this.#rest.entries(board, { window, limit: 1 });
+      const { decay } = await this.#service.entries(board, { window, limit: 1 });
       if (turn !== this.#turn) return;
       if (decay) this.#show(decay);
     } catch {

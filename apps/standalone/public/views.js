@@ -17,13 +17,13 @@ export class Views {
    * `source()` gives what the views need of the moment; `onFollow(id, name)` hears that somebody is to be followed, and `poolOf()`
    * gives the rating pool that players are shown in, null: none.
    */
-  constructor({ reads, rest, source, onFollow, poolOf }) {
+  constructor({ service, source, onFollow, poolOf }) {
     const onClose = () => this.#address('');
     this.#poolOf = poolOf;
-    this.#player = new PlayerView({ reads, rest, source, onFollow, onClose });
+    this.#player = new PlayerView({ service, source, onFollow, onClose });
     this.#others = {
-      'top-ten': new BumpView({ reads, source, onClose }),
-      race: new RaceView({ reads, source, onClose }),
+      'top-ten': new BumpView({ service, source, onClose }),
+      race: new RaceView({ service, source, onClose }),
     };
     byId('bump-open').addEventListener('click', () => this.#open('top-ten'));
     byId('race-open').addEventListener('click', () => this.#open('race'));

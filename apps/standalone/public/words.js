@@ -30,6 +30,11 @@ export function columnNumber(value) {
   return hundredths.format(value);
 }
 
+/** How far off the ranks and the total of a list or an answer are at most; null: they are exact. */
+export function estimateOf({ accuracy, errorBound = 0 }) {
+  return accuracy === 'estimated' ? errorBound : null;
+}
+
 /** What stands beside a number that is `estimate` off at most; nothing where it is exact. */
 export function estimateWords(estimate) {
   return estimate === null ? '' : `Estimated while players move: off by ${count(estimate)} at most`;

@@ -5,9 +5,9 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 const PUBLIC_DIRECTORY = fileURLToPath(new URL('../public/', import.meta.url));
 
-/** Of the live page's files. @param imageHosts whose images the page may show beside its own, as PAGE_IMAGE_HOSTS names them */
-function pageHeaders(imageHosts: string): Record<string, string> {
-  const images = imageHosts.split(',').flatMap((host) => (host === '' ? [] : [`https://${host}`]));
+/** Of the live page's files. @param imageHosts whose images the page may show beside its own */
+function pageHeaders(imageHosts: string[]): Record<string, string> {
+  const images = imageHosts.map((host) => `https://${host}`);
   return {
     'Content-Security-Policy': [
       "default-src 'none'",
@@ -25,9 +25,20 @@ function pageHeaders(imageHosts: string): Record<string, string> {
   };
 }
 
-/** Serves the live page at `/`. */
+/** Serves the live page at `/`, and what the page has to know of its settings as the module `/page-settings.js`. */
 export async function servePage(app: NestFastifyApplication): Promise<void> {
-  const headers = pageHeaders(app.get(Environment).PAGE_IMAGE_HOSTS);
+  const imageHosts = app
+    .get(Environment)
+    .PAGE_IMAGE_HOSTS.split(',')
+    .filter((host) => host !== '');
+  const headers = pageHeaders(imageHosts);
+  const settings = `export const IMAGE_HOSTS = ${JSON.stringify(imageHosts)};\n`;
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .get('/page-settings.js', (_request, reply) =>
+      reply.headers(headers).type('text/javascript; charset=utf-8').send(settings),
+    );
   await app.register(fastifyStatic as never, {
     root: PUBLIC_DIRECTORY,
     // Only the files that are there: everything else stays with the API and its problems.

@@ -4,7 +4,9 @@
 export { createLadder } from './ladder.js';
 export type { Ladder, LadderBoard, LadderOptions } from './ladder.js';
 export * from './rest.js';
+export { keyOf } from './live/live-list.js';
 export type { Change, LiveList } from './live/live-list.js';
+export type { LiveState } from './live/connection.js';
 export type {
   LiveBoard,
   OnList,

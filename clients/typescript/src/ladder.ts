@@ -1,4 +1,4 @@
-import { Connection } from './live/connection.js';
+import { Connection, type LiveState } from './live/connection.js';
 import { createLiveBoard, type LiveBoard } from './live/watches.js';
 import { createQueue, type Queue } from './queue/queue.js';
 import { defaultStorage } from './queue/storage.js';
@@ -21,9 +21,16 @@ export interface LadderOptions extends RestOptions {
   idempotencyDays?: number | undefined;
   /**
    * Hears what went wrong where no call can tell it. `fatal`: what it is about has ended; the code `unauthorized` is
-   * about the live connection, everything else about one list that is watched.
+   * about the live connection, everything else about one list that is watched. What is not fatal passes by itself.
    */
   onProblem?: ((problem: LadderProblem, about: { fatal: boolean }) => void) | undefined;
+  /** Hears each new state of the live connection, for whoever shows it. */
+  onLive?: ((state: LiveState) => void) | undefined;
+  /**
+   * Hears the text of each frame of the live connection, before the client takes it. One comes every 5 s at least: the
+   * `ping`, whose `asOf` is the moment that the service knows all lists of.
+   */
+  onFrame?: ((text: string) => void) | undefined;
 }
 
 /** A board over REST, and live. */
@@ -32,6 +39,8 @@ export type LadderBoard = RestBoard & LiveBoard;
 /** The client. */
 export interface Ladder extends Rest {
   board(board: string): LadderBoard;
+  /** The live connection as it is now. */
+  readonly live: LiveState;
   /** Scores that wait for the network, over the end of the program. */
   readonly queue: Queue;
   /** Ends what is watched, the socket and the timers. What is in the queue stays, for the next time. */
@@ -46,6 +55,8 @@ export function createLadder(options: LadderOptions): Ladder {
   const connection = new Connection({
     url: options.liveUrl ?? liveUrlOf(options.url),
     ...{ tokens, clock, random, onProblem },
+    onLive: (state) => options.onLive?.(state),
+    onFrame: (text) => options.onFrame?.(text),
     now: time.now,
     Socket: options.WebSocket ?? world.WebSocket,
     tiebreakOf: async (board) => (await core.board(board).definition()).tiebreak,
@@ -61,6 +72,9 @@ export function createLadder(options: LadderOptions): Ladder {
     board: (id) => ({ ...core.board(id), ...createLiveBoard(id, connection, onProblem) }),
     call,
     now: time.now,
+    get live() {
+      return connection.state;
+    },
     queue,
     close() {
       connection.close();

@@ -11,14 +11,14 @@ const byId = (id) => document.getElementById(id);
 
 /** The top ten of window after window, a line for each of those who were there; a name that is chosen stands out. */
 export class BumpView {
-  #reads;
+  #service;
   #source;
   #chart = new Chart(byId('bump-figure'), { height: 420 });
   #turn = 0;
 
   /** `source()` as for the view of a player; `onClose()` hears that the view is closed. */
-  constructor({ reads, source, onClose }) {
-    this.#reads = reads;
+  constructor({ service, source, onClose }) {
+    this.#service = service;
     this.#source = source;
     byId('bump-dialog').addEventListener('close', () => {
       this.#turn += 1;
@@ -53,7 +53,7 @@ export class BumpView {
     const { board, book, window } = this.#source();
     try {
       const windows = pastWindows(book, window.kind, WINDOWS_MAX);
-      const lists = (await leadersOf(this.#reads, { board, windows, limit: TOP })).filter(
+      const lists = (await leadersOf(this.#service, { board, windows, limit: TOP })).filter(
         ({ entries }) => entries.length > 0,
       );
       if (turn !== this.#turn) return;

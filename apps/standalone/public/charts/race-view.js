@@ -21,7 +21,7 @@ const follow = (windows) =>
 
 /** How a board came about: its leaders as moving rows, under a time bar that plays, at some speed, and jumps. */
 export class RaceView {
-  #reads;
+  #service;
   #source;
   #view = new BoardView(byId('race-rows'));
   #race = null;
@@ -30,8 +30,8 @@ export class RaceView {
   #turn = 0;
 
   /** `source()` as for the view of a player; `onClose()` hears that the view is closed. */
-  constructor({ reads, source, onClose }) {
-    this.#reads = reads;
+  constructor({ service, source, onClose }) {
+    this.#service = service;
     this.#source = source;
     byId('race-dialog').addEventListener('close', () => {
       this.#turn += 1;
@@ -81,10 +81,10 @@ export class RaceView {
   /** What the board recorded of those who lead now; null: it records nothing. */
   async #ofHistory({ board, definition, window, scope }) {
     if (!definition.history) return null;
-    const { entries } = await this.#reads.entries(board, { window: window.id, scope, limit: READ_OF_HISTORY });
+    const { entries } = await this.#service.entries(board, { window: window.id, scope, limit: READ_OF_HISTORY });
     this.#learn(entries);
     const points = await readEach(entries, ({ playerId }) =>
-      historyOf(this.#reads, { board, window: window.id }, playerId),
+      historyOf(this.#service, { board, window: window.id }, playerId),
     );
     const histories = entries.map(({ playerId }, at) => ({ playerId, points: points[at] ?? [] }));
     const race = raceOfHistories(histories, { labelOf: (time) => dateAndTime(time * 1000) });
@@ -95,7 +95,7 @@ export class RaceView {
   async #ofWindows({ board, definition, book, window }) {
     const windows = pastWindows(book, window.kind);
     if (windows.length < 2) return null;
-    const lists = await leadersOf(this.#reads, { board, windows, limit: READ });
+    const lists = await leadersOf(this.#service, { board, windows, limit: READ });
     for (const { entries } of lists) this.#learn(entries);
     const isSum = definition.operator === 'sum' && definition.order === 'desc' && follow(windows);
     const words = isSum
@@ -138,7 +138,7 @@ export class RaceView {
       score: this.#rounded(row.score),
       displayName: this.#names.get(row.playerId) ?? null,
     }));
-    this.#view.show({ rows: named, estimate: null });
+    this.#view.show({ entries: named });
   }
 
   /** Between two ends the digits behind the point mean nothing. */

@@ -9,14 +9,14 @@ const KNOWN_MAX = 500;
 
 /** A small line beside each row: how its rank came about, where the board keeps history. Each is read once. */
 export class Sparks {
-  #reads;
+  #service;
   #list = null;
   #known = new Map();
   #open = [];
   #reading = 0;
 
-  constructor({ reads }) {
-    this.#reads = reads;
+  constructor({ service }) {
+    this.#service = service;
   }
 
   /** Another list, `{ board, window }`; null: none with history. */
@@ -44,7 +44,7 @@ export class Sparks {
     this.#reading += 1;
     for (let row = this.#open.shift(); row !== undefined; row = this.#open.shift()) {
       const list = this.#list;
-      const points = await historyOf(this.#reads, list, row.playerId);
+      const points = await historyOf(this.#service, list, row.playerId);
       if (list !== this.#list) continue;
       const ranks = (points ?? []).map(({ rank }) => rank).filter((rank) => rank !== null);
       if (this.#known.size < KNOWN_MAX) this.#known.set(row.playerId, ranks.length < 2 ? null : ranks);

@@ -9,13 +9,13 @@ const byId = (id) => document.getElementById(id);
 
 /** How the scores of the list on the page are spread, in a card; it looks again each minute while somebody sees it. */
 export class SpreadCard {
-  #reads;
+  #service;
   #chart = new Chart(byId('spread-figure'), { height: 140 });
   #timer = null;
   #turn = 0;
 
-  constructor({ reads }) {
-    this.#reads = reads;
+  constructor({ service }) {
+    this.#service = service;
   }
 
   /** Follows a list, `{ board, window, scope, order, scores, me }`. */
@@ -37,7 +37,7 @@ export class SpreadCard {
 
   async #look(list, turn) {
     if (!document.hidden) {
-      const spread = await spreadOf(this.#reads, list).catch(() => null);
+      const spread = await spreadOf(this.#service, list).catch(() => null);
       const mine = spread && (await this.#placeOf(list));
       if (turn !== this.#turn) return;
       byId('spread').hidden = spread === null;
@@ -49,7 +49,7 @@ export class SpreadCard {
   /** Where the player is who is followed. */
   async #placeOf({ board, window, scope, me }) {
     if (me === null) return {};
-    const answer = await this.#reads.player(board, me, { window, scope }).catch(() => null);
+    const answer = await this.#service.player(board, me, { window, scope }).catch(() => null);
     return answer === null ? {} : { mine: answer.entry.score, name: answer.entry.displayName ?? me };
   }
 }

@@ -8,17 +8,17 @@ const RANGE_AT = [0, 2, 98, 100];
 
 /**
  * How the scores of a list are spread: `{ edges, counts, total, isExact }`, one count for each stretch between two edges; null
- * where there is too little to see. Small lists are counted, of larger ones the ranks at the edges are asked. @throws ProblemError
+ * where there is too little to see. Small lists are counted, of larger ones the ranks at the edges are asked. @throws LadderProblem
  */
-export async function spreadOf(reads, { board, window, scope, order }) {
-  const { entries, total } = await reads.entries(board, { window, scope, limit: ALL_MAX });
+export async function spreadOf(service, { board, window, scope, order }) {
+  const { entries, total } = await service.entries(board, { window, scope, limit: ALL_MAX });
   if (total <= entries.length) return countedIn(entries.map(({ score }) => score));
-  const { percentiles } = await reads.percentiles(board, { window, scope, at: RANGE_AT });
+  const { percentiles } = await service.percentiles(board, { window, scope, at: RANGE_AT });
   const [least, low, high, most] = percentiles.map(({ score }) => score).sort((a, b) => a - b);
   // A few far away would leave all others in one stretch: they are counted with the outermost.
   const edges = edgesBetween(low, high, [least, low, high, most].every(Number.isInteger));
   if (edges === null) return null;
-  const ranks = await readEach(edges.slice(1, -1), (edge) => reads.rankOf(board, edge, { window, scope }));
+  const ranks = await readEach(edges.slice(1, -1), (edge) => service.rankOf(board, edge, { window, scope }));
   if (ranks.includes(null)) return null;
   // As many as are better than an edge lie above it, where more is better, else below it.
   const better = ranks.map(({ rank }) => rank - 1);

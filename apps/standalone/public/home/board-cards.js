@@ -3,7 +3,7 @@ import { problemOf, say, sayProblem } from '../messages.js';
 import { scoreWords } from '../score-words.js';
 import { writeScore } from '../table/board-row.js';
 import { nameOf, runningLabel } from '../window-words.js';
-import { count, countAbout } from '../words.js';
+import { count, countAbout, estimateOf } from '../words.js';
 
 const PAGE = 24;
 const LEADERS = 3;
@@ -16,8 +16,7 @@ const byId = (id) => document.getElementById(id);
 
 /** The boards that anybody may see, with who leads them, which windows run, and for how long. It looks again by itself. */
 export class BoardCards {
-  #reads;
-  #clock;
+  #service;
   #hrefOf;
   #cards = new Map();
   #cursor = null;
@@ -25,9 +24,8 @@ export class BoardCards {
   #turn = 0;
 
   /** `hrefOf({ board, window })` is the address of a board. */
-  constructor({ reads, clock, hrefOf }) {
-    this.#reads = reads;
-    this.#clock = clock;
+  constructor({ service, hrefOf }) {
+    this.#service = service;
     this.#hrefOf = hrefOf;
     byId('home-more').addEventListener('click', () => void this.#page(this.#turn));
   }
@@ -55,7 +53,7 @@ export class BoardCards {
   async #page(turn) {
     clearTimeout(this.#timer);
     try {
-      const { boards, next } = await this.#reads.boards({ cursor: this.#cursor, limit: PAGE });
+      const { boards, next } = await this.#service.boards({ cursor: this.#cursor, limit: PAGE });
       if (turn !== this.#turn) return;
       this.#cursor = next;
       byId('home-more').hidden = next === null;
@@ -96,7 +94,7 @@ export class BoardCards {
     const runs = make('p', 'runs');
     const until = make('span', 'until');
     const element = make('li', '', make('h3', '', link), soft, leaders, runs);
-    const countdown = new Countdown(until, { clock: this.#clock });
+    const countdown = new Countdown(until, { clock: this.#service });
     this.#cards.set(board.id, { board, soft, leaders, runs, until, countdown, shown: '' });
     byId('home-boards').append(element);
   }
@@ -113,9 +111,9 @@ export class BoardCards {
 
   async #lookAt(id, turn) {
     try {
-      const { windows } = await this.#reads.windows(id, { state: 'running', limit: 50 });
+      const { windows } = await this.#service.windows(id, { state: 'running', limit: 50 });
       const main = windows.find(({ kind }) => kind === 'alltime') ?? windows[0];
-      const list = await this.#reads.entries(id, { window: main?.id, limit: LEADERS });
+      const list = await this.#service.entries(id, { window: main?.id, limit: LEADERS });
       const card = this.#cards.get(id);
       if (turn === this.#turn && card) this.#fill(card, list, windows);
     } catch {
@@ -123,10 +121,10 @@ export class BoardCards {
     }
   }
 
-  #fill(card, { entries, total, accuracy, errorBound = 0 }, windows) {
+  #fill(card, list, windows) {
     const { board, soft, leaders, runs, until, countdown } = card;
-    const estimate = accuracy === 'estimated' ? errorBound : null;
-    soft.textContent = total === 1 ? '1 entry' : `${countAbout(total, estimate)} entries`;
+    const { entries, total } = list;
+    soft.textContent = total === 1 ? '1 entry' : `${countAbout(total, estimateOf(list))} entries`;
     const scores = scoreWords(board.format);
     leaders.replaceChildren(...entries.map((entry) => leaderOf(entry, scores)));
     if (entries.length === 0) leaders.append(make('li', 'soft', 'Nobody yet'));
@@ -134,14 +132,14 @@ export class BoardCards {
     if (shown === card.shown) return;
     card.shown = shown;
     const links = windows.slice(0, WINDOWS_MAX).map((window) => {
-      const link = make('a', '', runningLabel(window, this.#clock.now()));
+      const link = make('a', '', runningLabel(window, this.#service.now()));
       link.href = this.#hrefOf({ board: board.id, window: nameOf(window) });
       return link;
     });
     const ends = windows.filter(({ resetsAt, endsAt }) => resetsAt ?? endsAt).sort((a, b) => endOf(a) - endOf(b));
     const more = windows.length - links.length;
     runs.replaceChildren(...links, ...(more > 0 ? [make('span', 'soft', `and ${count(more)} more`)] : []), until);
-    countdown.tell(ends[0] ?? null, ends[0] ? runningLabel(ends[0], this.#clock.now()) : '');
+    countdown.tell(ends[0] ?? null, ends[0] ? runningLabel(ends[0], this.#service.now()) : '');
   }
 }
 

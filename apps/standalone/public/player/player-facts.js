@@ -1,3 +1,5 @@
+import { estimateOf } from '../words.js';
+
 const POINTS = 200;
 const WINDOWS_MAX = 40;
 const AT_ONCE = 4;
@@ -27,12 +29,11 @@ export async function readEach(items, of) {
   return results;
 }
 
-/** Where a player stands: `{ entry, total, estimate }`; null: it has no entry. @throws ProblemError */
-export async function standingOf(reads, { board, window, scope }, playerId) {
+/** Where a player stands: `{ entry, total, estimate }`; null: it has no entry. @throws LadderProblem */
+export async function standingOf(service, { board, window, scope }, playerId) {
   try {
-    const answer = await reads.player(board, playerId, { window, scope });
-    const { entry, total, accuracy, errorBound = 0 } = answer;
-    return { entry, total, estimate: accuracy === 'estimated' ? errorBound : null };
+    const answer = await service.player(board, playerId, { window, scope, fields: 'player' });
+    return { entry: answer.entry, total: answer.total, estimate: estimateOf(answer) };
   } catch (error) {
     if (error.code === 'ENTRY_NOT_FOUND') return null;
     throw error;
@@ -40,9 +41,9 @@ export async function standingOf(reads, { board, window, scope }, playerId) {
 }
 
 /** What became of an entry, the oldest first: `[{ time, score, rank, total }]`, time in Unix seconds; null: not kept. */
-export async function historyOf(reads, { board, window }, playerId) {
+export async function historyOf(service, { board, window }, playerId) {
   try {
-    const { points } = await reads.history(board, playerId, { window, limit: POINTS });
+    const { points } = await service.history(board, playerId, { window, limit: POINTS });
     const told = points.toReversed().filter(({ score }) => score !== null);
     return told.map(({ at, score, rank }) => ({
       ...{ time: Date.parse(at) / 1000, score },
@@ -54,8 +55,8 @@ export async function historyOf(reads, { board, window }, playerId) {
 }
 
 /** Where a player ended in each of these windows: `[{ window, rank, score, total }]`, rank null where it did not play. */
-export async function endsIn(reads, { board, windows }, playerId) {
-  const answers = await readEach(windows, ({ id }) => reads.player(board, playerId, { window: id }));
+export async function endsIn(service, { board, windows }, playerId) {
+  const answers = await readEach(windows, ({ id }) => service.player(board, playerId, { window: id }));
   return windows.map((window, at) => ({
     window,
     rank: answers[at]?.entry?.rank ?? null,
@@ -65,14 +66,14 @@ export async function endsIn(reads, { board, windows }, playerId) {
 }
 
 /** The last runs, the newest first; null where the board keeps none, or the reader may not see them. */
-export async function runsOf(reads, { board, window, hasRuns }, playerId) {
+export async function runsOf(service, { board, window, hasRuns }, playerId) {
   if (!hasRuns) return null;
-  const answer = await reads.runs(board, playerId, { window, limit: RUNS }).catch(() => null);
+  const answer = await service.runs(board, playerId, { window, limit: RUNS }).catch(() => null);
   return answer?.runs ?? null;
 }
 
 /** The first of these windows, each as its list: `[{ window, entries }]`. */
-export async function leadersOf(reads, { board, windows, limit }) {
-  const answers = await readEach(windows, ({ id }) => reads.entries(board, { window: id, limit }));
+export async function leadersOf(service, { board, windows, limit }) {
+  const answers = await readEach(windows, ({ id }) => service.entries(board, { window: id, limit }));
   return windows.map((window, at) => ({ window, entries: answers[at]?.entries ?? [] }));
 }

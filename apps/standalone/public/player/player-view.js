@@ -1,6 +1,7 @@
 import { Chart } from '../charts/chart.js';
 import { spreadChart, spreadOf } from '../charts/spread.js';
 import { problemOf, say, sayProblem } from '../messages.js';
+import { Face } from '../table/face.js';
 import { endedLabel } from '../window-words.js';
 import { count, countAbout, dateAndTime } from '../words.js';
 import { endsIn, historyOf, pastWindows, runsOf, standingOf } from './player-facts.js';
@@ -16,10 +17,11 @@ const tenths = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
  * among all, and its rating where there is a pool.
  */
 export class PlayerView {
-  #reads;
+  #service;
   #source;
   #rating;
   #charts;
+  #face = new Face();
   #turn = 0;
   #player = null;
 
@@ -27,10 +29,10 @@ export class PlayerView {
    * `source()` gives `{ board, title, definition, window, windowLabel, scope, book, scores, me }` of the moment; `onFollow(id, name)`
    * hears that somebody is to be followed, `onClose()` that the view is closed.
    */
-  constructor({ reads, rest, source, onFollow, onClose }) {
-    this.#reads = reads;
+  constructor({ service, source, onFollow, onClose }) {
+    this.#service = service;
     this.#source = source;
-    this.#rating = new RatingCard({ rest });
+    this.#rating = new RatingCard({ service });
     const chart = (name) => new Chart(byId(`player-${name}-figure`), { height: 150 });
     this.#charts = {
       ranks: chart('ranks'),
@@ -38,6 +40,8 @@ export class PlayerView {
       windows: chart('windows'),
       spread: chart('spread'),
     };
+    byId('player-name').before(this.#face.avatar);
+    byId('player-name').after(this.#face.flag);
     byId('player-dialog').addEventListener('close', () => {
       this.#leave();
       onClose();
@@ -75,6 +79,7 @@ export class PlayerView {
   #leave() {
     this.#turn += 1;
     this.#rating.leave();
+    this.#face.show({ avatarUrl: null, region: null }, '');
     for (const [name, chart] of Object.entries(this.#charts)) {
       chart.clear();
       byId(`player-${name}`).hidden = true;
@@ -89,10 +94,10 @@ export class PlayerView {
     try {
       const past = pastWindows(book, window.kind);
       const [standing, history, ends, runs] = await Promise.all([
-        standingOf(this.#reads, list, playerId),
-        historyOf(this.#reads, list, playerId),
-        endsIn(this.#reads, { board, windows: past }, playerId),
-        runsOf(this.#reads, { ...list, hasRuns: Boolean(definition.runs) }, playerId),
+        standingOf(this.#service, list, playerId),
+        historyOf(this.#service, list, playerId),
+        endsIn(this.#service, { board, windows: past }, playerId),
+        runsOf(this.#service, { ...list, hasRuns: Boolean(definition.runs) }, playerId),
       ]);
       if (turn !== this.#turn) return;
       this.#tell({ standing, history, ends }, source);
@@ -122,7 +127,8 @@ export class PlayerView {
     byId('player-figures').replaceChildren(...shown);
   }
 
-  #nameAs({ displayName }) {
+  #nameAs({ displayName, playerId, player }) {
+    this.#face.show(player, displayName ?? playerId);
     if (!displayName) return;
     this.#player.name = displayName;
     byId('player-name').textContent = displayName;
@@ -199,7 +205,7 @@ export class PlayerView {
   }
 
   async #showSpread(entry, { board, window, scope, definition, scores }, turn) {
-    const spread = await spreadOf(this.#reads, { board, window: window.id, scope, order: definition.order }).catch(
+    const spread = await spreadOf(this.#service, { board, window: window.id, scope, order: definition.order }).catch(
       () => null,
     );
     if (turn !== this.#turn || spread === null) return;

@@ -20,14 +20,14 @@ const share = new Intl.NumberFormat(undefined, { style: 'percent' });
 
 /** A player's rating: where it stands in a pool, how it came there, and its last games. Open, it looks again by itself. */
 export class RatingCard {
-  #rest;
+  #service;
   #line = new RatingLine(byId('player-line'));
   #timer = null;
   #turn = 0;
   #position = null;
 
-  constructor({ rest }) {
-    this.#rest = rest;
+  constructor({ service }) {
+    this.#service = service;
   }
 
   /** Shows the rating of a player in a pool, as the service describes it. */
@@ -56,7 +56,7 @@ export class RatingCard {
 
   async #look(pool, playerId, turn) {
     try {
-      const rating = await this.#rest.rating(pool.id, playerId);
+      const rating = await this.#service.rating(pool.id, playerId);
       const isNew = rating.position !== this.#position;
       const games = isNew ? await this.#gamesOf(pool.id, playerId) : null;
       if (turn !== this.#turn) return;
@@ -80,7 +80,7 @@ export class RatingCard {
     const games = [];
     let cursor = null;
     for (let page = 0; page < PAGES_MAX; page += 1) {
-      const answer = await this.#rest.gamesOfPlayer(pool, playerId, { cursor, limit: PAGE });
+      const answer = await this.#service.gamesOfPlayer(pool, playerId, { cursor, limit: PAGE });
       games.push(...answer.games);
       cursor = answer.next;
       if (cursor === null) break;

@@ -1,4 +1,4 @@
-import { count, countAbout, estimateWords, timeOfDay } from '../words.js';
+import { count, countAbout, estimateOf, estimateWords, timeOfDay } from '../words.js';
 
 const WORDS = { players: ['entry', 'entries'], guilds: ['guild', 'guilds'] };
 
@@ -8,8 +8,10 @@ const byId = (id) => document.getElementById(id);
  * Says how long a list is. `what` is what the table shows, in words; `friendsOf` whose friends they are, null for the reader's
  * own.
  */
-export function tellFacts({ rows, total, estimate }, { view, what, friendsOf }) {
-  write(byId('caption'), `${what}: the first ${count(rows.length)}`);
+export function tellFacts(list, { view, what, friendsOf }) {
+  const { entries, total } = list;
+  const estimate = estimateOf(list);
+  write(byId('caption'), `${what}: the first ${count(entries.length)}`);
   const friends = friendsOf === null ? 'among my friends' : `among friends of ${friendsOf}`;
   write(byId('total'), `${countAbout(total, estimate)} ${WORDS[view]?.[total === 1 ? 0 : 1] ?? friends}`);
   byId('total').title = estimateWords(estimate);

@@ -77,7 +77,8 @@ export class Freshness {
     const lagMs = this.#pingAsOf === null ? 0 : this.#clock.now() - Date.parse(this.#pingAsOf) - silenceMs;
     const isBehind = this.#connection === 'live' && !isQuiet && lagMs > BEHIND_AFTER_MS;
     const name = isQuiet ? 'quiet' : isBehind ? 'behind' : this.#connection;
-    const isAway = isQuiet || this.#connection !== 'live';
+    // Where nothing is to come, nothing is missed.
+    const isAway = isQuiet || !['live', 'stopped'].includes(this.#connection);
     return {
       name,
       seconds: Math.floor((isBehind ? lagMs : silenceMs) / 1000),

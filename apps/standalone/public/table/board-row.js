@@ -1,5 +1,6 @@
 import { gainWords } from '../score-words.js';
 import { columnNumber, countAbout, estimateWords, runWords } from '../words.js';
+import { Face } from './face.js';
 import { arrowOf, News } from './news.js';
 
 /** One row of a table: its cells, and what is written into them. */
@@ -20,6 +21,7 @@ export class BoardRow {
   #moved;
   #isCompact;
   #gained;
+  #face = null;
 
   /** `look` is `{ isCompact, hasExtra, isLink, hasSpark }`. */
   constructor(playerId, { isCompact, hasExtra, isLink, hasSpark }) {
@@ -70,6 +72,8 @@ export class BoardRow {
     this.entry = entry;
     if (before?.rank !== entry.rank || this.#estimate !== estimate) this.#writeRank(entry.rank, estimate);
     if (before === null || before.displayName !== entry.displayName) this.#writeName(entry);
+    if (entry.player !== undefined && !(before?.player === entry.player && before.displayName === entry.displayName))
+      this.#showFace(entry);
     // A row that was shifted is told by another object with the same parts.
     if (before === null || before.columns !== entry.columns) this.#writeColumns(entry.columns);
     if (entry.patch !== undefined) {
@@ -91,6 +95,20 @@ export class BoardRow {
   #writeName({ displayName, playerId }) {
     write(this.#label, displayName ?? playerId);
     this.#name.title = displayName ? `${displayName} (${playerId})` : playerId;
+  }
+
+  #showFace({ player, displayName, playerId }) {
+    if (this.#face === null) {
+      this.#face = new Face();
+      this.#name.prepend(this.#face.avatar);
+      this.#label.after(this.#face.flag);
+    }
+    this.#face.show(player, displayName ?? playerId);
+  }
+
+  /** Whether there is an avatar to show, and a flag. */
+  get shows() {
+    return { avatar: this.#face?.hasAvatar ?? false, flag: this.#face?.hasFlag ?? false };
   }
 
   #writeColumns(columns) {

@@ -1,5 +1,6 @@
-import { keyOfRow } from '../board-state.js';
+import { keyOf } from '../client.js';
 import { scoreWords } from '../score-words.js';
+import { estimateOf } from '../words.js';
 import { BoardRow } from './board-row.js';
 import { mayMove, Slides, standsFor } from './slides.js';
 import { stillRows } from './still-rows.js';
@@ -93,10 +94,11 @@ export class BoardView {
     this.#pointed = null;
     this.#rows.clear();
     this.#body.replaceChildren();
+    this.#body.parentElement.classList.remove('has-avatars', 'has-flags');
   }
 
   /**
-   * Shows the list, or what follows it within a moment. `changes` (of the delta that led to it) says where a row came from
+   * Shows the list, as the client and the API give it, or what follows it within a moment. `changes` (of the delta that led to it) says where a row came from
    * that was not on the list, and is the reason for arrows; without them a row is compared with what was shown before.
    */
   show(list, changes = []) {
@@ -105,7 +107,7 @@ export class BoardView {
       return;
     }
     const causes = this.#waiting?.causes ?? new Map();
-    for (const change of changes) if (!causes.has(keyOfRow(change))) causes.set(keyOfRow(change), change);
+    for (const change of changes) if (!causes.has(keyOf(change))) causes.set(keyOf(change), change);
     this.#waiting = { list, causes };
     if (document.hidden) clearTimeout(this.#timer);
     if (document.hidden || this.#timer === null) this.#next(false);
@@ -123,7 +125,7 @@ export class BoardView {
 
   #put(list, causes) {
     const wasEmpty = this.#rows.size === 0;
-    const kept = new Set(list.rows.map(keyOfRow));
+    const kept = new Set(list.entries.map(keyOf));
     const leaving = [...this.#rows].filter(([key]) => !kept.has(key));
     const isMoved = !wasEmpty && mayMove() && this.#isReordered(list, leaving);
     if (isMoved) {
@@ -136,17 +138,27 @@ export class BoardView {
       row.element.remove();
       this.#rows.delete(key);
     }
-    const shareOf = this.#look.isCompact ? () => 0 : shares(list.rows);
-    const rows = list.rows.map((entry) => {
-      const key = keyOfRow(entry);
+    const shareOf = this.#look.isCompact ? () => 0 : shares(list.entries);
+    const rows = list.entries.map((entry) => {
+      const key = keyOf(entry);
       const row = this.#rows.get(key) ?? this.#add(key, entry.playerId);
       this.#update(row, entry, list, wasEmpty ? null : causes.get(key));
       row.share = shareOf(entry.score);
       return row;
     });
+    this.#makeRoom(rows);
     this.#order(rows);
     if (isMoved) this.#slides.run(this.#rows);
     this.#onRows(rows);
+  }
+
+  /** Once a list has had an avatar or a flag, its names keep the room for them: they do not jump. */
+  #makeRoom(rows) {
+    const table = this.#body.parentElement;
+    for (const what of ['avatar', 'flag']) {
+      const name = `has-${what}s`;
+      if (!table.classList.contains(name) && rows.some(({ shows }) => shows[what])) table.classList.add(name);
+    }
   }
 
   /** Puts the rows into their order, and touches as few as can be: each that is moved is laid out anew. */
@@ -161,10 +173,10 @@ export class BoardView {
     });
   }
 
-  #isReordered({ rows }, leaving) {
+  #isReordered({ entries }, leaving) {
     return (
       leaving.length > 0 ||
-      rows.some((entry, at) => this.#body.children[at] !== this.#rows.get(keyOfRow(entry))?.element)
+      entries.some((entry, at) => this.#body.children[at] !== this.#rows.get(keyOf(entry))?.element)
     );
   }
 
@@ -186,7 +198,7 @@ export class BoardView {
     // Another tax changes scores: under one tax, the change says what it was before.
     const shownBefore = entry.patch === undefined ? row.entry?.score : undefined;
     const scoreBefore = shownBefore ?? cause?.previousScore ?? null;
-    row.write(entry, { scores: this.#scores, estimate: this.#ranksAmongThem ? null : (list.estimate ?? null) });
+    row.write(entry, { scores: this.#scores, estimate: this.#ranksAmongThem ? null : estimateOf(list) });
     if (this.#hrefOf) row.href = this.#hrefOf(entry);
     if (this.#extraOf) row.extra = this.#extraOf(entry, list);
     row.tell({

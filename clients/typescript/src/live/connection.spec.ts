@@ -4,6 +4,7 @@ import { delta, snapshot } from '../../test/fake-sockets.js';
 import { settled } from '../../test/stepped-clock.js';
 import { vectors } from '../../test/vectors.js';
 import { Watching } from '../../test/watching.js';
+import type { LiveState } from '../index.js';
 
 let w: Watching;
 beforeEach(() => {
@@ -31,13 +32,13 @@ describe('the socket', () => {
   it('asks for ranges, friends and guilds in the words of the protocol', async () => {
     const blitz = w.ladderOf().board('blitz');
     blitz.watchRange({ offset: 100, limit: 20, scope: 'region:EU' }, () => undefined);
-    blitz.watchFriends({ playerId: 'ada' }, () => undefined);
+    blitz.watchFriends({ playerId: 'ada', fields: ['player'] }, () => undefined);
     blitz.watchGuilds({ limit: 25, rankStyle: 'dense' }, () => undefined);
     await settled();
     w.sockets.last.accept();
     expect(w.sockets.last.sent).toEqual([
       { type: 'subscribe', id: '1', board: 'blitz', channel: 'range', offset: 100, limit: 20, scope: 'region:EU' },
-      { type: 'subscribe', id: '2', board: 'blitz', channel: 'friends', playerId: 'ada' },
+      { type: 'subscribe', id: '2', board: 'blitz', channel: 'friends', playerId: 'ada', fields: ['player'] },
       { type: 'subscribe', id: '3', board: 'blitz', channel: 'guilds', limit: 25, rankStyle: 'dense' },
     ]);
   });
@@ -78,6 +79,60 @@ describe('the socket', () => {
     } finally {
       Object.assign(globalThis, { WebSocket: saved });
     }
+  });
+});
+
+describe('the state of the connection', () => {
+  it('is told from the first subscription to the end, with the time of the next try', async () => {
+    const told: LiveState[] = [];
+    const ladder = w.ladderOf({ onLive: (state) => told.push(state) });
+    expect(ladder.live).toEqual({ name: 'idle', retryAt: null });
+    const watch = w.watchTop(ladder);
+    expect(ladder.live.name).toBe('connecting');
+    await settled();
+    w.sockets.last.accept();
+    expect(ladder.live).toBe(told.at(-1));
+    w.sockets.last.break();
+    const lostAt = w.clock.now();
+    await w.clock.step(500);
+    w.sockets.last.break();
+    await w.clock.step(1000);
+    w.sockets.last.accept();
+    watch.close();
+    await w.clock.step(5000);
+    w.watchTop(ladder);
+    expect(told).toEqual([
+      { name: 'connecting', retryAt: null },
+      { name: 'live', retryAt: null },
+      { name: 'reconnecting', retryAt: lostAt + 500 },
+      { name: 'reconnecting', retryAt: null },
+      { name: 'reconnecting', retryAt: lostAt + 1500 },
+      { name: 'reconnecting', retryAt: null },
+      { name: 'live', retryAt: null },
+      { name: 'idle', retryAt: null },
+      { name: 'connecting', retryAt: null },
+    ]);
+  });
+
+  it('is unauthorized once a token was refused twice, until something more is watched', async () => {
+    const told: string[] = [];
+    const ladder = await w.watching({ token: 'bad', onLive: ({ name }) => told.push(name) });
+    w.sockets.last.break(4401);
+    await settled();
+    w.sockets.last.break(4401);
+    expect(told).toEqual(['connecting', 'live', 'reconnecting', 'unauthorized']);
+    w.watchTop(ladder);
+    expect(told.at(-1)).toBe('connecting');
+  });
+
+  it('is told beside each frame, of which none is kept back', async () => {
+    const texts: string[] = [];
+    await w.watching({ onFrame: (text) => texts.push(text) });
+    w.sockets.last.say({ type: 'ping', asOf: '2026-11-20T12:00:05.000Z' });
+    expect(texts.map((text) => JSON.parse(text) as object)).toEqual([
+      expect.objectContaining({ type: 'snapshot', seq: 5 }),
+      { type: 'ping', asOf: '2026-11-20T12:00:05.000Z' },
+    ]);
   });
 });
 
@@ -281,21 +336,25 @@ describe('a refusal', () => {
   });
 
   it('is told to the watch, where that wants to hear it', async () => {
-    const heard: string[] = [];
-    await w.watching({}, { onProblem: ({ code }: { code: string }) => heard.push(code) });
+    const heard: unknown[] = [];
+    await w.watching({}, { onProblem: ({ code }, { fatal }) => heard.push([code, fatal]) });
+    w.sockets.last.say(refusal('PROJECTION_BEHIND', 503));
     w.sockets.last.say(refusal('FORBIDDEN', 403));
-    expect(heard).toEqual(['FORBIDDEN']);
+    expect(heard).toEqual([
+      ['PROJECTION_BEHIND', false],
+      ['FORBIDDEN', true],
+    ]);
     expect(w.problems).toEqual([]);
   });
 
-  it('that can pass is asked again, as late as the service says, and spread', async () => {
+  it('that can pass is told, and asked again as late as the service says, and spread', async () => {
     await w.watching();
     w.sockets.last.say(refusal('RATE_LIMITED', 429, { retryAfterSeconds: 2 }));
     await w.clock.step(3999);
     expect(w.sockets.last.heard()).toEqual([]);
     await w.clock.step(1);
     expect(w.sockets.last.heard()).toMatchObject([{ type: 'resume', id: '1', seq: 5 }]);
-    expect(w.problems).toEqual([]);
+    expect(w.problems).toEqual([{ code: 'RATE_LIMITED', fatal: false }]);
   });
 
   it('of too many subscriptions is for good, though its status is 429', async () => {
@@ -314,6 +373,6 @@ describe('a refusal', () => {
     expect(w.sockets.last.heard()).toEqual([]);
     await w.clock.step(1);
     expect(w.sockets.last.heard()).toMatchObject([{ type: 'resume', seq: 5 }]);
-    expect(w.problems).toEqual([]);
+    expect(w.problems).toEqual([{ code: 'SUBSCRIPTION_LIMIT', fatal: false }]);
   });
 });

@@ -22,6 +22,17 @@ const OPEN = 1;
 /** Close codes, as the service uses them. */
 const CLOSE = { POLICY: 1008, RESTART: 1012, TRY_LATER: 1013, UNAUTHENTICATED: 4401 } as const;
 
+/** The live connection, as a program may show it. */
+export interface LiveState {
+  /**
+   * `idle`: nothing is watched. `connecting`: it was not there yet. `live`: it is open. `reconnecting`: it was lost, or
+   * could not be had. `unauthorized`: the token was refused twice; it is tried again when something more is watched.
+   */
+  readonly name: 'idle' | 'connecting' | 'live' | 'reconnecting' | 'unauthorized';
+  /** When it will be tried again, Unix ms by the clock of the client; null: now, or not at all. */
+  readonly retryAt: number | null;
+}
+
 export interface ConnectionOptions {
   url: string;
   tokens: Tokens;
@@ -34,6 +45,8 @@ export interface ConnectionOptions {
   /** How equal ranks of a board are ordered. @throws LadderProblem */
   tiebreakOf: (board: string) => Promise<Tiebreak>;
   onProblem: (problem: LadderProblem, about: { fatal: boolean }) => void;
+  onLive: (state: LiveState) => void;
+  onFrame: (text: string) => void;
 }
 
 interface Frame {
@@ -45,6 +58,7 @@ interface Frame {
 
 /** One socket to `/v1/live` for all that is watched; it is there while something is, and comes back when it is lost. */
 export class Connection {
+  state: LiveState = { name: 'idle', retryAt: null };
   private readonly subscriptions = new Map<string, Subscription>();
   private readonly tiebreaks = new Map<string, Tiebreak | Promise<Tiebreak>>();
   private socket: LiveSocket | null = null;
@@ -125,6 +139,14 @@ export class Connection {
     this.losses = 0;
     this.asleep?.();
     this.asleep = null;
+    this.tell('idle');
+  }
+
+  private tell(name: LiveState['name'], retryAt: number | null = null): void {
+    const { state } = this;
+    if (state.name === name && state.retryAt === retryAt) return;
+    this.state = { name, retryAt };
+    this.options.onLive(this.state);
   }
 
   private clear(): void {
@@ -144,6 +166,7 @@ export class Connection {
     this.clear();
     if (this.isConnecting) return;
     this.isConnecting = true;
+    this.tell(['live', 'reconnecting'].includes(this.state.name) ? 'reconnecting' : 'connecting');
     this.options.tokens.get().then(
       (token) => {
         this.isConnecting = false;
@@ -196,6 +219,7 @@ export class Connection {
     this.heard();
     this.openedAt = this.heardAt;
     this.keepToken();
+    this.tell('live');
     for (const subscription of this.subscriptions.values()) subscription.ask();
   }
 
@@ -237,6 +261,7 @@ export class Connection {
 
   private received(text: string): void {
     this.heard();
+    this.options.onFrame(text);
     let frame: Frame;
     try {
       frame = JSON.parse(text) as Frame;
@@ -259,6 +284,7 @@ export class Connection {
     const isLimit = problem.code === 'SUBSCRIPTION_LIMIT';
     const canPass = isLimit ? subscription.list !== null : isThere || problem.isRetriable;
     if (!canPass) return subscription.end(problem);
+    if (!isThere) subscription.delayed(problem);
     const { random } = this.options;
     const withinMs = isLimit ? DELAY_MAX_MS : ASK_AGAIN_WITHIN_MS;
     const delayMs = problem.retryAfterMs === null ? random() * withinMs : problem.retryAfterMs * (1 + random());
@@ -287,6 +313,7 @@ export class Connection {
   private stop(cause?: unknown): void {
     this.leave();
     this.isStopped = true;
+    this.tell('unauthorized');
     this.options.onProblem(clientProblem('unauthorized', 'The token is not accepted', 401, cause), { fatal: true });
   }
 
@@ -309,6 +336,7 @@ export class Connection {
     if (code !== CLOSE.RESTART) this.losses += 1;
     this.clear();
     this.timer = clock.setTimeout(() => this.connect(), delayMs);
+    this.tell('reconnecting', clock.now() + delayMs);
   }
 
   private tiebreak(board: string, known: () => void, failed: (problem: LadderProblem) => void): Tiebreak | null {

@@ -26,6 +26,11 @@ export interface Change {
   readonly left: readonly Entry[];
   /** Rows with another rank, as they are, and where they were. */
   readonly moved: readonly { readonly entry: Entry; readonly previousRank: number }[];
+  /**
+   * What the service said of it, in its words: it knows the previous rank and score also of rows that come from outside
+   * of the list, and whom they passed. Empty where the list came whole.
+   */
+  readonly changes: Delta['changes'];
   /** The id of the window that ended: the list is of the next one, or with a full id the last of this one. */
   readonly window?: string;
 }
@@ -34,7 +39,7 @@ export type Tiebreak = 'earliest' | 'latest' | 'none';
 export type Snapshot = Extract<Frames['snapshot'], { entries: unknown }>;
 export type Delta = Frames['delta'];
 
-/** What names a row: the player, and on boards where each run is an entry its run. */
+/** What names a row, for lists on a screen: the player, and on boards where each run is an entry its run. */
 export const keyOf = ({ playerId, entryId }: { playerId: string; entryId?: string }): string =>
   entryId === undefined ? playerId : `${entryId}\u0001${playerId}`;
 
@@ -77,8 +82,13 @@ export function listAfterDelta(list: LiveList, frame: Delta, tiebreak: Tiebreak)
   return { ...headOf(frame), window: list.window, entries: [...rows.values()].sort(byPlace(tiebreak)) };
 }
 
-/** What is different between two lists. */
-export function changeBetween(before: LiveList | null, after: LiveList, window?: string): Change {
+/** What is different between two lists. @param changes of the delta that led from one to the other */
+export function changeBetween(
+  before: LiveList | null,
+  after: LiveList,
+  changes: Delta['changes'],
+  window?: string,
+): Change {
   const old = byKey(before?.entries ?? []);
   const entered: Entry[] = [];
   const moved: { entry: Entry; previousRank: number }[] = [];
@@ -89,7 +99,7 @@ export function changeBetween(before: LiveList | null, after: LiveList, window?:
     if (was === undefined) entered.push(entry);
     else if (was.rank !== entry.rank) moved.push({ entry, previousRank: was.rank });
   }
-  return { entered, left: [...old.values()], moved, ...(window !== undefined && { window }) };
+  return { entered, left: [...old.values()], moved, changes, ...(window !== undefined && { window }) };
 }
 
 const byKey = (rows: readonly Entry[]): Map<string, Entry> => new Map(rows.map((row) => [keyOf(row), row]));

@@ -118,7 +118,9 @@ describe('a list', () => {
       entered: [expect.objectContaining({ playerId: 'dee', rank: 1 })],
       left: [row('cy', 3, 10)],
       moved: [{ entry: row('ada', 2, 30), previousRank: 1 }],
+      changes,
     });
+    expect(lists[0]!.change.changes).toEqual([]);
   });
 
   it('is a new object with each delta, and the rows that did not change are the same', async () => {

@@ -26,6 +26,8 @@ export interface WatchRequest {
 /** Who watches. */
 export interface Watcher {
   onList(list: LiveList, change: Change): void;
+  /** It was refused for now, and is asked for again. */
+  onDelay?(problem: LadderProblem): void;
   /** It is over: `problem` says why; null: its window has ended. */
   onEnd(problem: LadderProblem | null): void;
 }
@@ -54,8 +56,8 @@ export class Subscription {
   private tiebreak: Tiebreak = 'earliest';
   /** Deltas that do not lead on from the list: they wait for what was asked. */
   private waiting: Delta[] = [];
-  /** Frames that wait until the order of equal ranks is known. */
-  private held: (Snapshot | Delta)[] = [];
+  /** Frames that wait until the order of equal ranks is known, and the window that closed behind them. */
+  private held: (Snapshot | Delta | string)[] = [];
   /** The window that ended, until the next one is asked for. */
   private endedWindow: string | null = null;
   /** The window whose end the next list tells. */
@@ -105,6 +107,11 @@ export class Subscription {
     this.watcher.onEnd(problem);
   }
 
+  /** It was refused, and will be asked for again. */
+  delayed(problem: LadderProblem): void {
+    if (!this.isClosed) this.watcher.onDelay?.(problem);
+  }
+
   take(frame: Snapshot | Delta): void {
     if (this.isClosed) return;
     if (!this.knowsOrder(frame)) return this.hold(frame);
@@ -115,8 +122,10 @@ export class Subscription {
   /** The window takes no more runs. */
   windowClosed(window: string): void {
     if (this.isClosed || this.endedWindow !== null) return;
+    // The list as it ended is not shown yet.
+    if (this.held.length > 0) return void this.held.push(window);
     if (this.request.window?.includes(':')) {
-      if (this.list) this.watcher.onList(this.list, { entered: [], left: [], moved: [], window });
+      if (this.list) this.watcher.onList(this.list, changeBetween(this.list, this.list, [], window));
       this.carrier.send({ type: 'unsubscribe', id: this.id });
       return this.end(null);
     }
@@ -137,11 +146,15 @@ export class Subscription {
     const known = (): void => {
       const { held } = this;
       this.held = [];
-      for (const one of held) this.take(one);
+      for (const one of held) {
+        if (typeof one === 'string') this.windowClosed(one);
+        else this.take(one);
+      }
     };
     const failed = (problem: LadderProblem): void => {
-      if (!problem.isRetriable) this.end(problem);
-      else this.carrier.later(() => this.ask(), ORDER_AGAIN_AFTER_MS);
+      if (!problem.isRetriable) return this.end(problem);
+      this.delayed(problem);
+      this.carrier.later(() => this.ask(), ORDER_AGAIN_AFTER_MS);
     };
     const tiebreak = this.carrier.tiebreak(this.request.board, known, failed);
     if (tiebreak !== null) this.tiebreak = tiebreak;
@@ -149,16 +162,16 @@ export class Subscription {
   }
 
   private hold(frame: Snapshot | Delta): void {
-    // A snapshot says all that the frames before it said.
-    if (frame.type === 'snapshot') this.held = [];
-    this.held.push(frame);
+    // A snapshot says all that the frames before it said, but not that its window has closed.
+    if (frame.type === 'snapshot') this.held = [frame, ...this.held.filter((one) => typeof one === 'string')];
+    else this.held.push(frame);
     if (this.held.length > WAITING_MAX) this.askAnew();
   }
 
   private takeSnapshot(frame: Snapshot): void {
     const before = this.list;
     this.needsSnapshot = false;
-    this.show(listOfSnapshot(frame, this.request.window ?? null, this.tiebreak, before), before);
+    this.show(listOfSnapshot(frame, this.request.window ?? null, this.tiebreak, before), before, []);
     this.answered();
   }
 
@@ -169,7 +182,7 @@ export class Subscription {
     const after = listAfterDelta(before, frame, this.tiebreak);
     if (after === 'old') return;
     if (typeof after === 'object') {
-      this.show(after, before);
+      this.show(after, before, frame.changes);
       return this.answered();
     }
     // Not even what leads on from where the list is fits it.
@@ -179,11 +192,11 @@ export class Subscription {
     if (this.waiting.length > WAITING_MAX) this.askAnew();
   }
 
-  private show(list: LiveList, before: LiveList | null): void {
+  private show(list: LiveList, before: LiveList | null, changes: Delta['changes']): void {
     const window = this.toldWindow;
     this.toldWindow = undefined;
     this.list = list;
-    this.watcher.onList(list, changeBetween(before, list, window));
+    this.watcher.onList(list, changeBetween(before, list, changes, window));
   }
 
   private answered(): void {

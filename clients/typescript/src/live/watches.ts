@@ -2,6 +2,8 @@ import type { LadderProblem } from '../rest/problem.js';
 import type { Connection } from './connection.js';
 import type { Change, LiveList } from './live-list.js';
 
+type OnProblem = (problem: LadderProblem, about: { fatal: boolean }) => void;
+
 /** Which list is watched. */
 export interface WatchOptions {
   /** `daily` follows each next day; `daily:2026-11-20` ends with that day. Default: as in reads. */
@@ -9,8 +11,13 @@ export interface WatchOptions {
   /** `region:EU`, `guild:red`, `country:US`; default: everybody. */
   scope?: string | undefined;
   rankStyle?: 'ordinal' | 'competition' | 'dense' | undefined;
-  /** Hears why this watch has ended, in place of the `onProblem` of the client. */
-  onProblem?: ((problem: LadderProblem) => void) | undefined;
+  /** `player`: rows say who it is, with avatar, region and attributes, as of now. */
+  fields?: readonly 'player'[] | undefined;
+  /**
+   * Hears what is wrong with this watch, in place of the `onProblem` of the client. `fatal`: it has ended; else it is asked for
+   * again by itself.
+   */
+  onProblem?: OnProblem | undefined;
 }
 
 /** The first places. */
@@ -56,7 +63,7 @@ export interface LiveBoard {
   watchRange(options: WatchRangeOptions, onList: OnList): Watch;
   watchFriends(options: WatchFriendsOptions, onList: OnList): Watch;
   /** The first guilds. */
-  watchGuilds(options: Omit<TopOptions, 'scope'>, onList: OnList): Watch;
+  watchGuilds(options: Omit<TopOptions, 'scope' | 'fields'>, onList: OnList): Watch;
   /**
    * The first places as an async iterator; leaving the loop ends the subscription. It yields the newest list: a slow
    * reader skips those between. It throws `LadderProblem` when the list may not be watched (any more), and returns when
@@ -65,17 +72,14 @@ export interface LiveBoard {
   top(options?: TopOptions): AsyncIterableIterator<LiveList>;
 }
 
-type OnProblem = (problem: LadderProblem, about: { fatal: boolean }) => void;
-
 export function createLiveBoard(board: string, connection: Connection, onProblem: OnProblem): LiveBoard {
-  const watch = (channel: string, { onProblem: own, ...asked }: WatchOptions, onList: OnList): Watch =>
+  const watch = (channel: string, { onProblem: tell = onProblem, ...asked }: WatchOptions, onList: OnList): Watch =>
     connection.watch(
       { board, channel, ...asked },
       {
         onList,
-        onEnd(problem) {
-          if (problem !== null) (own ?? ((one: LadderProblem) => onProblem(one, { fatal: true })))(problem);
-        },
+        onDelay: (problem) => tell(problem, { fatal: false }),
+        onEnd: (problem) => problem && tell(problem, { fatal: true }),
       },
     );
   return {

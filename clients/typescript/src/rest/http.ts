@@ -18,6 +18,8 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>>;
   /** How often the call may be sent again: by default 4 times, and never where it could count twice. */
   retries?: number;
+  /** Hears before each further try which one it is, 1 at first, and why. */
+  onRetry?: (tries: number, problem: LadderProblem) => void;
 }
 
 /** The parts of the world, and of the client, that calls are made of. */
@@ -87,7 +89,7 @@ export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTim
     }
   }
 
-  return async (method, path, { query, body, headers, retries } = {}) => {
+  return async (method, path, { query, body, headers, retries, onRetry } = {}) => {
     const untilMs = clock.now() + timeoutMs;
     const hasBody = body !== undefined;
     const all = { accept: 'application/json', ...(hasBody && { 'content-type': 'application/json' }), ...headers };
@@ -100,6 +102,7 @@ export function createCall(options: HttpOptions, tokens: Tokens, time: ServerTim
         if (!(error instanceof LadderProblem) || !error.isRetriable || tries >= left) throw error;
         const delayMs = error.retryAfterMs ?? jitter(random, FIRST_DELAY_MS, tries, DELAY_MAX_MS);
         if (clock.now() + delayMs >= untilMs) throw error;
+        onRetry?.(tries + 1, error);
         await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
       }
     }

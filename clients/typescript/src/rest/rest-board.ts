@@ -1,13 +1,13 @@
 import { newId } from '../world.js';
 import type * as Api from '../api.js';
-import type { Call, Query } from './http.js';
+import type { Call, CallOptions, Query } from './http.js';
 
 /** More lists than anybody reads; the one read first is forgotten. */
 const LISTS_MAX = 200;
 const SUBMIT_RETRIES_MAX = 4;
 
 /** How a score is submitted. */
-export interface SubmitOptions {
+export interface SubmitOptions extends Pick<CallOptions, 'onRetry'> {
   /** Whole seconds, up to 10, to wait until the exact rank can be answered. */
   waitSeconds?: number;
 }
@@ -71,11 +71,12 @@ export function createRestBoard(
   return {
     id,
     definition: () => call('GET', path),
-    async submit(submission, { waitSeconds } = {}) {
+    async submit(submission, { waitSeconds, onRetry } = {}) {
       const { submissionId = newId(), playerId = await ownPlayer() } = submission;
       return call('POST', `${path}/scores`, {
         body: { ...submission, submissionId, playerId },
         retries: SUBMIT_RETRIES_MAX,
+        ...(onRetry && { onRetry }),
         ...(waitSeconds !== undefined && { headers: { prefer: `wait=${waitSeconds}` } }),
       });
     },

@@ -225,6 +225,19 @@ describe('a submission', () => {
     expect(http.last.headers.prefer).toBe('wait=1');
   });
 
+  it('tells before each further try which one it is, and why', async () => {
+    http.next.push(null, problem('LEDGER_UNAVAILABLE', 503));
+    const told: unknown[] = [];
+    const onRetry = (tries: number, { code }: LadderProblem): void =>
+      void told.push([tries, code, http.requests.length]);
+    void rest({ token: 'key' }).board('blitz').submit({ playerId: 'ada', score: 1 }, { onRetry });
+    await clock.step(5000);
+    expect(told).toEqual([
+      [1, 'UNREACHABLE', 1],
+      [2, 'LEDGER_UNAVAILABLE', 2],
+    ]);
+  });
+
   it('keeps the id that it has', async () => {
     await rest({ token: 'key' }).board('blitz').submit({ submissionId: 'run-1', playerId: 'ada', score: 5 });
     expect(http.last.body).toEqual({ submissionId: 'run-1', playerId: 'ada', score: 5 });

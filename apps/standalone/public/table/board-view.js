@@ -195,9 +195,9 @@ export class BoardView {
   #update(row, entry, list, cause) {
     // What was shown is what the reader compares with; a row that was not there came from where the change says.
     const rankBefore = row.entry?.rank ?? cause?.previousRank ?? null;
-    // Another tax changes scores: under one tax, the change says what it was before.
+    // Another tax changes scores, and nobody gains by it: of another run, the change says what it was before.
     const shownBefore = entry.patch === undefined ? row.entry?.score : undefined;
-    const scoreBefore = shownBefore ?? cause?.previousScore ?? null;
+    const scoreBefore = isSameRun(row.entry, entry) ? null : (shownBefore ?? cause?.previousScore ?? null);
     row.write(entry, { scores: this.#scores, estimate: this.#ranksAmongThem ? null : estimateOf(list) });
     if (this.#hrefOf) row.href = this.#hrefOf(entry);
     if (this.#extraOf) row.extra = this.#extraOf(entry, list);
@@ -207,6 +207,11 @@ export class BoardView {
       scores: this.#scores,
     });
   }
+}
+
+/** Whether an entry of a board with decay is of the run that was shown. */
+function isSameRun(before, { patch, rawScore }) {
+  return patch !== undefined && before?.patch === patch && before.rawScore === rawScore;
 }
 
 /** Each score's share of the best one, where a share means something: higher is better, and nothing below 0. */

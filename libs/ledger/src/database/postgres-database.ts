@@ -15,7 +15,7 @@ import { RatingPeriods1763771000000 } from './migrations/1763771000000-rating-pe
 import { Refunds1763772000000 } from './migrations/1763772000000-refunds.js';
 import { EntryEnds1763773000000 } from './migrations/1763773000000-entry-ends.js';
 import { RatingBases1763774000000 } from './migrations/1763774000000-rating-bases.js';
-import { NearestBelowNormal1763787000000 } from './migrations/1763787000000-nearest-below-normal.js';
+import { NearestBelowNormal1763787000000 } from './migrations/sums/1763787000000-nearest-below-normal.js';
 import { BoardTemplates1763784500000 } from './migrations/templates/1763784500000-board-templates.js';
 import { Runs1763775000000 } from './migrations/integrity/1763775000000-runs.js';
 import { VerifiedRows1763775500000 } from './migrations/integrity/1763775500000-verified-rows.js';
@@ -30,7 +30,7 @@ import { PatchRuns1763783000000 } from './migrations/patches/1763783000000-patch
 import { RunsOfPatches1763785000000 } from './migrations/patches/1763785000000-runs-of-patches.js';
 import { TaxOfEditions1763787500000 } from './migrations/patches/1763787500000-tax-of-editions.js';
 import { CreateLedger1763700000000 } from './migrations/1763700000000-create-ledger.js';
-import { ExactSums1763764000000 } from './migrations/1763764000000-exact-sums.js';
+import { ExactSums1763764000000 } from './migrations/sums/1763764000000-exact-sums.js';
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';

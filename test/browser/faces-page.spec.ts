@@ -55,6 +55,7 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
     await expect.poll(() => isLoaded(0)).toBe(true);
     const image = avatar(0).locator('img');
     expect(await image.getAttribute('loading')).toBe('lazy');
+    expect(await image.getAttribute('referrerpolicy')).toBe('no-referrer');
     expect(await image.boundingBox()).toMatchObject({ width: 24, height: 24 });
     const [request] = asked;
     expect(request!.url()).toBe('https://avatars.test/p1.svg');
@@ -96,6 +97,8 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
     await page.fill('#me-input', 'p3');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('#me-rows .face.is-loaded').count()).toBe(2);
+    // Beside the board names need the room.
+    expect(await page.locator('#me-rows').getByRole('img', { name: 'North' }).count()).toBe(0);
     await page.locator('#rows').getByRole('link', { name: 'p1', exact: true }).click();
     await expect.poll(() => page.locator('#player-dialog .face.is-loaded').count()).toBe(1);
     expect(await page.locator('#player-dialog').getByRole('img', { name: 'United Kingdom' }).count()).toBe(1);
@@ -129,5 +132,7 @@ describe.runIf(hasChromium('the tests of faces on the live page'))('faces on the
       return face.right > name.left || name.right > flag.left;
     })()`;
     expect(await page.evaluate(overlap)).toBe(false);
+    expect(await page.locator('#rows').getByRole('img', { name: 'North' }).count()).toBe(0);
+    expect(await page.locator('#rows').getByRole('img', { name: 'United Kingdom' }).count()).toBe(1);
   });
 });

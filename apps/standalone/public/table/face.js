@@ -3,6 +3,8 @@ import { flagOf } from './flag.js';
 import { mayLoad } from './image-hosts.js';
 
 const SIZE = 24;
+/** Longer words stand only where there is room. */
+const WORDS_MAX = 4;
 
 /**
  * Who somebody is: an avatar, round and of one size, with the first letter of the name where it cannot be shown; and a flag. What
@@ -27,6 +29,7 @@ export class Face {
     this.flag.hidden = told === null;
     if (told === null || (this.flag.title === told.name && this.flag.dataset.flag === told.text)) return;
     this.flag.dataset.flag = told.text;
+    this.flag.classList.toggle('is-long', told.text === told.name && told.text.length > WORDS_MAX);
     this.flag.title = told.name;
     this.flag.setAttribute('aria-label', told.name);
   }
@@ -36,8 +39,9 @@ export class Face {
     return this.avatar.classList.contains('has-avatar');
   }
 
+  /** Whether there is a flag that stands also where there is little room. */
   get hasFlag() {
-    return !this.flag.hidden;
+    return !this.flag.hidden && !this.flag.classList.contains('is-long');
   }
 
   #load(url) {

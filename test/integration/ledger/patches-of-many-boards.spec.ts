@@ -1,13 +1,17 @@
 // Real: PostgreSQL with the ledger, and families of more boards than one transaction tells of a change.
-import { withBoardDefaults, type Board, type PublishedPatch } from '@laddercast/domain';
-import { PatchRegistry, StaleBoardError, type PatchDefinition } from '@laddercast/ledger';
+import { ScoreSubmitter, type AcceptedSubmission } from '@laddercast/commands';
+import { withBoardDefaults, type Board } from '@laddercast/domain';
+import { NO_EXTENSIONS } from '@laddercast/extension';
+import type { Identity } from '@laddercast/identity';
+import { PatchRegistry, type PatchDefinition } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
+import { LedgerNode } from '../nodes/ledger-node.js';
 
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
 const never = new AbortController().signal;
+const GAME_SERVER: Identity = { kind: 'key', keyId: 'k', scopes: ['scores:write'] };
 const plain = { publishedAtMs: null, sameAs: null, title: null };
 
 describe('patches of many boards', () => {
@@ -64,34 +68,35 @@ describe('patches of many boards', () => {
       'made a hotfix',
       (registry: PatchRegistry) => registry.put('1.29', family, { ...plain, sameAs: '1.28' }, {}, 'ops'),
     ],
-  ])('are named by no run of the 201st board from the moment on that they are %s', async (_, change) => {
+  ])('are named by no run of the 201st board from the moment on that they are %s', async (how, change) => {
     await put('1.28', { publishedAtMs: NOON - HOUR });
     await put('1.29');
     await makeBoards(201);
     const last = await board(`${family}-200`);
     let changes = 0;
-    let outcomes: PromiseSettledResult<unknown>[] = [];
-    const meanwhile = async (): Promise<void> => {
-      const { published } = last.patches!;
-      const runOf = (patch: PublishedPatch) => submissionOf(last, 'ada', 100, { patch });
-      outcomes = await Promise.allSettled([
-        node.ledger.write(runOf(published['1.29']!)),
-        node.ledger.write(runOf(published['1.28']!)),
-      ]);
+    let outcomes: PromiseSettledResult<AcceptedSubmission>[] = [];
+    const submitter = new ScoreSubmitter(node.boards, node.ledger, NO_EXTENSIONS);
+    const submit = async (patch: string): Promise<AcceptedSubmission> => {
+      const body = { playerId: 'ada', score: 100, patch, submissionId: `of-${patch}` };
+      return submitter.commit(await submitter.prepare(GAME_SERVER, { boardId: last.id, body }));
     };
     const inTwo: typeof node.allLanes.change = async (work, before) => {
-      if ((changes += 1) === 2) await meanwhile();
+      if ((changes += 1) === 2) outcomes = await Promise.allSettled([submit('1.29'), submit('1.28')]);
       return node.allLanes.change(work, before);
     };
     await change(new PatchRegistry(node.database, node.lanes, { change: inTwo } as typeof node.allLanes));
     expect(changes).toBe(2);
-    expect(outcomes).toMatchObject([{ reason: expect.any(StaleBoardError) as Error }, { status: 'fulfilled' }]);
+    const later = { code: 'OVERLOADED', extensions: { retryAfterSeconds: 1 } };
+    expect(outcomes).toMatchObject([{ reason: later }, { status: 'fulfilled' }]);
     const uses = await node.database.query(
       `SELECT patch_id AS id, runs FROM patch_uses LEFT JOIN patches USING (patch_uid)
        WHERE board_uid = $1`,
       [last.uid],
     );
     expect(uses).toEqual([{ id: '1.28', runs: 1 }]);
+    const again = submit('1.29');
+    if (how !== 'made a hotfix') await expect(again).rejects.toMatchObject({ code: 'PATCH_UNKNOWN' });
+    else expect((await again).receipt.answer.taxed).toMatchObject({ patch: '1.28' });
   });
 
   it('reach all of 450 boards before the answer, and those that a crash left out afterwards', async () => {

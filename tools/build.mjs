@@ -76,6 +76,8 @@ export async function build(root = projectRoot) {
     cwd: root,
     recordFile: stepRecord(root),
   });
+  // A file of the page that is no more would be served for ever.
+  rmSync(join(root, 'dist/apps/standalone/public'), { recursive: true, force: true });
   for (const file of assets(root)) {
     const target = join(root, 'dist', file);
     mkdirSync(dirname(target), { recursive: true });

@@ -54,6 +54,13 @@ describe('a build', () => {
     expect(readFileSync(join(root, 'dist/libs/projections/src/lua/apply.lua'), 'utf8')).toBe('return 1');
   });
 
+  it('leaves no file of a page that is no more', async () => {
+    put('dist/apps/standalone/public/old.js');
+    await build(root);
+    expect(existsSync(join(root, 'dist/apps/standalone/public/old.js'))).toBe(false);
+    expect(existsSync(join(root, 'dist/apps/standalone/public/index.html'))).toBe(true);
+  });
+
   it('puts the client beside the live page, as one module', async () => {
     const file = join(root, 'dist/apps/standalone/public/client.js');
     const { client } = await import(/* @vite-ignore */ pathToFileURL(file).href);

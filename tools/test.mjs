@@ -46,7 +46,7 @@ const env = process.env;
 const sharedDir = dataDirectory(projectRoot, env);
 const dataDir = join(sharedDir, `test-${process.pid}`);
 /** Test files that run side by side: most of them wait most of the time. */
-const workers = 4;
+const workers = 3;
 const reportFile = join(dataDir, 'report.json');
 const againFile = join(dataDir, 'report-again.json');
 let running = null;

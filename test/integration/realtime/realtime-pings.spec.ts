@@ -45,6 +45,19 @@ describe('a ping', () => {
     expect(client.frames.filter(({ type }) => type === 'delta')).toEqual([]);
   });
 
+  it('says that a quiet list which is watched again is known as of now', async () => {
+    await (await live.writerOf('blitz')).write({ ada: 1 });
+    const { url } = await live.gateway({ aliveEveryMs: 100, pollEveryMs: 60_000 });
+    const first = await live.connect(url);
+    await first.ask(top('1'));
+    first.send({ type: 'unsubscribe', id: '1' });
+    await sleep(1500);
+    const again = await live.connect(url);
+    const askedAtMs = Date.now();
+    await again.ask(top('1'));
+    for (const ping of await nextPings(again, 2)) expect(asOfMs(ping)).toBeGreaterThanOrEqual(askedAtMs);
+  });
+
   it('is never as of before the last frame of what the socket follows', async () => {
     const writer = await live.writerOf('blitz');
     const { url } = await live.gateway({ aliveEveryMs: 50 });

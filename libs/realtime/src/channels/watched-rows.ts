@@ -212,8 +212,13 @@ export class WatchedRows<Watch extends StyledWatch> {
       reading instanceof LadderError ? null : channels[index]!.newsOf(reading),
     );
     await Promise.all(channels.map((channel, index) => channel.beforeLoss(readings[index]!)));
-    const isNews = news.some((one) => one !== null);
-    const seq = isNews ? await this.numberFor(channels) : 0;
+    // Not the number of the tick: rows are read after it, and may be others where another process reads them, or this one later.
+    // Nothing may run between the last look and the taking: who joins can have the rows numbered anew.
+    let seq = 0;
+    if (news.some((one) => one !== null)) {
+      do seq = await this.list.takeNumber(newestOf(channels));
+      while (seq <= newestOf(channels));
+    }
     if (this.list.isHeld || this.list.resolved.edition?.uid !== resolved.edition?.uid) {
       // Nobody may see what was read if the window froze, or ended, in the meantime.
       throw new LadderError('PROJECTION_BEHIND', 'The standings change over; try again shortly.', {
@@ -228,16 +233,6 @@ export class WatchedRows<Watch extends StyledWatch> {
     }
     return faults;
   }
-
-  /**
-   * A number for what was read of channels. Not that of the tick: rows are read after it, and may be others where another
-   * process reads them, or this one another time.
-   */
-  private async numberFor(channels: readonly WatchedChannel<Watch>[]): Promise<number> {
-    const newest = (): number => Math.max(...channels.map((channel) => channel.seq));
-    let seq = await this.list.takeNumber(newest());
-    // A reader who came meanwhile may have had one of them numbered anew.
-    while (seq <= newest()) seq = await this.list.takeNumber(newest());
-    return seq;
-  }
 }
+
+const newestOf = (channels: readonly { seq: number }[]): number => Math.max(...channels.map(({ seq }) => seq));

@@ -123,9 +123,11 @@ export class ListFeed implements WatchedList {
    */
   open(seqFloor: number): Promise<void> {
     this.opening ??= this.tick(seqFloor).then(
-      (snapshot) => {
+      async (snapshot) => {
         this.state = snapshot;
         this.hint(this.hintedSeq);
+        // A quiet list was published long ago: without a look, pings would say that it is known as of then.
+        if (nowMs() - this.asOfMs >= CONFIRM_AFTER_MS) await this.confirm();
       },
       (error: unknown) => {
         this.opening = null;

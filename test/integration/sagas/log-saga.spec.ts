@@ -146,7 +146,8 @@ describe.each(logsUnderTest())('a saga of a team, with the log in %s', (log) => 
     });
     expect(JSON.stringify(saga.got)).not.toMatch(/[uU]id"/);
     expect(saga.incarnations.size).toBe(1);
-    expect(of('board-changed')[0]).toMatchObject({ board: 'heights', gone: false });
+    // In Kafka topics are read beside each other.
+    await expect.poll(() => of('board-changed')[0], SOON).toMatchObject({ board: 'heights', gone: false });
 
     await client.delete('/v1/boards/heights');
     await expect.poll(() => of('board-changed').some(({ gone }) => gone), SOON).toBe(true);

@@ -87,9 +87,9 @@ describe('a window that ends', () => {
   });
 
   /** A board with a day that ended yesterday. */
-  function yesterday(state: StoredWindow['state']): StoredWindow {
+  function yesterday(state: StoredWindow['state'], graceSeconds = 0): StoredWindow {
     const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-    const board = live.boards.create('daily', { order: 'desc', operator: 'best', windows: ['daily'], graceSeconds: 0 });
+    const board = live.boards.create('daily', { order: 'desc', operator: 'best', windows: ['daily'], graceSeconds });
     const startsAtMs = Date.parse(`${day}T00:00:00Z`);
     const endsAtMs = startsAtMs + 86_400_000;
     return live.boards.addWindow(board.uid, {
@@ -142,6 +142,14 @@ describe('a window that ends', () => {
   it('is told of a closing without any announcement, some seconds later', async () => {
     const client = await live.connect((await live.gateway()).url);
     const { uid, id } = yesterday('closed');
+    await client.ask({ type: 'subscribe', id: '1', board: 'daily', window: id, channel: 'top' });
+    live.boards.changeWindow(uid, { state: 'settled' });
+    await eventually('it is told', () => closings(client).length === 1);
+  });
+
+  it('is told of one that an operator ended before its grace was over, and whose announcement came before it asked', async () => {
+    const client = await live.connect((await live.gateway()).url);
+    const { uid, id } = yesterday('closed', 2 * 86_400);
     await client.ask({ type: 'subscribe', id: '1', board: 'daily', window: id, channel: 'top' });
     live.boards.changeWindow(uid, { state: 'settled' });
     await eventually('it is told', () => closings(client).length === 1);

@@ -279,7 +279,8 @@ export class ListFeed implements WatchedList {
   mayHaveClosed(atMs: number): boolean {
     const { window, board } = this.resolved;
     if (this.isWindowClosed || window.endsAtMs === null) return false;
-    return atMs >= window.endsAtMs + board.definition.graceSeconds * 1000;
+    // One that was ended by an act waits for no grace.
+    return window.state === 'closed' || atMs >= window.endsAtMs + board.definition.graceSeconds * 1000;
   }
 
   /** Tells the subscribers, once, that the window takes no more runs; later subscribers are told when they come. */

@@ -11,7 +11,7 @@ const WRONG_MAX = 50;
 /** The contract says one second; a machine that restarts processes beside it is slower. */
 const UNRANKED_WITHIN_MS = 5000;
 /** Of a row that is left out or shown again: an api hears of it through a projector, which may be killed in between. */
-const HEARD_WITHIN_MS = 20_000;
+const SEEN_AGAIN_WITHIN_MS = 20_000;
 
 interface Row {
   rank: number;
@@ -123,7 +123,7 @@ export class StormReaders {
 
   /** Rows of a player that was hidden a moment ago may still be left out. */
   private wasHidden(): boolean {
-    return Date.now() - this.acts.hidingAtMs < HEARD_WITHIN_MS;
+    return Date.now() - this.acts.hidingAtMs < SEEN_AGAIN_WITHIN_MS;
   }
 
   /** Who was taken out of the ranks is in none of them. */

@@ -284,6 +284,8 @@ function death(entry, { code, signal }) {
 function diskRefusalOf({ logPath, log }) {
   const said = diskRefusalIn(log().join('\n'), dirname(logPath));
   if (said !== null) return said;
+  // Where the folder went with the process there is nothing to say of its disk.
+  if (!existsSync(dirname(logPath))) return null;
   const { bavail, bsize } = statfsSync(dirname(logPath));
   return bavail * bsize < roomBytesMin ? diskRefusal({ code: 'ENOSPC' }, dirname(logPath)) : null;
 }

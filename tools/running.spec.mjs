@@ -103,6 +103,24 @@ describe('running processes', () => {
     expect(order()).toEqual(['app', 'redis', 'postgres']);
   });
 
+  it('are reported by name, too, when the folder of their log is gone', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'running-spec-log-'));
+    const entry = await running.launch({
+      name: 'redis',
+      command: process.execPath,
+      args: ['-e', program('redis')],
+      cwd: folder,
+      signals,
+      logPath: join(elsewhere, 'redis.log'),
+    });
+    rmSync(elsewhere, { recursive: true });
+    process.kill(entry.pid, 'SIGKILL');
+    await entry.exited;
+    expect(deaths.map(({ message }) => message)).toEqual([
+      `redis ended by itself (signal SIGKILL). Its log is empty: ${join(elsewhere, 'redis.log')}`,
+    ]);
+  });
+
   it('can no longer be started once stopping has begun', async () => {
     await running.stopAll();
     await expect(launch('late')).rejects.toThrow('Stopping.');

@@ -22,7 +22,8 @@ function start(env) {
     env: { ...process.env, DATABASE_URL: '', REDIS_URL: '', EVENT_LOG: '', NODE_ENV: '', DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const run = { child, output: '', ended: once(child, 'exit') };
+  // At its close all of its output is read; at its exit some may be on its way.
+  const run = { child, output: '', ended: once(child, 'close') };
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (run.output += chunk));
   starts.push(run);
   return run;

@@ -120,6 +120,12 @@ describe('another look at failed files', () => {
     expect(worthAnotherLook(reportOf('one.json', flaky), folder)).toEqual(['test/e2e/reads.spec.ts']);
     const storm = { 'test/property/storm/storm.spec.ts': { a: 'failed' } };
     expect(worthAnotherLook(reportOf('storm.json', storm), folder)).toEqual(['test/property/storm/storm.spec.ts']);
+    const start = {
+      ...flaky,
+      'tools/start.spec.mjs': { c: 'failed' },
+      'test/integration/a/b.spec.ts': { d: 'failed' },
+    };
+    expect(worthAnotherLook(reportOf('start.json', start), folder)).toHaveLength(3);
     const others = ['libs/x.spec.ts', 'test/property/ranks.spec.ts', 'test/e2e/schemathesis.spec.ts'];
     for (const other of others) {
       expect(worthAnotherLook(reportOf('two.json', { ...flaky, [other]: { c: 'failed' } }), folder)).toEqual([]);

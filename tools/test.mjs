@@ -35,11 +35,11 @@ const help = `Runs the tests, on services that it starts for them and stops agai
   npm test -- -t 'a name'        those of a name
   npm test -- --help             this text
 
-A run of all tests looks once more, alone, at up to ten failed files of those that run processes
-(test/{browser,client,e2e,faults,operation} and test/property/storm), and names the tests that passed then: what
-fails twice has failed. What else is given goes to vitest. DATABASE_URL and REDIS_URL are used where they
-are set. REQUIRE_KAFKA=1, REQUIRE_BROWSER=1 and REQUIRE_SCHEMATHESIS=1 make a failure of what is left out
-otherwise. SEED=… repeats chances, SCHEMATHESIS_EXAMPLES=… and FUZZ_RUNS=… try more of them.`;
+A run of all tests, and each in CI, looks once more, alone, at up to ten failed files of those that run
+processes or ask servers (tools, test/{browser,client,e2e,faults,integration,operation} and
+test/property/storm), and names the tests that passed then: what fails twice has failed. What else is given
+goes to vitest. DATABASE_URL and REDIS_URL are used where they are set. REQUIRE_KAFKA=1, REQUIRE_BROWSER=1
+and REQUIRE_SCHEMATHESIS=1 make a failure of what is left out otherwise. SEED=… repeats chances, SCHEMATHESIS_EXAMPLES=… and FUZZ_RUNS=… try more of them.`;
 
 answerHelp(help);
 const env = process.env;
@@ -207,7 +207,8 @@ async function main() {
   const { code, signal } = await runVitest(given, args, reportFile);
   if (ending !== null) return;
   if (!existsSync(reportFile)) step(`vitest wrote no report (${signal ?? `exit code ${code}`})`);
-  const failed = args.length === 0 ? worthAnotherLook(reportFile, projectRoot) : [];
+  const looksAgain = args.length === 0 || env.CI === 'true';
+  const failed = looksAgain ? worthAnotherLook(reportFile, projectRoot) : [];
   if (failed.length > 0) return lookAgain(given, failed);
   await end(summarise(reportFile, code ?? 1), failureLines([reportFile], projectRoot, code ?? 1));
 }

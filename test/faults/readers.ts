@@ -20,6 +20,8 @@ export interface ReadCounts {
   codes: Set<string>;
   /** No answer came: the process was not there, or did not answer in time. */
   unanswered: number;
+  /** Of those that were answered: how many were as of a moment before they were asked for, as a snapshot is. */
+  before: number;
   /** Of those that were answered: the oldest that one was, in milliseconds. */
   oldestMs: number;
 }
@@ -133,6 +135,7 @@ export class Readers {
       const asOfMs = Date.parse(shown.asOf);
       for (const one of counts) {
         one.ok += 1;
+        if (asOfMs < askedAtMs) one.before += 1;
         one.oldestMs = Math.max(one.oldestMs, Date.now() - asOfMs);
       }
       return this.options.known.judge(shownList(board, shown, Math.min(askedAtMs, asOfMs)));
@@ -196,5 +199,5 @@ const shownList = (board: FaultBoard, answer: ShownAnswer, notBeforeMs: number):
 
 const newCounts = (): Record<Read, ReadCounts> =>
   Object.fromEntries(
-    READS.map((kind) => [kind, { ok: 0, refused: 0, codes: new Set(), unanswered: 0, oldestMs: 0 }]),
+    READS.map((kind) => [kind, { ok: 0, refused: 0, codes: new Set(), unanswered: 0, before: 0, oldestMs: 0 }]),
   ) as unknown as Record<Read, ReadCounts>;

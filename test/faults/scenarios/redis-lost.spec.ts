@@ -37,6 +37,11 @@ describe.each(logsUnderTest())('Redis lost under load, over the log in %s', (log
       for (let round = first; round < first + roundsOn(log); round += 1) {
         await sleep(chance.from(1000, 2000));
         readers.take();
+        // What is shown while nothing can be asked was seen before.
+        await expect
+          .poll(() => readers.untaken.list.before, { message: 'no list came from a snapshot' })
+          .toBeGreaterThan(0);
+        readers.take();
         const answering = load.answered.size;
         const [what, comeBack] = await loss(round, redis, chance);
         tried.push(what);

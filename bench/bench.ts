@@ -60,9 +60,9 @@ async function runPart(part: Part, name: string, log: Log, options: Options): Pr
     options,
     rounds: options.rounds,
     keep: (figures) => void Object.assign(kept, figures),
-    renew: async (settings) => {
+    renew: async (settings, renewedApiCount = how.apiCount) => {
       await clean.end();
-      clean = await startClean(how, settings);
+      clean = await startClean({ ...how, apiCount: renewedApiCount }, settings);
       return contextOf();
     },
   });

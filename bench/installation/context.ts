@@ -65,6 +65,6 @@ export interface BenchContext<Values> extends Measuring {
   rounds: number;
   /** Adds figures to those of `--json`. */
   keep(figures: object): void;
-  /** Starts everything anew from a clean state. */
-  renew(settings?: Settings): Promise<BenchContext<Values>>;
+  /** Starts everything anew from a clean state; `apiCount`: other than the command line says. */
+  renew(settings?: Settings, apiCount?: number): Promise<BenchContext<Values>>;
 }

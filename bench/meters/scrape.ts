@@ -13,9 +13,13 @@ export function meanBetween(before: Metrics, after: Metrics, name: string): numb
   return count === 0 ? null : ((after.get(`${name}_sum`) ?? 0) - (before.get(`${name}_sum`) ?? 0)) / count;
 }
 
+/** By how much a counter grew between two readings. */
+export const grownBetween = (before: Metrics, after: Metrics, name: string): number =>
+  (after.get(name) ?? 0) - (before.get(name) ?? 0);
+
 /** How often a process asked Redis and the pool of PostgreSQL for each of so many requests between two readings. */
 export function askedBetween(before: Metrics, after: Metrics, count: number): Asked {
-  const grown = (name: string): number => ((after.get(name) ?? 0) - (before.get(name) ?? 0)) / count;
+  const grown = (name: string): number => grownBetween(before, after, name) / count;
   return {
     redis: grown('laddercast_redis_seconds_count'),
     postgres: grown('laddercast_postgres_pool_wait_seconds_count'),

@@ -8,6 +8,7 @@ import * as projection from './projection.js';
 import * as ranks from './ranks.js';
 import * as reads from './reads.js';
 import * as retax from './retax.js';
+import * as scale from './scale.js';
 import * as scopes from './scopes.js';
 import * as sockets from './sockets.js';
 import * as startup from './startup.js';
@@ -18,6 +19,7 @@ import * as watched from './watched.js';
 export const parts: Parts = {
   submit,
   batch,
+  scale,
   games,
   reads,
   projection,

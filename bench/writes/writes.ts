@@ -11,7 +11,7 @@ import type { Definition } from '../boards/entries.js';
 import { makeLargeBoard, type LargeBoard } from '../boards/large-board.js';
 import { writeRequests, type Call } from '../load/requests.js';
 import { SampledSubmissions } from '../boards/sampled-submissions.js';
-import { askedBetween, meanBetween, scrape, type Asked } from '../meters/scrape.js';
+import { askedBetween, grownBetween, meanBetween, scrape, type Asked } from '../meters/scrape.js';
 import { Submissions, type BoardSubmission } from '../boards/submissions.js';
 import { beside, BehindWatch, cpuMeter, untilProjected, type Spent } from '../meters/watch.js';
 
@@ -43,6 +43,8 @@ export interface WritesFound extends Rated, Spent {
   asked: Asked;
   /** Submissions that were committed together, on average; null when no process says. */
   commit: number | null;
+  /** How many of a hundred another process committed. */
+  handedOver: number;
 }
 
 export interface WriteRound {
@@ -147,6 +149,7 @@ export class WriteLoad {
       improved,
       asked: askedBetween(before, after, submitted),
       commit: meanBetween(before, after, 'laddercast_group_commit_submissions'),
+      handedOver: (100 * grownBetween(before, after, 'laddercast_lane_writes_handed_over_total')) / submitted,
     };
   }
 

@@ -62,6 +62,17 @@ export class FaultyApp {
     return this.running !== null && this.process.exitCode === null && this.process.signalCode === null;
   }
 
+  /** What a line of its metrics says that begins with this; 0 where there is none. */
+  async metric(beginning: string): Promise<number> {
+    const lines = (await (await fetch(this.metricsUrl)).text()).split('\n');
+    return Number(
+      lines
+        .find((line) => line.startsWith(beginning))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  }
+
   /** Resolves once it is ready. */
   async start(): Promise<void> {
     this.running = await startApp(this.name, this.installation, this.ports);

@@ -3,7 +3,7 @@ import { audit, type AuditOptions, type AuditResult } from './audit.js';
 import { ALL_BOARDS, makeBoards, SEASON, type FaultBoard } from './boards.js';
 import { call } from './call.js';
 import { Chance } from './chance.js';
-import { FaultInstallation, type InstallationOptions } from './installation.js';
+import { FaultInstallation, type FaultyApp, type InstallationOptions } from './installation.js';
 import { KnownRuns } from './known-runs.js';
 import { Load, type LoadOptions } from './load.js';
 import { Readers } from './readers.js';
@@ -16,6 +16,8 @@ export interface ScenarioOptions extends InstallationOptions {
   fault: string;
   boards?: readonly FaultBoard[];
   load?: Partial<LoadOptions>;
+  /** The api processes that submissions are sent to; default: each of them. */
+  loadOn?: (installation: FaultInstallation) => readonly FaultyApp[];
 }
 
 const CLIENTS = 6;
@@ -36,7 +38,13 @@ export class Scenario {
   ) {}
 
   /** Resolves once processes, boards, spectators, readers and load are there. */
-  static async start({ fault, boards = ALL_BOARDS, load = {}, ...options }: ScenarioOptions): Promise<Scenario> {
+  static async start({
+    fault,
+    boards = ALL_BOARDS,
+    load = {},
+    loadOn,
+    ...options
+  }: ScenarioOptions): Promise<Scenario> {
     recordFailureOf(fault, options.log);
     const chance = Chance.of(`${fault}, log ${options.log}`);
     const installation = await FaultInstallation.start(options);
@@ -48,7 +56,9 @@ export class Scenario {
       const shown = { boards, players, known };
       const spectators = openSpectators(installation, { ...shown, chance: chance.fork(1) });
       const { seed } = chance;
-      const running = Load.start(installation, { clients: CLIENTS, boards, players, seed, sent, ...load });
+      const urls = loadOn?.(installation).map(({ url }) => url);
+      const asked = { clients: CLIENTS, boards, players, seed, sent, ...(urls && { urls }), ...load };
+      const running = Load.start(installation, asked);
       const readers = Readers.start(installation, { ...shown, chance: chance.fork(2) });
       return new Scenario(fault, chance, installation, boards, running, spectators, readers);
     } catch (error) {

@@ -24,6 +24,10 @@ import { AllLanes } from './lanes/all-lanes.js';
 import { LaneQueue } from './lanes/lane-queue.js';
 import { Lanes } from './lanes/lanes.js';
 import { OutboxNotifier } from './lanes/outbox-notifier.js';
+import { LaneInbox } from './writes/lane-inbox.js';
+import { LaneLink } from './writes/lane-link.js';
+import { LaneOwners } from './writes/lane-owners.js';
+import { LaneRoutes } from './writes/lane-routes.js';
 import { PostgresLeases } from './leases/postgres-leases.js';
 import { EntryExpirer } from './limits/entry-expirer.js';
 import { EntryTrimmer } from './limits/entry-trimmer.js';
@@ -74,7 +78,8 @@ import { RunPruner } from './runs/run-pruner.js';
 import { SettlementFailures } from './standings/settlement-failures.js';
 import { StandingsPruner } from './standings/standings-pruner.js';
 import { StandingsRecorder } from './standings/standings-recorder.js';
-import { Ledger } from './submissions/ledger.js';
+import { LaneWriters } from './submissions/lane-writers.js';
+import { Ledger } from './writes/ledger.js';
 import { BoardTemplates } from './templates/board-templates.js';
 import { TemplateBoards } from './templates/template-boards.js';
 import { SubmissionPruner } from './submissions/submission-pruner.js';
@@ -87,8 +92,14 @@ const inEveryProcess: Provider[] = [
   { provide: LedgerClock, inject: [BoardCatalog], useFactory: (boards: BoardCatalog) => boards.clock },
   AllLanes,
   LaneQueue,
-  Ledger,
   OutboxNotifier,
+  PostgresLeases,
+  LaneOwners,
+  LaneLink,
+  LaneInbox,
+  LaneRoutes,
+  LaneWriters,
+  Ledger,
   BoardCatalog,
   ScopeCatalog,
   WindowCatalog,
@@ -144,7 +155,6 @@ const ofApis: Provider[] = [
 export class LedgerApiModule {}
 
 const ofProjectors: Provider[] = [
-  PostgresLeases,
   StandingsRecorder,
   EditionReviser,
   DayStartRecorder,

@@ -98,6 +98,14 @@ export class Environment extends ConnectionSettings {
   @Max(64)
   LEDGER_LANES = 2;
 
+  @Setting(
+    'host:port at which the api takes writes of the other processes for the lanes that it owns, as they reach it; the port is opened on HOST. Without it only processes of the same machine hand theirs over, by a free port of 127.0.0.1. With API_PROCESSES the second process has the port that follows, and so on.',
+    'api-1.internal:7400',
+  )
+  @IsOptional()
+  @Matches(/^[^\s,/:]+:([1-9]\d{0,4})$/, { message: 'LANE_ADDRESS must be host:port' })
+  LANE_ADDRESS?: string;
+
   @Setting('The most submissions that may wait in one lane; beyond, they are answered 503 OVERLOADED.')
   @IsInt()
   @Min(512)

@@ -9,8 +9,14 @@ import {
   Lanes,
   Ledger,
   BoardsWithMetadata,
+  LaneInbox,
+  LaneLink,
+  LaneOwners,
+  LaneRoutes,
+  LaneWriters,
   OutboxNotifier,
   PostgresDatabase,
+  PostgresLeases,
   ScopeCatalog,
   WindowCatalog,
   type SubmitWrite,
@@ -27,6 +33,10 @@ export class LedgerNode {
   readonly registry: BoardRegistry;
   readonly layouts: BoardLayouts;
   readonly notifier: OutboxNotifier;
+  readonly writers: LaneWriters;
+  readonly owners: LaneOwners;
+  readonly link: LaneLink;
+  readonly inbox: LaneInbox;
   readonly ledger: Ledger;
 
   constructor(url: string) {
@@ -39,8 +49,14 @@ export class LedgerNode {
     this.notifier = new OutboxNotifier(this.database);
     this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, this.notifier);
     const metadata = new BoardsWithMetadata(this.database);
-    const limits = { LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 1_000_000 };
-    this.ledger = new Ledger(this.database, this.lanes, this.notifier, this.windows, this.scopes, metadata, limits);
+    const settings = { HOST: '127.0.0.1', LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 1_000_000 };
+    const { database, lanes, notifier, boards } = this;
+    this.writers = new LaneWriters(database, lanes, notifier, this.windows, this.scopes, metadata, settings);
+    this.owners = new LaneOwners(database, lanes, new PostgresLeases(database));
+    this.link = new LaneLink(database);
+    this.inbox = new LaneInbox(boards, this.writers);
+    const routes = new LaneRoutes(lanes, this.writers, boards, this.owners, this.link, this.inbox, settings);
+    this.ledger = new Ledger(database, lanes, notifier, this.writers, routes, settings);
   }
 
   async start(): Promise<void> {

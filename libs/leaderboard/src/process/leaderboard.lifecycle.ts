@@ -50,7 +50,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       await this.makeFirstKey();
       this.part(SnapshotCache).start();
     }
-    if (this.writes) this.part(Ledger).start();
+    if (this.writes) await this.part(Ledger).start(this.roles.includes('api'));
     if (this.estimates) this.part(SketchCache).start();
     if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
     // Last: a start waits for a slow PostgreSQL as long as it takes, and only requests are refused at once.

@@ -34,8 +34,8 @@ function remedyOf(error: unknown, environment: Environment | null): string | nul
 }
 
 function remedyOfPort({ code, port }: ListenFailure, environment: Environment): string | null {
-  const { METRICS_PORT, PORT } = environment;
-  const setting = port !== undefined && port === METRICS_PORT ? 'METRICS_PORT' : 'PORT';
+  const { METRICS_PORT, PORT, LANE_ADDRESS } = environment;
+  const setting = port === undefined ? 'PORT' : settingOf(port, { METRICS_PORT, LANE_ADDRESS });
   switch (code) {
     case 'EADDRINUSE':
       if (PORT === METRICS_PORT) return `PORT and METRICS_PORT are both ${port}: set one of them to another port`;
@@ -47,6 +47,11 @@ function remedyOfPort({ code, port }: ListenFailure, environment: Environment): 
     default:
       return null;
   }
+}
+
+function settingOf(port: number, { METRICS_PORT, LANE_ADDRESS }: Partial<Environment>): string {
+  if (port === METRICS_PORT) return 'METRICS_PORT';
+  return LANE_ADDRESS?.endsWith(`:${port}`) ? 'LANE_ADDRESS' : 'PORT';
 }
 
 const remedyOfHost = ({ HOST }: Environment): string =>

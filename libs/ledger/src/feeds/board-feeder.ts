@@ -5,7 +5,7 @@ import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { WindowCatalog } from '../catalogs/window-catalog.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { StaleBoardError, type FeedWrite } from '../entries/ledger-writes.js';
-import { Ledger } from '../submissions/ledger.js';
+import { Ledger } from '../writes/ledger.js';
 import { keyOfStretch, rollingHoursOf, Standing, stretchOf, type PlaceOfEntry } from './fed-standing.js';
 import { readFedState } from './fed-state.js';
 import { writeEntryEnds } from './entry-ends.js';

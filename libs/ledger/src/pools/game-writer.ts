@@ -12,7 +12,7 @@ import {
 } from '../lanes/commit-tries.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { Lanes } from '../lanes/lanes.js';
-import { Ledger, type LedgerLimits } from '../submissions/ledger.js';
+import { Ledger } from '../writes/ledger.js';
 import { RatingAlgorithms } from './rating-algorithms.js';
 import { recordGames, type GameReceipt, type GameResult, type GameWrite } from './recorded-games.js';
 
@@ -56,7 +56,7 @@ export class GameWriter {
     private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly algorithms: RatingAlgorithms,
-    @Inject(Environment) private readonly limits: Pick<LedgerLimits, 'LANE_QUEUE_MAX'>,
+    @Inject(Environment) private readonly limits: Pick<Environment, 'LANE_QUEUE_MAX'>,
   ) {
     this.byLane = lanes.all.map((lane) => ({ lane, waiting: [], players: 0, isDraining: false }));
   }

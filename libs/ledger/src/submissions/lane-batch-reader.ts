@@ -262,11 +262,15 @@ async function readFeedPositions(transaction: SqlRunner, placed: readonly Placed
   return new Map(rows.map(({ windowUid, playerId, position }) => [entryKeyOf(windowUid, playerId), position]));
 }
 
-/** Only an id that a client chose, or whose commit went unanswered, can have been seen before. */
+/**
+ * Only an id can have been seen before that a client chose, whose commit went unanswered, or that was handed over: its sender
+ * may have made it itself.
+ */
 function submitsToRemember(batch: readonly PendingWrite[]): SubmitWrite[] {
   const ids = new Map<string, SubmitWrite>();
-  for (const { write, unsettled } of batch) {
-    if (write.kind === 'submit' && (write.idFromClient || unsettled)) ids.set(submissionKeyOf(write), write);
+  for (const { write, unsettled, isHandedOver } of batch) {
+    if (write.kind === 'submit' && (write.idFromClient || unsettled || isHandedOver))
+      ids.set(submissionKeyOf(write), write);
   }
   return [...ids.values()];
 }

@@ -20,14 +20,25 @@ export const LANE_BATCH_MAX = 512;
 /** An id that two lanes carry at once is settled by the second look; more looks would be a bug. */
 const COLLISION_RETRIES_MAX = 5;
 
+/** How a write that another way was tried for, or that comes from another process, is tried here. */
+export interface WriteAttempt extends AwaitedCommit {
+  /** Since when it waits, by the monotonic clock. */
+  sinceMs: number;
+  /** Whether another process handed it over, which makes it itself once it has expired here. */
+  isHandedOver: boolean;
+}
+
 /** A write on its way. */
-export interface PendingWrite extends AwaitedCommit {
+export interface PendingWrite extends WriteAttempt {
   write: LedgerWrite;
-  /** The span from here to the commit; null: not traced. */
+  /** The span from here to the commit; null: not traced, or by who handed it over. */
   span: OpenSpan | null;
   resolve(receipt: LedgerReceipt): void;
   reject(error: unknown): void;
 }
+
+/** Thrown for a write that was handed over and has waited too long: nothing of it was stored, or will be. */
+export class WriteNotTaken extends Error {}
 
 export interface LaneWriterOptions {
   lane: number;
@@ -54,20 +65,21 @@ export class LaneWriter {
 
   /**
    * Resolves once the write is durable.
-   * @throws OVERLOADED, LEDGER_UNAVAILABLE, StaleBoardError, and what the write itself is refused for
+   * @param attempt absent: a new write of this process
+   * @throws OVERLOADED, LEDGER_UNAVAILABLE, StaleBoardError, WriteNotTaken, and what the write itself is refused for
    */
-  write(write: LedgerWrite): Promise<LedgerReceipt> {
+  write(write: LedgerWrite, attempt?: WriteAttempt): Promise<LedgerReceipt> {
     if (this.queue.length >= this.options.queueMax) {
       const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
       const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
       if (write.kind === 'submit') noteFailure(error, 0);
       throw error;
     }
-    const span = startSpan('ledger commit');
+    const span = attempt ? null : startSpan('ledger commit');
     const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
+    const tried = attempt ?? newAttempt();
     return new Promise((resolve, reject) => {
-      const expiresAtMs = monotonicMs() + WRITE_DEADLINE_MS;
-      this.queue.push({ write: traced, expiresAtMs, unsettled: false, span, resolve, reject });
+      this.queue.push({ write: traced, ...tried, span, resolve, reject });
       this.running ??= this.drain();
     });
   }
@@ -87,7 +99,10 @@ export class LaneWriter {
   private async drain(): Promise<void> {
     // Every write of this turn of the event loop joins the batch.
     await Promise.resolve();
-    while (this.queue.length > 0) await this.commit(this.queue.splice(0, LANE_BATCH_MAX));
+    while (this.queue.length > 0) {
+      const batch = this.queue.splice(0, LANE_BATCH_MAX).filter(isTaken);
+      if (batch.length > 0) await this.commit(batch);
+    }
     // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
     this.running = null;
   }
@@ -146,6 +161,18 @@ export class LaneWriter {
   }
 }
 
+function newAttempt(): WriteAttempt {
+  const sinceMs = monotonicMs();
+  return { sinceMs, expiresAtMs: sinceMs + WRITE_DEADLINE_MS, unsettled: false, isHandedOver: false };
+}
+
+/** Who handed over what has expired makes it itself: here it is not begun any more. */
+function isTaken({ isHandedOver, expiresAtMs, reject }: PendingWrite): boolean {
+  if (!isHandedOver || expiresAtMs > monotonicMs()) return true;
+  reject(new WriteNotTaken());
+  return false;
+}
+
 function settle(pending: PendingWrite, result: WriteResult, now: number): void {
   if ('error' in result) return refuse(pending, result.error, now);
   noteReceipt(result.receipt, waitedMs(pending, now));
@@ -159,6 +186,6 @@ function refuse(pending: PendingWrite, error: unknown, now: number): void {
   pending.reject(error);
 }
 
-const waitedMs = ({ expiresAtMs }: PendingWrite, now: number): number => now - (expiresAtMs - WRITE_DEADLINE_MS);
+const waitedMs = ({ sinceMs }: PendingWrite, now: number): number => now - sinceMs;
 
 const WORDS: WriteWords = { notKnown: 'this counted', id: 'submissionId' };

@@ -155,7 +155,7 @@ export async function servesItself(name: string): Promise<boolean> {
 
 /** @throws EnvironmentError when there is no port for the metrics of each */
 export function groupOptionsOf(name: string, environment: Environment): ProcessGroupOptions {
-  const { API_PROCESSES: count, METRICS_PORT: first, PORT: port } = environment;
+  const { API_PROCESSES: count, METRICS_PORT: first, PORT: port, LANE_ADDRESS: laneAddress } = environment;
   const last = first + count - 1;
   const ports = `The processes' metrics are at METRICS_PORT and those that follow, here ${first} to ${last}`;
   if (first !== 0 && last > PORT_MAX) throw new EnvironmentError(`${ports}: there is none above ${PORT_MAX}.`);
@@ -166,7 +166,11 @@ export function groupOptionsOf(name: string, environment: Environment): ProcessG
     name,
     count,
     // Each is a process like a single one.
-    settingsOf: (number) => ({ API_PROCESSES: '1', METRICS_PORT: String(first === 0 ? 0 : first + number) }),
+    settingsOf: (number) => ({
+      API_PROCESSES: '1',
+      METRICS_PORT: String(first === 0 ? 0 : first + number),
+      ...(laneAddress !== undefined && { LANE_ADDRESS: laneAddress.replace(/\d+$/, (port) => String(+port + number)) }),
+    }),
     stopWithinMs: drainMsOf(environment) + STOP_WITHIN_MS + STOP_SPARE_MS,
   };
 }

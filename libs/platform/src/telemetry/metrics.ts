@@ -98,6 +98,11 @@ export const metrics = {
     'How long one group commit took in PostgreSQL, from BEGIN to COMMIT. From: api.',
     COMMITS,
   ),
+  writesHandedOver: counter(
+    'laddercast_lane_writes_handed_over_total',
+    'Writes that the process handed to the owner of their lane, by whether its answer came in time; the others were made here. From: api, projector.',
+    'answer',
+  ),
   laneWaiting: gauge(
     'laddercast_lane_waiting_submissions',
     'Submissions that wait in the process for a commit of their lane; at LANE_QUEUE_MAX they are refused. From: api.',

@@ -1,15 +1,13 @@
 import { LadderError } from '@laddercast/domain';
 import { Environment, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
-import { BoardsWithMetadata } from '../catalogs/boards-with-metadata.js';
-import { ScopeCatalog } from '../catalogs/scope-catalog.js';
-import { WindowCatalog } from '../catalogs/window-catalog.js';
-import { LaneWriter } from './lane-writer.js';
+import { LaneRoutes } from '../writes/lane-routes.js';
+import { LaneWriters } from '../submissions/lane-writers.js';
 import { Lanes } from '../lanes/lanes.js';
 import { outboxBacklog } from '../lanes/outbox-backlog.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
-import { noteFailure } from './submission-outcomes.js';
+import { noteFailure } from '../submissions/submission-outcomes.js';
 import type {
   FeedReceipt,
   FeedWrite,
@@ -23,13 +21,9 @@ import type {
 
 const OUTBOX_LOOK_EVERY_MS = 1000;
 
-/** The most writes that wait in one lane, and the most events that wait in the outbox. */
-export type LedgerLimits = Pick<Environment, 'LANE_QUEUE_MAX' | 'OUTBOX_EVENTS_MAX'>;
-
 /** The source of truth: every write is durable, with its events, before it is answered. */
 @Injectable()
 export class Ledger {
-  private readonly writers: LaneWriter[];
   private readonly stopped = new AbortController();
   private outboxFull = false;
 
@@ -37,24 +31,15 @@ export class Ledger {
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
     private readonly notifier: OutboxNotifier,
-    windows: WindowCatalog,
-    scopes: ScopeCatalog,
-    metadata: BoardsWithMetadata,
-    @Inject(Environment) private readonly limits: LedgerLimits,
-  ) {
-    const catalogs = { windows, scopes, metadata };
-    this.writers = lanes.all.map(
-      (lane) =>
-        new LaneWriter(database, catalogs, {
-          lane,
-          queueMax: limits.LANE_QUEUE_MAX,
-          onCommitted: (committed) => this.notifier.wake(committed),
-        }),
-    );
-  }
+    private readonly writers: LaneWriters,
+    private readonly routes: LaneRoutes,
+    @Inject(Environment) private readonly limits: Pick<Environment, 'OUTBOX_EVENTS_MAX'>,
+  ) {}
 
-  start(): void {
+  /** @param ownsLanes whether other processes may hand their writes to this one */
+  async start(ownsLanes: boolean): Promise<void> {
     void this.watchOutbox();
+    await this.routes.start(ownsLanes);
   }
 
   /**
@@ -71,7 +56,7 @@ export class Ledger {
       if (write.kind === 'submit') noteFailure(error, 0);
       throw error;
     }
-    return this.writers[this.lanes.of(write.playerId)]!.write(write);
+    return this.routes.all[this.lanes.of(write.playerId)]!.write(write);
   }
 
   /** @throws LEDGER_UNAVAILABLE, OUTBOX_FULL where a write would wait in vain */
@@ -84,17 +69,22 @@ export class Ledger {
 
   /** Writes that wait for a commit, over all lanes of this process. */
   get waiting(): number {
-    return this.writers.reduce((sum, writer) => sum + writer.waiting, 0);
+    return this.waitingByLane().reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   /** The same by lane. */
   waitingByLane(): { lane: number; waiting: number }[] {
-    return this.lanes.all.map((lane) => ({ lane, waiting: this.writers[lane]!.waiting }));
+    const { routes, writers } = this;
+    return this.lanes.all.map((lane) => ({
+      lane,
+      waiting: routes.all[lane]!.waiting + writers.all[lane]!.waiting,
+    }));
   }
 
   async close(): Promise<void> {
     this.stopped.abort();
-    await Promise.all(this.writers.map((writer) => writer.close()));
+    await this.routes.close();
+    await this.writers.close();
     await this.notifier.settled();
   }
 

@@ -1,0 +1,67 @@
+import { count, someOf } from '../command-line/arguments.js';
+import type { Options, ValuesOf } from '../command-line/options.js';
+import { cellOf, numberOf, spread, tableOf } from '../figures/figures.js';
+import type { BenchContext, Log } from '../installation/context.js';
+import { cpuTable, floorTable } from '../writes/tables.js';
+import { measureWrites, writeOptions, type WriteRound } from '../writes/writes.js';
+
+/** Whether more processes and more lanes take more submissions: each of them on a clean state of its own. */
+export const description = 'submissions with 1, 2 and 4 api processes and 2 and 8 lanes: what a commit holds and costs';
+
+export const logs: readonly Log[] = ['postgres', 'kafka'];
+
+const processes = ['1', '2', '4'] as const;
+const lanes = ['2', '8'] as const;
+
+export const options = {
+  ...writeOptions,
+  entries: { type: 'string', help: 'how many entries the board has (300000)', default: '300000', parse: count },
+  apis: { type: 'string', help: `only some of ${processes.join(',')} api processes`, parse: someOf(processes) },
+  lanes: { type: 'string', help: `only some of ${lanes.join(',')} lanes`, parse: someOf(lanes) },
+} satisfies Options;
+
+export async function run(context: BenchContext<ValuesOf<typeof options>>): Promise<string> {
+  const { options: given, step, keep } = context;
+  const found: Record<string, WriteRound[]> = {};
+  for (const laneCount of given.lanes ?? lanes) {
+    for (const apiCount of given.apis ?? processes) {
+      const clean = await context.renew({ LEDGER_LANES: laneCount }, Number(apiCount));
+      const name = `${laneCount} lanes, ${apiCount} api`;
+      step(name);
+      found[name] = await measureWrites(clean, { definition: {}, batch: 0 });
+    }
+  }
+  keep({ options: given, found });
+  return [scaleTable(found), cpuTable(found), floorTable(found, { commit: 'group commit, one connection' })].join(
+    '\n\n',
+  );
+}
+
+/** What each reached, and what of the first row that is. */
+function scaleTable(found: Record<string, WriteRound[]>): string {
+  const median = (rounds: readonly WriteRound[], of: (round: WriteRound) => number): number =>
+    spread(rounds.map(of)).median;
+  const rate = (rounds: readonly WriteRound[]): number => median(rounds, ({ full }) => full.perSecond);
+  const first = rate(Object.values(found)[0]!);
+  return tableOf(
+    ['', 'submissions, /s', 'of the first', 'p50, ms', 'p99, ms', 'submissions a commit', 'committed by another, %'],
+    Object.entries(found).map(([name, rounds]) => [
+      name,
+      cellOf(rounds.map(({ full }) => full.perSecond)),
+      (rate(rounds) / first).toFixed(2),
+      numberOf(
+        median(rounds, ({ full }) => full.p50),
+        1,
+      ),
+      numberOf(
+        median(rounds, ({ full }) => full.p99),
+        1,
+      ),
+      numberOf(
+        median(rounds, ({ full }) => full.commit ?? NaN),
+        1,
+      ),
+      numberOf(median(rounds, ({ full }) => full.handedOver)),
+    ]),
+  );
+}

@@ -1,0 +1,161 @@
+import { LadderError } from '@laddercast/domain';
+import { sleep } from '@laddercast/platform';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { StaleBoardError, type LedgerReceipt, type LedgerWrite, type SubmitWrite } from '../entries/ledger-writes.js';
+import type { WriteAttempt } from '../submissions/lane-writer.js';
+import { decodeMessage, encodeResults, type HandedResult } from './lane-message.js';
+import type { LaneOwner } from './lane-owners.js';
+import { LaneRoute } from './lane-route.js';
+
+const OWNER: LaneOwner = { holder: 'another', host: '127.0.0.1', port: 1 };
+
+/** What was done with the writes, in order: `over:` in a message, `here:` in this process, with a `?` where it may be there. */
+let done: string[];
+let owner: LaneOwner | null;
+let answer: (ids: string[]) => Promise<HandedResult[] | null>;
+let makeHere: () => Promise<void>;
+let heard: boolean[];
+let route: LaneRoute;
+
+const receiptOf = (id: string): LedgerReceipt => ({
+  kind: 'submit',
+  replayed: false,
+  answer: { outcome: 'created', score: 1, previousScore: null, version: 1, windows: [id] },
+  windowUid: 1,
+  movement: null,
+});
+const submit = (id: string): SubmitWrite =>
+  ({
+    ...{
+      kind: 'submit',
+      board: { uid: 1, revision: 1 },
+      playerId: 'p',
+      submissionId: id,
+      idFromClient: true,
+      score: 1,
+    },
+    ...{ columns: [], achievedAtMs: null, windowId: null, metadata: null, refusal: null, bodySha256: Buffer.from(id) },
+  }) as unknown as SubmitWrite;
+const write = (id: string): Promise<unknown> => route.write(submit(id));
+const taken = async (ids: string[]): Promise<HandedResult[]> => ids.map((id) => ({ receipt: receiptOf(id) }));
+
+beforeEach(() => {
+  done = [];
+  heard = [];
+  owner = OWNER;
+  answer = taken;
+  makeHere = () => Promise.resolve();
+  const writer = {
+    write: async (made: LedgerWrite, attempt?: WriteAttempt): Promise<LedgerReceipt> => {
+      const id = made.kind === 'submit' ? made.submissionId : made.kind;
+      done.push(`here:${id}${attempt?.unsettled ? '?' : ''}`);
+      await makeHere();
+      return receiptOf(id);
+    },
+  };
+  const link = {
+    send: async (_: LaneOwner, text: string): Promise<string | null> => {
+      const ids = decodeMessage(text).writes.map((sent) => (sent.kind === 'submit' ? sent.submissionId : sent.kind));
+      done.push(`over:${ids.join(',')}`);
+      const results = await answer(ids);
+      return results && encodeResults(results);
+    },
+  };
+  const parts = { lane: 0, writer, link, owner: () => owner, nowMs: () => 0, queueMax: 3 };
+  route = new LaneRoute({ ...parts, heard: (_, isAnswered) => void heard.push(isAnswered) });
+});
+
+describe("a lane's route", () => {
+  it('makes writes here while this process owns the lane', async () => {
+    owner = null;
+    await Promise.all([write('a'), write('b')]);
+    expect(done).toEqual(['here:a', 'here:b']);
+  });
+
+  it('hands over what waits in one message, and one message at a time', async () => {
+    const first = write('a');
+    await Promise.resolve();
+    await Promise.all([first, write('b'), write('c')]);
+    expect(done).toEqual(['over:a', 'over:b,c']);
+    expect(heard).toEqual([true, true]);
+  });
+
+  it('answers what the owner answered: receipts, refusals, and boards that changed', async () => {
+    const refusal = new LadderError('WINDOW_CLOSED', 'It is over.', { windows: ['d'] });
+    answer = async ([a]) => [{ receipt: receiptOf(a!) }, { error: refusal }, { error: new StaleBoardError(7) }];
+    const [a, b, c] = await Promise.allSettled([write('a'), write('b'), write('c')]);
+    expect(a).toEqual({ status: 'fulfilled', value: receiptOf('a') });
+    expect((b as PromiseRejectedResult).reason).toMatchObject({
+      code: 'WINDOW_CLOSED',
+      extensions: { windows: ['d'] },
+    });
+    expect((c as PromiseRejectedResult).reason).toMatchObject({ boardUid: 7 });
+  });
+
+  it('makes here what the owner did not answer, as what may be there already', async () => {
+    answer = async () => null;
+    await Promise.all([write('a'), write('b')]);
+    expect(done).toEqual(['over:a,b', 'here:a?', 'here:b?']);
+    expect(heard).toEqual([false]);
+  });
+
+  it('makes here what the owner says that it did not take', async () => {
+    answer = async ([a]) => [{ receipt: receiptOf(a!) }, { again: 'not taken' }, { again: 'not known' }];
+    await Promise.all([write('a'), write('b'), write('c')]);
+    expect(done).toEqual(['over:a,b,c', 'here:b', 'here:c?']);
+    expect(heard).toEqual([false]);
+  });
+
+  it('takes an answer that is not one for none', async () => {
+    answer = async () => [];
+    await write('a');
+    expect(done).toEqual(['over:a', 'here:a?']);
+  });
+
+  it('keeps the order of two writes of a player when the message with the first is lost', async () => {
+    let commit!: () => void;
+    const committed = new Promise<void>((resolve) => (commit = resolve));
+    makeHere = () => committed;
+    answer = async () => null;
+    const first = write('a');
+    await Promise.resolve();
+    const second = write('b');
+    await sleep(1);
+    // Handed over now, it could be committed before the first.
+    answer = taken;
+    const third = write('c');
+    await sleep(1);
+    expect(done).toEqual(['over:a', 'here:a?', 'here:b', 'here:c']);
+    commit();
+    await Promise.all([first, second, third]);
+    await write('d');
+    expect(done.at(-1)).toBe('over:d');
+  });
+
+  it('makes overrides here, whoever owns the lane', async () => {
+    await route.write({ kind: 'override' } as LedgerWrite);
+    expect(done).toEqual(['here:override']);
+  });
+
+  it('refuses what is more than may wait', async () => {
+    answer = () => new Promise(() => undefined);
+    void write('a');
+    await sleep(1);
+    for (const id of ['b', 'c', 'd']) void write(id);
+    expect(() => write('e')).toThrow(/OVERLOADED/);
+  });
+
+  it('begins to write here when the lane has become its own, after what waits', async () => {
+    let come!: () => void;
+    answer = (ids) => new Promise((resolve) => (come = () => resolve(ids.map((id) => ({ receipt: receiptOf(id) })))));
+    const first = write('a');
+    await sleep(1);
+    owner = null;
+    const second = write('b');
+    await sleep(1);
+    expect(done).toEqual(['over:a']);
+    come();
+    await Promise.all([first, second, write('c')]);
+    expect(done).toEqual(['over:a', 'here:b', 'here:c']);
+  });
+});

@@ -1,0 +1,135 @@
+import { LadderError } from '@laddercast/domain';
+import { metrics, monotonicMs, startSpan, type OpenSpan } from '@laddercast/platform';
+import { WRITE_DEADLINE_MS } from '../lanes/commit-tries.js';
+import { noteFailure } from '../submissions/submission-outcomes.js';
+import type { LedgerReceipt, LedgerWrite } from '../entries/ledger-writes.js';
+import type { LaneWriter } from '../submissions/lane-writer.js';
+import { decodeResults, encodeMessage, type HandedResult, type HandedWrite } from './lane-message.js';
+import type { LaneLink } from './lane-link.js';
+import type { LaneOwner } from './lane-owners.js';
+
+/** How long an owner is waited for; then its writes are made here. */
+export const PATIENCE_MS = WRITE_DEADLINE_MS / 10;
+/** As many as a commit takes. */
+const MESSAGE_WRITES_MAX = 512;
+
+/** What a route asks of the rest. */
+export interface LaneRouteParts {
+  lane: number;
+  writer: Pick<LaneWriter, 'write'>;
+  link: Pick<LaneLink, 'send'>;
+  /** The owner, where it is another process that answered lately. */
+  owner(): LaneOwner | null;
+  /** Told after each message whether its owner answered in time. */
+  heard(owner: LaneOwner, isAnswered: boolean): void;
+  /** The ledger's time, Unix ms. */
+  nowMs(): number;
+  queueMax: number;
+}
+
+interface WaitingWrite {
+  write: HandedWrite;
+  sinceMs: number;
+  span: OpenSpan | null;
+  resolve(receipt: LedgerReceipt): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The way of one lane's writes from this process: to its owner, what waits in one message, one message at a time; or into
+ * this process's own commits. Writes go on in the order in which they came, whichever way is taken.
+ *
+ * A message without an answer may have been committed, or be on its way: its writes are made here, and find themselves by
+ * their ids where it was. Operators' overrides have no id, and are made here always.
+ */
+export class LaneRoute {
+  private readonly queue: WaitingWrite[] = [];
+  private running: Promise<void> | null = null;
+  /** Writes made here in the place of an owner: what comes after them is not handed over before they are settled. */
+  private madeHere = 0;
+
+  constructor(private readonly parts: LaneRouteParts) {}
+
+  /** @throws as {@link LaneWriter.write} */
+  write(write: LedgerWrite): Promise<LedgerReceipt> {
+    const { parts } = this;
+    if (write.kind === 'override' || (this.running === null && parts.owner() === null))
+      return parts.writer.write(write);
+    if (this.queue.length >= parts.queueMax) {
+      const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
+      const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
+      if (write.kind === 'submit') noteFailure(error, 0);
+      throw error;
+    }
+    const span = startSpan('ledger commit');
+    const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
+    return new Promise((resolve, reject) => {
+      this.queue.push({ write: traced, sinceMs: monotonicMs(), span, resolve, reject });
+      this.running ??= this.drain();
+    });
+  }
+
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  /** Resolves once nothing waits any more. */
+  async settled(): Promise<void> {
+    await this.running;
+  }
+
+  private async drain(): Promise<void> {
+    // Every write of this turn of the event loop joins the message.
+    await Promise.resolve();
+    while (this.queue.length > 0) await this.goOn(this.queue.splice(0, MESSAGE_WRITES_MAX));
+    // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
+    this.running = null;
+  }
+
+  private async goOn(batch: readonly WaitingWrite[]): Promise<void> {
+    const owner = this.madeHere === 0 ? this.parts.owner() : null;
+    if (owner === null) return batch.forEach((waiting) => this.makeHere(waiting, false));
+    const results = await this.handOver(owner, batch);
+    const again = results?.some((result) => 'again' in result) ?? true;
+    this.parts.heard(owner, !again);
+    batch.forEach((waiting, at) => {
+      const result = results?.[at] ?? { again: 'not known' };
+      if ('again' in result) this.makeHere(waiting, result.again === 'not known');
+      else settle(waiting, result);
+    });
+  }
+
+  private async handOver(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<HandedResult[] | null> {
+    const { lane, link, nowMs } = this.parts;
+    const message = encodeMessage({ lane, sentAtMs: nowMs(), writes: batch.map(({ write }) => write) });
+    const answer = await link.send(owner, message, PATIENCE_MS);
+    const results = answer === null ? null : decodeResults(answer, batch.length);
+    metrics.writesHandedOver.inc({ answer: results === null ? 'none' : 'came' }, batch.length);
+    return results;
+  }
+
+  /** @param unsettled whether it may be committed already */
+  private makeHere(waiting: WaitingWrite, unsettled: boolean): void {
+    const { write, sinceMs } = waiting;
+    this.madeHere += 1;
+    const attempt = { sinceMs, expiresAtMs: sinceMs + WRITE_DEADLINE_MS, unsettled, isHandedOver: false };
+    // A refusal at once is one like any other.
+    void new Promise<LedgerReceipt>((resolve) => resolve(this.parts.writer.write(write, attempt)))
+      .then(
+        (receipt) => settle(waiting, { receipt }),
+        (error: unknown) => refuse(waiting, error),
+      )
+      .finally(() => (this.madeHere -= 1));
+  }
+}
+
+function settle(waiting: WaitingWrite, result: Exclude<HandedResult, { again: string }>): void {
+  if ('error' in result) return refuse(waiting, result.error);
+  waiting.span?.end();
+  waiting.resolve(result.receipt);
+}
+
+function refuse({ span, reject }: WaitingWrite, error: unknown): void {
+  span?.end(error);
+  reject(error);
+}

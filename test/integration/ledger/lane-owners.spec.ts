@@ -1,0 +1,255 @@
+// Real: PostgreSQL, two ledgers as two processes have them, TCP between them, and a proxy on that way.
+import { randomUUID } from 'node:crypto';
+import { withBoardDefaults, type Board, type BoardDefinition } from '@laddercast/domain';
+import {
+  ADVISORY_LOCKS,
+  decodeResults,
+  encodeMessage,
+  PATIENCE_MS,
+  takeLane,
+  type OverrideWrite,
+} from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
+import { createTestDatabase, openTcpProxy, type TcpProxy, type TestDatabase } from '@laddercast/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
+
+const LANES = 2;
+
+let testDatabase: TestDatabase;
+let nodes: LedgerNode[];
+let proxies: TcpProxy[];
+
+beforeEach(async () => {
+  testDatabase = await createTestDatabase();
+  nodes = [];
+  proxies = [];
+});
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => node.stop()));
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+  await testDatabase.drop();
+});
+
+async function start(owns = true): Promise<LedgerNode> {
+  const node = new LedgerNode(testDatabase.url);
+  nodes.push(node);
+  await node.start();
+  await node.ledger.start(owns);
+  return node;
+}
+
+/** Resolves once these own all lanes, as all of `nodes` see it. */
+async function untilOwned(by: readonly LedgerNode[]): Promise<void> {
+  await expect
+    .poll(() => by.flatMap(({ owners }) => owners.own).sort(), { interval: 50 })
+    .toEqual(Array.from({ length: LANES }, (_, lane) => lane));
+  for (const node of nodes) {
+    const others = by.filter((one) => one !== node).flatMap(({ owners }) => owners.own);
+    const seen = (): number[] => node.lanes.all.filter((lane) => node.owners.ownerOf(lane) !== null);
+    await expect.poll(seen, { interval: 50 }).toEqual(others.sort());
+  }
+}
+
+/** An owner of all lanes, and a process that owns none, with a proxy between them. */
+async function ownerAndSender(): Promise<{ owner: LedgerNode; sender: LedgerNode; proxy: TcpProxy }> {
+  const owner = await start();
+  const sender = await start(false);
+  await untilOwned([owner]);
+  const [row] = await owner.database.query<{ port: number }>('SELECT port FROM lane_writers');
+  const proxy = await openTcpProxy('127.0.0.1', row!.port);
+  proxies.push(proxy);
+  await owner.database.query('UPDATE lane_writers SET port = $1', [proxy.port]);
+  await expect.poll(() => sender.owners.ownerOf(0)?.port, { interval: 50 }).toBe(proxy.port);
+  return { owner, sender, proxy };
+}
+
+async function boardOf(node: LedgerNode, definition: Partial<BoardDefinition>): Promise<Board> {
+  const { board } = await node.registry.put(
+    `b-${randomUUID()}`,
+    withBoardDefaults({ order: 'desc', ...definition } as never),
+  );
+  for (const one of nodes) await one.boards.refresh();
+  return board;
+}
+
+const scoresOn = async ({ database }: LedgerNode, { uid }: Board): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    (
+      await database.query<{ id: string; score: number }>(
+        'SELECT player_id AS id, score FROM entries WHERE board_uid = $1 AND NOT removed',
+        [uid],
+      )
+    ).map(({ id, score }) => [id, score]),
+  );
+
+/** How many commits of runs the ledger had since: each has its rows in one transaction. */
+const commitsOf = async ({ database }: LedgerNode, { uid }: Board): Promise<number> => {
+  const [row] = await database.query<{ commits: number }>(
+    'SELECT count(DISTINCT xmin::text)::int AS commits FROM submissions WHERE board_uid = $1',
+    [uid],
+  );
+  return row!.commits;
+};
+
+const players = Array.from({ length: 40 }, (_, at) => `p${at}`);
+const override = (board: Board, playerId: string, score: number): OverrideWrite => ({
+  kind: 'override',
+  board,
+  playerId,
+  entry: { score, columns: [] },
+  audit: { actor: 'tester', action: 'entry.set', subject: playerId, details: {} },
+});
+
+/** The writes that a process makes by itself from here on. */
+const madeBy = ({ writers }: LedgerNode): (() => number) => {
+  const spies = writers.all.map((writer) => vi.spyOn(writer, 'write'));
+  return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+};
+
+describe('lanes', () => {
+  it('are spread over the processes that take writes, and move when one comes or goes', async () => {
+    const first = await start();
+    await untilOwned([first]);
+    const second = await start();
+    await start(false);
+    const owned = (): number[] => [first, second].map(({ owners }) => owners.own.length);
+    await expect.poll(owned, { interval: 50 }).toEqual([1, 1]);
+    await untilOwned([first, second]);
+    nodes.splice(nodes.indexOf(first), 1);
+    await first.stop();
+    await untilOwned([second]);
+  });
+});
+
+describe("writes for a lane of another process's", () => {
+  it('go into its commits together with its own, and are answered as there', async () => {
+    const { owner, sender } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const bySender = madeBy(sender);
+    const sent = players.flatMap((playerId, at) => {
+      const id = { submissionId: `once-${at}` };
+      return [
+        sender.ledger.write(submissionOf(board, playerId, 1)),
+        owner.ledger.write(submissionOf(board, playerId, 1)),
+        sender.ledger.write(submissionOf(board, playerId, 1, id)),
+      ];
+    });
+    const receipts = await Promise.all(sent);
+    expect(receipts.every(({ replayed }) => !replayed)).toBe(true);
+    expect(await scoresOn(owner, board)).toEqual(Object.fromEntries(players.map((id) => [id, 3])));
+    // One by one they would be 120.
+    expect(await commitsOf(owner, board)).toBeLessThan(12);
+    const again = await sender.ledger.write(submissionOf(board, 'p0', 1, { submissionId: 'once-0' }));
+    expect(again).toMatchObject({ replayed: true, answer: { score: expect.any(Number) } });
+    const reused = sender.ledger.write(submissionOf(board, 'p0', 2, { submissionId: 'once-0' }));
+    await expect(reused).rejects.toMatchObject({ code: 'SUBMISSION_ID_REUSED' });
+    expect(bySender()).toBe(0);
+  });
+
+  it.each([true, false])('count once when the answer is lost, with an id of the client: %s', async (idFromClient) => {
+    const { owner, sender, proxy } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const submissionId = randomUUID();
+    const lost = proxy.cutAfter(submissionId);
+    const receipt = await sender.ledger.write(submissionOf(board, 'ada', 5, { submissionId, idFromClient }));
+    await lost;
+    expect(receipt).toMatchObject({ replayed: false, answer: { outcome: 'created', score: 5 } });
+    expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
+    expect(await commitsOf(owner, board)).toBe(1);
+  });
+
+  it.each([true, false])('count once when owner and sender write it at a time: id of the client %s', async (given) => {
+    const { owner, sender } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const lane = owner.lanes.of('ada');
+    const write = submissionOf(board, 'ada', 5, { idFromClient: given });
+    let sent!: Promise<unknown>;
+    await owner.database.transaction(async (transaction) => {
+      await takeLane(transaction, lane);
+      sent = sender.ledger.write(write);
+      // Both wait for the lane by now.
+      const waiting = async (): Promise<number> => {
+        const [row] = await sender.database.query<{ waiting: number }>(
+          `SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1`,
+          [ADVISORY_LOCKS.lanes],
+        );
+        return row!.waiting;
+      };
+      await expect.poll(waiting, { interval: 20 }).toBe(2);
+    });
+    expect(await sent).toMatchObject({ replayed: false, answer: { outcome: 'created', score: 5 } });
+    await owner.ledger.write(submissionOf(board, 'ada', 1));
+    expect(await scoresOn(owner, board)).toEqual({ ada: 6 });
+  });
+
+  it('are not taken by an owner that gets them late: what came meanwhile stands', async () => {
+    const { owner, sender, proxy } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'latest' });
+    await sender.ledger.write(submissionOf(board, 'bea', 1));
+    proxy.freeze();
+    const first = await sender.ledger.write(submissionOf(board, 'ada', 5, { idFromClient: false }));
+    expect(first).toMatchObject({ replayed: false, answer: { outcome: 'created' } });
+    await sender.ledger.write(override(board, 'ada', 100));
+    const after = await sender.ledger.write(submissionOf(board, 'ada', 7));
+    expect(after.answer).toMatchObject({ score: 7, previousScore: 100 });
+    proxy.thaw();
+    await sleep(300);
+    await owner.ledger.write(submissionOf(board, 'bea', 2));
+    expect(await scoresOn(owner, board)).toEqual({ ada: 7, bea: 2 });
+    expect(await commitsOf(owner, board)).toBe(4);
+  });
+
+  it('find themselves where their sender was first, also without an id of the client', async () => {
+    const { owner, sender } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const writes = [submissionOf(board, 'ada', 5, { idFromClient: false })];
+    const lane = owner.lanes.of('ada');
+    await sender.writers.all[lane]!.write(writes[0]!);
+    const sentAtMs = owner.boards.clock.nowMs();
+    const results = decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), 1);
+    expect(results).toMatchObject([{ receipt: { replayed: true, answer: { score: 5 } } }]);
+    expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
+  });
+
+  it('are not begun once their sender makes them itself, nor on a board that the owner does not know so', async () => {
+    const { owner } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const lane = owner.lanes.of('ada');
+    const take = async (ageMs: number, of = board): Promise<unknown> => {
+      const sentAtMs = owner.boards.clock.nowMs() - ageMs;
+      const writes = [submissionOf(of, 'ada', 5)];
+      return decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), 1);
+    };
+    expect(await take(PATIENCE_MS + 1)).toEqual([{ again: 'not taken' }]);
+    expect(await take(0, { ...board, revision: board.revision - 1 })).toMatchObject([
+      { error: { boardUid: board.uid } },
+    ]);
+    expect(await scoresOn(owner, board)).toEqual({});
+    expect(await take(0)).toMatchObject([{ receipt: { replayed: false } }]);
+  });
+
+  it('of one player keep their order when the message with both is lost', async () => {
+    const { owner, sender, proxy } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'latest' });
+    await sender.ledger.write(submissionOf(board, 'bea', 1));
+    proxy.cut();
+    const receipts = await Promise.all(
+      [1, 2, 3].map((score) => sender.ledger.write(submissionOf(board, 'ada', score))),
+    );
+    expect(receipts.map(({ answer }) => answer.previousScore)).toEqual([null, 1, 2]);
+    expect(await scoresOn(owner, board)).toMatchObject({ ada: 3 });
+  });
+
+  it('are refused by an owner without the seal of the installation', async () => {
+    const { owner, sender } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'best' });
+    await sender.database.query(`UPDATE installation SET value = 'another' WHERE name = 'lane-secret'`);
+    const stranger = await start(false);
+    await untilOwned([owner]);
+    const byOwner = madeBy(owner);
+    await stranger.ledger.write(submissionOf(board, 'ada', 5));
+    expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
+    expect(byOwner()).toBe(0);
+  });
+});

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { monotonicMs } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ClientTCP, ServerTCP } from '@nestjs/microservices';
@@ -87,7 +87,7 @@ export class LaneLink {
     const key = `${host}:${port}`;
     const known = this.clients.get(key);
     if (known) return known;
-    const client = new ClientTCP({ host, port, maxBufferSize: MESSAGE_LENGTH_MAX });
+    const client = new PromptClient({ host, port, maxBufferSize: MESSAGE_LENGTH_MAX });
     this.clients.set(key, client);
     return client;
   }
@@ -99,6 +99,15 @@ export class LaneLink {
       throw error;
     });
     return this.secret;
+  }
+}
+
+/** Messages leave at once: one waits for the answer to the one before. */
+class PromptClient extends ClientTCP {
+  override createSocket(): ReturnType<ClientTCP['createSocket']> {
+    const socket = super.createSocket();
+    (socket.netSocket as Socket).setNoDelay(true);
+    return socket;
   }
 }
 
@@ -116,6 +125,7 @@ class OwnPortServer extends ServerTCP {
   open(host: string, port: number): Promise<number> {
     const server = this.unwrap<Server>();
     server.maxConnections = CONNECTIONS_MAX;
+    server.on('connection', (socket: Socket) => socket.setNoDelay(true));
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port, exclusive: true }, () => resolve((server.address() as AddressInfo).port));

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { LadderError } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -5,7 +6,7 @@ import { StaleBoardError, type LedgerReceipt, type LedgerWrite, type SubmitWrite
 import type { WriteAttempt } from '../submissions/lane-writer.js';
 import { decodeMessage, encodeResults, type HandedResult } from './lane-message.js';
 import type { LaneOwner } from './lane-owners.js';
-import { LaneRoute } from './lane-route.js';
+import { LaneRoute, MESSAGES_AT_ONCE } from './lane-route.js';
 
 const OWNER: LaneOwner = { holder: 'another', host: '127.0.0.1', port: 1 };
 
@@ -24,19 +25,19 @@ const receiptOf = (id: string): LedgerReceipt => ({
   windowUid: 1,
   movement: null,
 });
-const submit = (id: string): SubmitWrite =>
+const submit = (id: string, playerId: string): SubmitWrite =>
   ({
     ...{
       kind: 'submit',
       board: { uid: 1, revision: 1 },
-      playerId: 'p',
+      playerId,
       submissionId: id,
       idFromClient: true,
       score: 1,
     },
     ...{ columns: [], achievedAtMs: null, windowId: null, metadata: null, refusal: null, bodySha256: Buffer.from(id) },
   }) as unknown as SubmitWrite;
-const write = (id: string): Promise<unknown> => route.write(submit(id));
+const write = (id: string, playerId = 'p'): Promise<unknown> => route.write(submit(id, playerId));
 const taken = async (ids: string[]): Promise<HandedResult[]> => ids.map((id) => ({ receipt: receiptOf(id) }));
 
 beforeEach(() => {
@@ -72,12 +73,39 @@ describe("a lane's route", () => {
     expect(done).toEqual(['here:a', 'here:b']);
   });
 
-  it('hands over what waits in one message, and one message at a time', async () => {
-    const first = write('a');
-    await Promise.resolve();
-    await Promise.all([first, write('b'), write('c')]);
-    expect(done).toEqual(['over:a', 'over:b,c']);
-    expect(heard).toEqual([true, true]);
+  it('hands over what waits in one message, and so many messages at a time', async () => {
+    let come!: () => void;
+    const comes = new Promise<void>((resolve) => (come = resolve));
+    answer = async (ids) => (await comes, taken(ids));
+    const writes: Promise<unknown>[] = [];
+    for (let number = 1; number <= MESSAGES_AT_ONCE; number += 1) {
+      writes.push(write(`a${number}`, `a${number}`), write(`b${number}`, `b${number}`));
+      await sleep(1);
+    }
+    expect(done).toEqual(writes.filter((_, at) => at % 2 === 0).map((_, at) => `over:a${at + 1},b${at + 1}`));
+    writes.push(write('c', 'c'));
+    await sleep(1);
+    writes.push(write('d', 'd'));
+    await sleep(1);
+    expect(done).toHaveLength(MESSAGES_AT_ONCE);
+    come();
+    await Promise.all(writes);
+    expect(done.at(-1)).toBe('over:c,d');
+    expect(heard).toEqual(done.map(() => true));
+  });
+
+  it('hands over no write of a player of whom another is on its way', async () => {
+    let come!: () => void;
+    const comes = new Promise<void>((resolve) => (come = resolve));
+    answer = async (ids) => (await comes, taken(ids));
+    const writes = [write('a', 'p1')];
+    await sleep(1);
+    writes.push(write('b', 'p2'), write('c', 'p1'), write('d', 'p2'));
+    await sleep(1);
+    expect(done).toEqual(['over:a', 'over:b']);
+    come();
+    await Promise.all(writes);
+    expect(done).toEqual(['over:a', 'over:b', 'over:c', 'over:d']);
   });
 
   it('answers what the owner answered: receipts, refusals, and boards that changed', async () => {
@@ -118,7 +146,7 @@ describe("a lane's route", () => {
     makeHere = () => committed;
     answer = async () => null;
     const first = write('a');
-    await Promise.resolve();
+    await setImmediate();
     const second = write('b');
     await sleep(1);
     // Handed over now, it could be committed before the first.

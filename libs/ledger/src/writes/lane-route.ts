@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, startSpan, type OpenSpan } from '@laddercast/platform';
 import { WRITE_DEADLINE_MS } from '../lanes/commit-tries.js';
@@ -10,6 +11,8 @@ import type { LaneOwner } from './lane-owners.js';
 
 /** How long an owner is waited for; then its writes are made here. */
 export const PATIENCE_MS = WRITE_DEADLINE_MS / 10;
+/** With so many on their way, what comes during a commit of the owner's joins the next one, and not the one after it. */
+export const MESSAGES_AT_ONCE = 8;
 /** As many as a commit takes. */
 const MESSAGE_WRITES_MAX = 512;
 
@@ -36,15 +39,18 @@ interface WaitingWrite {
 }
 
 /**
- * The way of one lane's writes from this process: to its owner, what waits in one message, one message at a time; or into
- * this process's own commits. Writes go on in the order in which they came, whichever way is taken.
+ * The way of one lane's writes from this process: to its owner, what waits in one message; or into
+ * this process's own commits. Writes of a player go on in the order in which they came, whichever way is taken.
  *
  * A message without an answer may have been committed, or be on its way: its writes are made here, and find themselves by
  * their ids where it was. Operators' overrides have no id, and are made here always.
  */
 export class LaneRoute {
   private readonly queue: WaitingWrite[] = [];
-  private running: Promise<void> | null = null;
+  private looking: Promise<void> | null = null;
+  private readonly messages = new Set<Promise<void>>();
+  /** Those of whom a message is on its way. */
+  private readonly players = new Set<string>();
   /** Writes made here in the place of an owner: what comes after them is not handed over before they are settled. */
   private madeHere = 0;
 
@@ -53,8 +59,7 @@ export class LaneRoute {
   /** @throws as {@link LaneWriter.write} */
   write(write: LedgerWrite): Promise<LedgerReceipt> {
     const { parts } = this;
-    if (write.kind === 'override' || (this.running === null && parts.owner() === null))
-      return parts.writer.write(write);
+    if (write.kind === 'override' || (!this.isBusy && parts.owner() === null)) return parts.writer.write(write);
     if (this.queue.length >= parts.queueMax) {
       const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
       const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
@@ -65,31 +70,60 @@ export class LaneRoute {
     const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
     return new Promise((resolve, reject) => {
       this.queue.push({ write: traced, sinceMs: monotonicMs(), span, resolve, reject });
-      this.running ??= this.drain();
+      this.look();
     });
   }
 
+  /** Writes that wait, and those in messages that are on their way. */
   get waiting(): number {
-    return this.queue.length;
+    return this.queue.length + this.players.size;
   }
 
   /** Resolves once nothing waits any more. */
   async settled(): Promise<void> {
-    await this.running;
+    while (this.isBusy) await (this.looking ?? Promise.race(this.messages));
   }
 
-  private async drain(): Promise<void> {
-    // Every write of this turn of the event loop joins the message.
-    await Promise.resolve();
-    while (this.queue.length > 0) await this.goOn(this.queue.splice(0, MESSAGE_WRITES_MAX));
-    // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
-    this.running = null;
+  private get isBusy(): boolean {
+    return this.queue.length > 0 || this.messages.size > 0;
   }
 
-  private async goOn(batch: readonly WaitingWrite[]): Promise<void> {
-    const owner = this.madeHere === 0 ? this.parts.owner() : null;
-    if (owner === null) return batch.forEach((waiting) => this.makeHere(waiting, false));
-    const results = await this.handOver(owner, batch);
+  /** Every write of this turn of the event loop joins the message. */
+  private look(): void {
+    this.looking ??= setImmediate().then(() => {
+      this.looking = null;
+      this.goOn();
+    });
+  }
+
+  private goOn(): void {
+    while (this.queue.length > 0) {
+      const owner = this.madeHere === 0 ? this.parts.owner() : null;
+      if (owner === null) {
+        // What is on its way comes first.
+        if (this.messages.size === 0) for (const waiting of this.queue.splice(0)) this.makeHere(waiting, false);
+        return;
+      }
+      const batch = this.messages.size < MESSAGES_AT_ONCE ? this.nextMessage() : [];
+      if (batch.length === 0) return;
+      for (const { write } of batch) this.players.add(write.playerId);
+      const message = this.handOver(owner, batch).finally(() => {
+        for (const { write } of batch) this.players.delete(write.playerId);
+        this.messages.delete(message);
+        this.goOn();
+      });
+      this.messages.add(message);
+    }
+  }
+
+  /** What waits, up to the first write of a player of whom a message is on its way: that one could be lost. */
+  private nextMessage(): WaitingWrite[] {
+    const end = this.queue.findIndex(({ write }) => this.players.has(write.playerId));
+    return this.queue.splice(0, Math.min(MESSAGE_WRITES_MAX, end < 0 ? this.queue.length : end));
+  }
+
+  private async handOver(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<void> {
+    const results = await this.send(owner, batch);
     const again = results?.some((result) => 'again' in result) ?? true;
     this.parts.heard(owner, !again);
     batch.forEach((waiting, at) => {
@@ -99,7 +133,7 @@ export class LaneRoute {
     });
   }
 
-  private async handOver(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<HandedResult[] | null> {
+  private async send(owner: LaneOwner, batch: readonly WaitingWrite[]): Promise<HandedResult[] | null> {
     const { lane, link, nowMs } = this.parts;
     const message = encodeMessage({ lane, sentAtMs: nowMs(), writes: batch.map(({ write }) => write) });
     const answer = await link.send(owner, message, PATIENCE_MS);

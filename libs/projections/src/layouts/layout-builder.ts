@@ -4,12 +4,15 @@ import { isRetriable } from '@laddercast/event-log';
 import { BoardCatalog, BoardLayouts, PostgresDatabase, type SqlRunner } from '@laddercast/ledger';
 import { monotonicMs, nowMs, retryWhile, sleep } from '@laddercast/platform';
 import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ChangesByShard, type EntryInLists } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from '../recovery/committed-positions.js';
 import { entryOfRow, LedgerScan, workOnPages, type ScannedPage, type WindowKept } from '../recovery/ledger-scan.js';
 import { RankProjection } from '../ranks/rank-projection.js';
 import { ScanProgress } from '../recovery/scan-progress.js';
 import { WindowLists } from '../ranks/window-lists.js';
+import { chunksOf } from '../redis/chunks.js';
+import { FillTurns } from './fill-turns.js';
 
 /** What is told of a generation, a step at a time. */
 export interface LayoutNews {
@@ -42,6 +45,8 @@ export interface LayoutPace {
 const PACE: LayoutPace = { boardsAtOnce: 2, rowsPerSecond: 0, inUse: new Set() };
 /** Boards that are filled, or wait for the log's consumers to be proven: each is held twice. */
 const UNDER_WAY_MAX = 50;
+/** Rows of a page that are sorted by their shards before the calls under way get their next turn: a millisecond. */
+const ROWS_SORTED_AT_ONCE = 250;
 const LOOK_EVERY_MS = 100;
 const NOTE_EVERY_MS = 1000;
 const AFTER_FAILURE_MS = 1000;
@@ -63,11 +68,10 @@ const READ_LATER_MS = 600_000;
 export class LayoutBuilder {
   private readonly log = new Logger('layouts');
   private readonly building = new Map<number, Promise<void>>();
-  private written: Promise<unknown> = Promise.resolve();
+  private readonly turns: FillTurns;
   /** Of those, which read the ledger. */
   private readonly filling = new Set<number>();
   private pace = PACE;
-  private freeAtMs = -Infinity;
 
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
@@ -77,7 +81,9 @@ export class LayoutBuilder {
     private readonly committed: CommittedPositions,
     private readonly windowLists: WindowLists,
     @Optional() private readonly options: LayoutBuilderOptions = {},
-  ) {}
+  ) {
+    this.turns = new FillTurns(projection);
+  }
 
   /** Whether more generations wait than could begin now. */
   hasChoice(): boolean {
@@ -173,7 +179,7 @@ export class LayoutBuilder {
       const pages = whilst(() => board !== null && projection.session() === session, scan.ofWindow(windowUid, after));
       await workOnPages(pages, async (page) => {
         signal.throwIfAborted();
-        if (filling.isRetax) await this.turn(page.rows.length, signal);
+        if (filling.isRetax) await this.turns.untilDue(page.rows.length, this.pace.rowsPerSecond, signal);
         const turn = filling.reach.begin();
         await again(async () => {
           board = await this.wantedBoard(filling);
@@ -195,16 +201,6 @@ export class LayoutBuilder {
       await again(() => this.note(filling, 'proving', session));
     }
     return true;
-  }
-
-  /** Waits until so many rows may be written; pages of all boards take turns. */
-  private async turn(rows: number, signal: AbortSignal): Promise<void> {
-    const { rowsPerSecond } = this.pace;
-    if (rowsPerSecond === 0) return;
-    const beginsAtMs = Math.max(monotonicMs(), this.freeAtMs);
-    this.freeAtMs = beginsAtMs + (rows / rowsPerSecond) * 1000;
-    await sleep(beginsAtMs - monotonicMs(), signal);
-    signal.throwIfAborted();
   }
 
   /** Goes on where an earlier scan is proven to have been, here or in a process that ended; else at the start. */
@@ -247,18 +243,11 @@ export class LayoutBuilder {
     if (keepUntilMs !== null && keepUntilMs <= this.boards.clock.earliestMs()) return;
     const changes = new ChangesByShard();
     const filled = { ...board, layouts: { serving: layout, opening: null, retiring: null } };
-    for (const row of rows) changes.add(filled, withoutListsThatAre(layout, entryOfRow(row, isGuild, kept)));
-    const { projection } = this;
-    await changes.apply(({ list, shard, changes }) =>
-      this.inTurn(() => projection.apply(list, shard, changes, keepUntilMs)),
-    );
-  }
-
-  /** One shard after another: a read of the lists that serve waits for two calls of a script at most. */
-  private inTurn<Done>(write: () => Promise<Done>): Promise<Done> {
-    const done = this.written.then(write);
-    this.written = done.catch(() => undefined);
-    return done;
+    for (const part of chunksOf(rows, ROWS_SORTED_AT_ONCE)) {
+      for (const row of part) changes.add(filled, withoutListsThatAre(layout, entryOfRow(row, isGuild, kept)));
+      await nextTurn();
+    }
+    await changes.apply((ofShard) => this.turns.write(ofShard, keepUntilMs));
   }
 
   /** Waits until every lane has passed the end of the scan, and has the generation served; false: it is filled again. */

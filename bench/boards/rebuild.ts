@@ -110,7 +110,7 @@ export async function memoryOf(redis: RedisConnection): Promise<number> {
 }
 
 /** Until Redis does nothing by itself any more: rewriting its file takes a core. */
-async function rewritten(redis: RedisConnection): Promise<void> {
+export async function rewritten(redis: RedisConnection): Promise<void> {
   for (const until = performance.now() + rewrittenWithinMs; performance.now() < until;) {
     const text = String(await redis.command('INFO', 'persistence'));
     if (!/_in_progress:1|_scheduled:1/.test(text)) return;

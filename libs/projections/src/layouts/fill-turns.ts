@@ -3,7 +3,7 @@ import type { ShardChanges } from '../ranks/changes-by-shard.js';
 import type { RankProjection } from '../ranks/rank-projection.js';
 import { chunksOf } from '../redis/chunks.js';
 
-/** The most rows that one call writes: some two or three milliseconds of Redis. */
+/** The most rows that one call writes: some three milliseconds of Redis. */
 const ROWS_AT_ONCE = 150;
 /** Redis is busy with one call while the next is made ready. */
 const CALLS_AT_ONCE = 2;

@@ -159,6 +159,18 @@ describe("writes for a lane of another process's", () => {
     expect(await commitsOf(owner, board)).toBe(1);
   });
 
+  it('are a replay when they come again and the owner does not answer', async () => {
+    const { owner, sender, proxy } = await ownerAndSender();
+    const board = await boardOf(owner, { operator: 'sum' });
+    const write = submissionOf(board, 'ada', 5, { submissionId: 'again' });
+    const handed = await sender.ledger.write(write);
+    proxy.freeze();
+    const again = await sender.ledger.write(write);
+    expect([handed.replayed, again.replayed]).toEqual([false, true]);
+    expect(again.answer).toEqual(handed.answer);
+    expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
+  });
+
   it.each([true, false])('count once when owner and sender write it at a time: id of the client %s', async (given) => {
     const { owner, sender } = await ownerAndSender();
     const board = await boardOf(owner, { operator: 'sum' });
@@ -203,12 +215,12 @@ describe("writes for a lane of another process's", () => {
   it('find themselves where their sender was first, also without an id of the client', async () => {
     const { owner, sender } = await ownerAndSender();
     const board = await boardOf(owner, { operator: 'sum' });
-    const writes = [submissionOf(board, 'ada', 5, { idFromClient: false })];
+    const writes = [submissionOf(board, 'ada', 5, { idFromClient: false, handOverId: 'a' })];
     const lane = owner.lanes.of('ada');
     await sender.writers.all[lane]!.write(writes[0]!);
     const sentAtMs = owner.boards.clock.nowMs();
     const results = decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), 1);
-    expect(results).toMatchObject([{ receipt: { replayed: true, answer: { score: 5 } } }]);
+    expect(results).toMatchObject([{ receipt: { replayed: false, answer: { score: 5 } } }]);
     expect(await scoresOn(owner, board)).toEqual({ ada: 5 });
   });
 

@@ -42,6 +42,8 @@ export interface SubmitWrite {
   bodySha256: Buffer;
   /** Why the run is refused, unless its id was counted before. */
   refusal: LadderError | null;
+  /** Drawn where it is handed to another process: by this the copy that comes second knows the first as its own. */
+  handOverId?: string;
   /** W3C trace context that its event carries; absent: it is not traced. */
   traceparent?: string;
 }

@@ -106,8 +106,10 @@ export class BatchFold {
         ),
       };
     }
-    const { windowUid, ...answer } = seen.answer;
-    return { receipt: { kind: 'submit', replayed: true, answer, windowUid, movement: null } };
+    const { windowUid, handOverId, ...answer } = seen.answer;
+    // The other copy of this very write is its first answer.
+    const replayed = handOverId === undefined || handOverId !== write.handOverId;
+    return { receipt: { kind: 'submit', replayed, answer, windowUid, movement: null } };
   }
 
   private submit(placed: PlacedWrite<SubmitWrite>, position: number): WriteResult {
@@ -240,7 +242,8 @@ export class BatchFold {
     windowUid: number,
     movement: SubmitReceipt['movement'],
   ): WriteResult {
-    const remembered = { windowUid, ...answer };
+    const { handOverId } = write;
+    const remembered = { windowUid, ...answer, ...(handOverId !== undefined && { handOverId }) };
     this.newSubmissions.push({ write, achievedAtMs: atMs, answer: remembered });
     if (write.idFromClient) {
       this.stored.remembered.set(submissionKeyOf(write), { bodySha256: write.bodySha256, answer: remembered });

@@ -116,8 +116,11 @@ export class LaneTransaction {
 
   /** A write whose own commit went unanswered finds itself: that is its first answer, not a replay. */
   private asFirstAnswer(result: WriteResult, index: number): WriteResult {
-    if ('error' in result || !this.batch[index]!.unsettled) return result;
+    const { unsettled, write } = this.batch[index]!;
+    if ('error' in result || !unsettled) return result;
     const { receipt } = result;
+    // One that was handed over knows its own copy by more than its id.
+    if (write.kind === 'submit' && write.handOverId !== undefined) return result;
     if (receipt.kind === 'submit') return { receipt: { ...receipt, replayed: false } };
     return receipt.kind === 'override' ? { receipt: { ...receipt, settledBefore: true } } : result;
   }

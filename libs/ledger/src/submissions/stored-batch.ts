@@ -5,16 +5,19 @@ import type { RollingHourRow } from '../entries/rolling-hours.js';
 import type { AttemptCounts } from './attempt-counts.js';
 import { ownerOf } from './new-runs.js';
 
+/** An answer as it is stored; with the `handOverId` of its write. */
+export type StoredAnswer = SubmissionAnswer & { windowUid: number; handOverId?: string };
+
 /** A remembered submission. */
 export interface RememberedSubmission {
   bodySha256: Buffer;
-  answer: SubmissionAnswer & { windowUid: number };
+  answer: StoredAnswer;
 }
 
 export interface SubmissionRow {
   write: SubmitWrite;
   achievedAtMs: number;
-  answer: SubmissionAnswer & { windowUid: number };
+  answer: StoredAnswer;
 }
 
 /** @param key the entry's, or its player's id */

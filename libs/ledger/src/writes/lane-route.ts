@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, startSpan, type OpenSpan } from '@laddercast/platform';
@@ -67,9 +68,13 @@ export class LaneRoute {
       throw error;
     }
     const span = startSpan('ledger commit');
-    const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
+    const handed = {
+      ...write,
+      ...(span && { traceparent: span.traceparents[0]! }),
+      ...(write.kind === 'submit' && { handOverId: nextHandOverId() }),
+    };
     return new Promise((resolve, reject) => {
-      this.queue.push({ write: traced, sinceMs: monotonicMs(), span, resolve, reject });
+      this.queue.push({ write: handed, sinceMs: monotonicMs(), span, resolve, reject });
       this.look();
     });
   }
@@ -156,6 +161,11 @@ export class LaneRoute {
       .finally(() => (this.madeHere -= 1));
   }
 }
+
+/** Of this process, among those of all. */
+const PROCESS_ID = randomBytes(6).toString('base64url');
+let handedOver = 0;
+const nextHandOverId = (): string => `${PROCESS_ID}${(handedOver += 1).toString(36)}`;
 
 function settle(waiting: WaitingWrite, result: Exclude<HandedResult, { again: string }>): void {
   if ('error' in result) return refuse(waiting, result.error);

@@ -177,6 +177,7 @@ async function runVitest(given, args, report) {
       ...given,
       NODE_ENV: 'test',
       NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
+      TEST_MODULE_CACHE: join(dataDir, 'modules'),
       ERRORS_FILE: errorsFileOf(report),
     },
     signals: [

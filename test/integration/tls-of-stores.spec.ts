@@ -12,6 +12,7 @@ import { formCluster } from '../faults/redis-nodes.js';
 import { makeCertificates, type Certificates } from './certificates.js';
 import { Redis } from './nodes/redis-client.js';
 import { startRedis } from './nodes/redis-process.js';
+import { startSentinel } from './nodes/redis-sentinels.js';
 
 let certificates: Certificates;
 let server: PostgresProcess;
@@ -164,6 +165,29 @@ describe('Redis with TLS and users', () => {
     // The same in a script.
     const asked = { capacityMs: 1000, owedMs: 10, wantedMs: 0, leastMs: 0 };
     await expect(new RedisTokenLeases(redis).lease('bucket', asked)).rejects.toMatchObject(refused);
+  });
+});
+
+describe('Redis behind a sentinel, with TLS', () => {
+  it('is found by the name that the sentinel says, and both are checked', async () => {
+    // It does not speak TLS itself, and finds that its master is down: alone it cannot name another one.
+    const sentinel = await startSentinel({ host: 'localhost', master: Number(address.split(':')[1]), quorum: 2 });
+    undo.push(() => sentinel.stop());
+    const port = await freePort();
+    await takeTls(port, sentinel.port);
+    const url = `rediss-sentinel://ladder:ladder-password@localhost:${port}/ladder.main`;
+    const { redis } = connectionTo(url, certificates.ca);
+    await redis.connect();
+    expect(String(await redis.command('ACL', 'WHOAMI'))).toBe('ladder');
+    const subscriber = redis.subscriber();
+    await subscriber.connect();
+    expect(await subscriber.call('ACL', 'WHOAMI')).toBe('ladder');
+    subscriber.disconnect();
+    const distrusting = connectionTo(url, certificates.otherCa);
+    await expect(distrusting.redis.connect()).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
+    expect(distrusting.errors.join()).toMatch(/^All sentinels are unreachable/);
+    const plain = connectionTo(url.replace('rediss-', 'redis-'), certificates.ca);
+    await expect(plain.redis.connect()).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
   });
 });
 

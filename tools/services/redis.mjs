@@ -74,6 +74,11 @@ function configuration(port, password) {
 }
 
 async function fromEnvironment(value, caFile) {
+  if (/^rediss?-sentinel:/.test(value)) {
+    // Whom they name can be another one in a moment: the service asks them itself, and says what is wrong.
+    const describe = 'the Redis that the sentinels of REDIS_URL name';
+    return { url: value, origin: 'environment', describe, process: null, stop: async () => {} };
+  }
   const urls = value.split(',').map((url) => url.trim());
   for (const url of urls) requireUrl('REDIS_URL', url, ['redis:', 'rediss:'], 'redis://127.0.0.1:6379');
   const deadlineMs = Date.now() + loadingWaitMs;

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ConnectionSettings } from './connection-settings.js';
+import { namesSentinels, sentinelAddressOf } from './sentinel-address.js';
 
 /** The sslmodes that do not fall back to plain text: those of libpq, and the one that node-postgres adds. */
 const SSL_MODES = new Set(['disable', 'require', 'verify-ca', 'verify-full', 'no-verify']);
@@ -38,6 +39,11 @@ export function faultOfDatabaseCa({ DATABASE_URL, DATABASE_CA_FILE }: Connection
 }
 
 export function faultOfRedisUrl({ REDIS_URL }: ConnectionSettings): string | null {
+  if (namesSentinels(REDIS_URL ?? '')) {
+    return sentinelAddressOf(REDIS_URL) === null
+      ? 'REDIS_URL: these are no sentinels (redis-sentinel://user:password@host:port,host:port/name of the master); in user and password, write # / ? @ : , and % as %23 %2F %3F %40 %3A %2C %25'
+      : null;
+  }
   const addresses = (REDIS_URL ?? '').split(',');
   const withTls = addresses.filter((address) => address.startsWith('rediss://'));
   return withTls.length > 0 && withTls.length < addresses.length
@@ -45,8 +51,20 @@ export function faultOfRedisUrl({ REDIS_URL }: ConnectionSettings): string | nul
     : null;
 }
 
+/** The user and the password of sentinels, which are not those of the servers. */
+export function faultOfSentinelUser(
+  settings: ConnectionSettings,
+  name: 'REDIS_SENTINEL_USERNAME' | 'REDIS_SENTINEL_PASSWORD',
+): string | null {
+  if (settings[name] === undefined) return null;
+  if (!namesSentinels(settings.REDIS_URL ?? '')) return `${name} needs redis-sentinel:// in REDIS_URL`;
+  return settings.REDIS_SENTINEL_PASSWORD === undefined ? `${name} needs REDIS_SENTINEL_PASSWORD` : null;
+}
+
 export function faultOfRedisCa({ REDIS_URL, REDIS_CA_FILE }: ConnectionSettings): string | null {
-  if (!(REDIS_URL ?? '').startsWith('rediss://')) return 'REDIS_CA_FILE needs rediss:// in REDIS_URL';
+  if (!/^rediss(-sentinel)?:/.test(REDIS_URL ?? '')) {
+    return 'REDIS_CA_FILE needs rediss:// or rediss-sentinel:// in REDIS_URL';
+  }
   return faultOfCertificateSetting('REDIS_CA_FILE', REDIS_CA_FILE);
 }
 

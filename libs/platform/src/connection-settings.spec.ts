@@ -25,7 +25,7 @@ describe('what is said of TLS and users', () => {
     ],
     [{ DATABASE_URL: 'postgres://db/ladder?sslmode=verify-ca' }, 'sslmode=verify-ca needs a CA'],
     [{ DATABASE_URL: 'postgres://db/ladder?sslmode=disable', DATABASE_CA_FILE: '/x' }, 'checks nothing'],
-    [{ REDIS_CA_FILE: '/nowhere' }, 'REDIS_CA_FILE needs rediss:// in REDIS_URL'],
+    [{ REDIS_CA_FILE: '/nowhere' }, 'REDIS_CA_FILE needs rediss:// or rediss-sentinel:// in REDIS_URL'],
     [{ REDIS_URL: 'rediss://one,redis://two' }, 'REDIS_URL has both redis:// and rediss://'],
   ])('%o is refused', (settings, sentence) => {
     expect(() => loadEnvironment({ ...LEAST, ...settings })).toThrow(sentence);

@@ -10,6 +10,7 @@ import {
   faultOfRedisCa,
   faultOfRedisUrl,
   faultOfSasl,
+  faultOfSentinelUser,
 } from './connection-faults.js';
 import { Agrees, Passes, Setting } from './setting.js';
 
@@ -32,18 +33,32 @@ export class ConnectionSettings {
   DATABASE_CA_FILE?: string;
 
   @Setting(
-    'Redis 7 or Valkey 8 and newer; several addresses, separated by commas, are nodes of one cluster.',
+    'Redis 7 or Valkey 8 and newer; several addresses, separated by commas, are nodes of one cluster. redis-sentinel://user:password@host:port,host:port/name asks sentinels for the master of that name, with TLS rediss-sentinel://.',
     'redis://127.0.0.1:6379',
   )
-  @Matches(/^rediss?:\/\/[^,]+(,rediss?:\/\/[^,]+)*$/, {
-    message: 'REDIS_URL must begin with redis:// or rediss:// (cluster nodes: several, separated by commas)',
+  @Matches(/^(rediss?:\/\/[^,]+(,rediss?:\/\/[^,]+)*|rediss?-sentinel:\/\/.+)$/, {
+    message:
+      'REDIS_URL must begin with redis:// or rediss:// (cluster nodes: several, separated by commas), redis-sentinel:// or rediss-sentinel://',
   })
   @Passes(faultOfAddresses)
   @Agrees(faultOfRedisUrl)
   REDIS_URL!: string;
 
   @Setting(
-    'The certificates (PEM) of those who may vouch for Redis; only with rediss:// in REDIS_URL. Without it those count that Node.js trusts.',
+    'The user that the sentinels of REDIS_URL know this as, where they have users of their own (ACL).',
+    'laddercast',
+  )
+  @IsOptional()
+  @Agrees((settings: ConnectionSettings) => faultOfSentinelUser(settings, 'REDIS_SENTINEL_USERNAME'))
+  REDIS_SENTINEL_USERNAME?: string;
+
+  @Setting('The password of the sentinels of REDIS_URL, where they have one: that of the servers stands in REDIS_URL.')
+  @IsOptional()
+  @Agrees((settings: ConnectionSettings) => faultOfSentinelUser(settings, 'REDIS_SENTINEL_PASSWORD'))
+  REDIS_SENTINEL_PASSWORD?: string;
+
+  @Setting(
+    'The certificates (PEM) of those who may vouch for Redis and its sentinels; only with TLS in REDIS_URL. Without it those count that Node.js trusts.',
     '/etc/laddercast/redis-ca.pem',
   )
   @IsOptional()

@@ -13,6 +13,7 @@ export * from './calls/rate-limiter.js';
 export * from './telemetry/process-log.js';
 export * from './telemetry/request-id.js';
 export * from './calls/retry.js';
+export { namesSentinels, sentinelAddressOf, type SentinelAddress } from './sentinel-address.js';
 export * from './calls/coalesced-call.js';
 export * from './process/shutdown-times.js';
 export * from './telemetry/tracing.js';

@@ -34,12 +34,17 @@ export function redactorOf(environment: Environment): (text: string) => string {
 
 function secretsOf(environment: Environment): string[] {
   const { BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD } = environment;
-  const passwords = [environment.DATABASE_URL, ...environment.REDIS_URL.split(',')].flatMap(passwordsOf);
-  return [BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD, ...passwords]
+  const { DATABASE_URL, REDIS_URL, REDIS_SENTINEL_PASSWORD } = environment;
+  const passwords = [DATABASE_URL, ...REDIS_URL.split(','), sentinelPart(REDIS_URL)].flatMap(passwordsOf);
+  const others = [KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD, REDIS_SENTINEL_PASSWORD];
+  return [BOOTSTRAP_ADMIN_KEY, JWT_SECRET, ...others, ...passwords]
     .filter((secret): secret is string => secret !== undefined && secret.length >= SECRET_LENGTH_MIN)
     .flatMap((secret) => [...new Set([secret, JSON.stringify(secret).slice(1, -1)])])
     .sort((a, b) => b.length - a.length);
 }
+
+/** Sentinels share one user and password: those stand before the first. */
+const sentinelPart = (address: string): string => address.replace(/^(rediss?-sentinel:\/\/[^@/]*@[^,/]+).*$/, '$1');
 
 /** The password of an address, as it is written there and decoded. */
 function passwordsOf(address: string): string[] {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { installationId, type PostgresDatabase } from '@laddercast/ledger';
 import { sleep, type Environment } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
-import { RedisConnection } from './redis-connection.js';
+import { RedisConnection, type RedisConnectionOptions } from './redis-connection.js';
 import { redisFault } from './redis-rights.js';
 
 /** How long a start waits for what Redis says, twice. */
@@ -12,16 +12,13 @@ const REDIS_WORD_WITHIN_MS = 2000;
  * Connects to Redis. One that is away holds nobody up.
  * @throws where Redis refuses this process, with the way out
  */
-export async function connectRedis(
-  { REDIS_URL, REDIS_CA_FILE }: Environment,
-  database: PostgresDatabase,
-): Promise<RedisConnection> {
+export async function connectRedis(environment: Environment, database: PostgresDatabase): Promise<RedisConnection> {
   const log = new Logger('redis');
   let said = '';
   let isStarting = true;
   const redis = new RedisConnection({
-    url: REDIS_URL,
-    ...(REDIS_CA_FILE !== undefined && { ca: readFileSync(REDIS_CA_FILE, 'utf8') }),
+    url: environment.REDIS_URL,
+    ...accessToRedis(environment),
     namespace: `${await installationId(database)}:`,
     onError: (error) => {
       // The connection tries again for ever: each new kind of failure is said once, when it is known whether we start.
@@ -44,4 +41,21 @@ export async function connectRedis(
   await redis.close();
   await database.close();
   throw new Error(fault);
+}
+
+/** Who this process is to Redis and its sentinels, beside what the address says, and whom it trusts to be one. */
+function accessToRedis({
+  REDIS_CA_FILE,
+  REDIS_SENTINEL_USERNAME,
+  REDIS_SENTINEL_PASSWORD,
+}: Environment): Pick<RedisConnectionOptions, 'ca' | 'sentinelUser'> {
+  return {
+    ...(REDIS_CA_FILE !== undefined && { ca: readFileSync(REDIS_CA_FILE, 'utf8') }),
+    ...(REDIS_SENTINEL_PASSWORD !== undefined && {
+      sentinelUser: {
+        password: REDIS_SENTINEL_PASSWORD,
+        ...(REDIS_SENTINEL_USERNAME !== undefined && { username: REDIS_SENTINEL_USERNAME }),
+      },
+    }),
+  };
 }

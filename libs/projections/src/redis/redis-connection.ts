@@ -1,25 +1,15 @@
 import { LadderError } from '@laddercast/domain';
-import { backoffMs, metrics, monotonicMs, sleep } from '@laddercast/platform';
-import { Cluster, Command, Redis, type RedisOptions } from 'ioredis';
-import { clusterOptions, nodeOf, nodeOptions, RECONNECT, serverTls } from './redis-address.js';
+import { metrics, monotonicMs, sleep } from '@laddercast/platform';
+import { Cluster, Command, type Redis } from 'ioredis';
+import { serverOf } from '../clients/redis-address.js';
+import { CONNECT_TIMEOUT_MS, RedisClients, type RedisConnectionOptions } from '../clients/redis-clients.js';
 import { slotOf } from './redis-keys.js';
-import { RedisRefusal } from './redis-refusal.js';
-import { noteCall, readNodeStates, type RedisNodeState } from './redis-nodes.js';
+import { RedisRefusal } from '../clients/redis-refusal.js';
+import { noteCall, readNodeStates, type RedisNodeState } from '../clients/redis-nodes.js';
 import type { ScriptCall } from './redis-scripts.js';
-import { slotsByOwner } from './redis-slots.js';
+import { slotsByOwner } from '../clients/redis-slots.js';
 
-export interface RedisConnectionOptions {
-  /** One address, or nodes of one cluster separated by commas. */
-  url: string;
-  /** Certificates (PEM) of those who may vouch for the servers, with rediss://; default: those that Node.js trusts. */
-  ca?: string;
-  /** What every key begins with, without braces: an installation finds its own data and nobody else's. */
-  namespace?: string;
-  connectTimeoutMs?: number;
-  commandTimeoutMs?: number;
-  /** Told of every failure of the connection itself, which goes on trying. */
-  onError?: (error: Error) => void;
-}
+export type { RedisConnectionOptions };
 
 /** Answers that say "not now" or "not here", as opposed to "never" (Redis: reply errors). */
 const NOT_NOW =
@@ -43,6 +33,7 @@ interface Scripting {
  * Commands of one moment travel together (ioredis auto-pipelining), per node of a cluster.
  */
 export class RedisConnection {
+  private readonly clients: RedisClients;
   private readonly client: Redis | Cluster;
   private readonly readyListeners = new Set<() => void>();
   private sessionNumber = 0;
@@ -53,7 +44,8 @@ export class RedisConnection {
 
   constructor(private readonly options: RedisConnectionOptions) {
     this.namespace = options.namespace ?? '';
-    this.client = this.createClient();
+    this.clients = new RedisClients(options);
+    this.client = this.clients.main();
     this.client.on('ready', () => this.ready());
     this.client.on('error', (error: Error) => {
       this.refused.forget();
@@ -70,7 +62,7 @@ export class RedisConnection {
    */
   async connect(): Promise<void> {
     if (this.isReady) return;
-    const connecting = this.client.status === 'wait' ? this.client.connect() : this.untilReady();
+    const connecting = this.client.status === 'wait' ? this.beginConnecting() : this.untilReady();
     await connecting.catch((error: unknown) => {
       throw this.failure(error);
     });
@@ -227,14 +219,15 @@ export class RedisConnection {
    * ended it stays so; its owner disconnects it.
    */
   subscriber(): Redis {
-    const { url, ca } = this.options;
-    const addresses = url.split(',');
-    const ends = { ...this.redisOptions(), retryStrategy: () => null };
-    const client =
-      this.client instanceof Cluster
-        ? new Redis({ ...ends, ...nodeOptions(addresses[0]!, ends, ca), ...this.someNode(addresses) })
-        : new Redis(addresses[0]!, { ...ends, ...serverTls(addresses[0]!, ca) });
+    const client = this.clients.subscriber(this.client);
     client.on('error', (error: Error) => this.options.onError?.(error));
+    // A master that another took the place of may stay there, and tells its listeners nothing more.
+    if (this.clients.askSentinels) {
+      const follow = (): void => {
+        if (client.status === 'ready' && serverOf(client) !== serverOf(this.client as Redis)) client.disconnect();
+      };
+      client.on('end', this.onReady(follow));
+    }
     // A subscriber only listens: without a question now and then, a connection that died in silence stays for hours.
     const probe = setInterval(() => {
       if (client.status === 'ready') client.ping().catch(() => undefined);
@@ -318,44 +311,15 @@ export class RedisConnection {
     return new LadderError('PROJECTION_UNAVAILABLE', detail, {}, { cause: error });
   }
 
-  private someNode(addresses: readonly string[]): { host: string; port: number } {
-    const known = (this.client as Cluster).nodes('all').map(({ options: { host, port } }) => ({ host, port }));
-    const nodes = known.length > 0 ? known : addresses.map(nodeOf);
-    const { host, port } = nodes[Math.floor(Math.random() * nodes.length)]!;
-    return { host: host!, port: port! };
-  }
-
-  private redisOptions(): RedisOptions {
-    return {
-      lazyConnect: true,
-      connectTimeout: this.options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      commandTimeout: this.options.commandTimeoutMs ?? COMMAND_TIMEOUT_MS,
-      socketTimeout: Math.max(SILENCE_MAX_MS, this.options.commandTimeoutMs ?? 0),
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      enableAutoPipelining: true,
-      retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT.firstMs, RECONNECT.maxMs),
-    };
-  }
-
-  private createClient(): Redis | Cluster {
-    const { url, ca } = this.options;
-    const addresses = url.split(',');
-    const redisOptions = this.redisOptions();
-    const client =
-      addresses.length === 1
-        ? new Redis(addresses[0]!, { ...redisOptions, ...serverTls(addresses[0]!, ca) })
-        : new Cluster(addresses.map(nodeOf), clusterOptions(addresses[0]!, redisOptions, ca));
-    client.on('error', (error: Error) => this.options.onError?.(error));
-    return client;
+  /** Sentinels are asked for ever, so that their answer is waited for no longer than that of a server. */
+  private beginConnecting(): Promise<void> {
+    const connecting = this.client.connect();
+    if (!this.clients.askSentinels) return connecting;
+    connecting.catch(() => undefined);
+    return this.untilReady();
   }
 }
 
-const CONNECT_TIMEOUT_MS = 5000;
-const COMMAND_TIMEOUT_MS = 1000;
-/** A connection that says nothing for so long after a command is replaced: it may have died without a word. */
-const SILENCE_MAX_MS = 3000;
 const SUBSCRIBER_PROBE_EVERY_MS = 2000;
 const KEYS_SCANNED_AT_ONCE = 1000;
 /** With this many tries a master that owns one slot in 1,000 is still found. */

@@ -1,5 +1,6 @@
 import { metrics, monotonicMs } from '@laddercast/platform';
 import type { Redis } from 'ioredis';
+import { serverOf } from './redis-address.js';
 
 /** What a master says of itself. */
 export interface RedisNodeState {
@@ -22,9 +23,8 @@ async function readNodeState(master: Redis): Promise<RedisNodeState> {
   const askedAtMs = monotonicMs();
   const text = await master.info('memory');
   const fieldOf = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-  const { host, port } = master.options;
   return {
-    node: `${host}:${port}`,
+    node: serverOf(master),
     memoryBytes: fieldOf('used_memory'),
     memoryMaxBytes: fieldOf('maxmemory'),
     seconds: (monotonicMs() - askedAtMs) / 1000,

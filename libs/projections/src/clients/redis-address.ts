@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
-import { backoffMs } from '@laddercast/platform';
-import type { ClusterOptions, RedisOptions } from 'ioredis';
+import { backoffMs, type SentinelAddress } from '@laddercast/platform';
+import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
 
 /** How long a lost connection waits before the next try, at first and at most. */
 export const RECONNECT = { firstMs: 50, maxMs: 2000 };
@@ -52,6 +52,54 @@ export function nodeOptions(address: string, redisOptions: RedisOptions, ca?: st
     ...(password ? { password: decodeURIComponent(password) } : {}),
     ...(usesTls(address) ? { tls: ca === undefined ? {} : { ca } } : {}),
   };
+}
+
+/** The user and password that sentinels know us by. */
+export interface SentinelUser {
+  username?: string;
+  password?: string;
+}
+
+/**
+ * The client of a master that sentinels know: it asks them for its address before each connection, and takes no server that
+ * calls itself anything else. By TLS sentinels and servers alike.
+ */
+export function sentinelOptions(
+  { sentinels, master, username, password, database, isTls }: SentinelAddress,
+  redisOptions: RedisOptions,
+  { ca, user }: { ca?: string | undefined; user?: SentinelUser | undefined },
+): RedisOptions {
+  const tls = ca === undefined ? {} : { ca };
+  const again = (attempt: number): number => backoffMs(attempt - 1, RECONNECT.firstMs, RECONNECT.maxMs);
+  return {
+    ...redisOptions,
+    sentinels,
+    name: master,
+    role: 'master',
+    db: database,
+    ...(username && { username }),
+    ...(password && { password }),
+    ...(user?.username !== undefined && { sentinelUsername: user.username }),
+    ...(user?.password !== undefined && { sentinelPassword: user.password }),
+    sentinelCommandTimeout: redisOptions.commandTimeout,
+    sentinelRetryStrategy: again,
+    ...(isTls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }),
+  };
+}
+
+/** How the sentinels themselves are reached, by {@link sentinelOptions}. */
+export const optionsOfSentinels = (options: RedisOptions): RedisOptions => ({
+  connectTimeout: options.connectTimeout,
+  commandTimeout: options.commandTimeout,
+  ...(options.sentinelUsername !== undefined && { username: options.sentinelUsername! }),
+  ...(options.sentinelPassword !== undefined && { password: options.sentinelPassword! }),
+  ...(options.sentinelTLS && { tls: options.sentinelTLS }),
+});
+
+/** Where a client is connected to, as host:port; of one that asks sentinels its options do not say. */
+export function serverOf({ stream, options }: Redis): string {
+  if (options.sentinels) return `${stream?.remoteAddress}:${stream?.remotePort}`;
+  return `${options.host}:${options.port}`;
 }
 
 const usesTls = (address: string): boolean => address.startsWith('rediss://');

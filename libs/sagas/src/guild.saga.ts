@@ -1,4 +1,4 @@
-import { guildOfScope, type EntryChanged } from '@laddercast/domain';
+import { guildOfScope, type EntryChange, type EntryChanged } from '@laddercast/domain';
 import type { LogBatch } from '@laddercast/event-log';
 import { RecomputeGuildTotalsCommand } from '@laddercast/commands';
 import { ScopeCatalog, type GuildTarget } from '@laddercast/ledger';
@@ -23,14 +23,11 @@ export class GuildSaga {
   }
 
   private async targetsOf(events: readonly EntryChanged[]): Promise<GuildTarget[]> {
-    const changes = events.filter(({ isGuild }) => !isGuild).flatMap((event) => event.changes);
-    const scopesOf = ({ scopes = [], leftScopes = [] }: (typeof changes)[number]): number[] => [
-      ...scopes,
-      ...leftScopes,
-    ];
-    const names = await this.scopes.namesOf([...new Set(changes.flatMap(scopesOf))]);
+    const scoped = events.flatMap(({ isGuild, changes }) => (isGuild ? [] : changes.filter(isScoped)));
+    if (scoped.length === 0) return [];
+    const names = await this.scopes.namesOf([...new Set(scoped.flatMap(scopesOf))]);
     const targets = new Map<string, GuildTarget>();
-    for (const change of changes) {
+    for (const change of scoped) {
       for (const scope of scopesOf(change)) {
         const guildId = guildOfScope(names.get(scope) ?? '');
         if (guildId === null) continue;
@@ -41,3 +38,8 @@ export class GuildSaga {
     return [...targets.values()];
   }
 }
+
+/** Most players are in no scope. */
+const isScoped = ({ scopes, leftScopes }: EntryChange): boolean => scopes !== undefined || leftScopes !== undefined;
+
+const scopesOf = ({ scopes = [], leftScopes = [] }: EntryChange): number[] => [...scopes, ...leftScopes];

@@ -7,7 +7,7 @@ import {
   type EntryChanged,
 } from '@laddercast/domain';
 import type { LogBatch, LogRecord } from '@laddercast/event-log';
-import { BoardCatalog, keptAfterEndMs, LedgerClock, WindowCatalog } from '@laddercast/ledger';
+import { BoardCatalog, keptAfterEndMs, LedgerClock, WindowCatalog, type WindowOfBoard } from '@laddercast/ledger';
 import { metrics, traced, type OpenSpan } from '@laddercast/platform';
 import {
   ApplyEntriesCommand,
@@ -30,6 +30,9 @@ import { ConsumesLog } from './saga-pattern.js';
 export const SCORE_GROUP = 'score';
 
 type ListTimes = Pick<EntryInLists, 'keepUntilMs' | 'startsAtMs' | 'endsAtMs'>;
+
+const FOR_EVER: ListTimes = { keepUntilMs: null, startsAtMs: null, endsAtMs: null };
+const NO_SCOPES: readonly number[] = [];
 
 /** Of older events it is checked whether the ledger ever drew their positions, ms. */
 const LATE_MS = 10_000;
@@ -116,6 +119,7 @@ export class ScoreSaga {
 
   private async sorted(events: EntryChanged[], boards: Map<number, Board | undefined>): Promise<ChangesByShard> {
     const sorted = new ChangesByShard();
+    const windows = new Map<number, WindowOfBoard | undefined>();
     const pastMs = this.clock.earliestMs();
     for (const event of events) {
       const { boardUid, playerId, version, isGuild = false } = event;
@@ -125,28 +129,31 @@ export class ScoreSaga {
       // Deleted or reset meanwhile: no entry may come back under its uid.
       if (!board) continue;
       for (const change of event.changes) {
-        const { windowUid, entryId, entry: values, scopes = [], leftScopes = [], runs } = change;
-        const times = await this.timesOf(board, change);
+        const { windowUid, entryId, entry: values, scopes = NO_SCOPES, leftScopes = NO_SCOPES, runs } = change;
+        // Once a batch as well.
+        if (change.keepUntilMs !== null && !windows.has(windowUid)) {
+          windows.set(windowUid, await this.windows.byUid(windowUid));
+        }
+        const { keepUntilMs, startsAtMs, endsAtMs } = timesOf(board, windows.get(windowUid), change);
         // Its keys are gone, and must not be made again.
-        if (times.keepUntilMs !== null && times.keepUntilMs <= pastMs) continue;
-        const key = keyOfEntry(entryId === undefined ? { playerId } : { playerId, entryId });
-        const lists = { scopes, leftScopes, isGuild, ...times, ...(runs && { runs }) };
+        if (keepUntilMs !== null && keepUntilMs <= pastMs) continue;
+        const key = entryId === undefined ? playerId : keyOfEntry({ playerId, entryId });
+        const lists = { scopes, leftScopes, isGuild, runs, keepUntilMs, startsAtMs, endsAtMs };
         sorted.add(board, { windowUid, playerId: key, version, values, ...lists });
       }
     }
     return sorted;
   }
+}
 
-  /** The event has the window's end as it was then; the end of a season may have been moved since. */
-  private async timesOf(board: Board, { windowUid, keepUntilMs }: EntryChange): Promise<ListTimes> {
-    if (keepUntilMs === null) return { keepUntilMs, startsAtMs: null, endsAtMs: null };
-    const window = await this.windows.byUid(windowUid);
-    const keptMs = keptAfterEndMs(board.definition);
-    const present = window?.endsAtMs == null ? null : window.endsAtMs + keptMs;
-    const startsAtMs = window?.startsAtMs ?? null;
-    const endsAtMs = window?.endsAtMs ?? keepUntilMs - keptMs;
-    return { keepUntilMs: present === null ? keepUntilMs : laterOf(present, keepUntilMs), startsAtMs, endsAtMs };
-  }
+/** The event has the window's end as it was then; the end of a season may have been moved since. */
+function timesOf(board: Board, window: WindowOfBoard | undefined, { keepUntilMs }: EntryChange): ListTimes {
+  if (keepUntilMs === null) return FOR_EVER;
+  const keptMs = keptAfterEndMs(board.definition);
+  const present = window?.endsAtMs == null ? null : window.endsAtMs + keptMs;
+  const startsAtMs = window?.startsAtMs ?? null;
+  const endsAtMs = window?.endsAtMs ?? keepUntilMs - keptMs;
+  return { keepUntilMs: present === null ? keepUntilMs : laterOf(present, keepUntilMs), startsAtMs, endsAtMs };
 }
 
 /** The lists in which the span's traces continue: the global ones, and those of the scopes. */

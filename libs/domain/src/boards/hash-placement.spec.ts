@@ -26,6 +26,14 @@ describe('the sums behind lanes, shards and buckets', () => {
     expect(crc16('\u00e9')).not.toBe(crc16('e\u0301'));
     expect(crc16('\u00e9')).toBe(crc16(Buffer.from([0xc3, 0xa9]).toString()));
   });
+
+  it.each(['jürgen', 'ada\u{1f600}', '\u{1f600}ada', 'a\u0080'])('of %j are those of its bytes, one by one', (text) => {
+    const bytes = [...new TextEncoder().encode(text)];
+    const shifted = (crc: number): number => ((crc << 1) ^ (crc & 0x8000 ? 0x11021 : 0)) & 0xffff;
+    const eight = Array.from({ length: 8 });
+    expect(crc16(text)).toBe(bytes.reduce((crc, byte) => eight.reduce<number>(shifted, crc ^ (byte << 8)), 0));
+    expect(fnv1a(text)).toBe(bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 16_777_619) >>> 0, 2_166_136_261));
+  });
 });
 
 describe('placement', () => {

@@ -84,8 +84,9 @@ export function encodeMemberPrefix(ordering: BoardOrdering, values: Omit<SortVal
 /** Writes the prefix to the beginning of `prefix`. */
 function writeMemberPrefix(prefix: Buffer, ordering: BoardOrdering, values: Omit<SortValues, 'score'>): void {
   let offset = 0;
-  for (const [index, column] of ordering.columns.entries()) {
-    offset = writeOrderedDouble(prefix, offset, toRankScore(column.order, values.columns[index] ?? 0));
+  for (let index = 0; index < ordering.columns.length; index += 1) {
+    const { order } = ordering.columns[index]!;
+    offset = writeOrderedDouble(prefix, offset, toRankScore(order, values.columns[index] ?? 0));
   }
   if (ordering.tiebreak !== 'none') {
     const time = ordering.tiebreak === 'earliest' ? values.achievedAtMs : ACHIEVED_AT_MS_MAX - values.achievedAtMs;
@@ -100,8 +101,12 @@ export function encodeSortKey(ordering: BoardOrdering, values: SortValues, playe
   const member = Buffer.allocUnsafe(prefixBytes + idBytes + (tail?.length ?? 0));
   writeMemberPrefix(member, ordering, values);
   member.write(playerId, prefixBytes);
-  tail?.copy(member, prefixBytes + idBytes);
-  return { score: toRankScore(ordering.order, values.score), member, ...(tail && { tailBytes: tail.length }) };
+  const key: SortKey = { score: toRankScore(ordering.order, values.score), member };
+  if (tail) {
+    tail.copy(member, prefixBytes + idBytes);
+    key.tailBytes = tail.length;
+  }
+  return key;
 }
 
 /** The values and the player behind a sort key; `achievedAtMs` is null where the tie-break keeps no time. */

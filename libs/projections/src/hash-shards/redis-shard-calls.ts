@@ -11,7 +11,7 @@ import type { ProjectedChange, RankList } from '../ranks/rank-projection.js';
 import { PackedArray } from '../redis/redis-packed-array.js';
 import { isEntryValue, packIndexValue, sortKeyOfIndexValue, versionOfIndexValue } from '../redis/redis-index-value.js';
 import {
-  bucketKey,
+  bucketsHead,
   counterKey,
   distinctKey,
   entriesKey,
@@ -293,20 +293,23 @@ export function countWithoutPlayer(
 /** Keys of a script whose buckets depend on its players: those of the shard first, then each bucket once. */
 export class KeyNumbers {
   private readonly numbers = new Map<number, number>();
+  private readonly head: string;
 
   /** @param keys those before the buckets */
   constructor(
     private readonly list: RankList,
-    private readonly shard: number,
+    shard: number,
     readonly keys: string[],
-  ) {}
+  ) {
+    this.head = bucketsHead(list, shard);
+  }
 
   /** The 1-based number in KEYS of a player's bucket. */
   numberOf(playerId: string): number {
     const bucket = playerBucketOf(this.list, playerId);
     const known = this.numbers.get(bucket);
     if (known !== undefined) return known;
-    const number = this.keys.push(bucketKey(this.list, this.shard, bucket));
+    const number = this.keys.push(`${this.head}${bucket}`);
     this.numbers.set(bucket, number);
     return number;
   }

@@ -24,7 +24,7 @@ export interface EntryInLists {
   /** null: removed. Of a board with decay they are what `runs` came to once, and rank nothing. */
   values: SortValues | null;
   /** Of a board with decay: the runs of which each generation's tax makes the entry. */
-  runs?: readonly PatchRun[];
+  runs?: readonly PatchRun[] | undefined;
   /** The scopes that rank it beside everybody; those of a removed one are the last that did. */
   scopes: readonly number[];
   /** Scopes that do not rank it any more. */
@@ -51,9 +51,10 @@ const CHANGES_AT_ONCE = 4000;
  * taken out of those it left, so that no reader misses it; in each list the newest version wins, whatever comes when.
  */
 export class ChangesByShard {
-  private readonly standing = new Map<string, ShardChanges>();
-  private readonly left = new Map<string, ShardChanges>();
-  private readonly lists = new Map<string, RankList[]>();
+  private readonly standing: ChangesOfLists = new Map();
+  private readonly left: ChangesOfLists = new Map();
+  /** By window and scope. */
+  private readonly lists = new Map<number, Map<number, RankList[]>>();
 
   add(board: BoardOfLists, entry: EntryInLists): void {
     const { playerId, version, values, scopes, leftScopes, isGuild, runs } = entry;
@@ -76,13 +77,13 @@ export class ChangesByShard {
   /** A scope's list in every generation, each once; remembered, since most entries are of few lists. */
   private listsOf(board: BoardOfLists, entry: EntryInLists, scope: number): RankList[] {
     const { windowUid: uid, startsAtMs, endsAtMs } = entry;
-    const name = `${board.uid}.${uid}.${scope}`;
-    let lists = this.lists.get(name);
+    const ofWindow = this.lists.get(uid) ?? new Map<number, RankList[]>();
+    let lists = ofWindow.get(scope);
     if (lists === undefined) {
       const window = { uid, startsAtMs, endsAtMs };
       const all = everyLayout(board.layouts).map((layout) => listOfWindow(board, window, scope, layout));
       lists = [...new Map(all.map((list) => [list.generation, list])).values()];
-      this.lists.set(name, lists);
+      this.lists.set(uid, ofWindow.set(scope, lists));
     }
     return lists;
   }
@@ -95,7 +96,7 @@ export class ChangesByShard {
   async apply(write: (changes: ShardChanges) => Promise<number>): Promise<number> {
     let newer = 0;
     for (const step of [this.standing, this.left]) {
-      for (const part of partsOf(step.values())) {
+      for (const part of partsOf([...step.values()].flatMap((shards) => [...shards.values()]))) {
         for (const count of await Promise.all(part.map(write))) newer += count;
       }
     }
@@ -114,17 +115,18 @@ export function sortKeyOf(
   return ranked && encodeSortKey(list.ordering, ranked, playerId);
 }
 
-function push(
-  shards: Map<string, ShardChanges>,
-  list: RankList,
-  { keepUntilMs }: EntryInLists,
-  change: ProjectedChange,
-): void {
+/** By list, each of which is one object, and shard. */
+type ChangesOfLists = Map<RankList, Map<number, ShardChanges>>;
+
+function push(lists: ChangesOfLists, list: RankList, { keepUntilMs }: EntryInLists, change: ProjectedChange): void {
   const shard = shardOf(change.playerId, list.shards);
-  const name = `${list.windowUid}.${list.scope}.${list.generation}.${shard}`;
-  const known = shards.get(name);
+  const shards = lists.get(list);
+  const known = shards?.get(shard);
   if (known === undefined) {
-    shards.set(name, { list, shard, changes: [change], keepUntilMs });
+    lists.set(
+      list,
+      (shards ?? new Map<number, ShardChanges>()).set(shard, { list, shard, changes: [change], keepUntilMs }),
+    );
     return;
   }
   known.changes.push(change);

@@ -77,9 +77,12 @@ export const shardHead = (list: RankList, shard: number): string[] => [
   ...CHECKPOINT_SLOT_NUMBERS.flatMap((slot) => checkpointKeys(list, shard, slot)),
 ];
 
+/** What the keys of all buckets of a shard begin with: behind it stands the bucket's number. */
+export const bucketsHead = (list: RankList, shard: number): string => `${shardTag(list, shard)}:i:`;
+
 /** One bucket of a shard's index: player id → index value. */
 export const bucketKey = (list: RankList, shard: number, bucket: number): string =>
-  `${shardTag(list, shard)}:i:${bucket}`;
+  `${bucketsHead(list, shard)}${bucket}`;
 
 /** The number of the index bucket that holds a player. */
 export const playerBucketOf = (list: RankList, playerId: string): number => bucketOf(playerId, list.indexBuckets);

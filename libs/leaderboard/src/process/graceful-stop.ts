@@ -27,16 +27,16 @@ export class GracefulStop {
   /** Makes the server say so once the stop has begun; before it listens. */
   attach(app: NestFastifyApplication): void {
     const server = app.getHttpAdapter().getInstance();
-    server.addHook('onRequest', async (request, reply) => {
-      if (!this.isStopping) return;
+    server.addHook('onRequest', (request, reply, done) => {
+      if (!this.isStopping) return done();
       void reply.header('Connection', 'close');
-      if (request.url.split('?')[0] === READY_PATH) {
-        return reply.status(503).send({ status: 'stopping', missing: [] });
-      }
+      if (request.url.split('?')[0] !== READY_PATH) return done();
+      void reply.status(503).send({ status: 'stopping', missing: [] });
     });
     // A request that was on its way when the signal came has its answer yet.
-    server.addHook('onSend', async (_request, reply) => {
+    server.addHook('onSend', (_request, reply, payload, done) => {
       if (this.isStopping) void reply.header('Connection', 'close');
+      done(null, payload);
     });
   }
 

@@ -20,7 +20,8 @@ interface Sealed {
 const PATTERN = 'lane-writes';
 /** A message of 512 writes, each with 1 KiB of metadata and all columns, in characters. */
 const MESSAGE_LENGTH_MAX = 4_000_000;
-const CONNECTIONS_MAX = 1000;
+/** Far more than an installation has processes; each may hold a message. */
+const CONNECTIONS_MAX = 128;
 const OWNERS_MAX = 256;
 /** How often the log tells of messages that are not of this installation. */
 const STRANGERS_EVERY_MS = 60_000;

@@ -134,11 +134,7 @@ describe('Redis with TLS and users', () => {
   it('is reached as a user, by the name of the server, and so are subscriptions', async () => {
     const { redis } = connectionTo(`rediss://ladder:ladder-password@${address}`, certificates.ca);
     await redis.connect();
-    expect(String(await redis.command('ACL', 'WHOAMI'))).toBe('ladder');
-    const subscriber = redis.subscriber();
-    await subscriber.connect();
-    expect(await subscriber.call('ACL', 'WHOAMI')).toBe('ladder');
-    subscriber.disconnect();
+    await expectUser(redis, 'ladder');
     expect(names).toEqual(['localhost', 'localhost']);
   });
 
@@ -168,6 +164,15 @@ describe('Redis with TLS and users', () => {
   });
 });
 
+/** Commands and subscriptions reach the server as this user. */
+async function expectUser(redis: RedisConnection, user: string): Promise<void> {
+  expect(String(await redis.command('ACL', 'WHOAMI'))).toBe(user);
+  const subscriber = redis.subscriber();
+  await subscriber.connect();
+  expect(await subscriber.call('ACL', 'WHOAMI')).toBe(user);
+  subscriber.disconnect();
+}
+
 describe('Redis behind a sentinel, with TLS', () => {
   it('is found by the name that the sentinel says, and both are checked', async () => {
     // It does not speak TLS itself, and finds that its master is down: alone it cannot name another one.
@@ -178,11 +183,7 @@ describe('Redis behind a sentinel, with TLS', () => {
     const url = `rediss-sentinel://ladder:ladder-password@localhost:${port}/ladder.main`;
     const { redis } = connectionTo(url, certificates.ca);
     await redis.connect();
-    expect(String(await redis.command('ACL', 'WHOAMI'))).toBe('ladder');
-    const subscriber = redis.subscriber();
-    await subscriber.connect();
-    expect(await subscriber.call('ACL', 'WHOAMI')).toBe('ladder');
-    subscriber.disconnect();
+    await expectUser(redis, 'ladder');
     const distrusting = connectionTo(url, certificates.otherCa);
     await expect(distrusting.redis.connect()).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
     expect(distrusting.errors.join()).toMatch(/^All sentinels are unreachable/);

@@ -29,15 +29,17 @@ export async function startRedis(
     env: { ...process.env, ...options.env },
   });
   await answers(port, child, options.password);
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { port, url: `redis://127.0.0.1:${port}`, pid: child.pid!, stop };
+  return { port, url: `redis://127.0.0.1:${port}`, pid: child.pid!, stop: () => killWithData(child, folder) };
+}
+
+/** Resolves once the process is gone, and its folder, too. */
+export async function killWithData(child: ChildProcess, folder: string): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
 }
 
 async function answers(port: number, child: ChildProcess, password?: string): Promise<void> {

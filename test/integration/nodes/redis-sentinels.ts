@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, requiredService } from '@laddercast/testing';
 import { Redis } from 'ioredis';
-import { startRedis, type RedisProcess } from './redis-process.js';
+import { killWithData, startRedis, type RedisProcess } from './redis-process.js';
 
 /** A master with replicas, and sentinels that make one of them the master when it dies. */
 export interface WatchedRedis {
@@ -128,15 +128,7 @@ export async function startSentinel({
     'the sentinel of the test does not answer',
     child,
   );
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGKILL');
-      await ended;
-    }
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { port, stop };
+  return { port, stop: () => killWithData(child, folder) };
 }
 
 async function askOnce(

@@ -101,27 +101,29 @@ export const DRAWN_SQL = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END 
  */
 export const HISTORY = 'history';
 
-/** The random name of this installation, drawn at its first start. Data outside PostgreSQL carry it. */
-export async function installationId(database: SqlRunner): Promise<string> {
-  await database.query(`INSERT INTO installation (name, value) VALUES ('id', $1) ON CONFLICT (name) DO NOTHING`, [
-    randomBytes(6).toString('hex'),
+/** A value of this installation: the one that the first process gave that asked for it. */
+export async function settledValue(database: SqlRunner, name: string, value: string): Promise<string> {
+  await database.query('INSERT INTO installation (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
+    name,
+    value,
   ]);
-  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'id'`);
+  const [row] = await database.query<{ value: string }>('SELECT value FROM installation WHERE name = $1', [name]);
   return row!.value;
 }
+
+/** The random name of this installation, drawn at its first start. Data outside PostgreSQL carry it. */
+export const installationId = (database: SqlRunner): Promise<string> =>
+  settledValue(database, 'id', randomBytes(6).toString('hex'));
 
 /**
  * Fixes the number of lanes at the first start.
  * @throws when the installation was made with another number
  */
 export async function fixLanes(database: SqlRunner, lanes: number): Promise<void> {
-  await database.query(`INSERT INTO installation (name, value) VALUES ('lanes', $1) ON CONFLICT (name) DO NOTHING`, [
-    String(lanes),
-  ]);
-  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'lanes'`);
-  if (row?.value !== String(lanes)) {
+  const settled = await settledValue(database, 'lanes', String(lanes));
+  if (settled !== String(lanes)) {
     throw new Error(
-      `This installation was made with LEDGER_LANES=${row?.value}; set it back, it cannot be changed to ${lanes}.`,
+      `This installation was made with LEDGER_LANES=${settled}; set it back, it cannot be changed to ${lanes}.`,
     );
   }
 }

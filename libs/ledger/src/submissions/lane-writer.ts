@@ -1,4 +1,3 @@
-import { LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
@@ -12,7 +11,7 @@ import {
   type AwaitedCommit,
   type WriteWords,
 } from '../lanes/commit-tries.js';
-import { noteFailure, noteReceipt } from './submission-outcomes.js';
+import { noteFailure, noteReceipt, refuseOverload } from './submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from '../entries/ledger-writes.js';
 
 /** The most writes in one transaction. */
@@ -69,12 +68,7 @@ export class LaneWriter {
    * @throws OVERLOADED, LEDGER_UNAVAILABLE, StaleBoardError, WriteNotTaken, and what the write itself is refused for
    */
   write(write: LedgerWrite, attempt?: WriteAttempt): Promise<LedgerReceipt> {
-    if (this.queue.length >= this.options.queueMax) {
-      const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
-      const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
-      if (write.kind === 'submit') noteFailure(error, 0);
-      throw error;
-    }
+    if (this.queue.length >= this.options.queueMax) refuseOverload(write);
     const span = attempt ? null : startSpan('ledger commit');
     const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
     const tried = attempt ?? newAttempt();

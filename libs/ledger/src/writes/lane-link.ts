@@ -6,6 +6,7 @@ import { ClientTCP, ServerTCP } from '@nestjs/microservices';
 import { LRUCache } from 'lru-cache';
 import { firstValueFrom, timeout } from 'rxjs';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
+import { settledValue } from '../lanes/lanes.js';
 import type { LaneOwner } from './lane-owners.js';
 
 /** Answers a message of another process. */
@@ -95,10 +96,12 @@ export class LaneLink {
 
   /** Drawn by the first process that asks for it. */
   private readSecret(): Promise<string> {
-    this.secret ??= laneSecret(this.database).catch((error: unknown) => {
-      this.secret = null;
-      throw error;
-    });
+    this.secret ??= settledValue(this.database, 'lane-secret', randomBytes(32).toString('hex')).catch(
+      (error: unknown) => {
+        this.secret = null;
+        throw error;
+      },
+    );
     return this.secret;
   }
 }
@@ -132,15 +135,6 @@ class OwnPortServer extends ServerTCP {
       server.listen({ host, port, exclusive: true }, () => resolve((server.address() as AddressInfo).port));
     });
   }
-}
-
-async function laneSecret(database: SqlRunner): Promise<string> {
-  await database.query(
-    `INSERT INTO installation (name, value) VALUES ('lane-secret', $1) ON CONFLICT (name) DO NOTHING`,
-    [randomBytes(32).toString('hex')],
-  );
-  const [row] = await database.query<{ value: string }>(`SELECT value FROM installation WHERE name = 'lane-secret'`);
-  return row!.value;
 }
 
 const sealOf = (text: string, secret: string): Buffer => createHmac('sha256', secret).update(text).digest();

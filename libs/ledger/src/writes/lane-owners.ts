@@ -35,7 +35,8 @@ const LOOK_EVERY_MS = 1000;
 const GONE_AFTER_MS = 6000;
 const LEASE_TTL_MS = 6000;
 const ASK_EVERY_MS = 500;
-const LOOPBACK = '127.0.0.1';
+/** Where processes of one machine reach each other. */
+export const LOOPBACK = '127.0.0.1';
 
 /** Says that this process is there, where it takes writes, and answers who else is, with the lanes of each. */
 const LOOK = prepared(`

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { LadderError } from '@laddercast/domain';
 import { metrics, monotonicMs, startSpan, type OpenSpan } from '@laddercast/platform';
 import { WRITE_DEADLINE_MS } from '../lanes/commit-tries.js';
-import { noteFailure } from '../submissions/submission-outcomes.js';
+import { refuseOverload } from '../submissions/submission-outcomes.js';
 import type { LedgerReceipt, LedgerWrite } from '../entries/ledger-writes.js';
 import type { LaneWriter } from '../submissions/lane-writer.js';
 import { decodeResults, encodeMessage, type HandedResult, type HandedWrite } from './lane-message.js';
@@ -61,12 +60,7 @@ export class LaneRoute {
   write(write: LedgerWrite): Promise<LedgerReceipt> {
     const { parts } = this;
     if (write.kind === 'override' || (!this.isBusy && parts.owner() === null)) return parts.writer.write(write);
-    if (this.queue.length >= parts.queueMax) {
-      const detail = 'Too many submissions are waiting; send it again shortly, with the same id.';
-      const error = new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
-      if (write.kind === 'submit') noteFailure(error, 0);
-      throw error;
-    }
+    if (this.queue.length >= parts.queueMax) refuseOverload(write);
     const span = startSpan('ledger commit');
     const handed = {
       ...write,

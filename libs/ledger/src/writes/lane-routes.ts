@@ -6,7 +6,7 @@ import { Lanes } from '../lanes/lanes.js';
 import { LaneWriters } from '../submissions/lane-writers.js';
 import { LaneInbox } from './lane-inbox.js';
 import { LaneLink } from './lane-link.js';
-import { LaneOwners, type LaneAddress, type LaneOwner } from './lane-owners.js';
+import { LaneOwners, LOOPBACK, type LaneAddress, type LaneOwner } from './lane-owners.js';
 import { LaneRoute } from './lane-route.js';
 
 export type LaneRouteSettings = Pick<Environment, 'HOST' | 'LANE_ADDRESS' | 'LANE_QUEUE_MAX'>;
@@ -14,7 +14,6 @@ export type LaneRouteSettings = Pick<Environment, 'HOST' | 'LANE_ADDRESS' | 'LAN
 /** How long an owner that did not answer is left alone: first, and at most, ms. */
 const AWAY_MS = { first: 1000, max: 10_000 };
 const OWNERS_MAX = 256;
-const LOOPBACK = '127.0.0.1';
 
 /** The ways of all lanes' writes from this process, and the door through which those of others come. */
 @Injectable()

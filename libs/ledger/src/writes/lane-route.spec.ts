@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { LadderError } from '@laddercast/domain';
-import { sleep } from '@laddercast/platform';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { StaleBoardError, type LedgerReceipt, type LedgerWrite, type SubmitWrite } from '../entries/ledger-writes.js';
 import type { WriteAttempt } from '../submissions/lane-writer.js';
@@ -39,6 +38,11 @@ const submit = (id: string, playerId: string): SubmitWrite =>
   }) as unknown as SubmitWrite;
 const write = (id: string, playerId = 'p'): Promise<unknown> => route.write(submit(id, playerId));
 const taken = async (ids: string[]): Promise<HandedResult[]> => ids.map((id) => ({ receipt: receiptOf(id) }));
+
+/** What was begun in this turn of the event loop has gone on as far as it goes. */
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+};
 
 beforeEach(() => {
   done = [];
@@ -80,13 +84,13 @@ describe("a lane's route", () => {
     const writes: Promise<unknown>[] = [];
     for (let number = 1; number <= MESSAGES_AT_ONCE; number += 1) {
       writes.push(write(`a${number}`, `a${number}`), write(`b${number}`, `b${number}`));
-      await sleep(1);
+      await turns();
     }
     expect(done).toEqual(writes.filter((_, at) => at % 2 === 0).map((_, at) => `over:a${at + 1},b${at + 1}`));
     writes.push(write('c', 'c'));
-    await sleep(1);
+    await turns();
     writes.push(write('d', 'd'));
-    await sleep(1);
+    await turns();
     expect(done).toHaveLength(MESSAGES_AT_ONCE);
     come();
     await Promise.all(writes);
@@ -99,9 +103,9 @@ describe("a lane's route", () => {
     const comes = new Promise<void>((resolve) => (come = resolve));
     answer = async (ids) => (await comes, taken(ids));
     const writes = [write('a', 'p1')];
-    await sleep(1);
+    await turns();
     writes.push(write('b', 'p2'), write('c', 'p1'), write('d', 'p2'));
-    await sleep(1);
+    await turns();
     expect(done).toEqual(['over:a', 'over:b']);
     come();
     await Promise.all(writes);
@@ -148,11 +152,11 @@ describe("a lane's route", () => {
     const first = write('a');
     await setImmediate();
     const second = write('b');
-    await sleep(1);
+    await turns();
     // Handed over now, it could be committed before the first.
     answer = taken;
     const third = write('c');
-    await sleep(1);
+    await turns();
     expect(done).toEqual(['over:a', 'here:a?', 'here:b', 'here:c']);
     commit();
     await Promise.all([first, second, third]);
@@ -168,7 +172,7 @@ describe("a lane's route", () => {
   it('refuses what is more than may wait', async () => {
     answer = () => new Promise(() => undefined);
     void write('a');
-    await sleep(1);
+    await turns();
     for (const id of ['b', 'c', 'd']) void write(id);
     expect(() => write('e')).toThrow(/OVERLOADED/);
   });
@@ -177,10 +181,10 @@ describe("a lane's route", () => {
     let come!: () => void;
     answer = (ids) => new Promise((resolve) => (come = () => resolve(ids.map((id) => ({ receipt: receiptOf(id) })))));
     const first = write('a');
-    await sleep(1);
+    await turns();
     owner = null;
     const second = write('b');
-    await sleep(1);
+    await turns();
     expect(done).toEqual(['over:a']);
     come();
     await Promise.all([first, second, write('c')]);

@@ -112,6 +112,14 @@ export class Environment extends ConnectionSettings {
   @Max(1_000_000)
   LANE_QUEUE_MAX = 20_000;
 
+  @Setting(
+    'How many entries an api process remembers, over all lanes, so that PostgreSQL need not be asked for them at the next submission; about 500 bytes each.',
+  )
+  @IsInt()
+  @Min(1)
+  @Max(10_000_000)
+  LANE_MEMORY_MAX = 100_000;
+
   @Setting('The most events that may wait in the outbox; beyond, submissions are answered 503 OUTBOX_FULL.')
   @IsInt()
   @Min(1000)

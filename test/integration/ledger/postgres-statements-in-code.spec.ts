@@ -96,6 +96,25 @@ describe('the statements of the ledger and of the log', () => {
     }
   });
 
+  it('write to entries in a few places only, each of which moves the head of the lane or changes nothing that a commit reads', () => {
+    const places = code.found
+      .filter(({ sql }) => /\b(INTO|UPDATE) entries\b/.test(sql))
+      .map(({ at }) => at.slice('libs/ledger/src/'.length).replace(/:.*/, ''));
+    expect([...new Set(places)].sort()).toEqual([
+      // The time at which an entry was renewed.
+      'limits/limit-start-marker.ts',
+      'recovery/state-republisher.ts',
+      'reemission/entry-reemission.ts',
+      'runs/entry-refold.ts',
+      // Which run an entry rests on.
+      'runs/run-pruner.ts',
+      // What the writer of a lane sends, in a transaction that says so at once.
+      'submissions/ahead-commit.ts',
+      'submissions/lane-store.ts',
+      'windows/rolling-expirer.ts',
+    ]);
+  });
+
   it('fail by the name of a column that is gone', async () => {
     await expect(columnsOf('SELECT version, renewed FROM entries WHERE window_uid = $1')).rejects.toThrow(
       'column "renewed" does not exist',
@@ -130,7 +149,10 @@ describe('the statements of the ledger and of the log', () => {
       // What teams say, and their schema.
       'ledger/src/database/postgres-team-database.ts': 2,
       'ledger/src/database/postgres-statements.ts': 1,
+      'ledger/src/submissions/ahead-commit.ts': 1,
       'ledger/src/submissions/lane-transaction.ts': 1,
+      // By the number of a lane.
+      'ledger/src/lanes/lane-heads.ts': 1,
     });
   });
 });

@@ -49,7 +49,12 @@ export class LedgerNode {
     this.notifier = new OutboxNotifier(this.database);
     this.layouts = new BoardLayouts(this.database, this.lanes, this.allLanes, this.notifier);
     const metadata = new BoardsWithMetadata(this.database);
-    const settings = { HOST: '127.0.0.1', LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 1_000_000 };
+    const settings = {
+      HOST: '127.0.0.1',
+      LANE_QUEUE_MAX: 20_000,
+      LANE_MEMORY_MAX: 10_000,
+      OUTBOX_EVENTS_MAX: 1_000_000,
+    };
     const { database, lanes, notifier, boards } = this;
     this.writers = new LaneWriters(database, lanes, notifier, this.windows, this.scopes, metadata, settings);
     this.owners = new LaneOwners(database, lanes, new PostgresLeases(database));

@@ -40,6 +40,10 @@ export class LedgerClock {
     this.known = fromMs <= toMs ? { ...heard, fromMs, toMs } : heard;
   }
 
+  get isKnown(): boolean {
+    return this.known !== null;
+  }
+
   /** The ledger's time as near as it is known, Unix ms. @throws LEDGER_UNAVAILABLE as all of these before the first answer */
   nowMs(): number {
     return Math.floor((this.earliestMs() + this.latestMs()) / 2);

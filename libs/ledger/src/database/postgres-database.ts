@@ -34,6 +34,7 @@ import { ExactSums1763764000000 } from './migrations/sums/1763764000000-exact-su
 import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-editions.js';
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
+import { LaneHeads1763789000000 } from './migrations/1763789000000-lane-heads.js';
 import { LaneWriters1763788000000 } from './migrations/1763788000000-lane-writers.js';
 import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
 import { PoolEvents1763768000000 } from './migrations/ratings/1763768000000-pool-events.js';
@@ -134,6 +135,7 @@ export class PostgresDatabase implements SqlRunner {
         NearestBelowNormal1763787000000,
         TaxOfEditions1763787500000,
         LaneWriters1763788000000,
+        LaneHeads1763789000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,
@@ -213,6 +215,7 @@ export class PostgresDatabase implements SqlRunner {
     this.reach.assertThere();
     const client = new PostgresClient({
       connectionString: this.address,
+      application_name: this.options.applicationName ?? 'laddercast',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: timeoutMs,

@@ -5,12 +5,23 @@ import { boolArray, float8Array, int4Array, int8Array, textArray } from '../data
 /** `$1` to `$12` of WRITE_LANE_BATCH where nothing was submitted. */
 export const withoutSubmissions = (lane: number): unknown[] => [lane, 0, ...Array.from({ length: 10 }, () => [])];
 
+/** How log positions, and the events that carry them, are sent. */
+interface SentPositions {
+  of(position: number): number;
+  payloadOf(event: EntryChanged): string;
+}
+const DRAWN: SentPositions = { of: (position) => position, payloadOf: (event) => JSON.stringify(event) };
+
 /** `$13` to `$28` of WRITE_LANE_BATCH: entries and their events. */
-export const entryParameters = (entries: readonly EntryRow[], events: readonly EntryChanged[]): unknown[] => [
+export const entryParameters = (
+  entries: readonly EntryRow[],
+  events: readonly EntryChanged[],
+  positions = DRAWN,
+): unknown[] => [
   int4Array(entries.map((row) => row.windowUid)),
   textArray(entries.map((row) => row.playerId)),
   int4Array(entries.map((row) => row.boardUid)),
-  int8Array(entries.map((row) => row.state.version)),
+  int8Array(entries.map((row) => positions.of(row.state.version))),
   boolArray(entries.map((row) => row.removed)),
   float8Array(entries.map((row) => row.state.score)),
   textArray(entries.map((row) => arrayLiteral(row.state.columns))),
@@ -18,10 +29,10 @@ export const entryParameters = (entries: readonly EntryRow[], events: readonly E
   textArray(entries.map((row) => row.state.metadata)),
   textArray(entries.map((row) => arrayLiteral(row.scopes))),
   textArray(entries.map((row) => arrayLiteral(row.leftScopes))),
-  int8Array(events.map((event) => event.version)),
+  int8Array(events.map((event) => positions.of(event.version))),
   textArray(events.map((event) => event.type)),
   textArray(events.map((event) => event.playerId)),
-  textArray(events.map((event) => JSON.stringify(event))),
+  textArray(events.map((event) => positions.payloadOf(event))),
   boolArray(entries.map((row) => row.unranked)),
 ];
 

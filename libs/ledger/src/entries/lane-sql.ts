@@ -1,24 +1,26 @@
+import { headOf } from '../lanes/lane-heads.js';
 import { NEW_POSITIONS } from '../lanes/lanes.js';
 import { prepared } from '../database/postgres-statements.js';
 import { joinScopeValuesSql, SCOPE_VALUES } from './scope-values-sql.js';
 
 /**
- * The sanctions in force of the players whose entries are read, by their ids; null where nobody is sanctioned: for that the
+ * The sanctions in force of players `$9`, by their ids; null where nobody is sanctioned: for that the
  * first entry of an index is looked at. For an EXISTS the planner may scan what was lifted.
  */
 const SANCTIONS = `
     CASE WHEN (SELECT player_id FROM sanctions WHERE ended_at IS NULL ORDER BY player_id LIMIT 1) IS NOT NULL THEN (
       SELECT jsonb_object_agg(s.player_id, jsonb_build_object('kind', s.kind, 'boards', s.boards,
         'untilMs', floor(extract(epoch FROM s.until) * 1000)::bigint, 'publicReason', s.public_reason))
-      FROM (SELECT DISTINCT player_id FROM unnest($3::text[]) AS k (player_id)) AS k
+      FROM (SELECT DISTINCT player_id FROM unnest($9::text[]) AS k (player_id)) AS k
       CROSS JOIN LATERAL (
         SELECT * FROM sanctions WHERE player_id = k.player_id AND ended_at IS NULL LIMIT 1) AS s) END`;
 
 const CLOCK_AND_POSITIONS = `
-  SELECT 'lane' AS what, 0 AS n, (extract(epoch FROM ladder_now()) * 1000)::bigint AS version, NULL::boolean AS gone,
-    NULL::float8 AS score, ${NEW_POSITIONS} AS columns,
-    NULL::bigint AS achieved_at_ms, NULL::text AS text, NULL::bytea AS body_sha256, NULL::int[] AS scopes,
-    NULL::int[] AS left_scopes, ${SANCTIONS} AS values, NULL::boolean AS unranked`;
+  SELECT 'lane' AS what, 0 AS n, floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS version, NULL::boolean AS gone,
+    NULL::float8 AS score, ${NEW_POSITIONS} AS columns, nextval($8::regclass) AS achieved_at_ms, h.head AS text,
+    NULL::bytea AS body_sha256, NULL::int[] AS scopes, NULL::int[] AS left_scopes, ${SANCTIONS} AS values,
+    NULL::boolean AS unranked
+  FROM (SELECT ${headOf('$8::regclass')} AS head OFFSET 0) AS h`;
 
 const ENTRIES = `
   SELECT 'entry', k.n::int, e.version, e.removed, e.score, e.columns, e.achieved_at_ms, e.metadata, NULL, e.scopes,
@@ -43,11 +45,11 @@ const BOARDS = `
 const PLAYERS = `
   SELECT 'player', k.n::int, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
     ${SCOPE_VALUES}, NULL
-  FROM unnest($8::text[]) WITH ORDINALITY AS k (player_id, n)${joinScopeValuesSql('k.player_id')}`;
+  FROM unnest($10::text[]) WITH ORDINALITY AS k (player_id, n)${joinScopeValuesSql('k.player_id')}`;
 
 const HOURS = `
   SELECT 'hour', k.n::int, NULL, NULL, h.score, h.columns, h.achieved_at_ms, h.metadata, NULL, NULL, NULL, NULL, NULL
-  FROM unnest($9::int[], $10::text[], $11::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
+  FROM unnest($11::int[], $12::text[], $13::int[]) WITH ORDINALITY AS k (window_uid, player_id, hour, n)
   CROSS JOIN LATERAL (
     SELECT * FROM rolling_hours
     WHERE window_uid = k.window_uid AND player_id = k.player_id AND hour = k.hour LIMIT 1) AS h`;
@@ -55,8 +57,8 @@ const HOURS = `
 const allOf = (...parts: string[]): string => prepared(parts.join('\n  UNION ALL'));
 
 /**
- * What a batch touches, in one round trip: the ledger's time and `$1` new log positions (as `version` and `columns`), to be
- * read while the lane is held; entries by key, with the sanctions of their players, submissions by id, boards by uid.
+ * What a batch touches, in one round trip: the ledger's time, `$1` new log positions, the lane's head by its sequence `$8`, and
+ * the value to which that is moved (as `version`, `columns`, `text` and `achieved_at_ms`), while the lane is held; entries by key, submissions by id, boards by uid, sanctions of players.
  * LATERAL with LIMIT 1 keeps every look-up an index probe: joined plainly, the planner, which cannot know that the
  * arrays are short, scans whole tables.
  */
@@ -68,19 +70,21 @@ export const READ_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, 
  */
 export const READ_WIDE_LANE_BATCH = allOf(CLOCK_AND_POSITIONS, ENTRIES, SUBMISSIONS, BOARDS, PLAYERS, HOURS);
 
-const ACCEPTED = `
+const accepted = (answer: string, more: { arrays: string; names: string }): string => `
     INSERT INTO submissions (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms,
       metadata, answer, accepted_at)
     SELECT s.board_uid, s.owner, s.submission_id, s.player_id, s.body_sha256, s.score, s.columns::float8[],
-      s.achieved_at_ms, s.metadata, s.answer, to_timestamp($2::float8 / 1000)
+      s.achieved_at_ms, s.metadata, ${answer}, to_timestamp($2::float8 / 1000)
     FROM unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::float8[], $9::text[], $10::bigint[],
-      $11::text[], $12::text[])
-      AS s (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms, metadata, answer)`;
+      $11::text[], $12::text[]${more.arrays})
+      AS s (board_uid, owner, submission_id, player_id, body_sha256, score, columns, achieved_at_ms, metadata,
+        answer${more.names})`;
+const ACCEPTED = accepted('s.answer', { arrays: '', names: '' });
 
 const ENTRY_COLUMNS = `window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms, metadata,
       scopes, left_scopes, unranked`;
-const ENTRY_VALUES = `e.window_uid, e.player_id, e.board_uid, $1::smallint, e.version, e.removed, e.score,
-      e.columns::float8[], e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[], e.unranked`;
+const entryValues = (version: string): string => `e.window_uid, e.player_id, e.board_uid, $1::smallint, ${version},
+      e.removed, e.score, e.columns::float8[], e.achieved_at_ms, e.metadata, e.scopes::int[], e.left_scopes::int[], e.unranked`;
 const ENTRY_ARRAYS = `$13::int[], $14::text[], $15::int[], $16::bigint[], $17::boolean[], $18::float8[], $19::text[],
       $20::bigint[], $21::text[], $22::text[], $23::text[], $28::boolean[]`;
 const ENTRY_NAMES = `window_uid, player_id, board_uid, version, removed, score, columns, achieved_at_ms, metadata, scopes,
@@ -88,6 +92,11 @@ const ENTRY_NAMES = `window_uid, player_id, board_uid, version, removed, score, 
 const ENTRY_UPDATES = `version = excluded.version, removed = excluded.removed, score = excluded.score,
       columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata,
       scopes = excluded.scopes, left_scopes = excluded.left_scopes, unranked = excluded.unranked`;
+const changed = (version: string): string => `
+    INSERT INTO entries (${ENTRY_COLUMNS})
+    SELECT ${entryValues(version)}
+    FROM unnest(${ENTRY_ARRAYS}) AS e (${ENTRY_NAMES})
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}`;
 
 const INTO_OUTBOX = `
   INSERT INTO outbox (lane, position, topic, key, payload)
@@ -97,11 +106,7 @@ const INTO_OUTBOX = `
 /** Everything that every batch changes, in one statement: submissions, entries and outbox rows. */
 export const WRITE_LANE_BATCH = prepared(`
   WITH accepted AS (${ACCEPTED}
-  ), changed AS (
-    INSERT INTO entries (${ENTRY_COLUMNS})
-    SELECT ${ENTRY_VALUES}
-    FROM unnest(${ENTRY_ARRAYS}) AS e (${ENTRY_NAMES})
-    ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}
+  ), changed AS (${changed('e.version')}
   )${INTO_OUTBOX}`);
 
 /**
@@ -112,11 +117,50 @@ export const WRITE_LANE_BATCH_OF_RUNS = prepared(`
   WITH accepted AS (${ACCEPTED}
   ), changed AS (
     INSERT INTO entries (${ENTRY_COLUMNS}, run_position, patch_runs)
-    SELECT ${ENTRY_VALUES}, nullif(e.run_position, 0), e.patch_runs::jsonb
+    SELECT ${entryValues('e.version')}, nullif(e.run_position, 0), e.patch_runs::jsonb
     FROM unnest(${ENTRY_ARRAYS}, $29::bigint[], $30::text[]) AS e (${ENTRY_NAMES}, run_position, patch_runs)
     ON CONFLICT (window_uid, player_id) DO UPDATE SET ${ENTRY_UPDATES}, run_position = excluded.run_position,
       patch_runs = excluded.patch_runs
   )${INTO_OUTBOX}`);
+
+/** The log position of the n-th event, which the statement itself draws. */
+const positionOf = (n: string): string => `((SELECT positions FROM drawn))[${n}]`;
+
+/** Whether a lane has the head that its writer left, and boards, players and the time are as that assumes. */
+const AS_ASSUMED = `${headOf('$32::regclass')} = $33 AND n.ms >= $37::bigint AND n.ms < $38::bigint
+        AND NOT EXISTS (
+          SELECT FROM unnest($34::int[], $35::bigint[]) AS k (board_uid, revision)
+          LEFT JOIN LATERAL (
+            SELECT revision FROM boards WHERE board_uid = k.board_uid AND board_id IS NOT NULL LIMIT 1) AS b ON true
+          WHERE b.revision IS DISTINCT FROM k.revision)
+        AND CASE WHEN (SELECT player_id FROM sanctions WHERE ended_at IS NULL ORDER BY player_id LIMIT 1) IS NULL THEN true
+          ELSE NOT EXISTS (
+            SELECT FROM unnest($36::text[]) AS k (player_id)
+            CROSS JOIN LATERAL (
+              SELECT FROM sanctions WHERE player_id = k.player_id AND ended_at IS NULL LIMIT 1) AS s) END`;
+
+/**
+ * The same for a batch that was folded before the lane was taken: where log positions stand in WRITE_LANE_BATCH it has numbers of
+ * events, from 1. `$29` are those in answers (0: none), whose texts go on with `$30`; payloads go on with `$31`. Assumed is that
+ * the sequence `$32` makes the head `$33`, boards `$34` have the revisions `$35`, players `$36` have no sanctions, and it is `$37`
+ * or later, and earlier than `$38` (Unix ms). Answers the ledger's time and the positions. Fails by LC001.
+ */
+export const CONTINUE_LANE = prepared(`
+  WITH drawn AS MATERIALIZED (
+    SELECT n.ms, CASE WHEN ${AS_ASSUMED}
+      THEN ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, cardinality($24::bigint[])))
+      ELSE ladder_refuse_commit() END AS positions
+    FROM (SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS ms OFFSET 0) AS n
+  ), accepted AS (${accepted(`s.answer || coalesce(${positionOf('s.event')}::text, '') || s.rest`, {
+    arrays: ', $29::int[], $30::text[]',
+    names: ', event, rest',
+  })}
+  ), changed AS (${changed(positionOf('e.version::int'))}
+  ), told AS (
+    INSERT INTO outbox (lane, position, topic, key, payload)
+    SELECT $1::smallint, ${positionOf('o.n::int')}, o.topic, o.key, o.payload || ${positionOf('o.n::int')} || o.rest
+    FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[], $31::text[]) AS o (n, topic, key, payload, rest))
+  SELECT ms AS "nowMs", positions::float8[] AS positions FROM drawn`);
 
 /**
  * Entries `$2`, `$3` were renewed at `$1`: only for those whose board has a limit that removes entries, so that others pay

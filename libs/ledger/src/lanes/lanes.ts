@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { laneOf, type LadderEvent } from '@laddercast/domain';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
-import type { SqlRunner } from '../database/postgres-database.js';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+import { declareLane, makeHeads } from './lane-heads.js';
 import { prepared } from '../database/postgres-statements.js';
 
 /** The lanes of this installation; their number never changes. */
@@ -20,10 +21,10 @@ export class Lanes {
 /**
  * Begins a transaction and takes the lane's lock, in one round trip. The lock is held to the commit, so that positions
  * become visible in order. A batch always reads by keys, which PostgreSQL does not know: it would plan each batch anew,
- * which takes as long as the batch itself.
+ * which takes as long as the batch itself. The writer of a lane moves its head by itself.
  */
 export const openLaneSql = (lane: number): string =>
-  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`;
+  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; ${declareLane(lane)}; SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`;
 
 /** `$1` log positions, to be drawn while the lane is held. */
 export const NEW_POSITIONS = `ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[]`;
@@ -119,11 +120,12 @@ export const installationId = (database: SqlRunner): Promise<string> =>
  * Fixes the number of lanes at the first start.
  * @throws when the installation was made with another number
  */
-export async function fixLanes(database: SqlRunner, lanes: number): Promise<void> {
+export async function fixLanes(database: PostgresDatabase, lanes: number): Promise<void> {
   const settled = await settledValue(database, 'lanes', String(lanes));
   if (settled !== String(lanes)) {
     throw new Error(
       `This installation was made with LEDGER_LANES=${settled}; set it back, it cannot be changed to ${lanes}.`,
     );
   }
+  await makeHeads(database, lanes);
 }

@@ -12,6 +12,7 @@ import { Injectable } from '@nestjs/common';
 import { keptAfterEndMs, runsOfEvent, type RankedRow } from '../entries/entry-rows.js';
 import { GuildTotals } from '../people/guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
+import { moveHead } from '../lanes/lane-heads.js';
 import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { tellRunNow } from '../runs/recorded-run.js';
@@ -181,6 +182,7 @@ async function emitEntries(
   const rows = await transaction.query<PresentRow>(sql, [playerId, boardUid, windowUids, keys]);
   const byBoard = new Map<number, PresentRow[]>();
   for (const row of rows) byBoard.set(row.boardUid, [...(byBoard.get(row.boardUid) ?? []), row]);
+  if (!isGuild && byBoard.size > 0) await moveHead(transaction, lane);
   for (const [uid, ofBoard] of byBoard) {
     const version = await nextPosition(transaction);
     const places = ofBoard.map(({ windowUid, key }) => ({ windowUid, playerId: key }));

@@ -15,6 +15,7 @@ import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../ent
 import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-reemission-sql.js';
 import { entryParameters, frozenParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
+import { moveHead } from '../lanes/lane-heads.js';
 import { drawPositions } from '../lanes/lanes.js';
 import { keepBases } from '../runs/run-rows.js';
 import type { SqlRunner } from '../database/postgres-database.js';
@@ -187,5 +188,6 @@ export async function storeEntries(
   events: readonly EntryChanged[],
 ): Promise<void> {
   await keepBases(transaction, entries);
+  await moveHead(transaction, lane);
   await transaction.query(WRITE_LANE_BATCH, [...withoutSubmissions(lane), ...entryParameters(entries, events)]);
 }

@@ -16,6 +16,7 @@ import type { SqlRunner } from '../database/postgres-database.js';
 import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import { entryParameters, runParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
+import { moveHead } from '../lanes/lane-heads.js';
 import { nextPosition } from '../lanes/lanes.js';
 import { KEPT_PARTS, MARK_HOURS, REWRITE_KEPT_PART, SCOPE_VALUES_OF_PLAYER } from './entry-refold-sql.js';
 import type { BoardOfRuns } from './board-of-runs.js';
@@ -119,6 +120,7 @@ export class EntryRefold {
     const event = { type: 'entry-changed' as const, boardUid: board.uid, playerId, version, changes };
     const events = changed.length === 0 ? [] : [event];
     const parameters = [...withoutSubmissions(lane), ...entryParameters(entries, events), ...runParameters(entries)];
+    await moveHead(transaction, lane);
     await transaction.query(WRITE_LANE_BATCH_OF_RUNS, parameters);
     return changed.length === 0 ? null : version;
   }

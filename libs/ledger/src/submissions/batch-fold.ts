@@ -342,7 +342,7 @@ export class BatchFold {
         removed: after === null,
         unranked,
       };
-      if (before !== null && before.version < (board.runsFrom ?? 0)) this.bases.push(row);
+      if (before !== null && board.runsFrom !== undefined && before.version < board.runsFrom) this.bases.push(row);
       this.changedEntries.set(entryKeyOf(window.uid, key), {
         scopes,
         leftScopes: everLeft,

@@ -25,11 +25,14 @@ import { ownerOf } from './new-runs.js';
 import type { PendingWrite } from './lane-writer.js';
 import { int4Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
+import { headSequence, movedHead } from '../lanes/lane-heads.js';
 import { hourKeyOf, type RollingHourKey, type RollingHourRow } from '../entries/rolling-hours.js';
 import type { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import { stillPublished } from '../patches/patch-families.js';
 import type { ExpectedPlace, PlacedWrite } from './window-placement.js';
 import type { LedgerWrite, SubmitWrite } from '../entries/ledger-writes.js';
+import { isRemembered, type LaneMemory } from './lane-memory.js';
+import { metrics } from '@laddercast/platform';
 
 interface EntryKey {
   boardUid: number;
@@ -62,6 +65,8 @@ export class LaneBatchReader {
   /** The ledger's time, Unix ms, and a new log position for each write. */
   nowMs = 0;
   positions: number[] = [];
+  /** That of the lane, as it was and as this has left it. */
+  head = { found: '', left: '' };
   /** By uid, of the boards that there are. */
   readonly revisions = new Map<number, number>();
   private readonly entries = new Map<string, EntryRow | null>();
@@ -74,14 +79,18 @@ export class LaneBatchReader {
 
   constructor(
     private readonly transaction: SqlRunner,
+    private readonly lane: number,
     private readonly batch: readonly PendingWrite[],
+    private readonly memory: LaneMemory,
   ) {}
 
   async begin(expected: readonly ExpectedPlace[]): Promise<void> {
+    const remembered = this.fromMemory(expected);
     const ofCircles = this.batch.filter(({ write }) => hasCircles(write.board.definition.scopes));
     await Promise.all([
-      this.read({
+      this.ask({
         count: this.batch.length,
+        keys: this.entryKeysOf(expected).filter((key) => !remembered.has(entryKeyOf(key.windowUid, key.playerId))),
         places: expected,
         submits: submitsToRemember(this.batch),
         boards: [...new Set(this.batch.map(({ write }) => write.board.uid))],
@@ -89,6 +98,35 @@ export class LaneBatchReader {
       }),
       this.readPatches(),
     ]);
+    metrics.laneEntries.inc({ from: 'ledger' }, this.entries.size);
+    // What is remembered is true at the head that this writer left, and is read again at any other.
+    if (this.head.found !== this.memory.head) return this.memory.forget();
+    metrics.laneEntries.inc({ from: 'memory' }, remembered.size);
+    for (const [key, row] of remembered) this.entries.set(key, row);
+  }
+
+  /** What the lane's writer may remember once this batch is committed, as it was before. */
+  get read(): ReadonlyMap<string, EntryRow | null> {
+    return this.entries;
+  }
+
+  /** The players of the batch that are sanctioned. */
+  get sanctioned(): Iterable<string> {
+    return this.sanctions.keys();
+  }
+
+  /** By {@link entryKeyOf}. */
+  private fromMemory(places: readonly ExpectedPlace[]): Map<string, EntryRow | null> {
+    const remembered = new Map<string, EntryRow | null>();
+    if (this.memory.head === null) return remembered;
+    for (const { write, windows } of places) {
+      for (const { uid } of isRemembered(write.board) ? windows : []) {
+        const key = entryKeyOf(uid, write.playerId);
+        const row = this.memory.entry(key);
+        if (row !== undefined) remembered.set(key, row);
+      }
+    }
+    return remembered;
   }
 
   /** Whether what a write names is as the write says: the board, and the patch of which the board may not have been told. */
@@ -99,8 +137,9 @@ export class LaneBatchReader {
 
   /** @param placed where the writes go by the ledger's time */
   async complete(placed: readonly PlacedWrite[], scopeCatalog: ScopeCatalog): Promise<StoredBatch> {
-    if (this.entryKeysOf(placed).length > 0 || this.hourKeysOf(placed).length > 0) {
-      await this.read({ count: 0, places: placed, submits: [], boards: [], players: [] });
+    const keys = this.entryKeysOf(placed);
+    if (keys.length > 0 || this.hourKeysOf(placed).length > 0) {
+      await this.ask({ count: 0, keys, places: placed, submits: [], boards: [], players: [] });
     }
     const withScopes = placed.filter(({ write }) => hasCircles(write.board.definition.scopes));
     return {
@@ -139,15 +178,15 @@ export class LaneBatchReader {
     return standing;
   }
 
-  private async read(asked: {
+  private async ask(asked: {
     count: number;
+    keys: readonly EntryKey[];
     places: readonly ExpectedPlace[];
     submits: readonly SubmitWrite[];
     boards: readonly number[];
     players: readonly string[];
   }): Promise<void> {
-    const { count, places, submits, boards, players } = asked;
-    const entryKeys = this.entryKeysOf(places);
+    const { count, keys: entryKeys, places, submits, boards, players } = asked;
     const hourKeys = this.hourKeysOf(places);
     const parameters = [
       count,
@@ -157,6 +196,8 @@ export class LaneBatchReader {
       textArray(submits.map(ownerOf)),
       textArray(submits.map((write) => write.submissionId)),
       int4Array(boards),
+      headSequence(this.lane),
+      textArray(count === 0 ? [] : [...new Set(this.batch.map(({ write }) => write.playerId))]),
     ];
     const rows =
       players.length === 0 && hourKeys.length === 0
@@ -184,7 +225,10 @@ export class LaneBatchReader {
       } else {
         const sanctions = (row.values ?? {}) as Record<string, SanctionInForce>;
         for (const [playerId, sanction] of Object.entries(sanctions)) this.sanctions.set(playerId, sanction);
+        // Each reading moves it.
+        this.head.left = movedHead(row.text!, row.achieved_at_ms!);
         if (count === 0) continue;
+        this.head.found = row.text!;
         this.nowMs = row.version!;
         this.positions = row.columns!;
       }

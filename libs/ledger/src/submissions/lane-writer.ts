@@ -1,5 +1,8 @@
 import { metrics, monotonicMs, sleep, startSpan, type OpenSpan } from '@laddercast/platform';
 import type { QueryRunner } from 'typeorm';
+import { LedgerClock } from '../database/ledger-clock.js';
+import { AheadCommit } from './ahead-commit.js';
+import { LaneMemory } from './lane-memory.js';
 import { LaneTransaction, type LaneCatalogs } from './lane-transaction.js';
 import { pipelineOf, rollBack, type PostgresDatabase } from '../database/postgres-database.js';
 import { isDatabaseUnavailable, sqlStateOf, UNIQUE_VIOLATION } from '../database/postgres-errors.js';
@@ -42,6 +45,8 @@ export class WriteNotTaken extends Error {}
 export interface LaneWriterOptions {
   lane: number;
   queueMax: number;
+  /** How many entries it remembers at most. */
+  memoryMax: number;
   /** Called after each commit that put events into the outbox. */
   onCommitted: (lane: number) => void;
 }
@@ -53,14 +58,16 @@ export class LaneWriter {
   private readonly queue: PendingWrite[] = [];
   private connection: QueryRunner | null = null;
   private running: Promise<void> | null = null;
-  /** How far the ledger's clock was ahead of this process's at the last batch, ms; null: not known yet. */
-  private clockAheadMs: number | null = null;
+  private readonly clock = new LedgerClock();
+  private readonly memory: LaneMemory;
 
   constructor(
     private readonly database: PostgresDatabase,
     private readonly catalogs: LaneCatalogs,
     private readonly options: LaneWriterOptions,
-  ) {}
+  ) {
+    this.memory = new LaneMemory(options.memoryMax);
+  }
 
   /**
    * Resolves once the write is durable.
@@ -102,40 +109,50 @@ export class LaneWriter {
   }
 
   /** Settles every write of the batch, whatever happens. */
-  private async commit(batch: PendingWrite[], collisions = 0): Promise<void> {
-    const transaction = new LaneTransaction(this.options.lane, this.catalogs, batch);
+  private async commit(batch: PendingWrite[], tried = { ahead: false, collisions: 0 }): Promise<void> {
+    const { lane } = this.options;
+    let ahead: AheadCommit | null = null;
     try {
       // A connection that broke, or was discarded, is replaced.
       if (this.connection?.isReleased) this.connection = null;
       this.connection ??= await this.connect();
       await this.catalogs.metadata.note(batch.map(({ write }) => write));
+      const pipeline = await pipelineOf(this.connection);
       const beganAtMs = monotonicMs();
-      const expectedNowMs = this.clockAheadMs === null ? null : beganAtMs + this.clockAheadMs;
-      const results = await transaction.run(await pipelineOf(this.connection), expectedNowMs);
+      if (!tried.ahead) ahead = AheadCommit.of(lane, this.catalogs, this.memory, batch, this.clock);
+      const transaction = ahead ?? new LaneTransaction(lane, this.catalogs, batch, this.memory);
+      const results = await transaction.run(pipeline, this.clock.isKnown ? this.clock.nowMs() : null);
       const now = monotonicMs();
       this.database.reach.seen();
-      this.clockAheadMs = transaction.nowMs - beganAtMs;
+      this.clock.learn(transaction.nowMs, beganAtMs, now);
+      laneCommits[ahead ? 'one' : 'two'].inc();
       metrics.commitSeconds.observe((now - beganAtMs) / 1000);
       metrics.groupCommitSubmissions.observe(batch.length);
-      if (transaction.wroteEvents) this.options.onCommitted(this.options.lane);
+      if (transaction.wroteEvents) this.options.onCommitted(lane);
       for (const { span } of batch) {
-        span?.set({ 'laddercast.lane': this.options.lane, 'laddercast.commit.submissions': batch.length });
+        span?.set({ 'laddercast.lane': lane, 'laddercast.commit.submissions': batch.length });
       }
       batch.forEach((pending, index) => settle(pending, results[index]!, now));
     } catch (error) {
       if (this.connection) await rollBack(this.connection, error);
       if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, error);
-      if (sqlStateOf(error) === UNIQUE_VIOLATION && collisions < COLLISION_RETRIES_MAX) {
-        return this.commit(batch, collisions + 1);
+      if (ahead) {
+        laneCommits.inVain.inc();
+        return this.commit(batch, { ahead: true, collisions: 0 });
+      }
+      if (sqlStateOf(error) === UNIQUE_VIOLATION && tried.collisions < COLLISION_RETRIES_MAX) {
+        return this.commit(batch, { ahead: true, collisions: tried.collisions + 1 });
       }
       if (batch.length === 1) return refuse(batch[0]!, error, monotonicMs());
-      return commitHalves(batch, (half) => this.commit(half));
+      return commitHalves(batch, (half) => this.commit(half, { ahead: true, collisions: 0 }));
     }
   }
 
   private async connect(): Promise<QueryRunner> {
     const connection = await this.database.dedicatedConnection();
     this.catalogs.metadata.forget();
+    // Another server may have taken over.
+    this.memory.forget();
     return connection;
   }
 
@@ -179,6 +196,12 @@ function refuse(pending: PendingWrite, error: unknown, now: number): void {
   pending.span?.end(error);
   pending.reject(error);
 }
+
+const laneCommits = {
+  one: metrics.laneCommits.labels('one'),
+  two: metrics.laneCommits.labels('two'),
+  inVain: metrics.laneCommits.labels('in vain'),
+};
 
 const waitedMs = ({ sinceMs }: PendingWrite, now: number): number => now - sinceMs;
 

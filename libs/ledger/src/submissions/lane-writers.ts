@@ -20,11 +20,13 @@ export class LaneWriters {
     windows: WindowCatalog,
     scopes: ScopeCatalog,
     metadata: BoardsWithMetadata,
-    @Inject(Environment) { LANE_QUEUE_MAX: queueMax }: Pick<Environment, 'LANE_QUEUE_MAX'>,
+    @Inject(Environment) settings: Pick<Environment, 'LANE_QUEUE_MAX' | 'LANE_MEMORY_MAX'>,
   ) {
     const catalogs = { windows, scopes, metadata };
     const onCommitted = (lane: number): void => notifier.wake(lane);
-    this.all = lanes.all.map((lane) => new LaneWriter(database, catalogs, { lane, queueMax, onCommitted }));
+    const queueMax = settings.LANE_QUEUE_MAX;
+    const memoryMax = Math.ceil(settings.LANE_MEMORY_MAX / lanes.count);
+    this.all = lanes.all.map((lane) => new LaneWriter(database, catalogs, { lane, queueMax, memoryMax, onCommitted }));
   }
 
   /** Writes what waits, then lets the connections go. */

@@ -13,7 +13,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { boardOf, overrideOf, runOf } from '../../test/made-writes.js';
 import type { LedgerWrite } from '../entries/ledger-writes.js';
-import { expectedPlace, placeWrite, type PlacementWindows } from './window-placement.js';
+import { expectedPlace, placeAhead, placeWrite, type PlacementWindows } from './window-placement.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -264,5 +264,80 @@ describe('where a write probably goes', () => {
     await windows.at(board, NOW_MS);
     const { atMs, windows: expected } = expectedPlace(runOf(board, { achievedAtMs: NOW_MS + DAY_MS }), NOW_MS, windows);
     expect([atMs, ...expected.map(({ id }) => id)]).toEqual([NOW_MS, 'alltime', 'daily:2026-11-20']);
+  });
+});
+
+/** Times around a midnight, which is also where a season begins, freezes, ends, or ends its grace. */
+const aroundBounds = fc.record({
+  beforeMs: fc.integer({ min: -150, max: 250 }),
+  agoMs: fc.oneof(fc.constant(null), fc.constantFrom(-1, 0, 1, 50, 2 * MINUTE_MS), fc.integer({ min: 0, max: DAY_MS })),
+  specs: fc.uniqueArray(fc.constantFrom('alltime', 'daily', 'weekly', 'season'), { minLength: 1 }),
+  season: fc.constantFrom('starts', 'freezes', 'ends', 'ends its grace'),
+  graceSeconds: fc.constantFrom(0, 60),
+  named: fc.constantFrom(null, null, null, 'alltime', 'season:s1'),
+});
+
+describe('a submission that is placed ahead', () => {
+  const MIDNIGHT_MS = ms('2026-11-23T00:00Z');
+  const SHIFTS = { starts: 0, freezes: DAY_MS, ends: 2 * DAY_MS, 'ends its grace': 2 * DAY_MS + MINUTE_MS };
+
+  it('goes the way that it goes by any time until then, or is not placed', async () => {
+    let placed = 0;
+    await fc.assert(
+      fc.asyncProperty(aroundBounds, async ({ beforeMs, agoMs, specs, season, graceSeconds, named }) => {
+        const startsAtMs = MIDNIGHT_MS - SHIFTS[season];
+        const [startsAt, freezeAt, endsAt] = [0, 1, 2].map((days) => iso(startsAtMs + days * DAY_MS)) as [
+          string,
+          string,
+          string,
+        ];
+        const windows = specs.map((spec): WindowSpec => {
+          if (spec === 'season') return { season: 's1', startsAt, endsAt, freezeAt };
+          return spec as 'daily';
+        });
+        const board = boardOf({ windows, graceSeconds, timeZone: 'UTC' });
+        const fromMs = MIDNIGHT_MS - beforeMs;
+        const untilMs = fromMs + 100;
+        const made = new MadeWindows();
+        for (const atMs of [fromMs, untilMs, fromMs - (agoMs ?? 0)]) await made.at(board, atMs);
+        const write = runOf(board, { achievedAtMs: agoMs === null ? null : fromMs - agoMs, windowId: named });
+        const ahead = placeAhead(write, { fromMs, untilMs }, made);
+        if (ahead === null) return;
+        placed += 1;
+        expect(ahead).toMatchObject({ atMs: write.achievedAtMs ?? fromMs, nowMs: fromMs });
+        const seenAt = (nowMs: number, { freezeAtMs, endsAtMs }: StoredWindow): boolean[] =>
+          [freezeAtMs, endsAtMs].map((boundMs) => boundMs !== null && boundMs <= nowMs);
+        for (const nowMs of [fromMs, fromMs + 1, fromMs + beforeMs - 1, fromMs + beforeMs, untilMs - 1]) {
+          if (nowMs < fromMs || nowMs >= untilMs) continue;
+          const later = await placeWrite(write, nowMs, made);
+          expect(ahead.windows.map(({ id }) => id)).toEqual(later.windows.map(({ id }) => id));
+          for (const window of ahead.windows) expect(seenAt(fromMs, window)).toEqual(seenAt(nowMs, window));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(placed).toBeGreaterThan(400);
+  });
+
+  it('is not placed where it is refused, or names a window that does not take it', async () => {
+    const board = boardOf({ windows: ['alltime', 'daily'] });
+    const made = new MadeWindows();
+    await made.at(board, MIDNIGHT_MS);
+    const times = { fromMs: MIDNIGHT_MS + 1, untilMs: MIDNIGHT_MS + 101 };
+    const refusal = new LadderError('SUBMISSION_REJECTED', 'no');
+    expect(placeAhead(runOf(board, {}), times, made)?.windows.map(({ id }) => id)).toEqual([
+      'alltime',
+      'daily:2026-11-23',
+    ]);
+    expect(placeAhead(runOf(board, { refusal }), times, made)).toBeNull();
+    expect(placeAhead(runOf(board, { windowId: 'daily:2026-11-22' }), times, made)).toBeNull();
+    const [startsAt, endsAt] = [iso(MIDNIGHT_MS + 50), iso(MIDNIGHT_MS + DAY_MS)];
+    const seasonal = boardOf({ windows: ['alltime', { season: 's1', startsAt, endsAt }] });
+    await made.at(seasonal, MIDNIGHT_MS + 60);
+    expect(placeAhead(runOf(seasonal, {}), times, made)).toBeNull();
+    const rolling = boardOf({ windows: ['alltime', { rolling: '24h' }] });
+    await made.at(rolling, MIDNIGHT_MS);
+    expect(placeAhead(runOf(rolling, {}), times, made)).toBeNull();
+    expect(placeAhead(runOf(board, {}), { fromMs: MIDNIGHT_MS - 150, untilMs: MIDNIGHT_MS - 50 }, made)).toBeNull();
   });
 });

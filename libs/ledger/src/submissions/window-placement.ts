@@ -64,6 +64,45 @@ export async function placeWrite(write: LedgerWrite, nowMs: number, catalog: Pla
   return { write, atMs, nowMs, windows: [named, ...open.filter((window) => window !== named)] };
 }
 
+/**
+ * Places a submission by memory alone, by a time that has passed a moment ago.
+ * @param untilMs until then, from `fromMs` on, the write would go the same way
+ * @returns null where it would not, where something is to be looked up, and where the write is refused
+ */
+export function placeAhead(
+  write: SubmitWrite,
+  { fromMs, untilMs }: { fromMs: number; untilMs: number },
+  catalog: Pick<PlacementWindows, 'cachedAt'>,
+): PlacedWrite<SubmitWrite> | null {
+  const { board, achievedAtMs, refusal, windowId } = write;
+  // A time ahead of the ledger's becomes that, which is not known.
+  if (refusal !== null || (achievedAtMs !== null && achievedAtMs > fromMs)) return null;
+  const atMs = achievedAtMs ?? fromMs;
+  const holding = catalog.cachedAt(board, atMs);
+  if (!holding || holding.some((window) => window.kind === 'rolling' || passesBound(window, board, fromMs, untilMs)))
+    return null;
+  if (achievedAtMs === null && !areSame(holding, catalog.cachedAt(board, untilMs))) return null;
+  const open = holding.filter((window) => isWindowOpen(window, board.definition.graceSeconds, fromMs));
+  const first = windowId === null ? open[0] : open.find((window) => window.id === windowId);
+  if (!first) return null;
+  return { write, atMs, nowMs: fromMs, windows: [first, ...open.filter((window) => window !== first)] };
+}
+
+/** Whether the window freezes, ends, or stops taking runs in between. */
+function passesBound(
+  { freezeAtMs, endsAtMs }: StoredWindow,
+  { definition }: Board,
+  fromMs: number,
+  untilMs: number,
+): boolean {
+  const isBetween = (atMs: number): boolean => fromMs < atMs && atMs <= untilMs;
+  if (freezeAtMs !== null && isBetween(freezeAtMs)) return true;
+  return endsAtMs !== null && (isBetween(endsAtMs) || isBetween(endsAtMs + definition.graceSeconds * 1000));
+}
+
+const areSame = (windows: readonly StoredWindow[], others: readonly StoredWindow[] | undefined): boolean =>
+  windows.length === others?.length && windows.every(({ uid }, index) => uid === others[index]!.uid);
+
 async function windowsHolding(
   board: Board,
   atMs: number,

@@ -8,6 +8,7 @@ import {
 } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
+import { moveHead } from '../lanes/lane-heads.js';
 import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
@@ -151,6 +152,7 @@ async function recompute(
   const stateOf = ({ row, state }: RecomputedEntry): Omit<EntryState, 'version'> & { version?: number } =>
     state ?? { score: row.score, columns: row.columns, achievedAtMs: row.achieved_at_ms, metadata: row.metadata };
   const states = changed.map(stateOf);
+  await moveHead(transaction, lane);
   await transaction.query(WRITE_ROLLING_ENTRIES, [
     uid,
     lane,

@@ -37,6 +37,16 @@ export const metrics = {
     help: 'How many submissions one commit wrote. From: api.',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
   }),
+  laneCommits: new Counter({
+    name: 'laddercast_lane_commits_total',
+    help: 'Commits of lanes, by the trips to PostgreSQL that they took; in vain: one in which PostgreSQL refused what was assumed, so that two followed. From: api.',
+    labelNames: ['trips'] as const,
+  }),
+  laneEntries: new Counter({
+    name: 'laddercast_lane_entries_total',
+    help: 'Entries that commits of lanes looked at, by where they had them from: the memory of the process, or the ledger (PostgreSQL). From: api.',
+    labelNames: ['from'] as const,
+  }),
   requestSeconds: new Histogram({
     name: 'laddercast_request_seconds',
     help: 'How long requests took, in seconds, by route (its pattern; none where there is no such route) and status. From: every process.',

@@ -50,12 +50,36 @@ async function migrateOnce(serverUrl: string, name: string): Promise<void> {
     url.pathname = `/${name}_unfinished`;
     const database = new PostgresDatabase({ url: url.href });
     await database.open({ migrate: true });
+    await guardLanes(database);
     await database.close();
     await client.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
   } finally {
     await client.end();
   }
 }
+
+/**
+ * Refuses an entry of another lane than the one whose head its transaction has moved, or of one that it does not hold: writers of
+ * lanes go by what they remember. What says nothing of lanes is of a test's hands, or of an older release.
+ */
+const LANES_GUARD = `
+  CREATE FUNCTION test_guard_lanes() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    declared text := coalesce(current_setting('laddercast.lane', true), '');
+  BEGIN
+    IF declared = '' OR current_setting('laddercast.test_held', true) = NEW.lane::text THEN RETURN NULL; END IF;
+    IF declared <> NEW.lane::text
+    THEN RAISE EXCEPTION 'an entry of lane % was written behind the head of lane %', NEW.lane, declared; END IF;
+    IF NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory' AND granted
+      AND classid = ${ADVISORY_LOCKS.lanes} AND objid = NEW.lane::int::oid AND objsubid = 2)
+    THEN RAISE EXCEPTION 'an entry of lane % was written without the lane', NEW.lane; END IF;
+    PERFORM set_config('laddercast.test_held', NEW.lane::text, true);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER test_guard_lanes AFTER INSERT OR UPDATE OF version, removed, score, scopes, unranked, patch_runs ON entries
+  FOR EACH ROW EXECUTE FUNCTION test_guard_lanes()`;
+
+const guardLanes = (database: PostgresDatabase): Promise<unknown> => database.query(LANES_GUARD);
 
 async function administer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

@@ -1,0 +1,45 @@
+import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
+import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
+
+/**
+ * A lane's head: a sequence that everybody moves who takes the lane and writes entries, but for its writer that moved it last. As
+ * long as it is as that left it, nobody else has written. What is written by statements that say nothing of lanes is counted by
+ * a sequence of its own, and is part of each head.
+ */
+export const headSequence = (lane: number): string => `lane_head_${lane}`;
+
+/** The head of a lane as text, an SQL expression. @param sequence a `regclass` */
+export const headOf = (sequence: string): string => `(coalesce(pg_sequence_last_value(${sequence}), 0) || ' ' ||
+      coalesce(pg_sequence_last_value('undeclared_writes'::regclass), 0))`;
+
+/** The same after its sequence was moved. */
+export const movedHead = (head: string, value: number): string => `${value} ${head.split(' ')[1]}`;
+
+/** Says of what a transaction writes that it is of this lane, whose head it moves by itself: SQL. */
+export const declareLane = (lane: number): string => `SET LOCAL laddercast.lane = '${lane}'`;
+
+const MOVE_HEAD = `SELECT nextval($1::regclass), set_config('laddercast.lane', $2, true)`;
+
+/**
+ * Moves the head of a lane, which this transaction holds, before it writes entries of it. What is written without this counts as
+ * undeclared, and each process forgets what it remembers of all lanes.
+ */
+export async function moveHead(transaction: SqlRunner, lane: number): Promise<void> {
+  await transaction.query(MOVE_HEAD, [headSequence(lane), String(lane)]);
+}
+
+/** Makes what is missing of the heads of lanes 0 to `count` - 1. */
+export async function makeHeads(database: PostgresDatabase, count: number): Promise<void> {
+  const missing = (sql: SqlRunner): Promise<{ lane: number }[]> =>
+    sql.query(
+      `SELECT lane FROM generate_series(0, $1::int - 1) AS lane WHERE to_regclass('lane_head_' || lane) IS NULL`,
+      [count],
+    );
+  if ((await missing(database)).length === 0) return;
+  await database.transaction(async (transaction) => {
+    // Of processes that start together one does.
+    await transaction.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations]);
+    for (const { lane } of await missing(transaction))
+      await transaction.query(`CREATE SEQUENCE ${headSequence(lane)} AS bigint`);
+  });
+}

@@ -1,0 +1,197 @@
+import { hasCircles, type EntryChanged } from '@laddercast/domain';
+import { metrics } from '@laddercast/platform';
+import type { LedgerClock } from '../database/ledger-clock.js';
+import { int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
+import type { SqlRunner } from '../database/postgres-database.js';
+import type { EntryRow } from '../entries/entry-rows.js';
+import { entryParameters } from '../entries/lane-parameters.js';
+import { CONTINUE_LANE } from '../entries/lane-sql.js';
+import type { LedgerWrite, SubmitWrite, WriteResult } from '../entries/ledger-writes.js';
+import { headSequence } from '../lanes/lane-heads.js';
+import { openLaneSql } from '../lanes/lanes.js';
+import { AttemptCounts } from './attempt-counts.js';
+import { BatchFold } from './batch-fold.js';
+import type { LaneCatalogs } from './lane-transaction.js';
+import { isRemembered, type LaneMemory } from './lane-memory.js';
+import { inOrderOfIds, LaneStore, submissionParameters } from './lane-store.js';
+import type { PendingWrite } from './lane-writer.js';
+import { sendCommit } from './send-commit.js';
+import { entryKeyOf, type StoredBatch } from './stored-batch.js';
+import { placeAhead, type PlacedWrite } from './window-placement.js';
+
+/** How long after the assumed time a commit may find itself: a lane is seldom waited for longer. */
+const ASSUMED_FOR_MS = 100;
+
+/**
+ * A group commit in one trip to PostgreSQL: the batch is folded by what the lane's writer remembers, before the lane is taken.
+ * PostgreSQL refuses it where the lane's head has moved, a board or a sanction is not as assumed, or an id is taken; then it
+ * is committed as any other. Log positions are drawn by the statement that writes them, under the lane: until its answer the
+ * n-th write of the batch stands under the position -n.
+ */
+export class AheadCommit {
+  /** The ledger's time in the transaction, Unix ms. */
+  nowMs = 0;
+  private readonly fold: BatchFold;
+  private readonly results: WriteResult[];
+
+  private constructor(
+    private readonly lane: number,
+    private readonly memory: LaneMemory,
+    private readonly batch: readonly PendingWrite[],
+    private readonly placed: readonly PlacedWrite<SubmitWrite>[],
+    entries: ReadonlyMap<string, EntryRow | null>,
+  ) {
+    this.fold = new BatchFold(storedOf(entries));
+    this.results = placed.map((place, index) => this.fold.apply(place, -1 - index));
+  }
+
+  /** @returns null where something of the batch has to be read */
+  static of(
+    lane: number,
+    { windows: catalog }: LaneCatalogs,
+    memory: LaneMemory,
+    batch: readonly PendingWrite[],
+    clock: LedgerClock,
+  ): AheadCommit | null {
+    if (memory.head === null || !clock.isKnown) return null;
+    const fromMs = Math.max(Math.floor(clock.earliestMs()), memory.lastMs);
+    const times = { fromMs, untilMs: fromMs + ASSUMED_FOR_MS };
+    const placed: PlacedWrite<SubmitWrite>[] = [];
+    const entries = new Map<string, EntryRow | null>();
+    const revisions = new Map<number, number>();
+    for (const { write } of batch) {
+      const { uid, revision } = write.board;
+      // Of two revisions one is not of now.
+      if (revisions.has(uid) && revisions.get(uid) !== revision) return null;
+      revisions.set(uid, revision);
+      if (!isPlain(write) || memory.hasSeen(write)) return null;
+      const place = placeAhead(write, times, catalog);
+      if (place === null) return null;
+      for (const { uid } of place.windows) {
+        const key = entryKeyOf(uid, write.playerId);
+        const row = memory.entry(key);
+        if (row === undefined) return null;
+        entries.set(key, row);
+      }
+      placed.push(place);
+    }
+    const commit = new AheadCommit(lane, memory, batch, placed, entries);
+    return commit.fold.newSubmissions.length === 0 ? null : commit;
+  }
+
+  get wroteEvents(): boolean {
+    return this.fold.events.length > 0;
+  }
+
+  /**
+   * One result per write, in order; it resolves after the commit.
+   * @param connection sends what it is asked at once, in this order
+   * @throws PostgreSQL's refusal, where something is not as assumed (LC001) or an id is taken: nothing was stored
+   */
+  async run(connection: SqlRunner): Promise<WriteResult[]> {
+    const { fold, lane, placed } = this;
+    const { nowMs: fromMs } = placed[0]!;
+    const store = new LaneStore(connection, lane, fromMs);
+    const counted = this.batch.filter((_, index) => !('error' in this.results[index]!));
+    let written: Promise<{ nowMs: number; positions: number[] }[]> = Promise.resolve([]);
+    await sendCommit(counted, () => [
+      connection.query(openLaneSql(lane)),
+      ...store.frozen(fold),
+      (written = connection.query(CONTINUE_LANE, [...this.changes(fromMs), ...this.assumed(fromMs)])),
+      ...store.renewed(fold),
+      connection.query('COMMIT'),
+    ]);
+    const [{ nowMs, positions }] = (await written) as [{ nowMs: number; positions: number[] }];
+    this.nowMs = nowMs;
+    this.number(positions);
+    const { memory } = this;
+    memory.leave({ head: memory.head, nowMs, entries: fold.changedEntries.values(), absent: [] });
+    memory.seeIds(fold.newSubmissions.map(({ write }) => write));
+    metrics.laneEntries.inc(
+      { from: 'memory' },
+      placed.reduce((sum, { windows }) => sum + windows.length, 0),
+    );
+    return this.results;
+  }
+
+  private assumed(fromMs: number): unknown[] {
+    const revisions = new Map(this.placed.map(({ write: { board } }) => [board.uid, board.revision]));
+    const players = new Set(this.placed.map(({ write }) => write.playerId));
+    return [
+      headSequence(this.lane),
+      this.memory.head,
+      int4Array([...revisions.keys()]),
+      int8Array([...revisions.values()]),
+      textArray([...players]),
+      fromMs,
+      fromMs + ASSUMED_FOR_MS,
+    ];
+  }
+
+  private changes(fromMs: number): unknown[] {
+    const { newSubmissions, changedEntries, events } = this.fold;
+    const submissions = inOrderOfIds(newSubmissions);
+    const numbers = new Map(events.map(({ version }, index) => [version, index + 1]));
+    const numberOf = (position: number): number => numbers.get(position) ?? 0;
+    const answers = submissions.map(({ answer }) =>
+      answer.version < 0 ? splitAtVersion(answer) : [JSON.stringify(answer), ''],
+    );
+    const payloads = new Map(events.map((event) => [event, splitAtVersion(event)]));
+    return [
+      ...submissionParameters(this.lane, fromMs, submissions),
+      textArray(answers.map(([text]) => text!)),
+      ...entryParameters([...changedEntries.values()], events, {
+        of: numberOf,
+        payloadOf: (event) => payloads.get(event)![0],
+      }),
+      int4Array(submissions.map(({ answer }) => numberOf(answer.version))),
+      textArray(answers.map(([, rest]) => rest!)),
+      textArray(events.map((event) => payloads.get(event)![1])),
+    ];
+  }
+
+  /** Gives everything the log positions that were drawn, in the order of the events. */
+  private number(positions: readonly number[]): void {
+    const { events, changedEntries } = this.fold;
+    const drawn = new Map(events.map(({ version }, index) => [version, positions[index]!]));
+    const settle = (one: { version: number } | null): void => {
+      if (one && one.version < 0) one.version = drawn.get(one.version)!;
+    };
+    for (const { state } of changedEntries.values()) settle(state);
+    for (const result of this.results) {
+      if ('error' in result || result.receipt.kind !== 'submit') continue;
+      const { answer, movement } = result.receipt;
+      settle(answer);
+      settle(movement!.before);
+      settle(movement!.after);
+    }
+  }
+}
+
+/** A submission that needs no more than entries. */
+const isPlain = (write: LedgerWrite): write is SubmitWrite =>
+  write.kind === 'submit' &&
+  isRemembered(write.board) &&
+  write.board.definition.limits.attemptsMax === null &&
+  !hasCircles(write.board.definition.scopes) &&
+  write.hold === undefined;
+
+const storedOf = (entries: ReadonlyMap<string, EntryRow | null>): StoredBatch => ({
+  entries,
+  remembered: new Map(),
+  hours: new Map(),
+  scopes: new Map(),
+  attempts: new AttemptCounts([]),
+  standing: new Map(),
+  feedPositions: new Map(),
+  sanctions: new Map(),
+});
+
+const VERSION = '"version":';
+
+/** The JSON before and behind the version, which stands before all that a client can name. */
+function splitAtVersion(one: EntryChanged | { version: number }): [string, string] {
+  const text = JSON.stringify(one);
+  const at = text.indexOf(VERSION) + VERSION.length;
+  return [text.slice(0, at), text.slice(at + String(one.version).length)];
+}

@@ -1,6 +1,7 @@
 import type { Parts } from '../command-line/options.js';
 import * as acts from './acts.js';
 import * as batch from './batch.js';
+import * as commits from './commits.js';
 import * as games from './games.js';
 import * as live from './live.js';
 import * as memory from './memory.js';
@@ -19,6 +20,7 @@ import * as watched from './watched.js';
 export const parts: Parts = {
   submit,
   batch,
+  commits,
   scale,
   games,
   reads,

@@ -130,6 +130,7 @@ export * from './sanctions/unranked-entry.js';
 export * from './leases/postgres-leases.js';
 export * from './leases/held-lease.js';
 export * from './leases/leased-task.js';
+export * from './leases/shared-look.js';
 export * from './submissions/submission-pruner.js';
 export * from './people/postgres-friend-graph.js';
 export * from './people/friendships.js';

@@ -1,6 +1,6 @@
 // Real: PostgreSQL, two processes' schedules with their leases; the ledger's clock is the test's, and goes on.
 import type { Board } from '@laddercast/domain';
-import { ADVISORY_LOCKS, LeasedTask, PostgresLeases, windowDuties } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, LeasedTask, PostgresLeases, SharedLook, windowDuties } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { holding, TimeNode, waitingBackend } from '../nodes/time-node.js';
@@ -26,7 +26,7 @@ describe('the schedule of windows', () => {
           name: 'windows:schedule',
           ttlMs: 5000,
           askEveryMs: 1000,
-          duties: windowDuties(node),
+          duties: windowDuties(node, new SharedLook(node.database)),
           onFailure: (error) => failures.push((error as Error).message),
         }),
     );

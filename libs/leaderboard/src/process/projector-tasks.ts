@@ -2,6 +2,7 @@ import { RuleExaminer } from '@laddercast/commands';
 import { DeadLetterStore } from '@laddercast/event-log';
 import {
   BoardFiller,
+  BoardLayouts,
   BoardRebuilds,
   BoardScopeMigration,
   DayStartRecorder,
@@ -19,12 +20,14 @@ import {
   PostgresDatabase,
   PeriodCloser,
   PositionPartitions,
+  Reconciliations,
   EndedRuns,
   EntryEnder,
   RatingHistoryPruner,
   RollingExpirer,
   RunPruner,
   SanctionClock,
+  SharedLook,
   StandingsPruner,
   StandingsRecorder,
   SubmissionPruner,
@@ -58,13 +61,12 @@ export interface ProjectorTask extends Omit<LeasedTaskOptions, 'onFailure'> {
 }
 
 /** All that projectors do by the clock: what, how often, and under which lease. */
-export const projectorTasks = (part: PartOf): ProjectorTask[] => [
-  ...ledgerTasks(part),
-  ...integrityTasks(part),
-  ...projectionTasks(part),
-];
+export function projectorTasks(part: PartOf): ProjectorTask[] {
+  const look = new SharedLook(part(PostgresDatabase));
+  return [...ledgerTasks(part, look), ...integrityTasks(part, look), ...projectionTasks(part, look)];
+}
 
-function ledgerTasks(part: PartOf): ProjectorTask[] {
+function ledgerTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
   const { DEAD_LETTER_DAYS } = part(Environment);
   const reviser = part(EditionReviser);
   const submissions = part(SubmissionPruner);
@@ -90,15 +92,17 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'windows',
       failing: 'What is due by the clock waits',
-      duties: windowDuties({
-        database: part(PostgresDatabase),
-        closer: part(WindowCloser),
-        recorder: part(StandingsRecorder),
-        days: part(DayStartRecorder),
-        expirer: part(RollingExpirer),
-        pruner: part(StandingsPruner),
-        historyPruner: part(HistoryPruner),
-      }),
+      duties: windowDuties(
+        {
+          closer: part(WindowCloser),
+          recorder: part(StandingsRecorder),
+          days: part(DayStartRecorder),
+          expirer: part(RollingExpirer),
+          pruner: part(StandingsPruner),
+          historyPruner: part(HistoryPruner),
+        },
+        look,
+      ),
     },
     {
       name: 'windows:revise',
@@ -106,7 +110,14 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'windows',
       failing: 'Standings that acts changed wait for their next edition',
-      duties: [{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000, run: (signal) => reviser.run(signal) }],
+      duties: [
+        look.duty(reviser.due, {
+          everyMs: 500,
+          retryMs: 1000,
+          retryMaxMs: 10_000,
+          run: (signal) => reviser.run(signal),
+        }),
+      ],
     },
     {
       name: 'boards:limits',
@@ -114,11 +125,10 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'ledger',
       failing: 'What limits remove stays for now',
-      duties: limitDuties({
-        marker: part(LimitStartMarker),
-        trimmer: part(EntryTrimmer),
-        expirer: part(EntryExpirer),
-      }),
+      duties: limitDuties(
+        { marker: part(LimitStartMarker), trimmer: part(EntryTrimmer), expirer: part(EntryExpirer) },
+        look,
+      ),
     },
     {
       name: 'players:sanctions',
@@ -127,8 +137,8 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'ledger',
       failing: 'Sanctions that are over are not lifted now, and entries do not follow those that are in force',
       duties: [
-        { everyMs: 500, run: async (signal) => void (await sanctions.liftDue(signal)) },
-        { everyMs: 500, run: (signal) => sanctions.goOn(signal) },
+        look.duty(sanctions.due, { everyMs: 500, run: (signal) => sanctions.liftDue(signal) }),
+        look.duty(sanctions.pending, { everyMs: 500, run: (signal) => sanctions.goOn(signal) }),
       ],
     },
     {
@@ -137,7 +147,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 5000,
       log: 'ledger',
       failing: "A board's entries cannot be given their new scopes now",
-      duties: [{ everyMs: 500, run: (signal) => scopes.run(signal) }],
+      duties: [look.duty(scopes.due, { everyMs: 500, run: (signal) => scopes.run(signal) })],
     },
     {
       name: 'boards:rebuild',
@@ -145,7 +155,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 5000,
       log: 'recovery',
       failing: 'Boards cannot be rebuilt now',
-      duties: [{ everyMs: 500, run: () => rebuilds.advance() }],
+      duties: [look.duty(rebuilds.due, { everyMs: 500, run: () => rebuilds.advance() })],
     },
     {
       name: 'patches:publish',
@@ -153,7 +163,12 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'patches',
       failing: 'Patches whose time has come are not published now, and boards do not hear of those that were',
-      duties: [{ everyMs: 250, retryMs: 250, retryMaxMs: 10_000, run: (signal) => patches.publishDue(signal) }],
+      duties: [
+        look.duty(patches.due, {
+          ...{ everyMs: 250, retryMs: 250, retryMaxMs: 10_000 },
+          run: (signal) => patches.publishDue(signal),
+        }),
+      ],
     },
     {
       name: 'pools:rate',
@@ -163,7 +178,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       failing: 'Games whose event was lost are not rated now, and periods that are over are not closed',
       duties: [
         { everyMs: 5000, run: (signal) => rater.sweep(signal) },
-        { everyMs: 500, run: (signal) => periods.run(signal) },
+        look.duty(periods.due, { everyMs: 500, run: (signal) => periods.run(signal) }),
         { everyMs: 5000, run: (signal) => pools.purge(signal) },
       ],
     },
@@ -174,8 +189,8 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       log: 'pools',
       failing: 'Boards that rating pools feed are not filled now, and entries whose time is over stay on them',
       duties: [
-        { everyMs: 500, run: (signal) => filler.run(signal) },
-        { everyMs: 500, run: (signal) => ender.run(signal) },
+        look.duty(filler.due, { everyMs: 500, run: (signal) => filler.run(signal) }),
+        look.duty(ender.due, { everyMs: 500, run: (signal) => ender.run(signal) }),
       ],
     },
     {
@@ -184,7 +199,12 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
       askEveryMs: 1000,
       log: 'pools',
       failing: 'Windows that are to be restated keep the standings that they have',
-      duties: [{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000, run: (signal) => restater.run(signal) }],
+      duties: [
+        look.duty(restater.due, {
+          ...{ everyMs: 500, retryMs: 1000, retryMaxMs: 10_000 },
+          run: (signal) => restater.run(signal),
+        }),
+      ],
     },
     {
       name: 'pools:prune',
@@ -227,7 +247,7 @@ function ledgerTasks(part: PartOf): ProjectorTask[] {
   ];
 }
 
-function integrityTasks(part: PartOf): ProjectorTask[] {
+function integrityTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
   const examiner = part(RuleExaminer);
   const decisions = part(FlagDecisions);
   const flags = part(Flags);
@@ -250,14 +270,14 @@ function integrityTasks(part: PartOf): ProjectorTask[] {
       log: 'integrity',
       failing: 'What was decided of flags with many runs waits',
       duties: [
-        { everyMs: 500, run: (signal) => decisions.carryOn(signal) },
+        look.duty(decisions.due, { everyMs: 500, run: (signal) => decisions.carryOn(signal) }),
         { everyMs: 3_600_000, run: (signal) => flags.prune(signal) },
       ],
     },
   ];
 }
 
-function projectionTasks(part: PartOf): ProjectorTask[] {
+function projectionTasks(part: PartOf, look: SharedLook): ProjectorTask[] {
   const builder = part(LayoutBuilder);
   const { RETAX_BOARDS_AT_ONCE: boardsAtOnce, RETAX_ROWS_PER_SECOND: rowsPerSecond } = part(Environment);
   const snapshots = part(SnapshotStore);
@@ -280,7 +300,7 @@ function projectionTasks(part: PartOf): ProjectorTask[] {
       failing: "A board's lists wait",
       duties: [
         { everyMs: 250, run: async (signal) => builder.look(signal, await pace()) },
-        { everyMs: 250, run: (signal) => remover.look(signal) },
+        look.duty(part(BoardLayouts).due, { everyMs: 250, run: (signal) => remover.look(signal) }),
         { everyMs: 250, run: (signal) => growth.look(signal) },
       ],
       onTerm: () => () => Promise.all([builder.settled(), remover.settled()]),
@@ -299,7 +319,7 @@ function projectionTasks(part: PartOf): ProjectorTask[] {
       log: 'reconcile',
       failing: 'The ranks cannot be compared now',
       duties: [
-        { everyMs: 500, run: (signal) => reconciliation.reconcile(signal) },
+        look.duty(part(Reconciliations).due, { everyMs: 500, run: (signal) => reconciliation.reconcile(signal) }),
         { everyMs: reconciliation.sampleEveryMs, run: (signal) => reconciliation.sample(signal) },
       ],
     },

@@ -55,12 +55,23 @@ interface LivingBoard {
   layouts: Layouts;
 }
 
+const REMOVALS_AT_ONCE = 100;
+
+/** Generations that are to be removed, the oldest first. */
+const REMOVALS = `
+  SELECT board_uid AS "boardUid", layout, has_served AS "hasServed",
+    (extract(epoch FROM ladder_now() - since) * 1000)::float8 AS "ageMs"
+  FROM layout_removals ORDER BY since, board_uid, generation LIMIT ${REMOVALS_AT_ONCE}`;
+
 /**
  * The life of a generation of a board's lists, as facts of the ledger: opened, filled, served, given up. Each step is
  * taken under all lanes and announced, so that it has its place among the changes of entries in each lane.
  */
 @Injectable()
 export class BoardLayouts {
+  /** What {@link removals} finds, for a `SharedLook`. */
+  readonly due = REMOVALS;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
@@ -156,11 +167,7 @@ export class BoardLayouts {
 
   /** Generations that are to be removed, the oldest first. */
   removals(): Promise<LayoutRemoval[]> {
-    return this.database.query<LayoutRemoval>(
-      `SELECT board_uid AS "boardUid", layout, has_served AS "hasServed",
-         (extract(epoch FROM ladder_now() - since) * 1000)::float8 AS "ageMs"
-       FROM layout_removals ORDER BY since, board_uid, generation LIMIT ${REMOVALS_AT_ONCE}`,
-    );
+    return this.database.query<LayoutRemoval>(REMOVALS);
   }
 
   /** Those of one board. */
@@ -248,7 +255,6 @@ export class BoardLayouts {
   }
 }
 
-const REMOVALS_AT_ONCE = 100;
 /** Far more boards than are filled at once. */
 const RETAXES_MAX = 1000;
 

@@ -16,6 +16,10 @@ interface RescopedBoard {
   definition_revision: number;
 }
 
+/** Boards whose entries are yet to be given their scopes. */
+const TO_RESCOPE =
+  'SELECT board_uid, definition_revision FROM boards WHERE rescope AND board_id IS NOT NULL ORDER BY board_uid';
+
 /** Has {@link BoardScopeMigration} go over every board with guilds, which recomputes their totals. */
 export async function rescopeGuildBoards(database: SqlRunner): Promise<void> {
   await database.query(
@@ -29,6 +33,9 @@ export async function rescopeGuildBoards(database: SqlRunner): Promise<void> {
  */
 @Injectable()
 export class BoardScopeMigration {
+  /** What {@link run} finds, for a `SharedLook`. */
+  readonly due = TO_RESCOPE;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
@@ -39,9 +46,7 @@ export class BoardScopeMigration {
   /** Migrates every board that waits for it. */
   async run(signal: AbortSignal): Promise<void> {
     const { database } = this;
-    const boards = await database.query<RescopedBoard>(
-      'SELECT board_uid, definition_revision FROM boards WHERE rescope AND board_id IS NOT NULL ORDER BY board_uid',
-    );
+    const boards = await database.query<RescopedBoard>(TO_RESCOPE);
     await tryEach(boards, signal, async (board) => {
       if (!(await this.rescope(board.board_uid, signal))) return;
       // Put once more meanwhile: it begins again.

@@ -39,6 +39,9 @@ const END_FILL = prepared('DELETE FROM board_fills WHERE board_uid = $1 AND roun
  */
 @Injectable()
 export class BoardFiller {
+  /** What {@link run} finds, for a `SharedLook`. */
+  readonly due = FILLS;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly boards: BoardCatalog,

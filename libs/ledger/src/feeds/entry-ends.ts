@@ -77,6 +77,9 @@ const TAKE_ENDS = prepared(`
 /** Has players looked at again at the moment from which their entries are others, by the clock of the database. */
 @Injectable()
 export class EntryEnder {
+  /** What {@link run} finds, for a `SharedLook`. */
+  readonly due = POOLS_WITH_ENDS;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,

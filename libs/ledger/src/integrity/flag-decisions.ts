@@ -23,6 +23,11 @@ export interface AskedDecision {
   reason: string;
 }
 
+/** Flags of which runs are left to act on. */
+const CARRIED_ON = `
+  SELECT flag_id AS "flagId", acted_to AS "actedTo" FROM flags WHERE acted_to IS NOT NULL
+  ORDER BY flag_number LIMIT ${CARRIED_ON_MAX}`;
+
 interface FlagState {
   boardUid: number;
   boardId: string;
@@ -47,6 +52,9 @@ class OtherLanes extends Error {}
  */
 @Injectable()
 export class FlagDecisions {
+  /** What {@link carryOn} finds, for a `SharedLook`. */
+  readonly due = CARRIED_ON;
+
   private lastPart: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -86,10 +94,7 @@ export class FlagDecisions {
 
   /** Does to the rest of their runs what was decided of flags with more than {@link PART_RUNS}, a part of each. */
   async carryOn(signal: AbortSignal): Promise<void> {
-    const waiting = await this.database.query<{ flagId: string; actedTo: number }>(
-      `SELECT flag_id AS "flagId", acted_to AS "actedTo" FROM flags WHERE acted_to IS NOT NULL
-       ORDER BY flag_number LIMIT ${CARRIED_ON_MAX}`,
-    );
+    const waiting = await this.database.query<{ flagId: string; actedTo: number }>(CARRIED_ON);
     await tryEach(waiting, signal, async ({ flagId, actedTo }) => {
       await this.part(flagId, actedTo, async (transaction, state, runs) => {
         // Reopened meanwhile, or carried on by another process.

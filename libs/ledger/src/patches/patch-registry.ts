@@ -32,9 +32,22 @@ const FAMILIES_OF_PATCH_MAX = 2;
 /** Families that one look publishes: the rest waits for the next. */
 const FAMILIES_AT_ONCE = 20;
 
+/** Families with patches whose time has come, or with boards that have not heard of a change. */
+const DUE_FAMILIES = `
+  SELECT family_id AS family FROM patch_families f
+  WHERE EXISTS (SELECT 1 FROM patches p WHERE p.family_uid = f.family_uid AND NOT is_published
+      AND published_ms <= floor(extract(epoch FROM ladder_now()) * 1000)
+      AND (same_as IS NOT NULL OR jsonb_array_length(f.orders) < ${PATCH_ORDERS_MAX}))
+    OR EXISTS (SELECT 1 FROM boards b
+      WHERE b.family_uid = f.family_uid AND board_id IS NOT NULL AND family_revision < f.revision)
+  ORDER BY family_id LIMIT ${FAMILIES_AT_ONCE}`;
+
 /** Makes, changes, publishes and removes patches: each under all lanes, so that every run comes before or after. */
 @Injectable()
 export class PatchRegistry {
+  /** What {@link publishDue} finds, for a `SharedLook`. */
+  readonly due = DUE_FAMILIES;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,
@@ -147,15 +160,7 @@ export class PatchRegistry {
    * @throws AggregateError of what failed; it holds up no other family
    */
   async publishDue(signal: AbortSignal): Promise<void> {
-    const due = await this.database.query<{ family: string }>(
-      `SELECT family_id AS family FROM patch_families f
-       WHERE EXISTS (SELECT 1 FROM patches p WHERE p.family_uid = f.family_uid AND NOT is_published
-           AND published_ms <= floor(extract(epoch FROM ladder_now()) * 1000)
-           AND (same_as IS NOT NULL OR jsonb_array_length(f.orders) < ${PATCH_ORDERS_MAX}))
-         OR EXISTS (SELECT 1 FROM boards b
-           WHERE b.family_uid = f.family_uid AND board_id IS NOT NULL AND family_revision < f.revision)
-       ORDER BY family_id LIMIT ${FAMILIES_AT_ONCE}`,
-    );
+    const due = await this.database.query<{ family: string }>(DUE_FAMILIES);
     await tryEach(due, signal, async ({ family }) => this.changing(family, () => Promise.resolve(), signal));
   }
 

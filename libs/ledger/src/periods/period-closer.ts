@@ -46,6 +46,9 @@ const NOTE_NEXT = prepared('UPDATE pools SET closes_at_ms = $2 WHERE pool_uid = 
 /** Closes periods whose grace is over, by the clock of the database: those with games, in their order. */
 @Injectable()
 export class PeriodCloser {
+  /** What {@link run} finds, for a `SharedLook`. */
+  readonly due = POOLS_TO_CLOSE;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,

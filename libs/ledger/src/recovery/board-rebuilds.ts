@@ -30,9 +30,18 @@ interface QueuedBoard {
   requestedBy: string;
 }
 
+/** Boards that are not done, those under way first. */
+const QUEUED = `
+  SELECT board_uid AS "boardUid", board_id AS "boardId", layouts, generation, requested_by AS "requestedBy"
+  FROM rebuilds JOIN boards USING (board_uid) WHERE done_at IS NULL
+  ORDER BY generation IS NULL, board_uid LIMIT ${10 * BOARDS_AT_ONCE}`;
+
 /** Makes the lists of all boards anew, a few boards at a time. What is still to be done stands in the ledger. */
 @Injectable()
 export class BoardRebuilds {
+  /** What {@link advance} finds, for a `SharedLook`. */
+  readonly due = QUEUED;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly layouts: BoardLayouts,
@@ -76,11 +85,7 @@ export class BoardRebuilds {
 
   /** Sees which boards are done, and begins with as many as there is room for. */
   async advance(): Promise<void> {
-    const queued = await this.database.query<QueuedBoard>(
-      `SELECT board_uid AS "boardUid", board_id AS "boardId", layouts, generation, requested_by AS "requestedBy"
-       FROM rebuilds JOIN boards USING (board_uid) WHERE done_at IS NULL
-       ORDER BY generation IS NULL, board_uid LIMIT ${10 * BOARDS_AT_ONCE}`,
-    );
+    const queued = await this.database.query<QueuedBoard>(QUEUED);
     let busy = 0;
     const waiting: (QueuedBoard & { boardId: string })[] = [];
     for (const board of queued) {

@@ -66,9 +66,16 @@ const ms = (column: string): string => `(extract(epoch FROM ${column}) * 1000)::
 const COLUMNS = `r.board_uid AS "boardUid", ${ms('requested_at')} AS "requestedAtMs", ${ms('started_at')} AS "startedAtMs",
   ${ms('finished_at')} AS "finishedAtMs", reached, report`;
 
+/** The one that has been waiting, or was left, for longest. */
+const NEXT = `
+  SELECT ${COLUMNS} FROM reconciliations r WHERE finished_at IS NULL ORDER BY requested_at, board_uid LIMIT 1`;
+
 /** Comparisons of whole boards that were asked for: of each board the last one. */
 @Injectable()
 export class Reconciliations {
+  /** What {@link next} finds, for a `SharedLook`. */
+  readonly due = NEXT;
+
   constructor(private readonly database: PostgresDatabase) {}
 
   /**
@@ -107,9 +114,7 @@ export class Reconciliations {
 
   /** The one that has been waiting, or was left, for longest. */
   async next(): Promise<Reconciliation | undefined> {
-    const [row] = await this.database.query<Reconciliation>(
-      `SELECT ${COLUMNS} FROM reconciliations r WHERE finished_at IS NULL ORDER BY requested_at, board_uid LIMIT 1`,
-    );
+    const [row] = await this.database.query<Reconciliation>(NEXT);
     return row;
   }
 

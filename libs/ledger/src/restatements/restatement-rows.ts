@@ -34,7 +34,8 @@ const COLUMNS = `window_uid AS "windowUid", actor, reason, attempt, players_read
 /** The most windows of one look. */
 const WINDOWS_AT_ONCE = 100;
 
-const UNDER_WAY = `
+/** Windows that are being restated, those asked for first. */
+export const UNDER_WAY = `
   SELECT ${COLUMNS} FROM restatements WHERE done_at IS NULL ORDER BY asked_at, window_uid LIMIT ${WINDOWS_AT_ONCE}`;
 
 const OF_WINDOW = `SELECT ${COLUMNS} FROM restatements WHERE window_uid = $1`;

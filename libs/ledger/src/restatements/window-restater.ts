@@ -17,6 +17,7 @@ import {
   noteRead,
   restatementsUnderWay,
   stage,
+  UNDER_WAY,
   type RestatedEntry,
   type Restatement,
 } from './restatement-rows.js';
@@ -57,6 +58,9 @@ interface ToldEntry {
  */
 @Injectable()
 export class WindowRestater {
+  /** What {@link run} finds, for a `SharedLook`. */
+  readonly due = UNDER_WAY;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,

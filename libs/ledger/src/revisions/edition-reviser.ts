@@ -30,7 +30,7 @@ import {
   TAKE_NOTED_FROZEN,
   type NotedRow,
 } from './edition-reviser-sql.js';
-import { dueWindows, type DueWindow } from '../standings/revision-notes.js';
+import { dueWindows, REVISIONS_DUE, type DueWindow } from '../standings/revision-notes.js';
 import { touchedGuilds, wantedGuildRows } from './revised-guilds.js';
 import { ChangesByRow, changesFor, differencesOf, type Difference } from './row-differences.js';
 import { wantedPlayerRows } from './wanted-player-rows.js';
@@ -65,6 +65,9 @@ interface Added {
  */
 @Injectable()
 export class EditionReviser {
+  /** What {@link run} finds, for a `SharedLook`. */
+  readonly due = REVISIONS_DUE;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly lanes: Lanes,

@@ -17,6 +17,10 @@ const PENDING = `
 /** What the clock does to sanctions: it lifts those whose end is over, and goes on where a process stopped. */
 @Injectable()
 export class SanctionClock {
+  /** What {@link liftDue} and {@link goOn} find, for a `SharedLook`. */
+  readonly due = DUE;
+  readonly pending = PENDING;
+
   constructor(
     private readonly database: PostgresDatabase,
     private readonly sanctions: Sanctions,

@@ -28,7 +28,7 @@ const NOTE = `
  * Windows whose notes have gathered, and whose standings are written. Closed windows are left to their settling; those whose
  * entries are being written anew wait until all of them are.
  */
-const DUE_WINDOWS = `
+export const REVISIONS_DUE = `
   SELECT due.window_uid AS "windowUid", CASE w.state WHEN 'open' THEN 'frozen' ELSE 'final' END AS kind
   FROM (
     SELECT window_uid, min(noted_at) AS since FROM revisions_due
@@ -72,7 +72,7 @@ export async function noteRevision(
 }
 
 /** The windows whose next edition is due. */
-export const dueWindows = (database: SqlRunner): Promise<DueWindow[]> => database.query<DueWindow>(DUE_WINDOWS);
+export const dueWindows = (database: SqlRunner): Promise<DueWindow[]> => database.query<DueWindow>(REVISIONS_DUE);
 
 /** For metrics. */
 @Injectable()

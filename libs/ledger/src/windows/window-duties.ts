@@ -1,13 +1,13 @@
-import { untilBeatMs } from '@laddercast/platform';
 import type { DayStartRecorder } from '../history/day-start-recorder.js';
-import type { SqlRunner } from '../database/postgres-database.js';
-import { RunAgain, type Duty } from '../leases/leased-task.js';
+import { WINDOWS_WITH_LEFT_HOURS } from '../entries/rolling-sql.js';
+import type { Duty } from '../leases/leased-task.js';
+import type { DueQuestion, SharedLook } from '../leases/shared-look.js';
 import type { HistoryPruner } from '../history/history-pruner.js';
-import { DueLook, type DueWork } from './due-look.js';
 import type { RollingExpirer } from './rolling-expirer.js';
-import type { StandingsRecorder } from '../standings/standings-recorder.js';
+import { FAILED_STANDINGS, FROZEN_WINDOWS_TO_WRITE, type StandingsRecorder } from '../standings/standings-recorder.js';
 import type { StandingsPruner } from '../standings/standings-pruner.js';
 import type { WindowCloser } from './window-closer.js';
+import { DUE_WINDOWS, NO_WINDOWS, TRIED_AND_DUE, unsettledWindows, UNTRIED } from './window-closing-sql.js';
 
 const LOOK_EVERY_MS = 250;
 const PRUNE_EVERY_MS = 600_000;
@@ -15,7 +15,6 @@ const RETRY = { retryMs: 250, retryMaxMs: 10_000 };
 
 /** The ledger's work by the clock. */
 export interface WindowWork {
-  database: SqlRunner;
   closer: WindowCloser;
   recorder: StandingsRecorder;
   days: DayStartRecorder;
@@ -27,54 +26,27 @@ export interface WindowWork {
 /**
  * What the database's clock says is due: windows that end, freezes, days, hours that leave, standings to keep and to prune.
  * Each duty has a turn of its own: standings that take minutes hold up neither a freeze nor the end of another window.
- * They look at the same moment, and share the look.
  */
-export function windowDuties(work: WindowWork): Duty[] {
+export function windowDuties(work: WindowWork, shared: SharedLook): Duty[] {
   const { closer, recorder, days, expirer, pruner, historyPruner } = work;
-  const due = new DueLook(work.database);
-  const look = (isDue: (found: DueWork) => boolean, run: Duty['run']): Duty => ({
-    everyMs: LOOK_EVERY_MS,
-    ...RETRY,
-    run: async (signal) => {
-      const found = await due.work();
-      if (found === null || isDue(found)) await run(signal);
-      return new RunAgain(untilBeatMs(LOOK_EVERY_MS));
-    },
-  });
+  const look = (question: DueQuestion, run: Duty['run']): Duty =>
+    shared.duty(question, { everyMs: LOOK_EVERY_MS, ...RETRY, run });
   const prune = (run: Duty['run']): Duty => ({ everyMs: PRUNE_EVERY_MS, ...RETRY, run });
   return [
     look(
-      ({ minute }) => !days.hasKept(minute),
+      (minute) => !days.hasKept(minute),
       (signal) => days.keepDays(signal),
     ),
+    look(FROZEN_WINDOWS_TO_WRITE, (signal) => recorder.keepFrozen(signal)),
+    look(WINDOWS_WITH_LEFT_HOURS, (signal) => expirer.run(signal)),
+    look(DUE_WINDOWS, (signal) => closer.closeDue(signal)),
+    look(unsettledWindows(UNTRIED, NO_WINDOWS), (signal) => closer.settleClosed(signal)),
+    look(unsettledWindows(TRIED_AND_DUE, NO_WINDOWS), (signal) => closer.settleFailed(signal)),
     look(
-      ({ toFreeze }) => toFreeze,
-      (signal) => recorder.keepFrozen(signal),
-    ),
-    look(
-      ({ toExpire }) => toExpire,
-      (signal) => expirer.run(signal),
-    ),
-    look(
-      ({ toClose }) => toClose,
-      (signal) => closer.closeDue(signal),
-    ),
-    look(
-      ({ toSettle }) => toSettle,
-      (signal) => closer.settleClosed(signal),
-    ),
-    look(
-      ({ toSettleAgain }) => toSettleAgain,
-      (signal) => closer.settleFailed(signal),
-    ),
-    look(
-      ({ minute }) => !recorder.hasKept(minute),
+      (minute) => !recorder.hasKept(minute),
       (signal) => recorder.keepSnapshots(signal),
     ),
-    look(
-      ({ toKeepAgain }) => toKeepAgain,
-      (signal) => recorder.keepFailed(signal),
-    ),
+    look(FAILED_STANDINGS, (signal) => recorder.keepFailed(signal)),
     prune((signal) => pruner.prune(signal)),
     prune((signal) => historyPruner.prune(signal)),
   ];

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { findChromium } from './browser.mjs';
 import { prepare, projectRoot } from './build.mjs';
@@ -43,15 +43,38 @@ and REQUIRE_SCHEMATHESIS=1 make a failure of what is left out otherwise. SEED=â€
 
 answerHelp(help);
 const env = process.env;
+/** What must be free for the data of a run to be kept in memory, its programs included. */
+const memoryBytesMin = 8 * 1024 ** 3;
 const sharedDir = dataDirectory(projectRoot, env);
-const dataDir = join(sharedDir, `test-${process.pid}`);
+/** Where the data of runs is. */
+const runsDir = memoryDirectory() ?? sharedDir;
+const dataDir = join(runsDir, `test-${process.pid}`);
 /** Test files that run side by side: most of them wait most of the time. */
 const workers = 3;
+/**
+ * No test ends the machine: what a killed PostgreSQL had handed to the system is there when it starts again, also where nothing
+ * waited for a disk. What the service sets for itself, such as `synchronous_commit`, stays as it is.
+ */
+const quickPostgres = { fsync: 'off', full_page_writes: 'off', max_wal_size: '256MB' };
 const reportFile = join(dataDir, 'report.json');
 const againFile = join(dataDir, 'report-again.json');
 let running = null;
 let lock = null;
 let ending = null;
+
+/**
+ * A folder in memory, where there is enough of that: a run makes and drops hundreds of databases of a thousand files each, and
+ * some file systems take longer for a new file the more were removed a moment ago. null: none, or `DATA_DIR` says where.
+ */
+function memoryDirectory() {
+  const mount = '/dev/shm';
+  if (env.DATA_DIR || !existsSync(mount)) return null;
+  const { bavail, bsize } = statfsSync(mount);
+  if (Math.min(bavail * bsize, process.availableMemory()) < memoryBytesMin) return null;
+  const folder = join(mount, `laddercast-${process.getuid()}`);
+  // Everybody may make folders there.
+  return existsSync(folder) && statSync(folder).uid !== process.getuid() ? null : folder;
+}
 
 function end(summary, failures = []) {
   ending ??= (async () => {
@@ -82,12 +105,14 @@ function fail(error) {
 
 /** Removes what killed runs left: their processes first, then their data. */
 async function removeLeftovers() {
-  for (const name of readdirSync(sharedDir).filter((entry) => /^test-\d+$/.test(entry))) {
-    const folder = join(sharedDir, name);
-    const claim = tryLock(join(folder, 'test.lock'));
-    if (claim.release === undefined) continue;
-    await new RunningProcesses(folder).stopLeftovers();
-    removeDataDirectory(folder);
+  for (const dir of new Set([sharedDir, runsDir])) {
+    for (const name of readdirSync(dir).filter((entry) => /^test-\d+$/.test(entry))) {
+      const folder = join(dir, name);
+      const claim = tryLock(join(folder, 'test.lock'));
+      if (claim.release === undefined) continue;
+      await new RunningProcesses(folder).stopLeftovers();
+      removeDataDirectory(folder);
+    }
   }
 }
 
@@ -136,7 +161,7 @@ async function settings(context) {
   const browser = chromium();
   const foreignClient = kcat();
   const apiTester = await schemathesis(context);
-  const postgres = await startPostgres(context, { connectionsMax: 100 * workers });
+  const postgres = await startPostgres(context, { connectionsMax: 100 * workers, more: quickPostgres });
   const redis = await startRedis(context);
   // Test files empty their Redis: each worker of vitest has one, or there is one worker.
   const others = [];
@@ -195,6 +220,7 @@ async function runVitest(given, args, report) {
 async function main() {
   requireNode(projectRoot);
   makeDataDirectory(sharedDir);
+  makeDataDirectory(runsDir);
   await prepare(projectRoot);
   await removeLeftovers();
   makeDataDirectory(dataDir);

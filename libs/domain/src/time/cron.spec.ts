@@ -141,29 +141,40 @@ const fieldOf = (min: number, max: number): fc.Arbitrary<OracleField> => {
 
 const anyCron = fc.tuple(fieldOf(0, 59), fieldOf(0, 23), fieldOf(1, 31), fieldOf(1, 12), fieldOf(0, 7));
 
-function matches([minutes, hours, days, months, weekdays]: OracleField[], localMs: number): boolean {
+/** A minute as the clock and the calendar on the wall show it. */
+interface WallMinute {
+  minute: number;
+  hour: number;
+  day: number;
+  month: number;
+  weekday: number;
+}
+
+function wallMinute(localMs: number): WallMinute {
   const date = new Date(localMs);
-  const day = days!.values.has(date.getUTCDate());
-  const weekday = weekdays!.values.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekdays!.values.has(7));
-  return (
-    minutes!.values.has(date.getUTCMinutes()) &&
-    hours!.values.has(date.getUTCHours()) &&
-    months!.values.has(date.getUTCMonth() + 1) &&
-    (days!.star || weekdays!.star ? day && weekday : day || weekday)
-  );
+  const [minute, hour, weekday] = [date.getUTCMinutes(), date.getUTCHours(), date.getUTCDay()];
+  return { minute, hour, day: date.getUTCDate(), month: date.getUTCMonth() + 1, weekday };
+}
+
+function matches([minutes, hours, days, months, weekdays]: OracleField[], wall: WallMinute): boolean {
+  if (!minutes!.values.has(wall.minute) || !hours!.values.has(wall.hour) || !months!.values.has(wall.month))
+    return false;
+  const day = days!.values.has(wall.day);
+  const weekday = weekdays!.values.has(wall.weekday) || (wall.weekday === 0 && weekdays!.values.has(7));
+  return days!.star || weekdays!.star ? day && weekday : day || weekday;
 }
 
 /** Each UTC minute of five days, with the local minutes that it brings for the first time, the skipped ones included. */
-function minutesAround(zone: string, change: string): { atMs: number; newLocalMs: number[] }[] {
+function minutesAround(zone: string, change: string): { atMs: number; brings: WallMinute[] }[] {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' });
   const localOf = (ms: number): number => Date.parse(`${format.format(ms).replace(' ', 'T')}Z`);
   const firstMs = Date.parse(change) - 2 * DAY_MS;
   let latestMs = localOf(firstMs - MINUTE_MS);
   return range(firstMs, firstMs + 5 * DAY_MS, MINUTE_MS).map((atMs) => {
     const localMs = localOf(atMs);
-    const newLocalMs = localMs > latestMs ? range(latestMs + MINUTE_MS, localMs, MINUTE_MS) : [];
+    const brings = localMs > latestMs ? range(latestMs + MINUTE_MS, localMs, MINUTE_MS).map(wallMinute) : [];
     latestMs = Math.max(latestMs, localMs);
-    return { atMs, newLocalMs };
+    return { atMs, brings };
   });
 }
 
@@ -190,14 +201,14 @@ describe('the firings of a cron', () => {
         const expression = fields.map(({ text }) => text).join(' ');
         fc.pre(faultOfCron(expression) === null);
         const expected = minutes
-          .filter(({ newLocalMs }) => newLocalMs.some((localMs) => matches(fields, localMs)))
+          .filter(({ brings }) => brings.some((wall) => matches(fields, wall)))
           .map(({ atMs }) => atMs);
         const found: number[] = [];
         for (let atMs = firstMs - 1; ;) {
           const { lastMs: before, nextMs } = firingsAround(expression, zone, atMs)!;
-          expect(before).toBe(found.at(-1) ?? before);
-          expect(before).toBeLessThanOrEqual(atMs);
-          expect(nextMs).toBeGreaterThan(atMs);
+          const isInOrder = before === (found.at(-1) ?? before) && before <= atMs && nextMs > atMs;
+          // Asked of some hundred thousand firings: the sentence is made only where it is needed.
+          if (!isInOrder) expect.fail(`fires at ${before} and ${nextMs} around ${atMs}, after ${found.at(-1)}`);
           if (nextMs > lastMs) break;
           found.push(nextMs);
           atMs = nextMs;

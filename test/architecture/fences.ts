@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
 import { packageOf, type Import } from './imports.js';
-import { isTest, lineOf, nodesOf, parse, type TextFile } from './source-tree.js';
+import { isTest, lineOf, nodesOf, oncePerFile, parse } from './source-tree.js';
 
 /** Where the client library of a product may be imported; everywhere else it hides behind a port. */
 const VENDOR_FENCES: { packages: string[]; rule: string; allows(path: string): boolean }[] = [
@@ -50,12 +50,12 @@ const CLOCK_READINGS = [
 ];
 
 /** Every place where a file reads the environment or the clock, or writes to the console. */
-export function worldAccesses(file: TextFile): WorldAccess[] {
-  return [...nodesOf(parse(file))].flatMap((node) => {
+export const worldAccesses = oncePerFile((file): readonly WorldAccess[] =>
+  [...nodesOf(parse(file))].flatMap((node) => {
     const what = accessAt(node);
     return what ? [{ what, line: lineOf(node), text: node.getText().split('\n')[0]! }] : [];
-  });
-}
+  }),
+);
 
 function accessAt(node: ts.Node): WorldAccess['what'] | null {
   const [object, member] = memberOf(node);

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { lineOf, nodesOf, parse, type TextFile } from './source-tree.js';
+import { lineOf, nodesOf, oncePerFile, parse } from './source-tree.js';
 
 /** One place where a file names another module. */
 export interface Import {
@@ -12,12 +12,12 @@ export interface Import {
 }
 
 /** All imports of a file: `import`, `export … from`, `import type`, `import(…)` as a call and as a type, `require`. */
-export function importsOf(file: TextFile): Import[] {
-  return [...nodesOf(parse(file))].flatMap((node) => {
+export const importsOf = oncePerFile((file): readonly Import[] =>
+  [...nodesOf(parse(file))].flatMap((node) => {
     const found = importAt(node);
     return found ? [{ from: file.path, line: lineOf(node), ...found }] : [];
-  });
-}
+  }),
+);
 
 type Found = Pick<Import, 'specifier' | 'typeOnly'>;
 

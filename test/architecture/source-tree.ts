@@ -14,9 +14,21 @@ export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
 const NOT_SOURCE = new Set(['.git', '.data', 'node_modules', 'dist', 'coverage', '.env', 'vendor']);
 const NOT_TEXT = /\.(png|jpe?g|gif|ico|woff2?|csv|log|tsbuildinfo)$/;
 
-/** Every text file that belongs to the repository, in a stable order. */
-export function repositoryFiles(): TextFile[] {
-  return pathsUnder('').map(readRepositoryFile);
+let everyFile: readonly TextFile[] | undefined;
+
+/** Every text file that belongs to the repository, in a stable order; read once for all tests of a process. */
+export function repositoryFiles(): readonly TextFile[] {
+  return (everyFile ??= pathsUnder('').map(readRepositoryFile));
+}
+
+/** Has each file looked at once: to parse all of them takes seconds. */
+export function oncePerFile<Result>(look: (file: TextFile) => Result): (file: TextFile) => Result {
+  const known = new WeakMap<TextFile, { result: Result }>();
+  return (file) => {
+    const { result } = known.get(file) ?? { result: look(file) };
+    known.set(file, { result });
+    return result;
+  };
 }
 
 export function readRepositoryFile(path: string): TextFile {

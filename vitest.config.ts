@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import swc from 'unplugin-swc';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -27,15 +28,24 @@ const LONG = [
 ];
 
 /**
- * The files of a project one after the other: a worker keeps the modules that it has loaded for as long as the next file
- * is of the same project.
+ * Three kinds of files: what they test runs in processes of its own; it lives in the worker, and ends with the file that started
+ * it; and units.
  */
-class ProjectByProject extends BaseSequencer {
+const KINDS = [
+  /^test\/(browser|client|e2e|faults|operation)\//,
+  /^(examples|tools|test\/(integration|property))\//,
+  /^/,
+];
+
+/** First what waits most, then what computes: the workers end at the same time. */
+class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = ['processes', 'services', 'units'];
-    const rank = (file: TestSpecification): number => {
-      const long = LONG.findIndex((part) => file.moduleId.includes(`/${part}`));
-      return projects.indexOf(file.project.name) * (LONG.length + 1) + (long < 0 ? LONG.length : long);
+    const root = fileURLToPath(new URL('.', import.meta.url));
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const path = relative(root, moduleId);
+      const kind = KINDS.findIndex((folders) => folders.test(path));
+      const long = LONG.findIndex((part) => path.includes(part));
+      return kind * (LONG.length + 1) + (long < 0 ? LONG.length : long);
     };
     const bySize = await super.sort(files);
     return bySize
@@ -60,51 +70,19 @@ export default defineConfig({
     }),
   ],
   test: {
-    // What one project has compiled, the others read.
+    // What is compiled once is read by a second look at failures, too.
     ...(modules !== undefined && { experimental: { fsModuleCache: true, fsModuleCachePath: modules } }),
     // Side by side as far as there is a Redis for each: test files empty theirs.
     maxWorkers: Number(process.env['TEST_WORKERS'] ?? 1),
-    sequence: { sequencer: ProjectByProject },
+    sequence: { sequencer: LongestFirst },
     // For what hangs: no test is to fail because the machine is slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'units',
-          // A worker loads the modules of the project once, for all files: that is most of what these cost.
-          isolate: false,
-          include: [
-            'libs/**/*.spec.ts',
-            'apps/**/*.spec.{ts,mjs}',
-            'clients/**/*.spec.ts',
-            'bench/**/*.spec.ts',
-            'test/architecture/**/*.spec.ts',
-          ],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'processes',
-          // What these test runs in processes of its own: nothing of it stays behind in the worker.
-          isolate: false,
-          include: ['test/{browser,client,e2e,faults,operation}/**/*.spec.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'services',
-          // What these test lives in the worker, and ends with the file that started it.
-          isolate: false,
-          // A project of its own, with its own tests: test/operation/team-app.spec.ts runs them.
-          exclude: ['**/node_modules/**', 'examples/team-app/**'],
-          include: ['examples/**/*.spec.ts', 'tools/**/*.spec.mjs', 'test/{integration,property}/**/*.spec.ts'],
-        },
-      },
-    ],
+    // A worker loads each module once, for all files: that is most of what many of them cost.
+    isolate: false,
+    // A project of its own, with its own tests: test/operation/team-app.spec.ts runs them.
+    exclude: ['**/node_modules/**', 'examples/team-app/**'],
+    include: ['{libs,clients,bench,examples,test}/**/*.spec.ts', 'apps/**/*.spec.{ts,mjs}', 'tools/**/*.spec.mjs'],
   },
 });

@@ -12,7 +12,7 @@ export interface Submitted {
 }
 
 /** Beyond what waits at once here. */
-const LIMITS = { HOST: '127.0.0.1', LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 100_000_000 };
+const LIMITS = { HOST: '127.0.0.1', LANE_MEMORY_MAX: 100_000, LANE_QUEUE_MAX: 20_000, OUTBOX_EVENTS_MAX: 100_000_000 };
 
 /** The service's ledger in this process: no HTTP before it, and nobody who reads its log. */
 export class LedgerAlone {

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LadderError } from '@laddercast/domain';
 import { assertScope, type Identity } from '@laddercast/identity';
 import {
@@ -11,6 +11,7 @@ import {
 } from '@laddercast/ledger';
 import { monotonicMs } from '@laddercast/platform';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
+import { v7 as uuidv7 } from 'uuid';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
 import { recordedPlayer, type GameBody } from '../bodies/game-body.js';
 import { RecordGamesCommand, type GameResult, type RatedGameAnswer } from './pool-commands.js';
@@ -128,7 +129,7 @@ function toWrite(body: GameBody): GameWrite {
   assertMetadataFits(metadata);
   return {
     poolId: body.pool,
-    gameId: body.gameId ?? randomUUID(),
+    gameId: body.gameId ?? uuidv7(),
     players: body.players.map(recordedPlayer),
     playedAtMs: body.playedAt === undefined ? null : parseTimestamp(body.playedAt),
     weight: body.weight ?? 1,

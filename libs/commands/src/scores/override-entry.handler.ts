@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { LadderError } from '@laddercast/domain';
 import { BoardCatalog, Ledger } from '@laddercast/ledger';
 import { CommandHandler, type ICommandHandler } from '@nestjs/cqrs';
 import { OverrideEntryCommand, type OverrideResult } from '../commands.js';
 import { actorOf, assertAdmin } from '@laddercast/identity';
+import { v7 as uuidv7 } from 'uuid';
 import { columnValues } from './score-submitter.js';
 import { boardNow, refuseFed, whileBoardChanges } from '../boards/stale-board.js';
 
@@ -18,7 +18,7 @@ export class OverrideEntryHandler implements ICommandHandler<OverrideEntryComman
     assertAdmin(identity);
     const action = entry ? 'entry.set' : 'entry.remove';
     const audit = { actor: actorOf(identity), action, subject: `${boardId}/${playerId}`, details: { entry, reason } };
-    const submissionId = randomUUID();
+    const submissionId = uuidv7();
     const receipt = await whileBoardChanges(this.boards, async () => {
       const board = await boardNow(this.boards, boardId);
       refuseFed(board);

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   assertColumnsInBounds,
   assertRawScoreInBounds,
@@ -15,6 +15,7 @@ import { metrics } from '@laddercast/platform';
 import type { BoardSubmission } from '../commands.js';
 import { assertIdentified, assertMaySubmit, type Identity } from '@laddercast/identity';
 import { Injectable } from '@nestjs/common';
+import { v7 as uuidv7 } from 'uuid';
 import { boardNow, refuseFed, whileBoardChanges } from '../boards/stale-board.js';
 import { canonical, parseTimestamp } from '../bodies/compiled-body.js';
 import type { SubmissionBody } from '../bodies/submission-body.js';
@@ -199,7 +200,7 @@ function toWrite(board: Board, body: SubmissionBody): SubmitWrite {
     kind: 'submit',
     board,
     playerId: body.playerId,
-    submissionId: body.submissionId ?? randomUUID(),
+    submissionId: body.submissionId ?? uuidv7(),
     idFromClient: body.submissionId !== undefined,
     score: body.score,
     ...(body.operator !== undefined && { operator: body.operator }),

@@ -28,8 +28,10 @@ const ALLOWED: Record<string, string[]> = {
   'what is said as `asOf`, and what a reader may ask for as such': [
     'apps/api/src/http/list-selection.ts',
     'libs/commands/src/scores/submission-ranks.ts',
+    'libs/projections/src/replica/replica-watch.ts',
     'libs/projections/src/sketches/sketch-builder.ts',
     'libs/queries/src/history/get-standings.handler.ts',
+    'libs/queries/src/pages/get-entries.handler.ts',
     'libs/queries/src/rows/list-reader.ts',
     'libs/realtime/src/publishing/snapshot-tick.ts',
     'libs/realtime/src/channels/watched-rows.ts',

@@ -61,9 +61,25 @@ export function faultOfSentinelUser(
   return settings.REDIS_SENTINEL_PASSWORD === undefined ? `${name} needs REDIS_SENTINEL_PASSWORD` : null;
 }
 
-export function faultOfRedisCa({ REDIS_URL, REDIS_CA_FILE }: ConnectionSettings): string | null {
-  if (!/^rediss(-sentinel)?:/.test(REDIS_URL ?? '')) {
-    return 'REDIS_CA_FILE needs rediss:// or rediss-sentinel:// in REDIS_URL';
+/** What of several masters lies where no replica of one of them can say. */
+export function faultOfReadFrom({ REDIS_READ_FROM, REDIS_URL, REDIS_REPLICA_URL }: ConnectionSettings): string | null {
+  if (REDIS_READ_FROM !== 'replica') return null;
+  const isOfSentinels = namesSentinels(REDIS_URL ?? '');
+  if (!isOfSentinels && (REDIS_URL ?? '').includes(',')) {
+    return 'REDIS_READ_FROM=replica is for one master with replicas, and REDIS_URL names a cluster: leave it out';
+  }
+  if (isOfSentinels || REDIS_REPLICA_URL !== undefined) return null;
+  return 'REDIS_READ_FROM=replica needs REDIS_REPLICA_URL, or redis-sentinel:// in REDIS_URL';
+}
+
+export const faultOfReplicaUrl = ({ REDIS_READ_FROM, REDIS_REPLICA_URL }: ConnectionSettings): string | null =>
+  REDIS_REPLICA_URL !== undefined && REDIS_READ_FROM !== 'replica'
+    ? 'REDIS_REPLICA_URL means nothing without REDIS_READ_FROM=replica: leave it out, or set that'
+    : null;
+
+export function faultOfRedisCa({ REDIS_URL, REDIS_REPLICA_URL, REDIS_CA_FILE }: ConnectionSettings): string | null {
+  if (![REDIS_URL, REDIS_REPLICA_URL].some((url) => /^rediss(-sentinel)?:/.test(url ?? ''))) {
+    return 'REDIS_CA_FILE needs rediss:// or rediss-sentinel:// in REDIS_URL, or rediss:// in REDIS_REPLICA_URL';
   }
   return faultOfCertificateSetting('REDIS_CA_FILE', REDIS_CA_FILE);
 }

@@ -27,8 +27,29 @@ describe('what is said of TLS and users', () => {
     [{ DATABASE_URL: 'postgres://db/ladder?sslmode=disable', DATABASE_CA_FILE: '/x' }, 'checks nothing'],
     [{ REDIS_CA_FILE: '/nowhere' }, 'REDIS_CA_FILE needs rediss:// or rediss-sentinel:// in REDIS_URL'],
     [{ REDIS_URL: 'rediss://one,redis://two' }, 'REDIS_URL has both redis:// and rediss://'],
+    [{ REDIS_READ_FROM: 'replica' }, 'REDIS_READ_FROM=replica needs REDIS_REPLICA_URL, or redis-sentinel://'],
+    [{ REDIS_READ_FROM: 'slave' }, 'REDIS_READ_FROM must be one of'],
+    [
+      { REDIS_URL: 'redis://one,redis://two', REDIS_READ_FROM: 'replica', REDIS_REPLICA_URL: 'redis://three' },
+      'REDIS_READ_FROM=replica is for one master with replicas, and REDIS_URL names a cluster',
+    ],
+    [{ REDIS_REPLICA_URL: 'redis://two' }, 'REDIS_REPLICA_URL means nothing without REDIS_READ_FROM=replica'],
+    [
+      { REDIS_READ_FROM: 'replica', REDIS_REPLICA_URL: 'redis://two,redis://three' },
+      'REDIS_REPLICA_URL must be one address',
+    ],
+    [{ REDIS_READ_FROM: 'replica', REDIS_REPLICA_URL: 'redis://:a/b@two' }, 'REDIS_REPLICA_URL: this is no address'],
   ])('%o is refused', (settings, sentence) => {
     expect(() => loadEnvironment({ ...LEAST, ...settings })).toThrow(sentence);
+  });
+
+  it('takes a replica by its address, or of the sentinels, and keeps its password out of what is logged', () => {
+    const near = { REDIS_READ_FROM: 'replica', REDIS_REPLICA_URL: 'rediss://:replica-secret@two:6380' };
+    expect(redactorOf(loadEnvironment({ ...LEAST, ...near }))('as replica-secret')).toBe('as ***');
+    expect(
+      loadEnvironment({ ...LEAST, REDIS_URL: 'redis-sentinel://one/main', REDIS_READ_FROM: 'replica' })
+        .REDIS_REPLICA_URL,
+    ).toBeUndefined();
   });
 
   it('is refused with all faults together', () => {

@@ -7,8 +7,10 @@ import {
   faultOfKafkaCa,
   faultOfKafkaCertificate,
   faultOfKafkaKey,
+  faultOfReadFrom,
   faultOfRedisCa,
   faultOfRedisUrl,
+  faultOfReplicaUrl,
   faultOfSasl,
   faultOfSentinelUser,
 } from './connection-faults.js';
@@ -56,6 +58,23 @@ export class ConnectionSettings {
   @IsOptional()
   @Agrees((settings: ConnectionSettings) => faultOfSentinelUser(settings, 'REDIS_SENTINEL_PASSWORD'))
   REDIS_SENTINEL_PASSWORD?: string;
+
+  @Setting(
+    'Where that is read which says its own worth (estimates, sketches, pages asked for with from=replica): the master of REDIS_URL, or a replica of it while that is whole. Exact answers are of the master.',
+  )
+  @IsIn(['master', 'replica'])
+  @Agrees(faultOfReadFrom)
+  REDIS_READ_FROM: 'master' | 'replica' = 'master';
+
+  @Setting(
+    'The replica that REDIS_READ_FROM=replica reads: one that is near. Without it sentinels choose one of theirs.',
+    'redis://127.0.0.1:6380',
+  )
+  @IsOptional()
+  @Matches(/^rediss?:\/\/[^,]+$/, { message: 'REDIS_REPLICA_URL must be one address with redis:// or rediss://' })
+  @Passes(faultOfAddresses)
+  @Agrees(faultOfReplicaUrl)
+  REDIS_REPLICA_URL?: string;
 
   @Setting(
     'The certificates (PEM) of those who may vouch for Redis and its sentinels; only with TLS in REDIS_URL. Without it those count that Node.js trusts.',

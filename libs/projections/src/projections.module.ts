@@ -4,6 +4,7 @@ import { Environment, TokenLeases } from '@laddercast/platform';
 import { Module, type Provider } from '@nestjs/common';
 import { Checkpoints } from './checkpoints/checkpoints.js';
 import { RedisCheckpoints } from './checkpoints/redis-checkpoints.js';
+import { ShardCounters } from './hash-shards/shard-counters.js';
 import { AnnounceHandler } from './handlers/announce.handler.js';
 import { ApplyEntriesHandler } from './handlers/apply-entries.handler.js';
 import { DropBoardHandler } from './handlers/drop-board.handler.js';
@@ -48,7 +49,9 @@ import { RedisConnection } from './redis/redis-connection.js';
 import { RedisLaneMarks } from './redis/redis-lane-marks.js';
 import { RedisLostShards } from './redis/redis-lost-shards.js';
 import { RedisTokenLeases } from './redis/redis-token-leases.js';
+import { replicaOf } from './replica/connect-replica.js';
 import { RedisSketchStore } from './sketches/redis-sketch-store.js';
+import { ReplicaReads } from './sketches/replica-reads.js';
 import { SketchBuilder } from './sketches/sketch-builder.js';
 import { SketchCache } from './sketches/sketch-cache.js';
 import { SketchStore } from './sketches/sketch-store.js';
@@ -68,6 +71,11 @@ const inEveryProcess: Provider[] = [
     useFactory: (marks: RedisLaneMarks, committed: CommittedPositions, lanes: Lanes, check: RestoredLedgerCheck) =>
       new ProjectionWatch(marks, committed, lanes.all, () => check.isAhead()),
   },
+  {
+    provide: ReplicaReads,
+    inject: [Environment, PostgresDatabase, RedisConnection, ProjectionWatch, Lanes, ShardCounters],
+    useFactory: replicaOf,
+  },
   { provide: RankProjection, useClass: RedisRankProjection },
   { provide: Checkpoints, useClass: RedisCheckpoints },
   { provide: SnapshotStore, useClass: RedisSnapshotStore },
@@ -76,6 +84,7 @@ const inEveryProcess: Provider[] = [
   { provide: Announcements, useClass: RedisAnnouncements },
   { provide: ProjectionStore, useClass: RedisProjectionStore },
   { provide: TokenLeases, useClass: RedisTokenLeases },
+  ShardCounters,
   RedisLaneMarks,
   RestoredLedgerCheck,
   StandingsRanks,

@@ -46,6 +46,8 @@ export interface ListSelection extends ListNames {
   minVersion?: number | undefined;
   /** Whether rows show the faces of their players; rows of guilds never do. */
   withPlayers?: boolean | undefined;
+  /** Whether a page by offset may be read from a replica, and is of a moment ago then. */
+  fromReplica?: boolean | undefined;
   /** The player whose token reads. */
   readerId?: string | undefined;
 }

@@ -28,8 +28,9 @@ export function entriesQueryOf(
   parameters: Partial<EntriesParameters>,
   identity: Identity,
 ): Query<EntriesPage> {
-  const { offset = 0, limit = ENTRIES_DEFAULT, cursor } = parameters;
+  const { offset = 0, limit = ENTRIES_DEFAULT, cursor, from } = parameters;
   const places = PLACES.filter((name) => parameters[name] !== undefined);
+  if (from !== undefined) assertByOffset(parameters);
   if (cursor !== undefined && cursor !== START) {
     assertNone(places, 'is not taken with a cursor, which says where the page is');
     return new ReadCursorQuery(selection, cursor, limit);
@@ -37,7 +38,8 @@ export function entriesQueryOf(
   assertNone(places.slice(1), `is not taken with ${places[0]}`);
   const around = aroundOf(parameters, identity);
   if (cursor === undefined) {
-    return around ? new GetEntriesAroundQuery(selection, around, limit) : new GetEntriesQuery(selection, offset, limit);
+    if (around) return new GetEntriesAroundQuery(selection, around, limit);
+    return new GetEntriesQuery(from ? { ...selection, fromReplica: true } : selection, offset, limit);
   }
   assertNone(
     places.filter((name) => name === 'offset'),
@@ -55,6 +57,14 @@ function aroundOf(
   if (aroundPlayer === undefined) return null;
   const playerId = playerOf(aroundPlayer, identity, '?aroundPlayer');
   return { playerId, unlistedShown: unlistedShownTo(identity) };
+}
+
+/** A page around a place, or one of a cursor, is of the list as it is, or was held still. @throws VALIDATION_FAILED */
+function assertByOffset(parameters: Partial<EntriesParameters>): void {
+  const others = (['cursor', 'aroundRank', 'aroundScore', 'aroundPlayer'] as const).filter(
+    (name) => parameters[name] !== undefined,
+  );
+  if (others.length > 0) assertNone(['from'], `is for pages by offset: it is not taken with ${others.join(', ')}`);
 }
 
 function assertNone(names: readonly string[], message: string): void {

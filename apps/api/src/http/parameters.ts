@@ -127,6 +127,11 @@ export class RowParameters extends ListParameters {
 }
 
 export class EntriesParameters extends RowParameters {
+  /** `replica`: of a page by offset, which may come from a replica, and says then that it is of a moment ago. */
+  @IsOptional()
+  @IsIn(['replica'])
+  from?: 'replica';
+
   @IsOptional()
   @Integer()
   @IsInt()

@@ -245,7 +245,7 @@ function queryParameters({ query, parameters = {} }: OperationDescription): Part
       required: required.includes(name),
       description,
       ...form,
-      schema: { ...parameter, ...QUERY_FORMATS[name] },
+      schema: 'enum' in parameter ? parameter : { ...parameter, ...QUERY_FORMATS[name] },
     };
   });
 }

@@ -3771,6 +3771,8 @@ export interface operations {
     getEntries: {
         parameters: {
             query?: {
+                /** @description `replica`: a page by offset may be read from a replica of Redis, where the service has one. It is `estimated` then: off by nothing but its `errorBound` as of its `boardVersion`, which is that of a moment ago, and never below `minVersion` or what the same process answered before to who asked so. Else the page is as without it. */
+                from?: "replica";
                 /** @description Default 50. */
                 limit?: number;
                 /** @description 0-based. */
@@ -4276,6 +4278,8 @@ export interface operations {
     getGuilds: {
         parameters: {
             query?: {
+                /** @description `replica`: a page by offset may be read from a replica of Redis, where the service has one. It is `estimated` then: off by nothing but its `errorBound` as of its `boardVersion`, which is that of a moment ago, and never below `minVersion` or what the same process answered before to who asked so. Else the page is as without it. */
+                from?: "replica";
                 /** @description Default 50. */
                 limit?: number;
                 /** @description 0-based. */

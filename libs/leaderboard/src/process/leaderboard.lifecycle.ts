@@ -10,7 +10,7 @@ import {
   PostgresDatabase,
 } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
-import { Announcements, ProjectionWatch, RedisConnection, SketchCache } from '@laddercast/projections';
+import { Announcements, ProjectionWatch, RedisConnection, ReplicaReads, SketchCache } from '@laddercast/projections';
 import { EntryDetails, SnapshotCache } from '@laddercast/queries';
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
@@ -51,7 +51,10 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       this.part(SnapshotCache).start();
     }
     if (this.writes) await this.part(Ledger).start(this.roles.includes('api'));
-    if (this.estimates) this.part(SketchCache).start();
+    if (this.estimates) {
+      this.part(ReplicaReads).start();
+      this.part(SketchCache).start();
+    }
     if (this.roles.includes('projector')) await this.part(ProjectorLifecycle).start();
     // Last: a start waits for a slow PostgreSQL as long as it takes, and only requests are refused at once.
     const log = new Logger('postgres');
@@ -64,6 +67,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     if (this.roles.includes('api')) await this.part(SnapshotCache).stop();
     if (this.writes) await this.part(Ledger).close();
     if (this.estimates) await this.part(SketchCache).stop();
+    await this.part(ReplicaReads).close();
     await this.part(OutboxNotifier).settled();
     this.unfollow();
     this.part(BoardCatalog).stop();

@@ -263,6 +263,12 @@ export const metrics = {
     'laddercast_redis_failures_total',
     'Calls that Redis did not answer, or refused. From: every process.',
   ),
+  replicaReads: counter(
+    'laddercast_replica_reads_total',
+    'What may be read from a replica (page, sketch, key), by where it was read (replica, master); with REDIS_READ_FROM=replica. From: api and gateway.',
+    'kind',
+    'from',
+  ),
   redisMemoryBytes: gauge(
     'laddercast_redis_memory_bytes',
     'Memory that a Redis master uses, by its address. From: keeper.',

@@ -34,8 +34,10 @@ export function redactorOf(environment: Environment): (text: string) => string {
 
 function secretsOf(environment: Environment): string[] {
   const { BOOTSTRAP_ADMIN_KEY, JWT_SECRET, KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD } = environment;
-  const { DATABASE_URL, REDIS_URL, REDIS_SENTINEL_PASSWORD } = environment;
-  const passwords = [DATABASE_URL, ...REDIS_URL.split(','), sentinelPart(REDIS_URL)].flatMap(passwordsOf);
+  const { DATABASE_URL, REDIS_URL, REDIS_REPLICA_URL = '', REDIS_SENTINEL_PASSWORD } = environment;
+  const passwords = [DATABASE_URL, ...REDIS_URL.split(','), sentinelPart(REDIS_URL), REDIS_REPLICA_URL].flatMap(
+    passwordsOf,
+  );
   const others = [KAFKA_IN_SCORES_KEY, KAFKA_IN_GAMES_KEY, KAFKA_SASL_PASSWORD, REDIS_SENTINEL_PASSWORD];
   return [BOOTSTRAP_ADMIN_KEY, JWT_SECRET, ...others, ...passwords]
     .filter((secret): secret is string => secret !== undefined && secret.length >= SECRET_LENGTH_MIN)

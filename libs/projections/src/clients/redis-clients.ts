@@ -17,6 +17,8 @@ export interface RedisConnectionOptions {
   url: string;
   /** Whom the sentinels know this process as, where they ask. */
   sentinelUser?: SentinelUser;
+  /** Whether it is a replica that is read, and nothing else; of sentinels one of theirs. */
+  isReplica?: boolean;
   /** Certificates (PEM) of those who may vouch for the servers, with rediss://; default: those that Node.js trusts. */
   ca?: string;
   /** What every key begins with, without braces: an installation finds its own data and nobody else's. */
@@ -75,11 +77,11 @@ export class RedisClients {
   }
 
   private ofSentinels(sentinels: SentinelAddress, tell: (error: Error) => void): Redis {
-    const { ca, sentinelUser: user } = this.options;
+    const { ca, sentinelUser: user, isReplica } = this.options;
     const options = sentinelOptions(sentinels, this.redisOptions(), { ca, user });
-    const client = new Redis(options);
+    const client = new Redis(isReplica ? { ...options, role: 'slave' } : options);
     client.on('error', (error: Error) => tell(plainly(error)));
-    followSentinels(client, sentinels, optionsOfSentinels(options));
+    if (!isReplica) followSentinels(client, sentinels, optionsOfSentinels(options));
     return client;
   }
 

@@ -1,9 +1,10 @@
 import { LadderError } from '@laddercast/domain';
-import { monotonicMs, growingCache } from '@laddercast/platform';
+import { monotonicMs } from '@laddercast/platform';
 import { LRUCache } from 'lru-cache';
 import type { RedisConnection } from '../redis/redis-connection.js';
 import { RedisLostShards } from '../redis/redis-lost-shards.js';
 import type { ShardCall } from './redis-shard-calls.js';
+import { ShardCounters } from './shard-counters.js';
 
 /** Says whether the store is whole; see ProjectionWatch. */
 export interface ReadGuard {
@@ -16,8 +17,6 @@ export interface ReadGuard {
 /** A guard for those who know that nothing is lost. */
 export const UNGUARDED: ReadGuard = { assertWhole: () => undefined, prove: async () => undefined };
 
-/** Shards whose counter is remembered; the one read longest ago makes room. */
-const COUNTERS_MAX = 100_000;
 /** A loss is reported once in this time by a process. */
 const REPORT_EVERY_MS = 500;
 const REPORTS_MAX = 1000;
@@ -30,13 +29,13 @@ const LOST = /^LOST (\S+) (\S*)/;
  * had seen before it asked. Else the reading is refused, and the shard is reported, to be brought back.
  */
 export class ShardReads {
-  private readonly counters = growingCache<string, number>(COUNTERS_MAX);
   private readonly reportedAtMs = new LRUCache<string, number>({ max: REPORTS_MAX });
   private readonly lost: RedisLostShards;
 
   constructor(
     private readonly redis: RedisConnection,
     readonly guard: ReadGuard = UNGUARDED,
+    private readonly counters = new ShardCounters(),
   ) {
     this.lost = new RedisLostShards(redis);
   }
@@ -45,7 +44,7 @@ export class ShardReads {
   readonly run = async <Answer>(calls: readonly ShardCall<Answer>[]): Promise<Answer[]> => {
     if (calls.length === 0) return [];
     this.guard.assertWhole();
-    const known = calls.map(({ call, counterIn }) => (counterIn ? (this.counters.get(call.keys[1]!) ?? 0) : 0));
+    const known = calls.map(({ call, counterIn }) => (counterIn ? this.counters.of(call.keys[1]!) : 0));
     const [answered, proof] = await Promise.allSettled([
       this.redis.run(calls.map(({ call }) => call)),
       this.guard.prove(),
@@ -65,8 +64,7 @@ export class ShardReads {
       await this.report(key, counter === 0 ? '' : String(counter));
       throw beingBroughtBack();
     }
-    if (counter === known || counter < (this.counters.get(key) ?? 0)) return;
-    this.counters.set(key, counter);
+    this.counters.note(key, counter);
   }
 
   private async failureOf(error: unknown): Promise<unknown> {
@@ -78,6 +76,8 @@ export class ShardReads {
 
   /** Whoever reads the shard next reports it again, if this fails. */
   private async report(counter: string, state: string): Promise<void> {
+    // What was lost is judged on the master.
+    if (this.redis.isReplica) return;
     const loss = `${counter} ${state}`;
     const now = monotonicMs();
     if (now - (this.reportedAtMs.get(loss) ?? -Infinity) < REPORT_EVERY_MS) return;

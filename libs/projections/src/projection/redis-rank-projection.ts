@@ -46,6 +46,7 @@ import { RedisRankPlayers } from '../hash-shards/redis-rank-players.js';
 import { rankRows } from '../hash-shards/redis-rank-rows.js';
 import { callOf, redisScripts } from '../redis/redis-scripts.js';
 import * as shards from '../hash-shards/redis-shard-calls.js';
+import { ShardCounters } from '../hash-shards/shard-counters.js';
 import { ShardReads, UNGUARDED, type ReadGuard } from '../hash-shards/redis-shard-reads.js';
 
 /** The most changes that one script call applies: some five milliseconds of Redis. */
@@ -90,9 +91,10 @@ export class RedisRankProjection extends RankProjection {
     @Optional() @Inject(ProjectionWatch) guard: ReadGuard = UNGUARDED,
     @Optional() private readonly pageLimits = PAGE_LIMITS,
     @Optional() private readonly checkpointChangesMax = shards.CHECKPOINT_CHANGES_MAX,
+    @Optional() counters = new ShardCounters(),
   ) {
     super();
-    this.reads = new ShardReads(redis, guard);
+    this.reads = new ShardReads(redis, guard, counters);
     this.lost = new RedisLostShards(redis);
     this.marks = new RedisLaneMarks(redis);
     this.proofs = new RedisProofs(redis);

@@ -11,6 +11,7 @@ describe('the versions that were answered', () => {
     answered.note(list(1), 4, 100);
     expect([4, 5, 6].map((version) => answered.admits(list(1), version))).toEqual([false, true, true]);
     expect(answered.admits(list(2), 6)).toBe(false);
+    expect([answered.newest(list(1)), answered.newest(list(2))]).toEqual([5, -Infinity]);
   });
 
   it('recognise a reading after a loss: a lower version at a later time', () => {

@@ -28,13 +28,18 @@ export class AnsweredVersions {
   /** A version that was read from the shards by now, Unix ms; one that is older than what is known changes nothing. */
   note(list: ListRef, version: number, nowMs: number): void {
     const name = nameOfRef(list);
-    if (version > (this.answered.get(name)?.version ?? -Infinity)) this.answered.set(name, { version, sinceMs: nowMs });
+    if (version > this.newest(list)) this.answered.set(name, { version, sinceMs: nowMs });
   }
 
   /** Whether what is in memory of a list, of this version, may be answered as exact. */
   admits(list: ListRef, version: number): boolean {
     const known = this.answered.get(nameOfRef(list));
     return known !== undefined && known.version <= version;
+  }
+
+  /** The newest version that is known to have been answered; -Infinity: none is known. */
+  newest(list: ListRef): number {
+    return this.answered.get(nameOfRef(list))?.version ?? -Infinity;
   }
 
   /**

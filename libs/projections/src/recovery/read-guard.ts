@@ -74,6 +74,11 @@ export class ProjectionWatch implements ReadGuard {
     return this.proving;
   }
 
+  /** Up to where each lane is known to be recorded as applied, in the order of the lanes; Infinity where that is not known. */
+  get positions(): readonly number[] {
+    return this.lanes.map((lane) => this.committedKnown.get(lane) ?? Infinity);
+  }
+
   /** Calls the listener whenever a loss is noticed; returns how to end that. */
   onLoss(listener: () => void): () => void {
     this.lossListeners.add(listener);
@@ -113,7 +118,7 @@ export class ProjectionWatch implements ReadGuard {
 
   /** Lanes whose marks are not where they are known to have been; one of which nothing is known is behind. */
   private async findBehind(): Promise<number[]> {
-    const expected = this.lanes.map((lane) => this.committedKnown.get(lane) ?? Infinity);
+    const expected = this.positions;
     const marks = await this.marks.readLanes(this.lanes);
     return this.lanes.filter((_, at) => (marks[at] ?? 0) < expected[at]!);
   }

@@ -44,7 +44,7 @@ export async function connectRedis(environment: Environment, database: PostgresD
 }
 
 /** Who this process is to Redis and its sentinels, beside what the address says, and whom it trusts to be one. */
-function accessToRedis({
+export function accessToRedis({
   REDIS_CA_FILE,
   REDIS_SENTINEL_USERNAME,
   REDIS_SENTINEL_PASSWORD,

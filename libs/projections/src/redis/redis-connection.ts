@@ -70,6 +70,11 @@ export class RedisConnection {
     if (this.isCluster) await this.answers();
   }
 
+  /** Whether it is only read, and says nothing of what was lost. */
+  get isReplica(): boolean {
+    return this.options.isReplica ?? false;
+  }
+
   get isReady(): boolean {
     return this.client.status === 'ready';
   }

@@ -1,8 +1,10 @@
 import { RankSketch } from '@laddercast/domain';
 import { monotonicMs, nowMs, sleep } from '@laddercast/platform';
 import { LRUCache } from 'lru-cache';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
+import { AnsweredVersions } from '../ranks/answered-versions.js';
 import type { RankList } from '../ranks/rank-projection.js';
+import { NoReplica, ReplicaReads } from './replica-reads.js';
 import { SketchBuilder } from './sketch-builder.js';
 import { isSameVersion, type SketchStamp, SketchStore, type StoredSketch } from './sketch-store.js';
 import { nameOfRef } from '../ranks/snapshot-store.js';
@@ -54,12 +56,15 @@ interface CachedList {
 @Injectable()
 export class SketchCache {
   private readonly lists = new LRUCache<string, CachedList>({ max: LISTS_MAX });
+  /** Of estimates, also of lists that made room. */
+  private readonly answered = new AnsweredVersions();
   private timer: NodeJS.Timeout | null = null;
   private looking: Promise<void> | null = null;
 
   constructor(
     private readonly store: SketchStore,
     private readonly builder: SketchBuilder,
+    @Optional() private readonly replica: ReplicaReads = new NoReplica(),
   ) {}
 
   /** Follows the lists in use until {@link stop}. */
@@ -83,14 +88,19 @@ export class SketchCache {
     const now = monotonicMs();
     const { cached, wasFollowed } = this.touch(list, now);
     const known = usable(cached, now);
-    if (known && wasFollowed) return known;
+    if (known && wasFollowed) return this.noted(list, known);
     if (cached.fetching === null && now - cached.fetchedAtMs >= LOOK_EVERY_MS) this.fetch(cached);
     const waitMs = cached.fetchedAtMs + FIRST_WAIT_MS - now;
-    if (cached.fetching === null || waitMs <= 0) return known;
+    if (cached.fetching === null || waitMs <= 0) return this.noted(list, known);
     const over = new AbortController();
     await Promise.race([cached.fetching, sleep(waitMs, over.signal)]);
     over.abort();
-    return usable(cached, monotonicMs());
+    return this.noted(list, usable(cached, monotonicMs()));
+  }
+
+  private noted(list: RankList, sketch: ListSketch | null): ListSketch | null {
+    if (sketch) this.answered.note(list, sketch.listVersion, nowMs());
+    return sketch;
   }
 
   /** For metrics: the age of the oldest sketch among lists in use, in seconds; 0 when there is none. */
@@ -125,7 +135,7 @@ export class SketchCache {
     const now = monotonicMs();
     const followed = [...this.lists.values()].filter(({ usedAtMs }) => now - usedAtMs <= FOLLOWED_FOR_MS);
     await this.mark(followed, now);
-    const stamps = await this.store.stamps(followed.map(({ list }) => list));
+    const stamps = await Promise.all(followed.map(({ list }) => this.stampOf(list)));
     const changed = followed.filter((cached, at) => !confirm(cached, stamps[at]!, now));
     changed.sort((a, b) => a.fetchedAtMs - b.fetchedAtMs);
     const fetched = changed.slice(0, FETCHES_PER_LOOK_MAX);
@@ -133,6 +143,17 @@ export class SketchCache {
       for (let next = fetched.pop(); next !== undefined; next = fetched.pop()) await this.fetch(next);
     };
     await Promise.all(Array.from({ length: FETCHES_AT_ONCE }, fetchNext));
+  }
+
+  /** They travel together, of however many lists. */
+  private stampOf(list: RankList): Promise<SketchStamp | null> {
+    const first = async (stamps: Promise<(SketchStamp | null)[]>): Promise<SketchStamp | null> => (await stamps)[0]!;
+    return this.replica.read(
+      'sketch',
+      list,
+      ({ sketches }) => first(sketches.stamps([list])),
+      () => first(this.store.stamps([list])),
+    );
   }
 
   private async mark(lists: readonly CachedList[], now: number): Promise<void> {
@@ -156,15 +177,34 @@ export class SketchCache {
 
   private async fetchOnce(cached: CachedList): Promise<void> {
     const { list } = cached;
+    const published = await this.replica.read(
+      'sketch',
+      list,
+      async ({ sketches }) => this.notBehind(list, inTime(await sketches.read(list))),
+      () => this.ofMaster(list),
+    );
+    if (published) take(cached, published);
+  }
+
+  /** A replica may show what was published before what was answered, or of lists that serve no more. */
+  private notBehind(list: RankList, stored: StoredSketch | null): StoredSketch | null {
+    const isBehind = stored?.generation !== list.generation || stored.listVersion < this.answered.newest(list);
+    return isBehind ? null : stored;
+  }
+
+  /** What is published, or what this process makes where that is too old. */
+  private async ofMaster(list: RankList): Promise<StoredSketch | null> {
     const stored = await this.store.read(list);
-    const isOld = stored === null || nowMs() - stored.asOfMs > OVERDUE_MS;
-    if (!isOld) return take(cached, stored);
+    if (inTime(stored)) return stored;
     const askedAtMs = nowMs();
     const made = await this.builder.renew(list, stored);
-    if (made) take(cached, made);
-    else if (stored) take(cached, { ...stored, asOfMs: askedAtMs });
+    return made ?? (stored && { ...stored, asOfMs: askedAtMs });
   }
 }
+
+/** A sketch that somebody published or confirmed of late; null: it is to be made. */
+const inTime = (stored: StoredSketch | null): StoredSketch | null =>
+  stored !== null && nowMs() - stored.asOfMs <= OVERDUE_MS ? stored : null;
 
 /** The cached sketch where it may be used still. */
 const usable = ({ sketch, confirmedAtMs }: CachedList, now: number): ListSketch | null =>

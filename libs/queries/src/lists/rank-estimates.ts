@@ -8,8 +8,18 @@ import {
   type SortKey,
   NEVER_USED_SCOPE,
 } from '@laddercast/domain';
-import { RankProjection, saysRanks, SketchCache, type ListSketch, type Reading } from '@laddercast/projections';
-import { Injectable } from '@nestjs/common';
+import {
+  NoReplica,
+  RankProjection,
+  ReplicaReads,
+  saysRanks,
+  SketchCache,
+  type ListSketch,
+  type RankList,
+  type Reading,
+  type SortKeysReading,
+} from '@laddercast/projections';
+import { Injectable, Optional } from '@nestjs/common';
 import { boardVersionOf } from './board-version.js';
 import { type ResolvedList } from './list-resolver.js';
 
@@ -48,6 +58,7 @@ export class RankEstimates {
   constructor(
     private readonly projection: RankProjection,
     private readonly sketches: SketchCache,
+    @Optional() private readonly replica: ReplicaReads = new NoReplica(),
   ) {}
 
   /**
@@ -80,11 +91,22 @@ export class RankEstimates {
   ): Promise<EstimateReading | null> {
     const sketched = isPerRun(resolved.board.definition) ? null : await this.newestSketchOf(resolved, options);
     if (sketched === null) return null;
-    const { keys, listVersion } = await this.projection.sortKeys(resolved.list, playerIds);
+    const { keys, listVersion } = await this.sortKeys(resolved.list, playerIds, options);
     if (!saysRanks(sketched) && keys.some((key) => key !== null)) return null;
     const players = keys.map((key, at) => key && estimateOf(resolved, sketched, playerIds[at]!, key, options.style));
     const total = players.reduce((most, one) => Math.max(most, one?.rank ?? 0), sketched.sketch.total);
     return { sketched, total, players, readVersion: listVersion };
+  }
+
+  /** Who waited for a version is told of no earlier one. */
+  private sortKeys(
+    list: RankList,
+    playerIds: readonly string[],
+    { minVersion }: EstimateOptions,
+  ): Promise<SortKeysReading> {
+    const ofMaster = (): Promise<SortKeysReading> => this.projection.sortKeys(list, playerIds);
+    if (minVersion !== undefined) return ofMaster();
+    return this.replica.read('key', list, ({ ranks }) => ranks.sortKeys(list, playerIds), ofMaster);
   }
 }
 

@@ -1,9 +1,17 @@
 import { QueryHandler, type IQueryHandler } from '@nestjs/cqrs';
-import { LadderError, type RankedEntry, type RankStyle } from '@laddercast/domain';
-import { metrics, monotonicMs } from '@laddercast/platform';
-import type { RankSnapshot } from '@laddercast/projections';
+import { isPerRun, LadderError, NEVER_USED_SCOPE, type RankedEntry, type RankStyle } from '@laddercast/domain';
+import { metrics, monotonicMs, nowMs } from '@laddercast/platform';
+import {
+  AnsweredVersions,
+  ReplicaReads,
+  type PageReading,
+  type RankSnapshot,
+  type ReplicaStores,
+} from '@laddercast/projections';
 import { ListReader, rowsOfSnapshot } from '../rows/list-reader.js';
 import type { ResolvedList } from '../lists/list-resolver.js';
+import { boardVersionOf } from '../lists/board-version.js';
+import { named } from '../lists/ranks-of-runs.js';
 import { linksBeside } from './offset-links.js';
 import { GetEntriesQuery, type EntriesPage, type ListEnvelope } from '../queries.js';
 
@@ -13,10 +21,56 @@ const PAGES_OF_SNAPSHOT_MAX = 200;
 export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
   /** Pages of a snapshot are the same for everybody until the next tick: the same object, so that it is sent the same. */
   private readonly pages = new WeakMap<RankSnapshot, Map<string, EntriesPage>>();
+  /** The newest boardVersion of pages that may come from a replica, and were not exact. */
+  private readonly answered = new AnsweredVersions();
 
-  constructor(private readonly reader: ListReader) {}
+  constructor(
+    private readonly reader: ListReader,
+    private readonly replica: ReplicaReads,
+  ) {}
 
-  async execute(query: GetEntriesQuery): Promise<EntriesPage> {
+  execute(query: GetEntriesQuery): Promise<EntriesPage> {
+    return query.selection.fromReplica ? this.nearOrNow(query) : this.now(query);
+  }
+
+  /** From a replica where that is allowed, and has what is asked for. No version is waited for there. */
+  private async nearOrNow(query: GetEntriesQuery): Promise<EntriesPage> {
+    const { resolved, style } = await this.reader.open({ ...query.selection, minVersion: undefined });
+    const { list, edition, ownWorldOf } = resolved;
+    const isThere = edition === null && ownWorldOf === undefined && list.scope !== NEVER_USED_SCOPE;
+    if (!isThere) return this.now(query);
+    const answered = this.answered.newest(list);
+    const least = Math.max(answered, query.selection.minVersion ?? 0);
+    const page = await this.replica.read(
+      'page',
+      list,
+      (replica, asOfMs) => this.near(query, { resolved, style, least }, replica, asOfMs),
+      () => this.now(query),
+    );
+    if (page.accuracy === 'exact') return page;
+    // The last snapshot in memory, while nothing can be asked.
+    if (page.boardVersion < answered) throw nothingAsNew();
+    this.answered.note(list, page.boardVersion, nowMs());
+    return page;
+  }
+
+  /** As of a moment ago it is off by nothing but what its own reading says; null where it is of a version below `least`. */
+  private async near(
+    query: GetEntriesQuery,
+    { resolved, style, least }: { resolved: ResolvedList; style: RankStyle; least: number },
+    { ranks }: ReplicaStores,
+    asOfMs: number,
+  ): Promise<EntriesPage | null> {
+    const beganAtMs = monotonicMs();
+    const reading = await ranks.page(resolved.list, query.offset, query.limit, style);
+    if (boardVersionOf(resolved, reading.listVersion, resolved.atMs) < least) return null;
+    const entries = isPerRun(resolved.board.definition) ? reading.entries.map(named) : reading.entries;
+    const { errorBound = 0 } = reading;
+    const estimate = { ...reading, entries, accuracy: 'estimated', errorBound } as const;
+    return this.pageOf(query, { resolved, style }, estimate, { beganAtMs, asOfMs });
+  }
+
+  private async now(query: GetEntriesQuery): Promise<EntriesPage> {
     const { selection, offset, limit } = query;
     const { resolved, style } = await this.reader.open(selection);
     const snapshot = this.reader.snapshot(resolved, selection.minVersion);
@@ -26,11 +80,7 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       const beganAtMs = monotonicMs();
       const profiles = this.reader.details.ahead(resolved);
       const reading = await resolved.ranks.page(resolved.list, offset, limit, style);
-      const envelope = this.reader.envelope(resolved, style, reading);
-      const read = { listVersion: reading.listVersion, beganAtMs };
-      const rows = await this.reader.details.complete(resolved, reading.entries, { read, profiles });
-      const ordinals = ordinalsFrom(offset, reading.entries);
-      return pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
+      return await this.pageOf(query, { resolved, style }, reading, { beganAtMs, profiles });
     } catch (error) {
       const last = isUnavailable(error) ? this.reader.lastKnown(resolved, selection.minVersion) : undefined;
       const lastPage = last && (await this.fromSnapshot(query, resolved, style, last));
@@ -38,6 +88,24 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
       metrics.staleAnswers.inc();
       return lastPage;
     }
+  }
+
+  private async pageOf(
+    query: GetEntriesQuery,
+    { resolved, style }: { resolved: ResolvedList; style: RankStyle },
+    reading: PageReading,
+    {
+      beganAtMs,
+      asOfMs,
+      profiles,
+    }: { beganAtMs: number; asOfMs?: number; profiles?: Promise<boolean | null> | undefined },
+  ): Promise<EntriesPage> {
+    const { entries, listVersion } = reading;
+    const envelope = this.reader.envelope(resolved, style, reading, asOfMs);
+    const read = { listVersion, beganAtMs };
+    const rows = await this.reader.details.complete(resolved, entries, { read, profiles });
+    const ordinals = ordinalsFrom(query.offset, entries);
+    return pageAtOffset(query, envelope, await this.reader.details.withChange(resolved, style, rows, ordinals));
   }
 
   /** null when the snapshot does not show all of the page. */
@@ -54,6 +122,7 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     const name = [
       style,
       selection.rankStyle,
+      selection.fromReplica,
       offset,
       limit,
       envelope.window.resetsAt,
@@ -79,6 +148,11 @@ export class GetEntriesHandler implements IQueryHandler<GetEntriesQuery> {
     return made;
   }
 }
+
+const nothingAsNew = (): LadderError =>
+  new LadderError('PROJECTION_UNAVAILABLE', 'Nothing as new as what was answered before can be read now.', {
+    retryAfterSeconds: 1,
+  });
 
 const isUnavailable = (error: unknown): boolean =>
   error instanceof LadderError && error.code === 'PROJECTION_UNAVAILABLE';

@@ -27,6 +27,7 @@ export function linksBeside(
     if (selection.scope) query.set('scope', selection.scope);
     if (selection.rankStyle) query.set('rankStyle', selection.rankStyle);
     if (selection.withPlayers) query.set('fields', 'player');
+    if (selection.fromReplica) query.set('from', 'replica');
     if (selection.asOfMs !== undefined) query.set('asOf', toTimestamp(selection.asOfMs));
     return `/v1/boards/${board}/${route}?${query.toString()}`;
   };

@@ -1,7 +1,7 @@
 import { GuildsParameters } from '../../controllers/guild-boards.controller.js';
 import { MembersParameters } from '../../controllers/guilds.controller.js';
 import type { OperationDescription } from '../describe-operation.js';
-import { CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS, READ_ERRORS_AT } from './ranks.js';
+import { FROM_REPLICA, CACHE_HEADERS, NOT_MODIFIED, PAGE_ERRORS, READ_ERRORS_AT } from './ranks.js';
 
 const player = {
   playerId: 'ada',
@@ -124,6 +124,7 @@ export const PEOPLE = {
       'metadata say how many members count.',
     callers: 'reader',
     query: GuildsParameters,
+    parameters: { from: FROM_REPLICA },
     headers: ['If-None-Match'],
     answers: {
       200: {

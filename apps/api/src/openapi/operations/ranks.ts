@@ -43,6 +43,11 @@ export const READ_ERRORS = [
 /** Those that have another status here than their code has elsewhere. */
 export const READ_ERRORS_AT = { 404: ['PATCH_UNKNOWN'] } as const;
 
+export const FROM_REPLICA =
+  '`replica`: a page by offset may be read from a replica of Redis, where the service has one. It is `estimated` then: off by ' +
+  'nothing but its `errorBound` as of its `boardVersion`, which is that of a moment ago, and never below `minVersion` or what ' +
+  'the same process answered before to who asked so. Else the page is as without it.';
+
 export const PAGE_ERRORS = [...READ_ERRORS, 'CURSOR_EXPIRED', 'ENTRY_NOT_FOUND'] as const;
 export const CACHE_HEADERS = ['ETag', 'Cache-Control', 'Vary'] as const;
 export const NOT_MODIFIED = { description: 'Still what If-None-Match names.', headers: CACHE_HEADERS };
@@ -58,6 +63,7 @@ export const RANKS = {
       'many readers share one, so it can be some minutes ago; with `minVersion` it is no older than that.',
     callers: 'reader',
     query: EntriesParameters,
+    parameters: { from: FROM_REPLICA },
     headers: ['If-None-Match'],
     answers: {
       200: {

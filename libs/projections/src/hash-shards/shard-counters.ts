@@ -1,0 +1,25 @@
+import { growingCache } from '@laddercast/platform';
+import { Injectable } from '@nestjs/common';
+
+/** Shards whose counter is remembered; the one read longest ago makes room. */
+const COUNTERS_MAX = 100_000;
+
+/** The highest counter of each shard that was read, by its key: who reads a lower one reads a store that has lost something. */
+@Injectable()
+export class ShardCounters {
+  private readonly highest = growingCache<string, number>(COUNTERS_MAX);
+
+  /** 0: not known. */
+  of(key: string): number {
+    return this.highest.get(key) ?? 0;
+  }
+
+  note(key: string, counter: number): void {
+    if (counter > this.of(key)) this.highest.set(key, counter);
+  }
+
+  /** Takes over what was read elsewhere. */
+  raiseTo(other: ShardCounters): void {
+    for (const [key, counter] of other.highest.entries()) this.note(key, counter);
+  }
+}

@@ -147,13 +147,7 @@ describe('what may be read from a replica', () => {
     stream.freeze();
     await submit('bob', 2);
     expect(await keys()).toEqual([undefined, 'replica']);
-    const ofMaster = () =>
-      reads.read<string>(
-        'key',
-        list,
-        async () => null,
-        async () => 'master',
-      );
+    const ofMaster = () => reads.ofMaster('key', list, async () => 'master');
     expect(await ofMaster()).toBe('master');
     setTimeout(() => stream.thaw(), 200);
     expect(await keys()).toEqual([-2, 'replica']);

@@ -170,6 +170,25 @@ describe('the cache of sketches', () => {
     expect(await totalOf()).toBe(2);
   });
 
+  it('answers with none of an earlier version than before, also by a clock that is ahead', async () => {
+    await put('ada', 5);
+    await publish();
+    const old = store.stored.get(nameOfRef(LIST))!;
+    await put('bob', 6);
+    await publish();
+    expect(await totalOf()).toBe(2);
+    store.stored.set(nameOfRef(LIST), { ...old, asOfMs: Date.now() + 3000 });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await totalOf()).toBe(2);
+    // Many others make it forget the list.
+    for (let scope = 1; scope <= 500; scope += 1) await cache.get({ ...LIST, scope });
+    expect(await totalOf()).toBeNull();
+    await put('cy', 7);
+    await publish();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await totalOf()).toBe(3);
+  });
+
   it('lets nobody wait long for the first', async () => {
     vi.useRealTimers();
     let go = (): void => undefined;

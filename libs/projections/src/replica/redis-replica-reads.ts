@@ -92,7 +92,10 @@ export class RedisReplicaReads extends ReplicaReads {
     const isThere = await this.watch.catchUp(sinceMs);
     const found = isThere ? await this.watch.read(sinceMs, (asOfMs) => near(this.stores, asOfMs)) : null;
     metrics.replicaReads.inc({ kind, from: found === null ? 'master' : 'replica' });
-    if (found !== null) return found;
+    return found ?? this.ofMaster(kind, list, far);
+  }
+
+  override async ofMaster<T>(kind: ReplicaKind, list: RankList, far: () => Promise<T>): Promise<T> {
     const read = await far();
     // Keys are shown beside a sketch: they are not older than it, either.
     if (kind !== 'page') this.keysOfMaster.note(nameOfRef(list));

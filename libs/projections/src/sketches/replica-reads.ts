@@ -27,6 +27,9 @@ export abstract class ReplicaReads {
     far: () => Promise<T>,
   ): Promise<T>;
 
+  /** Reads from the master for who waited for a version; whoever asks after that is shown nothing older in the kind. */
+  abstract ofMaster<T>(kind: ReplicaKind, list: RankList, far: () => Promise<T>): Promise<T>;
+
   /** Follows the replica until {@link close}. One that is away is tried again for ever. */
   start(): void {
     return undefined;
@@ -40,6 +43,10 @@ export abstract class ReplicaReads {
 /** Where there is none: everything is read from the master. */
 export class NoReplica extends ReplicaReads {
   override read<T>(_kind: ReplicaKind, _list: RankList, _near: unknown, far: () => Promise<T>): Promise<T> {
+    return far();
+  }
+
+  override ofMaster<T>(_kind: ReplicaKind, _list: RankList, far: () => Promise<T>): Promise<T> {
     return far();
   }
 }

@@ -88,18 +88,20 @@ export class SketchCache {
     const now = monotonicMs();
     const { cached, wasFollowed } = this.touch(list, now);
     const known = usable(cached, now);
-    if (known && wasFollowed) return this.noted(list, known);
+    if (known && wasFollowed) return this.answer(list, known);
     if (cached.fetching === null && now - cached.fetchedAtMs >= LOOK_EVERY_MS) this.fetch(cached);
     const waitMs = cached.fetchedAtMs + FIRST_WAIT_MS - now;
-    if (cached.fetching === null || waitMs <= 0) return this.noted(list, known);
+    if (cached.fetching === null || waitMs <= 0) return this.answer(list, known);
     const over = new AbortController();
     await Promise.race([cached.fetching, sleep(waitMs, over.signal)]);
     over.abort();
-    return this.noted(list, usable(cached, monotonicMs()));
+    return this.answer(list, usable(cached, monotonicMs()));
   }
 
-  private noted(list: RankList, sketch: ListSketch | null): ListSketch | null {
-    if (sketch) this.answered.note(list, sketch.listVersion, nowMs());
+  /** None of an earlier version than one before, also where the list has made room since. */
+  private answer(list: RankList, sketch: ListSketch | null): ListSketch | null {
+    if (sketch === null || sketch.listVersion < this.answered.newest(list)) return null;
+    this.answered.note(list, sketch.listVersion, nowMs());
     return sketch;
   }
 
@@ -224,14 +226,20 @@ function confirm(cached: CachedList, stamp: SketchStamp | null, now: number): bo
 /** Takes a sketch, unless it is older than what is known. */
 function take(cached: CachedList, { shards, doubt = 0, ...stamp }: StoredSketch): void {
   const known = cached.sketch;
-  if (known && stamp.asOfMs < known.asOfMs) return;
+  if (known && !isNewer(stamp, known)) return;
   if (known && isSameVersion(known, stamp)) {
-    if (stamp.asOfMs === known.asOfMs) return;
     cached.sketch = { ...known, asOfMs: stamp.asOfMs };
   } else {
     cached.sketch = { ...stamp, sketch: new RankSketch(shards, doubt) };
   }
   cached.confirmedAtMs = monotonicMs();
+}
+
+/** By versions first, as where they are published: the clocks of who makes them differ. */
+function isNewer(stamp: SketchStamp, known: SketchStamp): boolean {
+  if (stamp.generation !== known.generation) return stamp.generation > known.generation;
+  if (stamp.listVersion !== known.listVersion) return stamp.listVersion > known.listVersion;
+  return stamp.asOfMs > known.asOfMs;
 }
 
 const newList = (list: RankList): CachedList => ({

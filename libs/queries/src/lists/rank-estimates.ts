@@ -105,7 +105,7 @@ export class RankEstimates {
     { minVersion }: EstimateOptions,
   ): Promise<SortKeysReading> {
     const ofMaster = (): Promise<SortKeysReading> => this.projection.sortKeys(list, playerIds);
-    if (minVersion !== undefined) return ofMaster();
+    if (minVersion !== undefined) return this.replica.ofMaster('key', list, ofMaster);
     return this.replica.read('key', list, ({ ranks }) => ranks.sortKeys(list, playerIds), ofMaster);
   }
 }

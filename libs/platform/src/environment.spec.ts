@@ -128,3 +128,17 @@ describe('JWT_JWKS_URL', () => {
     expect(() => loadEnvironment({ ...LEAST, JWT_JWKS_URL: url })).toThrow(/JWT_JWKS_URL must begin with https/);
   });
 });
+
+describe('LANE_OWNER', () => {
+  it('is true where nothing is said', () => {
+    expect(loadEnvironment(LEAST).LANE_OWNER).toBe('true');
+    expect(loadEnvironment({ ...LEAST, LANE_OWNER: 'false' }).LANE_OWNER).toBe('false');
+  });
+
+  it.each([
+    [{ LANE_OWNER: 'no' }, 'LANE_OWNER must be one of'],
+    [{ LANE_OWNER: 'false', LANE_ADDRESS: 'api-1.internal:7400' }, 'LANE_ADDRESS means nothing with LANE_OWNER=false'],
+  ])('%o is refused', (settings, sentence) => {
+    expect(() => loadEnvironment({ ...LEAST, ...settings })).toThrow(sentence);
+  });
+});

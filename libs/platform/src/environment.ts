@@ -15,7 +15,7 @@ import {
 import { faultOfProxies } from './client-address.js';
 import { ConnectionSettings } from './connection-settings.js';
 import { faultOfImageHosts } from './image-hosts.js';
-import { asNumber, documented, Passes, Setting } from './setting.js';
+import { Agrees, asNumber, documented, Passes, Setting } from './setting.js';
 
 /** All settings of a process. They are read once, validated together, and never change while it runs. */
 export class Environment extends ConnectionSettings {
@@ -104,7 +104,16 @@ export class Environment extends ConnectionSettings {
   )
   @IsOptional()
   @Matches(/^[^\s,/:]+:([1-9]\d{0,4})$/, { message: 'LANE_ADDRESS must be host:port' })
+  @Agrees(({ LANE_OWNER }: Environment) =>
+    LANE_OWNER === 'false' ? 'LANE_ADDRESS means nothing with LANE_OWNER=false: leave it out' : null,
+  )
   LANE_ADDRESS?: string;
+
+  @Setting(
+    'false: an api that owns no lanes, and hands its writes to those that do. For one that is far from PostgreSQL: a commit of its own would hold the lane for the way there and back.',
+  )
+  @IsIn(['true', 'false'])
+  LANE_OWNER: 'true' | 'false' = 'true';
 
   @Setting('The most submissions that may wait in one lane; beyond, they are answered 503 OVERLOADED.')
   @IsInt()

@@ -50,7 +50,7 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
       await this.makeFirstKey();
       this.part(SnapshotCache).start();
     }
-    if (this.writes) await this.part(Ledger).start(this.roles.includes('api'));
+    if (this.writes) await this.part(Ledger).start(this.ownsLanes);
     if (this.estimates) {
       this.part(ReplicaReads).start();
       this.part(SketchCache).start();
@@ -74,6 +74,10 @@ export class LeaderboardLifecycle implements OnModuleInit, OnApplicationShutdown
     this.part(ProjectionWatch).stop();
     await this.part(RedisConnection).close();
     await this.part(PostgresDatabase).close();
+  }
+
+  private get ownsLanes(): boolean {
+    return this.roles.includes('api') && this.environment.LANE_OWNER === 'true';
   }
 
   /** Whether the process writes entries: those of clients, or of rating pools. */

@@ -24,6 +24,7 @@ export * from './live/redis-snapshot-store.js';
 export * from './ranks/snapshot-store.js';
 export * from './live/trace-notes.js';
 export * from './sketches/redis-sketch-store.js';
+export { ShardCounters } from './hash-shards/shard-counters.js';
 export { RedisReplicaReads } from './replica/redis-replica-reads.js';
 export * from './replica/replica-watch.js';
 export * from './sketches/replica-reads.js';

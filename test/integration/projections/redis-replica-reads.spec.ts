@@ -10,11 +10,16 @@ import {
   RedisRankProjection,
   RedisReplicaReads,
   RedisSketchStore,
+  SketchBuilder,
+  ShardCounters,
+  SketchCache,
   type RankList,
   type ReplicaReads,
 } from '@laddercast/projections';
+import { RankEstimates } from '@laddercast/queries';
 import { openTcpProxy, type TcpProxy } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EMPTY_BOARD, MemoryList } from '../../../libs/queries/test/snapshot-ports.js';
 import { Redis } from '../nodes/redis-client.js';
 import { startRedis, type RedisProcess } from '../nodes/redis-process.js';
 
@@ -41,10 +46,11 @@ beforeEach(async () => {
   while (!String(await replica.command('INFO', 'replication')).includes('master_link_status:up')) await sleep(20);
   committed = 0;
   watch = new ProjectionWatch(new RedisLaneMarks(master), { of: async () => committed }, [LANE]);
-  projection = new RedisRankProjection(master, watch);
+  const counters = new ShardCounters();
+  projection = new RedisRankProjection(master, watch, undefined, undefined, counters);
   await projection.openMark(LANE);
   await watch.start((listener) => master.onReady(listener));
-  reads = new RedisReplicaReads(master, replica, { guard: watch, lanes: [LANE] });
+  reads = new RedisReplicaReads(master, replica, { guard: watch, lanes: [LANE], counters });
 });
 
 afterEach(async () => {
@@ -161,6 +167,48 @@ describe('what may be read from a replica', () => {
     expect(performance.now() - beganAt).toBeLessThan(300);
     // What is exact is of another kind.
     expect(await read()).toEqual([2, 'replica']);
+  });
+
+  it('shows a player of an estimate no older than another estimate did for which the master was read', async () => {
+    await submit('ada', 1);
+    await untilNear();
+    const store = new RedisSketchStore(master);
+    const sketches = new SketchCache(store, new SketchBuilder(projection, store));
+    const estimates = new RankEstimates(projection, sketches, reads);
+    const resolved = { ...new MemoryList(EMPTY_BOARD).resolved, list };
+    const scoreOf = async (options: { minVersion?: number }) =>
+      (await estimates.ofPlayers(resolved, ['ada'], { style: 'ordinal', ...options }))?.players[0]?.key.score;
+    expect(await scoreOf({})).toBe(-1);
+    stream.freeze();
+    await submit('ada', 2);
+    expect(await scoreOf({})).toBe(-1);
+    expect(await scoreOf({ minVersion: 1 })).toBe(-2);
+    expect(await scoreOf({})).toBe(-2);
+    stream.thaw();
+  });
+
+  it('is not taken from a master that lacks it, though no mark says so', async () => {
+    await submit('ada', 1);
+    await untilNear();
+    const client = new Redis(servers[0]!.port, '127.0.0.1');
+    const held = await Promise.all(
+      (await client.keys('a:*')).map(async (key) => [key, await client.dumpBuffer(key)] as const),
+    );
+    const key: SortKey = { score: -2, member: Buffer.from('ada') };
+    await projection.apply(list, shardOf('ada', list.shards), [{ playerId: 'ada', version: 2, key }], null);
+    const scoreOf = () =>
+      reads.read<number | undefined>(
+        'key',
+        list,
+        async ({ ranks }) => (await ranks.sortKeys(list, ['ada'])).keys[0]?.score,
+        async () => (await projection.sortKeys(list, ['ada'])).keys[0]?.score,
+      );
+    await expect.poll(scoreOf, { interval: 20 }).toBe(-2);
+    // As another master that had not heard of it, with its replica away.
+    await servers[1]!.stop();
+    for (const [name, value] of held) await client.restore(name, 0, value, 'REPLACE');
+    client.disconnect();
+    await expect(scoreOf()).rejects.toMatchObject({ code: 'PROJECTION_UNAVAILABLE' });
   });
 
   it('is read from the master where the replica has lost it, and nothing is brought back for that', async () => {

@@ -20,6 +20,19 @@ export class ShardCounters {
 
   /** Takes over what was read elsewhere. */
   raiseTo(other: ShardCounters): void {
-    for (const [key, counter] of other.highest.entries()) this.note(key, counter);
+    // Of a copy: what is noted may be noted there as well, and the order in which it is kept changes by each look-up.
+    for (const [key, counter] of [...other.highest.entries()]) this.note(key, counter);
+  }
+}
+
+/** What was shown by the replica is known of the master, too: another one that lacks it is no whole one. */
+export class CountersOfReplica extends ShardCounters {
+  constructor(private readonly ofMaster: ShardCounters) {
+    super();
+  }
+
+  override note(key: string, counter: number): void {
+    super.note(key, counter);
+    this.ofMaster.note(key, counter);
   }
 }

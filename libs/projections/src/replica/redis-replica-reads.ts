@@ -1,7 +1,7 @@
 import { metrics } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
 import { UNGUARDED } from '../hash-shards/redis-shard-reads.js';
-import { ShardCounters } from '../hash-shards/shard-counters.js';
+import { CountersOfReplica, ShardCounters } from '../hash-shards/shard-counters.js';
 import { RedisRankProjection } from '../projection/redis-rank-projection.js';
 import type { RankList } from '../ranks/rank-projection.js';
 import { nameOfRef } from '../ranks/snapshot-store.js';
@@ -25,7 +25,7 @@ const SENTENCES: Record<ReplicaFault, string> = {
 export interface MasterKnowledge {
   guard: MasterGuard;
   lanes: readonly number[];
-  /** Those that were read there. */
+  /** Those that were read there; those of the replica are added. */
   counters?: ShardCounters;
 }
 
@@ -48,7 +48,7 @@ export class RedisReplicaReads extends ReplicaReads {
     { guard, lanes, counters = new ShardCounters() }: MasterKnowledge,
   ) {
     super();
-    const own = new ShardCounters();
+    const own = new CountersOfReplica(counters);
     const ranks = new RedisRankProjection(replica, UNGUARDED, undefined, undefined, own);
     this.stores = { ranks, sketches: new RedisSketchStore(replica) };
     const marks = new RedisLaneMarks(replica);

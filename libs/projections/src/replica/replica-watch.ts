@@ -45,6 +45,8 @@ export interface ReplicaListener {
 /** Why a replica is not read. */
 export type ReplicaFault = 'unknown' | 'away' | 'another run' | 'behind' | 'lost';
 
+/** Below that of a lane in which nothing was applied yet. */
+const NO_MARK = -1;
 const LOOK_EVERY_MS = 500;
 /** A replica that is further behind than the oldest look at the master, a minute ago, is not read. */
 const SAMPLES_MAX = 120;
@@ -184,7 +186,7 @@ export class ReplicaWatch {
   private faultOf(state: ReplicaState, sample: Sample | undefined): ReplicaFault | null {
     if (state.run !== this.samples[0]?.run) return 'another run';
     if (sample === undefined || (this.shown !== null && state.offset < this.shown.offset)) return 'behind';
-    const lacks = state.marks.some((mark, lane) => (mark ?? 0) < sample.positions[lane]!);
+    const lacks = state.marks.some((mark, lane) => (mark ?? NO_MARK) < sample.positions[lane]!);
     return lacks || (this.shown !== null && !isBeyond(state, this.shown)) ? 'lost' : null;
   }
 
@@ -231,4 +233,4 @@ function nothingOfUnavailable(error: unknown): null {
 const isBeyond = (state: ReplicaState, before: ReplicaState): boolean =>
   state.run === before.run &&
   state.offset >= before.offset &&
-  state.marks.every((mark, lane) => (mark ?? 0) >= (before.marks[lane] ?? 0));
+  state.marks.every((mark, lane) => (mark ?? NO_MARK) >= (before.marks[lane] ?? NO_MARK));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A way to a service that can be cut, as a broken network or a killed process would, and mended. */
 export interface TcpProxy {
@@ -15,6 +16,8 @@ export interface TcpProxy {
   forsakeOpen(): void;
   /** From now on each piece of data waits this long before it is passed on; 0: no more. */
   delay(ms: number): void;
+  /** From now on each piece of data comes so much later, and no fewer come: as by a longer way; 0: no more. */
+  lag(ms: number): void;
   /**
    * Once a client sends something that holds this text, lets it through and not the answer, and breaks that connection.
    * Resolves when that has happened.
@@ -35,12 +38,30 @@ const slowly = (delayMs: () => number): Transform =>
     },
   });
 
+/** Passes data on in its order, each piece so much later than it came: as over a long way, none waits for those before. */
+function later(lagMs: () => number): Transform {
+  let passed: Promise<unknown> | null = null;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (passed === null && lagMs() === 0) return done(null, chunk);
+      const mine: Promise<void> = Promise.all([passed, sleep(lagMs())]).then(() => {
+        if (passed === mine) passed = null;
+        if (!this.destroyed) this.push(chunk);
+      });
+      passed = mine;
+      done();
+    },
+    flush: (done) => void Promise.resolve(passed).then(() => done()),
+  });
+}
+
 /** A proxy on 127.0.0.1 in front of `host:port`. */
 export async function openTcpProxy(host: string, port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let isFrozen = false;
   let delayMs = 0;
+  let lagMs = 0;
   let fatal: { text: string; happened: () => void } | null = null;
   const server = createServer((client) => {
     if (isCut) return void client.destroy();
@@ -50,7 +71,10 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
       [service, client],
     ] as const) {
       sockets.add(from);
-      from.pipe(slowly(() => delayMs)).pipe(to);
+      from
+        .pipe(slowly(() => delayMs))
+        .pipe(later(() => lagMs))
+        .pipe(to);
       if (isFrozen) from.pause();
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -94,6 +118,9 @@ export async function openTcpProxy(host: string, port: number): Promise<TcpProxy
     },
     delay: (ms) => {
       delayMs = ms;
+    },
+    lag: (ms) => {
+      lagMs = ms;
     },
     cutAfter: (text) =>
       new Promise((resolve) => {

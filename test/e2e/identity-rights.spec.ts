@@ -14,7 +14,7 @@ const READS_BY_POST = ['lookupPlayers', 'lookupRatings', 'predictGame'];
 const OF_MODERATORS = ['listRuns', 'listRunsOfPlayer'];
 /** What the processes themselves write, on their own time, and what follows from the other tables. */
 const RESTLESS = [
-  ...['outbox', 'log_offsets', 'projected_positions', 'leases', 'layout_progress', 'layout_removals'],
+  ...['outbox', 'log_offsets', 'projected_positions', 'leases', 'lane_writers', 'layout_progress', 'layout_removals'],
   ...['entry_history', 'guild_totals'],
 ];
 

@@ -76,6 +76,9 @@ def follow_rules_between_fields(operation, case):
     given = [name for name in PLACES if name in query]
     for name in given[1:] if operation in OPENS_BY_CURSOR else [name for name in given if name == "cursor"]:
         del query[name]
+    # Only pages by offset may come from a replica.
+    if query.get("from") == "replica" and any(name in query for name in PLACES if name != "offset"):
+        del query["from"]
     # A version that the board will never reach is waited for, and answered 503.
     query.pop("minVersion", None)
     if query.get("accuracy") == "estimated":

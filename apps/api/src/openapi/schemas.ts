@@ -47,8 +47,9 @@ const problem = object(
       description: 'ENTRY_NOT_FOUND: the last entry, of a full board the last that is kept; null where there is none.',
     },
     sanction: {
-      ...shownSanction('ban'),
-      description: 'PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban.',
+      ...shownSanction(...SANCTION_KINDS),
+      description:
+        'PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban. ENTRY_NOT_FOUND for keys with the scope moderate: what is in force on this player.',
     },
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),

@@ -245,10 +245,10 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban. */
+            /** @description PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban. ENTRY_NOT_FOUND for keys with the scope moderate: what is in force on this player. */
             sanction?: {
                 /** @enum {string} */
-                kind: "ban";
+                kind: "ban" | "hide" | "shadow";
                 /** Format: date-time */
                 until: string | null;
                 publicReason: string | null;

@@ -144,6 +144,8 @@ describe('the statements of the ledger and of the log', () => {
       'ledger/src/operators/audit-log.ts': 1,
       'ledger/src/runs/run-list.ts': 1,
       'ledger/src/people/friendships.ts': 1,
+      // By the duties of a process.
+      'ledger/src/leases/shared-look.ts': 1,
       // What passes statements of others on, and what opens a transaction.
       'ledger/src/database/postgres-database.ts': 3,
       // What teams say, and their schema.

@@ -245,6 +245,19 @@ describe('what the writer of a lane remembers', () => {
     expect((await submit(board, 'ada', 5)).answer).toMatchObject({ score: 5, previousScore: 4 });
   });
 
+  it('has its heads made once by processes that start together', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const fresh = await createTestDatabase();
+      const nodes = Array.from({ length: 6 }, () => new LedgerNode(fresh.url));
+      try {
+        await Promise.all(nodes.map((one) => one.start()));
+      } finally {
+        await Promise.all(nodes.map((one) => one.stop()));
+        await fresh.drop();
+      }
+    }
+  });
+
   describe('with the time', () => {
     let clock: DatabaseClock;
 

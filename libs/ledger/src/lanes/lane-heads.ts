@@ -30,16 +30,15 @@ export async function moveHead(transaction: SqlRunner, lane: number): Promise<vo
 
 /** Makes what is missing of the heads of lanes 0 to `count` - 1. */
 export async function makeHeads(database: PostgresDatabase, count: number): Promise<void> {
-  const missing = (sql: SqlRunner): Promise<{ lane: number }[]> =>
-    sql.query(
-      `SELECT lane FROM generate_series(0, $1::int - 1) AS lane WHERE to_regclass('lane_head_' || lane) IS NULL`,
-      [count],
-    );
-  if ((await missing(database)).length === 0) return;
+  const sequences = Array.from({ length: count }, (_, lane) => headSequence(lane));
+  const [there] = await database.query<{ count: number }>(
+    'SELECT count(*)::int FROM pg_sequences WHERE schemaname = current_schema() AND sequencename = ANY($1)',
+    [sequences],
+  );
+  if (there!.count === count) return;
   await database.transaction(async (transaction) => {
-    // Of processes that start together one does.
+    // Of processes that start together one makes them, and the others find them.
     await transaction.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations]);
-    for (const { lane } of await missing(transaction))
-      await transaction.query(`CREATE SEQUENCE ${headSequence(lane)} AS bigint`);
+    for (const sequence of sequences) await transaction.query(`CREATE SEQUENCE IF NOT EXISTS ${sequence} AS bigint`);
   });
 }

@@ -49,7 +49,7 @@ const problem = object(
     sanction: {
       ...shownSanction(...SANCTION_KINDS),
       description:
-        'PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban. ENTRY_NOT_FOUND for keys with the scope moderate: what is in force on this player.',
+        'PLAYER_BANNED, and ENTRY_NOT_FOUND for the player itself: its ban; for moderators what is in force.',
     },
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),

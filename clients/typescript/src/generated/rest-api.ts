@@ -245,7 +245,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description PLAYER_BANNED, and ENTRY_NOT_FOUND for a banned player itself: what it may know of the ban. ENTRY_NOT_FOUND for keys with the scope moderate: what is in force on this player. */
+            /** @description PLAYER_BANNED, and ENTRY_NOT_FOUND for the player itself: its ban; for moderators what is in force. */
             sanction?: {
                 /** @enum {string} */
                 kind: "ban" | "hide" | "shadow";

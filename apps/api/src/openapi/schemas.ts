@@ -48,8 +48,7 @@ const problem = object(
     },
     sanction: {
       ...shownSanction(...SANCTION_KINDS),
-      description:
-        'PLAYER_BANNED, and ENTRY_NOT_FOUND for the player itself: its ban; for moderators what is in force.',
+      description: 'PLAYER_BANNED, and ENTRY_NOT_FOUND: its ban, to the player itself; to moderators what is in force.',
     },
     scoreMin: orNull({ type: 'number' }),
     scoreMax: orNull({ type: 'number' }),

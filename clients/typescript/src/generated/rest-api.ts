@@ -245,7 +245,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description PLAYER_BANNED, and ENTRY_NOT_FOUND for the player itself: its ban; for moderators what is in force. */
+            /** @description PLAYER_BANNED, and ENTRY_NOT_FOUND: its ban, to the player itself; to moderators what is in force. */
             sanction?: {
                 /** @enum {string} */
                 kind: "ban" | "hide" | "shadow";

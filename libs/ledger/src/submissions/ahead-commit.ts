@@ -1,4 +1,4 @@
-import { hasCircles, type EntryChanged } from '@laddercast/domain';
+import { hasCircles, type Board, type EntryChanged, type StoredWindow } from '@laddercast/domain';
 import { metrics } from '@laddercast/platform';
 import type { LedgerClock } from '../database/ledger-clock.js';
 import { int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
@@ -57,6 +57,8 @@ export class AheadCommit {
     const fromMs = Math.max(Math.floor(clock.earliestMs()), memory.lastMs);
     const times = { fromMs, untilMs: fromMs + ASSUMED_FOR_MS };
     const placed: PlacedWrite<SubmitWrite>[] = [];
+    /** Where runs of now go: all of a board the same way. */
+    const ofNow = new Map<Board, StoredWindow[]>();
     const entries = new Map<string, EntryRow | null>();
     const revisions = new Map<number, number>();
     for (const { write } of batch) {
@@ -65,8 +67,11 @@ export class AheadCommit {
       if (revisions.has(uid) && revisions.get(uid) !== revision) return null;
       revisions.set(uid, revision);
       if (!isPlain(write) || memory.hasSeen(write)) return null;
-      const place = placeAhead(write, times, catalog);
+      const isOfNow = write.achievedAtMs === null && write.windowId === null && write.refusal === null;
+      const windows = isOfNow ? ofNow.get(write.board) : undefined;
+      const place = windows ? { write, atMs: fromMs, nowMs: fromMs, windows } : placeAhead(write, times, catalog);
       if (place === null) return null;
+      if (isOfNow) ofNow.set(write.board, place.windows);
       for (const { uid } of place.windows) {
         const key = entryKeyOf(uid, write.playerId);
         const row = memory.entry(key);

@@ -53,7 +53,13 @@ describe('revisions', () => {
     await node.allLanes.change(async () => {
       settling = window.settle();
       await expect
-        .poll(() => query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`), { timeout: 20_000 })
+        .poll(
+          () =>
+            query(
+              `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+            ),
+          { timeout: 20_000 },
+        )
         .not.toEqual([]);
       await window.act(new Map([['p2', null]]));
     });
@@ -78,7 +84,13 @@ describe('revisions', () => {
     await node.allLanes.change(async () => {
       const dying = revisers[0]!.run(ended.signal, ANY_SHARE);
       await expect
-        .poll(() => query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`), { timeout: 20_000 })
+        .poll(
+          () =>
+            query(
+              `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+            ),
+          { timeout: 20_000 },
+        )
         .not.toEqual([]);
       ended.abort();
       await dying.catch(() => undefined);

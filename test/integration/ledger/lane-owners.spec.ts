@@ -183,7 +183,8 @@ describe("writes for a lane of another process's", () => {
       // Both wait for the lane by now.
       const waiting = async (): Promise<number> => {
         const [row] = await sender.database.query<{ waiting: number }>(
-          `SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1`,
+          `SELECT count(*)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND classid = $1
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
           [ADVISORY_LOCKS.lanes],
         );
         return row!.waiting;

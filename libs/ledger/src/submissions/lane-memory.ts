@@ -33,10 +33,6 @@ export class LaneMemory {
     this.entries = growingCache<string, { row: EntryRow | null }>(entriesMax);
   }
 
-  get size(): number {
-    return this.entries.size;
-  }
-
   /** @param key by {@link entryKeyOf} @returns null: it is not there; undefined: not known */
   entry(key: string): EntryRow | null | undefined {
     return this.entries.get(key)?.row;

@@ -38,8 +38,8 @@ export class LedgerAlone {
     const notifier = new code.OutboxNotifier(database);
     const writers = new code.LaneWriters(database, lanes, notifier, windows, scopes, metadata, LIMITS);
     const owners = new code.LaneOwners(database, lanes, new code.PostgresLeases(database));
-    const inbox = new code.LaneInbox(boards, writers);
-    const routes = new code.LaneRoutes(lanes, writers, boards, owners, new code.LaneLink(database), inbox, LIMITS);
+    const inbox = new code.LaneInbox(lanes, boards, writers);
+    const routes = new code.LaneRoutes(writers, boards, owners, new code.LaneLink(database), inbox, LIMITS);
     const ledger = new code.Ledger(database, lanes, notifier, writers, routes, LIMITS);
     await boards.start();
     return new LedgerAlone(boards.byId(boardId)!, ledger, [

@@ -30,7 +30,7 @@ describe('advisory locks', () => {
 
   it('are seen where they are taken', () => {
     expect(others.filter(({ text }) => takesLock(text)).map(({ path }) => path)).toContain(
-      'libs/ledger/src/lanes/lanes.ts',
+      'libs/ledger/src/lanes/lane-locks.ts',
     );
     for (const text of ['SELECT pg_try_advisory_lock(1, 2)', 'const LOCK = 7_162;', 'const LOCK = 7164;']) {
       expect(faultOf({ path: 'a.ts', text })).not.toBeNull();

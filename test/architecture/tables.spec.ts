@@ -18,7 +18,7 @@ const OWNERS: { libs: string[]; tables: string[] }[] = [
       ...['restatements', 'restated_entries'],
       ...['patch_families', 'patches', 'patch_uses'],
       ...['board_fills', 'board_templates', 'entry_feeds', 'entry_ends', 'period_results', 'rating_bases'],
-      ...['projected_positions', 'rebuilds', 'reconciliations'],
+      ...['projected_positions', 'rebuilds', 'reconciliations', 'lane_maps'],
       ...['flags', 'flag_runs', 'run_acts', 'rule_examinations'],
       ...['api_keys', 'former_api_key_secrets', 'audit_log'],
     ],

@@ -334,6 +334,7 @@ describe('the audit log', () => {
     },
     decideFlag: { action: 'flag.decide', subject: 'flag', call: { body: { decision: 'accept', reason: 'seen' } } },
     createApiKey: { action: 'api-key.create', subject: '', call: { body: { name: 'made', scopes: ['read'] } } },
+    raiseLanes: { action: 'lanes.raise', subject: 'lanes', call: { body: { lanes: 4 } } },
     rotateApiKey: { action: 'api-key.rotate', subject: '', call: { body: {} } },
     revokeApiKey: { action: 'api-key.revoke', subject: '', call: {} },
   };

@@ -168,6 +168,7 @@ const COMPLETE: Record<string, { path: string; body: Json }> = {
     path: '/v1/admin/api-keys',
     body: { name: 'x', scopes: ['read'], expiresAt: '2036-01-01T00:00:00Z' },
   },
+  raiseLanes: { path: '/v1/admin/lanes', body: { lanes: 2 } },
   rotateApiKey: { path: 'set below', body: { overlapSeconds: 60, expiresAt: '2036-01-01T00:00:00Z' } },
 };
 

@@ -121,6 +121,8 @@ export const GOOD: Record<string, Call> = {
   getGuilds: { params: { board: 'guilded' }, query: '?limit=1&cursor=start&window=alltime&minVersion=0' },
   createApiKey: { body: { name: 'servers', scopes: ['read', 'scores:write'] } },
   listApiKeys: { query: '?limit=2' },
+  getLanes: {},
+  raiseLanes: { body: { lanes: 4 } },
   rotateApiKey: { params: { key: 'set below' }, body: { overlapSeconds: 60, expiresAt: null } },
   putSanction: { params: { player: 'eve' }, body: { kind: 'ban', reason: 'cheated' } },
   liftSanction: { params: { player: 'eve' }, query: '?reason=mistake' },

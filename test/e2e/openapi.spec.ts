@@ -258,6 +258,8 @@ describe('the OpenAPI document', () => {
     expect((await exercise('putSanction', { ...GOOD['putSanction'], ...busy })).status).toBe(202);
     await untilFollowed(admin, 'busy');
     expect((await exercise('liftSanction', { ...GOOD['liftSanction'], ...busy })).status).toBe(202);
+    // Behind what is written by hand, which names no lane.
+    for (const operationId of ['getLanes', 'raiseLanes']) await exercise(operationId, GOOD[operationId]!);
   });
 
   it('describes what every operation answers to callers without the right', async () => {
@@ -321,6 +323,7 @@ describe('the OpenAPI document', () => {
       ['deleteBoard', { params: { board: 'fed' } }, 409],
       PUT_OF_FED_BOARD,
       ['submitScore', { params: { board: 'fed' }, body: { playerId: 'ada', score: 1 } }, 422],
+      ['raiseLanes', { body: { lanes: 3 } }, 422],
       ['rotateApiKey', { params: { key: 'bootstrap' }, body: {} }, 409],
       ['revokeApiKey', { params: { key: 'bootstrap' } }, 409],
       ['closeWindow', { params: { board: 'open' }, body: { window: 'alltime' } }, 422],

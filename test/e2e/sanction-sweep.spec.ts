@@ -79,6 +79,7 @@ const READS: Record<string, { shows: Shows; path: string; body?: object }> = {
   listDeadLetters: { shows: 'refused', path: '/v1/admin/dead-letters' },
   listSettlementFailures: { shows: 'refused', path: '/v1/admin/settlement-failures' },
   getRebuild: { shows: 'refused', path: '/v1/admin/rebuild' },
+  getLanes: { shows: 'refused', path: '/v1/admin/lanes' },
   getBoardLayout: { shows: 'refused', path: '/v1/admin/boards/{board}/layout' },
   getReconciliation: { shows: 'refused', path: '/v1/admin/boards/{board}/reconcile' },
 };

@@ -9,7 +9,7 @@ import {
   PostgresEventLog,
 } from '@laddercast/event-log';
 import { KafkaTokens, LeaderboardModule, type KafkaToken } from '@laddercast/leaderboard';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import { loadEnvironment } from '@laddercast/platform';
 import {
   createTestDatabase,
@@ -80,11 +80,11 @@ describe.skipIf(!hasKafka)('Kafka with TLS and SASL', () => {
     const options = {
       brokers: environment.KAFKA_BROKERS!.split(','),
       prefix: environment.KAFKA_PREFIX,
-      lanes: LANES,
+      lanes: new Lanes(LANES),
       log: () => undefined,
       connection: kafkaAccess(environment, () => Promise.reject(new Error('no token is needed here'))),
     };
-    const outbox = new PostgresEventLog(database, { lanes: LANES, log: () => undefined });
+    const outbox = new PostgresEventLog(database, { lanes: new Lanes(LANES), log: () => undefined });
     const log = new KafkaEventLog(database, options);
     const relay = new OutboxRelay(outbox, new KafkaRelayTarget(options));
     undo.push(async () => {

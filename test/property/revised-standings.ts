@@ -48,7 +48,7 @@ export class RevisedWindow {
     const { database, lanes, allLanes, notifier } = node;
     this.reader = new StandingsReader(database);
     this.ranks = new StandingsRanks(this.reader);
-    this.reviser = new EditionReviser(database, lanes, notifier);
+    this.reviser = new EditionReviser(database, notifier);
     this.closer = new WindowCloser(database, lanes, allLanes, notifier, new SettlementFailures(database));
   }
 

@@ -17,6 +17,7 @@ import { Callers, CostGuard } from './http/identity.guard.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RequestMeter } from './http/request-meter.js';
 import { RouteTable } from './http/route-table.js';
+import { LanesController } from './controllers/lanes.controller.js';
 import { LayoutsController } from './controllers/layouts.controller.js';
 import { PlayersController } from './controllers/players.controller.js';
 import { PatchesController } from './controllers/patches.controller.js';
@@ -44,6 +45,7 @@ import { WindowsController } from './controllers/windows.controller.js';
     AuditController,
     SanctionsController,
     FlagsController,
+    LanesController,
     LayoutsController,
     RecoveryController,
     SettlementsController,

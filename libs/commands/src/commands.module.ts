@@ -13,6 +13,7 @@ import { ExamineRunsHandler } from './integrity/examine-runs.handler.js';
 import { RuleExaminer } from './integrity/rule-examiner.js';
 import { CreateApiKeyHandler } from './operators/create-api-key.handler.js';
 import { RevokeApiKeyHandler } from './operators/revoke-api-key.handler.js';
+import { RaiseLanesHandler } from './operators/raise-lanes.handler.js';
 import { RotateApiKeyHandler } from './operators/rotate-api-key.handler.js';
 import { LiftSanctionHandler } from './moderation/lift-sanction.handler.js';
 import { PutSanctionHandler } from './moderation/put-sanction.handler.js';
@@ -95,6 +96,7 @@ const ofApis: Provider[] = [
   LiftSanctionHandler,
   CreateApiKeyHandler,
   RotateApiKeyHandler,
+  RaiseLanesHandler,
   RevokeApiKeyHandler,
   RebuildBoardHandler,
   RebuildBoardsHandler,

@@ -8,6 +8,7 @@ import type {
   SubmissionOutcome,
 } from '@laddercast/domain';
 import type {
+  LaneMap,
   CreatedApiKey,
   FriendshipState,
   Guild,
@@ -131,6 +132,16 @@ export class RotateApiKeyCommand extends Command<RotatedApiKey> {
     readonly identity: Identity,
     readonly keyId: string,
     readonly rotation: KeyRotation,
+  ) {
+    super();
+  }
+}
+
+/** Has more lanes from now on, while everything runs. */
+export class RaiseLanesCommand extends Command<readonly LaneMap[]> {
+  constructor(
+    readonly identity: Identity,
+    readonly lanes: number,
   ) {
     super();
   }

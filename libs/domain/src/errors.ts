@@ -60,6 +60,7 @@ export const ERRORS = {
   URI_TOO_LONG: { status: 414, title: 'The address is too long', retriable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body must be application/json', retriable: false },
   NOT_SUPPORTED: { status: 422, title: 'This is not built yet', retriable: false },
+  LANES_NOT_RAISED: { status: 422, title: 'Lanes cannot be raised to this number', retriable: false },
   NOT_A_PLAYER: { status: 422, title: 'Only a player has a self', retriable: false },
   RANK_STYLE_NOT_KEPT: { status: 422, title: 'The board does not keep ranks in this style', retriable: false },
   RUNS_NOT_KEPT: { status: 422, title: 'The board does not keep runs', retriable: false },

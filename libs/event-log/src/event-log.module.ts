@@ -1,4 +1,4 @@
-import { LedgerModule, PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, LedgerModule, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { Module, type Provider } from '@nestjs/common';
 import { writeLogLine } from './delivery/log-line.js';
@@ -23,10 +23,10 @@ export class EventLogModule {}
 const ofProjectors: Provider[] = [
   {
     provide: PostgresEventLog,
-    inject: [PostgresDatabase, Environment],
-    useFactory: (database: PostgresDatabase, { LEDGER_LANES, OUTBOX_EVENTS_MAX }: Environment) =>
+    inject: [PostgresDatabase, Environment, Lanes],
+    useFactory: (database: PostgresDatabase, { OUTBOX_EVENTS_MAX }: Environment, lanes: Lanes) =>
       new PostgresEventLog(database, {
-        lanes: LEDGER_LANES,
+        lanes,
         log: writeLogLine,
         // Handled rows must not keep the outbox at its limit.
         trim: { keptMax: Math.floor(OUTBOX_EVENTS_MAX / 10) },
@@ -34,30 +34,35 @@ const ofProjectors: Provider[] = [
   },
   {
     provide: EventLog,
-    inject: [Environment, PostgresEventLog, PostgresDatabase, KeptKafkaToken],
+    inject: [Environment, PostgresEventLog, PostgresDatabase, KeptKafkaToken, Lanes],
     useFactory: async (
       environment: Environment,
       outbox: PostgresEventLog,
       database: PostgresDatabase,
       token: KeptKafkaToken,
+      lanes: Lanes,
     ) => {
       if (environment.EVENT_LOG === 'postgres') return outbox;
-      const kafka = new KafkaEventLog(database, kafkaOptions(environment, token));
+      const kafka = new KafkaEventLog(database, kafkaOptions(environment, token, lanes));
       await kafka.start();
       return kafka;
     },
   },
   {
     provide: OutboxRelay,
-    inject: [Environment, PostgresEventLog, PostgresDatabase, KeptKafkaToken],
+    inject: [Environment, PostgresEventLog, PostgresDatabase, KeptKafkaToken, Lanes],
     useFactory: (
       environment: Environment,
       outbox: PostgresEventLog,
       database: PostgresDatabase,
       token: KeptKafkaToken,
+      lanes: Lanes,
     ) =>
       environment.EVENT_LOG === 'kafka'
-        ? new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(environment, token), new PostgresLogEnds(database)))
+        ? new OutboxRelay(
+            outbox,
+            new KafkaRelayTarget(kafkaOptions(environment, token, lanes), new PostgresLogEnds(database)),
+          )
         : null,
   },
   PostgresLogEnds,

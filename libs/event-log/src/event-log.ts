@@ -50,7 +50,8 @@ export const LOG_BATCH_MAX = 1000;
  * an offset is committed only after the handler resolved; a group's lane has one consumer at a time over all processes,
  * and a commit by one that lost its lane changes nothing. A handler that fails with an error that {@link isRetriable}
  * calls retriable is called again for ever with capped backoff; otherwise the batch is bisected, and the one event that
- * fails by itself is parked in `dead_letters` with its cause, and the lane goes on.
+ * fails by itself is parked in `dead_letters` with its cause, and the lane goes on. When lanes are raised, a group begins
+ * with one that was added once it has handled what the lanes held that its players come from; the others go on meanwhile.
  */
 export abstract class EventLog {
   /**

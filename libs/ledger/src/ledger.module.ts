@@ -9,7 +9,7 @@ import { EditionCatalog } from './catalogs/edition-catalog.js';
 import { ScopeCatalog } from './catalogs/scope-catalog.js';
 import { WindowCatalog } from './catalogs/window-catalog.js';
 import { LedgerClock } from './database/ledger-clock.js';
-import { openDatabase } from './open-database.js';
+import { openDatabase, openLanes } from './open-database.js';
 import { PositionPartitions } from './database/position-partitions.js';
 import { PostgresDatabase } from './database/postgres-database.js';
 import { DayStartRecorder } from './history/day-start-recorder.js';
@@ -21,6 +21,7 @@ import { Flags } from './integrity/flags.js';
 import { RuleExaminations } from './integrity/rule-examinations.js';
 import { RunExaminer } from './integrity/run-examiner.js';
 import { AllLanes } from './lanes/all-lanes.js';
+import { LaneRaiser } from './lanes/lane-raiser.js';
 import { LaneQueue } from './lanes/lane-queue.js';
 import { Lanes } from './lanes/lanes.js';
 import { OutboxNotifier } from './lanes/outbox-notifier.js';
@@ -88,9 +89,10 @@ import { WindowCloser } from './windows/window-closer.js';
 
 const inEveryProcess: Provider[] = [
   { provide: PostgresDatabase, inject: [Environment], useFactory: openDatabase },
-  { provide: Lanes, inject: [Environment], useFactory: ({ LEDGER_LANES }: Environment) => new Lanes(LEDGER_LANES) },
+  { provide: Lanes, inject: [PostgresDatabase], useFactory: openLanes },
   { provide: LedgerClock, inject: [BoardCatalog], useFactory: (boards: BoardCatalog) => boards.clock },
   AllLanes,
+  LaneRaiser,
   LaneQueue,
   OutboxNotifier,
   PostgresLeases,

@@ -1,6 +1,7 @@
 import { Environment, untrustedCertificate } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
-import { fixLanes } from './lanes/lanes.js';
+import { settleLanes } from './lanes/lane-raiser.js';
+import { Lanes, readLaneMaps } from './lanes/lanes.js';
 import { believesAnyServer } from './database/postgres-address.js';
 import { unsafeDatabaseSettings } from './database/database-checks.js';
 import { PostgresDatabase } from './database/postgres-database.js';
@@ -20,7 +21,7 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
   const database = new PostgresDatabase({
     url: DATABASE_URL,
     ...(DATABASE_CA_FILE !== undefined && { caFile: DATABASE_CA_FILE }),
-    poolMax: CONNECTIONS_PER_LANE * LEDGER_LANES + POOL_SPARE,
+    poolMax: connectionsFor(LEDGER_LANES),
   });
   await database.open({ migrate: true }).catch((cause: unknown) => {
     const distrust = untrustedCertificate(cause, 'PostgreSQL', 'DATABASE_CA_FILE');
@@ -28,7 +29,7 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
     if (isServersAnswer(cause) || !isDatabaseUnavailable(cause)) throw cause;
     throw new Error('PostgreSQL cannot be reached: start it, or correct DATABASE_URL', { cause });
   });
-  await fixLanes(database, LEDGER_LANES);
+  await settleLanes(database, LEDGER_LANES);
   await assertKeepsCommits(database, environment);
   const log = new Logger('postgres');
   if (believesAnyServer(DATABASE_URL, DATABASE_CA_FILE)) {
@@ -37,6 +38,16 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
   }
   return database;
 }
+
+/** The lanes that there are; as they are raised, there are connections for them. */
+export async function openLanes(database: PostgresDatabase): Promise<Lanes> {
+  const lanes = new Lanes(await readLaneMaps(database));
+  database.growPool(connectionsFor(lanes.count));
+  lanes.onRaise(() => database.growPool(connectionsFor(lanes.count)));
+  return lanes;
+}
+
+const connectionsFor = (lanes: number): number => CONNECTIONS_PER_LANE * lanes + POOL_SPARE;
 
 /** @throws if answered commits could be lost, and no setting allows that */
 async function assertKeepsCommits(database: PostgresDatabase, environment: Environment): Promise<void> {

@@ -92,7 +92,9 @@ export class Environment extends ConnectionSettings {
   @Max(300)
   JWT_CLOCK_TOLERANCE_SECONDS = 0;
 
-  @Setting('Lanes of the ledger and partitions of the log. Fixed at installation.')
+  @Setting(
+    'Lanes of the ledger and partitions of the log, for a new installation. Later they are raised by PUT /v1/admin/lanes, while it serves; any number that there was may stand here.',
+  )
   @IsInt()
   @Min(1)
   @Max(64)

@@ -69,7 +69,7 @@ const inEveryProcess: Provider[] = [
     provide: ProjectionWatch,
     inject: [RedisLaneMarks, CommittedPositions, Lanes, RestoredLedgerCheck],
     useFactory: (marks: RedisLaneMarks, committed: CommittedPositions, lanes: Lanes, check: RestoredLedgerCheck) =>
-      new ProjectionWatch(marks, committed, lanes.all, () => check.isAhead()),
+      new ProjectionWatch(marks, committed, lanes, () => check.isAhead()),
   },
   {
     provide: ReplicaReads,

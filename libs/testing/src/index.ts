@@ -22,6 +22,7 @@ export * from './oracle/ratings-oracle.js';
 export * from './conformance/rating-algorithm-conformance.js';
 export * from './oracle/sorted-array-oracle.js';
 export * from './conformance/event-log-conformance.js';
+export * from './conformance/lane-raise-conformance.js';
 export * from './services/outbox-writer.js';
 export * from './services/tcp-proxy.js';
 export * from './services/free-port.js';

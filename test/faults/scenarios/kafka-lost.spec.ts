@@ -2,7 +2,7 @@
 // one is killed, or all; under load.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KafkaEventLog, RELAY_GROUP } from '@laddercast/event-log';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import { logsUnderTest } from '@laddercast/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { longOr } from '../chance.js';
@@ -41,7 +41,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('Kafka lost under load', () 
       const log = new KafkaEventLog(database, {
         brokers: settings.KAFKA_BROKERS.split(','),
         prefix: PREFIX,
-        lanes: 2,
+        lanes: new Lanes(2),
         log: () => undefined,
       });
       const waiting = async (): Promise<{ events: number; seconds: number }> => {

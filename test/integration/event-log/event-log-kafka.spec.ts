@@ -12,13 +12,15 @@ import {
   TOPICS,
   type KafkaOptions,
 } from '@laddercast/event-log';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import {
   createTestDatabase,
   eventLogConformance,
+  laneRaiseConformance,
   optionalService,
   OutboxWriter,
   type EventLogHarness,
+  type LaneRaiseHarness,
   type TestDatabase,
 } from '@laddercast/testing';
 import kafkajs from 'kafkajs';
@@ -28,7 +30,7 @@ const LANES = 2;
 const SKIPPED = 'the tests on Kafka: no broker. Set KAFKA_BROKERS, or install a JDK 17+ and Maven.';
 const brokers = optionalService('TEST_KAFKA_BROKERS')?.split(',') ?? [];
 
-const kafkaOptions = (prefix: string, lanes = LANES): KafkaOptions => ({
+const kafkaOptions = (prefix: string, lanes = new Lanes(LANES)): KafkaOptions => ({
   brokers,
   prefix,
   lanes,
@@ -56,7 +58,7 @@ describe.skipIf(brokers.length === 0)('KafkaEventLog', () => {
     await database.open({ migrate: true });
     log = new KafkaEventLog(database, kafkaOptions(prefix));
     await log.start();
-    outbox = new PostgresEventLog(database, { lanes: LANES, log: () => undefined });
+    outbox = new PostgresEventLog(database, { lanes: new Lanes(LANES), log: () => undefined });
     relay = new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(prefix)));
     relay.start();
     harness = { lanes: LANES, database, openProcess: () => openKafkaProcess(database, kafkaOptions(prefix)) };
@@ -70,6 +72,8 @@ describe.skipIf(brokers.length === 0)('KafkaEventLog', () => {
     await testDatabase?.drop();
     await withAdmin((admin) => admin.deleteTopics({ topics: TOPICS.map((topic) => `${prefix}.${topic}`) }));
   });
+
+  laneRaiseConformance(openRaised);
 
   eventLogConformance({ harness: () => harness, takeoverMs: 60_000, bulkMs: 60_000 });
 
@@ -118,7 +122,7 @@ describe.skipIf(brokers.length === 0)('KafkaEventLog', () => {
   });
 
   it('refuses topics with another number of partitions than lanes, and says what to do', async () => {
-    const other = new KafkaEventLog(database, kafkaOptions(prefix, LANES + 1));
+    const other = new KafkaEventLog(database, kafkaOptions(prefix, new Lanes(LANES + 1)));
     await expect(other.start()).rejects.toThrow(KafkaTopicError);
     await expect(other.start()).rejects.toThrow(/2 partition\(s\), and the ledger has 3 lane\(s\).*LEDGER_LANES/);
   });
@@ -156,6 +160,35 @@ async function withAdmin<T>(
   } finally {
     await admin.disconnect();
   }
+}
+
+async function openRaised(): Promise<LaneRaiseHarness> {
+  const prefix = `test-${randomBytes(4).toString('hex')}`;
+  const testDatabase = await createTestDatabase();
+  const database = new PostgresDatabase({ url: testDatabase.url });
+  await database.open({ migrate: true });
+  const relayLanes = new Lanes(LANES);
+  const topics = new KafkaEventLog(database, kafkaOptions(prefix));
+  await topics.start();
+  await topics.close();
+  const outbox = new PostgresEventLog(database, { lanes: relayLanes, log: () => undefined });
+  const relay = new OutboxRelay(outbox, new KafkaRelayTarget(kafkaOptions(prefix, relayLanes)));
+  relay.start();
+  return {
+    database,
+    relayLanes,
+    openProcess: async () => {
+      const lanes = new Lanes(LANES);
+      return { ...(await openKafkaProcess(database, kafkaOptions(prefix, lanes))), lanes };
+    },
+    close: async () => {
+      await relay.stop();
+      await outbox.close();
+      await database.close();
+      await testDatabase.drop();
+      await withAdmin((admin) => admin.deleteTopics({ topics: TOPICS.map((topic) => `${prefix}.${topic}`) }));
+    },
+  };
 }
 
 async function openKafkaProcess(

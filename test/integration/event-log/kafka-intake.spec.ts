@@ -1,6 +1,7 @@
 // Real: a Kafka broker. What is done with the messages is written down by the tests.
 import { randomBytes } from 'node:crypto';
 import { KafkaIntake, LOG_BATCH_MAX, type IntakeHandler, type IntakeMessage } from '@laddercast/event-log';
+import { Lanes } from '@laddercast/ledger';
 import { optionalService } from '@laddercast/testing';
 import kafkajs from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,7 +37,7 @@ describe.skipIf(brokers.length === 0)('KafkaIntake', () => {
 
   function read(handler: IntakeHandler): KafkaIntake {
     const log = (_level: string, line: string): void => void lines.push(line);
-    const reader = new KafkaIntake({ brokers, prefix, lanes: LANES, log }, 'in.scores', handler);
+    const reader = new KafkaIntake({ brokers, prefix, lanes: new Lanes(LANES), log }, 'in.scores', handler);
     readers.push(reader);
     reader.start();
     return reader;
@@ -97,7 +98,7 @@ describe.skipIf(brokers.length === 0)('KafkaIntake', () => {
 
   it('waits for brokers that are away, says so, and ends all the same', async () => {
     const log = (_level: string, line: string): void => void lines.push(line);
-    const nowhere = { brokers: ['127.0.0.1:1'], prefix, lanes: LANES, log };
+    const nowhere = { brokers: ['127.0.0.1:1'], prefix, lanes: new Lanes(LANES), log };
     const reader = new KafkaIntake(nowhere, 'in.scores', async () => undefined);
     reader.start();
     await expect.poll(() => lines.join(), SETTLED).toMatch(/in\.scores cannot be read yet: .*127\.0\.0\.1:1/);

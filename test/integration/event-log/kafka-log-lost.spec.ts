@@ -12,7 +12,7 @@ import {
   type KafkaOptions,
   type LogPartition,
 } from '@laddercast/event-log';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import { createTestDatabase, optionalService, OutboxWriter, type TestDatabase } from '@laddercast/testing';
 import kafkajs from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -88,7 +88,7 @@ describe.skipIf(brokers.length === 0)('a Kafka that lost events', () => {
     ({ testDatabase, database } = await openDatabase());
     log = new KafkaEventLog(database, options());
     await log.start();
-    outbox = new PostgresEventLog(database, { lanes: LANES, log: () => undefined });
+    outbox = new PostgresEventLog(database, { lanes: new Lanes(LANES), log: () => undefined });
     relay = new OutboxRelay(outbox, new KafkaRelayTarget(options(), new PostgresLogEnds(database)));
     relay.start();
     watch = newWatch();
@@ -103,7 +103,7 @@ describe.skipIf(brokers.length === 0)('a Kafka that lost events', () => {
     await withAdmin((admin) => admin.deleteTopics({ topics: TOPICS.map((topic) => `${prefix}.${topic}`) }));
   });
 
-  const options = (): KafkaOptions => ({ brokers, prefix, lanes: LANES, log: () => undefined });
+  const options = (): KafkaOptions => ({ brokers, prefix, lanes: new Lanes(LANES), log: () => undefined });
   const newWatch = (): KafkaLogWatch =>
     new KafkaLogWatch(log, database, {
       log: () => undefined,

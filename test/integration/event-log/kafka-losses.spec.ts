@@ -12,7 +12,7 @@ import {
   TOPICS,
   type KafkaOptions,
 } from '@laddercast/event-log';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import {
   createTestDatabase,
   logsUnderTest,
@@ -47,7 +47,7 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a Kafka that lost nothing',
     writer = new OutboxWriter(database);
     const log = openLog();
     await log.start();
-    const outbox = new PostgresEventLog(database, { lanes: 1, log: () => undefined });
+    const outbox = new PostgresEventLog(database, { lanes: new Lanes(1), log: () => undefined });
     const relay = new OutboxRelay(outbox, new KafkaRelayTarget(options(), new PostgresLogEnds(database)));
     relay.start();
     opened.push({ stop: () => outbox.close() }, relay);
@@ -59,7 +59,12 @@ describe.skipIf(!logsUnderTest().includes('kafka'))('a Kafka that lost nothing',
     await withKafkaAdmin(brokers, (admin) => admin.deleteTopics({ topics: TOPICS.map((one) => `${prefix}.${one}`) }));
   });
 
-  const options = (): KafkaOptions => ({ brokers: brokers.split(','), prefix, lanes: 1, log: () => undefined });
+  const options = (): KafkaOptions => ({
+    brokers: brokers.split(','),
+    prefix,
+    lanes: new Lanes(1),
+    log: () => undefined,
+  });
   const openLog = (connection?: KafkaOptions['connection']): KafkaEventLog => {
     const log = new KafkaEventLog(database, { ...options(), ...(connection && { connection }) });
     opened.push({ stop: () => log.close() });

@@ -78,8 +78,8 @@ describe('revisions', () => {
     await window.settle();
     await window.act(new Map([['p1', entry(77)]]));
     await age();
-    const { database, lanes, notifier } = node;
-    const revisers = [1, 2, 3].map(() => new EditionReviser(database, lanes, notifier));
+    const { database, notifier } = node;
+    const revisers = [1, 2, 3].map(() => new EditionReviser(database, notifier));
     const ended = new AbortController();
     await node.allLanes.change(async () => {
       const dying = revisers[0]!.run(ended.signal, ANY_SHARE);
@@ -144,8 +144,8 @@ describe('revisions', () => {
       noteRevision(transaction, [{ windowUid: window.windowUid, playerId: 'p4' }], null),
     );
     await age();
-    const { database, lanes, notifier } = node;
-    expect(await new EditionReviser(database, lanes, notifier).run(ALWAYS, ANY_SHARE)).toBe(1);
+    const { database, notifier } = node;
+    expect(await new EditionReviser(database, notifier).run(ALWAYS, ANY_SHARE)).toBe(1);
     expect(await shown()).toEqual(['p3 3', 'p2 2', 'p1 1', 'p4 1', 'p0 0']);
   });
 

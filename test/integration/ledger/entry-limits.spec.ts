@@ -122,7 +122,7 @@ describe('limits that remove entries', () => {
       );
       // By the process that does not know the entry: the other would give up its place in the line after a while.
       const better = b.submit(board, 'ada', 9);
-      await waitingBackend(a, 'pg_advisory_xact_lock');
+      await waitingBackend(a, 'ladder_take_lane');
       const trimming = a.limit(board);
       await expect
         .poll(async () => {

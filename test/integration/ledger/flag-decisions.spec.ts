@@ -34,7 +34,7 @@ beforeEach(() => {
 /** Raises the flag of a held run, as the group commit does. */
 async function held(playerId: string): Promise<{ run: RunRecorded; flag: Flag }> {
   const lane = node.lanes.of(playerId);
-  const run = await node.work.holding(lane, async (transaction) => {
+  const run = await node.work.holding(node.lanes.place(lane), async (transaction) => {
     const one = await node.write(transaction, board, playerId, 7, { held: true });
     await insertFlags(transaction, lane, [suspectOf(one), suspectOf(one)], true);
     return one;
@@ -215,7 +215,7 @@ describe('an act on a held run by its id', () => {
     const { boardUid, playerId, position } = run;
     const decided = { boardUid, playerId, position, decision, actor: 'mod', reason: 'by id' };
     const decide = (): Promise<string[]> =>
-      node.work.holding(node.lanes.of(playerId), (transaction) => decideFlagOfHeld(transaction, decided));
+      node.work.holding(playerId, (transaction) => decideFlagOfHeld(transaction, decided));
     expect(await decide()).toEqual([flag.flagId]);
     expect(await decide()).toEqual([]);
     const after = await node.flags.find(flag.flagId);
@@ -226,7 +226,7 @@ describe('an act on a held run by its id', () => {
     const { run, flag } = await counted('by-id-counted');
     const { boardUid, playerId, position } = run;
     const decided = { boardUid, playerId, position, decision: 'void' as const, actor: 'mod', reason: 'by id' };
-    await node.work.holding(node.lanes.of(playerId), (transaction) => decideFlagOfHeld(transaction, decided));
+    await node.work.holding(playerId, (transaction) => decideFlagOfHeld(transaction, decided));
     expect(await node.flags.find(flag.flagId)).toEqual(flag);
   });
 });

@@ -139,7 +139,7 @@ describe('the rule cluster', () => {
     let commit = (): void => undefined;
     let isWritten = (): void => undefined;
     const written = new Promise<void>((resolve) => (isWritten = resolve));
-    const late = node.work.holding(0, async (transaction) => {
+    const late = node.work.holding(node.lanes.place(0), async (transaction) => {
       const run = await node.write(transaction, board, ofLane0[0]!, 9, { at: T });
       isWritten();
       await new Promise<void>((resolve) => (commit = resolve));

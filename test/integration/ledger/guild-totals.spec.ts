@@ -1,6 +1,5 @@
 // Real: PostgreSQL and the ledger; statements of one computation are held up where another could come in between.
 import { withBoardDefaults, type Board } from '@laddercast/domain';
-import { ADVISORY_LOCKS } from '@laddercast/ledger';
 import { createTestDatabase, type TestDatabase } from '@laddercast/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { submissionOf } from '../nodes/ledger-node.js';
@@ -35,7 +34,7 @@ describe('two computations of one guild', () => {
     await node.database.transaction(async (transaction) => {
       await node.totals.takeTurn(transaction, lane);
       const query = async <Row>(sql: string, values?: unknown[]): Promise<Row[]> => {
-        if (sql.includes('pg_advisory_xact_lock')) {
+        if (sql.includes('ladder_take_lane')) {
           // Between its reading and its writing: a member scores, and another process adds up, too.
           await node.ledger.write(submissionOf(board, 'ada', 2));
           second = node.totals.recompute(targets);
@@ -43,7 +42,7 @@ describe('two computations of one guild', () => {
         }
         return transaction.query<Row>(sql, values);
       };
-      await node.totals.recomputeWithin({ query }, lane, targets);
+      await node.totals.recomputeWithin({ query }, node.lanes.place(lane), targets);
     });
     expect(await second).toBe(1);
     expect(await node.database.query('SELECT score FROM guild_totals')).toEqual([{ score: 2 }]);
@@ -56,7 +55,7 @@ describe('two computations of one guild', () => {
       transaction((runner) =>
         work({
           query: async <Row>(sql: string, values?: unknown[]): Promise<Row[]> => {
-            if (isFirst && sql.includes('pg_advisory_xact_lock') && values![0] === ADVISORY_LOCKS.lanes) {
+            if (isFirst && sql.includes('ladder_take_lane')) {
               isFirst = false;
               await node.registry.delete('b', null, 'test');
             }

@@ -376,7 +376,7 @@ describe('guilds in the ledger', () => {
     for (const analysed of [false, true]) {
       if (analysed) await node.database.query('ANALYZE entries, guild_members, guild_totals');
       const scanned = await node.database.transaction((transaction) =>
-        tablesScanned(transaction, (sql) => node.totals.recomputeWithin(sql, lane, targets)),
+        tablesScanned(transaction, (sql) => node.totals.recomputeWithin(sql, node.lanes.place(lane), targets)),
       );
       expect(scanned).not.toContain('entries');
       expect(scanned).not.toContain('guild_members');

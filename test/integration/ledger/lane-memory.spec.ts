@@ -148,13 +148,13 @@ describe('what the writer of a lane remembers', () => {
     await submit(board, 'ada', 6);
     expect(await newCommits()).toMatchObject({ one: 1 });
     await node.database.transaction(async (transaction) => {
-      await takeLane(transaction, node.lanes.of('ada'));
+      await takeLane(transaction, node.lanes.placeOf('ada'));
       await transaction.query('UPDATE entries SET score = 50 WHERE board_uid = $1', [board.uid]);
     });
     expect((await submit(board, 'ada', 7)).answer).toMatchObject({ score: 50, outcome: 'unchanged' });
     expect(await newCommits()).toEqual({ one: 0, two: 1, inVain: 1 });
     await node.database.transaction(async (transaction) => {
-      await takeLane(transaction, node.lanes.of('ada'));
+      await takeLane(transaction, node.lanes.placeOf('ada'));
       await transaction.query('DELETE FROM entries WHERE board_uid = $1', [board.uid]);
       await transaction.query(
         `INSERT INTO entries (window_uid, player_id, board_uid, lane, version, removed, score, columns, achieved_at_ms,
@@ -191,7 +191,7 @@ describe('what the writer of a lane remembers', () => {
     const board = await makeBoard();
     await submit(board, 'eve', 5);
     await node.database.transaction(async (transaction) => {
-      await takeLane(transaction, node.lanes.of('eve'));
+      await takeLane(transaction, node.lanes.placeOf('eve'));
       await transaction.query(
         `INSERT INTO sanctions (player_id, kind, reason, put_by, put_at, pending)
          VALUES ('eve', 'ban', 'a test', 'test', ladder_now(), false)`,

@@ -102,8 +102,8 @@ const override = (board: Board, playerId: string, score: number): OverrideWrite 
 });
 
 /** The writes that a process makes by itself from here on. */
-const madeBy = ({ writers }: LedgerNode): (() => number) => {
-  const spies = writers.all.map((writer) => vi.spyOn(writer, 'write'));
+const madeBy = ({ lanes, writers }: LedgerNode): (() => number) => {
+  const spies = lanes.all.map((lane) => writers.of(lane)).map((writer) => vi.spyOn(writer, 'write'));
   return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
 };
 
@@ -178,7 +178,7 @@ describe("writes for a lane of another process's", () => {
     const write = submissionOf(board, 'ada', 5, { idFromClient: given });
     let sent!: Promise<unknown>;
     await owner.database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, sender.lanes.place(lane));
       sent = sender.ledger.write(write);
       // Both wait for the lane by now.
       const waiting = async (): Promise<number> => {
@@ -218,7 +218,7 @@ describe("writes for a lane of another process's", () => {
     const board = await boardOf(owner, { operator: 'sum' });
     const writes = [submissionOf(board, 'ada', 5, { idFromClient: false, handOverId: 'a' })];
     const lane = owner.lanes.of('ada');
-    await sender.writers.all[lane]!.write(writes[0]!);
+    await sender.writers.of(lane).write(writes[0]!);
     const sentAtMs = owner.boards.clock.nowMs();
     const results = decodeResults(await owner.inbox.take(encodeMessage({ lane, sentAtMs, writes })), 1);
     expect(results).toMatchObject([{ receipt: { replayed: false, answer: { score: 5 } } }]);

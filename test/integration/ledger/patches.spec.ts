@@ -54,7 +54,7 @@ describe('patches in the ledger', () => {
   /** A run of the board that names the patch. */
   const use = async ({ uid, patches: known }: Board, id: string, runs = 1): Promise<void> =>
     node.database.transaction(async (transaction) => {
-      await takeLane(transaction, 0);
+      await takeLane(transaction, node.lanes.place(0));
       await countPatchUse(transaction, 0, [{ patchUid: known!.published[id]!.uid, boardUid: uid, runs }]);
     });
   const list = async (): Promise<string[]> =>

@@ -259,7 +259,7 @@ describe('corrections of recorded games', () => {
 
   it('are refused whole where they reach too far, and the game is as it was', async () => {
     const few = { RECOMPUTE_GAMES_MAX: 2 };
-    const corrections = new PoolCorrections(node.database, node.lanes, node.work, node.algorithms, few);
+    const corrections = new PoolCorrections(node.database, node.work, node.algorithms, few);
     await play({ ada: 1, bob: 2 }, { bob: 1, cy: 2 }, { ada: 1, bob: 1 });
     await node.rater.rate(pool.uid);
     const before = await storedChanges();

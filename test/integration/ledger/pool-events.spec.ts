@@ -69,7 +69,7 @@ describe('events of a pool', () => {
   const adaWins = (gameId: string): Promise<unknown> => node.games.record(gameOf(pool.id, gameId, { ada: 1, bob: 2 }));
   const recordEvent = (type = 'set-rating'): Promise<number> => {
     const lane = node.lanes.of(pool.id);
-    return node.work.holding(lane, (transaction) =>
+    return node.work.holding(pool.id, (transaction) =>
       recordPoolEvent(transaction, { poolUid: pool.uid, lane }, { type, payload: { playerId: 'ada', rating: 2000 } }),
     );
   };

@@ -1,7 +1,6 @@
 // Real: PostgreSQL and the ledger of two processes; only an algorithm that spoils its numbers is the test's own.
 import { RATING_ALGORITHMS, type RatingAlgorithm } from '@laddercast/domain';
 import {
-  ADVISORY_LOCKS,
   gamesById,
   gamesOfPool,
   type GameReceipt,
@@ -83,8 +82,7 @@ class Interrupted {
   }
 }
 
-const takesLane = (sql: string, values: unknown[]): boolean =>
-  sql.includes('pg_advisory_xact_lock') && values[0] === ADVISORY_LOCKS.lanes;
+const takesLane = (sql: string): boolean => sql.includes('ladder_take_lane');
 
 describe('the games of a pool', () => {
   let testDatabase: TestDatabase;

@@ -369,7 +369,7 @@ describe('restating a window that ended', () => {
   });
 
   const restaterOf = (of: RestateNode, database: PostgresDatabase): WindowRestater => {
-    const entries = new RestatedEntries(database, new LaneQueue(database, of.notifier), of.scopes);
+    const entries = new RestatedEntries(database, of.lanes, new LaneQueue(database, of.lanes, of.notifier), of.scopes);
     return new WindowRestater(database, of.lanes, of.algorithms, entries);
   };
 });

@@ -151,7 +151,7 @@ describe('rolling windows', () => {
     const lane = a.lanes.of('ada');
     const held = await holding(b, `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`);
     const expiring = a.expirer.run(running);
-    await waitingBackend(b, 'pg_advisory_xact_lock');
+    await waitingBackend(b, 'ladder_take_lane');
     const submitting = b.submit(board, 'ada', 2);
     await held.end();
     await Promise.all([expiring, submitting]);

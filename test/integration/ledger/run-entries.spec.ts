@@ -56,7 +56,7 @@ describe('entries of runs in the ledger', () => {
     });
   const revise = async (): Promise<number> => {
     await node.database.query(`UPDATE revisions_due SET noted_at = noted_at - interval '10 seconds'`);
-    return new EditionReviser(node.database, node.lanes, node.notifier).run(ALWAYS, ANY_SHARE);
+    return new EditionReviser(node.database, node.notifier).run(ALWAYS, ANY_SHARE);
   };
   const newest = async (board: Board, kind: string): Promise<{ uid: number; window: number }> => {
     const [edition] = await node.database.query<{ uid: number; window: number }>(
@@ -176,7 +176,7 @@ describe('entries of runs in the ledger', () => {
       ['o3', 3],
     ] as const)
       await submit(board, id, 'oda', score);
-    const republisher = new StateRepublisher(node.lanes, node.work, undefined as never);
+    const republisher = new StateRepublisher(node.work, undefined as never);
     const windowUids = [await node.windowUid(board, 'alltime')];
     await republisher.emitPlayer('oda', { boardUid: board.uid, windowUids, entryIds: ['o3', 'o1'] });
     const again: EntryChanged = (await node.changes(board)).at(-1)!;

@@ -1,6 +1,6 @@
 // Real: PostgreSQL, the ledgers of two processes and what prunes their runs; the ledger's clock is the test's.
 import type { Board, BoardDefinition } from '@laddercast/domain';
-import { LaneQueue, RunActs, RunPruner, type ListedRun, type SqlRunner } from '@laddercast/ledger';
+import { LaneQueue, RunActs, RunPruner, type ListedRun, type Place, type SqlRunner } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { submissionOf } from '../nodes/ledger-node.js';
@@ -16,9 +16,9 @@ class EndingLanes extends LaneQueue {
   /** How many transactions are left to it. */
   left = Infinity;
 
-  override holding<T>(lane: number, work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
-    return super.holding(lane, async (transaction) => {
-      const done = await work(transaction);
+  override holding<T>(at: string | Place, work: (transaction: SqlRunner, lane: number) => Promise<T>): Promise<T> {
+    return super.holding(at, async (transaction, lane) => {
+      const done = await work(transaction, lane);
       if ((this.left -= 1) < 0) throw new Error('killed');
       return done;
     });
@@ -269,7 +269,7 @@ describe('runs that are older than their board keeps them', { timeout: 120_000 }
     );
     const before = await node.entries(board);
     await days(8);
-    const lanes = new EndingLanes(node.database, node.notifier);
+    const lanes = new EndingLanes(node.database, node.lanes, node.notifier);
     const ending = new RunPruner(node.database, node.lanes, lanes, node.acts);
     lanes.left = 1;
     await expect(ending.run(running)).rejects.toThrow('killed');

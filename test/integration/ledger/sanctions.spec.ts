@@ -17,6 +17,7 @@ import {
   type ListedAuditRecord,
   type SqlRunner,
   type SubmitReceipt,
+  type Place,
 } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -284,13 +285,13 @@ describe('sanctions in the ledger', () => {
   /** Work in lanes that ends with the process after so many transactions. */
   class Dying extends LaneQueue {
     constructor(private left: number) {
-      super(node.database, node.notifier);
+      super(node.database, node.lanes, node.notifier);
     }
 
-    override holding<T>(lane: number, work: (transaction: SqlRunner) => Promise<T>): Promise<T> {
+    override holding<T>(at: string | Place, work: (transaction: SqlRunner, lane: number) => Promise<T>): Promise<T> {
       this.left -= 1;
       if (this.left < 0) return Promise.reject(new Error('killed'));
-      return super.holding(lane, work);
+      return super.holding(at, work);
     }
   }
 
@@ -343,7 +344,7 @@ describe('sanctions in the ledger', () => {
     const profile = { displayName: null, region: 'EU', avatarUrl: null, attributes: {}, listed: true };
     await node.players.put(ada, profile);
     await submit(board, ada, 8);
-    await new StateRepublisher(node.lanes, node.work, node.totals).emitPlayer(ada, {
+    await new StateRepublisher(node.work, node.totals).emitPlayer(ada, {
       boardUid: null,
       windowUids: null,
     });

@@ -93,7 +93,7 @@ describe('the standings of a board with decay', () => {
     await isDecided;
     await clock.stopAt(NOON_MS + MINUTE_MS);
     const keeping = keepSnapshots();
-    await waitingBackend(node, 'pg_advisory_xact_lock');
+    await waitingBackend(node, 'ladder_take_lane');
     commit();
     await Promise.all([publishing, keeping]);
     await clock.stopAt(NOON_MS + 2 * MINUTE_MS);

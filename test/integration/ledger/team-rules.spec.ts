@@ -246,8 +246,7 @@ it('reads the log: each run once, also by two consumers', async () => {
   const other = new IntegrityNode(database.url);
   await other.start();
   const logs = [node, other].map(
-    ({ database: ofNode, lanes }) =>
-      new PostgresEventLog(ofNode, { lanes: lanes.count, leaseTtlMs: 1000, log: () => undefined }),
+    ({ database: ofNode, lanes }) => new PostgresEventLog(ofNode, { lanes, leaseTtlMs: 1000, log: () => undefined }),
   );
   await node.follow(logs[0]!);
   await other.follow(logs[1]!);

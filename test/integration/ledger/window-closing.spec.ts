@@ -176,7 +176,7 @@ describe('windows that end', () => {
     const held = await holding(b, `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`);
     const dying = a.closer.settleClosed(running);
     const failure = expect(dying).rejects.toThrow();
-    await b.database.query('SELECT pg_terminate_backend($1)', [await waitingBackend(b, 'pg_advisory_xact_lock')]);
+    await b.database.query('SELECT pg_terminate_backend($1)', [await waitingBackend(b, 'ladder_take_lane')]);
     await failure;
     await held.end();
     expect(await a.stateOf(board, today)).toBe('closed');
@@ -199,7 +199,7 @@ describe('windows that end', () => {
       `SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${a.lanes.of(String(board.uid))})`,
     );
     const first = a.closer.settleClosed(running);
-    await waitingBackend(b, 'pg_advisory_xact_lock');
+    await waitingBackend(b, 'ladder_take_lane');
     expect(await b.closer.settleClosed(running)).toBe(0);
     await held.end();
     expect(await first).toBe(1);

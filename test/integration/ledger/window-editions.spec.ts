@@ -175,7 +175,7 @@ describe('standings', () => {
       );
       await clock.stopAt(NOON_MS);
       const freezing_ = node.recorder.keepFrozen(running);
-      await waitingBackend(other, 'pg_advisory_xact_lock');
+      await waitingBackend(other, 'ladder_take_lane');
       await run.end();
       await freezing_;
       expect(await node.linesOf(windowUid, 'frozen')).toEqual(['ada 5']);

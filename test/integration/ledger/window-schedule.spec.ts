@@ -88,7 +88,7 @@ describe('the schedule of windows', () => {
     await clock.goOnFrom(at('2026-11-21T00:00:00Z'));
     await a.database.query(`UPDATE windows SET state = 'closed', closed_at = ladder_now()`);
     schedules[0]!.start();
-    await waitingBackend(b, 'pg_advisory_xact_lock');
+    await waitingBackend(b, 'ladder_take_lane');
     const beganMs = Date.now();
     await schedules[0]!.stop();
     // Not when the lock is free, nor when PostgreSQL gives the statement up.

@@ -12,7 +12,7 @@ const DAYS = 86_400;
 export class FeedNode extends PoolNode {
   readonly feeder = new BoardFeeder(this.database, this.boards, this.windows, this.ledger, this.algorithms);
   readonly filler = new BoardFiller(this.database, this.boards, this.feeder);
-  readonly ender = new EntryEnder(this.database, this.lanes, this.work);
+  readonly ender = new EntryEnder(this.database, this.work);
   private readonly saga = new RatingFeedSaga({
     execute: ({ poolUid, players }: FeedBoardsCommand) => this.feeder.feed(poolUid, players),
   } as CommandBus);

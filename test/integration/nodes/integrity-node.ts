@@ -74,8 +74,8 @@ export class WrittenActs extends DecisionActs {
 
 /** The ledger of one process with what examines runs, by hand: nothing runs that was not asked for. */
 export class IntegrityNode extends LedgerNode {
-  readonly work = new LaneQueue(this.database, this.notifier);
-  readonly flags = new Flags(this.database, this.lanes, this.work);
+  readonly work = new LaneQueue(this.database, this.lanes, this.notifier);
+  readonly flags = new Flags(this.database, this.work);
   readonly examiner = new RunExaminer(this.database, this.boards, this.flags);
   readonly examinations = new RuleExaminations(this.database);
   readonly acts = new WrittenActs();
@@ -143,9 +143,7 @@ export class IntegrityNode extends LedgerNode {
 
   /** As {@link write}, in a transaction of its own. */
   record(board: Board, playerId: string, score: number, given: GivenRun = {}): Promise<RunRecorded> {
-    return this.work.holding(this.lanes.of(playerId), (transaction) =>
-      this.write(transaction, board, playerId, score, given),
-    );
+    return this.work.holding(playerId, (transaction) => this.write(transaction, board, playerId, score, given));
   }
 
   /** Delivers runs to the group, each lane as one batch. */
@@ -163,7 +161,7 @@ export class IntegrityNode extends LedgerNode {
 
   /** Notes an act on a run, as whoever acts does. */
   noteChange(change: RunChange): Promise<void> {
-    return this.work.holding(this.lanes.of(change.playerId), (transaction) => noteRunChange(transaction, change));
+    return this.work.holding(change.playerId, (transaction) => noteRunChange(transaction, change));
   }
 
   async flagged(filter: FlagFilter = {}): Promise<Flag[]> {

@@ -70,7 +70,7 @@ export class LayoutNode extends LedgerNode {
     });
     this.recovery = this.recoveryWith({ isAhead: async () => false });
     this.log = new PostgresEventLog(database, {
-      lanes: lanes.count,
+      lanes,
       leaseTtlMs: options.leaseTtlMs ?? 1000,
       log: (level, message) => void (level === 'error' && this.failures.push(message)),
     });
@@ -81,7 +81,7 @@ export class LayoutNode extends LedgerNode {
   recoveryWith(ledgerCheck: Pick<RestoredLedgerCheck, 'isAhead'>): ProjectionRecovery {
     const { database, projection, committed, boards } = this;
     const sweeper = new RangeSweeper(boards, this.windowLists, projection);
-    return new ProjectionRecovery(database, projection, committed, boards, ledgerCheck, sweeper);
+    return new ProjectionRecovery(database, projection, committed, boards, ledgerCheck, sweeper, this.lanes);
   }
 
   /** The saga over another knowledge of positions. */

@@ -5,7 +5,6 @@ import {
   BoardCatalog,
   BoardLayouts,
   BoardRegistry,
-  fixLanes,
   Lanes,
   Ledger,
   BoardsWithMetadata,
@@ -18,6 +17,7 @@ import {
   PostgresDatabase,
   PostgresLeases,
   ScopeCatalog,
+  settleLanes,
   WindowCatalog,
   type SubmitWrite,
 } from '@laddercast/ledger';
@@ -41,7 +41,7 @@ export class LedgerNode {
 
   constructor(url: string) {
     this.database = new PostgresDatabase({ url });
-    this.boards = new BoardCatalog(this.database);
+    this.boards = new BoardCatalog(this.database, this.lanes);
     this.windows = new WindowCatalog(this.database, this.boards);
     this.scopes = new ScopeCatalog(this.database);
     this.allLanes = new AllLanes(this.database, this.lanes);
@@ -59,14 +59,15 @@ export class LedgerNode {
     this.writers = new LaneWriters(database, lanes, notifier, this.windows, this.scopes, metadata, settings);
     this.owners = new LaneOwners(database, lanes, new PostgresLeases(database));
     this.link = new LaneLink(database);
-    this.inbox = new LaneInbox(boards, this.writers);
-    const routes = new LaneRoutes(lanes, this.writers, boards, this.owners, this.link, this.inbox, settings);
+    this.inbox = new LaneInbox(lanes, boards, this.writers);
+    const routes = new LaneRoutes(this.writers, boards, this.owners, this.link, this.inbox, settings);
     this.ledger = new Ledger(database, lanes, notifier, this.writers, routes, settings);
   }
 
   async start(): Promise<void> {
     await this.database.open({ migrate: true });
-    await fixLanes(this.database, this.lanes.count);
+    await settleLanes(this.database, this.lanes.count);
+    await this.lanes.refresh(this.database);
     await this.boards.start();
   }
 

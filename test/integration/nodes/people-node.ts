@@ -15,15 +15,15 @@ import { LedgerNode } from './ledger-node.js';
 
 /** The ledger of one process with its players and guilds, by hand; the log is the outbox. */
 export class PeopleNode extends LedgerNode {
-  readonly work = new LaneQueue(this.database, this.notifier);
+  readonly work = new LaneQueue(this.database, this.lanes, this.notifier);
   readonly reemission = new EntryReemission(this.scopes);
   readonly totals = new GuildTotals(this.database, this.lanes, this.scopes, this.notifier);
-  readonly players = new PlayerRegistry(this.database, this.lanes, this.work, this.reemission);
-  readonly guilds = new GuildRegistry(this.database, this.lanes, this.work, this.scopes, this.reemission, this.totals);
+  readonly players = new PlayerRegistry(this.database, this.work, this.reemission);
+  readonly guilds = new GuildRegistry(this.database, this.work, this.scopes, this.reemission, this.totals);
   readonly scopeMigration = new BoardScopeMigration(this.database, this.lanes, this.reemission, this.totals);
   readonly failures: unknown[] = [];
   readonly log = new PostgresEventLog(this.database, {
-    lanes: this.lanes.count,
+    lanes: this.lanes,
     log: (level, message) => {
       if (level === 'error' || level === 'warn') this.failures.push(message);
     },

@@ -31,21 +31,23 @@ const RECOMPUTES = { RECOMPUTE_GAMES_MAX: 100_000 };
 
 /** The ledger of one process with its rating pools, by hand. */
 export class PoolNode extends LedgerNode {
-  readonly work = new LaneQueue(this.database, this.notifier);
+  readonly work = new LaneQueue(this.database, this.lanes, this.notifier);
   /** What a team's modules bring along. */
   readonly ofTeams: RatingAlgorithm[] = [];
   readonly algorithms = new RatingAlgorithms({ ...NO_EXTENSIONS, ratingAlgorithms: this.ofTeams });
   readonly pools = new PoolRegistry(this.database, this.lanes, this.work, this.algorithms, this.allLanes);
-  readonly corrections = new PoolCorrections(this.database, this.lanes, this.work, this.algorithms, RECOMPUTES);
-  readonly games = new GameWriter(this.ledger, this.lanes, this.work, this.algorithms, { LANE_QUEUE_MAX: 20_000 });
+  readonly corrections = new PoolCorrections(this.database, this.work, this.algorithms, RECOMPUTES);
+  readonly games = new GameWriter(this.ledger, this.lanes, this.work, this.database, this.algorithms, {
+    LANE_QUEUE_MAX: 20_000,
+  });
   /** What the rater knows beside games. */
   readonly folds: PoolEventFold[] = [
     new CorrectionFold(this.algorithms, RECOMPUTES),
     new PeriodClosedFold(this.database, this.algorithms),
     new HistoryPrunedFold(),
   ];
-  readonly closer = new PeriodCloser(this.database, this.lanes, this.work);
-  readonly historyPruner = new RatingHistoryPruner(this.database, this.lanes, this.work);
+  readonly closer = new PeriodCloser(this.database, this.work);
+  readonly historyPruner = new RatingHistoryPruner(this.database, this.work);
   readonly rater = new PoolRater(this.database, this.lanes, this.notifier, new PoolFolds(this.algorithms, this.folds), {
     RATING_POOLS_AT_ONCE: 2,
   });

@@ -36,23 +36,17 @@ export class RestateNode extends FeedNode {
   );
   private readonly reemission = new EntryReemission(this.scopes);
   private readonly guildTotals = new GuildTotals(this.database, this.lanes, this.scopes, this.notifier);
-  readonly guilds = new GuildRegistry(
-    this.database,
-    this.lanes,
-    this.work,
-    this.scopes,
-    this.reemission,
-    this.guildTotals,
-  );
-  readonly players = new PlayerRegistry(this.database, this.lanes, this.work, this.reemission);
+  readonly guilds = new GuildRegistry(this.database, this.work, this.scopes, this.reemission, this.guildTotals);
+  readonly players = new PlayerRegistry(this.database, this.work, this.reemission);
   readonly restatements = new Restatements(this.database, this.algorithms);
   readonly restatedEntries = new RestatedEntries(
     this.database,
-    new LaneQueue(this.database, this.notifier),
+    this.lanes,
+    new LaneQueue(this.database, this.lanes, this.notifier),
     this.scopes,
   );
   readonly restater = new WindowRestater(this.database, this.lanes, this.algorithms, this.restatedEntries);
-  readonly reviser = new EditionReviser(this.database, this.lanes, this.notifier);
+  readonly reviser = new EditionReviser(this.database, this.notifier);
   private readonly ranks = new StandingsRanks(new StandingsReader(this.database));
   private told = 0;
 

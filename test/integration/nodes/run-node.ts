@@ -28,8 +28,8 @@ export interface StoredEntry {
 
 /** The ledger of one process with acts on runs, by hand. */
 export class RunNode extends LimitNode {
-  readonly work = new LaneQueue(this.database, this.notifier);
-  readonly players = new PlayerRegistry(this.database, this.lanes, this.work, new EntryReemission(this.scopes));
+  readonly work = new LaneQueue(this.database, this.lanes, this.notifier);
+  readonly players = new PlayerRegistry(this.database, this.work, new EntryReemission(this.scopes));
   readonly acts = new RunActs(this.database, this.lanes, this.work, new EntryRefold(this.scopes));
   readonly runs = new RunList(this.database);
   readonly oldRuns = new RunPruner(this.database, this.lanes, this.work, this.acts);

@@ -32,7 +32,7 @@ describe('reads of a projection that lost entries', () => {
   it('are refused from when the loss is noticed until all is there again', async () => {
     const committed = new LedgerCommittedPositions(database);
     const marks = new RedisLaneMarks(redis);
-    const watch = new ProjectionWatch(marks, committed, [0, 1]);
+    const watch = new ProjectionWatch(marks, committed, { all: [0, 1] });
     const projection = new RedisRankProjection(redis, watch);
     const ordering = { order: 'desc', operator: 'best', tiebreak: 'earliest', columns: [] } as const;
     const list = {
@@ -64,13 +64,26 @@ describe('reads of a projection that lost entries', () => {
     expect(await look()).toBe(0);
   });
 
+  it('look at new lanes in their order, up to the first of which the database has not told', async () => {
+    const lanes = { all: [0, 1] };
+    const told = new Map([0, 1, 3].map((lane) => [lane, lane]));
+    const of = async (lane: number): Promise<number> => told.get(lane) ?? Promise.reject(new Error('away'));
+    const watch = new ProjectionWatch({ readLanes: async () => [0, 1, 2, 3] }, { of }, lanes);
+    lanes.all = [0, 1, 2, 3];
+    await watch.look();
+    expect(watch.positions).toEqual([0, 1]);
+    told.set(2, 2);
+    await watch.look();
+    expect(watch.positions).toEqual([0, 1, 2, 3]);
+  });
+
   const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
   const lost = 'PROJECTION_UNAVAILABLE';
 
   it('are refused while PostgreSQL is too slow to say what there should be, and not for longer', async () => {
     const slow = { of: () => later(800).then(() => 1000) };
     let mark: number | null = null;
-    const watch = new ProjectionWatch({ readLanes: async () => [mark] }, slow, [0]);
+    const watch = new ProjectionWatch({ readLanes: async () => [mark] }, slow, { all: [0] });
     await watch.look();
     expect(() => watch.assertWhole()).toThrow(lost);
     mark = 1000;
@@ -79,7 +92,7 @@ describe('reads of a projection that lost entries', () => {
     watch.assertWhole();
 
     const isAhead = (): Promise<boolean> => later(800).then(() => true);
-    const ahead = new ProjectionWatch({ readLanes: async () => [0] }, { of: async () => 0 }, [0], isAhead);
+    const ahead = new ProjectionWatch({ readLanes: async () => [0] }, { of: async () => 0 }, { all: [0] }, isAhead);
     await ahead.look();
     expect(() => ahead.assertWhole()).toThrow(lost);
   });
@@ -94,7 +107,11 @@ describe('reads of a projection that lost entries', () => {
       return answered;
     };
     const listeners = new Set<() => void>();
-    const watch = new ProjectionWatch({ readLanes: async () => [await readMark()] }, { of: async () => 1000 }, [0]);
+    const watch = new ProjectionWatch(
+      { readLanes: async () => [await readMark()] },
+      { of: async () => 1000 },
+      { all: [0] },
+    );
     await watch.start((listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -292,7 +292,7 @@ describe('comparing boards', () => {
     await dropFromIndex('p11', list);
     const notifier = new OutboxNotifier(node.database);
     const totals = new GuildTotals(node.database, node.lanes, node.scopes, notifier);
-    const present = new StateRepublisher(node.lanes, new LaneQueue(node.database, notifier), totals);
+    const present = new StateRepublisher(new LaneQueue(node.database, node.lanes, notifier), totals);
     for (let n = 0; n < 2; n += 1) {
       expect(await present.emitPlayer('p11', { boardUid: list.boardUid, windowUids: [list.windowUid] })).toBe(1);
     }

@@ -10,7 +10,7 @@ import {
   type Board,
   firstLayouts,
 } from '@laddercast/domain';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import {
   AppliedSessions,
   ApplyEntriesCommand,
@@ -99,7 +99,9 @@ const recoveryWith = (parts: Partial<RecoveryParts>): ProjectionRecovery => {
   const onProgress = parts.onProgress ?? ((step) => progress.push(step));
   const [ledgerCheck, sweeper] = [{ isAhead: async () => false }, { removeStrays: async () => undefined }];
   const ranks = parts.projection ?? projection;
-  return new ProjectionRecovery(database, ranks, committed, boards, ledgerCheck, sweeper, { onProgress });
+  const recovery = new ProjectionRecovery(database, ranks, committed, boards, ledgerCheck, sweeper, new Lanes(LANES));
+  recovery.onProgress = onProgress;
+  return recovery;
 };
 
 const boardsOf = (find: (uid: number) => Board | undefined): RecoveredBoards => ({

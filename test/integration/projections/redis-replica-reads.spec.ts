@@ -45,12 +45,12 @@ beforeEach(async () => {
   await Promise.all([master.connect(), replica.connect()]);
   while (!String(await replica.command('INFO', 'replication')).includes('master_link_status:up')) await sleep(20);
   committed = 0;
-  watch = new ProjectionWatch(new RedisLaneMarks(master), { of: async () => committed }, [LANE]);
+  watch = new ProjectionWatch(new RedisLaneMarks(master), { of: async () => committed }, { all: [LANE] });
   const counters = new ShardCounters();
   projection = new RedisRankProjection(master, watch, undefined, undefined, counters);
   await projection.openMark(LANE);
   await watch.start((listener) => master.onReady(listener));
-  reads = new RedisReplicaReads(master, replica, { guard: watch, lanes: [LANE], counters });
+  reads = new RedisReplicaReads(master, replica, { guard: watch, lanes: { all: [LANE] }, counters });
 });
 
 afterEach(async () => {

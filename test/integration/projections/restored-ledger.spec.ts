@@ -23,10 +23,8 @@ let redis: Redis;
 let node: LayoutNode;
 const never = new AbortController().signal;
 
-const stampWith = (
-  { database, redis: connection, lanes }: LayoutNode,
-  store: RedisProjectionStore,
-): RestoredLedgerCheck => new RestoredLedgerCheck(database, store, new RedisLaneMarks(connection), lanes);
+const stampWith = ({ database, redis: connection }: LayoutNode, store: RedisProjectionStore): RestoredLedgerCheck =>
+  new RestoredLedgerCheck(database, store, new RedisLaneMarks(connection));
 const stampOf = (of: LayoutNode): RestoredLedgerCheck => stampWith(of, of.store);
 
 async function start(): Promise<void> {
@@ -89,7 +87,7 @@ describe('a Redis that is ahead of a restored PostgreSQL', () => {
     }
     const stamp = stampOf(node);
     expect(await stamp.isAhead()).toBe(true);
-    const watch = new ProjectionWatch(new RedisLaneMarks(node.redis), node.committed, node.lanes.all, () =>
+    const watch = new ProjectionWatch(new RedisLaneMarks(node.redis), node.committed, node.lanes, () =>
       stamp.isAhead(),
     );
     await watch.look();

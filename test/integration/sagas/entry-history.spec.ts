@@ -38,7 +38,7 @@ describe('what is recorded of players over time', () => {
     const handler = new RecordHistoryHandler(points, away, node.lanes);
     const commands = { execute: (command: never) => handler.execute(command) } as unknown as CommandBus;
     saga = new HistorySaga(commands, node.boards, node.windows);
-    log = new PostgresEventLog(node.database, { lanes: node.lanes.count, log: () => undefined });
+    log = new PostgresEventLog(node.database, { lanes: node.lanes, log: () => undefined });
     await clock.stopAt(at('12:00:00.000'));
     subscription = await log.consume('history', ['entry-changed'], (batch) => saga.record(batch));
   });

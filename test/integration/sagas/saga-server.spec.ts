@@ -10,7 +10,7 @@ import {
   firstLayouts,
 } from '@laddercast/domain';
 import { PostgresEventLog, type LogBatch, type LogRecord, type Topic } from '@laddercast/event-log';
-import { BoardCatalog, LedgerClock, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
+import { BoardCatalog, Lanes, LedgerClock, PostgresDatabase, WindowCatalog } from '@laddercast/ledger';
 import {
   AnnounceCommand,
   ApplyEntriesCommand,
@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await database.query('TRUNCATE outbox, log_offsets, dead_letters');
-  log = new PostgresEventLog(database, { lanes: LANES, log: () => undefined });
+  log = new PostgresEventLog(database, { lanes: new Lanes(LANES), log: () => undefined });
 });
 
 afterEach(() => log.close());

@@ -314,9 +314,9 @@ describe(`runs of patches (SEED=${seed})`, { timeout: 600_000 }, () => {
     }
 
     private async expectEditions(board: Board, windows: readonly WindowRow[]): Promise<void> {
-      const { database, lanes, notifier } = nodes[0]!;
+      const { database, notifier } = nodes[0]!;
       await database.query(`UPDATE revisions_due SET noted_at = noted_at - interval '10 seconds'`);
-      await new EditionReviser(database, lanes, notifier).run(ALWAYS);
+      await new EditionReviser(database, notifier).run(ALWAYS);
       const orderAt = (ms: number): PatchOrder => board.patches!.orders.findLast(({ sinceMs }) => sinceMs < ms)!;
       for (const { windowUid, windowId, state, endsAtMs } of windows) {
         if (state === 'settled') {

@@ -12,7 +12,14 @@ import {
   type JsonSchema,
 } from '@laddercast/commands';
 import { faultOfOpaqueId, GAME_PLAYERS_MAX, SHARDS_MAX, type Fault, type RankAccuracy } from '@laddercast/domain';
-import { FLAG_DECISIONS, KEY_SCOPES, OVERLAP_SECONDS_MAX, type FlagDecision, type KeyScope } from '@laddercast/ledger';
+import {
+  FLAG_DECISIONS,
+  KEY_SCOPES,
+  LANES_MAX,
+  OVERLAP_SECONDS_MAX,
+  type FlagDecision,
+  type KeyScope,
+} from '@laddercast/ledger';
 import { ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsOptional, Max, Min } from 'class-validator';
 import { ACCURACIES, LOOKUPS_MAX } from './parameters.js';
 
@@ -46,6 +53,16 @@ export class NewApiKeyBody {
   @IsEnd()
   @InSchema({ description: 'RFC 3339, in the future. Default: null, never.' })
   expiresAt: string | null = null;
+}
+
+/** The body that raises the number of lanes. */
+export class LanesBody {
+  @RefusedAs(`must be a whole number from 1 to ${LANES_MAX}`)
+  @IsInt()
+  @Min(1)
+  @Max(LANES_MAX)
+  @InSchema({ description: 'How many there are to be: a multiple of how many there are.' })
+  lanes!: number;
 }
 
 /** The body that rotates an API key; `{}` is one. */

@@ -14,6 +14,7 @@ import { OF_RUN, ofRun, RUN_SCHEMAS } from './run-schemas.js';
 import { SCORE_SCHEMAS } from './score-schemas.js';
 import { EntryOverrideBody, PlayerLookupBody, ShardsToBoundBody, WindowToCloseBody } from '../http/bodies.js';
 import { CHANGE_SCHEMA, HISTORY_SCHEMA } from './history-schema.js';
+import { LAYOUT_SCHEMAS } from './layout-schemas.js';
 import { IDENTITY_SCHEMAS } from './identity-schemas.js';
 import { MODERATION_SCHEMAS } from './moderation-schemas.js';
 import { FACE_SCHEMA, PEOPLE_SCHEMAS } from './people-schemas.js';
@@ -207,28 +208,6 @@ export const SCHEMAS: Record<string, JsonSchema> = {
       }),
     ),
   }),
-  BoardRebuild: object({ board: string(), generation: count('Which will serve.', 1) }),
-  BoardLayout: object({
-    board: string(),
-    generations: list(
-      object(
-        {
-          generation: count(undefined, 1),
-          state: {
-            ...oneOf('serving', 'filling', 'proving', 'retiring', 'removing'),
-            description:
-              "filling: from PostgreSQL; proving: the log's consumers are waited for; retiring: it served until a moment " +
-              'ago, and is fed still; removing: its keys are on their way out.',
-          },
-          sharding: { anyOf: [object({ by: oneOf('hash'), count: count(undefined, 1) }), RANGE_SHARDING] },
-          dense: { type: 'boolean', description: 'Whether dense ranks can be read.' },
-          entriesRead: count('While it is filled: by the present scan.'),
-          scans: count('While it is filled: how many were begun.'),
-        },
-        ['entriesRead', 'scans'],
-      ),
-    ),
-  }),
   BoardDefinition: BOARD_DEFINITION_SCHEMA,
   Board: BOARD_SCHEMA,
   BoardList: object({ boards: list(ref('Board')), next: { ...orNull(string()), description: 'The next cursor.' } }),
@@ -346,6 +325,7 @@ export const SCHEMAS: Record<string, JsonSchema> = {
     OF_ENVELOPE,
   ),
   ...IDENTITY_SCHEMAS,
+  ...LAYOUT_SCHEMAS,
   WindowsPage: object({
     board: string(),
     windows: list(

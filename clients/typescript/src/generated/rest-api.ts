@@ -223,7 +223,7 @@ export interface components {
              * @description Stable: what programs look at.
              * @enum {string}
              */
-            code: "VALIDATION_FAILED" | "MALFORMED_JSON" | "UNAUTHENTICATED" | "FORBIDDEN" | "PLAYER_BANNED" | "NOT_FOUND" | "BOARD_NOT_FOUND" | "ENTRY_NOT_FOUND" | "WINDOW_NOT_FOUND" | "SCOPE_NOT_FOUND" | "PLAYER_NOT_FOUND" | "GUILD_NOT_FOUND" | "CIRCLE_NOT_FOUND" | "DEAD_LETTER_NOT_FOUND" | "API_KEY_NOT_FOUND" | "POOL_NOT_FOUND" | "GAME_NOT_FOUND" | "RUN_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "FLAG_NOT_FOUND" | "RATING_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "WINDOW_CLOSED" | "WINDOW_NOT_SETTLED" | "SUBMISSION_ID_REUSED" | "BOARD_NOT_EMPTY" | "API_KEY_FIXED" | "LAST_ADMIN_KEY" | "GUILD_NOT_EMPTY" | "LIMIT_REACHED" | "GAME_ID_REUSED" | "GAME_VOIDED" | "PATCH_IN_USE" | "POOL_HAS_GAMES" | "PERIOD_CLOSED" | "RECOMPUTE_TOO_LARGE" | "FLAG_DECIDED" | "BOARD_IN_USE" | "BOARD_NOT_OF_TEMPLATE" | "EDITION_NOT_FOUND" | "SNAPSHOT_GONE" | "RUN_GONE" | "CURSOR_EXPIRED" | "SUBSCRIPTION_EXISTS" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "NOT_SUPPORTED" | "NOT_A_PLAYER" | "RANK_STYLE_NOT_KEPT" | "RUNS_NOT_KEPT" | "HISTORY_NOT_KEPT" | "RUN_NOT_VOIDABLE" | "SCORE_OUT_OF_BOUNDS" | "OPERATOR_REFUSED" | "COLUMN_OUT_OF_BOUNDS" | "COLUMNS_MISMATCH" | "BOUNDARIES_IMPOSSIBLE" | "METADATA_TOO_LARGE" | "ACHIEVED_AT_IN_FUTURE" | "ACHIEVED_AT_REFUSED" | "WINDOW_UNENDING" | "WINDOW_MISMATCH" | "ATTEMPTS_EXHAUSTED" | "SUBMISSION_REJECTED" | "PATCH_UNKNOWN" | "DECAY_NEEDS_POSITIVE_SCORES" | "RULE_UNKNOWN" | "ALGORITHM_UNKNOWN" | "PLAYERS_NOT_SUPPORTED" | "GAME_TOO_LARGE" | "BOARD_IS_FED" | "BOARD_NOT_FED" | "HEADERS_TOO_LARGE" | "RATE_LIMITED" | "SUBSCRIPTION_LIMIT" | "TOO_MANY_MESSAGES" | "INTERNAL" | "ALGORITHM_MISSING" | "OVERLOADED" | "IDENTITY_UNAVAILABLE" | "LEDGER_UNAVAILABLE" | "OUTBOX_FULL" | "SETTLEMENT_FAILED" | "PROJECTION_UNAVAILABLE" | "PROJECTION_BEHIND";
+            code: "VALIDATION_FAILED" | "MALFORMED_JSON" | "UNAUTHENTICATED" | "FORBIDDEN" | "PLAYER_BANNED" | "NOT_FOUND" | "BOARD_NOT_FOUND" | "ENTRY_NOT_FOUND" | "WINDOW_NOT_FOUND" | "SCOPE_NOT_FOUND" | "PLAYER_NOT_FOUND" | "GUILD_NOT_FOUND" | "CIRCLE_NOT_FOUND" | "DEAD_LETTER_NOT_FOUND" | "API_KEY_NOT_FOUND" | "POOL_NOT_FOUND" | "GAME_NOT_FOUND" | "RUN_NOT_FOUND" | "TEMPLATE_NOT_FOUND" | "FLAG_NOT_FOUND" | "RATING_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "WINDOW_CLOSED" | "WINDOW_NOT_SETTLED" | "SUBMISSION_ID_REUSED" | "BOARD_NOT_EMPTY" | "API_KEY_FIXED" | "LAST_ADMIN_KEY" | "GUILD_NOT_EMPTY" | "LIMIT_REACHED" | "GAME_ID_REUSED" | "GAME_VOIDED" | "PATCH_IN_USE" | "POOL_HAS_GAMES" | "PERIOD_CLOSED" | "RECOMPUTE_TOO_LARGE" | "FLAG_DECIDED" | "BOARD_IN_USE" | "BOARD_NOT_OF_TEMPLATE" | "EDITION_NOT_FOUND" | "SNAPSHOT_GONE" | "RUN_GONE" | "CURSOR_EXPIRED" | "SUBSCRIPTION_EXISTS" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "NOT_SUPPORTED" | "LANES_NOT_RAISED" | "NOT_A_PLAYER" | "RANK_STYLE_NOT_KEPT" | "RUNS_NOT_KEPT" | "HISTORY_NOT_KEPT" | "RUN_NOT_VOIDABLE" | "SCORE_OUT_OF_BOUNDS" | "OPERATOR_REFUSED" | "COLUMN_OUT_OF_BOUNDS" | "COLUMNS_MISMATCH" | "BOUNDARIES_IMPOSSIBLE" | "METADATA_TOO_LARGE" | "ACHIEVED_AT_IN_FUTURE" | "ACHIEVED_AT_REFUSED" | "WINDOW_UNENDING" | "WINDOW_MISMATCH" | "ATTEMPTS_EXHAUSTED" | "SUBMISSION_REJECTED" | "PATCH_UNKNOWN" | "DECAY_NEEDS_POSITIVE_SCORES" | "RULE_UNKNOWN" | "ALGORITHM_UNKNOWN" | "PLAYERS_NOT_SUPPORTED" | "GAME_TOO_LARGE" | "BOARD_IS_FED" | "BOARD_NOT_FED" | "HEADERS_TOO_LARGE" | "RATE_LIMITED" | "SUBSCRIPTION_LIMIT" | "TOO_MANY_MESSAGES" | "INTERNAL" | "ALGORITHM_MISSING" | "OVERLOADED" | "IDENTITY_UNAVAILABLE" | "LEDGER_UNAVAILABLE" | "OUTBOX_FULL" | "SETTLEMENT_FAILED" | "PROJECTION_UNAVAILABLE" | "PROJECTION_BEHIND";
             errors?: {
                 /** @description A JSON pointer into the body (into its item of a batch), `?name` for a query parameter, `{name}` for a part of the path. */
                 pointer: string;
@@ -328,38 +328,6 @@ export interface components {
                     /** @description An IEEE double, bit for bit as it was submitted. */
                     score: number;
                 }[];
-            }[];
-        };
-        BoardRebuild: {
-            board: string;
-            /** @description Which will serve. */
-            generation: number;
-        };
-        BoardLayout: {
-            board: string;
-            generations: {
-                generation: number;
-                /**
-                 * @description filling: from PostgreSQL; proving: the log's consumers are waited for; retiring: it served until a moment ago, and is fed still; removing: its keys are on their way out.
-                 * @enum {string}
-                 */
-                state: "serving" | "filling" | "proving" | "retiring" | "removing";
-                sharding: {
-                    /** @enum {string} */
-                    by: "hash";
-                    count: number;
-                } | {
-                    /** @enum {string} */
-                    by: "range";
-                    /** @description Scores, ascending, between the shards of the global scope. A score that is a boundary itself lies in the worse of its two shards. */
-                    boundaries: number[];
-                };
-                /** @description Whether dense ranks can be read. */
-                dense: boolean;
-                /** @description While it is filled: by the present scan. */
-                entriesRead?: number;
-                /** @description While it is filled: how many were begun. */
-                scans?: number;
             }[];
         };
         BoardDefinition: {
@@ -1949,6 +1917,51 @@ export interface components {
             }[];
             /** @description The next cursor. */
             next: string | null;
+        };
+        LanesToHave: {
+            /** @description How many there are to be: a multiple of how many there are. */
+            lanes: number;
+        };
+        Lanes: {
+            /** @description How many there are. */
+            lanes: number;
+            maps: {
+                lanes: number;
+                /** @description The log position from which on there were so many. */
+                since: number;
+            }[];
+        };
+        BoardRebuild: {
+            board: string;
+            /** @description Which will serve. */
+            generation: number;
+        };
+        BoardLayout: {
+            board: string;
+            generations: {
+                generation: number;
+                /**
+                 * @description filling: from PostgreSQL; proving: the log's consumers are waited for; retiring: it served until a moment ago, and is fed still; removing: its keys are on their way out.
+                 * @enum {string}
+                 */
+                state: "serving" | "filling" | "proving" | "retiring" | "removing";
+                sharding: {
+                    /** @enum {string} */
+                    by: "hash";
+                    count: number;
+                } | {
+                    /** @enum {string} */
+                    by: "range";
+                    /** @description Scores, ascending, between the shards of the global scope. A score that is a boundary itself lies in the worse of its two shards. */
+                    boundaries: number[];
+                };
+                /** @description Whether dense ranks can be read. */
+                dense: boolean;
+                /** @description While it is filled: by the present scan. */
+                entriesRead?: number;
+                /** @description While it is filled: how many were begun. */
+                scans?: number;
+            }[];
         };
         WindowsPage: {
             board: string;

@@ -53,7 +53,7 @@ describe('the ranks of a history', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
     list = new ShownList();
-    ranks = new HistoryRanks(list as unknown as RankProjection, 2);
+    ranks = new HistoryRanks(list as unknown as RankProjection, { count: 2 });
   });
   afterEach(() => vi.useRealTimers());
 

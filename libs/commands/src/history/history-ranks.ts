@@ -1,5 +1,5 @@
 import { encodeSortKey, GLOBAL_SCOPE } from '@laddercast/domain';
-import type { RecordedRank } from '@laddercast/ledger';
+import type { Lanes, RecordedRank } from '@laddercast/ledger';
 import { inParts, monotonicMs, sleep } from '@laddercast/platform';
 import { LOOKUP_PLAYERS_MAX, rankListOf, type RankList, type RankProjection } from '@laddercast/projections';
 import type { StateToRecord } from '../commands.js';
@@ -42,12 +42,13 @@ class RankBudget {
  */
 export class HistoryRanks {
   private readonly budgets = new Map<number, RankBudget>();
+  private sharedBy = 0;
   private pausedUntilMs = -Infinity;
 
   /** @param lanes over which the group's rate is shared: each is served by one process at a time */
   constructor(
     private readonly projection: RankProjection,
-    private readonly lanes: number,
+    private readonly lanes: Pick<Lanes, 'count'>,
   ) {}
 
   /**
@@ -114,7 +115,10 @@ export class HistoryRanks {
   }
 
   private budgetOf(lane: number): RankBudget {
-    const known = this.budgets.get(lane) ?? new RankBudget(Math.ceil(HISTORY_RANKS_PER_SECOND / this.lanes));
+    const { count } = this.lanes;
+    if (count !== this.sharedBy) this.budgets.clear();
+    this.sharedBy = count;
+    const known = this.budgets.get(lane) ?? new RankBudget(Math.ceil(HISTORY_RANKS_PER_SECOND / count));
     this.budgets.set(lane, known);
     return known;
   }

@@ -17,7 +17,7 @@ export class RecordHistoryHandler implements ICommandHandler<RecordHistoryComman
     projection: RankProjection,
     lanes: Lanes,
   ) {
-    this.ranks = new HistoryRanks(projection, lanes.count);
+    this.ranks = new HistoryRanks(projection, lanes);
   }
 
   async execute({ lane, states }: RecordHistoryCommand): Promise<void> {

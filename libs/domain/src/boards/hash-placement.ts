@@ -31,8 +31,11 @@ const nextCrc16 = (crc: number, byte: number): number => ((crc << 8) & 0xffff) ^
 
 const nextFnv1a = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
 
+/** The slot (0 to 65,535) of a player, by its id or the key of an entry of it: it never changes, and lanes are made of slots. */
+export const slotOf = (key: string): number => crc16(playerOfKey(key));
+
 /** The ledger lane (0-based) that all writes of a player take, by its id or the key of an entry of it. */
-export const laneOf = (key: string, lanes: number): number => crc16(playerOfKey(key)) % lanes;
+export const laneOf = (key: string, lanes: number): number => slotOf(key) % lanes;
 
 /** The hash shard (0-based) that holds an entry: all those of a player are in one. */
 export const shardOf = (key: string, shards: number): number => (shards === 1 ? 0 : crc16(playerOfKey(key)) % shards);

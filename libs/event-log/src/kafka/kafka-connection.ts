@@ -1,3 +1,4 @@
+import type { Lanes } from '@laddercast/ledger';
 import type { Kafka, KafkaConfig, LogEntry } from 'kafkajs';
 import type { IntakeTopic } from '../intake.js';
 import { kafkaLibrary } from './kafka-library.js';
@@ -9,8 +10,8 @@ export interface KafkaOptions {
   brokers: string[];
   /** What the names of topics and consumer groups begin with. */
   prefix: string;
-  /** Lanes of the ledger: the partitions of every topic. */
-  lanes: number;
+  /** Lanes of the ledger: the partitions of every topic, which gets more when they are raised. */
+  lanes: Lanes;
   log: LogLine;
   /** How the brokers are reached, beyond their addresses. */
   connection?: Pick<KafkaConfig, 'ssl' | 'sasl' | 'socketFactory'>;

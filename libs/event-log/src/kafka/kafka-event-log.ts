@@ -6,6 +6,7 @@ import { deliver, toLogBatch, type StoredRecord } from '../delivery/delivery.js'
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from '../event-log.js';
 import { refusalOf } from './kafka-access.js';
 import { connectKafka, groupName, topicName, type KafkaOptions } from './kafka-connection.js';
+import { KafkaBarriers } from './kafka-barriers.js';
 import { KafkaGroupConsumer } from './kafka-group-consumer.js';
 import type { KafkaGap } from './kafka-session.js';
 import { readKafkaLag } from './kafka-lag.js';
@@ -29,12 +30,13 @@ export interface KafkaEventLogOptions extends KafkaOptions {
 interface Consumption {
   make: () => KafkaGroupConsumer;
   consumer: KafkaGroupConsumer | null;
+  remaking: Promise<void>;
 }
 
 const START_TIMEOUT_MS = 60_000;
 const RETRY = { firstMs: 200, maxMs: 5000 };
-/** A new incarnation of the log is noticed within this time. */
-const INCARNATION_EVERY_MS = 1000;
+/** A new incarnation of the log is noticed within this time, and more lanes. */
+const FOLLOW_EVERY_MS = 1000;
 
 /**
  * The log on Kafka: one topic for each of ours, one partition for each lane, fed by the outbox relay. Different topics
@@ -47,6 +49,8 @@ export class KafkaEventLog extends EventLog {
   private readonly ends: PostgresLogEnds;
   private readonly consumers = new Set<Consumption>();
   private incarnation = 0;
+  /** How many lanes the running consumers know. */
+  private served: number;
   private following: Promise<void> | null = null;
   private readonly topicsOf = new Map<string, Set<Topic>>();
   private readonly stopped = new AbortController();
@@ -60,6 +64,7 @@ export class KafkaEventLog extends EventLog {
     this.kafka = connectKafka(options);
     this.outbox = new PostgresOutbox(database, options.lanes);
     this.ends = new PostgresLogEnds(database);
+    this.served = options.lanes.count;
   }
 
   /**
@@ -71,7 +76,7 @@ export class KafkaEventLog extends EventLog {
     const giveUpAtMs = monotonicMs() + startTimeoutMs;
     for (let failures = 0; ; failures += 1) {
       try {
-        return await this.withAdmin((admin) => prepareTopics(admin, this.options));
+        return await this.withAdmin((admin) => prepareTopics(admin, this.options, this.database));
       } catch (error) {
         if (error instanceof KafkaTopicError || this.stopped.signal.aborted) throw error;
         const refusal = refusalOf(error, connection?.sasl?.mechanism);
@@ -100,12 +105,17 @@ export class KafkaEventLog extends EventLog {
       this.incarnation = await this.ends.incarnation();
       this.following = this.follow();
     }
-    const consumption: Consumption = { make: () => this.consumer(group, topics, handler), consumer: null };
+    const consumption: Consumption = {
+      make: () => this.consumer(group, topics, handler),
+      consumer: null,
+      remaking: Promise.resolve(),
+    };
     this.consumers.add(consumption);
     this.restart(consumption);
     return {
       stop: async () => {
         this.consumers.delete(consumption);
+        await consumption.remaking;
         await consumption.consumer?.stop();
       },
     };
@@ -116,21 +126,26 @@ export class KafkaEventLog extends EventLog {
     const { incarnation } = this;
     const park = parkInto(this.database, group);
     const byName = new Map(topics.map((topic) => [topicName(prefix, topic), topic]));
+    const groupId = groupName(prefix, group, incarnation);
+    const names = [...byName.keys()];
+    const { database, outbox } = this;
+    const withAdmin = <T>(work: (admin: Admin) => Promise<T>): Promise<T> => this.withAdmin(work);
     return new KafkaGroupConsumer(this.kafka, {
-      groupId: groupName(prefix, group, incarnation),
-      topics: [...byName.keys()],
-      concurrency: lanes,
+      groupId,
+      topics: names,
+      concurrency: lanes.count,
+      barriers: new KafkaBarriers({ database, outbox, lanes, groupId, topics: names, withAdmin }),
       settle: ({ topic, partition, messages }, signal) =>
         deliver(
           messages.map((message) => toStored(byName.get(topic)!, partition, message)),
           (records) => handler(toLogBatch(records)),
           { signal, park, log },
         ),
-      beforeJoining: async (groupId, names) => {
-        const missed = await this.withAdmin((admin) => readMissed(admin, groupId, names));
+      beforeJoining: async () => {
+        const missed = await withAdmin((admin) => readMissed(admin, groupId, names));
         if (missed.length > 0) await this.ends.declareLost(incarnation, missed.join('; '));
       },
-      onGap: (gap) => this.declareGap(groupName(prefix, group, incarnation), gap, incarnation),
+      onGap: (gap) => this.declareGap(groupId, gap, incarnation),
       log,
     });
   }
@@ -155,19 +170,48 @@ export class KafkaEventLog extends EventLog {
     consumption.consumer.start();
   }
 
-  /** Reads the log from its beginning whenever another incarnation of it has begun. */
+  /** Reads the log from its beginning whenever another incarnation of it has begun, and begins with lanes that are added. */
   private async follow(): Promise<void> {
     while (!this.stopped.signal.aborted) {
-      await sleep(INCARNATION_EVERY_MS, this.stopped.signal);
-      const incarnation = await this.ends.incarnation().catch(() => this.incarnation);
-      if (incarnation === this.incarnation || this.stopped.signal.aborted) continue;
-      this.options.log('warn', `Incarnation ${incarnation} of the log has begun, and is read from its beginning.`);
-      this.incarnation = incarnation;
-      for (const consumption of [...this.consumers]) {
-        await consumption.consumer?.stop();
-        if (this.consumers.has(consumption) && !this.stopped.signal.aborted) this.restart(consumption);
-      }
+      await sleep(FOLLOW_EVERY_MS, this.stopped.signal);
+      if (await this.hasChanged()) this.consumers.forEach((consumption) => this.makeAnew(consumption));
     }
+    await Promise.all([...this.consumers].map(({ remaking }) => remaking));
+  }
+
+  private async hasChanged(): Promise<boolean> {
+    const { log, lanes } = this.options;
+    const { count } = lanes;
+    const incarnation = await this.ends.incarnation().catch(() => this.incarnation);
+    const isReady = count === this.served || (await this.makePartitions(count));
+    if (this.stopped.signal.aborted) return false;
+    const isNew = incarnation !== this.incarnation;
+    if (isNew) log('warn', `Incarnation ${incarnation} of the log has begun, and is read from its beginning.`);
+    const hasMore = isReady && count !== this.served;
+    this.incarnation = incarnation;
+    if (hasMore) this.served = count;
+    return isNew || hasMore;
+  }
+
+  /** False when it could not be done now. */
+  private async makePartitions(lanes: number): Promise<boolean> {
+    try {
+      await this.withAdmin((admin) => prepareTopics(admin, this.options, this.database));
+      return true;
+    } catch (error) {
+      this.options.log('warn', `The topics do not have ${lanes} partitions yet: ${reasonOf(error)}`);
+      await sleep(RETRY.maxMs, this.stopped.signal);
+      return false;
+    }
+  }
+
+  /** A handler that does not come to its end holds up its own group alone. */
+  private makeAnew(consumption: Consumption): void {
+    const remake = async (): Promise<void> => {
+      await consumption.consumer?.stop();
+      if (this.consumers.has(consumption) && !this.stopped.signal.aborted) this.restart(consumption);
+    };
+    consumption.remaking = consumption.remaking.then(remake);
   }
 
   /**
@@ -179,7 +223,7 @@ export class KafkaEventLog extends EventLog {
     const incarnation = await this.ends.incarnation();
     const ends = await this.ends.written(incarnation);
     return this.withAdmin(async (admin) => {
-      await prepareTopics(admin, this.options);
+      await prepareTopics(admin, this.options, this.database);
       return { incarnation, found: await readLostEnds(admin, ends) };
     });
   }
@@ -198,7 +242,9 @@ export class KafkaEventLog extends EventLog {
     if (group === RELAY_GROUP) return this.outbox.lag(group, TOPICS);
     const names = [...(this.topicsOf.get(group) ?? topics)].map((topic) => topicName(prefix, topic));
     if (this.following === null) this.incarnation = await this.ends.incarnation();
-    return this.withAdmin((admin) => readKafkaLag(admin, groupName(prefix, group, this.incarnation), names, lanes));
+    return this.withAdmin((admin) =>
+      readKafkaLag(admin, groupName(prefix, group, this.incarnation), names, lanes.count),
+    );
   }
 
   override async close(): Promise<void> {

@@ -1,15 +1,18 @@
 import type { Kafka } from 'kafkajs';
 import { backoffMs, monotonicMs, sleep } from '@laddercast/platform';
 import { KAFKA_RETRY } from './kafka-connection.js';
+import { KafkaLaneGate, type LaneBarriers } from './kafka-lane-gate.js';
 import { HEARTBEAT_EVERY_MS, KafkaSession, type KafkaSessionOptions } from './kafka-session.js';
 import { reasonOf } from '../delivery/log-line.js';
 
-export interface KafkaGroupOptions extends KafkaSessionOptions {
+export interface KafkaGroupOptions extends Omit<KafkaSessionOptions, 'isClosed'> {
   groupId: string;
   /** Topics by their names in Kafka. */
   topics: readonly string[];
   /** How many partitions are handled side by side. */
   concurrency: number;
+  /** Which partitions are read; all when not given. */
+  barriers?: LaneBarriers;
   /** Awaited each time before the group is joined. */
   beforeJoining?: (groupId: string, topics: readonly string[]) => Promise<void>;
 }
@@ -64,7 +67,7 @@ export class KafkaGroupConsumer {
 
   /** Consumes until stopped. @throws when the consumer crashed */
   private async runOnce(): Promise<void> {
-    const { groupId, topics, concurrency, beforeJoining } = this.options;
+    const { groupId, topics, concurrency, barriers, beforeJoining, log } = this.options;
     const consumer = this.kafka.consumer({
       groupId,
       sessionTimeout: SESSION_TIMEOUT_MS,
@@ -73,7 +76,9 @@ export class KafkaGroupConsumer {
       // All restarts are made here, in one way.
       retry: { ...KAFKA_RETRY, restartOnFailure: () => Promise.resolve(false) },
     });
-    const session = new KafkaSession(consumer, this.options);
+    const gate = barriers && new KafkaLaneGate(consumer, barriers, log);
+    const isClosed = (partition: number): boolean => gate?.isOpen(partition) === false;
+    const session = new KafkaSession(consumer, { ...this.options, isClosed });
     const { signal } = this.stopped;
     let stop!: () => void;
     const ended = new Promise<Error | null>((resolve) => {
@@ -83,7 +88,11 @@ export class KafkaGroupConsumer {
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     try {
-      consumer.on(consumer.events.GROUP_JOIN, () => session.joined());
+      // Told before anything is fetched.
+      consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+        session.joined();
+        gate?.joined(payload.memberAssignment);
+      });
       await beforeJoining?.(groupId, topics);
       await consumer.connect();
       await consumer.subscribe({ topics: [...topics], fromBeginning: true });
@@ -98,6 +107,7 @@ export class KafkaGroupConsumer {
     } finally {
       signal.removeEventListener('abort', stop);
       await session.end();
+      await Promise.race([gate?.end(), sleep(LEAVE_TIMEOUT_MS)]);
       // A broker that does not answer must not hold up the end: the group notices a missing member by itself.
       await Promise.race([consumer.disconnect().catch(() => undefined), sleep(LEAVE_TIMEOUT_MS)]);
     }

@@ -51,7 +51,7 @@ export class KafkaIntake implements LogSubscription {
     const consumer = new KafkaGroupConsumer(this.kafka, {
       groupId: groupName(prefix, this.topic),
       topics: [topic],
-      concurrency: lanes,
+      concurrency: lanes.count,
       settle: ({ partition, messages }, end) =>
         this.handler(
           messages.map((message) => toIntakeMessage(partition, message)),

@@ -82,8 +82,12 @@ async function readStandings(admin: Admin, groupId: string, topics: readonly str
  */
 const isOutside = ({ offset, low, high }: Standing): boolean => offset >= 0n && (offset < low || offset > high);
 
-/** By topic and partition: the next offset that the group reads. */
-async function readOffsets(admin: Admin, groupId: string, topics: readonly string[]): Promise<Map<string, bigint>> {
+/** By topic and partition: the next offset that the group reads; negative: none. */
+export async function readOffsets(
+  admin: Admin,
+  groupId: string,
+  topics: readonly string[],
+): Promise<Map<string, bigint>> {
   const offsets = new Map<string, bigint>();
   for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: [...topics] })) {
     for (const { partition, offset } of partitions) offsets.set(`${topic}/${partition}`, BigInt(offset));
@@ -91,7 +95,8 @@ async function readOffsets(admin: Admin, groupId: string, topics: readonly strin
   return offsets;
 }
 
-async function readKept(
+/** By topic and partition: the first offset that is kept, and the one behind the last. */
+export async function readKept(
   admin: Admin,
   topics: ReadonlySet<string>,
 ): Promise<Map<string, { low: bigint; high: bigint }>> {

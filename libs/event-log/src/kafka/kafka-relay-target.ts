@@ -4,6 +4,7 @@ import { traceparentOf } from '../delivery/delivery.js';
 import { connectKafka, KAFKA_RETRY, topicName, type KafkaOptions } from './kafka-connection.js';
 import { kafkaLibrary } from './kafka-library.js';
 import { reasonOf } from '../delivery/log-line.js';
+import { makePartitions } from './kafka-topics.js';
 import { RelayTarget } from './outbox-relay.js';
 import type { PostgresLogEnds } from '../postgres/postgres-log-ends.js';
 import type { OutboxRecord } from '../postgres/postgres-outbox.js';
@@ -23,6 +24,9 @@ export class KafkaUnavailableError extends Error {
 export class KafkaRelayTarget extends RelayTarget {
   private readonly kafka: Kafka;
   private producer: Promise<Producer> | null = null;
+  /** How many lanes the producer knows: kafkajs drops, without a word, what is for a partition that it does not know. */
+  private known = 0;
+  private readonly sending = new Set<Promise<unknown>>();
 
   /** @param ends told of each acknowledgement, so that a log that lost what it had acknowledged is noticed */
   constructor(
@@ -50,7 +54,7 @@ export class KafkaRelayTarget extends RelayTarget {
   private async send(records: readonly OutboxRecord[], span: OpenSpan | null): Promise<void> {
     const topicMessages = this.toTopicMessages(records, span);
     const known = await this.ends?.known();
-    for (const { topicName, partition, baseOffset } of await this.produce(topicMessages)) {
+    for (const { topicName, partition, baseOffset } of await this.produce(records[0]!.lane, topicMessages)) {
       const appended = topicMessages.find(({ topic }) => topic === topicName)?.messages.length ?? 0;
       // −1: the broker has these records already, and does not say where.
       if (baseOffset === undefined || baseOffset === '-1') continue;
@@ -58,12 +62,18 @@ export class KafkaRelayTarget extends RelayTarget {
     }
   }
 
-  private async produce(topicMessages: { topic: string; messages: Message[] }[]): Promise<RecordMetadata[]> {
-    this.producer ??= this.connect();
-    const producing = this.producer;
+  private async produce(
+    lane: number,
+    topicMessages: { topic: string; messages: Message[] }[],
+  ): Promise<RecordMetadata[]> {
+    const producing = this.producerFor(lane);
     try {
       const producer = await producing;
-      return await producer.sendBatch({ acks: -1, topicMessages });
+      const sent = await this.noted(producer.sendBatch({ acks: -1, topicMessages }));
+      const isSent = ({ topic }: { topic: string }): boolean =>
+        sent.some(({ topicName, partition }) => topicName === topic && partition === lane);
+      if (!topicMessages.every(isSent)) throw new Error(`a partition of lane ${lane} is not known yet`);
+      return sent;
     } catch (error) {
       if (RECORD_FAULTS.has(protocolTypeOf(error))) throw error;
       // A producer that failed may have lost count of its sequence numbers: the next try begins with a new one.
@@ -72,7 +82,31 @@ export class KafkaRelayTarget extends RelayTarget {
     }
   }
 
+  /** Producers do not learn of new partitions soon: for a lane that was added there is another one. */
+  private producerFor(lane: number): Promise<Producer> {
+    const { lanes } = this.options;
+    if (this.producer !== null && lane < this.known) return this.producer;
+    const [former, sending] = [this.producer, [...this.sending]];
+    this.known = Math.max(lanes.count, lane + 1);
+    this.producer = this.connect();
+    void Promise.allSettled(sending)
+      .then(async () => (await former)?.disconnect())
+      .catch(() => undefined);
+    return this.producer;
+  }
+
+  private async noted<T>(send: Promise<T>): Promise<T> {
+    this.sending.add(send);
+    try {
+      return await send;
+    } finally {
+      this.sending.delete(send);
+    }
+  }
+
   private async connect(): Promise<Producer> {
+    // Where lanes were raised, a topic may not have the partitions of the new ones yet.
+    if (this.options.lanes.number > 0) await this.makePartitions();
     const producer = this.kafka.producer({
       idempotent: true,
       maxInFlightRequests: 1,
@@ -82,6 +116,16 @@ export class KafkaRelayTarget extends RelayTarget {
     });
     await producer.connect();
     return producer;
+  }
+
+  private async makePartitions(): Promise<void> {
+    const admin = this.kafka.admin();
+    try {
+      await admin.connect();
+      await makePartitions(admin, this.options);
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
   }
 
   private toTopicMessages(

@@ -21,6 +21,8 @@ export interface KafkaGap {
 export interface KafkaSessionOptions {
   /** Resolves once the offset behind the messages may be committed; rejects when the signal aborts before. */
   settle: (chunk: KafkaChunk, signal: AbortSignal) => Promise<void>;
+  /** Whether batches of the partition are passed over, unsettled; kafkajs fetches them again. */
+  isClosed?: (partition: number) => boolean;
   /** Called, before what follows is settled, when records may have gone before they were read. */
   onGap?: (gap: KafkaGap) => Promise<void>;
   log: LogLine;
@@ -60,7 +62,7 @@ export class KafkaSession {
    * @throws kafkajs' own error when the lane was lost meanwhile, so that kafkajs joins the group again
    */
   async accept(payload: EachBatchPayload): Promise<void> {
-    if (this.ended) return;
+    if (this.ended || this.options.isClosed?.(payload.batch.partition)) return;
     const end = new AbortController();
     const handling = this.handle(payload, end);
     this.inHand.set(end, handling);

@@ -1,3 +1,5 @@
+import type { Lanes, SqlRunner } from '@laddercast/ledger';
+import { sleep } from '@laddercast/platform';
 import type { Admin } from 'kafkajs';
 import { topicName, type KafkaOptions } from './kafka-connection.js';
 import { kafkaLibrary } from './kafka-library.js';
@@ -13,12 +15,31 @@ export const RETENTION_MS_MIN = 24 * HOUR_MS;
 /** The topics of this installation cannot be used as they are; the message says what to do. */
 export class KafkaTopicError extends Error {}
 
+/** How long partitions that were added may take until the brokers know them. */
+const PARTITIONS_TIMEOUT_MS = 10_000;
+const LOOK_AGAIN_AFTER_MS = 100;
+
+type Topics = Pick<KafkaOptions, 'prefix' | 'lanes'>;
+
+const namesOf = ({ prefix }: Topics): string[] => TOPICS.map((topic) => topicName(prefix, topic));
+
 /**
- * Makes the topics that are missing, and checks those that are there.
- * @throws KafkaTopicError when a topic has another number of partitions than lanes, or keeps events too short
+ * Makes the topics and partitions that are missing, and checks those that are there.
+ * @param database asked for the lanes where a topic has more partitions than this process knows lanes
+ * @throws KafkaTopicError when a topic has a number of partitions that there never were lanes, or keeps events too short
  */
-export async function prepareTopics(admin: Admin, { prefix, lanes }: KafkaOptions): Promise<void> {
-  const names = TOPICS.map((topic) => topicName(prefix, topic));
+export async function prepareTopics(admin: Admin, options: Topics, database: SqlRunner): Promise<void> {
+  const names = namesOf(options);
+  await makeTopics(admin, options);
+  const most = Math.max(...(await countPartitions(admin, names)).values());
+  if (most > options.lanes.count) await options.lanes.refresh(database);
+  await makePartitions(admin, options);
+  await checkPartitions(admin, options);
+  await checkRetention(admin, names);
+}
+
+async function makeTopics(admin: Admin, options: Topics): Promise<void> {
+  const names = namesOf(options);
   const present = new Set(await admin.listTopics());
   const missing = names.filter((name) => !present.has(name));
   if (missing.length > 0) {
@@ -27,21 +48,50 @@ export async function prepareTopics(admin: Admin, { prefix, lanes }: KafkaOption
       waitForLeaders: true,
       topics: missing.map((topic) => ({
         topic,
-        numPartitions: lanes,
+        numPartitions: options.lanes.count,
         configEntries: [{ name: 'retention.ms', value: String(RETENTION_MS) }],
       })),
     });
   }
-  await checkPartitions(admin, names, lanes);
-  await checkRetention(admin, names);
 }
 
-async function checkPartitions(admin: Admin, names: string[], lanes: number): Promise<void> {
+/**
+ * Gives each topic the partitions of lanes that were added since it was made, and waits until the brokers know them.
+ * @throws when they do not in time
+ */
+export async function makePartitions(admin: Admin, options: Topics): Promise<void> {
+  const { count } = options.lanes;
+  const tooFew = async (): Promise<string[]> =>
+    [...(await countPartitions(admin, namesOf(options)))]
+      .filter(([, partitions]) => partitions < count && wereLanes(partitions, options.lanes))
+      .map(([topic]) => topic);
+  const topics = await tooFew();
+  if (topics.length === 0) return;
+  let refusal: unknown;
+  const request = { topicPartitions: topics.map((topic) => ({ topic, count })) };
+  // Another process may make them at the same time: then they are there.
+  await admin.createPartitions(request).catch((error: unknown) => (refusal = error));
+  for (let waitedMs = 0; (await tooFew()).length > 0; waitedMs += LOOK_AGAIN_AFTER_MS) {
+    if (waitedMs >= PARTITIONS_TIMEOUT_MS || refusal instanceof Error)
+      throw refusal ?? new Error('brokers do not know them yet');
+    await sleep(LOOK_AGAIN_AFTER_MS);
+  }
+}
+
+/** Whether there were so many lanes before they were raised. */
+const wereLanes = (count: number, lanes: Lanes): boolean => lanes.since(count - 1) !== lanes.since(count);
+
+async function countPartitions(admin: Admin, names: string[]): Promise<Map<string, number>> {
   const { topics } = await admin.fetchTopicMetadata({ topics: names });
-  for (const { name, partitions } of topics) {
-    if (partitions.length === lanes) continue;
+  return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
+}
+
+async function checkPartitions(admin: Admin, options: Topics): Promise<void> {
+  const { count } = options.lanes;
+  for (const [name, partitions] of await countPartitions(admin, namesOf(options))) {
+    if (partitions === count) continue;
     throw new KafkaTopicError(
-      `The Kafka topic "${name}" has ${partitions.length} partition(s), and the ledger has ${lanes} lane(s): they must be ` +
+      `The Kafka topic "${name}" has ${partitions} partition(s), and the ledger has ${count} lane(s): they must be ` +
         'the same number. Set LEDGER_LANES back to what this installation was made with, or use another KAFKA_PREFIX, ' +
         'or delete the topic while everything that it holds is handled.',
     );
@@ -87,7 +137,7 @@ export async function prepareIntakeTopic(
     topics: [
       {
         topic,
-        numPartitions: lanes,
+        numPartitions: lanes.count,
         configEntries: [
           { name: 'retention.ms', value: String(RETENTION_MS) },
           { name: 'compression.type', value: 'uncompressed' },

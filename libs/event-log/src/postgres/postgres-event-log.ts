@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PostgresLeases, type PostgresDatabase } from '@laddercast/ledger';
+import { PostgresLeases, type Lanes, type PostgresDatabase } from '@laddercast/ledger';
 import { toLogBatch } from '../delivery/delivery.js';
 import { EventLog, type BatchHandler, type LaneLag, type LogSubscription } from '../event-log.js';
 import type { LogLine } from '../delivery/log-line.js';
@@ -13,8 +13,8 @@ import { TOPICS, type Topic } from '../topics.js';
 import { PostgresSharedReadings } from './postgres-shared-readings.js';
 
 export interface PostgresEventLogOptions {
-  /** Lanes of the ledger. */
-  lanes: number;
+  /** Lanes of the ledger. When they are raised, running consumers begin with the new ones. */
+  lanes: Lanes;
   log: LogLine;
   /** How long a lane stands still when its consumer's process is killed; 4 s when not given. */
   leaseTtlMs?: number;
@@ -35,6 +35,7 @@ export class PostgresEventLog extends EventLog {
   private readonly sharing: PostgresLaneSharing;
   private readonly consumers = new Set<PostgresGroupConsumer>();
   private readonly topicsOf = new Map<string, Set<Topic>>();
+  private readonly endOfRaises: () => void;
 
   constructor(
     private readonly database: PostgresDatabase,
@@ -56,6 +57,7 @@ export class PostgresEventLog extends EventLog {
       leaseTtlMs: options.leaseTtlMs ?? LEASE_TTL_MS,
     };
     this.sharing = new PostgresLaneSharing(leases, this.consumers, log);
+    this.endOfRaises = lanes.onRaise(() => this.consumers.forEach((consumer) => consumer.start()));
     this.trimmer = new PostgresOutboxTrimmer(outbox, leases, { ...TRIM_DEFAULTS, ...options.trim, lanes }, log);
   }
 
@@ -75,7 +77,7 @@ export class PostgresEventLog extends EventLog {
     this.consumers.add(consumer);
     this.shared.listener.start();
     this.trimmer.start();
-    if (this.shared.lanes > 1) this.sharing.start();
+    this.sharing.start();
     consumer.start();
     return {
       stop: async () => {
@@ -96,6 +98,7 @@ export class PostgresEventLog extends EventLog {
   }
 
   override async close(): Promise<void> {
+    this.endOfRaises();
     await this.sharing.stop();
     await Promise.all([...this.consumers].map((consumer) => consumer.stop()));
     this.consumers.clear();

@@ -1,4 +1,4 @@
-import { HeldLease, type LeaseHolder, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
+import { HeldLease, type Lanes, type LeaseHolder, type LeaseTerm, type PostgresLeases } from '@laddercast/ledger';
 import { monotonicMs, sleep, untilBeatMs } from '@laddercast/platform';
 import type { DeliveryOptions } from '../delivery/delivery.js';
 import { deliver } from '../delivery/delivery.js';
@@ -20,7 +20,7 @@ export interface ConsumerSurroundings {
   leases: PostgresLeases;
   listener: PostgresOutboxListener;
   log: LogLine;
-  lanes: number;
+  lanes: Lanes;
   /** How long a lane stands still when its consumer's process is killed. */
   leaseTtlMs: number;
 }
@@ -50,9 +50,9 @@ const STAY_AWAY_MS = 3000;
 
 /** One group in one process: serves each lane whose lease it holds, and leaves its fair share to other processes. */
 export class PostgresGroupConsumer {
-  private readonly laneNames: readonly string[];
   private readonly wanted: string;
-  private readonly laneLeases: readonly HeldLease[];
+  private readonly laneLeases: HeldLease[] = [];
+  private stopping = false;
 
   constructor(
     private readonly shared: ConsumerSurroundings,
@@ -60,34 +60,56 @@ export class PostgresGroupConsumer {
     /** Distinguishes two consumers of one group in one process. */
     private readonly holder: string,
   ) {
-    this.laneNames = Array.from({ length: shared.lanes }, (_, lane) => laneLeaseName(options.group, lane));
     this.wanted = `log:${options.group}:wanted`;
-    this.laneLeases = this.laneNames.map(
-      (name, lane) =>
-        new HeldLease(shared.leases, {
-          name,
-          holder,
-          ttlMs: shared.leaseTtlMs,
-          askEveryMs: ASK_EVERY_MS,
-          onFailure: (error) =>
-            shared.log('warn', `Lane ${lane} of group ${options.group} stands still: ${reasonOf(error)}`),
-        }),
-    );
   }
 
+  /** Begins with each lane that there is; to be called again when there are more. */
   start(): void {
-    this.laneLeases.forEach((lease, lane) => lease.start((term) => this.serveLane(lane, term)));
+    while (!this.stopping && this.laneLeases.length < this.shared.lanes.count) {
+      const lane = this.laneLeases.length;
+      const lease = this.leaseOf(lane);
+      this.laneLeases.push(lease);
+      lease.start((term) => this.serveLane(lane, term));
+    }
   }
 
   /** Finishes the batches in hand, commits them, and gives the lanes back. */
   async stop(): Promise<void> {
+    this.stopping = true;
     await Promise.all(this.laneLeases.map((lease) => lease.stop()));
+  }
+
+  private leaseOf(lane: number): HeldLease {
+    const { leases, leaseTtlMs, log } = this.shared;
+    const { group } = this.options;
+    return new HeldLease(leases, {
+      name: laneLeaseName(group, lane),
+      holder: this.holder,
+      ttlMs: leaseTtlMs,
+      askEveryMs: ASK_EVERY_MS,
+      onFailure: (error) => log('warn', `Lane ${lane} of group ${group} stands still: ${reasonOf(error)}`),
+    });
+  }
+
+  /**
+   * Waits until the group has handled what its other lanes have of the players of this one, from before they came here. Its
+   * offset is there meanwhile, so that nothing of the lane is trimmed.
+   */
+  private async barriersPassed(lane: number, { ending }: LeaseTerm): Promise<void> {
+    const { outbox, lanes } = this.shared;
+    const { group, topics } = this.options;
+    const barriers = lanes.barriersOf(lane);
+    while (!ending.aborted && !(await outbox.hasPassed(group, barriers, topics))) {
+      await sleep(untilBeatMs(POLL_EVERY_MS), ending);
+    }
   }
 
   private async serveLane(lane: number, term: LeaseTerm): Promise<void> {
     const { outbox, readings, listener } = this.shared;
     const { group, topics } = this.options;
     let position = await outbox.claim(group, lane, term.epoch);
+    // Whoever has an offset in the lane has passed.
+    if (position === 0) await this.barriersPassed(lane, term);
     readings.forget(lane);
     let span = SPAN_FIRST;
     let committed = { position, atMs: monotonicMs() };
@@ -146,7 +168,11 @@ export class PostgresGroupConsumer {
 
   /** The leases of the group's lanes, and the one under which a process asks the others for a lane. */
   get leaseNames(): readonly string[] {
-    return [...this.laneNames, this.wanted];
+    return [...this.laneNames(), this.wanted];
+  }
+
+  private laneNames(): string[] {
+    return this.laneLeases.map((_, lane) => laneLeaseName(this.options.group, lane));
   }
 
   /**
@@ -155,7 +181,8 @@ export class PostgresGroupConsumer {
    * @param holders of {@link leaseNames}, of a moment ago; those of other names are passed over
    */
   async share(holders: readonly LeaseHolder[]): Promise<void> {
-    const ofLanes = holders.filter(({ name }) => this.laneNames.includes(name));
+    const names = this.laneNames();
+    const ofLanes = holders.filter(({ name }) => names.includes(name));
     const heldBy = (holder: string): number => ofLanes.filter((row) => row.holder === holder).length;
     const mine = heldBy(this.holder);
     const asking = holders.find(({ name }) => name === this.wanted)?.holder;

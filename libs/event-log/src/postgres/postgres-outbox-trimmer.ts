@@ -1,9 +1,9 @@
-import { LeasedTask, type PostgresLeases } from '@laddercast/ledger';
+import { LeasedTask, type Lanes, type PostgresLeases } from '@laddercast/ledger';
 import { reasonOf, type LogLine } from '../delivery/log-line.js';
 import type { PostgresOutbox } from './postgres-outbox.js';
 
 export interface TrimOptions {
-  lanes: number;
+  lanes: Lanes;
   /** Younger rows stay, for people who look into the outbox. */
   keepMs: number;
   /** But at most this many: they count towards the limit at which submissions are refused. */
@@ -50,7 +50,9 @@ export class PostgresOutboxTrimmer {
   }
 
   private async trim(ending: AbortSignal): Promise<void> {
-    for (let lane = 0; lane < this.options.lanes && !ending.aborted; lane += 1) await this.trimLane(lane, ending);
+    for (const lane of this.options.lanes.all) {
+      if (!ending.aborted) await this.trimLane(lane, ending);
+    }
   }
 
   private async trimLane(lane: number, ending: AbortSignal): Promise<void> {

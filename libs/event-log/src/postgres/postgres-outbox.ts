@@ -1,4 +1,4 @@
-import { prepared, type SqlRunner } from '@laddercast/ledger';
+import { prepared, type LaneBarrier, type Lanes, type SqlRunner } from '@laddercast/ledger';
 import type { StoredRecord } from '../delivery/delivery.js';
 import type { LaneLag } from '../event-log.js';
 
@@ -39,6 +39,15 @@ const COMMIT = prepared(`
   UPDATE log_offsets SET position = $4 FROM setting
   WHERE consumer_group = $1 AND lane = $2 AND epoch = $3 RETURNING lane`);
 
+const PASSED = prepared(`
+  SELECT NOT EXISTS (
+    SELECT 1 FROM unnest($2::int[], $3::bigint[]) AS barrier (lane, position)
+    LEFT JOIN log_offsets o ON o.consumer_group = $1 AND o.lane = barrier.lane
+    JOIN LATERAL (SELECT 1 FROM outbox w
+      WHERE w.lane = barrier.lane AND w.position > coalesce(o.position, 0) AND w.position <= barrier.position
+        AND w.topic = ANY($4::text[])
+      ORDER BY w.position LIMIT 1) AS waiting ON true) AS passed`);
+
 /**
  * The outbox as a log, and its offsets: every statement is one atomic step.
  * Reading by position is safe here: a lane's writers hold the lane's lock from before they draw positions until they
@@ -47,7 +56,7 @@ const COMMIT = prepared(`
 export class PostgresOutbox {
   constructor(
     private readonly database: SqlRunner,
-    private readonly lanes: number,
+    private readonly lanes: Lanes,
   ) {}
 
   /**
@@ -80,6 +89,17 @@ export class PostgresOutbox {
       [group, lane],
     );
     return row?.position ?? 0;
+  }
+
+  /** Whether a group has handled everything of these topics that stands before the barriers. */
+  async hasPassed(group: string, barriers: readonly LaneBarrier[], topics: readonly string[]): Promise<boolean> {
+    const [row] = await this.database.query<{ passed: boolean }>(PASSED, [
+      group,
+      barriers.map(({ lane }) => lane),
+      barriers.map(({ position }) => position),
+      topics,
+    ]);
+    return row!.passed;
   }
 
   /**
@@ -136,22 +156,25 @@ export class PostgresOutbox {
          SELECT w.created_at FROM outbox w WHERE w.lane = lane.lane AND w.position > coalesce(o.position, 0)
            AND w.topic = ANY($3::text[]) ORDER BY w.position LIMIT 1) AS oldest ON true
        ORDER BY lane.lane`,
-      [group, this.lanes, topics, LAG_COUNTED_MAX],
+      [group, this.lanes.count, topics, LAG_COUNTED_MAX],
     );
   }
 
   /**
    * Removes one chunk of a lane's rows that every group has passed and that are older than `keepMs`.
-   * A group that nobody has consumed for `groupKeptMs` is not waited for.
+   * A group that nobody has consumed for `groupKeptMs` is not waited for. One that reads a lane which this one came from will
+   * read this one, too.
    * @returns whether there may be more
    */
   async trim(lane: number, keepMs: number, groupKeptMs: number, keptMax: number): Promise<boolean> {
     const [row] = await this.database.query<{ removed: number }>(
       `WITH passed AS MATERIALIZED (
-         SELECT min(o.position) AS position FROM log_offsets o
-         LEFT JOIN leases l ON l.name = 'log:' || o.consumer_group || ':' || o.lane
-         WHERE o.lane = $1
-           AND (l.name IS NULL OR l.expires_at > ladder_now() - $4::float8 * interval '1 millisecond')),
+         SELECT min(position) AS position FROM (
+           SELECT coalesce(max(o.position) FILTER (WHERE o.lane = $1), 0) AS position FROM log_offsets o
+           LEFT JOIN leases l ON l.name = 'log:' || o.consumer_group || ':' || o.lane
+           WHERE o.lane = ANY($6::int[])
+           GROUP BY o.consumer_group
+           HAVING bool_or(l.name IS NULL OR l.expires_at > ladder_now() - $4::float8 * interval '1 millisecond')) AS each_group),
        old AS MATERIALIZED (
          SELECT w.position, w.created_at FROM outbox w, passed
          WHERE w.lane = $1 AND w.position <= passed.position ORDER BY w.position LIMIT $2),
@@ -164,7 +187,7 @@ export class PostgresOutbox {
          DELETE FROM outbox w USING edge
          WHERE w.lane = $1 AND w.position < edge.position AND w.position >= (SELECT min(position) FROM old) RETURNING 1)
        SELECT count(*)::int AS removed FROM removed`,
-      [lane, TRIM_CHUNK, keepMs, groupKeptMs, keptMax],
+      [lane, TRIM_CHUNK, keepMs, groupKeptMs, keptMax, [lane, ...this.lanes.barriersOf(lane).map((one) => one.lane)]],
     );
     return (row?.removed ?? 0) >= TRIM_CHUNK;
   }

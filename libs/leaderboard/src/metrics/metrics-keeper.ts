@@ -64,7 +64,7 @@ export class MetricsKeeper {
     const boards = part(BoardCatalog);
     const census = new ShardCensus(boards, new WindowLists(database), part(RedisConnection));
     this.sources = [
-      ...logSources(database, environment, part(KeptKafkaToken)),
+      ...logSources(database, part(Lanes), environment, part(KeptKafkaToken)),
       outboxSource(database, part(Lanes), environment),
       deadLetterSource(new DeadLetterStore(database)),
       flagSource(part(Flags)),
@@ -89,15 +89,21 @@ export class MetricsKeeper {
 }
 
 /** How far each consumer group is behind; what needs Kafka apart from what does not. */
-function logSources(database: PostgresDatabase, environment: Environment, token: KeptKafkaToken): MetricsSource[] {
-  const { EVENT_LOG, LEDGER_LANES } = environment;
+function logSources(
+  database: PostgresDatabase,
+  lanes: Lanes,
+  environment: Environment,
+  token: KeptKafkaToken,
+): MetricsSource[] {
+  const { EVENT_LOG } = environment;
   const intakes = [SUBMISSION_MESSAGES, GAME_MESSAGES].filter(
     ({ keySetting }) => environment[keySetting] !== undefined,
   );
-  const outbox = new PostgresEventLog(database, { lanes: LEDGER_LANES, log: writeLogLine });
+  const outbox = new PostgresEventLog(database, { lanes, log: writeLogLine });
   const registered = new PostgresLogGroups(database, writeLogLine);
   const usesKafka = EVENT_LOG === 'kafka';
-  const kafka = usesKafka || intakes.length > 0 ? new KafkaEventLog(database, kafkaOptions(environment, token)) : null;
+  const kafka =
+    usesKafka || intakes.length > 0 ? new KafkaEventLog(database, kafkaOptions(environment, token, lanes)) : null;
   const sources = [
     lagSource<Topic>('lag', usesKafka ? kafka! : outbox, () => groupsOf(registered)),
     ...(usesKafka ? [lagSource<Topic>('relay', kafka!, () => [{ group: RELAY_GROUP, topics: TOPICS }])] : []),

@@ -1,7 +1,7 @@
 import { GAME_MESSAGES, MessageIntake, SUBMISSION_MESSAGES, type IntakeKind } from '@laddercast/commands';
 import { KafkaIntake, kafkaOptions, KeptKafkaToken, parkAllInto, writeLogLine } from '@laddercast/event-log';
 import { Authenticator } from '@laddercast/identity';
-import { PostgresDatabase } from '@laddercast/ledger';
+import { Lanes, PostgresDatabase } from '@laddercast/ledger';
 import { Environment } from '@laddercast/platform';
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
@@ -18,6 +18,7 @@ export class Intakes implements OnApplicationBootstrap, BeforeApplicationShutdow
     private readonly authenticator: Authenticator,
     private readonly commands: CommandBus,
     private readonly token: KeptKafkaToken,
+    private readonly lanes: Lanes,
   ) {
     this.all = [...this.intakeOf(SUBMISSION_MESSAGES), ...this.intakeOf(GAME_MESSAGES)];
   }
@@ -40,14 +41,14 @@ export class Intakes implements OnApplicationBootstrap, BeforeApplicationShutdow
   private intakeOf<Item>(kind: IntakeKind<Item>): IntakeLifecycle[] {
     const key = this.environment[kind.keySetting];
     if (key === undefined) return [];
-    const { commands, database, environment, token } = this;
+    const { commands, database, environment, token, lanes } = this;
     const intake = new MessageIntake({ kind, commands, park: parkAllInto(database, kind.topic), log: writeLogLine });
     return [
       new IntakeLifecycle(
         this.authenticator,
         { ...kind, key },
         intake,
-        (handler) => new KafkaIntake(kafkaOptions(environment, token), kind.topic, handler),
+        (handler) => new KafkaIntake(kafkaOptions(environment, token, lanes), kind.topic, handler),
       ),
     ];
   }

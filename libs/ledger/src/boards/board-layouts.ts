@@ -3,7 +3,8 @@ import { LadderError, type EntryChanged, type Layout, type Layouts, type ListVer
 import { Injectable } from '@nestjs/common';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
-import { announceBoard, appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
+import { announceBoard, appendEvent, nextPosition } from '../lanes/lane-events.js';
+import { Lanes } from '../lanes/lanes.js';
 import { openLayout, removeLater } from './layout-changes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';

@@ -13,7 +13,8 @@ import {
 } from './board-rows.js';
 import { differsInScopes, differsInWindows, fitsLayout, keepsEntries, refusalOfChange } from './board-changes.js';
 import { AllLanes } from '../lanes/all-lanes.js';
-import { announceBoard, Lanes } from '../lanes/lanes.js';
+import { announceBoard } from '../lanes/lane-events.js';
+import { Lanes } from '../lanes/lanes.js';
 import { beginLimits } from '../limits/limit-start-marker.js';
 import { layoutsFor } from './layout-changes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';

@@ -13,7 +13,8 @@ import {
 } from '@laddercast/domain';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { SqlRunner } from '../database/postgres-database.js';
-import { announceBoard, type Lanes } from '../lanes/lanes.js';
+import { announceBoard } from '../lanes/lane-events.js';
+import { type Lanes } from '../lanes/lanes.js';
 import { firstTax, patchFamily } from '../patches/patch-families.js';
 import { forgetPatchUse } from '../patches/patch-uses.js';
 import type { TemplateLink } from './template-layers.js';

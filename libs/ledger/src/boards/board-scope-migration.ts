@@ -4,7 +4,8 @@ import { EntryReemission } from '../reemission/entry-reemission.js';
 import { GUILDS_OF_WINDOW } from '../people/guild-totals-sql.js';
 import { GuildTotals } from '../people/guild-totals.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
-import { Lanes, takeLane } from '../lanes/lanes.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
 
@@ -79,22 +80,25 @@ export class BoardScopeMigration {
       const playerIds = page.map(({ player_id }) => player_id);
       const entries = await reemission.runningOfWindow(database, windowUid, playerIds, await ledgerNowMs(database));
       const seen = await reemission.differing(entries);
-      for (const lane of lanes.all) {
-        const ofLane = seen.map(({ row }) => row.playerId).filter((playerId) => lanes.of(playerId) === lane);
-        if (ofLane.length > 0) await this.writeChunk(lane, windowUid, ofLane);
-      }
+      const stale = seen.map(({ row }) => row.playerId);
+      // What is written by then is not seen again.
+      await placedAnew(database, lanes, async () => {
+        for (const { place, things } of lanes.sorted(stale, (playerId) => playerId)) {
+          await this.writeChunk(place, windowUid, things);
+        }
+      });
       if (page.length < PLAYERS_AT_ONCE) return;
       after = playerIds.at(-1)!;
     }
   }
 
-  private async writeChunk(lane: number, windowUid: number, playerIds: readonly string[]): Promise<void> {
+  private async writeChunk(place: Place, windowUid: number, playerIds: readonly string[]): Promise<void> {
     const { database, reemission } = this;
     await database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, place);
       const nowMs = await ledgerNowMs(transaction);
       const entries = await reemission.runningOfWindow(transaction, windowUid, playerIds, nowMs);
-      await reemission.write(transaction, lane, await reemission.differing(entries));
+      await reemission.write(transaction, place.lane, await reemission.differing(entries));
     });
   }
 

@@ -11,7 +11,8 @@ import {
 } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { announceBoard, type Lanes } from '../lanes/lanes.js';
+import { announceBoard } from '../lanes/lane-events.js';
+import { type Lanes } from '../lanes/lanes.js';
 import { createBoard, findBoard, hasEntries, unlinkBoard, type BoardRow } from './board-rows.js';
 
 /** A board as the definition of a pool names it. */

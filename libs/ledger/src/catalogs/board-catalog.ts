@@ -1,9 +1,10 @@
 import { LadderError, withBoardDefaults, type Board, type PatchFamily } from '@laddercast/domain';
 import { monotonicMs, CoalescedCall, sleep } from '@laddercast/platform';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
 import type { BoardEntity } from '../entities/board.entity.js';
 import { LedgerClock } from '../database/ledger-clock.js';
-import { HISTORY } from '../lanes/lanes.js';
+import { HISTORY } from '../lanes/installation.js';
+import { Lanes, readLaneMaps } from '../lanes/lanes.js';
 import { PostgresDatabase } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { patchFamilies } from '../patches/patch-families.js';
@@ -11,12 +12,13 @@ import { patchFamilies } from '../patches/patch-families.js';
 /** How often a process looks for changed boards: every process sees a change within a second. */
 const REFRESH_EVERY_MS = 250;
 
-/** Answers one row even if no board has changed: with the history alone. */
+/** Answers one row even if no board has changed: with the history and the number of lanes' map alone. */
 const CHANGES_SQL = prepared(`
-  SELECT history, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
+  SELECT history, map, "nowMs", board_uid AS "boardUid", board_id AS "boardId", definition, revision,
     definition_revision AS "definitionRevision", windows_since AS "windowsSinceMs", layouts, feed,
     template ->> 'id' AS template, runs_from AS "runsFrom", family_uid AS "familyUid"
   FROM (SELECT (SELECT value FROM installation WHERE name = '${HISTORY}') AS history,
+      (SELECT max(number) FROM lane_maps) AS map,
       floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS "nowMs") AS ledger
     LEFT JOIN boards ON revision > $1
   ORDER BY revision`);
@@ -30,7 +32,7 @@ const NO_FAMILIES: ReadonlyMap<number, PatchFamily> = new Map();
 
 /** `template`: the id of the board's template, null where it is of none. */
 type BoardRow = BoardEntity & { template: string | null };
-type ChangedRow = { history: string | null; nowMs: number } & (BoardRow | { boardUid: null });
+type ChangedRow = { history: string | null; map: number | null; nowMs: number } & (BoardRow | { boardUid: null });
 
 export type BoardListener = (board: Board, gone: boolean) => void;
 
@@ -61,7 +63,11 @@ export class BoardCatalog {
   private readonly look = new CoalescedCall(() => this.readChanges());
   private readonly stopped = new AbortController();
 
-  constructor(private readonly database: PostgresDatabase) {}
+  /** @param lanes are kept up to date as well, where they are given */
+  constructor(
+    private readonly database: PostgresDatabase,
+    @Optional() private readonly lanes?: Lanes,
+  ) {}
 
   /** Loads every board and follows changes until {@link stop}. */
   async start(): Promise<void> {
@@ -143,10 +149,11 @@ export class BoardCatalog {
     const server = this.known?.server ?? (await this.server());
     const askedAtMs = monotonicMs();
     const rows = await this.database.query<ChangedRow>(CHANGES_SQL, [this.revisionSeen]);
-    const { history, nowMs } = rows[0]!;
+    const { history, map, nowMs } = rows[0]!;
     this.clock.learn(nowMs, askedAtMs, monotonicMs());
     if (this.known && history !== this.known.history) await this.assertBeganAfter(server);
     this.known = { server, history };
+    if (this.lanes && (map ?? 0) !== this.lanes.number) await this.followLanes(this.lanes);
     const changed = rows.filter((row) => row.boardUid !== null);
     if (changed.length === 0) return;
     const boards = changed.map(({ boardUid: uid, revision }) => ({ uid, revision }));
@@ -160,9 +167,21 @@ export class BoardCatalog {
     }
   }
 
+  /** A server that lacks a raise has taken over: this process would write by lanes that are not there. */
+  private async followLanes(lanes: Lanes): Promise<void> {
+    const { number } = lanes;
+    const maps = await readLaneMaps(this.database);
+    if (maps.length > 0 && maps.at(-1)!.number < number) this.endHistory();
+    lanes.adopt(maps);
+  }
+
   /** If the tables are still those of the first look, the ledger was restored before it: what is known here holds. */
   private async assertBeganAfter(server: string): Promise<void> {
     if ((await this.server()) === server) return;
+    this.endHistory();
+  }
+
+  private endHistory(): never {
     for (const listener of this.historyListeners) listener();
     throw new LadderError(
       'LEDGER_UNAVAILABLE',

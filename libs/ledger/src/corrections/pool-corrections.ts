@@ -5,7 +5,7 @@ import { int8Array, textArray } from '../database/postgres-arrays.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { drawPositions, Lanes } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { outcomeOf, POOL_CORRECTION, type CorrectionOutcome, type PoolCorrection } from './corrections.js';
 import { recomputed } from './recomputed.js';
@@ -65,7 +65,6 @@ const MARK_VOID = prepared(`
 export class PoolCorrections {
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly algorithms: RatingAlgorithms,
     @Inject(Environment) private readonly settings: Pick<Environment, 'RECOMPUTE_GAMES_MAX'>,
@@ -100,8 +99,7 @@ export class PoolCorrections {
     asked: AskedCorrection,
     actor: string,
   ): Promise<{ poolUid: number; position: number; games: number }> {
-    const lane = this.lanes.of(poolId);
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holding(poolId, async (transaction, lane) => {
       const pool = await requirePool(transaction, poolId);
       const asCorrection = await this.correctionOf(transaction, pool, asked);
       const { positions, mode, players } = asCorrection;

@@ -35,6 +35,7 @@ import { FailedEditions1763766000000 } from './migrations/1763766000000-failed-e
 import { KeysAndAudit1763761000000 } from './migrations/1763761000000-keys-and-audit.js';
 import { LayoutsAndLimits1763740000000 } from './migrations/1763740000000-layouts-and-limits.js';
 import { LaneHeads1763789000000 } from './migrations/1763789000000-lane-heads.js';
+import { LaneMaps1763790000000 } from './migrations/1763790000000-lane-maps.js';
 import { LaneWriters1763788000000 } from './migrations/1763788000000-lane-writers.js';
 import { MetadataBoards1763763000000 } from './migrations/1763763000000-metadata-boards.js';
 import { PoolEvents1763768000000 } from './migrations/ratings/1763768000000-pool-events.js';
@@ -136,6 +137,7 @@ export class PostgresDatabase implements SqlRunner {
         TaxOfEditions1763787500000,
         LaneWriters1763788000000,
         LaneHeads1763789000000,
+        LaneMaps1763790000000,
       ],
       migrationsTableName: 'ladder_migrations',
       synchronize: false,
@@ -289,9 +291,19 @@ export class PostgresDatabase implements SqlRunner {
     return runner;
   }
 
+  /** Lets the pool have so many connections, if it may not already. */
+  growPool(max: number): void {
+    const { options } = this.connections;
+    options.max = Math.max(options.max, max);
+  }
+
+  private get connections(): pg.Pool {
+    return (this.dataSource.driver as unknown as { master: pg.Pool }).master;
+  }
+
   /** The pool's connections now, and who waits for one. */
   pool(): { busy: number; idle: number; waiting: number } {
-    const { totalCount, idleCount, waitingCount } = (this.dataSource.driver as unknown as { master: pg.Pool }).master;
+    const { totalCount, idleCount, waitingCount } = this.connections;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
   }
 

@@ -1,5 +1,5 @@
 import { headOf } from '../lanes/lane-heads.js';
-import { NEW_POSITIONS } from '../lanes/lanes.js';
+import { NEW_POSITIONS } from '../lanes/lane-events.js';
 import { prepared } from '../database/postgres-statements.js';
 import { joinScopeValuesSql, SCOPE_VALUES } from './scope-values-sql.js';
 
@@ -89,7 +89,7 @@ const ENTRY_ARRAYS = `$13::int[], $14::text[], $15::int[], $16::bigint[], $17::b
       $20::bigint[], $21::text[], $22::text[], $23::text[], $28::boolean[]`;
 const ENTRY_NAMES = `window_uid, player_id, board_uid, version, removed, score, columns, achieved_at_ms, metadata, scopes,
         left_scopes, unranked`;
-const ENTRY_UPDATES = `version = excluded.version, removed = excluded.removed, score = excluded.score,
+const ENTRY_UPDATES = `lane = excluded.lane, version = excluded.version, removed = excluded.removed, score = excluded.score,
       columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms, metadata = excluded.metadata,
       scopes = excluded.scopes, left_scopes = excluded.left_scopes, unranked = excluded.unranked`;
 const changed = (version: string): string => `

@@ -49,8 +49,8 @@ export const WRITE_ROLLING_ENTRIES = `
     SELECT $1, player_id, $11::int, $2, version, removed, score, columns::float8[], achieved_at_ms, metadata,
       run_position
     FROM given
-    ON CONFLICT (window_uid, player_id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
-      score = excluded.score, columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms,
+    ON CONFLICT (window_uid, player_id) DO UPDATE SET lane = excluded.lane, version = excluded.version,
+      removed = excluded.removed, score = excluded.score, columns = excluded.columns, achieved_at_ms = excluded.achieved_at_ms,
       metadata = excluded.metadata, run_position = excluded.run_position
   )
   INSERT INTO outbox (lane, position, topic, key, payload)

@@ -5,7 +5,6 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import type { Standing } from './fed-standing.js';
 import {
@@ -82,7 +81,6 @@ export class EntryEnder {
 
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
   ) {}
 
@@ -91,8 +89,7 @@ export class EntryEnder {
     const pools = await this.database.query<{ uid: number; id: string }>(POOLS_WITH_ENDS);
     let isMoreLeft = pools.length === POOLS_AT_ONCE;
     await tryEach(pools, signal, async ({ uid: poolUid, id }) => {
-      const lane = this.lanes.of(id);
-      const ended = await this.work.holding(lane, async (transaction) => {
+      const ended = await this.work.holding(id, async (transaction, lane) => {
         const rows = await transaction.query<{ playerId: string }>(TAKE_ENDS, [poolUid]);
         const playerIds = rows.map(({ playerId }) => playerId).sort();
         if (playerIds.length > 0) {

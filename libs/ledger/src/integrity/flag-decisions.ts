@@ -2,7 +2,8 @@ import { LadderError } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
-import { Lanes, takeLane } from '../lanes/lanes.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { isOfEarlierMap, Lanes } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { DecisionActs, stepsOf, type DecidingAct, type RunNow, type RunOfFlag, type RunStep } from './decision-acts.js';
@@ -114,17 +115,19 @@ export class FlagDecisions {
   ): Promise<T> {
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const expected = await runsBehind(this.database, flagId, behind);
-      const lanes = [...new Set(expected.map(({ playerId }) => this.lanes.of(playerId)))].sort((a, b) => a - b);
+      const places = this.lanes.sorted(expected, ({ playerId }) => playerId).map(({ place }) => place);
+      const lanes = places.map(({ lane }) => lane);
       try {
         return await this.inTurn(async (transaction) => {
-          for (const lane of lanes) await takeLane(transaction, lane);
+          for (const place of places) await takeLane(transaction, place);
           const state = await lockFlag(transaction, flagId);
           const runs = await runsBehind(transaction, flagId, behind);
           if (runs.some(({ playerId }) => !lanes.includes(this.lanes.of(playerId)))) throw new OtherLanes();
           return work(transaction, state, runs);
         }, lanes);
       } catch (error) {
-        if (!(error instanceof OtherLanes)) throw error;
+        if (isOfEarlierMap(error)) await this.lanes.refresh(this.database);
+        else if (!(error instanceof OtherLanes)) throw error;
       }
     }
     throw new LadderError('OVERLOADED', 'The flag gets more runs all the time; send it again shortly.', {

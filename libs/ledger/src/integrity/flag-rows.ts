@@ -3,7 +3,8 @@ import { metrics } from '@laddercast/platform';
 import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { takeLane } from '../lanes/lanes.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import type { Place } from '../lanes/lanes.js';
 import { flagIdOf, type FlaggedRun, type StandingDecision, type Suspect } from './flag.js';
 
 const INSERT_FLAGS = prepared(`
@@ -108,10 +109,10 @@ const ADD_RUNS = prepared('UPDATE flags SET run_count = run_count + $2 WHERE fla
 /**
  * Raises a flag, or adds to the one that is open of this subject and key. Runs that a flag of the rule has already, decided or
  * not, raise nothing. To be called in a transaction that holds no lane: it takes one where it raises a flag.
- * @param lane that of the player or, without one, any that is always the same for the subject
+ * @param place the lane of the player or, without one, any that is always the same for the subject
  * @returns whether it wrote anything
  */
-export async function raiseFlag(transaction: SqlRunner, lane: number, suspect: Suspect): Promise<boolean> {
+export async function raiseFlag(transaction: SqlRunner, place: Place, suspect: Suspect): Promise<boolean> {
   const { boardUid, rule, subject, key, runs } = suspect;
   await transaction.query(TAKE_SUBJECT, [JSON.stringify([boardUid, rule, subject])]);
   const known = await transaction.query<{ playerId: string; position: number }>(FLAGGED, [
@@ -125,8 +126,8 @@ export async function raiseFlag(transaction: SqlRunner, lane: number, suspect: S
   if (fresh.length === 0) return false;
   const [open] = await transaction.query<{ flagId: string }>(OPEN_FLAG, [boardUid, rule, subject, key]);
   if (!open) {
-    await takeLane(transaction, lane);
-    await insertFlags(transaction, lane, [{ ...suspect, runs: fresh }], false);
+    await takeLane(transaction, place);
+    await insertFlags(transaction, place.lane, [{ ...suspect, runs: fresh }], false);
     return true;
   }
   await insertRuns(

@@ -3,7 +3,6 @@ import type { Severity } from '@laddercast/extension';
 import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
 import { FLAG_RUNS_LISTED, flagIdOf, type Flag, type StandingDecision, type Suspect } from './flag.js';
 import { raiseFlag } from './flag-rows.js';
 
@@ -46,14 +45,13 @@ export const DECIDED_FLAGS_KEEP_DAYS = 400;
 export class Flags {
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
   ) {}
 
   /** Raises a flag, or adds to the open one; doing it twice changes nothing. See {@link raiseFlag}. */
   async raise(suspect: Suspect): Promise<void> {
-    const lane = this.lanes.of(suspect.playerId ?? flagIdOf(suspect));
-    await this.work.inTurn(lane, (transaction) => raiseFlag(transaction, lane, suspect));
+    const id = suspect.playerId ?? flagIdOf(suspect);
+    await this.work.inTurn(id, (transaction, place) => raiseFlag(transaction, place, suspect));
   }
 
   /** A page of flags of boards that are there, the newest first, beginning behind a number (null: at the newest). */

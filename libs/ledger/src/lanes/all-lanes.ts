@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Lanes, takeAllLanes } from './lanes.js';
+import { takeAllLanes } from './lane-locks.js';
+import { Lanes } from './lanes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 
 /** Transactions on whole boards: while one runs, no entry is written anywhere. */

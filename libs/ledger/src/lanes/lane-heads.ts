@@ -28,17 +28,32 @@ export async function moveHead(transaction: SqlRunner, lane: number): Promise<vo
   await transaction.query(MOVE_HEAD, [headSequence(lane), String(lane)]);
 }
 
-/** Makes what is missing of the heads of lanes 0 to `count` - 1. */
-export async function makeHeads(database: PostgresDatabase, count: number): Promise<void> {
-  const sequences = Array.from({ length: count }, (_, lane) => headSequence(lane));
+/** Moves the heads of lanes 0 to `count` - 1, all of which this transaction holds, and writes nothing else of them. */
+export async function moveHeads(transaction: SqlRunner, count: number): Promise<void> {
+  await transaction.query('SELECT nextval(sequence::regclass) FROM unnest($1::text[]) AS s (sequence)', [
+    headSequences(count),
+  ]);
+}
+
+/** Makes what is missing of the heads of lanes 0 to `count` - 1, in a transaction that nobody else makes them in. */
+export async function makeHeads(transaction: SqlRunner, count: number): Promise<void> {
+  for (const sequence of headSequences(count)) {
+    await transaction.query(`CREATE SEQUENCE IF NOT EXISTS ${sequence} AS bigint`);
+  }
+}
+
+/** The same where nothing is held. */
+export async function makeMissingHeads(database: PostgresDatabase, count: number): Promise<void> {
   const [there] = await database.query<{ count: number }>(
     'SELECT count(*)::int FROM pg_sequences WHERE schemaname = current_schema() AND sequencename = ANY($1)',
-    [sequences],
+    [headSequences(count)],
   );
   if (there!.count === count) return;
   await database.transaction(async (transaction) => {
     // Of processes that start together one makes them, and the others find them.
     await transaction.query('SELECT pg_advisory_xact_lock($1)', [ADVISORY_LOCKS.migrations]);
-    for (const sequence of sequences) await transaction.query(`CREATE SEQUENCE IF NOT EXISTS ${sequence} AS bigint`);
+    await makeHeads(transaction, count);
   });
 }
+
+const headSequences = (count: number): string[] => Array.from({ length: count }, (_, lane) => headSequence(lane));

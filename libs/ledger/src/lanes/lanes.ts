@@ -1,131 +1,146 @@
-import { randomBytes } from 'node:crypto';
-import { laneOf, type LadderEvent } from '@laddercast/domain';
-import { ADVISORY_LOCKS } from '../database/advisory-locks.js';
-import type { PostgresDatabase, SqlRunner } from '../database/postgres-database.js';
-import { declareLane, makeHeads } from './lane-heads.js';
+import { laneOf } from '@laddercast/domain';
+import type { SqlRunner } from '../database/postgres-database.js';
+import { sqlStateOf } from '../database/postgres-errors.js';
 import { prepared } from '../database/postgres-statements.js';
 
-/** The lanes of this installation; their number never changes. */
+/** How many lanes there are from a log position on. */
+export interface LaneMap {
+  /** 0 is the one that the installation was made with; each time that lanes are raised it grows by 1. */
+  number: number;
+  /** A multiple of that of the map before: so players leave lanes for new ones, and none comes to a lane that was there. */
+  count: number;
+  /** Drawn while all lanes of the map before were held: what they hold up to here is of players as they were placed then. */
+  since: number;
+}
+
+/** What has to be handled of one lane before another is begun with: it has events of the same players. */
+export interface LaneBarrier {
+  lane: number;
+  position: number;
+}
+
+/** A lane, and the map by which somebody was placed there: whoever takes it is refused where that is not the ledger's any more. */
+export interface Place {
+  lane: number;
+  map: number;
+}
+
+/** The most lanes: each takes two connections of a process. */
+export const LANES_MAX = 64;
+
+const READ_MAPS = prepared('SELECT number, count, since FROM lane_maps ORDER BY number');
+
+/** The lanes of this installation as this process knows them: others may have raised their number a moment ago. */
 export class Lanes {
-  readonly all: readonly number[];
+  private maps: readonly LaneMap[];
+  private lanes: readonly number[] = [];
+  private readonly listeners = new Set<() => void>();
 
-  constructor(readonly count: number) {
-    this.all = Array.from({ length: count }, (_, lane) => lane);
+  /** @param maps all that there were, the first one first; a number: of an installation that was made with so many */
+  constructor(maps: readonly LaneMap[] | number) {
+    this.maps = typeof maps === 'number' ? [{ number: 0, count: maps, since: 0 }] : maps;
+    this.lanes = Array.from({ length: this.count }, (_, lane) => lane);
   }
 
-  of(playerId: string): number {
-    return laneOf(playerId, this.count);
+  /** Of the present map. */
+  get number(): number {
+    return this.maps.at(-1)!.number;
+  }
+
+  get count(): number {
+    return this.maps.at(-1)!.count;
+  }
+
+  get all(): readonly number[] {
+    return this.lanes;
+  }
+
+  of(id: string): number {
+    return laneOf(id, this.count);
+  }
+
+  /** The lane that all writes of a player take, or of a guild, a board or a pool, by its id. */
+  placeOf(id: string): Place {
+    return this.place(this.of(id));
+  }
+
+  /** A lane as the present map has it. */
+  place(lane: number): Place {
+    return { lane, map: this.number };
+  }
+
+  /** Things sorted by the lanes of their ids, each lane once, in ascending order. */
+  sorted<T>(things: readonly T[], idOf: (thing: T) => string): { place: Place; things: T[] }[] {
+    const byLane = new Map<number, T[]>();
+    for (const thing of things) {
+      const lane = this.of(idOf(thing));
+      const ofLane = byLane.get(lane);
+      if (ofLane) ofLane.push(thing);
+      else byLane.set(lane, [thing]);
+    }
+    return [...byLane].sort(([a], [b]) => a - b).map(([lane, ofLane]) => ({ place: this.place(lane), things: ofLane }));
+  }
+
+  /** Since which log position the lane is there; 0: since the beginning. */
+  since(lane: number): number {
+    return this.maps.find(({ count }) => lane < count)!.since;
+  }
+
+  /**
+   * The events of its players that are in other lanes: what a group has to have handled before it begins with this one.
+   */
+  barriersOf(lane: number): LaneBarrier[] {
+    const at = this.maps.findIndex(({ count }) => lane < count);
+    if (at === 0) return [];
+    const from = lane % this.maps[at - 1]!.count;
+    return [...this.barriersOf(from), { lane: from, position: this.maps[at]!.since }];
+  }
+
+  /** The lanes to which players of this one have gone since a log position. */
+  leftFor(lane: number, since: number): number[] {
+    const isFrom = (barrier: LaneBarrier): boolean => barrier.lane === lane && barrier.position > since;
+    return this.all.filter((other) => this.barriersOf(other).some(isFrom));
+  }
+
+  /** Calls the listener after each time that another number of lanes has become known; returns how to end that. */
+  onRaise(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Takes over what the ledger says. */
+  async refresh(database: SqlRunner): Promise<void> {
+    this.adopt(await readLaneMaps(database));
+  }
+
+  adopt(maps: readonly LaneMap[]): void {
+    if (maps.length <= this.maps.length) return;
+    this.maps = maps;
+    this.lanes = Array.from({ length: this.count }, (_, lane) => lane);
+    for (const listener of this.listeners) listener();
   }
 }
 
-/**
- * Begins a transaction and takes the lane's lock, in one round trip. The lock is held to the commit, so that positions
- * become visible in order. A batch always reads by keys, which PostgreSQL does not know: it would plan each batch anew,
- * which takes as long as the batch itself. The writer of a lane moves its head by itself.
- */
-export const openLaneSql = (lane: number): string =>
-  `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; ${declareLane(lane)}; SELECT pg_advisory_xact_lock(${ADVISORY_LOCKS.lanes}, ${lane})`;
+export const readLaneMaps = (database: SqlRunner): Promise<LaneMap[]> => database.query<LaneMap>(READ_MAPS);
 
-/** `$1` log positions, to be drawn while the lane is held. */
-export const NEW_POSITIONS = `ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, $1::int))::float8[]`;
-const DRAW_POSITIONS = prepared(`SELECT ${NEW_POSITIONS} AS positions`);
+/** The state of PostgreSQL's refusal of a lane that somebody takes by an earlier map. */
+const LANES_RAISED = 'LC002';
 
-/** So many log positions, one after the other, in a transaction that holds the lane. */
-export async function drawPositions(transaction: SqlRunner, count: number): Promise<number[]> {
-  const [drawn] = await transaction.query<{ positions: number[] }>(DRAW_POSITIONS, [count]);
-  return drawn!.positions;
-}
-
-/** Takes every lane, in ascending order: nothing is written anywhere until the transaction ends. */
-export async function takeAllLanes(transaction: SqlRunner, lanes: Lanes): Promise<void> {
-  for (const lane of lanes.all)
-    await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
-}
-
-export async function takeLane(transaction: SqlRunner, lane: number): Promise<void> {
-  await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.lanes, lane]);
-}
-
-/** Draws the next log position; only valid while the lanes that it is written to are held. */
-export async function nextPosition(transaction: SqlRunner): Promise<number> {
-  const [row] = await transaction.query<{ position: number }>(`SELECT nextval('ladder_position') AS position`);
-  return row!.position;
-}
-
-/** Writes one event into the outbox of a lane that this transaction holds. */
-export async function appendEvent(
-  transaction: SqlRunner,
-  lane: number,
-  position: number,
-  key: string,
-  event: LadderEvent,
-): Promise<void> {
-  await transaction.query('INSERT INTO outbox (lane, position, topic, key, payload) VALUES ($1, $2, $3, $4, $5)', [
-    lane,
-    position,
-    event.type,
-    key,
-    JSON.stringify(event),
-  ]);
-}
-
-const ANNOUNCE = prepared(`
-  INSERT INTO outbox (lane, position, topic, key, payload)
-  SELECT lane, position, $3, $4, $5 FROM unnest($1::int[], $2::bigint[]) AS each (lane, position)`);
+export const isOfEarlierMap = (error: unknown): boolean => sqlStateOf(error) === LANES_RAISED;
 
 /**
- * Writes into every lane, all of which this transaction holds, that a board changed.
- * @param boardId null: the uid is gone for ever
- * @param formerId the id of a board that is gone
- * @returns the board's new revision
+ * Does work that takes lanes by {@link Place}; again, by the ledger's map, where another has become the present one: it was refused
+ * before it wrote anything.
  */
-export async function announceBoard(
-  transaction: SqlRunner,
-  lanes: Lanes,
-  boardUid: number,
-  boardId: string | null,
-  formerId?: string,
-): Promise<number> {
-  const [revision, ...positions] = (await drawPositions(transaction, 1 + lanes.count)) as [number, ...number[]];
-  const former = formerId !== undefined && { formerId };
-  const event: LadderEvent = { type: 'board-changed', boardUid, boardId, ...former, revision };
-  await transaction.query(ANNOUNCE, [lanes.all, positions, event.type, String(boardUid), JSON.stringify(event)]);
-  return revision;
-}
-
-/** The last position that was drawn, as `position`; 0 when none was. */
-export const DRAWN_SQL = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS position FROM ladder_position';
-
-/**
- * The row of `installation` that names the ledger's history since it was restored to an earlier state; no row: it never
- * was. What a process remembers of another history is not valid any more.
- */
-export const HISTORY = 'history';
-
-/** A value of this installation: the one that the first process gave that asked for it. */
-export async function settledValue(database: SqlRunner, name: string, value: string): Promise<string> {
-  await database.query('INSERT INTO installation (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING', [
-    name,
-    value,
-  ]);
-  const [row] = await database.query<{ value: string }>('SELECT value FROM installation WHERE name = $1', [name]);
-  return row!.value;
-}
-
-/** The random name of this installation, drawn at its first start. Data outside PostgreSQL carry it. */
-export const installationId = (database: SqlRunner): Promise<string> =>
-  settledValue(database, 'id', randomBytes(6).toString('hex'));
-
-/**
- * Fixes the number of lanes at the first start.
- * @throws when the installation was made with another number
- */
-export async function fixLanes(database: PostgresDatabase, lanes: number): Promise<void> {
-  const settled = await settledValue(database, 'lanes', String(lanes));
-  if (settled !== String(lanes)) {
-    throw new Error(
-      `This installation was made with LEDGER_LANES=${settled}; set it back, it cannot be changed to ${lanes}.`,
-    );
+export async function placedAnew<T>(database: SqlRunner, lanes: Lanes, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const { number } = lanes;
+    try {
+      return await work();
+    } catch (error) {
+      if (!isOfEarlierMap(error)) throw error;
+      await lanes.refresh(database);
+      if (lanes.number === number) throw error;
+    }
   }
-  await makeHeads(database, lanes);
 }

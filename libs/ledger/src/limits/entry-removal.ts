@@ -11,7 +11,9 @@ import { storeEntries } from '../reemission/entry-reemission.js';
 import { keptAfterEndMs, type EntryRow } from '../entries/entry-rows.js';
 import { frozenParameters } from '../entries/lane-parameters.js';
 import { CLEAR_ROLLING_HOURS, SAVE_FROZEN_ENTRIES } from '../entries/lane-sql.js';
-import { drawPositions, takeLane, type Lanes } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { placedAnew, type Lanes, type Place } from '../lanes/lanes.js';
 import { storeRuns, type NewRun } from '../runs/run-rows.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { OutboxNotifier } from '../lanes/outbox-notifier.js';
@@ -69,30 +71,42 @@ export class EntryRemoval {
   ) {}
 
   /** Removes those that are as they were seen, a bounded part at a time; returns how many went. */
-  async remove(window: LimitedWindow, seen: readonly SeenEntry[], signal: AbortSignal): Promise<number> {
+  remove(window: LimitedWindow, seen: readonly SeenEntry[], signal: AbortSignal): Promise<number> {
     let removed = 0;
-    const ofLanes = this.lanes.all.map((lane) => seen.filter(({ playerId }) => this.lanes.of(playerId) === lane));
-    const most = Math.max(...ofLanes.map((ofLane) => ofLane.length));
+    // Those that went are not as they were seen any more.
+    return placedAnew(this.database, this.lanes, async () => {
+      await this.removePlaced(window, seen, signal, (gone) => (removed += gone));
+      return removed;
+    });
+  }
+
+  private async removePlaced(
+    window: LimitedWindow,
+    seen: readonly SeenEntry[],
+    signal: AbortSignal,
+    onGone: (gone: number) => void,
+  ): Promise<void> {
+    const ofLanes = this.lanes.sorted(seen, ({ playerId }) => playerId);
+    const most = Math.max(...ofLanes.map(({ things }) => things.length));
     // In turns, so that no lane is taken again and again while the others rest.
     for (let from = 0; from < most; from += ENTRIES_AT_ONCE) {
-      for (const lane of this.lanes.all) {
-        const chunk = ofLanes[lane]!.slice(from, from + ENTRIES_AT_ONCE);
+      for (const { place, things } of ofLanes) {
+        const chunk = things.slice(from, from + ENTRIES_AT_ONCE);
         if (chunk.length === 0) continue;
-        if (signal.aborted) return removed;
-        const gone = await this.removeChunk(lane, window, chunk);
+        if (signal.aborted) return;
+        const gone = await this.removeChunk(place, window, chunk);
         // The decision is out of date: the next look decides anew.
-        if (gone === null) return removed;
-        removed += gone;
+        if (gone === null) return;
+        onGone(gone);
       }
     }
-    return removed;
   }
 
   /** @returns null when the window has ended, or its board is defined otherwise */
-  private async removeChunk(lane: number, window: LimitedWindow, seen: readonly SeenEntry[]): Promise<number | null> {
+  private async removeChunk(place: Place, window: LimitedWindow, seen: readonly SeenEntry[]): Promise<number | null> {
     const { windowUid, definitionRevision } = window;
     const removed = await this.database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, place);
       const [row] = await transaction.query<WindowRow>(WINDOW_OF_LIMITS, [windowUid, definitionRevision]);
       if (row === undefined) return null;
       const entries = await transaction.query<StandingRow>(ENTRIES_AS_SEEN, [
@@ -102,10 +116,10 @@ export class EntryRemoval {
         seen.map(({ renewedAtMs }) => renewedAtMs),
       ]);
       const standing = entries.map((entry) => rowOf(row.board_uid, windowUid, entry));
-      if (standing.length > 0) await writeTombstones(transaction, lane, row, standing);
+      if (standing.length > 0) await writeTombstones(transaction, place.lane, row, standing);
       return standing.length;
     });
-    if (removed !== null && removed > 0) this.notifier.wake(lane);
+    if (removed !== null && removed > 0) this.notifier.wake(place.lane);
     return removed;
   }
 }

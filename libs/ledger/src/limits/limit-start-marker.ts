@@ -2,7 +2,8 @@ import type { BoardLimits } from '@laddercast/domain';
 import { Injectable } from '@nestjs/common';
 import { BEGIN_LIMITS, BOARDS_TO_MARK, MARK_ENTRIES, RUNNING_WINDOWS_OF_BOARD } from './entry-limits-sql.js';
 import { PLAYERS_OF_WINDOW } from '../reemission/entry-reemission-sql.js';
-import { Lanes, takeLane } from '../lanes/lanes.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
 
@@ -70,19 +71,21 @@ export class LimitStartMarker {
         after,
         PLAYERS_AT_ONCE,
       ]);
-      for (const lane of this.lanes.all) {
-        const ofLane = page.map(({ player_id }) => player_id).filter((playerId) => this.lanes.of(playerId) === lane);
-        if (ofLane.length > 0) await this.markChunk(lane, windowUid, ofLane, sinceMs);
-      }
+      await placedAnew(this.database, this.lanes, async () => {
+        for (const { place, things } of this.lanes.sorted(page, ({ player_id }) => player_id)) {
+          const playerIds = things.map(({ player_id }) => player_id);
+          await this.markChunk(place, windowUid, playerIds, sinceMs);
+        }
+      });
       if (page.length < PLAYERS_AT_ONCE) return;
       after = page.at(-1)!.player_id;
     }
   }
 
   /** Under the lane, which every writer of these rows holds, so that nobody waits for rows in another order. */
-  private async markChunk(lane: number, windowUid: number, playerIds: string[], sinceMs: number): Promise<void> {
+  private async markChunk(place: Place, windowUid: number, playerIds: string[], sinceMs: number): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, place);
       await transaction.query(MARK_ENTRIES, [windowUid, playerIds, sinceMs]);
     });
   }

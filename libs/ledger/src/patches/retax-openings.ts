@@ -1,7 +1,8 @@
 import { newestOrder, patchListsOf, type Layout, type Layouts } from '@laddercast/domain';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import type { SqlRunner } from '../database/postgres-database.js';
-import { drawPositions, type Lanes } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
+import { type Lanes } from '../lanes/lanes.js';
 import type { StoredFamily } from './patch-families.js';
 
 /** Boards that are told of a change of their family in one transaction: everybody waits for it. */

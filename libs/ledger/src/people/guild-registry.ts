@@ -11,7 +11,8 @@ import {
 } from './guild-registry-sql.js';
 import { GuildTotals } from './guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
+import { appendEvent, nextPosition } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
@@ -46,7 +47,6 @@ export interface GuildMember {
 export class GuildRegistry {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly scopes: ScopeCatalog,
     private readonly reemission: EntryReemission,
@@ -55,9 +55,8 @@ export class GuildRegistry {
 
   /** Creates a guild, or gives it another name. */
   async put(guildId: string, displayName: string | null): Promise<{ guild: Guild; created: boolean }> {
-    const { lanes, work, database } = this;
-    const lane = lanes.of(guildId);
-    const created = await work.holding(lane, async (transaction) => {
+    const { work, database } = this;
+    const created = await work.holding(guildId, async (transaction, lane) => {
       const [before] = await transaction.query<{ display_name: string | null }>(
         'SELECT display_name FROM guilds WHERE guild_id = $1',
         [guildId],
@@ -100,11 +99,11 @@ export class GuildRegistry {
    * @throws GUILD_NOT_FOUND, GUILD_NOT_EMPTY
    */
   async delete(guildId: string): Promise<void> {
-    const { lanes, work, totals } = this;
-    const lane = lanes.of(guildId);
-    await work.inTurn(lane, async (transaction) => {
+    const { work, totals } = this;
+    await work.inTurn(guildId, async (transaction, place) => {
+      const { lane } = place;
       await totals.takeTurn(transaction, lane);
-      await takeLane(transaction, lane);
+      await takeLane(transaction, place);
       const rows = await transaction.query('SELECT 1 FROM guilds WHERE guild_id = $1 FOR UPDATE', [guildId]);
       if (rows.length === 0) throw guildNotFound(guildId);
       const [member] = await transaction.query('SELECT 1 FROM guild_members WHERE guild_id = $1 LIMIT 1', [guildId]);
@@ -121,7 +120,7 @@ export class GuildRegistry {
       await transaction.query('DELETE FROM guilds WHERE guild_id = $1', [guildId]);
       await totals.recomputeWithin(
         transaction,
-        lane,
+        place,
         windowUids.map((windowUid) => ({ windowUid, guildId })),
       );
       await announce(transaction, lane, guildId);
@@ -173,9 +172,8 @@ export class GuildRegistry {
       nowMs: number,
     ) => Promise<{ to: string | null; result: T }>,
   ): Promise<T> {
-    const { lanes, work, reemission } = this;
-    const lane = lanes.of(playerId);
-    return work.holding(lane, async (transaction) => {
+    const { work, reemission } = this;
+    return work.holding(playerId, async (transaction, lane) => {
       const nowMs = await ledgerNowMs(transaction);
       const [before] = await transaction.query<{ guildId: string; joinedAtMs: number }>(GUILD_OF_PLAYER, [playerId]);
       const { to, result } = await change(transaction, before, nowMs);

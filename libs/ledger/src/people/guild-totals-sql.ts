@@ -62,8 +62,8 @@ export const WRITE_GUILD_TOTALS = `
     SELECT t.window_uid, t.guild_id, t.board_uid, $1::smallint, t.version, t.removed, t.score, t.members, t.achieved_at_ms
     FROM unnest($2::int[], $3::text[], $4::int[], $5::bigint[], $6::boolean[], $7::float8[], $8::int[], $9::bigint[])
       AS t (window_uid, guild_id, board_uid, version, removed, score, members, achieved_at_ms)
-    ON CONFLICT (window_uid, guild_id) DO UPDATE SET version = excluded.version, removed = excluded.removed,
-      score = excluded.score, members = excluded.members, achieved_at_ms = excluded.achieved_at_ms
+    ON CONFLICT (window_uid, guild_id) DO UPDATE SET lane = excluded.lane, version = excluded.version,
+      removed = excluded.removed, score = excluded.score, members = excluded.members, achieved_at_ms = excluded.achieved_at_ms
   )
   INSERT INTO outbox (lane, position, topic, key, payload)
   SELECT $1::smallint, o.position, 'entry-changed', o.key, o.payload

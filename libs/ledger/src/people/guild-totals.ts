@@ -16,7 +16,9 @@ import {
   readGuildTotals,
   WRITE_GUILD_TOTALS,
 } from './guild-totals-sql.js';
-import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';
@@ -85,14 +87,11 @@ export class GuildTotals {
    */
   async recompute(targets: readonly GuildTarget[]): Promise<number> {
     let written = 0;
-    const byLane = new Map<number, GuildTarget[]>();
-    for (const target of targets) {
-      const lane = this.lanes.of(target.guildId);
-      byLane.set(lane, [...(byLane.get(lane) ?? []), target]);
-    }
-    for (const [lane, ofLane] of byLane) {
-      for (const chunk of await this.chunks(ofLane)) written += await this.recomputeChunk(lane, chunk);
-    }
+    await placedAnew(this.database, this.lanes, async () => {
+      for (const { place, things } of this.lanes.sorted(targets, ({ guildId }) => guildId)) {
+        for (const chunk of await this.chunks(things)) written += await this.recomputeChunk(place, chunk);
+      }
+    });
     return written;
   }
 
@@ -100,14 +99,14 @@ export class GuildTotals {
    * As {@link recompute}, in a transaction that began with {@link takeTurn} for the lane of the guilds' ids.
    * @throws StaleBoardError when a board changed under it
    */
-  async recomputeWithin(transaction: SqlRunner, lane: number, targets: readonly GuildTarget[]): Promise<number> {
+  async recomputeWithin(transaction: SqlRunner, place: Place, targets: readonly GuildTarget[]): Promise<number> {
     const facts = await this.factsOf(transaction, targets);
     const differing: NewTotal[] = [];
     for (const [boardUid, ofBoard] of facts) differing.push(...(await this.differing(transaction, boardUid, ofBoard)));
     if (differing.length === 0) return 0;
-    await takeLane(transaction, lane);
+    await takeLane(transaction, place);
     await assertUnchanged(transaction, differing);
-    await write(transaction, lane, differing);
+    await write(transaction, place.lane, differing);
     return differing.length;
   }
 
@@ -116,14 +115,14 @@ export class GuildTotals {
     await transaction.query('SELECT pg_advisory_xact_lock($1, $2)', [ADVISORY_LOCKS.guildTotals, lane]);
   }
 
-  private async recomputeChunk(lane: number, targets: readonly GuildTarget[]): Promise<number> {
+  private async recomputeChunk(place: Place, targets: readonly GuildTarget[]): Promise<number> {
     for (let tries = 1; ; tries += 1) {
       try {
         const written = await this.database.transaction(async (transaction) => {
-          await this.takeTurn(transaction, lane);
-          return this.recomputeWithin(transaction, lane, targets);
+          await this.takeTurn(transaction, place.lane);
+          return this.recomputeWithin(transaction, place, targets);
         });
-        if (written > 0) this.notifier.wake(lane);
+        if (written > 0) this.notifier.wake(place.lane);
         return written;
       } catch (error) {
         if (!(error instanceof StaleBoardError)) throw error;

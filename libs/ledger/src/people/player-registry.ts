@@ -3,7 +3,7 @@ import type { SanctionInForce } from '@laddercast/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { EntryReemission } from '../reemission/entry-reemission.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
+import { appendEvent, nextPosition } from '../lanes/lane-events.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { sanctionInForce } from '../sanctions/sanction-rows.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -52,7 +52,6 @@ const WRITE_PLAYER = `
 export class PlayerRegistry {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly reemission: EntryReemission,
   ) {}
@@ -69,8 +68,7 @@ export class PlayerRegistry {
 
   /** Puts a profile in the place of the one before: the player's running entries go into the lists of their new scopes. */
   put(playerId: string, profile: PlayerProfile): Promise<StoredPlayer> {
-    const lane = this.lanes.of(playerId);
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holding(playerId, async (transaction, lane) => {
       const found = await findPlayer(transaction, playerId);
       const before = found ?? { ...NO_PROFILE, playerId, guildId: null };
       const after = { ...before, ...profile };

@@ -4,7 +4,6 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { recordPoolEvent } from '../pools/pool-events.js';
 
@@ -51,7 +50,6 @@ export class PeriodCloser {
 
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
   ) {}
 
@@ -59,8 +57,7 @@ export class PeriodCloser {
     const pools = await this.database.query<{ uid: number; id: string }>(POOLS_TO_CLOSE);
     let isMoreLeft = pools.length === POOLS_AT_ONCE;
     await tryEach(pools, signal, async ({ uid, id }) => {
-      const lane = this.lanes.of(id);
-      if (await this.work.holding(lane, (transaction) => closeNext(transaction, uid, lane))) isMoreLeft = true;
+      if (await this.work.holding(id, (transaction, lane) => closeNext(transaction, uid, lane))) isMoreLeft = true;
     });
     return isMoreLeft ? new RunAgain(0) : undefined;
   }

@@ -1,6 +1,7 @@
 import { LadderError } from '@laddercast/domain';
 import { Environment, metrics, monotonicMs, sleep } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
+import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import {
   commitHalves,
@@ -11,7 +12,7 @@ import {
   type WriteWords,
 } from '../lanes/commit-tries.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
+import { isOfEarlierMap, Lanes, type Place } from '../lanes/lanes.js';
 import { Ledger } from '../writes/ledger.js';
 import { RatingAlgorithms } from './rating-algorithms.js';
 import { recordGames, type GameReceipt, type GameResult, type GameWrite } from './recorded-games.js';
@@ -35,8 +36,8 @@ interface PendingGame extends AwaitedCommit {
   reject(error: unknown): void;
 }
 
-interface GamesOfLane {
-  lane: number;
+/** Games in the order in which they are recorded: all of a pool, as long as one of it waits, whatever becomes of the lanes. */
+interface GameQueue {
   waiting: PendingGame[];
   /** Of all that wait. */
   players: number;
@@ -49,17 +50,18 @@ interface GamesOfLane {
  */
 @Injectable()
 export class GameWriter {
-  private readonly byLane: GamesOfLane[];
+  private readonly ofLanes: GameQueue[] = [];
+  /** Pools of which games wait, or are on their way. */
+  private readonly ofPools = new Map<string, { queue: GameQueue; games: number }>();
 
   constructor(
     private readonly ledger: Ledger,
     private readonly lanes: Lanes,
     private readonly work: LaneQueue,
+    @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly algorithms: RatingAlgorithms,
     @Inject(Environment) private readonly limits: Pick<Environment, 'LANE_QUEUE_MAX'>,
-  ) {
-    this.byLane = lanes.all.map((lane) => ({ lane, waiting: [], players: 0, isDraining: false }));
-  }
+  ) {}
 
   /**
    * Resolves once the game is durable with its event. Games of a pool are recorded in the order of these calls.
@@ -77,8 +79,8 @@ export class GameWriter {
     } catch (error) {
       throw fail(error);
     }
-    const queue = this.byLane[this.lanes.of(write.poolId)]!;
-    return new Promise((resolve, reject) => {
+    const { queue, settled } = this.enter(write.poolId);
+    return new Promise<GameReceipt>((resolve, reject) => {
       const expiresAtMs = monotonicMs() + WRITE_DEADLINE_MS;
       // Noted at once: what waits behind it may be committed before anybody has heard of the failure.
       queue.waiting.push({
@@ -91,18 +93,36 @@ export class GameWriter {
       });
       queue.players += write.players.length;
       if (!queue.isDraining) void this.drain(queue);
-    });
+    }).finally(settled);
+  }
+
+  private queueOf(poolId: string): GameQueue {
+    const lane = this.lanes.of(poolId);
+    this.ofLanes[lane] ??= { waiting: [], players: 0, isDraining: false };
+    return this.ofPools.get(poolId)?.queue ?? this.ofLanes[lane];
+  }
+
+  /** The queue of a pool's game, and what to call once the game is settled. */
+  private enter(poolId: string): { queue: GameQueue; settled: () => void } {
+    const pool = this.ofPools.get(poolId) ?? { queue: this.queueOf(poolId), games: 0 };
+    pool.games += 1;
+    this.ofPools.set(poolId, pool);
+    const settled = (): void => {
+      pool.games -= 1;
+      if (pool.games === 0) this.ofPools.delete(poolId);
+    };
+    return { queue: pool.queue, settled };
   }
 
   /** @throws OVERLOADED */
   private assertRoom({ poolId }: GameWrite): void {
-    const queue = this.byLane[this.lanes.of(poolId)]!;
+    const queue = this.queueOf(poolId);
     if (queue.waiting.length < this.limits.LANE_QUEUE_MAX && queue.players < WAITING_PLAYERS_MAX) return;
     const detail = 'Too many games are waiting; send it again shortly, with the same gameId.';
     throw new LadderError('OVERLOADED', detail, { retryAfterSeconds: 1 });
   }
 
-  private async drain(queue: GamesOfLane): Promise<void> {
+  private async drain(queue: GameQueue): Promise<void> {
     queue.isDraining = true;
     // Everything that arrives in this turn of the event loop goes along.
     await Promise.resolve();
@@ -111,15 +131,20 @@ export class GameWriter {
     queue.isDraining = false;
   }
 
-  /** Settles every game of the batch, whatever happens. */
-  private async commit(queue: GamesOfLane, taken: PendingGame[]): Promise<void> {
+  /** Settles every game of the batch, whatever happens: those of each lane together. */
+  private async commit(queue: GameQueue, taken: PendingGame[]): Promise<void> {
+    const places = this.lanes.sorted(taken, ({ write }) => write.poolId);
+    for (const { place, things } of places) await this.commitAt(queue, place, things);
+  }
+
+  private async commitAt(queue: GameQueue, place: Place, taken: PendingGame[]): Promise<void> {
     const batch = taken.filter((pending) => !isHeldUp(pending));
     if (batch.length === 0) return;
     try {
-      const results = await this.work.holding(queue.lane, async (transaction) => {
+      const results = await this.work.holding(place, async (transaction) => {
         const recorded = await recordGames(
           transaction,
-          queue.lane,
+          place.lane,
           batch.map(({ write }) => write),
           this.algorithms,
         );
@@ -131,13 +156,26 @@ export class GameWriter {
       batch.forEach((pending, index) => settle(pending, results[index]!));
     } catch (error) {
       if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(queue, batch, error);
+      if (isOfEarlierMap(error)) return this.placeAnew(queue, place, batch, error);
       if (error instanceof LadderError) return batch.forEach(({ reject }) => reject(error));
       if (batch.length === 1) return batch[0]!.reject(error);
       return commitHalves(batch, (half) => this.commit(queue, half));
     }
   }
 
-  private async retryUntilDeadline(queue: GamesOfLane, batch: PendingGame[], cause: unknown): Promise<void> {
+  /** Lanes were raised: nothing of the batch was recorded. */
+  private async placeAnew(queue: GameQueue, at: Place, batch: PendingGame[], refusal: unknown): Promise<void> {
+    try {
+      await this.lanes.refresh(this.database);
+      // A server that lacks the raise has taken over.
+      if (this.lanes.number === at.map) throw refusal;
+    } catch (error) {
+      return this.retryUntilDeadline(queue, batch, error);
+    }
+    await this.commit(queue, batch);
+  }
+
+  private async retryUntilDeadline(queue: GameQueue, batch: PendingGame[], cause: unknown): Promise<void> {
     const now = monotonicMs();
     const isAlive = (pending: PendingGame): boolean => {
       if (pending.expiresAtMs > now) return true;
@@ -155,7 +193,7 @@ export class GameWriter {
 }
 
 /** Takes from the front what goes into one transaction: at least one. */
-function nextBatch(queue: GamesOfLane): PendingGame[] {
+function nextBatch(queue: GameQueue): PendingGame[] {
   const { waiting } = queue;
   let count = 0;
   let players = 0;

@@ -3,7 +3,9 @@ import { Environment, metrics } from '@laddercast/platform';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
-import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { RunAgain } from '../leases/leased-task.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { tryPoolTurn } from './pool.js';
@@ -98,20 +100,24 @@ export class PoolRater {
   }
 
   /** Whether it was this process's turn. */
-  private async takeTurn(poolUid: number): Promise<boolean> {
+  private takeTurn(poolUid: number): Promise<boolean> {
+    return placedAnew(this.database, this.lanes, () => this.takeTurnPlaced(poolUid));
+  }
+
+  private async takeTurnPlaced(poolUid: number): Promise<boolean> {
     let folded: FoldedGames | null = null;
-    let lane: number | null = null;
+    let place: Place | null = null;
     try {
       const hadTheTurn = await this.database.transaction(async (transaction) => {
         if (!(await tryPoolTurn(transaction, poolUid))) return false;
         const work = await readWorkOfTurn(transaction, poolUid);
         if (!work) return true;
-        lane = this.lanes.of(work.id);
-        if (work.games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, lane, work);
+        place = this.lanes.placeOf(work.id);
+        if (work.games.length > 0 && work.definition.periods) await passBy(transaction, poolUid, place, work);
         else if (work.games.length > 0)
-          folded = await rateGames(transaction, poolUid, lane, work, this.folds.games(work));
+          folded = await rateGames(transaction, poolUid, place, work, this.folds.games(work));
         else if (work.event) {
-          await foldEvent(transaction, poolUid, lane, { ...work, fold: this.folds.ofEvent(work.event) });
+          await foldEvent(transaction, poolUid, place, { ...work, fold: this.folds.ofEvent(work.event) });
         }
         return true;
       });
@@ -123,7 +129,7 @@ export class PoolRater {
       if (error instanceof AlgorithmMissing) return this.leaveToOthers(error);
       throw error;
     } finally {
-      if (lane !== null) this.notifier.wake(lane);
+      if (place !== null) this.notifier.wake((place as Place).lane);
     }
   }
 
@@ -141,17 +147,17 @@ export class PoolRater {
 async function rateGames(
   transaction: SqlRunner,
   poolUid: number,
-  lane: number,
+  place: Place,
   { ratedPosition: from, games, ratings }: WorkOfTurn,
   folded: FoldedGames,
 ): Promise<FoldedGames> {
-  await takeLane(transaction, lane);
+  await takeLane(transaction, place);
   const to = games.at(-1)!.position;
   const changed = [...folded.players.keys()];
   const newcomers = changed.filter((playerId) => !ratings.has(playerId)).length;
   await moveOn(transaction, poolUid, { from, to, games: games.length, newcomers });
   const positions = await drawPositions(transaction, changed.length);
-  await writeRatings(transaction, { poolUid, lane, ratedPosition: to }, folded, positions);
+  await writeRatings(transaction, { poolUid, lane: place.lane, ratedPosition: to }, folded, positions);
   return folded;
 }
 
@@ -162,10 +168,10 @@ async function rateGames(
 async function passBy(
   transaction: SqlRunner,
   poolUid: number,
-  lane: number,
+  place: Place,
   { ratedPosition: from, games }: WorkOfTurn,
 ): Promise<void> {
-  await takeLane(transaction, lane);
+  await takeLane(transaction, place);
   await moveOn(transaction, poolUid, { from, to: games.at(-1)!.position, games: 0, newcomers: 0 });
 }
 
@@ -173,18 +179,18 @@ async function passBy(
 async function foldEvent(
   transaction: SqlRunner,
   poolUid: number,
-  lane: number,
+  place: Place,
   { fold, event, id, definition, ratedPosition: from }: WorkOfTurn & { fold: PoolEventFold },
 ): Promise<void> {
   const { position: to } = event!;
   const pool = { uid: poolUid, id, definition, ratedPosition: from };
   const { outcome, games = 0, newcomers, changed, store } = await fold.fold(transaction, pool, event!);
-  await takeLane(transaction, lane);
+  await takeLane(transaction, place);
   await moveOn(transaction, poolUid, { from, to, games, newcomers });
   await store?.(transaction);
   await writeOutcome(transaction, poolUid, to, outcome);
   const positions = await drawPositions(transaction, changed.length);
-  await tellRatings(transaction, { poolUid, lane, ratedPosition: to }, changed, positions);
+  await tellRatings(transaction, { poolUid, lane: place.lane, ratedPosition: to }, changed, positions);
 }
 
 /** @throws RatedAlready */

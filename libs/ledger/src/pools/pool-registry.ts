@@ -4,7 +4,9 @@ import { Injectable } from '@nestjs/common';
 import { feedBoards, leaveBoards } from '../boards/fed-boards.js';
 import { AllLanes } from '../lanes/all-lanes.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
+import { nextPosition } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { namesTag, type PutCondition } from '../operators/put-condition.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -156,7 +158,6 @@ export class PoolRegistry {
     namesBoards: boolean,
     change: (transaction: SqlRunner, current: (Pool & PoolProgress) | undefined) => Promise<T>,
   ): Promise<T> {
-    const lane = this.lanes.of(id);
     const known = await findPool(this.database, id);
     const feeds = namesBoards || (known?.definition.boards.length ?? 0) > 0;
     let seen: Pool | undefined;
@@ -175,9 +176,9 @@ export class PoolRegistry {
       return change(transaction, current);
     };
     if (feeds) return this.allLanes.change(work, takeTurn);
-    return this.work.inTurn(lane, async (transaction) => {
+    return this.work.inTurn(id, async (transaction, place) => {
       await takeTurn(transaction);
-      await takeLane(transaction, lane);
+      await takeLane(transaction, place);
       return work(transaction);
     });
   }

@@ -12,7 +12,7 @@ import { ledgerNowMs } from '../database/ledger-clock.js';
 import { byteaArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
-import { drawPositions } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
 import { FUTURE_TOLERANCE_MS } from '../submissions/window-placement.js';
 import { poolNotFound, type PoolDefinition } from './pool.js';
 import type { RatingAlgorithms } from './rating-algorithms.js';

@@ -4,7 +4,6 @@ import { PostgresDatabase } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 import { tryEach } from '../database/try-each.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
 import { recordPoolEvent } from '../pools/pool-events.js';
 import { HISTORY_PRUNED } from './history-pruned-fold.js';
 import { historyNeededFromMs } from './needed-history.js';
@@ -111,7 +110,6 @@ const NOTE_PRUNED = prepared('UPDATE pools SET pruned_position = $2 WHERE pool_u
 export class RatingHistoryPruner {
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
   ) {}
 
@@ -127,8 +125,7 @@ export class RatingHistoryPruner {
   private async ask({ uid, id, keepDays, fromMs, isAsked }: PrunedPool): Promise<void> {
     if (keepDays === null || isAsked) return;
     if ((await historyNeededFromMs(this.database, uid, keepDays)) - fromMs < DAY_MS) return;
-    const lane = this.lanes.of(id);
-    await this.work.holding(lane, (transaction) =>
+    await this.work.holding(id, (transaction, lane) =>
       recordPoolEvent(transaction, { poolUid: uid, lane }, { type: HISTORY_PRUNED, payload: {} }),
     );
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { DRAWN_SQL, HISTORY } from '../lanes/lanes.js';
+import { HISTORY } from '../lanes/installation.js';
+import { DRAWN_SQL } from '../lanes/lane-events.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 
 /** How far the ledger is: its stamp, a growing number that the store of the ranks gets after it, and its last position. */

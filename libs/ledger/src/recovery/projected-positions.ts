@@ -1,4 +1,4 @@
-import { DRAWN_SQL } from '../lanes/lanes.js';
+import { DRAWN_SQL } from '../lanes/lane-events.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { prepared } from '../database/postgres-statements.js';
 

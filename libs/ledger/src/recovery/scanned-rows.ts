@@ -28,6 +28,8 @@ export interface ScanCondition {
   version: number;
   /** … and, whatever their version, those of these boards. */
   boardUids: readonly number[];
+  /** Those of other lanes as well that have newer versions than this, by lane. */
+  others: ReadonlyMap<number, number>;
 }
 
 /** Where a page begins: behind this row. */
@@ -58,7 +60,8 @@ const conditionedPageSql = ({ name, id, columns }: RankedTable): string => `
     SELECT *, ${id} AS id FROM ${name}
     WHERE (window_uid, ${id}) > ($1, $2) AND window_uid <= $3 ORDER BY window_uid, ${id} LIMIT ${SCANNED_AT_ONCE}),
   judged AS (
-    SELECT *, lane = $4 AND (version > $5 OR board_uid = ANY($6::int[])) AS matches,
+    SELECT *, coalesce(lane = $4 AND (version > $5 OR board_uid = ANY($6::int[])) OR version > ($7::bigint[])[lane + 1], false)
+        AS matches,
       lead(id) OVER (ORDER BY window_uid, id) IS NULL AS is_last
     FROM page)
   SELECT ${COLUMNS}, matches, ${columns}
@@ -97,6 +100,9 @@ export const scannedOfLane = (
   database: SqlRunner,
   isGuild: boolean,
   from: ScanKey,
-  { lane, version, boardUids }: ScanCondition,
-): Promise<ScannedRow[]> =>
-  database.query(isGuild ? TOTALS.conditioned : ENTRIES.conditioned, [...from, LAST_WINDOW, lane, version, boardUids]);
+  { lane, version, boardUids, others }: ScanCondition,
+): Promise<ScannedRow[]> => {
+  const versions = Array.from({ length: Math.max(0, ...others.keys()) + 1 }, (_, of) => others.get(of) ?? null);
+  const wanted = [lane, version, boardUids, versions];
+  return database.query(isGuild ? TOTALS.conditioned : ENTRIES.conditioned, [...from, LAST_WINDOW, ...wanted]);
+};

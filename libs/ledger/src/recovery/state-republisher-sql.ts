@@ -39,11 +39,11 @@ export const TOTALS_OF_GUILD = `
   ${OF_BOARD} ORDER BY b.board_uid, w.window_uid`;
 
 export const RENUMBER_ENTRIES = `
-  UPDATE entries AS e SET version = $3 FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
+  UPDATE entries AS e SET version = $3, lane = $4 FROM unnest($1::int[], $2::text[]) AS k (window_uid, player_id)
   WHERE e.window_uid = k.window_uid AND e.player_id = k.player_id`;
 
 export const RENUMBER_TOTALS = `
-  UPDATE guild_totals AS t SET version = $3 FROM unnest($1::int[], $2::text[]) AS k (window_uid, guild_id)
+  UPDATE guild_totals AS t SET version = $3, lane = $4 FROM unnest($1::int[], $2::text[]) AS k (window_uid, guild_id)
   WHERE t.window_uid = k.window_uid AND t.guild_id = k.guild_id`;
 
 export const PRESENT_FLAG = `

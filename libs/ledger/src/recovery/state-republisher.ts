@@ -13,7 +13,8 @@ import { keptAfterEndMs, runsOfEvent, type RankedRow } from '../entries/entry-ro
 import { GuildTotals } from '../people/guild-totals.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
 import { moveHead } from '../lanes/lane-heads.js';
-import { appendEvent, Lanes, nextPosition, takeLane } from '../lanes/lanes.js';
+import { appendEvent, nextPosition } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { tellRunNow } from '../runs/recorded-run.js';
 import { keepBases } from '../runs/run-rows.js';
@@ -49,34 +50,30 @@ interface PresentRow extends RankedRow {
 @Injectable()
 export class StateRepublisher {
   constructor(
-    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly totals: GuildTotals,
   ) {}
 
   /** @returns how many events were written: one for each board on which the player has, or had, an entry */
   async emitPlayer(playerId: string, wanted: EntriesWanted): Promise<number> {
-    const lane = this.lanes.of(playerId);
-    return this.work.holding(lane, (transaction) => emitEntries(transaction, lane, playerId, wanted, false));
+    return this.work.holding(playerId, (transaction, lane) => emitEntries(transaction, lane, playerId, wanted, false));
   }
 
   /** As {@link emitPlayer}, after the guild's totals were brought up to its members' entries. */
   async emitGuild(guildId: string, wanted: EntriesWanted): Promise<number> {
-    const lane = this.lanes.of(guildId);
     if (wanted.windowUids !== null) {
       await this.totals.recompute(wanted.windowUids.map((windowUid) => ({ windowUid, guildId })));
     }
-    return this.work.inTurn(lane, async (transaction) => {
-      await this.totals.takeTurn(transaction, lane);
-      await takeLane(transaction, lane);
-      return emitEntries(transaction, lane, guildId, wanted, true);
+    return this.work.inTurn(guildId, async (transaction, place) => {
+      await this.totals.takeTurn(transaction, place.lane);
+      await takeLane(transaction, place);
+      return emitEntries(transaction, place.lane, guildId, wanted, true);
     });
   }
 
   /** Has everybody look at the name of a player, or guild, anew. */
   async emitName(playerId: string, isGuild: boolean): Promise<void> {
-    const lane = this.lanes.of(playerId);
-    await this.work.holding(lane, async (transaction) => {
+    await this.work.holding(playerId, async (transaction, lane) => {
       const position = await nextPosition(transaction);
       const event = { type: 'player-changed' as const, playerId, ...(isGuild && { isGuild }) };
       await appendEvent(transaction, lane, position, playerId, event);
@@ -85,7 +82,7 @@ export class StateRepublisher {
 
   /** @returns false when there never was such a board */
   async emitBoard(boardUid: number, lane: number): Promise<boolean> {
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holdingLane(lane, async (transaction) => {
       const [board] = await transaction.query<{ boardId: string | null; revision: number }>(
         'SELECT board_id AS "boardId", revision FROM boards WHERE board_uid = $1',
         [boardUid],
@@ -99,7 +96,7 @@ export class StateRepublisher {
 
   /** @returns false when the window is not closed, or its board is gone */
   async emitWindow(windowUid: number, lane: number): Promise<boolean> {
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holdingLane(lane, async (transaction) => {
       const [window] = await transaction.query<{ boardUid: number; windowId: string; version: number }>(
         `SELECT w.board_uid AS "boardUid", w.window_id AS "windowId", e.version
          FROM windows w JOIN boards b USING (board_uid) JOIN editions e USING (window_uid)
@@ -115,7 +112,7 @@ export class StateRepublisher {
 
   /** @returns false when the window's standings were not revised, or its board is gone */
   async emitRevision(windowUid: number, lane: number): Promise<boolean> {
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holdingLane(lane, async (transaction) => {
       const [newest] = await transaction.query<{
         boardUid: number;
         windowId: string;
@@ -140,7 +137,7 @@ export class StateRepublisher {
 
   /** @returns false when the pool is gone */
   async emitPool(poolUid: number, lane: number): Promise<boolean> {
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holdingLane(lane, async (transaction) => {
       const [pool] = await transaction.query<{ position: number }>(
         'SELECT recorded_position AS position FROM pools WHERE pool_uid = $1 AND pool_id IS NOT NULL',
         [poolUid],
@@ -154,13 +151,12 @@ export class StateRepublisher {
 
   /** Has the rules look at a run again. @returns false when it is not kept any more, or nothing examines it */
   emitRun(run: { boardUid: number; playerId: string; position: number }): Promise<boolean> {
-    const lane = this.lanes.of(run.playerId);
-    return this.work.holding(lane, (transaction) => tellRunNow(transaction, lane, run));
+    return this.work.holding(run.playerId, (transaction, lane) => tellRunNow(transaction, lane, run));
   }
 
   /** @returns false when the flag is kept no more */
   async emitFlag(flagId: string, lane: number): Promise<boolean> {
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holdingLane(lane, async (transaction) => {
       const [flag] = await transaction.query<Omit<FlagRaised, 'type' | 'flagId'>>(PRESENT_FLAG, [flagId]);
       if (!flag) return false;
       const event: FlagRaised = { type: 'flag-raised', flagId, ...flag };
@@ -188,7 +184,7 @@ async function emitEntries(
     const places = ofBoard.map(({ windowUid, key }) => ({ windowUid, playerId: key }));
     if (!isGuild) await keepBases(transaction, places);
     const named = [places.map((place) => place.windowUid), places.map((place) => place.playerId)];
-    await transaction.query(isGuild ? RENUMBER_TOTALS : RENUMBER_ENTRIES, [...named, version]);
+    await transaction.query(isGuild ? RENUMBER_TOTALS : RENUMBER_ENTRIES, [...named, version, lane]);
     const changes = ofBoard.map(changeOf);
     const event: EntryChanged = { type: 'entry-changed', boardUid: uid, playerId, version, changes };
     await appendEvent(transaction, lane, version, playerId, isGuild ? { ...event, isGuild } : event);

@@ -16,7 +16,7 @@ import { RUNNING_ENTRIES_OF_PLAYER, RUNNING_ENTRIES_OF_WINDOW } from './entry-re
 import { entryParameters, frozenParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { SAVE_FROZEN_ENTRIES, WRITE_LANE_BATCH } from '../entries/lane-sql.js';
 import { moveHead } from '../lanes/lane-heads.js';
-import { drawPositions } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
 import { keepBases } from '../runs/run-rows.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { ScopeCatalog } from '../catalogs/scope-catalog.js';

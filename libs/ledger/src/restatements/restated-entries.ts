@@ -4,12 +4,20 @@ import { ScopeCatalog } from '../catalogs/scope-catalog.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { leftScopesOf, type EntryRow } from '../entries/entry-rows.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { drawPositions } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
+import { Lanes, placedAnew } from '../lanes/lanes.js';
 import { storeEntries } from '../reemission/entry-reemission.js';
 import { REWRITE_KEPT_PART } from '../runs/entry-refold-sql.js';
 import { noteRevision } from '../standings/revision-notes.js';
 import { BOARD_OF_WINDOW, ENTRIES_TO_RESTATE } from './restated-entries-sql.js';
-import { lanesLeft, noteDone, takeStaged, type RestatedEntry, type Restatement } from './restatement-rows.js';
+import {
+  lanesLeft,
+  nextStaged,
+  noteDone,
+  takeStaged,
+  type RestatedEntry,
+  type Restatement,
+} from './restatement-rows.js';
 
 /** The most rows of one transaction; a lane's runs wait some milliseconds for it. */
 const ROWS_AT_ONCE = 250;
@@ -40,6 +48,7 @@ interface StoredRow {
 export class RestatedEntries {
   constructor(
     private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
     private readonly work: LaneQueue,
     private readonly scopes: ScopeCatalog,
   ) {}
@@ -47,20 +56,39 @@ export class RestatedEntries {
   /** Goes on with what is left, until the signal; what was written is not written again. */
   async write(restatement: Restatement, signal: AbortSignal): Promise<void> {
     for (const lane of await lanesLeft(this.database, restatement)) {
-      let written = ROWS_AT_ONCE;
-      while (written === ROWS_AT_ONCE && !signal.aborted) {
-        written = await this.work.holding(lane, (transaction) => this.writeSome(transaction, lane, restatement));
-      }
+      let isLeft = true;
+      while (isLeft && !signal.aborted) isLeft = await this.writeNext(lane, restatement);
     }
     if (!signal.aborted) await noteDone(this.database, restatement);
   }
 
-  /** @returns how many rows were taken */
-  private async writeSome(transaction: SqlRunner, lane: number, restatement: Restatement): Promise<number> {
+  /**
+   * @param staged the lane as it was when the rows were kept: their players may be in others now
+   * @returns whether there were any
+   */
+  private writeNext(staged: number, restatement: Restatement): Promise<boolean> {
+    const { database, lanes, work } = this;
+    return placedAnew(database, lanes, async () => {
+      const playerIds = await nextStaged(database, restatement, staged, ROWS_AT_ONCE);
+      for (const { place, things } of lanes.sorted(playerIds, (playerId) => playerId)) {
+        await work.holding(place, async (transaction) => {
+          const taken = await takeStaged(transaction, restatement, staged, things);
+          await this.writeSome(transaction, place.lane, restatement, taken);
+        });
+      }
+      return playerIds.length > 0;
+    });
+  }
+
+  private async writeSome(
+    transaction: SqlRunner,
+    lane: number,
+    restatement: Restatement,
+    taken: readonly RestatedEntry[],
+  ): Promise<void> {
     const { windowUid, auditId } = restatement;
-    const taken = await takeStaged(transaction, restatement, lane, ROWS_AT_ONCE);
     const [board] = await transaction.query<BoardOfWindow>(BOARD_OF_WINDOW, [windowUid]);
-    if (!board || taken.length === 0) return taken.length;
+    if (!board || taken.length === 0) return;
     for (const { guildId, playerId, present, score, achievedAtMs } of taken.filter(({ guildId }) => guildId !== '')) {
       await transaction.query(REWRITE_KEPT_PART, [windowUid, guildId, playerId, present, score, achievedAtMs]);
     }
@@ -71,7 +99,6 @@ export class RestatedEntries {
     );
     const touched = [...new Set(taken.map(({ playerId }) => playerId))].map((playerId) => ({ windowUid, playerId }));
     await noteRevision(transaction, touched, auditId);
-    return taken.length;
   }
 
   private async writeEntries(

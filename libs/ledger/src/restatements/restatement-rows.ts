@@ -71,11 +71,14 @@ const NOTE_READ = `
 const LANES_LEFT = `
   SELECT DISTINCT lane FROM restated_entries WHERE window_uid = $1 AND attempt = $2 ORDER BY lane`;
 
-/** The next `$4` rows of a lane; of the last player perhaps not all. */
+/** Whose the next `$4` rows of a lane are. */
+const NEXT_STAGED = `
+  SELECT DISTINCT player_id AS "playerId" FROM (
+    SELECT player_id FROM restated_entries WHERE window_uid = $1 AND attempt = $2 AND lane = $3
+    ORDER BY player_id, guild_id LIMIT $4) AS next`;
+
 const TAKE_STAGED = `
-  DELETE FROM restated_entries WHERE window_uid = $1 AND attempt = $2 AND lane = $3 AND (player_id, guild_id) IN (
-    SELECT player_id, guild_id FROM restated_entries WHERE window_uid = $1 AND attempt = $2 AND lane = $3
-    ORDER BY player_id, guild_id LIMIT $4)
+  DELETE FROM restated_entries WHERE window_uid = $1 AND attempt = $2 AND lane = $3 AND player_id = ANY($4::text[])
   RETURNING player_id AS "playerId", guild_id AS "guildId", present, score, columns, achieved_at_ms AS "achievedAtMs"`;
 
 const NOTE_DONE = `
@@ -146,13 +149,24 @@ export async function lanesLeft(sql: SqlRunner, { windowUid, attempt }: Attempt)
   return rows.map(({ lane }) => lane);
 }
 
-/** The next rows of a lane, which are written in the same transaction, under the lane; none: all are. */
+/** The players of about `most` rows of a lane, as it was when they were read; none: all are written. */
+export async function nextStaged(
+  sql: SqlRunner,
+  { windowUid, attempt }: Attempt,
+  lane: number,
+  most: number,
+): Promise<string[]> {
+  const rows = await sql.query<{ playerId: string }>(NEXT_STAGED, [windowUid, attempt, lane, most]);
+  return rows.map(({ playerId }) => playerId);
+}
+
+/** The rows of players, which are written in the same transaction, under the lane that is theirs now. */
 export const takeStaged = (
   transaction: SqlRunner,
   { windowUid, attempt }: Attempt,
   lane: number,
-  most: number,
-): Promise<RestatedEntry[]> => transaction.query<RestatedEntry>(TAKE_STAGED, [windowUid, attempt, lane, most]);
+  playerIds: readonly string[],
+): Promise<RestatedEntry[]> => transaction.query<RestatedEntry>(TAKE_STAGED, [windowUid, attempt, lane, playerIds]);
 
 /** Done, where all is written. */
 export async function noteDone(sql: SqlRunner, { windowUid, attempt }: Attempt): Promise<void> {

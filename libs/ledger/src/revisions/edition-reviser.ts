@@ -3,13 +3,12 @@ import { metrics } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { tryEach } from '../database/try-each.js';
-import { appendEvent, Lanes } from '../lanes/lanes.js';
+import { appendEvent } from '../lanes/lane-events.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { recordAudit } from '../operators/audit-log.js';
 import {
   EDITION_TIMEOUT_MS,
   EditionOvertakenError,
-  laneOfBoard,
   sealEdition,
   windowOfRow,
   writeEdition,
@@ -70,7 +69,6 @@ export class EditionReviser {
 
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly lanes: Lanes,
     private readonly notifier: OutboxNotifier,
   ) {}
 
@@ -134,13 +132,12 @@ export class EditionReviser {
       subject: `window:${boardId}/${windowId}`,
       details: { edition, kind, ...described },
     });
-    const version = await sealEdition(transaction, this.lanes, window, { uid, kind });
+    const { version, lane } = await sealEdition(transaction, window, { uid, kind });
     const event: StandingsRevised = {
       type: 'standings-revised',
       ...{ boardUid, windowUid, windowId, edition, version },
       ...(kind === 'frozen' && { isFrozen: true }),
     };
-    const lane = laneOfBoard(this.lanes, boardUid);
     await appendEvent(transaction, lane, version, String(boardUid), event);
     return lane;
   }

@@ -17,7 +17,7 @@ import { keptAfterEndMs, leftScopesOf, runsOfEvent, type EntryRow } from '../ent
 import { entryParameters, runParameters, withoutSubmissions } from '../entries/lane-parameters.js';
 import { WRITE_LANE_BATCH_OF_RUNS } from '../entries/lane-sql.js';
 import { moveHead } from '../lanes/lane-heads.js';
-import { nextPosition } from '../lanes/lanes.js';
+import { nextPosition } from '../lanes/lane-events.js';
 import { KEPT_PARTS, MARK_HOURS, REWRITE_KEPT_PART, SCOPE_VALUES_OF_PLAYER } from './entry-refold-sql.js';
 import type { BoardOfRuns } from './board-of-runs.js';
 import { refreeze } from './frozen-refold.js';

@@ -1,6 +1,6 @@
 import type { RunRecorded } from '@laddercast/domain';
 import type { SqlRunner } from '../database/postgres-database.js';
-import { appendEvent, nextPosition } from '../lanes/lanes.js';
+import { appendEvent, nextPosition } from '../lanes/lane-events.js';
 
 /** A submitted run of a living board that has runs examined; `held` as it is now. */
 const PRESENT_RUN = `

@@ -6,7 +6,8 @@ import type { RunStep } from '../integrity/decision-acts.js';
 import { decideFlagOfHeld } from '../integrity/flag-rows.js';
 import { noteRunChange } from '../integrity/examined-runs.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
+import { appendEvent, nextPosition } from '../lanes/lane-events.js';
+import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { noteRevision } from '../standings/revision-notes.js';
 import { boardOfRuns, type BoardOfRuns } from './board-of-runs.js';
@@ -125,7 +126,7 @@ export class RunActs {
    * @returns null where the run is not kept any more
    */
   voidHeld(run: RunPlace, act: RunAct): Promise<RunActed | null> {
-    return this.work.holding(this.lanes.of(run.playerId), (transaction) =>
+    return this.work.holding(run.playerId, (transaction) =>
       this.changeOne(transaction, 'run.void', run, act, ({ held }) => (held ? { voided: true } : {})),
     );
   }
@@ -172,8 +173,7 @@ export class RunActs {
     const board = await boardOfRuns(this.database, act.boardId);
     const owner = ownerOf(board.definition, act);
     const playerId = act.playerId ?? (await this.playerOf(board, owner, act));
-    const lane = this.lanes.of(playerId);
-    return this.work.holding(lane, async (transaction) => {
+    return this.work.holding(playerId, async (transaction) => {
       // Whatever changes a board holds all lanes, so from here on it stays.
       const current = await boardOfRuns(transaction, act.boardId);
       const runs = await runsOf(transaction, current, owner, act);

@@ -5,7 +5,7 @@ import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.
 import { tryEach } from '../database/try-each.js';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { Lanes } from '../lanes/lanes.js';
+import { Lanes, type Place } from '../lanes/lanes.js';
 import { patchFamily } from '../patches/patch-families.js';
 import { RunActs } from './run-acts.js';
 import { foldedRunBases } from './run-entry-prefixes.js';
@@ -94,10 +94,11 @@ export class RunPruner {
 
   private pruneRuns(board: BoardInTurn, old: readonly OldRun[], signal: AbortSignal): Promise<void> {
     const voids = old.filter(({ isHeld }) => isHeld).map((run) => () => this.voidHeld(board, run));
+    // Refused where lanes were raised meanwhile: then the next look does it.
     const chunks = this.chunksOf(old).map(
-      ({ lane, prefixes }) =>
+      ({ place, prefixes }) =>
         () =>
-          this.work.holding(lane, (transaction) => pruneChunk(transaction, board, prefixes)),
+          this.work.holding(place, (transaction) => pruneChunk(transaction, board, prefixes)),
     );
     return tryEach([...voids, ...chunks], signal, (work) => work());
   }
@@ -112,20 +113,18 @@ export class RunPruner {
   }
 
   /** The lanes in turn, so that none is taken again and again while the others rest. */
-  private chunksOf(old: readonly OldRun[]): { lane: number; prefixes: AskedPrefix[] }[] {
+  private chunksOf(old: readonly OldRun[]): { place: Place; prefixes: AskedPrefix[] }[] {
     const ofPlayers = new Map<string, AskedPrefix>();
     for (const { playerId, position } of old) {
       const first = ofPlayers.get(playerId)?.first ?? position;
       ofPlayers.set(playerId, { playerId, first, last: position });
     }
-    const prefixes = [...ofPlayers.values()];
-    const chunks: { lane: number; turn: number; prefixes: AskedPrefix[] }[] = [];
-    for (const lane of this.lanes.all) {
-      const ofLane = prefixes.filter(({ playerId }) => this.lanes.of(playerId) === lane);
-      for (let from = 0; from < ofLane.length; from += PLAYERS_AT_ONCE)
-        chunks.push({ lane, turn: from, prefixes: ofLane.slice(from, from + PLAYERS_AT_ONCE) });
+    const chunks: { place: Place; turn: number; prefixes: AskedPrefix[] }[] = [];
+    for (const { place, things } of this.lanes.sorted([...ofPlayers.values()], ({ playerId }) => playerId)) {
+      for (let from = 0; from < things.length; from += PLAYERS_AT_ONCE)
+        chunks.push({ place, turn: from, prefixes: things.slice(from, from + PLAYERS_AT_ONCE) });
     }
-    return chunks.sort((a, b) => a.turn - b.turn || a.lane - b.lane);
+    return chunks.sort((a, b) => a.turn - b.turn || a.place.lane - b.place.lane);
   }
 }
 

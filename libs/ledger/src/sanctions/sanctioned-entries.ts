@@ -9,7 +9,7 @@ import {
 import { keptAfterEndMs, runsOfEvent, type EntryRow } from '../entries/entry-rows.js';
 import { isRunOfSql } from '../entries/run-keys-sql.js';
 import { IS_UNRANKED, sanctionInForceSql } from '../entries/unranked-sql.js';
-import { drawPositions } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { TouchedPlayer } from '../standings/revision-notes.js';
 import { storeEntries } from '../reemission/entry-reemission.js';

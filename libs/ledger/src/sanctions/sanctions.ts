@@ -4,7 +4,8 @@ import { Injectable } from '@nestjs/common';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { LaneQueue } from '../lanes/lane-queue.js';
-import { appendEvent, Lanes, nextPosition } from '../lanes/lanes.js';
+import { appendEvent, nextPosition } from '../lanes/lane-events.js';
+import { Lanes } from '../lanes/lanes.js';
 import { lastAuditId, recordAudit } from '../operators/audit-log.js';
 import { noteRevision } from '../standings/revision-notes.js';
 import {
@@ -59,9 +60,7 @@ export class Sanctions {
    * @throws BOARD_NOT_FOUND, VALIDATION_FAILED for an end that is over, OVERLOADED
    */
   async put(playerId: string, asked: NewSanction, actor: string, begun?: Begun): Promise<Sanction> {
-    const put = await this.work.holding(this.lanes.of(playerId), (transaction) =>
-      this.putWithin(transaction, playerId, asked, actor),
-    );
+    const put = await this.work.holding(playerId, (transaction) => this.putWithin(transaction, playerId, asked, actor));
     await begun?.();
     return this.follow(put, FOLLOWED_AT_ONCE);
   }
@@ -192,9 +191,7 @@ export class Sanctions {
   }
 
   private inLane<T>(playerId: string, act: (transaction: SqlRunner, nowMs: number) => Promise<T>): Promise<T> {
-    return this.work.holding(this.lanes.of(playerId), async (transaction) =>
-      act(transaction, await ledgerNowMs(transaction)),
-    );
+    return this.work.holding(playerId, async (transaction) => act(transaction, await ledgerNowMs(transaction)));
   }
 }
 

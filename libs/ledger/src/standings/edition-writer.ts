@@ -6,7 +6,8 @@ import {
   type RankStyle,
 } from '@laddercast/domain';
 import type { EditionKind } from '../catalogs/edition-catalog.js';
-import { nextPosition, takeLane, type Lanes } from '../lanes/lanes.js';
+import { nextPosition } from '../lanes/lane-events.js';
+import { takeLaneOf } from '../lanes/lane-locks.js';
 import type { EntryTax } from '../entries/taxed-entries-sql.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import { PREVIEW_SCOPES_MAX, previewStandingsSql, READ_EDITION_START, writeStandingsSql } from './standings-sql.js';
@@ -125,17 +126,16 @@ const STILL_HOLDS: Record<EditionKind, string> = {
 /**
  * Gives a written edition its version. The lane of the board's events is held from here to the commit: whatever changes
  * a board or a window holds all lanes, so what is looked at now stays.
- * @returns the version, a log position of that lane
+ * @returns the version, a log position of that lane, and the lane
  * @throws EditionOvertakenError
  */
 export async function sealEdition(
   transaction: SqlRunner,
-  lanes: Lanes,
   { windowUid, boardUid }: WindowOfDefinition,
   edition: { uid: number; kind: EditionKind },
-): Promise<number> {
+): Promise<{ version: number; lane: number }> {
   await transaction.query(`SET LOCAL lock_timeout = ${SEAL_LOCK_TIMEOUT_MS}`);
-  await takeLane(transaction, laneOfBoard(lanes, boardUid));
+  const lane = await takeLaneOf(transaction, String(boardUid));
   const version = await nextPosition(transaction);
   const sealed = await transaction.query(
     `UPDATE editions e SET version = $2 FROM windows w JOIN boards b USING (board_uid)
@@ -144,11 +144,8 @@ export async function sealEdition(
     [edition.uid, version],
   );
   if (sealed.length === 0) throw new EditionOvertakenError(windowUid);
-  return version;
+  return { version, lane };
 }
-
-/** The lane in which a board's own events travel. */
-export const laneOfBoard = (lanes: Lanes, boardUid: number): number => lanes.of(String(boardUid));
 
 /** The beginning of one list of an edition. */
 export interface StandingsPreview {

@@ -10,7 +10,8 @@ import {
   type WindowOfDefinition,
   type WindowRow,
 } from './edition-writer.js';
-import { Lanes, takeLane } from '../lanes/lanes.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes, placedAnew } from '../lanes/lanes.js';
 import { forgetFailure, SettlementFailures, type AwaitedKind } from './settlement-failures.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -144,7 +145,11 @@ export class StandingsRecorder {
 
   /** Once this resolves, every run whose time was taken under its lane before the freeze is committed. */
   private async passLanes(): Promise<void> {
-    for (const lane of this.lanes.all) await this.database.transaction((transaction) => takeLane(transaction, lane));
+    const { database, lanes } = this;
+    await placedAnew(database, lanes, async () => {
+      for (const lane of lanes.all)
+        await database.transaction((transaction) => takeLane(transaction, lanes.place(lane)));
+    });
   }
 
   private async write(
@@ -167,7 +172,7 @@ export class StandingsRecorder {
     options: { asOf: string; top: number | null },
   ): Promise<void> {
     const written = await writeEdition(transaction, window, kind, options);
-    if (written !== null) await sealEdition(transaction, this.lanes, window, { uid: written.uid, kind });
+    if (written !== null) await sealEdition(transaction, window, { uid: written.uid, kind });
     await forgetFailure(transaction, window.windowUid, kind);
   }
 }

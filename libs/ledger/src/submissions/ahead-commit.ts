@@ -8,7 +8,7 @@ import { entryParameters } from '../entries/lane-parameters.js';
 import { CONTINUE_LANE } from '../entries/lane-sql.js';
 import type { LedgerWrite, SubmitWrite, WriteResult } from '../entries/ledger-writes.js';
 import { headSequence } from '../lanes/lane-heads.js';
-import { openLaneSql } from '../lanes/lanes.js';
+import { openKnownLaneSql } from '../lanes/lane-locks.js';
 import { AttemptCounts } from './attempt-counts.js';
 import { BatchFold } from './batch-fold.js';
 import type { LaneCatalogs } from './lane-transaction.js';
@@ -100,7 +100,7 @@ export class AheadCommit {
     const counted = this.batch.filter((_, index) => !('error' in this.results[index]!));
     let written: Promise<{ nowMs: number; positions: number[] }[]> = Promise.resolve([]);
     await sendCommit(counted, () => [
-      connection.query(openLaneSql(lane)),
+      connection.query(openKnownLaneSql(lane)),
       ...store.frozen(fold),
       (written = connection.query(CONTINUE_LANE, [...this.changes(fromMs), ...this.assumed(fromMs)])),
       ...store.renewed(fold),

@@ -6,7 +6,8 @@ import type { WindowCatalog } from '../catalogs/window-catalog.js';
 import type { SqlRunner } from '../database/postgres-database.js';
 import type { EntryRow } from '../entries/entry-rows.js';
 import { StaleBoardError, type WriteResult } from '../entries/ledger-writes.js';
-import { openLaneSql } from '../lanes/lanes.js';
+import { openLaneSql } from '../lanes/lane-locks.js';
+import type { Place } from '../lanes/lanes.js';
 import { BatchFold } from './batch-fold.js';
 import { LaneBatchReader } from './lane-batch-reader.js';
 import { isRemembered, type LaneMemory } from './lane-memory.js';
@@ -36,7 +37,7 @@ export class LaneTransaction {
   nowMs = 0;
 
   constructor(
-    private readonly lane: number,
+    private readonly at: Place,
     private readonly catalogs: LaneCatalogs,
     private readonly batch: readonly PendingWrite[],
     private readonly memory: LaneMemory,
@@ -48,12 +49,12 @@ export class LaneTransaction {
    * @param expectedNowMs about the ledger's time, Unix ms; null: unknown
    */
   async run(connection: SqlRunner, expectedNowMs: number | null): Promise<WriteResult[]> {
-    const reading = new LaneBatchReader(connection, this.lane, this.batch, this.memory);
+    const reading = new LaneBatchReader(connection, this.at.lane, this.batch, this.memory);
     const expected =
       expectedNowMs === null
         ? []
         : this.batch.map(({ write }) => expectedPlace(write, expectedNowMs, this.catalogs.windows));
-    await Promise.all([connection.query(openLaneSql(this.lane)), reading.begin(expected)]);
+    await Promise.all([connection.query(openLaneSql(this.at)), reading.begin(expected)]);
     const { nowMs, positions, revisions } = reading;
     this.nowMs = nowMs;
     const placements = await this.place(nowMs);
@@ -73,7 +74,7 @@ export class LaneTransaction {
       if (!('error' in result)) counted.push(this.batch[index]!);
       return write.kind === 'override' ? this.asFirstAnswer(result, index) : result;
     });
-    const store = new LaneStore(connection, this.lane, nowMs);
+    const store = new LaneStore(connection, this.at.lane, nowMs);
     await sendCommit(counted, () => [...store.all(fold, stored.attempts.changed), connection.query('COMMIT')]);
     this.remember(reading, placed, fold);
     metrics.patchRunsDropped.inc(fold.patchRunsDropped);

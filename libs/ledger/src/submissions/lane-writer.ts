@@ -15,6 +15,7 @@ import {
   type WriteWords,
 } from '../lanes/commit-tries.js';
 import { noteFailure, noteReceipt, refuseOverload } from './submission-outcomes.js';
+import { isOfEarlierMap, type Lanes, type Place } from '../lanes/lanes.js';
 import type { LedgerReceipt, LedgerWrite, WriteResult } from '../entries/ledger-writes.js';
 
 /** The most writes in one transaction. */
@@ -44,9 +45,12 @@ export class WriteNotTaken extends Error {}
 
 export interface LaneWriterOptions {
   lane: number;
+  lanes: Lanes;
+  /** Takes a write whose player is in another lane by now. */
+  place: (pending: PendingWrite) => void;
   queueMax: number;
-  /** How many entries it remembers at most. */
-  memoryMax: number;
+  /** How many entries it remembers at most, among so many lanes as there are. */
+  memoryMax: () => number;
   /** Called after each commit that put events into the outbox. */
   onCommitted: (lane: number) => void;
 }
@@ -59,14 +63,17 @@ export class LaneWriter {
   private connection: QueryRunner | null = null;
   private running: Promise<void> | null = null;
   private readonly clock = new LedgerClock();
-  private readonly memory: LaneMemory;
+  private memory: LaneMemory;
+  /** The map for which it has its size. */
+  private memoryMap: number;
 
   constructor(
     private readonly database: PostgresDatabase,
     private readonly catalogs: LaneCatalogs,
     private readonly options: LaneWriterOptions,
   ) {
-    this.memory = new LaneMemory(options.memoryMax);
+    this.memory = new LaneMemory(options.memoryMax());
+    this.memoryMap = options.lanes.number;
   }
 
   /**
@@ -80,9 +87,14 @@ export class LaneWriter {
     const traced = span === null ? write : { ...write, traceparent: span.traceparents[0]! };
     const tried = attempt ?? newAttempt();
     return new Promise((resolve, reject) => {
-      this.queue.push({ write: traced, ...tried, span, resolve, reject });
-      this.running ??= this.drain();
+      this.take({ write: traced, ...tried, span, resolve, reject });
     });
+  }
+
+  /** Takes a write that waited elsewhere. */
+  take(pending: PendingWrite): void {
+    this.queue.push(pending);
+    this.running ??= this.drain();
   }
 
   get waiting(): number {
@@ -101,16 +113,21 @@ export class LaneWriter {
     // Every write of this turn of the event loop joins the batch.
     await Promise.resolve();
     while (this.queue.length > 0) {
-      const batch = this.queue.splice(0, LANE_BATCH_MAX).filter(isTaken);
-      if (batch.length > 0) await this.commit(batch);
+      const batch = this.queue
+        .splice(0, LANE_BATCH_MAX)
+        .filter((pending) => isTaken(pending) && this.isPlaced(pending));
+      // The map by which they are here, whatever becomes known meanwhile.
+      const at = this.options.lanes.place(this.options.lane);
+      if (at.map !== this.memoryMap) this.remeasure(at.map);
+      if (batch.length > 0) await this.commit(batch, at);
     }
     // In the same turn as the last look at the queue, or a write could slip in between and wait for ever.
     this.running = null;
   }
 
   /** Settles every write of the batch, whatever happens. */
-  private async commit(batch: PendingWrite[], tried = { ahead: false, collisions: 0 }): Promise<void> {
-    const { lane } = this.options;
+  private async commit(batch: PendingWrite[], at: Place, tried = { ahead: false, collisions: 0 }): Promise<void> {
+    const { lane } = at;
     let ahead: AheadCommit | null = null;
     try {
       // A connection that broke, or was discarded, is replaced.
@@ -120,7 +137,7 @@ export class LaneWriter {
       const pipeline = await pipelineOf(this.connection);
       const beganAtMs = monotonicMs();
       if (!tried.ahead) ahead = AheadCommit.of(lane, this.catalogs, this.memory, batch, this.clock);
-      const transaction = ahead ?? new LaneTransaction(lane, this.catalogs, batch, this.memory);
+      const transaction = ahead ?? new LaneTransaction(at, this.catalogs, batch, this.memory);
       const results = await transaction.run(pipeline, this.clock.isKnown ? this.clock.nowMs() : null);
       const now = monotonicMs();
       this.database.reach.seen();
@@ -135,16 +152,17 @@ export class LaneWriter {
       batch.forEach((pending, index) => settle(pending, results[index]!, now));
     } catch (error) {
       if (this.connection) await rollBack(this.connection, error);
-      if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, error);
+      if (isDatabaseUnavailable(error)) return this.retryUntilDeadline(batch, at, error);
       if (ahead) {
         laneCommits.inVain.inc();
-        return this.commit(batch, { ahead: true, collisions: 0 });
+        return this.commit(batch, at, { ahead: true, collisions: 0 });
       }
+      if (isOfEarlierMap(error)) return this.placeAnew(batch, at, error);
       if (sqlStateOf(error) === UNIQUE_VIOLATION && tried.collisions < COLLISION_RETRIES_MAX) {
-        return this.commit(batch, { ahead: true, collisions: tried.collisions + 1 });
+        return this.commit(batch, at, { ahead: true, collisions: tried.collisions + 1 });
       }
       if (batch.length === 1) return refuse(batch[0]!, error, monotonicMs());
-      return commitHalves(batch, (half) => this.commit(half, { ahead: true, collisions: 0 }));
+      return commitHalves(batch, (half) => this.commit(half, at, { ahead: true, collisions: 0 }));
     }
   }
 
@@ -156,7 +174,7 @@ export class LaneWriter {
     return connection;
   }
 
-  private async retryUntilDeadline(batch: PendingWrite[], cause: unknown): Promise<void> {
+  private async retryUntilDeadline(batch: PendingWrite[], at: Place, cause: unknown): Promise<void> {
     const now = monotonicMs();
     const isAlive = (pending: PendingWrite): boolean => {
       if (pending.expiresAtMs > now) return true;
@@ -168,7 +186,33 @@ export class LaneWriter {
     this.queue.splice(0, this.queue.length, ...this.queue.filter(isAlive));
     if (alive.length === 0) return;
     await sleep(RETRY_EVERY_MS);
-    await this.commit(alive);
+    await this.commit(alive, at);
+  }
+
+  /** Lanes were raised: nothing of the batch was stored. In its order, each goes to where its player is now. */
+  private async placeAnew(batch: PendingWrite[], at: Place, refusal: unknown): Promise<void> {
+    const { lanes, place } = this.options;
+    try {
+      await lanes.refresh(this.database);
+      // A server that lacks the raise has taken over: who knows of it must not write there.
+      if (lanes.number === at.map) throw refusal;
+    } catch (error) {
+      return this.retryUntilDeadline(batch, at, error);
+    }
+    for (const pending of batch) place(pending);
+  }
+
+  /** Lanes were raised, which moved the head: what was remembered is of no use, and there is less room for each lane. */
+  private remeasure(map: number): void {
+    this.memory = new LaneMemory(this.options.memoryMax());
+    this.memoryMap = map;
+  }
+
+  private isPlaced(pending: PendingWrite): boolean {
+    const { lanes, lane, place } = this.options;
+    if (lanes.of(pending.write.playerId) === lane) return true;
+    place(pending);
+    return false;
   }
 }
 

@@ -11,26 +11,39 @@ import { LaneWriter } from './lane-writer.js';
 /** This process's writers, one for each lane. */
 @Injectable()
 export class LaneWriters {
-  readonly all: readonly LaneWriter[];
+  private readonly writers: LaneWriter[] = [];
 
   constructor(
-    database: PostgresDatabase,
-    lanes: Lanes,
-    notifier: OutboxNotifier,
-    windows: WindowCatalog,
-    scopes: ScopeCatalog,
-    metadata: BoardsWithMetadata,
-    @Inject(Environment) settings: Pick<Environment, 'LANE_QUEUE_MAX' | 'LANE_MEMORY_MAX'>,
-  ) {
-    const catalogs = { windows, scopes, metadata };
-    const onCommitted = (lane: number): void => notifier.wake(lane);
-    const queueMax = settings.LANE_QUEUE_MAX;
-    const memoryMax = Math.ceil(settings.LANE_MEMORY_MAX / lanes.count);
-    this.all = lanes.all.map((lane) => new LaneWriter(database, catalogs, { lane, queueMax, memoryMax, onCommitted }));
+    private readonly database: PostgresDatabase,
+    private readonly lanes: Lanes,
+    private readonly notifier: OutboxNotifier,
+    private readonly windows: WindowCatalog,
+    private readonly scopes: ScopeCatalog,
+    private readonly metadata: BoardsWithMetadata,
+    @Inject(Environment) private readonly settings: Pick<Environment, 'LANE_QUEUE_MAX' | 'LANE_MEMORY_MAX'>,
+  ) {}
+
+  of(lane: number): LaneWriter {
+    return (this.writers[lane] ??= this.made(lane));
   }
 
   /** Writes what waits, then lets the connections go. */
   async close(): Promise<void> {
-    await Promise.all(this.all.map((writer) => writer.close()));
+    await Promise.all(this.writers.map((writer) => writer.close()));
+  }
+
+  private made(lane: number): LaneWriter {
+    const { database, lanes, notifier, windows, scopes, metadata, settings } = this;
+    return new LaneWriter(
+      database,
+      { windows, scopes, metadata },
+      {
+        ...{ lane, lanes },
+        place: (pending) => this.of(lanes.of(pending.write.playerId)).take(pending),
+        queueMax: settings.LANE_QUEUE_MAX,
+        memoryMax: () => Math.ceil(settings.LANE_MEMORY_MAX / lanes.count),
+        onCommitted: (committed) => notifier.wake(committed),
+      },
+    );
   }
 }

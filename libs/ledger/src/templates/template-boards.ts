@@ -4,7 +4,8 @@ import { createBoard, findBoard, type BoardRow, type FoundBoard } from '../board
 import type { TemplateLink } from '../boards/template-layers.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { AllLanes } from '../lanes/all-lanes.js';
-import { announceBoard, Lanes } from '../lanes/lanes.js';
+import { announceBoard } from '../lanes/lane-events.js';
+import { Lanes } from '../lanes/lanes.js';
 import { recordAudit } from '../operators/audit-log.js';
 import { planOf, type BoardPlan } from './board-plan.js';
 import { templateChanged, type DefinitionMaker, type GivenTemplate } from './board-template.js';

@@ -9,7 +9,9 @@ import {
 import { Injectable } from '@nestjs/common';
 import { arrayLiteral } from '../entries/entry-rows.js';
 import { moveHead } from '../lanes/lane-heads.js';
-import { drawPositions, Lanes, takeLane } from '../lanes/lanes.js';
+import { drawPositions } from '../lanes/lane-events.js';
+import { takeLane } from '../lanes/lane-locks.js';
+import { Lanes, placedAnew, type Place } from '../lanes/lanes.js';
 import { ledgerNowMs } from '../database/ledger-clock.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
@@ -85,6 +87,7 @@ export class RollingExpirer {
       const firstHour = firstRollingHour(hours, await ledgerNowMs(this.database));
       const most = window.runs_from === null ? PLAYERS_AT_ONCE : FOLDED_AT_ONCE;
       const atOnce = Math.min(most, Math.ceil(HOURS_AT_ONCE / hours));
+      // Rows say the lane that they were written in: one that was there for long has players who left it for others.
       let lanes = [...this.lanes.all];
       // The lanes in turn, so that an index scan from the oldest hour has nothing to skip.
       while (lanes.length > 0 && !signal.aborted) {
@@ -123,8 +126,22 @@ export class RollingExpirer {
     ]);
     const playerIds = [...new Set(left.map(({ player_id }) => player_id))];
     if (playerIds.length === 0) return null;
+    let changed = 0;
+    await placedAnew(this.database, this.lanes, async () => {
+      for (const { place, things } of this.lanes.sorted(playerIds, (playerId) => playerId)) {
+        changed += await this.bringUp(window, { place, firstHour, playerIds: things });
+      }
+    });
+    return changed;
+  }
+
+  private async bringUp(
+    window: RollingWindow,
+    { place, firstHour, playerIds }: { place: Place; firstHour: number; playerIds: string[] },
+  ): Promise<number> {
+    const { lane } = place;
     const changed = await this.database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, place);
       return recompute(transaction, window, { lane, firstHour, playerIds });
     });
     if (changed > 0) this.notifier.wake(lane);

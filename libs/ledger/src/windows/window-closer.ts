@@ -7,7 +7,6 @@ import { deleteAttempts, deleteFrozenRows } from '../standings/edition-removal.j
 import {
   EDITION_TIMEOUT_MS,
   EditionOvertakenError,
-  laneOfBoard,
   previewStandings,
   sealEdition,
   startOfEdition,
@@ -18,7 +17,8 @@ import {
   type WindowOfDefinition,
   type WindowRow,
 } from '../standings/edition-writer.js';
-import { appendEvent, drawPositions, Lanes } from '../lanes/lanes.js';
+import { appendEvent, drawPositions } from '../lanes/lane-events.js';
+import { Lanes } from '../lanes/lanes.js';
 import { OutboxNotifier } from '../lanes/outbox-notifier.js';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
@@ -207,12 +207,12 @@ export class WindowCloser {
   }
 
   private async writeStandings(window: WindowOfDefinition, signal?: AbortSignal): Promise<number | null> {
-    const { database, lanes } = this;
+    const { database } = this;
     const { windowUid, boardUid } = window;
     // Nobody reads them since the end. After a crash this is done again, as long as the window is not settled.
     await deleteFrozenRows(database, windowUid);
     await deleteAttempts(database, windowUid);
-    const edition = await database.longTransaction(
+    const sealed = await database.longTransaction(
       EDITION_TIMEOUT_MS,
       async (transaction) => {
         // A process that settles the same window holds its row.
@@ -225,17 +225,17 @@ export class WindowCloser {
         const written = await writeEdition(transaction, window, 'final', { asOf: row.as_of, top: null });
         if (written === null) throw new Error(`Window ${windowUid} has final standings and is not settled.`);
         const { uid } = written;
-        const version = await sealEdition(transaction, lanes, window, { uid, kind: 'final' });
+        const { version, lane } = await sealEdition(transaction, window, { uid, kind: 'final' });
         await transaction.query(`UPDATE windows SET state = 'settled' WHERE window_uid = $1`, [windowUid]);
         await forgetFailure(transaction, windowUid, 'final');
         const event = eventOf(window, version);
-        await appendEvent(transaction, laneOfBoard(lanes, boardUid), version, String(boardUid), event);
-        return uid;
+        await appendEvent(transaction, lane, version, String(boardUid), event);
+        return { uid, lane };
       },
       signal,
     );
-    if (edition !== null) this.notifier.wake(laneOfBoard(lanes, boardUid));
-    return edition;
+    if (sealed !== null) this.notifier.wake(sealed.lane);
+    return sealed?.uid ?? null;
   }
 
   private wakeAll(): void {

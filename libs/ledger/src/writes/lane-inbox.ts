@@ -3,6 +3,7 @@ import { monotonicMs } from '@laddercast/platform';
 import { Injectable } from '@nestjs/common';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
 import { StaleBoardError } from '../entries/ledger-writes.js';
+import { Lanes } from '../lanes/lanes.js';
 import { LaneWriters } from '../submissions/lane-writers.js';
 import { WriteNotTaken, type LaneWriter } from '../submissions/lane-writer.js';
 import { decodeMessage, encodeResults, writeOf, type HandedResult, type MessageOnWire } from './lane-message.js';
@@ -14,6 +15,7 @@ type WriteOnWire = MessageOnWire['writes'][number];
 @Injectable()
 export class LaneInbox {
   constructor(
+    private readonly lanes: Lanes,
     private readonly boards: BoardCatalog,
     private readonly writers: LaneWriters,
   ) {}
@@ -21,8 +23,11 @@ export class LaneInbox {
   /** The results of a message, in its order; what is too old to begin with is not taken. */
   async take(text: string): Promise<string> {
     const { lane, sentAtMs, writes } = decodeMessage(text);
-    const writer = this.writers.all[lane];
-    if (!writer) throw new Error(`This installation has no lane ${lane}.`);
+    const { count } = this.lanes;
+    if (lane >= count)
+      throw new Error(`As this process knows it, there are ${count} lanes, and none has number ${lane}.`);
+    // A write whose player is in another lane by now is taken there.
+    const writer = this.writers.of(lane);
     const boards = await this.boardsOf(writes);
     const now = monotonicMs();
     const takeBeforeMs = now + PATIENCE_MS - Math.max(0, this.boards.clock.nowMs() - sentAtMs);

@@ -6,7 +6,7 @@ import { ClientTCP, ServerTCP } from '@nestjs/microservices';
 import { LRUCache } from 'lru-cache';
 import { firstValueFrom, timeout } from 'rxjs';
 import { PostgresDatabase, type SqlRunner } from '../database/postgres-database.js';
-import { settledValue } from '../lanes/lanes.js';
+import { settledValue } from '../lanes/installation.js';
 import type { LaneOwner } from './lane-owners.js';
 
 /** Answers a message of another process. */

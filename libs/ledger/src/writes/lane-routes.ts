@@ -2,7 +2,6 @@ import { Environment, monotonicMs } from '@laddercast/platform';
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { BoardCatalog } from '../catalogs/board-catalog.js';
-import { Lanes } from '../lanes/lanes.js';
 import { LaneWriters } from '../submissions/lane-writers.js';
 import { LaneInbox } from './lane-inbox.js';
 import { LaneLink } from './lane-link.js';
@@ -18,28 +17,27 @@ const OWNERS_MAX = 256;
 /** The ways of all lanes' writes from this process, and the door through which those of others come. */
 @Injectable()
 export class LaneRoutes {
-  readonly all: readonly LaneRoute[];
+  private readonly routes: LaneRoute[] = [];
   /** Owners that did not answer, by holder. */
   private readonly away = new LRUCache<string, { untilMs: number; pauseMs: number }>({ max: OWNERS_MAX });
 
   constructor(
-    lanes: Lanes,
-    writers: LaneWriters,
-    boards: BoardCatalog,
+    private readonly writers: LaneWriters,
+    private readonly boards: BoardCatalog,
     private readonly owners: LaneOwners,
     private readonly link: LaneLink,
     private readonly inbox: LaneInbox,
     @Inject(Environment) private readonly settings: LaneRouteSettings,
-  ) {
-    this.all = lanes.all.map(
-      (lane) =>
-        new LaneRoute({
-          ...{ lane, link, writer: writers.all[lane]!, queueMax: settings.LANE_QUEUE_MAX },
-          owner: () => this.ownerOf(lane),
-          heard: (owner, isAnswered) => this.heard(owner, isAnswered),
-          nowMs: () => boards.clock.nowMs(),
-        }),
-    );
+  ) {}
+
+  of(lane: number): LaneRoute {
+    const { writers, boards, link, settings } = this;
+    return (this.routes[lane] ??= new LaneRoute({
+      ...{ lane, link, writer: writers.of(lane), queueMax: settings.LANE_QUEUE_MAX },
+      owner: () => this.ownerOf(lane),
+      heard: (owner, isAnswered) => this.heard(owner, isAnswered),
+      nowMs: () => boards.clock.nowMs(),
+    }));
   }
 
   /** @param takes whether this process owns lanes, and takes the writes of others for them */
@@ -50,7 +48,7 @@ export class LaneRoutes {
   /** Lets go of the lanes that it owns, and takes nothing more; what waits is written. */
   async close(): Promise<void> {
     await this.owners.stop();
-    await Promise.all(this.all.map((route) => route.settled()));
+    await Promise.all(this.routes.map((route) => route.settled()));
     this.link.close();
   }
 

@@ -56,7 +56,7 @@ export class Ledger {
       if (write.kind === 'submit') noteFailure(error, 0);
       throw error;
     }
-    return this.routes.all[this.lanes.of(write.playerId)]!.write(write);
+    return this.routes.of(this.lanes.of(write.playerId)).write(write);
   }
 
   /** @throws LEDGER_UNAVAILABLE, OUTBOX_FULL where a write would wait in vain */
@@ -77,7 +77,7 @@ export class Ledger {
     const { routes, writers } = this;
     return this.lanes.all.map((lane) => ({
       lane,
-      waiting: routes.all[lane]!.waiting + writers.all[lane]!.waiting,
+      waiting: routes.of(lane).waiting + writers.of(lane).waiting,
     }));
   }
 

@@ -11,34 +11,44 @@ const ASK_EVERY_MS = 2000;
 /** Watches over each lane's mark in one process at a time. */
 @Injectable()
 export class LaneRecoveries {
-  private readonly leases: { lane: number; lease: HeldLease }[];
+  private readonly held: HeldLease[] = [];
+  private stopListening: () => void = () => undefined;
 
   constructor(
     private readonly recovery: ProjectionRecovery,
-    leases: PostgresLeases,
-    lanes: Lanes,
+    private readonly leases: PostgresLeases,
+    private readonly lanes: Lanes,
     private readonly redis: RedisConnection,
     private readonly watch: ProjectionWatch,
-  ) {
-    this.leases = lanes.all.map((lane) => {
-      const name = `recovery:${lane}`;
-      return { lane, lease: new HeldLease(leases, { name, ttlMs: LEASE_TTL_MS, askEveryMs: ASK_EVERY_MS }) };
-    });
-  }
+  ) {}
 
   start(): void {
-    for (const { lane, lease } of this.leases) {
+    this.watchNew();
+    this.stopListening = this.lanes.onRaise(() => this.watchNew());
+  }
+
+  async stop(): Promise<void> {
+    this.stopListening();
+    await Promise.all(this.held.map((lease) => lease.stop()));
+  }
+
+  private watchNew(): void {
+    for (const lane of this.lanes.all.slice(this.held.length)) {
+      const lease = new HeldLease(this.leases, {
+        name: `recovery:${lane}`,
+        ttlMs: LEASE_TTL_MS,
+        askEveryMs: ASK_EVERY_MS,
+      });
+      this.held.push(lease);
       lease.start(async ({ ending }) => {
         metrics.laneRecovering.set({ lane }, 0);
+        // Where it fails, the look finds the mark missing, and nothing of the lane in PostgreSQL.
+        if (this.lanes.since(lane) > 0) await this.recovery.open(lane).catch(() => undefined);
         await this.recovery.watch(lane, ending, (listener) => this.wake(listener));
         // Another process says it from now on.
         metrics.laneRecovering.remove({ lane });
       });
     }
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.leases.map(({ lease }) => lease.stop()));
   }
 
   /** Calls the listener on each reconnection of the projection, and whenever a loss is noticed; returns how to end that. */

@@ -3,13 +3,14 @@ import { isRetriable } from '@laddercast/event-log';
 import {
   BoardCatalog,
   keptAfterEndMs,
+  Lanes,
   LIVING_WINDOWS_AT_ONCE,
   livingWindows,
   PostgresDatabase,
   type SqlRunner,
 } from '@laddercast/ledger';
 import { metrics, retryWhile, sleep } from '@laddercast/platform';
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ChangesByShard } from '../ranks/changes-by-shard.js';
 import { CommittedPositions } from './committed-positions.js';
 import {
@@ -23,13 +24,6 @@ import {
 import { RangeSweeper } from '../range-shards/range-sweeper.js';
 import { RankProjection, RecoveryRun } from '../ranks/rank-projection.js';
 import { RestoredLedgerCheck } from './restored-ledger-check.js';
-
-export interface ProjectionRecoveryOptions {
-  /** Told what is being done, a step at a time. */
-  onProgress?: (progress: RecoveryProgress) => void;
-  /** How often marks are looked at, ms. */
-  intervalMs?: number;
-}
 
 /** The boards as recovery looks for them; see BoardCatalog. */
 export interface RecoveredBoards {
@@ -52,6 +46,7 @@ export interface RecoveryProgress {
   newer: number;
 }
 
+/** How often marks are looked at. */
 const INTERVAL_MS = 5000;
 const RETRY = { firstMs: 100, maxMs: 5000 };
 
@@ -63,6 +58,8 @@ const RETRY = { firstMs: 100, maxMs: 5000 };
 export class ProjectionRecovery {
   private readonly log = new Logger('recovery');
   private readonly sentOf = new Map<number, number>();
+  /** Told what is being done, a step at a time. */
+  onProgress: (progress: RecoveryProgress) => void = () => undefined;
 
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
@@ -71,7 +68,7 @@ export class ProjectionRecovery {
     @Inject(BoardCatalog) private readonly boards: RecoveredBoards,
     @Inject(RestoredLedgerCheck) private readonly ledgerCheck: Pick<RestoredLedgerCheck, 'isAhead'>,
     @Inject(RangeSweeper) private readonly sweeper: Pick<RangeSweeper, 'removeStrays'>,
-    @Optional() private readonly options: ProjectionRecoveryOptions = {},
+    @Inject(Lanes) private readonly lanes: Pick<Lanes, 'leftFor'>,
   ) {}
 
   /**
@@ -85,9 +82,18 @@ export class ProjectionRecovery {
       await this.check(lane, signal).catch((error: unknown) =>
         this.log.warn(`Lane ${lane} cannot be recovered yet: ${(error as Error).message}`),
       );
-      await sleep(this.options.intervalMs ?? INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
+      await sleep(INTERVAL_MS, AbortSignal.any([signal, woken.signal]));
       stopListening();
     }
+  }
+
+  /**
+   * Begins the mark of a lane that was raised, where nothing of it was applied: what its players had before is of the lanes that they
+   * left, and nothing of this one is missing.
+   * @throws PROJECTION_UNAVAILABLE, or a database error
+   */
+  async open(lane: number): Promise<void> {
+    if ((await this.committed.of(lane)) === 0) await this.projection.openMark(lane);
   }
 
   /**
@@ -125,7 +131,7 @@ export class ProjectionRecovery {
     metrics.recoveredEntries.inc(sent - (step === 'lost' ? 0 : (this.sentOf.get(lane) ?? 0)));
     this.sentOf.set(lane, sent);
     if (committed > 0) this.log.log({ msg: `lane ${lane}: ${step}`, ...progress });
-    this.options.onProgress?.(progress);
+    this.onProgress(progress);
   }
 
   private async reapply(
@@ -137,7 +143,8 @@ export class ProjectionRecovery {
     // A store that is slow for a moment costs a page, and not the whole scan; one that was replaced wants another scan.
     const isPassing = (error: unknown): boolean => isRetriable(error) && this.projection.session() === session;
     const windows = await this.windowsKept(signal);
-    const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark) };
+    const others = await this.lanesLeftFor(lane, mark);
+    const condition = { lane, version: mark, boardUids: this.boardsFilledAfter(lane, mark), others };
     const run = new RecoveryRun();
     await workOnPages(new LedgerScan(this.database).ofLane(windows, condition), async (page) => {
       signal.throwIfAborted();
@@ -146,6 +153,16 @@ export class ProjectionRecovery {
       progress.sent += page.rows.length;
       this.tell({ ...progress, step: 'scanning' });
     });
+  }
+
+  /**
+   * The lanes of players who left this one behind the mark, each with the position up to which it was applied: a row from beyond
+   * that is not brought by its lane yet, and what its player had before must not be missing until then.
+   */
+  private async lanesLeftFor(lane: number, mark: number): Promise<Map<number, number>> {
+    const lanes = this.lanes.leftFor(lane, mark);
+    const applied = await Promise.all(lanes.map((other) => this.committed.of(other)));
+    return new Map(lanes.map((other, at) => [other, applied[at]!]));
   }
 
   /**

@@ -1,5 +1,6 @@
 import { LadderError } from '@laddercast/domain';
 import { sleep } from '@laddercast/platform';
+import type { Lanes } from '@laddercast/ledger';
 import type { CommittedPositions } from './committed-positions.js';
 import type { RedisLaneMarks } from '../redis/redis-lane-marks.js';
 import type { ReadGuard } from '../hash-shards/redis-shard-reads.js';
@@ -28,6 +29,8 @@ export class ProjectionWatch implements ReadGuard {
   private reconnections = 0;
   private woken = new AbortController();
   private behind: readonly number[] = [];
+  private watched: readonly number[];
+  private readonly watchedFirst: number;
   /** Until the database has answered once, nothing is known of it. */
   private wasAhead = true;
   private stopListening: () => void = () => undefined;
@@ -35,10 +38,13 @@ export class ProjectionWatch implements ReadGuard {
   constructor(
     private readonly marks: Pick<RedisLaneMarks, 'readLanes'>,
     private readonly committed: Pick<CommittedPositions, 'of'>,
-    private readonly lanes: readonly number[],
+    private readonly lanes: Pick<Lanes, 'all'>,
     /** Whether the projection has what the ledger has not, so that it must not be read either. */
     private readonly isAhead: () => Promise<boolean> = async () => false,
-  ) {}
+  ) {
+    this.watched = lanes.all;
+    this.watchedFirst = lanes.all.length;
+  }
 
   /** Looks now, then every second and whenever `wake` calls its listener, until {@link stop}. */
   async start(wake: (listener: () => void) => () => void): Promise<void> {
@@ -76,7 +82,7 @@ export class ProjectionWatch implements ReadGuard {
 
   /** Up to where each lane is known to be recorded as applied, in the order of the lanes; Infinity where that is not known. */
   get positions(): readonly number[] {
-    return this.lanes.map((lane) => this.committedKnown.get(lane) ?? Infinity);
+    return this.watched.map((lane) => this.committedKnown.get(lane) ?? Infinity);
   }
 
   /** Calls the listener whenever a loss is noticed; returns how to end that. */
@@ -94,7 +100,8 @@ export class ProjectionWatch implements ReadGuard {
   async look(): Promise<void> {
     const { reconnections } = this;
     // In this order: marks move before positions are recorded, so that a mark read later is never behind.
-    await Promise.all(this.lanes.map((lane) => this.learnCommitted(lane)));
+    await Promise.all(this.lanes.all.map((lane) => this.learnCommitted(lane)));
+    this.watched = this.lanesToldOf();
     const behind = await this.findBehind().catch(() => null);
     if (!behind) return;
     const isWhole = behind.length === 0 && !(await this.isFromLater());
@@ -118,9 +125,16 @@ export class ProjectionWatch implements ReadGuard {
 
   /** Lanes whose marks are not where they are known to have been; one of which nothing is known is behind. */
   private async findBehind(): Promise<number[]> {
-    const expected = this.positions;
-    const marks = await this.marks.readLanes(this.lanes);
-    return this.lanes.filter((_, at) => (marks[at] ?? 0) < expected[at]!);
+    const { watched, positions } = this;
+    const marks = await this.marks.readLanes(watched);
+    return watched.filter((_, at) => (marks[at] ?? 0) < positions[at]!);
+  }
+
+  /** Of the lanes that came since the beginning, those before the first of which the database has not told. */
+  private lanesToldOf(): readonly number[] {
+    const { all } = this.lanes;
+    const unknown = all.find((lane) => lane >= this.watchedFirst && !this.committedKnown.has(lane));
+    return unknown === undefined ? all : all.slice(0, unknown);
   }
 
   /** Unknown while the database does not answer; then what is known stays. */

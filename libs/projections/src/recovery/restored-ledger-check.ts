@@ -1,7 +1,10 @@
-import { beginHistory, Lanes, ledgerReach, PostgresDatabase, raiseStamp, type SqlRunner } from '@laddercast/ledger';
+import { beginHistory, LANES_MAX, ledgerReach, PostgresDatabase, raiseStamp, type SqlRunner } from '@laddercast/ledger';
 import { Inject, Injectable } from '@nestjs/common';
 import { ProjectionStore } from './projection-store.js';
 import { RedisLaneMarks } from '../redis/redis-lane-marks.js';
+
+/** Also those that the ledger, as it was restored to, has not got yet. */
+const EVERY_LANE = Array.from({ length: LANES_MAX }, (_, lane) => lane);
 
 /**
  * Notices that the projection is ahead of the ledger: that PostgreSQL was restored from a back-up, or lost its last commits,
@@ -16,16 +19,15 @@ export class RestoredLedgerCheck {
   constructor(
     @Inject(PostgresDatabase) private readonly database: SqlRunner,
     private readonly store: ProjectionStore,
-    @Inject(RedisLaneMarks) private readonly marks: Pick<RedisLaneMarks, 'readMark' | 'drop'>,
-    private readonly lanes: Lanes,
+    @Inject(RedisLaneMarks) private readonly marks: Pick<RedisLaneMarks, 'readLanes' | 'drop'>,
   ) {}
 
   /** @throws PROJECTION_UNAVAILABLE, or a database error */
   async isAhead(): Promise<boolean> {
-    const { database, store, marks, lanes } = this;
+    const { database, store, marks } = this;
     // The store first: what it has was in the ledger by then.
     const stamp = await store.stamp();
-    const positions = await Promise.all(lanes.all.map((lane) => marks.readMark(lane)));
+    const positions = await marks.readLanes(EVERY_LANE);
     const ledger = await ledgerReach(database);
     return stamp > ledger.stamp || positions.some((mark) => (mark ?? 0) > ledger.position);
   }
@@ -42,17 +44,17 @@ export class RestoredLedgerCheck {
    * @returns how many keys went
    */
   async empty(signal: AbortSignal): Promise<number> {
-    const { database, store, marks, lanes } = this;
+    const { database, store, marks } = this;
     const ahead = Math.max(await store.stamp(), (await raiseStamp(database)) + 1);
     await store.setStamp(ahead);
-    for (const lane of lanes.all) await marks.drop(lane);
+    for (const lane of EVERY_LANE) await marks.drop(lane);
     // Twice: what was written while the first pass went by has no mark, and is written again.
     let removed = 0;
     try {
       for (let pass = 0; pass < 2; pass += 1) removed += await store.empty(signal);
     } finally {
       // Whoever slept beyond its lease may have removed what another brought back: what was marked meanwhile is not whole.
-      for (const lane of lanes.all) await marks.drop(lane);
+      for (const lane of EVERY_LANE) await marks.drop(lane);
     }
     signal.throwIfAborted();
     await beginHistory(database, ahead);

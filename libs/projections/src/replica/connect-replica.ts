@@ -35,5 +35,5 @@ export async function replicaOf(
       said = message;
     },
   });
-  return new RedisReplicaReads(master, replica, { guard: watch, lanes: lanes.all, counters });
+  return new RedisReplicaReads(master, replica, { guard: watch, lanes, counters });
 }

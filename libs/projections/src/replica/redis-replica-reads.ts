@@ -1,3 +1,4 @@
+import type { Lanes } from '@laddercast/ledger';
 import { metrics } from '@laddercast/platform';
 import { Logger } from '@nestjs/common';
 import { UNGUARDED } from '../hash-shards/redis-shard-reads.js';
@@ -24,7 +25,7 @@ const SENTENCES: Record<ReplicaFault, string> = {
 /** What this process knows of the master. */
 export interface MasterKnowledge {
   guard: MasterGuard;
-  lanes: readonly number[];
+  lanes: Pick<Lanes, 'all'>;
   /** Those that were read there; those of the replica are added. */
   counters?: ShardCounters;
 }
@@ -56,7 +57,7 @@ export class RedisReplicaReads extends ReplicaReads {
       () => streamPlaceOf(master),
       async () => {
         // On one connection, and in this order: the marks are not behind the place that is said with them.
-        const [place, read] = await Promise.all([streamPlaceOf(replica), marks.readLanes(lanes)]);
+        const [place, read] = await Promise.all([streamPlaceOf(replica), marks.readLanes(lanes.all)]);
         return { ...place, marks: read };
       },
       guard,

@@ -186,7 +186,7 @@ export class ReplicaWatch {
   private faultOf(state: ReplicaState, sample: Sample | undefined): ReplicaFault | null {
     if (state.run !== this.samples[0]?.run) return 'another run';
     if (sample === undefined || (this.shown !== null && state.offset < this.shown.offset)) return 'behind';
-    const lacks = state.marks.some((mark, lane) => (mark ?? NO_MARK) < sample.positions[lane]!);
+    const lacks = sample.positions.some((position, lane) => (state.marks[lane] ?? NO_MARK) < position);
     return lacks || (this.shown !== null && !isBeyond(state, this.shown)) ? 'lost' : null;
   }
 

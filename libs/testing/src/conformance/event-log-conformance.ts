@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LadderError, type EntryChanged } from '@laddercast/domain';
-import { LOG_BATCH_MAX, type EventLog, type LogBatch } from '@laddercast/event-log';
+import { LOG_BATCH_MAX, type EventLog } from '@laddercast/event-log';
 import type { PostgresDatabase } from '@laddercast/ledger';
 import { describe, expect, it } from 'vitest';
+import { ascending, Collector, gate, newBoard, openGates, until } from './collector.js';
 import { OutboxWriter } from '../services/outbox-writer.js';
 
 /** One process's log, with its way to the services in the hands of the test. */
@@ -32,60 +33,13 @@ export interface EventLogConformanceOptions {
 }
 
 const TEST_TIMEOUT_MS = 180_000;
-const POLL_MS = 20;
 
-let lastBoardUid = 1000;
 let lastGroup = 0;
-
-/** What one consumer saw of one board's events; other tests' events pass by. */
-class Collector {
-  readonly deliveries: { lane: number; position: number }[] = [];
-  /** When the ledger wrote each position, as it was delivered; a redelivery that says otherwise is its own. */
-  readonly writtenAtMs = new Map<number, Set<number>>();
-
-  constructor(readonly boardUid: number) {}
-
-  readonly collect = async (batch: LogBatch): Promise<void> => {
-    for (const { lane, position, event, writtenAtMs } of batch.records) {
-      if ((event as EntryChanged).boardUid !== this.boardUid) continue;
-      this.deliveries.push({ lane, position });
-      this.writtenAtMs.set(position, (this.writtenAtMs.get(position) ?? new Set<number>()).add(writtenAtMs));
-    }
-  };
-
-  /** Positions of a lane, each at its first delivery, in the order of delivery. */
-  firsts(lane: number): number[] {
-    return [...new Set(this.deliveries.filter((one) => one.lane === lane).map((one) => one.position))];
-  }
-
-  count(position: number): number {
-    return this.deliveries.filter((one) => one.position === position).length;
-  }
-}
-
-async function until(what: string, isTrue: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
-  for (const giveUpAt = performance.now() + timeoutMs; !(await isTrue()); await delay(POLL_MS)) {
-    if (performance.now() > giveUpAt) throw new Error(`Within ${timeoutMs} ms it never came to this: ${what}`);
-  }
-}
-
-const ascending = (numbers: readonly number[]): number[] => [...numbers].sort((a, b) => a - b);
-
-const gates: (() => void)[] = [];
-
-/** A promise and the way to resolve it; the end of the test does so at the latest, or handlers would wait for ever. */
-function gate(): { opened: Promise<void>; open: () => void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  gates.push(open);
-  return { opened, open };
-}
 
 /** Declares the tests that every {@link EventLog} must pass, against real services. */
 export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogConformanceOptions): void {
   const writer = (): OutboxWriter => new OutboxWriter(harness().database);
   const lanes = (): number[] => Array.from({ length: harness().lanes }, (_, lane) => lane);
-  const newBoard = (): number => (lastBoardUid += 1);
   const newGroup = (): string => `group-${(lastGroup += 1)}`;
   const deadLetters = (group: string): Promise<{ position: number; cause: string; payload: string }[]> =>
     harness().database.query(
@@ -103,7 +57,7 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
     try {
       await test(...processes);
     } finally {
-      for (const open of gates.splice(0)) open();
+      openGates();
       await Promise.all(processes.map((process) => process.close()));
     }
   };
@@ -163,7 +117,8 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
 
     it('gives a group the topics that it asked for, and no other', { timeout: TEST_TIMEOUT_MS }, () =>
       withProcesses(1, async (process) => {
-        const [boards, both] = [new Collector(newBoard()), new Collector(lastBoardUid)];
+        const boards = new Collector(newBoard());
+        const both = new Collector(boards.boardUid);
         const group = newGroup();
         await process!.log.consume(group, ['board-changed'], boards.collect);
         await process!.log.consume(newGroup(), ['entry-changed', 'board-changed'], both.collect);
@@ -280,7 +235,8 @@ export function eventLogConformance({ harness, takeoverMs, bulkMs }: EventLogCon
       { timeout: TEST_TIMEOUT_MS },
       () =>
         withProcesses(2, async (killed, next) => {
-          const [before, after] = [new Collector(newBoard()), new Collector(lastBoardUid)];
+          const before = new Collector(newBoard());
+          const after = new Collector(before.boardUid);
           const [group, stuck] = [newGroup(), gate()];
           let inHand = 0;
           let mayHandle = true;

@@ -3,6 +3,9 @@ import { appendEvent, nextPosition, OUTBOX_CHANNEL, takeLane, type PostgresDatab
 
 /** Writes events into the outbox as the ledger's lanes do: under the lane's lock, held to the commit. */
 export class OutboxWriter {
+  /** The number of the present map of lanes. */
+  map = 0;
+
   constructor(private readonly database: PostgresDatabase) {}
 
   /**
@@ -38,7 +41,7 @@ export class OutboxWriter {
   /** Writes many `entry-changed` events in one statement. */
   async writeMany(lane: number, boardUid: number, count: number): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, { lane, map: this.map });
       await transaction.query(
         `WITH drawn AS MATERIALIZED (SELECT nextval('ladder_position') AS position, n FROM generate_series(1, $3::int) n)
          INSERT INTO outbox (lane, position, topic, key, payload)
@@ -59,7 +62,7 @@ export class OutboxWriter {
     beforeEnd: () => Promise<void>,
   ): Promise<number[]> {
     const positions = await this.database.transaction(async (transaction) => {
-      await takeLane(transaction, lane);
+      await takeLane(transaction, { lane, map: this.map });
       const drawn: number[] = [];
       for (const make of makers) {
         const position = await nextPosition(transaction);

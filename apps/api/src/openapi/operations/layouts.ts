@@ -2,7 +2,36 @@ import type { OperationDescription } from '../describe-operation.js';
 
 const hash = (count: number) => ({ by: 'hash', count });
 
+const RAISED = {
+  lanes: 8,
+  maps: [
+    { lanes: 2, since: 0 },
+    { lanes: 8, since: 51_200 },
+  ],
+};
+
 export const LAYOUTS = {
+  getLanes: {
+    tag: 'Administration',
+    summary: 'How many lanes the ledger has',
+    description: 'Needs the scope admin. Also how many it had before, and since which log position there were more.',
+    callers: 'identified',
+    answers: { 200: { description: 'The lanes.', schema: 'Lanes', example: RAISED } },
+    errors: ['FORBIDDEN'],
+  },
+  raiseLanes: {
+    tag: 'Administration',
+    summary: 'Raise the number of lanes',
+    description:
+      'Needs the scope admin. Everything goes on meanwhile: submissions wait for some milliseconds, and events of the new lanes ' +
+      'until each consumer has handled those of the lanes that their players came from. The number is a multiple of the present ' +
+      'one, and is never lowered. Where there are so many already, nothing changes. Each lane takes two connections to PostgreSQL ' +
+      'of every process that writes. No process of a release without this call may be running.',
+    callers: 'identified',
+    body: { schema: 'LanesToHave', examples: { eight: { lanes: 8 } } },
+    answers: { 200: { description: 'The lanes as they are from now on.', schema: 'Lanes', example: RAISED } },
+    errors: ['FORBIDDEN', 'LANES_NOT_RAISED', 'OVERLOADED'],
+  },
   rebuildBoard: {
     tag: 'Administration',
     summary: "Make a board's lists anew",

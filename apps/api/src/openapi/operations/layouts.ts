@@ -23,7 +23,7 @@ export const LAYOUTS = {
     tag: 'Administration',
     summary: 'Raise the number of lanes',
     description:
-      'Needs the scope admin. Everything goes on meanwhile: submissions wait for some milliseconds, and events of the new lanes ' +
+      'Needs the scope admin. Everything goes on meanwhile: submissions wait for a moment, and events of the new lanes ' +
       'until each consumer has handled those of the lanes that their players came from. The number is a multiple of the present ' +
       'one, and is never lowered. Where there are so many already, nothing changes. Each lane takes two connections to PostgreSQL ' +
       'of every process that writes. No process of a release without this call may be running.',

@@ -11,16 +11,34 @@ const apps = ['api', 'gateway', 'projector', 'standalone'];
 const outside = new Map([
   ['reflect-metadata', 'decorators need it before the first class of their file, where a copy would come last'],
   ['kafkajs', 'loaded where the log is in Kafka, and not elsewhere'],
-  ...['class-transformer', 'class-validator', 'swagger-ui-dist', 'ws'].map((name) => [
-    name,
-    'Nest finds it by itself (createRequire): a copy in the bundle would be a second one',
-  ]),
-  ['pg', 'typeorm finds it by its name: a copy in the bundle would be a second one'],
-  ...['ioredis', 'pino', 'pino-http', '@fastify/static'].map((name) => [
-    name,
-    'it, or what it needs, asks for files beside its own',
-  ]),
+  ['swagger-ui-dist', 'its files are served'],
 ]);
+
+/** Places in packages that are read otherwise: the file, what is there, and what is put there. */
+const otherwise = [
+  // Nest's own `require` would find a second copy.
+  ['@nestjs/mapped-types/dist/type-helpers.utils.js', 'const require = createRequire(import.meta.url);', ''],
+  ['@nestjs/platform-ws/adapters/ws-adapter.js', "createRequire(import.meta.url)('ws')", "require('ws')"],
+  // Each would take some hundredths of a start, for what few processes ask for, or none.
+  [
+    'class-validator/cjs/decorator/string/IsPhoneNumber.js',
+    'const max_1 = require("libphonenumber-js/max");',
+    'const max_1 = { parsePhoneNumber: (...of) => require("libphonenumber-js/max").parsePhoneNumber(...of) };',
+  ],
+  [
+    '@fastify/static/index.js',
+    "const { glob } = require('glob')",
+    "const glob = (...of) => require('glob').glob(...of)",
+  ],
+];
+
+/** Packages that find their files from the bundle, too, by the folder where they are themselves. */
+const keepTheirPlace = ['ioredis', 'pino', 'thread-stream'];
+
+/** An import of it, but no `require`, loads what its WebSocket needs: several hundredths of a start, too. */
+const HTTP = /^import (?:\* as (\w+)|\{ (.+) \}) from "(?:node:)?http";$/gm;
+const requiredHttp = (_import, all, names) =>
+  `const ${all ?? `{ ${names.replaceAll(' as ', ': ')} }`} = process.getBuiltinModule("node:http");`;
 
 /**
  * Puts each app with what it imports into `dist/bundle/<app>.js`, and what several of them share into files beside, so that
@@ -77,9 +95,37 @@ function compiledCode(root) {
     name: 'compiled-code',
     load(id) {
       if (!/\.[cm]?js$/.test(id)) return null;
-      const place = JSON.stringify(relative(to, id).split(sep).join('/'));
-      const code = readFileSync(id, 'utf8').replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`);
+      const placeOf = (path) => JSON.stringify(relative(to, path).split(sep).join('/'));
+      let code = readFileSync(id, 'utf8');
+      for (const [, there, put] of otherwise.filter(([file]) => id.endsWith(join('node_modules', file)))) {
+        if (!code.includes(there))
+          throw new Problem(`tools/bundle.mjs replaces this in ${id}, where it is no more: ${there}`);
+        code = code.replace(there, put);
+      }
+      code = code.replaceAll('import.meta.url', `new URL(${placeOf(id)}, import.meta.url).href`);
+      if (keepTheirPlace.some((name) => id.includes(join('node_modules', name) + sep)))
+        code = code.replaceAll(/\b__dirname\b/g, `folderOfModule(${placeOf(dirname(id))})`);
       return { code, map: id.startsWith(dist) ? mapOf(id) : { mappings: '' } };
+    },
+    // Not before: import.meta would make a module of a package that is none.
+    renderChunk: (code) => ({
+      code: code
+        .replaceAll(
+          /\bfolderOfModule\((".*?")\)/g,
+          'process.getBuiltinModule("node:url").fileURLToPath(new URL($1, import.meta.url))',
+        )
+        .replaceAll(HTTP, requiredHttp),
+      map: null,
+    }),
+    // At the end, as letters would come back: one beyond Latin 1 has the whole file kept in two bytes a letter.
+    generateBundle(_options, files) {
+      for (const file of Object.values(files)) {
+        if (file.type !== 'chunk') continue;
+        file.code = file.code.replaceAll(
+          /[^\0-\x7f]/g,
+          (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+        );
+      }
     },
   };
 }

@@ -99,6 +99,7 @@ export class PostgresDatabase implements SqlRunner {
     );
     this.dataSource = new DataSource({
       type: 'postgres',
+      driver: pg,
       url: this.address,
       applicationName: options.applicationName ?? 'laddercast',
       entities: [BoardEntity, WindowEntity],

@@ -106,6 +106,7 @@ async function migrate(server: Server, { schema, migrations }: TeamDatabaseOptio
   );
   const source = new DataSource({
     type: 'postgres',
+    driver: pg,
     url: connectionString,
     connectTimeoutMS: connectionTimeoutMillis,
     schema,

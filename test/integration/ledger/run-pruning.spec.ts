@@ -254,6 +254,8 @@ describe('runs that are older than their board keeps them', { timeout: 120_000 }
     await clock.stopAt(START_MS);
     const board = await keeping({ windows: ['alltime', 'daily'], operator: 'sum' });
     const scores = [0.1, 0.2, 0.3, 1e16, -1e16, 7];
+    // PostgreSQL goes by what it counted then: no plan of it may read a player's runs once for each of them.
+    await node.database.query('ANALYZE runs');
     await node.boards.refresh();
     const current = node.boards.byId(board.id)!;
     for (let from = 0; from < 12_000; from += 2000)

@@ -43,9 +43,10 @@ export const READ_PREFIXES = prepared(`
     SELECT * FROM runs
     WHERE board_uid = $1 AND player_id = k.player_id AND position >= k.first AND position <= k.last
       AND accepted_at < to_timestamp($6::float8 / 1000)
+      AND k.first <= (
+        SELECT position FROM runs WHERE board_uid = $1 AND player_id = k.player_id AND position >= $2
+        ORDER BY position LIMIT 1)
     ORDER BY position LIMIT ${RUNS_AT_ONCE}) AS r
-  WHERE NOT EXISTS (
-    SELECT FROM runs WHERE board_uid = $1 AND player_id = k.player_id AND position >= $2 AND position < k.first)
   ORDER BY r.player_id, r.position`);
 
 export const ROLLING_WINDOWS = prepared(

@@ -178,7 +178,8 @@ describe('what may be read from a replica', () => {
     const resolved = { ...new MemoryList(EMPTY_BOARD).resolved, list };
     const scoreOf = async (options: { minVersion?: number }) =>
       (await estimates.ofPlayers(resolved, ['ada'], { style: 'ordinal', ...options }))?.players[0]?.key.score;
-    expect(await scoreOf({})).toBe(-1);
+    // The first waits for a sketch no longer than a tenth of a second.
+    await expect.poll(() => scoreOf({}), { interval: 20 }).toBe(-1);
     stream.freeze();
     await submit('ada', 2);
     expect(await scoreOf({})).toBe(-1);

@@ -110,8 +110,18 @@ export class RankDeltaPublisher {
         this.lookingUp = this.lookUp().finally(() => (this.lookingUp = null));
       }
       this.startDueTicks(now);
-      await sleep(STEP_MS, stopped);
+      await sleep(Math.max(STEP_MS, this.nextDueAtMs() - now), stopped);
     }
+  }
+
+  /** When there may be something to do again; at once while lists are looked up: what is found is ticked first of all. */
+  private nextDueAtMs(): number {
+    if (this.lookingUp) return -Infinity;
+    let dueAtMs = this.lookedUpAtMs + LOOK_UP_EVERY_MS;
+    for (const list of this.lists.values()) {
+      if (list.dueAtMs < dueAtMs && (list.running || this.slots.holds(list.slot))) dueAtMs = list.dueAtMs;
+    }
+    return dueAtMs;
   }
 
   private hear(announcement: Announcement | null): void {

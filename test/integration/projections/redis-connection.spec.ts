@@ -128,6 +128,27 @@ describe('the connection to Redis', () => {
     await eventually(() => projection.total(list));
   });
 
+  it('is sent what comes next before it has answered what came before', async () => {
+    const server = await start();
+    const proxy = await openTcpProxy('127.0.0.1', server.port);
+    undo.push(() => proxy.close());
+    const redis = new RedisConnection({ url: `redis://127.0.0.1:${proxy.port}`, commandTimeoutMs: 20_000 });
+    undo.push(() => redis.close());
+    await redis.connect();
+    const projection = new RedisRankProjection(redis);
+    const answeredAtMs = async (): Promise<number> => {
+      await projection.total(list);
+      return performance.now();
+    };
+    // It knows the script from then on.
+    await answeredAtMs();
+    proxy.lag(1000);
+    const first = answeredAtMs();
+    await sleep(50);
+    const second = answeredAtMs();
+    expect((await second) - (await first)).toBeLessThan(1000);
+  });
+
   it('loads its scripts again when the server has forgotten them', async () => {
     const server = await start();
     const redis = connectionTo(server.url);

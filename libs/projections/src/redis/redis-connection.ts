@@ -21,16 +21,19 @@ const LOST = /^LOST\b/;
 /** Answers after which the same call is sent once more by itself: the script is unknown there, or its slot has moved. */
 const SEND_AGAIN = /^(NOSCRIPT|MOVED|ASK|TRYAGAIN)\b/;
 
+type Argument = string | number | Buffer;
+
 /** Methods that ioredis has, and its types do not. */
 interface Scripting {
-  evalshaBuffer(sha1: string, keys: number, ...rest: (string | number | Buffer)[]): Promise<unknown>;
-  evalBuffer(body: string, keys: number, ...rest: (string | number | Buffer)[]): Promise<unknown>;
+  evalshaBuffer(sha1: string, keys: number, ...rest: Argument[]): Promise<unknown>;
+  evalBuffer(body: string, keys: number, ...rest: Argument[]): Promise<unknown>;
 }
 
 /**
  * Redis as every part of the service uses it: one server or a cluster, commands with a time-out and no queue while it
  * is away, reconnecting for ever, and never an error that nobody handles.
- * Commands of one moment travel together (ioredis auto-pipelining), per node of a cluster.
+ * Commands of one moment travel together, to a cluster per node (ioredis auto-pipelining, which sends no more to a node
+ * before it has answered).
  */
 export class RedisConnection {
   private readonly clients: RedisClients;
@@ -38,6 +41,8 @@ export class RedisConnection {
   private readonly readyListeners = new Set<() => void>();
   private sessionNumber = 0;
   private masterSignature = '';
+  /** Where what is sent now is held back, to go in one write with the rest of this moment. */
+  private gathering: Redis['stream'] | null = null;
   private readonly refused = new RedisRefusal();
 
   readonly namespace: string;
@@ -171,7 +176,7 @@ export class RedisConnection {
    * Sends one plain command; strings come back as Buffers.
    * @throws PROJECTION_UNAVAILABLE
    */
-  async command(name: string, ...args: (string | number | Buffer)[]): Promise<unknown> {
+  async command(name: string, ...args: Argument[]): Promise<unknown> {
     this.assertReady();
     const beganAtMs = monotonicMs();
     try {
@@ -251,11 +256,29 @@ export class RedisConnection {
     const { script, arguments: args } = call;
     const keys = call.keys.map((key) => this.namespace + key);
     try {
-      return await this.scripting.evalshaBuffer(script.sha1, keys.length, ...keys, ...args);
+      return await this.sendScript('evalsha', script.sha1, keys, args);
     } catch (error) {
       if (!(error instanceof Error) || !SEND_AGAIN.test(error.message)) throw error;
-      return this.scripting.evalBuffer(script.body, keys.length, ...keys, ...args);
+      return this.sendScript('eval', script.body, keys, args);
     }
+  }
+
+  private sendScript(name: 'eval' | 'evalsha', script: string, keys: string[], args: Argument[]): Promise<unknown> {
+    if (this.client instanceof Cluster) return this.scripting[`${name}Buffer`](script, keys.length, ...keys, ...args);
+    this.gather(this.client);
+    const command = new Command(name, [script, keys.length, ...keys, ...args], { replyEncoding: null });
+    return this.client.sendCommand(command) as Promise<unknown>;
+  }
+
+  /** Holds back what is sent, until everything that has come in has been seen to. */
+  private gather({ stream }: Redis): void {
+    if (this.gathering === stream) return;
+    this.gathering = stream;
+    stream.cork();
+    setImmediate(() => {
+      if (this.gathering === stream) this.gathering = null;
+      stream.uncork();
+    });
   }
 
   private masterClients(): Redis[] {

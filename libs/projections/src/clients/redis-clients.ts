@@ -101,7 +101,6 @@ export class RedisClients {
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      enableAutoPipelining: true,
       retryStrategy: (attempt) => backoffMs(attempt - 1, RECONNECT.firstMs, RECONNECT.maxMs),
     };
   }

@@ -41,8 +41,6 @@ export class RedisConnection {
   private readonly readyListeners = new Set<() => void>();
   private sessionNumber = 0;
   private masterSignature = '';
-  /** Where what is sent now is held back, to go in one write with the rest of this moment. */
-  private gathering: Redis['stream'] | null = null;
   private readonly refused = new RedisRefusal();
 
   readonly namespace: string;
@@ -164,6 +162,7 @@ export class RedisConnection {
   async run(calls: readonly ScriptCall[]): Promise<unknown[]> {
     this.assertReady();
     const beganAtMs = monotonicMs();
+    this.gather();
     const settled = await Promise.allSettled(calls.map((call) => this.callByHash(call)));
     if (calls.length > 0) noteCall(calls[0]!.script.name, beganAtMs);
     return settled.map((result) => {
@@ -256,29 +255,20 @@ export class RedisConnection {
     const { script, arguments: args } = call;
     const keys = call.keys.map((key) => this.namespace + key);
     try {
-      return await this.sendScript('evalsha', script.sha1, keys, args);
+      return await this.scripting.evalshaBuffer(script.sha1, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error instanceof Error) || !SEND_AGAIN.test(error.message)) throw error;
-      return this.sendScript('eval', script.body, keys, args);
+      return this.scripting.evalBuffer(script.body, keys.length, ...keys, ...args);
     }
   }
 
-  private sendScript(name: 'eval' | 'evalsha', script: string, keys: string[], args: Argument[]): Promise<unknown> {
-    if (this.client instanceof Cluster) return this.scripting[`${name}Buffer`](script, keys.length, ...keys, ...args);
-    this.gather(this.client);
-    const command = new Command(name, [script, keys.length, ...keys, ...args], { replyEncoding: null });
-    return this.client.sendCommand(command) as Promise<unknown>;
-  }
-
-  /** Holds back what is sent, until everything that has come in has been seen to. */
-  private gather({ stream }: Redis): void {
-    if (this.gathering === stream) return;
-    this.gathering = stream;
+  /** Holds back what is sent, until everything that has come in has been seen to; a cluster's client does so itself. */
+  private gather(): void {
+    if (this.client instanceof Cluster) return;
+    const { stream } = this.client;
+    if (stream.writableCorked > 0) return;
     stream.cork();
-    setImmediate(() => {
-      if (this.gathering === stream) this.gathering = null;
-      stream.uncork();
-    });
+    setImmediate(() => stream.uncork());
   }
 
   private masterClients(): Redis[] {

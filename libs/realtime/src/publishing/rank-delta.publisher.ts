@@ -110,18 +110,18 @@ export class RankDeltaPublisher {
         this.lookingUp = this.lookUp().finally(() => (this.lookingUp = null));
       }
       this.startDueTicks(now);
-      await sleep(Math.max(STEP_MS, this.nextDueAtMs() - now), stopped);
+      await sleep(this.restMs(now), stopped);
     }
   }
 
-  /** When there may be something to do again; at once while lists are looked up: what is found is ticked first of all. */
-  private nextDueAtMs(): number {
-    if (this.lookingUp) return -Infinity;
-    let dueAtMs = this.lookedUpAtMs + LOOK_UP_EVERY_MS;
-    for (const list of this.lists.values()) {
-      if (list.dueAtMs < dueAtMs && (list.running || this.slots.holds(list.slot))) dueAtMs = list.dueAtMs;
+  /** Until there may be something to do again; while lists are looked up no longer than it must: a new one is ticked at once. */
+  private restMs(now: number): number {
+    let restMs = this.lookingUp ? 0 : this.lookedUpAtMs + LOOK_UP_EVERY_MS - now;
+    for (const { dueAtMs, running, slot } of this.lists.values()) {
+      if (restMs <= STEP_MS) break;
+      if (running || this.slots.holds(slot)) restMs = Math.min(restMs, dueAtMs - now);
     }
-    return dueAtMs;
+    return Math.max(STEP_MS, restMs);
   }
 
   private hear(announcement: Announcement | null): void {

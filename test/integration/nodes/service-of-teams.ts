@@ -33,8 +33,14 @@ export async function startServiceOfTeams(
     { ...description, frameworkErrors: answerFrameworkError, prepare: prepareHttp },
     environment,
   );
-  await app.init();
-  await app.startAllMicroservices();
-  await app.listen(0, '127.0.0.1');
+  try {
+    await app.init();
+    await app.startAllMicroservices();
+    await app.listen(0, '127.0.0.1');
+  } catch (error) {
+    // Nothing of it runs on: the tests behind are in this process, too.
+    await app.close();
+    throw error;
+  }
   return app;
 }

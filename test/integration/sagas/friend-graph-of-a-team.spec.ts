@@ -1,18 +1,11 @@
 // Real: PostgreSQL, Redis, and the whole service in this process, with a team's friend graph in place of its own.
 import { FriendGraph, LeaderboardModule } from '@laddercast/leaderboard';
-import { loadEnvironment } from '@laddercast/platform';
-import { SagaServer } from '@laddercast/sagas';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
-import { Injectable, Module, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { MicroserviceOptions } from '@nestjs/microservices';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Injectable, type Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiModule } from '../../../apps/api/src/api.module.js';
-import { prepareHttp } from '../../../apps/api/src/http/prepare-http.js';
 import { expectProblem, RestClient } from '../../e2e/rest-client.js';
-
-const ADMIN_KEY = 'admin-key-of-the-team';
+import { ADMIN_KEY, startServiceOfTeams } from '../nodes/service-of-teams.js';
 
 @Injectable()
 class PlatformFriends extends FriendGraph {
@@ -37,25 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-async function start(...graphs: Type<FriendGraph>[]): Promise<NestFastifyApplication> {
-  const environment = loadEnvironment({
-    DATABASE_URL: database.url,
-    REDIS_URL: redisUrl,
-    BOOTSTRAP_ADMIN_KEY: ADMIN_KEY,
-    LOG_LEVEL: 'silent',
-  });
-  const team = LeaderboardModule.forFeature({ extensions: graphs });
-  @Module({ imports: [LeaderboardModule.forRoot({ environment, roles: ['api', 'projector'] }), ApiModule, team] })
-  class ServiceOfTeam {}
-  const options = { abortOnError: false, logger: false } as const;
-  const app = await NestFactory.create<NestFastifyApplication>(ServiceOfTeam, new FastifyAdapter(), options);
-  prepareHttp(app);
-  app.connectMicroservice<MicroserviceOptions>({ strategy: app.get(SagaServer, { strict: false }) });
-  await app.init();
-  await app.startAllMicroservices();
-  await app.listen(0, '127.0.0.1');
-  return app;
-}
+const start = (...graphs: Type<FriendGraph>[]): Promise<NestFastifyApplication> =>
+  startServiceOfTeams({ databaseUrl: database.url, redisUrl }, LeaderboardModule.forFeature({ extensions: graphs }));
 
 describe('a friend graph that a team brings along', () => {
   let app: NestFastifyApplication;

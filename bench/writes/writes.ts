@@ -5,6 +5,7 @@ import { httpFloor } from '../floors/http-floor.js';
 import { PostgresFloor } from '../floors/postgres-floor.js';
 import { redisFloor } from '../floors/redis-floor.js';
 import type { Options, ValuesOf } from '../command-line/options.js';
+import { built } from '../installation/built-code.js';
 import type { BenchContext, CleanState } from '../installation/context.js';
 import { loadFully, loadPaced, type Rated } from '../load/generator.js';
 import type { Definition } from '../boards/entries.js';
@@ -14,6 +15,8 @@ import { SampledSubmissions } from '../boards/sampled-submissions.js';
 import { askedBetween, grownBetween, meanBetween, scrape, type Asked } from '../meters/scrape.js';
 import { Submissions, type BoardSubmission } from '../boards/submissions.js';
 import { beside, BehindWatch, cpuMeter, untilProjected, type Spent } from '../meters/watch.js';
+
+type PayloadCode = Pick<typeof import('@laddercast/ledger'), 'wholePayload'>;
 
 const pacedPart = 0.7;
 const lookEveryMs = 100;
@@ -192,22 +195,24 @@ class Floors {
     private readonly context: WriteContext,
     private readonly load: WriteLoad,
     private readonly postgres: PostgresFloor,
-    /** As it stands in the outbox. */
+    /** As the log carries it. */
     private readonly event: string,
   ) {}
 
   static async open(context: WriteContext, board: LargeBoard, load: WriteLoad): Promise<Floors> {
     const { installation, database } = context;
-    const { rows } = await database.pool.query<{ event: string; answer: string }>(
-      `SELECT (SELECT payload FROM outbox WHERE topic = 'entry-changed' ORDER BY position DESC LIMIT 1) AS event,
+    const { rows } = await database.pool.query<{ event: Parameters<PayloadCode['wholePayload']>[0]; answer: string }>(
+      `SELECT (SELECT row_to_json(o) FROM outbox o WHERE topic = 'entry-changed' ORDER BY position DESC LIMIT 1) AS event,
          (SELECT answer FROM submissions WHERE board_uid = $1 LIMIT 1) AS answer`,
       [board.uid],
     );
-    const template = rows[0]!;
+    const { event, answer } = rows[0]!;
     const { root, databaseUrl } = installation;
     const players = load.source.playerIds;
+    const template = { event: event.payload, answer };
     const postgres = await PostgresFloor.open({ root, databaseUrl, board, players, template });
-    return new Floors(context, load, postgres, template.event);
+    const { wholePayload } = await built<PayloadCode>(root, 'ledger', 'entries/entry-payload');
+    return new Floors(context, load, postgres, wholePayload(event));
   }
 
   async measure({ commit, improved }: WritesFound): Promise<Record<string, number>> {

@@ -1,7 +1,7 @@
-import { ADVISORY_LOCKS } from '@laddercast/ledger';
+import { ADVISORY_LOCKS, wholePayload } from '@laddercast/ledger';
 import type { PostgresSession } from './postgres-session.js';
 
-/** An event as the outbox has it. */
+/** An event of the outbox, with its whole JSON. */
 export interface StoredEvent {
   lane: number;
   topic: string;
@@ -13,10 +13,10 @@ const CHUNK = 1000;
 
 /** The last events of the outbox, oldest first; it keeps what was handled for a minute. */
 export async function lastEvents(database: PostgresSession, limit: number, where = 'true'): Promise<StoredEvent[]> {
-  const rows = await database.query<StoredEvent>(
-    `SELECT lane::int, topic, key, payload FROM outbox WHERE ${where} ORDER BY position DESC LIMIT ${limit}`,
+  const rows = await database.query<StoredEvent & { position: number }>(
+    `SELECT lane::int, position::float8, topic, key, payload FROM outbox WHERE ${where} ORDER BY position DESC LIMIT ${limit}`,
   );
-  return rows.reverse();
+  return rows.reverse().map(({ position, ...event }) => ({ ...event, payload: wholePayload({ ...event, position }) }));
 }
 
 /**

@@ -9,6 +9,7 @@ import {
 import { GUILD_MEMBERS_MAX } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { outboxEvents } from '../nodes/outbox-events.js';
 import { submissionOf } from '../nodes/ledger-node.js';
 import { PeopleNode, tablesScanned } from '../nodes/people-node.js';
 
@@ -76,12 +77,9 @@ describe('guilds in the ledger', () => {
   }
 
   async function eventsOf(guildId: string): Promise<EntryChanged[]> {
-    const rows = await node.database.query<{ payload: string; lane: number }>(
-      `SELECT lane, payload FROM outbox WHERE topic = 'entry-changed' AND key = $1 ORDER BY position`,
-      [guildId],
-    );
+    const rows = (await outboxEvents(node.database, 'entry-changed')).filter(({ key }) => key === guildId);
     for (const { lane } of rows) expect(lane).toBe(node.lanes.of(guildId));
-    return rows.map(({ payload }) => JSON.parse(payload) as EntryChanged);
+    return rows.map(({ event }) => event);
   }
 
   const refusal = (work: Promise<unknown>): Promise<string> =>

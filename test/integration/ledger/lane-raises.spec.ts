@@ -158,7 +158,7 @@ describe('lanes that are raised', () => {
     });
     await Promise.all([raised, ...written]);
     const rows = await node.database.query<{ score: number }>(
-      "SELECT score FROM submissions ORDER BY (answer::json ->> 'version')::bigint",
+      'SELECT score FROM submissions ORDER BY (answer::json ->> 0)::bigint',
     );
     expect(rows.map(({ score }) => score)).toEqual(numbers);
     await expectPlaced(node);

@@ -9,6 +9,7 @@ import {
 import { announceBoard, StaleBoardError, type SubmitReceipt } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outboxEvents } from '../nodes/outbox-events.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 
 const HOUR_MS = 3_600_000;
@@ -68,12 +69,8 @@ describe('windows in the ledger', () => {
   };
 
   const changesOf = async (board: Board): Promise<EntryChanged[]> => {
-    const rows = await node.database.query<{ payload: string }>(
-      `SELECT payload FROM outbox WHERE topic = 'entry-changed' ORDER BY position`,
-    );
-    return rows
-      .map(({ payload }) => JSON.parse(payload) as EntryChanged)
-      .filter(({ boardUid }) => boardUid === board.uid);
+    const rows = await outboxEvents(node.database, 'entry-changed');
+    return rows.map(({ event }) => event).filter(({ boardUid }) => boardUid === board.uid);
   };
 
   it('follow the days of the board’s zone, 25 hours of them when the clocks are set back', async () => {

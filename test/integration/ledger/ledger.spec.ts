@@ -4,6 +4,7 @@ import { LadderError, withBoardDefaults, type Board, type BoardDefinition } from
 import { StaleBoardError } from '@laddercast/ledger';
 import { createTestDatabase, openTcpProxy, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outboxEvents } from '../nodes/outbox-events.js';
 import { LedgerNode, submissionOf } from '../nodes/ledger-node.js';
 
 describe('the ledger', () => {
@@ -109,15 +110,13 @@ describe('the ledger', () => {
     await a.ledger.write(submissionOf(board, 'ada', 10));
     await a.ledger.write(submissionOf(board, 'ada', 5));
     await a.ledger.write(submissionOf(board, 'ada', 20));
-    const rows = await a.database.query<{ payload: string; position: number }>(
-      `SELECT position, payload FROM outbox WHERE topic = 'entry-changed' AND payload::jsonb ->> 'boardUid' = $1 ORDER BY position`,
-      [String(board.uid)],
-    );
-    const events = rows.map(
-      (row) => JSON.parse(row.payload) as { version: number; changes: { entry: { score: number } }[] },
-    );
-    expect(events.map((event) => event.changes[0]!.entry.score)).toEqual([10, 20]);
-    expect(events.map((event) => event.version)).toEqual(rows.map((row) => row.position));
+    const changed = await outboxEvents(a.database, 'entry-changed');
+    const events = changed.map(({ event }) => event).filter(({ boardUid }) => boardUid === board.uid);
+    expect(events.map(({ changes }) => changes[0]!.entry!.score)).toEqual([10, 20]);
+    const [entry] = await a.database.query<{ version: number }>('SELECT version FROM entries WHERE board_uid = $1', [
+      board.uid,
+    ]);
+    expect(entry!.version).toBe(events[1]!.version);
   });
 
   it('refuses a write for a board that was reset, redefined or deleted after the caller looked', async () => {

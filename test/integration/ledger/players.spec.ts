@@ -1,8 +1,9 @@
 // Real: PostgreSQL, the ledger and its players; its clock, `ladder_now()`, is in the test's hands.
-import { withBoardDefaults, type Board, type BoardDefinition, type EntryChanged } from '@laddercast/domain';
+import { withBoardDefaults, type Board, type BoardDefinition, type LadderEvent } from '@laddercast/domain';
 import { NO_PROFILE, type PlayerProfile } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { outboxEvents, type EventOf } from '../nodes/outbox-events.js';
 import { submissionOf } from '../nodes/ledger-node.js';
 import { PeopleNode, tablesScanned } from '../nodes/people-node.js';
 
@@ -50,12 +51,8 @@ describe('players in the ledger', () => {
     return [named(row!.scopes), named(row!.left_scopes)];
   }
 
-  async function eventsOf(topic: string): Promise<(EntryChanged & { lane: number })[]> {
-    const rows = await node.database.query<{ payload: string; lane: number; position: number }>(
-      'SELECT lane, position, payload FROM outbox WHERE topic = $1 ORDER BY position',
-      [topic],
-    );
-    return rows.map(({ lane, payload }) => ({ ...(JSON.parse(payload) as EntryChanged), lane }));
+  async function eventsOf<Type extends LadderEvent['type']>(type: Type): Promise<(EventOf<Type> & { lane: number })[]> {
+    return (await outboxEvents(node.database, type)).map(({ lane, event }) => ({ ...event, lane }));
   }
 
   it('have their running entries ranked in the scopes of their region and attributes, and no others', async () => {

@@ -1,3 +1,4 @@
+import { outboxEvents } from './outbox-events.js';
 import { withBoardDefaults, type Board, type BoardDefinition, type LadderEvent } from '@laddercast/domain';
 import {
   DayStartRecorder,
@@ -92,12 +93,9 @@ export class TimeNode extends LedgerNode {
   }
 
   async events(type: LadderEvent['type'], board: Board): Promise<(LadderEvent & { position: number; lane: number })[]> {
-    const rows = await this.database.query<{ payload: string; position: number; lane: number }>(
-      'SELECT payload, position, lane FROM outbox WHERE topic = $1 ORDER BY position',
-      [type],
-    );
+    const rows = await outboxEvents(this.database, type);
     return rows
-      .map(({ payload, position, lane }) => ({ ...(JSON.parse(payload) as LadderEvent), position, lane }))
+      .map(({ event, position, lane }) => ({ ...event, position, lane }))
       .filter((event) => 'boardUid' in event && event.boardUid === board.uid);
   }
 }

@@ -1,4 +1,4 @@
-import { prepared, type LaneBarrier, type Lanes, type SqlRunner } from '@laddercast/ledger';
+import { prepared, wholePayload, type LaneBarrier, type Lanes, type SqlRunner } from '@laddercast/ledger';
 import type { StoredRecord } from '../delivery/delivery.js';
 import type { LaneLag } from '../event-log.js';
 
@@ -132,7 +132,7 @@ export class PostgresOutbox {
         position: position!,
         topic,
         key,
-        payload,
+        payload: wholePayload({ topic, key, position: position!, payload }),
         createdAtMs: Math.floor(created_at_ms),
       }));
     const full = records.length >= limit;

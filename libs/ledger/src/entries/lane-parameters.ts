@@ -1,27 +1,24 @@
 import type { EntryChanged } from '@laddercast/domain';
+import { entryPayload } from './entry-payload.js';
 import { arrayLiteral, type EntryRow } from './entry-rows.js';
 import { boolArray, float8Array, int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
 
 /** `$1` to `$12` of WRITE_LANE_BATCH where nothing was submitted. */
 export const withoutSubmissions = (lane: number): unknown[] => [lane, 0, ...Array.from({ length: 10 }, () => [])];
 
-/** How log positions, and the events that carry them, are sent. */
-interface SentPositions {
-  of(position: number): number;
-  payloadOf(event: EntryChanged): string;
-}
-const DRAWN: SentPositions = { of: (position) => position, payloadOf: (event) => JSON.stringify(event) };
-
-/** `$13` to `$28` of WRITE_LANE_BATCH: entries and their events. */
+/**
+ * `$13` to `$28` of WRITE_LANE_BATCH: entries and their events.
+ * @param sent what is sent of a log position
+ */
 export const entryParameters = (
   entries: readonly EntryRow[],
   events: readonly EntryChanged[],
-  positions = DRAWN,
+  sent = (position: number): number => position,
 ): unknown[] => [
   int4Array(entries.map((row) => row.windowUid)),
   textArray(entries.map((row) => row.playerId)),
   int4Array(entries.map((row) => row.boardUid)),
-  int8Array(entries.map((row) => positions.of(row.state.version))),
+  int8Array(entries.map((row) => sent(row.state.version))),
   boolArray(entries.map((row) => row.removed)),
   float8Array(entries.map((row) => row.state.score)),
   textArray(entries.map((row) => arrayLiteral(row.state.columns))),
@@ -29,10 +26,10 @@ export const entryParameters = (
   textArray(entries.map((row) => row.state.metadata)),
   textArray(entries.map((row) => arrayLiteral(row.scopes))),
   textArray(entries.map((row) => arrayLiteral(row.leftScopes))),
-  int8Array(events.map((event) => positions.of(event.version))),
+  int8Array(events.map((event) => sent(event.version))),
   textArray(events.map((event) => event.type)),
   textArray(events.map((event) => event.playerId)),
-  textArray(events.map((event) => positions.payloadOf(event))),
+  textArray(events.map(entryPayload)),
   boolArray(entries.map((row) => row.unranked)),
 ];
 

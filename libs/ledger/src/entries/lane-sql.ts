@@ -124,26 +124,26 @@ export const WRITE_LANE_BATCH_OF_RUNS = prepared(`
   )${INTO_OUTBOX}`);
 
 /** The log position of the n-th event, which the statement itself draws. */
-const positionOf = (n: string): string => `((SELECT positions FROM drawn))[${n}]`;
+const positionOf = (n: string): string => `((SELECT positions FROM drawn))[(${n})::int]`;
 
 /** Whether a lane has the head that its writer left, and boards, players and the time are as that assumes. */
-const AS_ASSUMED = `${headOf('$32::regclass')} = $33 AND n.ms >= $37::bigint AND n.ms < $38::bigint
+const AS_ASSUMED = `${headOf('$30::regclass')} = $31 AND n.ms >= $35::bigint AND n.ms < $36::bigint
         AND NOT EXISTS (
-          SELECT FROM unnest($34::int[], $35::bigint[]) AS k (board_uid, revision)
+          SELECT FROM unnest($32::int[], $33::bigint[]) AS k (board_uid, revision)
           LEFT JOIN LATERAL (
             SELECT revision FROM boards WHERE board_uid = k.board_uid AND board_id IS NOT NULL LIMIT 1) AS b ON true
           WHERE b.revision IS DISTINCT FROM k.revision)
         AND CASE WHEN (SELECT player_id FROM sanctions WHERE ended_at IS NULL ORDER BY player_id LIMIT 1) IS NULL THEN true
           ELSE NOT EXISTS (
-            SELECT FROM unnest($36::text[]) AS k (player_id)
+            SELECT FROM unnest($34::text[]) AS k (player_id)
             CROSS JOIN LATERAL (
               SELECT FROM sanctions WHERE player_id = k.player_id AND ended_at IS NULL LIMIT 1) AS s) END`;
 
 /**
  * The same for a batch that was folded before the lane was taken: where log positions stand in WRITE_LANE_BATCH it has numbers of
- * events, from 1. `$29` are those in answers (0: none), whose texts go on with `$30`; payloads go on with `$31`. Assumed is that
- * the sequence `$32` makes the head `$33`, boards `$34` have the revisions `$35`, players `$36` have no sanctions, and it is `$37`
- * or later, and earlier than `$38` (Unix ms). Answers the ledger's time and the positions. Fails by LC001.
+ * events, from 1. `$12` are the answers behind their versions, and `$29` the versions, below 0 those of events. Assumed is that
+ * the sequence `$30` makes the head `$31`, boards `$32` have the revisions `$33`, players `$34` have no sanctions, and it is `$35`
+ * or later, and earlier than `$36` (Unix ms). Answers the ledger's time and the positions. Fails by LC001.
  */
 export const CONTINUE_LANE = prepared(`
   WITH drawn AS MATERIALIZED (
@@ -151,15 +151,15 @@ export const CONTINUE_LANE = prepared(`
       THEN ARRAY(SELECT nextval('ladder_position') FROM generate_series(1, cardinality($24::bigint[])))
       ELSE ladder_refuse_commit() END AS positions
     FROM (SELECT floor(extract(epoch FROM ladder_now()) * 1000)::bigint AS ms OFFSET 0) AS n
-  ), accepted AS (${accepted(`s.answer || coalesce(${positionOf('s.event')}::text, '') || s.rest`, {
-    arrays: ', $29::int[], $30::text[]',
-    names: ', event, rest',
-  })}
-  ), changed AS (${changed(positionOf('e.version::int'))}
+  ), accepted AS (${accepted(
+    `'[' || CASE WHEN s.version < 0 THEN ${positionOf('-s.version')} ELSE s.version END || s.answer`,
+    { arrays: ', $29::bigint[]', names: ', version' },
+  )}
+  ), changed AS (${changed(positionOf('e.version'))}
   ), told AS (
     INSERT INTO outbox (lane, position, topic, key, payload)
-    SELECT $1::smallint, ${positionOf('o.n::int')}, o.topic, o.key, o.payload || ${positionOf('o.n::int')} || o.rest
-    FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[], $31::text[]) AS o (n, topic, key, payload, rest))
+    SELECT $1::smallint, ${positionOf('o.n')}, o.topic, o.key, o.payload
+    FROM unnest($24::bigint[], $25::text[], $26::text[], $27::text[]) AS o (n, topic, key, payload))
   SELECT ms AS "nowMs", positions::float8[] AS positions FROM drawn`);
 
 /**

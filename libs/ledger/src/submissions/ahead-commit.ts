@@ -1,4 +1,4 @@
-import { hasCircles, type Board, type EntryChanged, type StoredWindow } from '@laddercast/domain';
+import { hasCircles, type Board, type StoredWindow } from '@laddercast/domain';
 import { metrics } from '@laddercast/platform';
 import type { LedgerClock } from '../database/ledger-clock.js';
 import { int4Array, int8Array, textArray } from '../database/postgres-arrays.js';
@@ -16,6 +16,7 @@ import { isRemembered, type LaneMemory } from './lane-memory.js';
 import { inOrderOfIds, LaneStore, submissionParameters } from './lane-store.js';
 import type { PendingWrite } from './lane-writer.js';
 import { sendCommit } from './send-commit.js';
+import { answerBehindVersion } from '../entries/stored-answer.js';
 import { entryKeyOf, type StoredBatch } from './stored-batch.js';
 import { placeAhead, type PlacedWrite } from './window-placement.js';
 
@@ -138,20 +139,11 @@ export class AheadCommit {
     const submissions = inOrderOfIds(newSubmissions);
     const numbers = new Map(events.map(({ version }, index) => [version, index + 1]));
     const numberOf = (position: number): number => numbers.get(position) ?? 0;
-    const answers = submissions.map(({ answer }) =>
-      answer.version < 0 ? splitAtVersion(answer) : [JSON.stringify(answer), ''],
-    );
-    const payloads = new Map(events.map((event) => [event, splitAtVersion(event)]));
     return [
       ...submissionParameters(this.lane, fromMs, submissions),
-      textArray(answers.map(([text]) => text!)),
-      ...entryParameters([...changedEntries.values()], events, {
-        of: numberOf,
-        payloadOf: (event) => payloads.get(event)![0],
-      }),
-      int4Array(submissions.map(({ answer }) => numberOf(answer.version))),
-      textArray(answers.map(([, rest]) => rest!)),
-      textArray(events.map((event) => payloads.get(event)![1])),
+      textArray(submissions.map(({ answer }) => answerBehindVersion(answer))),
+      ...entryParameters([...changedEntries.values()], events, numberOf),
+      int8Array(submissions.map(({ answer: { version } }) => (version < 0 ? -numberOf(version) : version))),
     ];
   }
 
@@ -191,12 +183,3 @@ const storedOf = (entries: ReadonlyMap<string, EntryRow | null>): StoredBatch =>
   feedPositions: new Map(),
   sanctions: new Map(),
 });
-
-const VERSION = '"version":';
-
-/** The JSON before and behind the version, which stands before all that a client can name. */
-function splitAtVersion(one: EntryChanged | { version: number }): [string, string] {
-  const text = JSON.stringify(one);
-  const at = text.indexOf(VERSION) + VERSION.length;
-  return [text.slice(0, at), text.slice(at + String(one.version).length)];
-}

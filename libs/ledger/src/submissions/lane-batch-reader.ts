@@ -9,6 +9,7 @@ import {
   type SanctionInForce,
   type ScopeValues,
 } from '@laddercast/domain';
+import { readAnswer } from '../entries/stored-answer.js';
 import {
   entryKeyOf,
   scopesKeyOf,
@@ -214,7 +215,7 @@ export class LaneBatchReader {
     for (const row of rows) {
       if (row.what === 'entry') this.addEntry(entryKeys[row.n - 1]!, row);
       else if (row.what === 'submission') {
-        const answer = JSON.parse(row.text!) as RememberedSubmission['answer'];
+        const answer = readAnswer(row.text!);
         this.remembered.set(submissionKeyOf(submits[row.n - 1]!), { bodySha256: row.body_sha256!, answer });
       } else if (row.what === 'board') {
         if (!row.gone) this.revisions.set(row.n, row.version!);

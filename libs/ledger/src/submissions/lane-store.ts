@@ -21,6 +21,7 @@ import type { AttemptRow } from './attempt-counts.js';
 import type { BatchFold } from './batch-fold.js';
 import type { HeldRun } from './held-runs.js';
 import { ownerOf } from './new-runs.js';
+import { answerText } from '../entries/stored-answer.js';
 import { submissionKeyOf, type SubmissionRow } from './stored-batch.js';
 
 /** Sends what a batch changes, in a transaction that holds its lane. */
@@ -69,7 +70,7 @@ export class LaneStore {
     const submissions = inOrderOfIds(newSubmissions);
     const parameters = [
       ...submissionParameters(this.lane, this.nowMs, submissions),
-      textArray(submissions.map(({ answer }) => JSON.stringify(answer))),
+      textArray(submissions.map(({ answer }) => answerText(answer))),
       ...entryParameters(entries, events),
     ];
     const restOnRuns = entries.some(({ runPosition, state }) => runPosition !== undefined || state.patchRuns);

@@ -1,12 +1,10 @@
 import type { SanctionInForce } from '@laddercast/domain';
 import type { EntryRow } from '../entries/entry-rows.js';
-import type { SubmissionAnswer, SubmitWrite } from '../entries/ledger-writes.js';
+import type { SubmitWrite } from '../entries/ledger-writes.js';
 import type { RollingHourRow } from '../entries/rolling-hours.js';
+import type { StoredAnswer } from '../entries/stored-answer.js';
 import type { AttemptCounts } from './attempt-counts.js';
 import { ownerOf } from './new-runs.js';
-
-/** An answer as it is stored; with the `handOverId` of its write. */
-export type StoredAnswer = SubmissionAnswer & { windowUid: number; handOverId?: string };
 
 /** A remembered submission. */
 export interface RememberedSubmission {

@@ -40,6 +40,8 @@ export class AheadCommit {
     private readonly memory: LaneMemory,
     private readonly batch: readonly PendingWrite[],
     private readonly placed: readonly PlacedWrite<SubmitWrite>[],
+    /** Of boards, by uid. */
+    private readonly revisions: ReadonlyMap<number, number>,
     entries: ReadonlyMap<string, EntryRow | null>,
   ) {
     this.fold = new BatchFold(storedOf(entries));
@@ -81,7 +83,7 @@ export class AheadCommit {
       }
       placed.push(place);
     }
-    const commit = new AheadCommit(lane, memory, batch, placed, entries);
+    const commit = new AheadCommit(lane, memory, batch, placed, revisions, entries);
     return commit.fold.newSubmissions.length === 0 ? null : commit;
   }
 
@@ -121,7 +123,7 @@ export class AheadCommit {
   }
 
   private assumed(fromMs: number): unknown[] {
-    const revisions = new Map(this.placed.map(({ write: { board } }) => [board.uid, board.revision]));
+    const { revisions } = this;
     const players = new Set(this.placed.map(({ write }) => write.playerId));
     return [
       headSequence(this.lane),

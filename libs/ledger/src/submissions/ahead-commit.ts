@@ -23,6 +23,14 @@ import { placeAhead, type PlacedWrite } from './window-placement.js';
 /** How long after the assumed time a commit may find itself: a lane is seldom waited for longer. */
 const ASSUMED_FOR_MS = 100;
 
+/** What a batch is folded by. */
+interface Known {
+  /** By {@link entryKeyOf}. */
+  entries: ReadonlyMap<string, EntryRow | null>;
+  /** Of boards, by uid. */
+  revisions: ReadonlyMap<number, number>;
+}
+
 /**
  * A group commit in one trip to PostgreSQL: the batch is folded by what the lane's writer remembers, before the lane is taken.
  * PostgreSQL refuses it where the lane's head has moved, a board or a sanction is not as assumed, or an id is taken; then it
@@ -40,11 +48,9 @@ export class AheadCommit {
     private readonly memory: LaneMemory,
     private readonly batch: readonly PendingWrite[],
     private readonly placed: readonly PlacedWrite<SubmitWrite>[],
-    /** Of boards, by uid. */
-    private readonly revisions: ReadonlyMap<number, number>,
-    entries: ReadonlyMap<string, EntryRow | null>,
+    private readonly known: Known,
   ) {
-    this.fold = new BatchFold(storedOf(entries));
+    this.fold = new BatchFold(storedOf(known.entries));
     this.results = placed.map((place, index) => this.fold.apply(place, -1 - index));
   }
 
@@ -83,7 +89,7 @@ export class AheadCommit {
       }
       placed.push(place);
     }
-    const commit = new AheadCommit(lane, memory, batch, placed, revisions, entries);
+    const commit = new AheadCommit(lane, memory, batch, placed, { entries, revisions });
     return commit.fold.newSubmissions.length === 0 ? null : commit;
   }
 
@@ -123,7 +129,7 @@ export class AheadCommit {
   }
 
   private assumed(fromMs: number): unknown[] {
-    const { revisions } = this;
+    const { revisions } = this.known;
     const players = new Set(this.placed.map(({ write }) => write.playerId));
     return [
       headSequence(this.lane),

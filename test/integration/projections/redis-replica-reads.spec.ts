@@ -18,7 +18,8 @@ import {
 } from '@laddercast/projections';
 import { RankEstimates } from '@laddercast/queries';
 import { openTcpProxy, type TcpProxy } from '@laddercast/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EMPTY_BOARD, MemoryList } from '../../../libs/queries/test/snapshot-ports.js';
 import { Redis } from '../nodes/redis-client.js';
 import { startRedis, type RedisProcess } from '../nodes/redis-process.js';
@@ -239,6 +240,31 @@ describe('what may be read from a replica', () => {
     servers[1] = await startRedis({ port, args: ['--replicaof', '127.0.0.1', String(stream.port)] });
     await untilNear();
   });
+
+  it.each([
+    ['looks', '-info', '+info'],
+    ['reads', '-evalsha -eval', '+evalsha +eval'],
+  ])(
+    'is read from the master where the replica refuses %s, which is said, and there again once it does not',
+    async (_what, less, more) => {
+      await submit('ada', 1);
+      await untilNear();
+      const client = new Redis(servers[1]!.port, '127.0.0.1');
+      const said = vi.spyOn(Logger.prototype, 'warn');
+      try {
+        await client.call('ACL', 'SETUSER', 'default', ...less.split(' '));
+        expect(await read()).toEqual([1, 'master']);
+        expect(said.mock.calls.flat()).toContainEqual(
+          expect.stringMatching(/^The replica is not read: it refuses .*REDIS_REPLICA_URL/),
+        );
+        await client.call('ACL', 'SETUSER', 'default', ...more.split(' '));
+        await untilNear();
+      } finally {
+        said.mockRestore();
+        client.disconnect();
+      }
+    },
+  );
 
   it('is not read from a server that follows another master, whatever that holds', async () => {
     await submit('ada', 1);

@@ -4,6 +4,12 @@ const REFUSED =
 /** The same of the last sentinel that was asked, in the words of ioredis. */
 const REFUSED_BY_SENTINEL = /^All sentinels are unreachable\b.* Last error: (NOAUTH|WRONGPASS|NOPERM)\b/;
 
+const isRefusalText = (text: string): boolean => REFUSED.test(text) || REFUSED_BY_SENTINEL.test(text);
+
+/** Whether Redis was there, and refused: the error itself, or its cause. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof Error && (isRefusalText(error.message) || isRefusal(error.cause));
+
 /** Remembers why a Redis that is there does nothing for this process. */
 export class RedisRefusal {
   private said: string | null = null;
@@ -20,8 +26,7 @@ export class RedisRefusal {
   /** Looks whether an error is a refusal; of a cluster's, the last of its nodes counts. */
   note(error: unknown): void {
     const { message = '', lastNodeError } = error as { message?: string; lastNodeError?: { message: string } };
-    const isRefusal = (text: string): boolean => REFUSED.test(text) || REFUSED_BY_SENTINEL.test(text);
-    this.said = [message, lastNodeError?.message ?? ''].find(isRefusal) ?? this.said;
+    this.said = [message, lastNodeError?.message ?? ''].find(isRefusalText) ?? this.said;
   }
 
   forget(): void {

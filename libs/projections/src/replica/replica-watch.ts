@@ -1,5 +1,6 @@
 import { LadderError } from '@laddercast/domain';
 import { CoalescedCall, monotonicMs, nowMs, sleep } from '@laddercast/platform';
+import { isRefusal } from '../clients/redis-refusal.js';
 
 /** Where a server is in the stream of changes that one run of a master writes. */
 export interface StreamPlace {
@@ -43,14 +44,14 @@ export interface ReplicaListener {
 }
 
 /** Why a replica is not read. */
-export type ReplicaFault = 'unknown' | 'away' | 'another run' | 'behind' | 'lost';
+export type ReplicaFault = 'unknown' | 'away' | 'refused' | 'another run' | 'behind' | 'lost';
 
 /** Below that of a lane in which nothing was applied yet. */
 const NO_MARK = -1;
 const LOOK_EVERY_MS = 500;
 /** A replica that is further behind than the oldest look at the master, a minute ago, is not read. */
 const SAMPLES_MAX = 120;
-/** One that does not answer holds nobody up for so long afterwards. */
+/** One that does not answer, or refuses, holds nobody up for so long afterwards. */
 const REST_MS = 1000;
 /** For so long a reading waits for a replica that is a little behind; when that was in vain, others do not for a while. */
 const CATCH_UP_MS = 1000;
@@ -154,28 +155,40 @@ export class ReplicaWatch {
   async read<T>(sinceMs: number, reading: (asOfMs: number) => Promise<T>): Promise<T | null> {
     if (this.samples.length === 0 || monotonicMs() < this.restsUntilMs || !this.isMasterWhole()) return null;
     const before = await this.lookNow();
-    if (before === null) return this.refuse('away');
+    if (before === null) return null;
     const sample = this.sampleOf(before);
     const fault = this.faultOf(before, sample);
     if (fault !== null) return this.refuse(fault);
     if (sample!.atMs < sinceMs) return null;
-    const value = await reading(sample!.wallMs).catch(nothingOfUnavailable);
+    const value = await reading(sample!.wallMs).catch((error: unknown) => this.nothingOf(error));
     if (value === null) return null;
     const after = await this.lookNow();
-    if (after === null) return this.refuse('away');
+    if (after === null) return null;
     if (!isBeyond(after, before)) return this.refuse('lost');
     this.show(after);
     this.reachedMs = Math.max(this.reachedMs, sample!.atMs);
     return value;
   }
 
+  /** @returns null where it does not say, and is left alone for a while */
   private async lookNow(): Promise<ReplicaState | null> {
     try {
       return await this.look.ask();
-    } catch {
-      this.restsUntilMs = monotonicMs() + REST_MS;
-      return null;
+    } catch (error) {
+      return this.leaveAlone(isRefusal(error) ? 'refused' : 'away');
     }
+  }
+
+  /** What it refuses, and a list that has lost a key there, or was retired there already, is read from the master, too. */
+  private nothingOf(error: unknown): null {
+    if (isRefusal(error)) return this.leaveAlone('refused');
+    if (error instanceof LadderError && error.code === 'PROJECTION_UNAVAILABLE') return null;
+    throw error;
+  }
+
+  private leaveAlone(fault: ReplicaFault): null {
+    this.restsUntilMs = monotonicMs() + REST_MS;
+    return this.refuse(fault);
   }
 
   /** The newest look at the master whose place a replica has reached. */
@@ -221,12 +234,6 @@ export class ReplicaWatch {
     this.shown = null;
     this.reachedMs = -Infinity;
   }
-}
-
-/** A list that has lost a key there, or was retired there already, is read from the master, too. */
-function nothingOfUnavailable(error: unknown): null {
-  if (error instanceof LadderError && error.code === 'PROJECTION_UNAVAILABLE') return null;
-  throw error;
 }
 
 /** Whether a replica has all that it had in another state. */

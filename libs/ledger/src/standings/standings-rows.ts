@@ -45,9 +45,15 @@ const ROW =
 
 const OF_LIST = 'FROM standings s WHERE s.edition_uid = $1 AND s.scope_uid = $2';
 
-/** One row by a unique column, as a range: an equality would give no order. */
-const by = (column: 'ordinal' | 'player_id', value: string): string =>
-  `AND s.${column} >= ${value} AND s.${column} <= ${value} ORDER BY s.${column} LIMIT 1`;
+/**
+ * The row of the list by a unique column: the first that is not before it, if it is that one. Where the list itself is asked for,
+ * a planner that takes it for a few rows may walk through all of it by the index of the other column.
+ */
+const rowBy = (column: 'ordinal' | 'player_id', value: string): string => `
+      SELECT ${ROW} FROM (
+        SELECT * FROM standings WHERE (edition_uid, scope_uid, ${column}) >= ($1::int, $2::int, ${value})
+        ORDER BY edition_uid, scope_uid, ${column} LIMIT 1) AS s
+      WHERE s.edition_uid = $1 AND s.scope_uid = $2 AND s.${column} = ${value}`;
 
 const STANDINGS_PAGE = `
   SELECT head.*, found.* FROM ${HEAD}
@@ -58,7 +64,7 @@ const STANDINGS_PAGE = `
 
 const STANDINGS_AROUND = `
   SELECT head.*, found.* FROM ${HEAD}
-  LEFT JOIN LATERAL (SELECT s.ordinal ${OF_LIST} ${by('player_id', '$3')}) AS own ON true
+  LEFT JOIN LATERAL (${rowBy('player_id', '$3::text')}) AS own ON true
   LEFT JOIN LATERAL (
     SELECT ${ROW} ${OF_LIST} AND s.ordinal >= own.ordinal - $4::bigint AND s.ordinal <= own.ordinal + $5::bigint
     ORDER BY s.ordinal) AS found ON true
@@ -68,13 +74,13 @@ const STANDINGS_OF_PLAYERS = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT probed.* FROM unnest($3::text[]) AS asked (player_id)
-    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ${by('player_id', 'asked.player_id')}) AS probed) AS found ON true`;
+    CROSS JOIN LATERAL (${rowBy('player_id', 'asked.player_id')}) AS probed) AS found ON true`;
 
 const STANDINGS_AT = `
   SELECT head.*, found.* FROM ${HEAD}
   LEFT JOIN LATERAL (
     SELECT probed.* FROM unnest($3::int[]) AS asked (ordinal)
-    CROSS JOIN LATERAL (SELECT ${ROW} ${OF_LIST} ${by('ordinal', 'asked.ordinal')}) AS probed) AS found ON true
+    CROSS JOIN LATERAL (${rowBy('ordinal', 'asked.ordinal')}) AS probed) AS found ON true
   ORDER BY found.ordinal`;
 
 const STANDINGS_LAST = `

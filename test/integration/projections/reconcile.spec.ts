@@ -19,7 +19,7 @@ import {
   type RankList,
 } from '@laddercast/projections';
 import { createTestDatabase, emptyTestRedis, type TestDatabase } from '@laddercast/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LayoutNode } from '../nodes/layout-node.js';
 import { Redis } from '../nodes/redis-client.js';
 
@@ -205,6 +205,32 @@ describe.each([
 });
 
 describe('comparing boards', () => {
+  it.each([
+    ['another shard', 50],
+    ['another place of its shard', 12],
+  ])('counts no entry that went to %s after it was read', async (_where, score) => {
+    const list = await fill(RANGE);
+    const shard = Number(/(\d+)\}/.exec((await placeOf('p10', list)).set)![1]);
+    const run = node.redis.run.bind(node.redis);
+    let isMoved = false;
+    const running = vi.spyOn(node.redis, 'run').mockImplementation(async (calls) => {
+      const answers = await run(calls);
+      if (isMoved || calls[0]?.script.name !== 'range-rows') return answers;
+      isMoved = true;
+      await node.submit('board', 'p10', score);
+      await node.caughtUp();
+      return answers;
+    });
+    try {
+      const inspection = new RedisRankInspection(node.redis, node.projection);
+      expect(await inspection.removeStrays(list, shard, 0, null)).toMatchObject({ repaired: 0 });
+    } finally {
+      running.mockRestore();
+    }
+    expect(isMoved).toBe(true);
+    expect(await reconcile()).toMatchObject(NOTHING);
+  });
+
   it('sees no drift in what is under way, and none in what is removed', async () => {
     const list = await fill(RANGE);
     const stop = new AbortController();

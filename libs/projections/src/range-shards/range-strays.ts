@@ -80,7 +80,7 @@ async function tryToRemove(
   const strays = await straysAmong(run, list, rows);
   if (strays.length === 0) return 0;
   const [answer] = await run([writeShard(list, shard, strays, epoch, { keepUntilMs })]);
-  return answer!.done === null ? null : answer!.done.filter((one) => one).length;
+  return answer!.done === null ? null : answer!.went;
 }
 
 const writtenTooFast = (): LadderError =>

@@ -49,6 +49,8 @@ export interface ShardWritten {
   epoch: string;
   /** For each write whether it was done: not when the shard had seen something newer, or was retired; null in another epoch. */
   done: boolean[] | null;
+  /** Of how many of the writes an entry went from this shard. */
+  went: number;
   wantsLaterExpiry: boolean;
   /** See `ShardApplied`. */
   isLost: boolean;
@@ -75,7 +77,7 @@ const EPOCH_IDLE_MS = 60_000;
 const PENDING_READ_MAX = 256;
 const NO_PLACES: Buffer[] = [];
 const NOTHING = Buffer.alloc(0);
-const ONE = '1'.charCodeAt(0);
+const [ZERO, TWO] = ['0', '2'].map((digit) => digit.charCodeAt(0));
 /** What range-claim.lua says of a home that has lost a key. */
 const LOST = -1;
 const DIGITS_OF_PROCESS = String(randomInt(10 ** 12)).padStart(12, '0');
@@ -166,12 +168,13 @@ export function writeShard(
       const isLost = isLostWord(now);
       // The shard was retired: whatever is written is as if it were older than what is there.
       if (now === undefined || isLost) {
-        return { epoch: '', done: writes.map(() => false), wantsLaterExpiry: false, isLost };
+        return { epoch: '', done: writes.map(() => false), went: 0, wantsLaterExpiry: false, isLost };
       }
       return {
         isLost,
         epoch: now.toString('latin1'),
-        done: digits === undefined ? null : Array.from(digits, (digit) => digit === ONE),
+        done: digits === undefined ? null : Array.from(digits, (digit) => digit !== ZERO),
+        went: digits?.filter((digit) => digit === TWO).length ?? 0,
         wantsLaterExpiry: wantsLater === 1,
       };
     },

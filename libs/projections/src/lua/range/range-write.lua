@@ -33,9 +33,9 @@
 --   where the entry goes to another shard, the version alone), what is special of it, index values of old places in this
 --   shard. Special are letters: p (it is pending until it is acknowledged), u (its coming or going is no crossing)
 -- ARGV[12] the name of an epoch that begins now where there is none, or the last has ended
--- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, a digit for each change: 1, or 0 when
---   something newer was there }; the epoch alone when it is another, nothing when the shard was retired, and { lost } when
---   it has lost a key
+-- returns { the epoch, 1 when all keys of the shard want a later expiry, else 0, a digit for each change: 1, 2 when an
+--   entry went from here, or 0 when something newer was there }; the epoch alone when it is another, nothing when the
+--   shard was retired, and { lost } when it has lost a key
 -- include order
 -- include index-value
 -- include values
@@ -145,7 +145,7 @@ for at, change in ipairs(changes) do
     elseif waiting[at] and version_of(waiting[at]) <= version then
       acknowledged[#acknowledged + 1] = player
     end
-    digits[at] = '1'
+    digits[at] = went > 0 and '2' or '1'
   end
 end
 write_all('HSET', written, versions)

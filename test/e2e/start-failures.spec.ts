@@ -127,11 +127,7 @@ describe('a program started by itself', () => {
       () => ({ REDIS_URL: 'redis://:pass#word@127.0.0.1:6379' }),
       /settings are wrong: REDIS_URL: this is no address \(user:password@host:port\); .* write # /,
     ],
-    [
-      'an address that nobody knows',
-      () => ({ HOST: 'no..where' }),
-      /no address no\.\.where: set HOST .*(ENOTFOUND|EAI_AGAIN)/,
-    ],
+    ['an address that nobody knows', () => ({ HOST: 'no..where' }), /no address no\.\.where: set HOST .*ENOTFOUND/],
     ['an address that is not its own', () => ({ HOST: '192.0.2.1' }), /no address 192\.0\.2\.1: set HOST/],
     [
       'a Redis that wants a password',

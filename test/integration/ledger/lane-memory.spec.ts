@@ -122,8 +122,9 @@ describe('what the writer of a lane remembers', () => {
     receipts: readonly (SubmitReceipt & { playerId: string })[],
   ): Promise<void> {
     const events = (await outboxEvents(node.database, 'entry-changed'))
-      .map(({ event }) => event)
+      .map(({ position, event }) => ({ position, ...event }))
       .filter(({ boardUid }) => boardUid === board.uid);
+    for (const { position, version } of events) expect(version).toBe(position);
     const lastOf = new Map(events.map(({ playerId, version }) => [playerId, version]));
     for (const { playerId, version } of await entries(board)) expect(version, playerId).toBe(lastOf.get(playerId));
     for (const player of PLAYERS) {

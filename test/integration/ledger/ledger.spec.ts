@@ -110,8 +110,9 @@ describe('the ledger', () => {
     await a.ledger.write(submissionOf(board, 'ada', 10));
     await a.ledger.write(submissionOf(board, 'ada', 5));
     await a.ledger.write(submissionOf(board, 'ada', 20));
-    const changed = await outboxEvents(a.database, 'entry-changed');
-    const events = changed.map(({ event }) => event).filter(({ boardUid }) => boardUid === board.uid);
+    const rows = (await outboxEvents(a.database, 'entry-changed')).filter(({ event }) => event.boardUid === board.uid);
+    const events = rows.map(({ event }) => event);
+    expect(events.map(({ version }) => version)).toEqual(rows.map(({ position }) => position));
     expect(events.map(({ changes }) => changes[0]!.entry!.score)).toEqual([10, 20]);
     const [entry] = await a.database.query<{ version: number }>('SELECT version FROM entries WHERE board_uid = $1', [
       board.uid,

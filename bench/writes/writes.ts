@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { OutboxRow } from '@laddercast/ledger';
 import { count } from '../command-line/arguments.js';
 import { kafkaFloor } from '../floors/kafka-floor.js';
 import { httpFloor } from '../floors/http-floor.js';
@@ -15,8 +16,6 @@ import { SampledSubmissions } from '../boards/sampled-submissions.js';
 import { askedBetween, grownBetween, meanBetween, scrape, type Asked } from '../meters/scrape.js';
 import { Submissions, type BoardSubmission } from '../boards/submissions.js';
 import { beside, BehindWatch, cpuMeter, untilProjected, type Spent } from '../meters/watch.js';
-
-type PayloadCode = Pick<typeof import('@laddercast/ledger'), 'wholePayload'>;
 
 const pacedPart = 0.7;
 const lookEveryMs = 100;
@@ -201,7 +200,7 @@ class Floors {
 
   static async open(context: WriteContext, board: LargeBoard, load: WriteLoad): Promise<Floors> {
     const { installation, database } = context;
-    const { rows } = await database.pool.query<{ event: Parameters<PayloadCode['wholePayload']>[0]; answer: string }>(
+    const { rows } = await database.pool.query<{ event: OutboxRow; answer: string }>(
       `SELECT (SELECT row_to_json(o) FROM outbox o WHERE topic = 'entry-changed' ORDER BY position DESC LIMIT 1) AS event,
          (SELECT answer FROM submissions WHERE board_uid = $1 LIMIT 1) AS answer`,
       [board.uid],
@@ -211,7 +210,11 @@ class Floors {
     const players = load.source.playerIds;
     const template = { event: event.payload, answer };
     const postgres = await PostgresFloor.open({ root, databaseUrl, board, players, template });
-    const { wholePayload } = await built<PayloadCode>(root, 'ledger', 'entries/entry-payload');
+    const { wholePayload } = await built<Pick<typeof import('@laddercast/ledger'), 'wholePayload'>>(
+      root,
+      'ledger',
+      'entries/entry-payload',
+    );
     return new Floors(context, load, postgres, wholePayload(event));
   }
 

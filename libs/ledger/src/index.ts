@@ -41,7 +41,7 @@ export * from './lanes/lanes.js';
 export * from './writes/ledger.js';
 export * from './entries/ledger-writes.js';
 export * from './catalogs/boards-with-metadata.js';
-export { wholePayload } from './entries/entry-payload.js';
+export { wholePayload, type OutboxRow } from './entries/entry-payload.js';
 export { keptAfterEndMs } from './entries/entry-rows.js';
 export * from './catalogs/window-catalog.js';
 export * from './catalogs/scope-catalog.js';

@@ -21,7 +21,7 @@ import {
 } from '@laddercast/ledger';
 import { createTestDatabase, DatabaseClock, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { outboxEvents } from '../nodes/outbox-events.js';
+import { OUTBOX_COLUMNS, outboxEventOf, type LaneOutboxRow } from '../nodes/outbox-events.js';
 import { submissionOf } from '../nodes/ledger-node.js';
 import { PeopleNode, tablesScanned } from '../nodes/people-node.js';
 
@@ -85,8 +85,11 @@ describe('sanctions in the ledger', () => {
       [board.uid],
     );
   async function eventsOf(playerId: string): Promise<LadderEvent[]> {
-    const events = await outboxEvents(node.database, null, { where: 'key = $2 ORDER BY position', values: [playerId] });
-    return events.map(({ event }) => event);
+    const rows = await node.database.query<LaneOutboxRow>(
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE key = $1 ORDER BY position`,
+      [playerId],
+    );
+    return rows.map((row) => outboxEventOf(row).event);
   }
   const auditOf = (playerId: string): Promise<ListedAuditRecord[]> =>
     new AuditLog(node.database).list({ subject: `player:${playerId}` }, 50, null);

@@ -3,7 +3,7 @@ import type { LogRecord } from '@laddercast/event-log';
 import { LaneRaiser } from '@laddercast/ledger';
 import { ProjectionWatch, RedisLaneMarks } from '@laddercast/projections';
 import { LayoutNode } from './layout-node.js';
-import { outboxEvents } from './outbox-events.js';
+import { OUTBOX_COLUMNS, outboxEventOf, type LaneOutboxRow } from './outbox-events.js';
 import type { Redis } from './redis-client.js';
 
 const never = new AbortController().signal;
@@ -63,11 +63,12 @@ export class RaisedNode extends LayoutNode {
   }
 
   private async next(lane: number, most: number): Promise<LogRecord[]> {
-    const events = await outboxEvents(this.database, 'entry-changed', {
-      where: 'lane = $2 AND position > $3 ORDER BY position LIMIT $4',
-      values: [lane, this.handled.get(lane) ?? 0, most],
-    });
-    return events.map((one) => ({ ...one, topic: 'entry-changed', writtenAtMs: 0 }));
+    const rows = await this.database.query<LaneOutboxRow>(
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox
+       WHERE lane = $1 AND position > $2 AND topic = 'entry-changed' ORDER BY position LIMIT $3`,
+      [lane, this.handled.get(lane) ?? 0, most],
+    );
+    return rows.map((row) => ({ ...outboxEventOf(row), topic: 'entry-changed', writtenAtMs: 0 }));
   }
 }
 

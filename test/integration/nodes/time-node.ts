@@ -1,4 +1,3 @@
-import { outboxEvents } from './outbox-events.js';
 import { withBoardDefaults, type Board, type BoardDefinition, type LadderEvent } from '@laddercast/domain';
 import {
   DayStartRecorder,
@@ -12,6 +11,7 @@ import {
   type SubmitWrite,
 } from '@laddercast/ledger';
 import { LedgerNode, submissionOf } from './ledger-node.js';
+import { outboxEvents } from './outbox-events.js';
 
 /** A standing as it was written. */
 export interface StandingRow {

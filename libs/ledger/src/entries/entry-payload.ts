@@ -1,7 +1,7 @@
 import type { EntryChanged } from '@laddercast/domain';
 
 /** An event as it stands in the outbox. */
-interface OutboxRow {
+export interface OutboxRow {
   topic: string;
   key: string;
   position: number;

@@ -20,8 +20,8 @@ type Rest = Omit<StoredAnswer, 'version' | 'windowUid' | 'outcome' | 'score' | '
  */
 export function answerBehindVersion(answer: StoredAnswer): string {
   const { version: _, windowUid, outcome, score, previousScore, windows, ...rest } = answer;
-  const told = JSON.stringify([windowUid, outcome, score, previousScore, windows]).slice(1, -1);
-  return isEmpty(rest) ? `,${told}]` : `,${told},${JSON.stringify(rest)}]`;
+  const more = Object.keys(rest).length > 0 ? [rest] : [];
+  return `,${JSON.stringify([windowUid, outcome, score, previousScore, windows, ...more]).slice(1)}`;
 }
 
 /** The answer of a row, with its version. */
@@ -33,9 +33,4 @@ export function readAnswer(text: string): StoredAnswer {
   if (!Array.isArray(stored)) return stored;
   const [version, windowUid, outcome, score, previousScore, windows, rest] = stored;
   return { windowUid, outcome, score, previousScore, version, windows, ...rest };
-}
-
-function isEmpty(rest: object): boolean {
-  for (const _ in rest) return false;
-  return true;
 }

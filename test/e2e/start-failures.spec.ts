@@ -1,11 +1,15 @@
 // Real: the built programs, each started by itself with something that is wrong; PostgreSQL, Redis.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PostgresDatabase } from '@laddercast/ledger';
 import { VERSION } from '@laddercast/platform';
 import { createTestDatabase, freePort, startApp, type TestDatabase } from '@laddercast/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PostgresProcess } from '../faults/postgres-process.js';
 import { startRedis, type RedisProcess } from '../integration/nodes/redis-process.js';
 
 const ENDS_WITHIN_MS = 60_000;
@@ -151,4 +155,43 @@ describe('a program started by itself', () => {
     'says so whichever it is: %s, %s',
     (app, _what, settings, sentence) => expectFailure(app, settings(), sentence),
   );
+});
+
+describe('a program whose PostgreSQL is of the wrong kind', () => {
+  it('does not start where Citus spreads a table of the service', async () => {
+    const spread = await createTestDatabase();
+    const session = new PostgresDatabase({ url: spread.url });
+    try {
+      await session.open({ migrate: true });
+      // Of Citus, its list of spread tables alone.
+      await session.query('CREATE TABLE pg_dist_partition (logicalrelid regclass)');
+      await session.query("INSERT INTO pg_dist_partition VALUES ('submissions'), ('pg_class')");
+      await expectFailure('api', { DATABASE_URL: spread.url }, /Citus spreads submissions over nodes/);
+    } finally {
+      await session.close();
+      await spread.drop();
+    }
+  });
+
+  it('does not start on a standby', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ladder-standby-'));
+    const postgres = await PostgresProcess.start({ folder });
+    try {
+      await postgres.stop('SIGINT');
+      const cluster = join(folder, 'data');
+      const signal = join(cluster, 'standby.signal');
+      writeFileSync(signal, '');
+      const { uid, gid } = statSync(cluster);
+      chownSync(signal, uid, gid);
+      await postgres.start();
+      await expectFailure(
+        'api',
+        { DATABASE_URL: postgres.url },
+        /is a standby, which takes no writes: name the primary/,
+      );
+    } finally {
+      await postgres.remove();
+      rmSync(folder, { recursive: true });
+    }
+  });
 });

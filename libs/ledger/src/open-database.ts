@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { settleLanes } from './lanes/lane-raiser.js';
 import { Lanes, readLaneMaps } from './lanes/lanes.js';
 import { believesAnyServer } from './database/postgres-address.js';
-import { unsafeDatabaseSettings } from './database/database-checks.js';
+import { faultOfServer, serverFacts, unsafeDatabaseSettings } from './database/database-checks.js';
 import { PostgresDatabase } from './database/postgres-database.js';
 import { isDatabaseUnavailable, isServersAnswer } from './database/postgres-errors.js';
 
@@ -23,12 +23,16 @@ export async function openDatabase(environment: Environment): Promise<PostgresDa
     ...(DATABASE_CA_FILE !== undefined && { caFile: DATABASE_CA_FILE }),
     poolMax: connectionsFor(LEDGER_LANES),
   });
-  await database.open({ migrate: true }).catch((cause: unknown) => {
+  try {
+    await database.open({ migrate: false });
+    await assertServes(database);
+    await database.open({ migrate: true });
+  } catch (cause) {
     const distrust = untrustedCertificate(cause, 'PostgreSQL', 'DATABASE_CA_FILE');
     if (distrust !== null) throw new Error(`PostgreSQL cannot be used: ${distrust}`);
     if (isServersAnswer(cause) || !isDatabaseUnavailable(cause)) throw cause;
     throw new Error('PostgreSQL cannot be reached: start it, or correct DATABASE_URL', { cause });
-  });
+  }
   await settleLanes(database, LEDGER_LANES);
   await assertKeepsCommits(database, environment);
   const log = new Logger('postgres');
@@ -48,6 +52,14 @@ export async function openLanes(database: PostgresDatabase): Promise<Lanes> {
 }
 
 const connectionsFor = (lanes: number): number => CONNECTIONS_PER_LANE * lanes + POOL_SPARE;
+
+/** @throws before anything is written to a server of the wrong kind */
+async function assertServes(database: PostgresDatabase): Promise<void> {
+  const fault = faultOfServer(await serverFacts(database));
+  if (fault === null) return;
+  await database.close();
+  throw new Error(fault);
+}
 
 /** @throws if answered commits could be lost, and no setting allows that */
 async function assertKeepsCommits(database: PostgresDatabase, environment: Environment): Promise<void> {

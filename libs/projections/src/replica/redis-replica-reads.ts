@@ -18,7 +18,8 @@ const SENTENCES: Record<ReplicaFault, string> = {
   unknown: 'nothing is known of the master yet',
   away: 'it does not answer',
   refused:
-    'it refuses this process: correct the user and the password of REDIS_REPLICA_URL, or what Redis lets that user do',
+    'it refuses this process: correct the user and the password of REDIS_REPLICA_URL (of REDIS_URL, where sentinels chose it), ' +
+    'or what Redis lets that user do',
   'another run': 'it does not follow the master of REDIS_URL, or not yet',
   behind: 'it is too far behind its master',
   lost: 'it lacks what it had shown, or what the master has',

@@ -230,6 +230,19 @@ describe('what the writer of a lane remembers', () => {
     expect(new Set(twice.map(({ answer }) => inOneOrder(answer))).size).toBe(1);
   });
 
+  it('is not of entries that changed while their board kept runs', async () => {
+    const board = await makeBoard({ operator: 'sum' });
+    await submit(board, 'ada', 10);
+    await submit(board, 'ada', 10);
+    const redefined = async (runs: BoardDefinition['runs']): Promise<Board> => {
+      const made = await node.registry.put(board.id, withBoardDefaults({ ...board.definition, runs }));
+      await node.boards.refresh();
+      return made.board;
+    };
+    expect((await submit(await redefined({ keepDays: 30 } as never), 'ada', 5)).answer.score).toBe(25);
+    expect((await submit(await redefined(null), 'ada', 1)).answer).toMatchObject({ score: 26, previousScore: 25 });
+  });
+
   it('does not outlive the connection: what was restored behind it is read', async () => {
     const board = await makeBoard();
     await submit(board, 'ada', 5);

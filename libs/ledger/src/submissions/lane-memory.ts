@@ -14,6 +14,8 @@ export interface LeftBehind {
   entries: Iterable<EntryRow>;
   /** By {@link entryKeyOf}: those that were looked for and are not there. */
   absent: Iterable<string>;
+  /** By {@link entryKeyOf}: those that may have changed, and are not to be remembered. */
+  unknown?: Iterable<string>;
 }
 
 /**
@@ -39,9 +41,10 @@ export class LaneMemory {
   }
 
   /** After a commit of this writer: what it read and wrote adds to what is remembered. */
-  leave({ head, nowMs, entries, absent }: LeftBehind): void {
+  leave({ head, nowMs, entries, absent, unknown = [] }: LeftBehind): void {
     this.head = head;
     this.lastMs = nowMs;
+    for (const key of unknown) this.entries.delete(key);
     for (const key of absent) this.entries.set(key, { row: null });
     for (const row of entries) this.entries.set(entryKeyOf(row.windowUid, row.playerId), { row });
   }

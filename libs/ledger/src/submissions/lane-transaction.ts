@@ -86,15 +86,18 @@ export class LaneTransaction {
   private remember(reading: LaneBatchReader, placed: readonly PlacedWrite[], { changedEntries }: BatchFold): void {
     const entries: EntryRow[] = [];
     const absent: string[] = [];
+    // The board may be one again whose entries are remembered: what was so before is not true then.
+    const unknown: string[] = [];
     for (const { write, windows } of placed) {
-      for (const { uid } of isRemembered(write.board) ? windows : []) {
+      for (const { uid } of windows) {
         const key = entryKeyOf(uid, write.playerId);
         const row = changedEntries.get(key) ?? reading.read.get(key);
-        if (row) entries.push(row);
+        if (!isRemembered(write.board)) unknown.push(key);
+        else if (row) entries.push(row);
         else if (row === null) absent.push(key);
       }
     }
-    this.memory.leave({ head: reading.head.left, nowMs: this.nowMs, entries, absent });
+    this.memory.leave({ head: reading.head.left, nowMs: this.nowMs, entries, absent, unknown });
     this.memory.seeIds(this.batch.flatMap(({ write }) => (write.kind === 'submit' ? [write] : [])));
     this.memory.seeSanctioned(reading.sanctioned);
   }

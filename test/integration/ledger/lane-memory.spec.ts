@@ -230,6 +230,22 @@ describe('what the writer of a lane remembers', () => {
     expect(new Set(twice.map(({ answer }) => inOneOrder(answer))).size).toBe(1);
   });
 
+  it('refuses no repeated id for what speaks against another run: it is looked up', async () => {
+    const board = await makeBoard({
+      operator: 'sum',
+      limits: { ...withBoardDefaults({} as never).limits, scoreMax: 100 },
+    });
+    await submit(board, 'ada', 50);
+    const first = await other.ledger.write(submissionOf(board, 'ada', 40, { submissionId: 'there' }));
+    await submit(board, 'ada', 1);
+    await submit(board, 'ada', 1);
+    const [again] = await Promise.all([submit(board, 'ada', 40, { submissionId: 'there' }), submit(board, 'ada', 1)]);
+    expect(again).toMatchObject({ replayed: true, answer: first.answer });
+    const twice = await Promise.all([1, 2].map(() => submit(board, 'ada', 5, { submissionId: 'twice' })));
+    expect(twice.map(({ replayed }) => replayed)).toEqual([false, true]);
+    await expect(submit(board, 'ada', 5)).rejects.toMatchObject({ code: 'SCORE_OUT_OF_BOUNDS' });
+  });
+
   it('is not of entries that changed while their board kept runs', async () => {
     const board = await makeBoard({ operator: 'sum' });
     await submit(board, 'ada', 10);

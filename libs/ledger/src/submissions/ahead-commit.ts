@@ -90,7 +90,12 @@ export class AheadCommit {
       placed.push(place);
     }
     const commit = new AheadCommit(lane, memory, batch, placed, { entries, revisions });
-    return commit.fold.newSubmissions.length === 0 ? null : commit;
+    return commit.fold.newSubmissions.length === 0 || commit.refusesGivenId ? null : commit;
+  }
+
+  /** It may have been counted before, and its insert does not find out. */
+  private get refusesGivenId(): boolean {
+    return this.placed.some(({ write }, index) => write.idFromClient && 'error' in this.results[index]!);
   }
 
   get wroteEvents(): boolean {
